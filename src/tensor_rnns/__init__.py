@@ -1,0 +1,1 @@
+"""A reproducible replication of five documents on tensor-structured recurrent networks."""

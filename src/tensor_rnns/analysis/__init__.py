@@ -1,0 +1,1 @@
+"""From tables of metrics to verdicts; tables only, no torch."""

@@ -1,0 +1,1 @@
+"""Bilinear forms: the full tensor and its decompositions."""

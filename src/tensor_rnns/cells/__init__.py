@@ -1,0 +1,1 @@
+"""Recurrent cells: one file a family, parameters and one readable step each."""

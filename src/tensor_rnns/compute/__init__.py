@@ -1,0 +1,1 @@
+"""What needs no training: identities, sizes, windows."""

@@ -1,0 +1,1 @@
+"""Sources, download, and one parser for each data set; no torch."""

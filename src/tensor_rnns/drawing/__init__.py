@@ -1,0 +1,1 @@
+"""Figures and tables, one module a kind."""

@@ -1,0 +1,1 @@
+"""Engines that run a step over time."""

@@ -1,0 +1,1 @@
+"""Experiment files read, checked and expanded into replicas; no torch."""

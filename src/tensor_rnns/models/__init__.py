@@ -1,0 +1,1 @@
+"""What stands around a cell, and the models that have none."""

@@ -1,0 +1,1 @@
+"""Small arrays taken from trained weights."""

@@ -1,0 +1,1 @@
+"""The report in HTML and LaTeX."""

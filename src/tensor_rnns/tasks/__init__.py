@@ -1,0 +1,1 @@
+"""Streams of batches with their loss, metric and baseline."""
