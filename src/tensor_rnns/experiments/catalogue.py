@@ -1,0 +1,79 @@
+"""The catalogue: every paper and experiment file of a folder, read into plain records."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+
+from tensor_rnns.experiments.records import Artefact, Claim, Experiment
+
+PAPER_FILE = "paper.yaml"
+
+
+def read_yaml(path: Path) -> Any:
+    """The content of a YAML file as plain data; ValueError naming file and line where it is not YAML."""
+    from ruamel.yaml.error import YAMLError
+
+    reader = YAML(typ="safe", pure=True)
+    try:
+        return reader.load(path.read_text(encoding="utf-8"))
+    except YAMLError as error:
+        raise ValueError(f"{path}: not YAML: {error}") from None
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All experiments, artefacts and claims of the chosen papers."""
+
+    root: Path
+    papers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    experiments: dict[tuple[str, str], Experiment] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, root: Path | str, papers: Sequence[str] | None = None) -> "Catalogue":
+        """Read `root`/<paper>/*.yaml; `papers` restricts to some, an unknown one raises ValueError."""
+        root = Path(root)
+        known = sorted(folder.name for folder in root.iterdir() if folder.is_dir()) if root.is_dir() else []
+        if not known:
+            raise ValueError(f"no papers below {root}; each paper is a folder of experiment files")
+        unknown = sorted(set(papers or ()) - set(known))
+        if unknown:
+            raise ValueError(f"unknown papers {unknown}; allowed are {known}")
+        catalogue = cls(root)
+        for paper in papers or known:
+            header = root / paper / PAPER_FILE
+            catalogue.papers[paper] = read_yaml(header) if header.exists() else {"title": paper}
+            for path in sorted((root / paper).glob("*.yaml")):
+                if path.name != PAPER_FILE:
+                    catalogue.experiments[paper, path.stem] = read_experiment(path)
+        return catalogue
+
+    @property
+    def artefacts(self) -> dict[tuple[str, str], Artefact]:
+        """Every figure and table by (paper, id)."""
+        return {(a.paper, a.id): a for experiment in self.experiments.values() for a in experiment.artefacts}
+
+    @property
+    def claims(self) -> list[Claim]:
+        """Every claim, paper by paper and file by file."""
+        return [claim for experiment in self.experiments.values() for claim in experiment.claims]
+
+    def experiment_of(self, artefact: Artefact | Claim) -> Experiment:
+        """The experiment that an artefact or a claim belongs to."""
+        return self.experiments[artefact.paper, artefact.experiment]
+
+
+def read_experiment(path: Path) -> Experiment:
+    """One experiment file; its folder is the paper, its stem the name."""
+    content = read_yaml(path)
+    return Experiment(
+        paper=path.parent.name,
+        name=path.stem,
+        path=path,
+        title=content["title"],
+        kind=content["kind"],
+        source=content.get("source") or {},
+        content=content,
+    )

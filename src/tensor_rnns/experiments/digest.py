@@ -1,0 +1,55 @@
+"""Digests of settings and of code, so that a job runs again exactly when what it depends on has changed."""
+
+import ast
+import hashlib
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+PACKAGE = Path(__file__).resolve().parents[1]
+
+
+def digest(content: Any) -> str:
+    """Sixteen hexadecimal digits of the SHA-256 of `content` written as canonical JSON."""
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def without_docstrings(tree: ast.AST) -> ast.AST:
+    """`tree` with the docstrings of modules, classes and functions removed, in place."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            first = node.body[0] if node.body else None
+            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+                node.body = node.body[1:] or [ast.Pass()]
+    return tree
+
+
+def declared_name(node: ast.stmt) -> str | None:
+    """The value of `name = "..."` in a class body, which is how a cell, shell or task says what it is called."""
+    if not isinstance(node, ast.ClassDef):
+        return None
+    for line in node.body:
+        target = line.target if isinstance(line, ast.AnnAssign) else line.targets[0] if isinstance(line, ast.Assign) else None
+        if isinstance(target, ast.Name) and target.id == "name" and isinstance(line.value, ast.Constant):
+            return line.value.value
+    return None
+
+
+@cache
+def of_source(path: Path, name: str | None = None) -> str:
+    """The digest of a module's syntax tree; with `name`, without its other named classes.
+
+    Comments, docstrings and layout do not count. In a family file the cells beside `name` do not count either,
+    so that a change of the GRU leaves the LSTM's finished runs alone.
+    """
+    tree = without_docstrings(ast.parse(path.read_text(encoding="utf-8")))
+    if name is not None:
+        tree.body = [node for node in tree.body if declared_name(node) in (None, name)]
+    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:16]
+
+
+def of_room(room: str, package: Path = PACKAGE) -> str:
+    """The digest of every module of a room of the package."""
+    return digest({path.name: of_source(path) for path in sorted((package / room).glob("*.py"))})

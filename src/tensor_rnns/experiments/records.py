@@ -1,0 +1,169 @@
+"""The records that the rest of the package speaks in: experiment, replica, artefact, claim."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from tensor_rnns.experiments.digest import digest
+from tensor_rnns.experiments.seeds import integer
+
+KEY = ("paper", "experiment", "scale", "condition", "variant", "option", "stage", "point", "seed", "dataset")
+SCALES = ("smoke", "laptop", "paper")
+SEARCH_SEED = 1000
+"""Searches count their replicas from here, so that no final run shares its numbers with the search that chose it."""
+
+
+@dataclass(frozen=True)
+class Replica:
+    """One training: condition x variant x option x grid point x seed, with its settings resolved."""
+
+    paper: str
+    experiment: str
+    scale: str
+    condition: str
+    variant: str
+    option: str
+    stage: str
+    point: int
+    seed: int
+    settings: Mapping[str, Any] = field(hash=False)
+    searched_keys: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> dict[str, Any]:
+        """The columns that name this replica in every table."""
+        return {name: getattr(self, name) for name in KEY if name != "dataset"} | {"dataset": self.settings["dataset"] or ""}
+
+    @property
+    def place(self) -> tuple[str, str, str, str, str]:
+        """What a run folder is called after: paper, experiment, condition, variant, option."""
+        return self.paper, self.experiment, self.condition, self.variant, self.option
+
+    @property
+    def data_seed(self) -> int:
+        """The data stream, shared by all variants, options and grid points, so that pairs are pairs."""
+        return integer("data", self.paper, self.experiment, self.condition, self.seed)
+
+    @property
+    def init_seed(self) -> int:
+        """The stream of initial values and dropout."""
+        return integer("initialisation", self.paper, self.experiment, self.condition, self.variant, self.seed)
+
+    @cached_property
+    def hash(self) -> str:
+        """The identity of the finished result: settings and both streams."""
+        return digest({"settings": self.settings, "data": self.data_seed, "initialisation": self.init_seed})
+
+    @cached_property
+    def protocol(self) -> str:
+        """The digest of the settings without what was searched: equal protocols are comparable."""
+        return digest({"settings": without(self.settings, self.searched_keys), "searched": list(self.searched_keys)})
+
+    @property
+    def searched(self) -> bool:
+        """Whether some setting was chosen by a search."""
+        return bool(self.searched_keys)
+
+    @cached_property
+    def shape(self) -> str:
+        """Equal for replicas that can be trained in lock-step: all but the rates and the clipping agree."""
+        return digest(without(self.settings, ("training.learning_rate", "training.clip_norm")))
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """One figure or table of a paper, and how it is drawn."""
+
+    paper: str
+    experiment: str
+    id: str
+    draw: str
+    spec: Mapping[str, Any] = field(hash=False)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One checkable statement of a paper, and the test that judges it."""
+
+    paper: str
+    experiment: str
+    id: str
+    statement: str
+    artefact: str
+    test: str
+    spec: Mapping[str, Any] = field(hash=False)
+
+    @property
+    def page(self) -> str:
+        """Where the paper says it."""
+        return str(self.spec.get("page") or self.spec.get("section") or "")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment file, as plain data; `tensor_rnns.experiments.resolve` expands it into replicas."""
+
+    paper: str
+    name: str
+    path: Path
+    title: str
+    kind: str
+    source: Mapping[str, Any] = field(hash=False)
+    content: Mapping[str, Any] = field(hash=False, repr=False)
+
+    def block(self, name: str) -> dict[str, Any]:
+        """A block of the file; empty where the file has none."""
+        return dict(self.content.get(name) or {})
+
+    def __getattr__(self, name: str) -> dict[str, Any]:
+        blocks = {"dataset", "task", "model", "training", "conditions", "variants", "options", "search", "scales",
+                  "probes", "paper_values", "deviations", "compute"}  # fmt: skip
+        if name in blocks:
+            return self.block(name)
+        raise AttributeError(f"an experiment has no {name!r}; its blocks are {sorted(blocks)}")
+
+    @property
+    def artefacts(self) -> list[Artefact]:
+        """The figures and tables that this experiment feeds."""
+        return [
+            Artefact(self.paper, self.name, name, spec["draw"], spec)
+            for name, spec in self.block("artefacts").items()
+        ]
+
+    @property
+    def claims(self) -> list[Claim]:
+        """The statements that this experiment lets us judge."""
+        return [
+            Claim(self.paper, self.name, name, spec["statement"], spec["artefact"], spec["test"], spec)
+            for name, spec in self.block("claims").items()
+        ]
+
+    def scale_block(self, scale: str) -> dict[str, Any]:
+        """What the file says of `scale`; {} where the experiment does not name it."""
+        return dict(self.scales.get(scale) or {})
+
+    def replicas(self, scale: str, data: str, stage: str, chosen: Mapping | None = None) -> list[Replica]:
+        """All replicas of a stage; see `resolve.replicas`."""
+        from tensor_rnns.experiments import resolve
+
+        return resolve.replicas(self, scale, data, stage, chosen)
+
+    def protocols(self, scale: str = "paper") -> dict[tuple[str, str, str], tuple[str, bool]]:
+        """Per (condition, variant, option): the digest of the protocol at `scale` with real data, and whether it searches."""
+        return {
+            (replica.condition, replica.variant, replica.option): (replica.protocol, replica.searched)
+            for replica in self.replicas(scale, "real", "final", chosen=None)
+        }
+
+
+def without(settings: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:
+    """A copy of nested `settings` with the dotted `keys` left out."""
+    copy = {name: dict(block) if isinstance(block, Mapping) else block for name, block in settings.items()}
+    for key in keys:
+        for dotted in key.split(","):
+            block, _, name = dotted.partition(".")
+            if isinstance(copy.get(block), dict):
+                copy[block].pop(name, None)
+    return copy
