@@ -1,1 +1,24 @@
 """Engines that run a step over time."""
+
+from collections.abc import Callable
+
+from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine import eager
+
+RUNS = {"eager": eager.run}
+
+
+def choose(name: str, cell: Cell | None, device: str = "cpu") -> str:
+    """The engine that `name` means for this cell and device; "auto" is a pure function of the two."""
+    if name == "auto":
+        return "eager"
+    if name not in RUNS:
+        raise ValueError(f"engine {name!r} asked for; allowed: auto, {', '.join(RUNS)}")
+    return name
+
+
+def runner(name: str) -> Callable:
+    """run(cell, params, inputs, state, last_only=False) -> (outputs, final state) of the engine called `name`."""
+    if name not in RUNS:
+        raise ValueError(f"engine {name!r} asked for; allowed: {', '.join(RUNS)}")
+    return RUNS[name]

@@ -1,0 +1,99 @@
+"""Initial values by name: numpy arrays in float64 from an explicit generator.
+
+A scheme is a name ("identity"), a name with its argument as text ("normal(0.15)") or as a mapping ({"normal": 0.15}).
+Matrices are stored [rows, columns]; all dimensions but the last count as rows, as TensorFlow's fan-in does.
+A bias row [1, n] therefore has one row, and `unit_scaling` draws it from U(-1.732, 1.732).
+"""
+
+import re
+from collections.abc import Mapping
+
+import numpy as np
+
+Scheme = str | Mapping
+
+
+def unit_scaling(shape: tuple, rng: np.random.Generator) -> np.ndarray:
+    """U(-sqrt(3 / rows), sqrt(3 / rows)): the default of the TensorFlow that the thesis used."""
+    return uniform(shape, rng, np.sqrt(3.0 / np.prod(shape[:-1])))
+
+
+def uniform(shape: tuple, rng: np.random.Generator, limit: float) -> np.ndarray:
+    """U(-limit, limit)."""
+    return rng.uniform(-limit, limit, shape)
+
+
+def normal(shape: tuple, rng: np.random.Generator, deviation: float) -> np.ndarray:
+    """Normal numbers of mean 0 and standard deviation `deviation`."""
+    return deviation * rng.standard_normal(shape)
+
+
+def identity(shape: tuple, rng: np.random.Generator) -> np.ndarray:
+    """Ones on the main diagonal, zeros elsewhere; the matrix need not be square."""
+    return np.eye(*matrix(shape, "identity"))
+
+
+def zeros(shape: tuple, rng: np.random.Generator) -> np.ndarray:
+    """Zeros."""
+    return np.zeros(shape)
+
+
+def constant(shape: tuple, rng: np.random.Generator, value: float) -> np.ndarray:
+    """One value everywhere."""
+    return np.full(shape, float(value))
+
+
+def spectral_norm(shape: tuple, rng: np.random.Generator, value: float) -> np.ndarray:
+    """A U(-1, 1) matrix scaled so that its largest singular value is `value`."""
+    raw = rng.uniform(-1.0, 1.0, matrix(shape, "spectral_norm"))
+    return raw * (value / np.linalg.norm(raw, 2))
+
+
+def orthonormal(shape: tuple, rng: np.random.Generator) -> np.ndarray:
+    """A random matrix with orthonormal rows or columns, whichever are fewer; Haar distributed when square."""
+    rows, columns = matrix(shape, "orthonormal")
+    q, r = np.linalg.qr(rng.standard_normal((max(rows, columns), min(rows, columns))))
+    q = q * np.sign(np.diag(r))
+    return q if rows >= columns else q.T
+
+
+SCHEMES = {
+    "unit_scaling": (unit_scaling, None), "uniform": (uniform, "limit"), "normal": (normal, "deviation"),
+    "identity": (identity, None), "zeros": (zeros, None), "constant": (constant, "value"),
+    "spectral_norm": (spectral_norm, "value"), "orthonormal": (orthonormal, None),
+}
+ALLOWED = ", ".join(f"{{{name}: {argument}}}" if argument else name for name, (_, argument) in SCHEMES.items())
+
+
+def matrix(shape: tuple, name: str) -> tuple:
+    """`shape` itself when it has two dimensions, else ValueError."""
+    if len(shape) != 2:
+        raise ValueError(f"the initialiser {name} was asked for the shape {tuple(shape)}; it makes matrices only")
+    return shape
+
+
+def parse(scheme: Scheme) -> tuple[str, float | None]:
+    """(name, argument or None) of a scheme; an unknown name or a wrong argument raises ValueError with what is allowed."""
+    name, argument = scheme, None
+    if isinstance(scheme, Mapping):
+        if len(scheme) != 1:
+            raise ValueError(f"an initialiser has one name, {dict(scheme)} given; allowed: {ALLOWED}")
+        name, argument = next(iter(scheme.items()))
+    elif isinstance(scheme, str) and (match := re.fullmatch(r"(\w+)\((.+)\)", scheme)):
+        name, argument = match[1], match[2]
+    if name not in SCHEMES:
+        raise ValueError(f"initialiser {name!r} is not known; allowed: {ALLOWED}")
+    wanted = SCHEMES[name][1]
+    if (wanted is None) != (argument is None):
+        raise ValueError(f"initialiser {name!r} takes {wanted or 'no argument'}, {argument!r} given; allowed: {ALLOWED}")
+    try:
+        return name, None if argument is None else float(argument)
+    except (TypeError, ValueError):
+        raise ValueError(f"initialiser {name!r} takes the number {wanted}, {argument!r} given") from None
+
+
+def draw(scheme: Scheme, shape: tuple, rng: np.random.Generator) -> np.ndarray:
+    """The initial value of a parameter of `shape`, float64."""
+    name, argument = parse(scheme)
+    function = SCHEMES[name][0]
+    return function(shape, rng) if argument is None else function(shape, rng, argument)

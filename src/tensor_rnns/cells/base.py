@@ -1,0 +1,81 @@
+"""What all cells share: checked sizes, parameter counts, zero states."""
+
+import dataclasses
+import math
+from typing import ClassVar, Literal, get_args, get_origin
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tensor_rnns.bilinear.initialisers import draw, parse
+
+ACTIVATIONS = {"tanh": torch.tanh, "relu": torch.relu, "linear": lambda x: x}
+
+
+class Cell:
+    """One recurrent step and its parameters.
+
+    A cell is a frozen dataclass with the fields `inputs` (I) and `hidden` (H), then its options. Parameters are matrices
+    [rows, columns] used as `x @ W`, and bias rows [1, H]. A cohort of S replicas puts S in front of every parameter and
+    state; inputs are then [S, B, I]. Field rules, checked on construction (ValueError): an int is at least 1,
+    a Literal is one of its values, a field of type `str | dict` is an initialiser.
+    """
+
+    name: ClassVar[str]
+    states: ClassVar[tuple[str, ...]] = ("h",)
+
+    def __post_init__(self) -> None:
+        problems = []
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.type is int and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+                problems.append(f"{field.name} = {value!r} given; allowed: a whole number of at least 1")
+            elif get_origin(field.type) is Literal and value not in get_args(field.type):
+                problems.append(f"{field.name} = {value!r} given; allowed: {', '.join(get_args(field.type))}")
+            elif field.type is float and (isinstance(value, bool) or not isinstance(value, int | float)):
+                problems.append(f"{field.name} = {value!r} given; allowed: a number")
+            elif field.type == str | dict:
+                try:
+                    parse(value)
+                except ValueError as error:
+                    problems.append(f"{field.name}: {error}")
+        if problems:
+            raise ValueError(f"cell {self.name}: " + "; ".join(problems))
+
+    def shapes(self) -> dict[str, tuple[int, int]]:
+        """Name and shape of each parameter, without the replica axis."""
+        raise NotImplementedError
+
+    def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Initial parameters in float64."""
+        raise NotImplementedError
+
+    def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """The state after input x [..., B, I]; its first entry is the output h [..., B, H]."""
+        raise NotImplementedError
+
+    def initial_state(self, *batch_shape: int, dtype: torch.dtype | None = None, device=None) -> tuple[Tensor, ...]:
+        """Zeros [*batch_shape, H] for each of `states`."""
+        return tuple(torch.zeros(*batch_shape, self.hidden, dtype=dtype, device=device) for _ in self.states)
+
+    def parameter_count(self) -> int:
+        """Numbers in all parameters of one replica."""
+        return sum(math.prod(shape) for shape in self.shapes().values())
+
+    def affine_shapes(self, *gates: str) -> dict[str, tuple[int, int]]:
+        """Shapes of W_g [I, H], U_g [H, H] and b_g [1, H] for each gate g."""
+        shapes = {}
+        for gate in gates:
+            shapes |= {f"W_{gate}": (self.inputs, self.hidden), f"U_{gate}": (self.hidden, self.hidden),
+                       f"b_{gate}": (1, self.hidden)}
+        return shapes
+
+    def initialise_affine(self, rng: np.random.Generator, scheme: str | dict, **biases: float) -> dict[str, np.ndarray]:
+        """W_g, U_g and b_g for each gate in `biases`: [W_g; U_g] is drawn as one [I + H, H] matrix, b_g is constant."""
+        values = {}
+        for gate, bias in biases.items():
+            both = draw(scheme, (self.inputs + self.hidden, self.hidden), rng)
+            values |= {f"W_{gate}": both[: self.inputs], f"U_{gate}": both[self.inputs :],
+                       f"b_{gate}": np.full((1, self.hidden), float(bias))}
+        return values

@@ -1,0 +1,84 @@
+"""LSTM and GRU, mathews2016 section 2.3. Here W_g acts on the input and U_g on the state, the other way round there."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tensor_rnns.cells.base import ACTIVATIONS, Cell
+
+
+@dataclass(frozen=True)
+class LSTM(Cell):
+    """Long short-term memory without peepholes.
+
+    i, f, o = sigma(W x_t + U h_{t-1} + b), g = tanh(W_g x_t + U_g h_{t-1} + b_g),
+    c_t = f * c_{t-1} + i * g, h_t = o * tanh(c_t); `forget_bias` is added to the pre-activation of f.
+    Deviation: section 2.3 prints c_{t-1} where the standard, and the authors' code, have h_{t-1}; the standard is built.
+    `candidate` replaces the tanh of g. State (h, c). Initial values: [W_g; U_g] from `weights` (for unit_scaling
+    U(+-sqrt(3 / (I + H)))), biases zero.
+    """
+
+    name: ClassVar[str] = "lstm"
+    states: ClassVar[tuple[str, ...]] = ("h", "c")
+    inputs: int
+    hidden: int
+    candidate: Literal["tanh", "relu"] = "tanh"
+    forget_bias: float = 1.0
+    weights: str | dict = "unit_scaling"
+
+    def shapes(self) -> dict[str, tuple[int, int]]:
+        """W, U, b for the gates i, f, g, o."""
+        return self.affine_shapes("i", "f", "g", "o")
+
+    def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Weights drawn gate by gate, biases zero."""
+        return self.initialise_affine(rng, self.weights, i=0, f=0, g=0, o=0)
+
+    def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """(h_t, c_t)."""
+        h, c = state
+        i = torch.sigmoid(x @ p["W_i"] + h @ p["U_i"] + p["b_i"])
+        f = torch.sigmoid(x @ p["W_f"] + h @ p["U_f"] + p["b_f"] + self.forget_bias)
+        g = ACTIVATIONS[self.candidate](x @ p["W_g"] + h @ p["U_g"] + p["b_g"])
+        o = torch.sigmoid(x @ p["W_o"] + h @ p["U_o"] + p["b_o"])
+        c = f * c + i * g
+        return o * torch.tanh(c), c
+
+
+@dataclass(frozen=True)
+class GRU(Cell):
+    """Gated recurrent unit.
+
+    f, r = sigma(W x_t + U h_{t-1} + b), z = tanh(W_z x_t + U_z (r * h_{t-1}) + b_z), h_t = f * h_{t-1} + (1 - f) * z.
+    `reset: after` multiplies the recurrent product instead, z = tanh(W_z x_t + r * (U_z h_{t-1}) + b_z).
+    `candidate` replaces the tanh of z. Initial values of the authors' cell: weights as in the LSTM, the biases of both
+    gates `gate_bias` = 1, that of the candidate zero.
+    """
+
+    name: ClassVar[str] = "gru"
+    inputs: int
+    hidden: int
+    reset: Literal["before", "after"] = "before"
+    candidate: Literal["tanh", "relu"] = "tanh"
+    gate_bias: float = 1.0
+    weights: str | dict = "unit_scaling"
+
+    def shapes(self) -> dict[str, tuple[int, int]]:
+        """W, U, b for the gates f, r and the candidate z."""
+        return self.affine_shapes("f", "r", "z")
+
+    def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Weights drawn gate by gate, gate biases constant, candidate bias zero."""
+        return self.initialise_affine(rng, self.weights, f=self.gate_bias, r=self.gate_bias, z=0)
+
+    def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """(h_t,)."""
+        (h,) = state
+        f = torch.sigmoid(x @ p["W_f"] + h @ p["U_f"] + p["b_f"])
+        r = torch.sigmoid(x @ p["W_r"] + h @ p["U_r"] + p["b_r"])
+        u = (r * h) @ p["U_z"] if self.reset == "before" else r * (h @ p["U_z"])
+        z = ACTIVATIONS[self.candidate](x @ p["W_z"] + u + p["b_z"])
+        return (f * h + (1 - f) * z,)

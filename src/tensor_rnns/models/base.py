@@ -1,0 +1,63 @@
+"""What all models share: parameters by name, drawn one after another, and their count."""
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from torch import Tensor
+
+from tensor_rnns.bilinear.initialisers import Scheme, draw
+
+
+class Model:
+    """Inputs to logits or values, for S replicas at once; sigmoid and softmax belong to the task's loss.
+
+    Every parameter has a leading replica axis S in `forward`, and none in `shapes` and `initialise`.
+    """
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Name and shape of each parameter, without the replica axis."""
+        raise NotImplementedError
+
+    def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Initial parameters of one replica in float64."""
+        raise NotImplementedError
+
+    def forward(
+        self, params: Mapping[str, Tensor], inputs: Tensor, state: tuple[Tensor, ...] | None = None
+    ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
+        """(outputs, final state); the state is None for a model without a cell, and starts at zero if not given."""
+        raise NotImplementedError
+
+    def constrain(self, params: dict[str, Tensor]) -> dict[str, Tensor]:
+        """Parameters after an update, with the model's constraints applied; unchanged unless a model says otherwise."""
+        return params
+
+    def parameter_count(self) -> int:
+        """Numbers in all parameters of one replica."""
+        return sum(math.prod(shape) for shape in self.shapes().values())
+
+
+def linear_shapes(name: str, rows: int, columns: int) -> dict[str, tuple[int, int]]:
+    """Shapes of `name`/W [rows, columns] and `name`/b [1, columns]."""
+    return {f"{name}/W": (rows, columns), f"{name}/b": (1, columns)}
+
+
+def initialise_linear(
+    name: str, rows: int, columns: int, schemes: Mapping[str, Scheme], rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """`name`/W from schemes["weight"] and `name`/b from schemes["bias"], both unit_scaling if not given.
+
+    The bias row has one row, so that unit_scaling draws it from U(+-1.732), as the authors' code did.
+    """
+    if unknown := sorted(schemes.keys() - {"weight", "bias"}):
+        raise ValueError(f"{name}: {', '.join(unknown)} given; allowed: weight, bias")
+    return {
+        f"{name}/W": draw(schemes.get("weight", "unit_scaling"), (rows, columns), rng),
+        f"{name}/b": draw(schemes.get("bias", "unit_scaling"), (1, columns), rng),
+    }
+
+
+def linear(params: Mapping[str, Tensor], name: str, x: Tensor) -> Tensor:
+    """x W + b."""
+    return x @ params[f"{name}/W"] + params[f"{name}/b"]

@@ -1,0 +1,46 @@
+"""A cell run over time with a linear read-out, at the last step or at every one."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from torch import Tensor
+
+from tensor_rnns.bilinear.initialisers import Scheme
+from tensor_rnns.cells.base import Cell
+from tensor_rnns.models.base import Model, initialise_linear, linear, linear_shapes
+
+
+@dataclass(frozen=True)
+class Recurrent(Model):
+    """y = h W + b with h from the cell, mathews2016 section 2.2.1; parameters cell/..., read_out/W, read_out/b.
+
+    `last` reads out the last step only, outputs [S, B, O]; otherwise every step, [T, S, B, O]. Inputs are [T, S, B, I].
+    `run` is an engine's run; `read_out` names the initialisers of weight and bias.
+    """
+
+    cell: Cell
+    outputs: int
+    last: bool
+    run: Callable
+    read_out: Mapping[str, Scheme] = field(default_factory=dict)
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The cell's parameters, then the read-out's."""
+        cell = {f"cell/{name}": shape for name, shape in self.cell.shapes().items()}
+        return cell | linear_shapes("read_out", self.cell.hidden, self.outputs)
+
+    def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """The cell first, then the read-out."""
+        cell = {f"cell/{name}": value for name, value in self.cell.initialise(rng).items()}
+        return cell | initialise_linear("read_out", self.cell.hidden, self.outputs, self.read_out, rng)
+
+    def forward(
+        self, params: Mapping[str, Tensor], inputs: Tensor, state: tuple[Tensor, ...] | None = None
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """(outputs, state after the last step)."""
+        cell = {name.removeprefix("cell/"): value for name, value in params.items() if name.startswith("cell/")}
+        if state is None:
+            state = self.cell.initial_state(*inputs.shape[1:-1], dtype=inputs.dtype, device=inputs.device)
+        hidden, state = self.run(self.cell, cell, inputs, state, last_only=self.last)
+        return linear(params, "read_out", hidden), state

@@ -1,0 +1,79 @@
+"""Addition of two marked numbers: mathews2016 section 5.1.1 and algorithm 1."""
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import numpy as np
+from torch import Tensor
+
+from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.tasks.base import Batch, Task, only, option, whole
+
+ITEMS = 1000
+ITEMS_PER_BATCH = 100
+SPLITS = {"valid": 1, "test": 2}
+
+
+class Addition(Task):
+    """T steps of (value, marker); the target at the end is the sum of the two marked values.
+
+    Values are U[0, 1) at every step. `markers: halves` marks one step of the first T // 2 and one of the last T // 2,
+    each uniformly; `anywhere` marks two different steps of all T. The loss is the squared error, averaged over the
+    batch. The best constant answer, 1, scores the variance of the sum of two uniform numbers, 1/6; the thesis prints
+    0.1767. Each of the splits valid and test has 1,000 fixed items.
+    """
+
+    name: ClassVar[str] = "addition"
+    inputs = 2
+    outputs = 1
+    baseline = 1 / 6
+    updates_per_epoch = None
+
+    def __init__(self, length: int, batch_size: int, markers: str = "halves") -> None:
+        self.length, self.batch_size, self.markers = length, batch_size, markers
+
+    def generate(self, generator: np.random.Generator, items: int) -> Batch:
+        """`items` fresh sequences: inputs [T, items, 2], targets [items, 1]."""
+        values = generator.random((self.length, items), dtype=np.float32)
+        half, everyone = self.length // 2, np.arange(items)
+        if self.markers == "halves":
+            first = generator.integers(0, half, items)
+            second = generator.integers(self.length - half, self.length, items)
+        else:
+            first = generator.integers(0, self.length, items)
+            second = (first + generator.integers(1, self.length, items)) % self.length
+        marks = np.zeros_like(values)
+        marks[first, everyone] = 1
+        marks[second, everyone] = 1
+        targets = values[first, everyone] + values[second, everyone]
+        return Batch(np.stack([values, marks], axis=-1), targets[:, None], items)
+
+    def batch(self, seed: int, update: int) -> Batch:
+        """Fresh sequences for this seed and update."""
+        return self.generate(rng(seed, update), self.batch_size)
+
+    def evaluation(self, split: str) -> Iterator[Batch]:
+        """1,000 items that depend on the length and the markers alone, 100 to a batch."""
+        if split not in SPLITS:
+            raise ValueError(f"task addition: split {split!r} asked for; allowed: {', '.join(SPLITS)}")
+        for part in range(ITEMS // ITEMS_PER_BATCH):
+            yield self.generate(rng(0, SPLITS[split], part), ITEMS_PER_BATCH)
+
+    def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Mean squared error over the batch, [S]; outputs and targets [S, B, 1]."""
+        return (outputs - targets).square().mean((-2, -1))
+
+    def metrics(self, outputs: Tensor, targets: Tensor) -> dict[str, Tensor]:
+        """loss: the mean squared error."""
+        return {"loss": self.loss(outputs, targets)}
+
+
+def build(settings: Mapping, dataset: None = None) -> Addition:
+    """The task of settings["task"] (length, markers) with the batch size of settings["training"]."""
+    task = settings["task"]
+    only("addition", task, ["length", "markers"])
+    return Addition(
+        whole("addition", task, "length", least=2),
+        whole("addition", settings["training"], "batch"),
+        option("addition", task, "markers", ("halves", "anywhere")),
+    )
