@@ -1,0 +1,283 @@
+"""Curves against updates: a panel for each condition, a colour for each variant, the papers' points beside ours.
+
+Keys of the artefact: `panels` and `colour` (columns; `colour` may be a list), `where`, `measure` (`name: running` with
+`width`, or `name: curve`; `of`, `split`), `centre` (mean or median), `band` (quantiles, range, none), `beside` (ids of
+`paper_values`), `lines` (`task_baseline` or {value, label}), `x`, `y` ({scale, label, limits}), `labels`, `title`.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from tensor_rnns.drawing.data import ArtefactData
+from tensor_rnns.drawing.layout import panels, put_legend
+from tensor_rnns.drawing.series import Line, lines, summary, thinned, width_of
+from tensor_rnns.drawing.style import PAPER, look
+from tensor_rnns.experiments.records import Artefact
+
+FEW = 10
+"""Up to so many replicas each has its own thin line."""
+MEASURES = ("running", "curve")
+
+
+@dataclass
+class Group:
+    """The replicas of one colour: their title, their look, and how many there are in each panel."""
+
+    title: str
+    look: dict[str, Any]
+    counts: dict[Any, tuple[int, int]]
+
+    @property
+    def legend(self) -> str:
+        """The title with n and the number of failed replicas."""
+        sizes = sorted({n for n, _ in self.counts.values()})
+        n = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
+        failed = sum(failed for _, failed in self.counts.values())
+        return f"{self.title} (n = {n}{f', {failed} failed' if failed else ''})"
+
+
+def draw(data: ArtefactData, artefact: Artefact) -> Figure:
+    """The figure of `artefact`; ValueError where no row of the curves is left to draw."""
+    spec = artefact.spec
+    rows, measure = _rows(data, artefact)
+    panel_key, colour = spec.get("panels"), spec.get("colour", "variant")
+    colour = [colour] if isinstance(colour, str) else list(colour)
+    places = data.ordered(panel_key, rows[panel_key].unique()) if panel_key else [None]
+    groups = _groups(data, rows, panel_key, colour, spec.get("labels"))
+    beside = {name: data.experiment.paper_values[name] for name in spec.get("beside", ())}
+    handles = [Line2D([], [], label=group.legend, **group.look) for group in groups.values()]
+    handles += _beside_handles(beside)
+    log = (spec.get("y") or {}).get("scale") == "log"
+    remarks = ["; ".join(data.remarks(rows))] if data.remarks(rows) else []
+    notes = [*_missing(data, spec, rows, panel_key), *_explained(spec, groups)]
+    titles = [data.title(panel_key, place, spec.get("labels")) if panel_key else "" for place in places]
+    legend_columns = 3
+    extra = sum(not isinstance(entry, str) or "baseline" in entry for entry in spec.get("lines", ()))
+    figure, axes, bottom = panels(
+        titles, remarks, notes, -(-(len(handles) + extra) // legend_columns), height=_height(places)
+    )
+    told = []
+    for axis, place, title in zip(axes, places, titles, strict=True):
+        part = rows if place is None else rows[rows[panel_key] == place]
+        ends = []
+        for name, group in groups.items():
+            mine = part[(part[colour] == list(name)).all(axis=1)]
+            if len(mine):
+                found = lines(mine, data.runs, width_of(measure))
+                end = _draw_group(axis, found, group, spec, log)
+                ends.append(f"{group.title} ends at {end:.3g} ({_count(*group.counts[place])})")
+        reach = max((line.get_xdata()[-1] for line in axis.lines if len(line.get_xdata())), default=1)
+        _draw_beside(axis, beside, panel_key, place, colour, groups, reach)
+        handles += _draw_lines(axis, spec, data, panel_key, place, handles)
+        _dress(axis, spec, measure, first=axis is axes[0] or axis.get_subplotspec().is_first_col(), log=log)
+        told.append(f"{title + ': ' if title else ''}{'; '.join(ends)}.")
+    put_legend(figure, handles, legend_columns, bottom)
+    what = (spec.get("y") or {}).get("label", measure.get("of", "loss"))
+    figure.set_label(" ".join([f"Curves of {what} against updates.", *told, *remarks]))
+    return figure
+
+
+def _rows(data: ArtefactData, artefact: Artefact) -> tuple[pd.DataFrame, Mapping[str, Any]]:
+    """The rows of the curves that the artefact draws, and its measure."""
+    measure = dict(artefact.spec.get("measure") or {"name": "curve"})
+    if measure["name"] not in MEASURES:
+        raise ValueError(
+            f"{artefact.id}: curves draw no {measure['name']!r}; allowed measures: {', '.join(MEASURES)}"
+        )
+    rows = data.chosen(data.curves, artefact.spec.get("where"))
+    rows = rows[
+        (rows["split"] == measure.get("split", "train")) & (rows["name"] == measure.get("of", "loss"))
+    ]
+    if rows.empty:
+        raise ValueError(
+            f"{artefact.id}: no curve of {measure} among the rows chosen by {artefact.spec.get('where')}"
+        )
+    return rows, measure
+
+
+def _groups(
+    data: ArtefactData,
+    rows: pd.DataFrame,
+    panel_key: str | None,
+    colour: list[str],
+    labels: Mapping[str, str] | None,
+) -> dict[tuple, Group]:
+    """The groups of one colour in the order of the experiment file."""
+    values = {key: data.ordered(key, rows[key].unique()) for key in colour}
+    names = sorted(
+        rows[colour].drop_duplicates().itertuples(index=False, name=None),
+        key=lambda name: [values[key].index(value) for key, value in zip(colour, name, strict=True)],
+    )
+    cells = []
+    for name in names:
+        mine = rows[(rows[colour] == list(name)).all(axis=1)]
+        cells.append(data.cell(str(mine["variant"].iloc[0])))
+    groups = {}
+    for place, (name, cell) in enumerate(zip(names, cells, strict=True)):
+        mine = rows[(rows[colour] == list(name)).all(axis=1)]
+        counts = {}
+        for panel in mine[panel_key].unique() if panel_key else [None]:
+            found = lines(mine if panel is None else mine[mine[panel_key] == panel], data.runs, 1)
+            counts[panel] = (len(found), sum(line.failed for line in found))
+        title = ", ".join(data.title(key, value, labels) for key, value in zip(colour, name, strict=True))
+        groups[name] = Group(title, look(cell, cells[:place].count(cell), cells.count(cell)), counts)
+    return groups
+
+
+def _draw_group(axis: Axes, found: list[Line], group: Group, spec: Mapping[str, Any], log: bool) -> float:
+    """Draw the lines, centre and band of one group; the last value of the centre."""
+    band = spec.get("band") or ("none" if len(found) <= FEW else "quantiles")
+    centre = spec.get("centre") or ("mean" if band == "range" else "median")
+    drawn = [line for line in found if len(line.updates)]
+    if not drawn:
+        return float("nan")
+    colour = group.look["color"]
+    for line in drawn:
+        updates, values = thinned(line.updates, line.values)
+        if 1 < len(drawn) <= FEW and band == "none":
+            axis.plot(updates, values, color=colour, linewidth=0.5, alpha=0.45)
+        if line.failed:
+            axis.plot(
+                updates[-1:], values[-1:], color=colour, marker="x", markersize=6, linestyle="none", zorder=4
+            )
+    whole = summary(drawn, centre, band)
+    updates, middle, low, high = thinned(whole.updates, whole.centre, whole.low, whole.high)
+    if band != "none" and len(drawn) > 1:
+        low = np.where(low > 0, low, np.nan) if log else low
+        axis.fill_between(updates, low, high, color=colour, alpha=0.18, linewidth=0)
+    axis.plot(updates, middle, markevery=max(1, len(updates) // 6), zorder=3, **group.look)
+    return float(middle[-1])
+
+
+def _draw_beside(
+    axis: Axes, beside: Mapping[str, Any], panel_key: str | None, place: Any, colour: list[str],
+    groups: Mapping[tuple, Group], reach: float,
+) -> None:  # fmt: skip
+    """Draw the papers' points with hollow markers and dashed lines, a single value as a dashed level."""
+    for entry in beside.values():
+        if panel_key and entry.get(panel_key, place) != place:
+            continue
+        match = [group for name, group in groups.items()
+                 if all(entry.get(key) == value for key, value in zip(colour, name, strict=True))]  # fmt: skip
+        own = match[0].look if match else {"color": PAPER, "marker": "o"}
+        if "points" in entry:
+            points = sorted((float(update), float(value)) for update, value in entry["points"].items())
+            near = [pair for pair in points if pair[0] <= 5 * reach] or points[:1]
+            axis.plot(*zip(*near, strict=True), linestyle=(0, (4, 2)), linewidth=0.9, markerfacecolor="white",
+                      markeredgewidth=0.9, color=own["color"], marker=own["marker"], zorder=5)  # fmt: skip
+        elif "value" in entry:
+            axis.axhline(float(entry["value"]), color=own["color"], linestyle=(0, (2, 2)), linewidth=0.8)
+
+
+def _beside_handles(beside: Mapping[str, Any]) -> list[Line2D]:
+    """A legend entry for the authors' logs and for each value of the paper."""
+    handles = []
+    for name, entry in beside.items():
+        if "points" in entry:
+            source = "authors' log" if entry.get("from") == "authors_log" else "paper"
+            if source not in [handle.get_label() for handle in handles]:
+                handles.append(Line2D([], [], color=PAPER, linestyle=(0, (4, 2)), linewidth=0.9, marker="o",
+                                      markerfacecolor="white", label=source))  # fmt: skip
+        elif "value" in entry:
+            label = entry.get("label") or f"paper: {float(entry['value']):g}"
+            handles.append(
+                Line2D([], [], color=PAPER, linestyle=(0, (2, 2)), linewidth=0.8, label=str(label))
+            )
+        else:
+            raise ValueError(
+                f"paper value {name!r} has neither points nor value to draw; it has {sorted(entry)}"
+            )
+    return handles
+
+
+def _draw_lines(
+    axis: Axes,
+    spec: Mapping[str, Any],
+    data: ArtefactData,
+    panel_key: str | None,
+    place: Any,
+    known: list[Line2D],
+) -> list[Line2D]:
+    """Draw the levels of `lines`; the legend entries that are not yet `known`."""
+    handles = []
+    for entry in spec.get("lines", ()):
+        if entry == "task_baseline":
+            rows = data.metrics[data.metrics["name"] == "baseline"]
+            rows = rows if place is None else rows[rows[panel_key] == place]
+            level, label = (float(rows["value"].iloc[0]) if len(rows) else None), "baseline"
+        elif isinstance(entry, Mapping):
+            level, label = float(entry["value"]), str(entry["label"])
+        else:
+            raise ValueError(f"lines names {entry!r}; allowed are task_baseline and {{value, label}}")
+        if level is None:
+            continue
+        own = {"color": "#444444", "linestyle": "-.", "linewidth": 0.9}
+        axis.axhline(level, zorder=1, **own)
+        if label not in [handle.get_label() for handle in [*known, *handles]]:
+            handles.append(Line2D([], [], label=label, **own))
+    return handles
+
+
+def _dress(axis: Axes, spec: Mapping[str, Any], measure: Mapping[str, Any], first: bool, log: bool) -> None:
+    """Scales, limits and labels of one panel."""
+    x, y = spec.get("x") or {}, spec.get("y") or {}
+    axis.set_xscale(x.get("scale", "linear"))
+    axis.set_yscale("log" if log else y.get("scale", "linear"))
+    axis.set_xlabel(x.get("label", "updates"))
+    if x.get("scale", "linear") == "linear":
+        axis.xaxis.set_major_locator(MaxNLocator(5))
+    if first:
+        axis.set_ylabel(y.get("label", measure.get("of", "loss")))
+    if "limits" in y:
+        axis.set_ylim(*y["limits"])
+
+
+def _missing(
+    data: ArtefactData, spec: Mapping[str, Any], rows: pd.DataFrame, panel_key: str | None
+) -> list[str]:
+    """One note that names the conditions and variants that the artefact asks for and that were not run."""
+    absent = []
+    for key in ("condition", "variant"):
+        asked = (spec.get("where") or {}).get(key, "all")
+        asked = list(data.experiment.block(f"{key}s")) if asked == "all" else asked
+        asked = asked if isinstance(asked, list | tuple) else [asked]
+        ran = set(rows[key])
+        absent += [data.title(key, name, spec.get("labels")) for name in asked if name not in ran]
+    return [f"Not run at this scale: {', '.join(absent)}."] if absent else []
+
+
+def _explained(spec: Mapping[str, Any], groups: Mapping[tuple, Group]) -> list[str]:
+    """One note on what line, band and cross are."""
+    most = max(n for group in groups.values() for n, _ in group.counts.values())
+    band = spec.get("band") or ("none" if most <= FEW else "quantiles")
+    centre = spec.get("centre") or ("mean" if band == "range" else "median")
+    told = []
+    if most > 1:
+        told.append(f"bold: {centre} of the seeds")
+        told.append(
+            {"none": "thin: each seed", "quantiles": "band: quartiles", "range": "band: minimum to maximum"}[
+                band
+            ]
+        )
+    width = width_of(spec.get("measure") or {})
+    if width > 1:
+        told.append(f"running mean over {width:g} updates")
+    if any(failed for group in groups.values() for _, failed in group.counts.values()):
+        told.append("cross: a failed seed's last finite value")
+    return ["; ".join(told).capitalize() + "."] if told else []
+
+
+def _count(n: int, failed: int) -> str:
+    return f"n = {n}" + (f", {failed} failed" if failed else "")
+
+
+def _height(places: list) -> float:
+    return 2.4 if len(places) == 1 else 1.9

@@ -1,0 +1,81 @@
+"""From rows of curves to lines: one replica's running mean, and the centre and band of a group of replicas."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tensor_rnns.analysis.measures import running_series
+from tensor_rnns.experiments.records import KEY
+
+POINTS = 400
+"""A drawn line has at most about this many points; more would not be seen and make the files large."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One replica: its updates, its values there, and where it failed (None if it did not)."""
+
+    seed: int
+    updates: np.ndarray
+    values: np.ndarray
+    failed: bool
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Centre and band of several lines on common updates."""
+
+    updates: np.ndarray
+    centre: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def lines(rows: pd.DataFrame, runs: pd.DataFrame, width: int) -> list[Line]:
+    """One line for each replica of `rows` (columns KEY, update, value), in the order of point and seed."""
+    ill = runs[runs["status"] == "failed"]
+    failed = set(ill[list(KEY)].itertuples(index=False, name=None)) if len(ill) else set()
+    found = []
+    for key, group in rows.groupby(list(KEY), sort=True, dropna=False):
+        group = group.sort_values("update")
+        updates, values = group["update"].to_numpy(float), group["value"].to_numpy(float)
+        finite = np.isfinite(values)
+        updates, values = updates[finite], values[finite]
+        if width > 1 and len(updates):
+            updates, values = running_series(updates, values, width)
+        found.append(Line(int(key[KEY.index("seed")]), updates, values, key in failed))
+    return found
+
+
+def summary(found: list[Line], centre: str, band: str) -> Summary:
+    """Centre (mean or median) and band (quartiles or range) where at least half of the lines have values."""
+    if centre not in ("mean", "median"):
+        raise ValueError(f"centre {centre!r}; allowed are mean, median")
+    if band not in ("quantiles", "range", "none"):
+        raise ValueError(f"band {band!r}; allowed are quantiles, range, none")
+    updates = np.unique(np.concatenate([line.updates for line in found]))
+    table = np.full((len(found), len(updates)), np.nan)
+    for row, line in zip(table, found, strict=True):
+        row[np.searchsorted(updates, line.updates)] = line.values
+    enough = np.isfinite(table).sum(0) * 2 >= len(found)
+    updates, table = updates[enough], table[:, enough]
+    middle = (np.nanmean if centre == "mean" else np.nanmedian)(table, axis=0)
+    low, high = np.nanquantile(table, (0.25, 0.75) if band == "quantiles" else (0.0, 1.0), axis=0)
+    return Summary(updates, middle, low, high)
+
+
+def thinned(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Every k-th entry of arrays of equal length, first and last kept, so that about POINTS are left."""
+    length = len(arrays[0])
+    if length <= POINTS:
+        return arrays
+    keep = np.unique(np.linspace(0, length - 1, POINTS).round().astype(int))
+    return tuple(array[keep] for array in arrays)
+
+
+def width_of(measure: Mapping[str, Any]) -> int:
+    """The width of the running mean that a measure asks for; 1 draws the values as they are."""
+    return int(measure.get("width", 1))

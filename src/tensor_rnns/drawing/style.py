@@ -1,0 +1,122 @@
+"""One look for all figures: a colour, a line and a marker for each cell, and bytes that depend on the content alone."""
+
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib
+from matplotlib.figure import Figure
+
+WIDTH = 6.3
+"""Width of every figure in inches: the text width of the LaTeX report."""
+
+BLUE, RED, GREEN, PURPLE, OCHRE, SKY, GREY, BROWN = (
+    "#0072b2",
+    "#c8450a",
+    "#00835f",
+    "#b0528c",
+    "#a87400",
+    "#2f8fd0",
+    "#595959",
+    "#7d3c2a",
+)
+PAPER = "#000000"
+"""Colour of what the papers or their authors measured; no cell has it."""
+
+SOLID, DASHED, DOTTED, DASHDOT, LONG, SPACED = (
+    "-",
+    (0, (4, 1.6)),
+    (0, (1, 1.4)),
+    (0, (5, 1.5, 1, 1.5)),
+    (0, (8, 2)),
+    (0, (3, 1.3, 1, 1.3, 1, 1.3)),
+)
+LINES = (SOLID, DASHED, DOTTED, DASHDOT, LONG, SPACED)
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+CELLS: dict[str, tuple[str, Any, str]] = {
+    "tgu": (BLUE, SOLID, "o"), "gru": (RED, DASHED, "s"), "lstm": (GREEN, DASHDOT, "^"), "irnn": (PURPLE, DOTTED, "D"),
+    "vanilla": (GREY, LONG, "v"), "tgu_c": (SKY, SPACED, "P"), "lin_tgu": (SKY, DASHED, "X"),
+    "lin_tgu_c": (BLUE, DOTTED, "*"), "gmr": (OCHRE, SOLID, "s"), "gmr_c": (OCHRE, DASHED, "D"),
+    "cp_plus": (BROWN, DASHED, "^"), "cp_delta": (BROWN, SOLID, "v"), "rtn": (OCHRE, DOTTED, "P"),
+    "grtn": (SKY, SOLID, "D"), "lr_gru": (RED, DOTTED, "o"), "lrd_gru": (RED, SOLID, "X"),
+    "lr_lstm": (GREEN, DOTTED, "s"), "lrd_lstm": (GREEN, SOLID, "P"), "lr_highway": (PURPLE, DASHED, "^"),
+    "lrd_highway": (PURPLE, SOLID, "v"), "urnn": (GREY, DASHDOT, "*"), "slstm": (GREEN, LONG, "o"),
+    "tlstm_2d": (PURPLE, LONG, "s"), "tlstm_2d_no_memconv": (PURPLE, DASHDOT, "X"),
+    "tlstm_2d_no_feedback": (OCHRE, DASHDOT, "v"), "tlstm_3d": (BLUE, LONG, "^"), "trnn": (GREY, DOTTED, "X"),
+    "esn": (OCHRE, LONG, "^"), "leaky": (BROWN, DOTTED, "o"), "skip": (BROWN, DASHDOT, "s"),
+    "clockwork": (BROWN, LONG, "D"), "bidirectional": (SKY, LONG, "v"), "output_recurrence": (GREY, SOLID, "o"),
+    "memory": (SKY, DOTTED, "^"), "recursive": (GREY, DASHED, "P"), "encoder_decoder": (RED, LONG, "*"),
+    "perceptron": (GREY, LONG, "D"), "mlp": (RED, DASHED, "^"), "tensor_layer": (BLUE, SOLID, "X"),
+    "cp": (BLUE, SOLID, "P"), "tensor_train": (RED, DASHED, "P"), "full": (GREEN, DASHDOT, "P"),
+}  # fmt: skip
+"""Colour, line and marker of each cell (and of the models without one), the same in every figure."""
+
+TITLES = {
+    "cp_plus": "CP+", "cp_delta": "CP-Δ", "vanilla": "vanilla RNN", "lin_tgu": "lin-TGU", "lin_tgu_c": "lin-TGU-C",
+    "tlstm_2d": "2D tLSTM", "tlstm_3d": "3D tLSTM", "perceptron": "perceptron", "tensor_layer": "tensor layer",
+    "tensor_train": "tensor train", "full": "full tensor", "leaky": "leaky", "skip": "skip",
+}  # fmt: skip
+
+RC: dict[str, Any] = {
+    "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8.5, "axes.labelsize": 8, "legend.fontsize": 7.5,
+    "xtick.labelsize": 7, "ytick.labelsize": 7, "mathtext.fontset": "dejavusans",
+    "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6, "axes.grid": True,
+    "grid.color": "#e3e3e3", "grid.linewidth": 0.5, "axes.axisbelow": True, "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6, "lines.linewidth": 1.4, "lines.markersize": 4.5, "legend.frameon": False,
+    "figure.facecolor": "white", "savefig.facecolor": "white", "figure.dpi": 100,
+    "pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "tensor-rnns",
+    "path.simplify": True, "axes.formatter.use_mathtext": True, "axes.unicode_minus": True,
+}  # fmt: skip
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Run a block with matplotlib's own defaults plus the style of this package, whatever the user's settings are."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(RC)
+        yield
+
+
+def cell_title(cell: str) -> str:
+    """How a cell is called in legends and tables: `tgu_c` is TGU-C, `cp_delta` is CP-Δ."""
+    return TITLES.get(cell) or cell.upper().replace("_", "-")
+
+
+def look(cell: str, place: int = 0, of: int = 1) -> dict[str, Any]:
+    """Colour, linestyle and marker of `cell`; `place` of `of` tells apart several variants of one cell in a figure.
+
+    The first variant has the cell's own look. Further ones keep its hue, move from dark to light and take the next
+    lines and markers, so that they differ in grey print too. A cell that is not listed gets a look from its name.
+    """
+    if cell in CELLS:
+        colour, line, marker = CELLS[cell]
+    else:
+        number = zlib.crc32(cell.encode())
+        colour = (BLUE, RED, GREEN, PURPLE, OCHRE, SKY, GREY, BROWN)[number % 8]
+        line, marker = LINES[number // 8 % len(LINES)], MARKERS[number // 64 % len(MARKERS)]
+    if place:
+        line = LINES[(LINES.index(line) + place) % len(LINES)]
+        marker = MARKERS[(MARKERS.index(marker) + place) % len(MARKERS)]
+    if of > 2:
+        colour = _shade(colour, 0.55 * (2 * place / (of - 1) - 1))
+    return {"color": colour, "linestyle": line, "marker": marker}
+
+
+def _shade(colour: str, amount: float) -> str:
+    """`colour` mixed with black (amount < 0) or white (amount > 0)."""
+    target = 255 if amount > 0 else 0
+    amount = abs(amount)
+    parts = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return "#" + "".join(f"{round((1 - amount) * part + amount * target):02x}" for part in parts)
+
+
+def save(figure: Figure, stream: Any, kind: str) -> None:
+    """Write `figure` as "pdf" or "svg"; its label, the text for those who cannot see it, goes into the metadata."""
+    if kind == "svg":
+        metadata: dict[str, Any] = {"Date": None, "Creator": None, "Description": figure.get_label()}
+    else:
+        metadata = {"CreationDate": None, "Creator": None, "Producer": None, "Subject": figure.get_label()}
+    figure.savefig(stream, format=kind, metadata=metadata)
