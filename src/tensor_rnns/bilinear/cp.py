@@ -15,8 +15,9 @@ from tensor_rnns.bilinear.initialisers import Scheme, draw
 class CP:
     """W_ijk = sum_r A_ri B_rj C_rk, mathews2016 section 3.3.1; factors are stored [rank, dimension] as there.
 
-    `left`, `out` and `right` are the sizes of x, z and y. With `append_one` a constant 1 is appended to x and to y
-    (section 4.1.1), so that A and C have one column more; it is their last. `prefix` stands before the names A, B, C.
+    `left`, `out` and `right` are the sizes of x, z and y. With `append_one` a constant 1 is appended to x and
+    to y (section 4.1.1), so that A and C have one column more; it is their last. `prefix` stands before the
+    names A, B, C.
     """
 
     left: int
@@ -43,11 +44,11 @@ class CP:
         return sum(math.prod(shape) for shape in self.shapes().values())
 
     def initialise(self, rng: np.random.Generator, scheme: Scheme = "unit_scaling") -> dict[str, np.ndarray]:
-        """Factors drawn one after another from `scheme`; unit_scaling gives U(+-sqrt(3 / rank)) for all three."""
+        """Factors drawn one after another; unit_scaling gives U(+-sqrt(3 / rank)) for all three."""
         return {name: draw(scheme, shape, rng) for name, shape in self.shapes().items()}
 
     def product(self, params: Mapping[str, Tensor], x: Tensor, y: Tensor) -> Tensor:
-        """z = B^T (A x * C y), proposition 3.3.1, for rows x [..., left] and y [..., right]; returns [..., out].
+        """z = B^T (A x * C y) [..., out], proposition 3.3.1, for rows x [..., left] and y [..., right].
 
         Factors may have leading replica axes, which x and y then have too. With appended ones
         z = B^T ((A x + b_x) * (C y + b_y)), section 4.1.1, where b_x and b_y are the last columns of A and C.

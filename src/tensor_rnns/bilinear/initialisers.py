@@ -1,8 +1,8 @@
 """Initial values by name: numpy arrays in float64 from an explicit generator.
 
-A scheme is a name ("identity"), a name with its argument as text ("normal(0.15)") or as a mapping ({"normal": 0.15}).
-Matrices are stored [rows, columns]; all dimensions but the last count as rows, as TensorFlow's fan-in does.
-A bias row [1, n] therefore has one row, and `unit_scaling` draws it from U(-1.732, 1.732).
+A scheme is a name ("identity"), or a name with its argument: "normal(0.15)" or {"normal": 0.15}. Matrices are
+stored [rows, columns]; all dimensions but the last count as rows, as TensorFlow's fan-in does. A bias row [1,
+n] therefore has one row, and `unit_scaling` draws it from U(-1.732, 1.732).
 """
 
 import re
@@ -58,22 +58,27 @@ def orthonormal(shape: tuple, rng: np.random.Generator) -> np.ndarray:
 
 
 SCHEMES = {
-    "unit_scaling": (unit_scaling, None), "uniform": (uniform, "limit"), "normal": (normal, "deviation"),
-    "identity": (identity, None), "zeros": (zeros, None), "constant": (constant, "value"),
-    "spectral_norm": (spectral_norm, "value"), "orthonormal": (orthonormal, None),
+    "unit_scaling": (unit_scaling, None),
+    "uniform": (uniform, "limit"),
+    "normal": (normal, "deviation"),
+    "identity": (identity, None),
+    "zeros": (zeros, None),
+    "constant": (constant, "value"),
+    "spectral_norm": (spectral_norm, "value"),
+    "orthonormal": (orthonormal, None),
 }
-ALLOWED = ", ".join(f"{{{name}: {argument}}}" if argument else name for name, (_, argument) in SCHEMES.items())
+ALLOWED = ", ".join(f"{{{name}: {wanted}}}" if wanted else name for name, (_, wanted) in SCHEMES.items())
 
 
 def matrix(shape: tuple, name: str) -> tuple:
     """`shape` itself when it has two dimensions, else ValueError."""
     if len(shape) != 2:
-        raise ValueError(f"the initialiser {name} was asked for the shape {tuple(shape)}; it makes matrices only")
+        raise ValueError(f"initialiser {name!r}: the shape {tuple(shape)} asked for; allowed: two dimensions")
     return shape
 
 
 def parse(scheme: Scheme) -> tuple[str, float | None]:
-    """(name, argument or None) of a scheme; an unknown name or a wrong argument raises ValueError with what is allowed."""
+    """(name, argument or None) of a scheme; ValueError says what is allowed when it is not."""
     name, argument = scheme, None
     if isinstance(scheme, Mapping):
         if len(scheme) != 1:
@@ -85,7 +90,8 @@ def parse(scheme: Scheme) -> tuple[str, float | None]:
         raise ValueError(f"initialiser {name!r} is not known; allowed: {ALLOWED}")
     wanted = SCHEMES[name][1]
     if (wanted is None) != (argument is None):
-        raise ValueError(f"initialiser {name!r} takes {wanted or 'no argument'}, {argument!r} given; allowed: {ALLOWED}")
+        takes = wanted or "no argument"
+        raise ValueError(f"initialiser {name!r} takes {takes}, {argument!r} given; allowed: {ALLOWED}")
     try:
         return name, None if argument is None else float(argument)
     except (TypeError, ValueError):

@@ -19,7 +19,7 @@ def families() -> dict[str, type[Cell]]:
 
 
 def build(settings: Mapping, inputs: int) -> Cell:
-    """The cell of a `cell` block: its `name`, then its fields except `inputs`, which comes from the model around it.
+    """The cell of a `cell` block: its `name`, then its fields except `inputs`, which is given apart.
 
     An unknown name, an unknown field or a missing one raises ValueError with what is allowed.
     """
@@ -33,5 +33,6 @@ def build(settings: Mapping, inputs: int) -> Cell:
         raise ValueError(f"cell {name}: {', '.join(unknown)} given; allowed: {', '.join(fields)}")
     needed = {key for key, field in fields.items() if field.default is dataclasses.MISSING}
     if missing := sorted(needed - given.keys()):
-        raise ValueError(f"cell {name}: {', '.join(missing)} not given; given: {', '.join(given) or 'nothing'}")
+        stated = ", ".join(given) or "nothing"
+        raise ValueError(f"cell {name}: {', '.join(missing)} not given; given: {stated}")
     return cells[name](inputs=inputs, **given)

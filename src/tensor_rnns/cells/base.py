@@ -16,10 +16,11 @@ ACTIVATIONS = {"tanh": torch.tanh, "relu": torch.relu, "linear": lambda x: x}
 class Cell:
     """One recurrent step and its parameters.
 
-    A cell is a frozen dataclass with the fields `inputs` (I) and `hidden` (H), then its options. Parameters are matrices
-    [rows, columns] used as `x @ W`, and bias rows [1, H]. A cohort of S replicas puts S in front of every parameter and
-    state; inputs are then [S, B, I]. Field rules, checked on construction (ValueError): an int is at least 1,
-    a Literal is one of its values, a field of type `str | dict` is an initialiser.
+    A cell is a frozen dataclass with the fields `inputs` (I) and `hidden` (H), then its options. Parameters
+    are matrices [rows, columns] used as `x @ W`, and bias rows [1, H]. A cohort of S replicas puts S in front
+    of every parameter and state; inputs are then [S, B, I]. Field rules, checked on construction
+    (ValueError): an int is at least 1, a Literal is one of its values, a field of type `str | dict` is an
+    initialiser.
     """
 
     name: ClassVar[str]
@@ -55,7 +56,9 @@ class Cell:
         """The state after input x [..., B, I]; its first entry is the output h [..., B, H]."""
         raise NotImplementedError
 
-    def initial_state(self, *batch_shape: int, dtype: torch.dtype | None = None, device=None) -> tuple[Tensor, ...]:
+    def initial_state(
+        self, *batch_shape: int, dtype: torch.dtype | None = None, device: torch.device | str | None = None
+    ) -> tuple[Tensor, ...]:
         """Zeros [*batch_shape, H] for each of `states`."""
         return tuple(torch.zeros(*batch_shape, self.hidden, dtype=dtype, device=device) for _ in self.states)
 
@@ -67,15 +70,19 @@ class Cell:
         """Shapes of W_g [I, H], U_g [H, H] and b_g [1, H] for each gate g."""
         shapes = {}
         for gate in gates:
-            shapes |= {f"W_{gate}": (self.inputs, self.hidden), f"U_{gate}": (self.hidden, self.hidden),
-                       f"b_{gate}": (1, self.hidden)}
+            shapes[f"W_{gate}"] = (self.inputs, self.hidden)
+            shapes[f"U_{gate}"] = (self.hidden, self.hidden)
+            shapes[f"b_{gate}"] = (1, self.hidden)
         return shapes
 
-    def initialise_affine(self, rng: np.random.Generator, scheme: str | dict, **biases: float) -> dict[str, np.ndarray]:
-        """W_g, U_g and b_g for each gate in `biases`: [W_g; U_g] is drawn as one [I + H, H] matrix, b_g is constant."""
+    def initialise_affine(
+        self, rng: np.random.Generator, scheme: str | dict, **biases: float
+    ) -> dict[str, np.ndarray]:
+        """For each gate g in `biases`: [W_g; U_g] drawn as one [I + H, H] matrix, b_g constant."""
         values = {}
         for gate, bias in biases.items():
             both = draw(scheme, (self.inputs + self.hidden, self.hidden), rng)
-            values |= {f"W_{gate}": both[: self.inputs], f"U_{gate}": both[self.inputs :],
-                       f"b_{gate}": np.full((1, self.hidden), float(bias))}
+            values[f"W_{gate}"] = both[: self.inputs]
+            values[f"U_{gate}"] = both[self.inputs :]
+            values[f"b_{gate}"] = np.full((1, self.hidden), float(bias))
         return values

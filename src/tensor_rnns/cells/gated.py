@@ -1,4 +1,5 @@
-"""LSTM and GRU, mathews2016 section 2.3. Here W_g acts on the input and U_g on the state, the other way round there."""
+"""LSTM and GRU, mathews2016 section 2.3; here W acts on the input and U on the state, there W on the
+state."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -16,9 +17,9 @@ class LSTM(Cell):
 
     i, f, o = sigma(W x_t + U h_{t-1} + b), g = tanh(W_g x_t + U_g h_{t-1} + b_g),
     c_t = f * c_{t-1} + i * g, h_t = o * tanh(c_t); `forget_bias` is added to the pre-activation of f.
-    Deviation: section 2.3 prints c_{t-1} where the standard, and the authors' code, have h_{t-1}; the standard is built.
-    `candidate` replaces the tanh of g. State (h, c). Initial values: [W_g; U_g] from `weights` (for unit_scaling
-    U(+-sqrt(3 / (I + H)))), biases zero.
+    Deviation: section 2.3 prints c_{t-1} where the standard, and the authors' code, have h_{t-1}; the
+    standard is built. `candidate` replaces the tanh of g. State (h, c). Initial values: [W_g; U_g] from
+    `weights` (for unit_scaling U(+-sqrt(3 / (I + H)))), biases zero.
     """
 
     name: ClassVar[str] = "lstm"
@@ -52,10 +53,11 @@ class LSTM(Cell):
 class GRU(Cell):
     """Gated recurrent unit.
 
-    f, r = sigma(W x_t + U h_{t-1} + b), z = tanh(W_z x_t + U_z (r * h_{t-1}) + b_z), h_t = f * h_{t-1} + (1 - f) * z.
-    `reset: after` multiplies the recurrent product instead, z = tanh(W_z x_t + r * (U_z h_{t-1}) + b_z).
-    `candidate` replaces the tanh of z. Initial values of the authors' cell: weights as in the LSTM, the biases of both
-    gates `gate_bias` = 1, that of the candidate zero.
+    f, r = sigma(W x_t + U h_{t-1} + b), z = tanh(W_z x_t + U_z (r * h_{t-1}) + b_z),
+    h_t = f * h_{t-1} + (1 - f) * z.
+    `reset: after` multiplies the recurrent product instead: z = tanh(W_z x_t + r * (U_z h_{t-1}) + b_z).
+    `candidate` replaces the tanh of z. Initial values of the authors' cell: weights as in the LSTM, the
+    biases of both gates `gate_bias` = 1, that of the candidate zero.
     """
 
     name: ClassVar[str] = "gru"

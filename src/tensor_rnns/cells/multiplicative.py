@@ -1,4 +1,4 @@
-"""Generalised multiplicative RNN, mathews2016 section 4.1.2, with its biases separate or inside the decomposition."""
+"""Generalised multiplicative RNN, mathews2016 section 4.1.2, biases separate or inside the decomposition."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -16,8 +16,8 @@ from tensor_rnns.cells.base import Cell
 class GMR(Cell):
     """h_t = tanh(x_t^T W h_{t-1} + U h_{t-1} + V x_t + b), section 4.1.2; W in CP form (proposition 3.3.1).
 
-    Parameters A [R, I], B [R, H], C [R, H], U [H, H], V [I, H], b [1, H]. Initial values of the authors' code:
-    factors of spectral norm 2, U the identity, V from U(+-sqrt(3 / I)), b zero.
+    Parameters A [R, I], B [R, H], C [R, H], U [H, H], V [I, H], b [1, H]. Initial values of the authors'
+    code: factors of spectral norm 2, U the identity, V from U(+-sqrt(3 / I)), b zero.
     """
 
     name: ClassVar[str] = "gmr"
@@ -54,10 +54,10 @@ class GMR(Cell):
 
 @dataclass(frozen=True)
 class GMRC(Cell):
-    """h_t = tanh(B^T ((A x_t + b_x) * (C h_{t-1} + b_h))), sections 4.1.1 and 4.1.2: biases inside the decomposition.
+    """GMR with biases inside the decomposition: h_t = tanh(B^T ((A x_t + b_x) * (C h_{t-1} + b_h))).
 
-    Parameters A [R, I + 1], B [R, H], C [R, H + 1]; b_x and b_h are the last columns of A and C, and there is no other
-    bias. Initial values: factors of spectral norm 2.
+    Sections 4.1.1 and 4.1.2. Parameters A [R, I + 1], B [R, H], C [R, H + 1]; b_x and b_h are the last
+    columns of A and C, and there is no other bias. Initial values: factors of spectral norm 2.
     """
 
     name: ClassVar[str] = "gmr_c"

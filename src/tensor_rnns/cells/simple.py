@@ -12,7 +12,7 @@ from tensor_rnns.cells.base import ACTIVATIONS, Cell
 
 @dataclass(frozen=True)
 class Vanilla(Cell):
-    """h_t = f(W x_t + U h_{t-1} + b), mathews2016 equation 2.2 (there W is the recurrent matrix and U that of the input).
+    """h_t = f(W x_t + U h_{t-1} + b), mathews2016 equation 2.2 (W and U have changed places).
 
     Parameters W [I, H], U [H, H], b [1, H]. Initial values of the authors' code: U from U(+-sqrt(3 / H)),
     W normal with standard deviation 0.15, b zero.
@@ -43,7 +43,7 @@ class Vanilla(Cell):
 
 @dataclass(frozen=True)
 class IRNN(Vanilla):
-    """Equation 2.2 with f = ReLU and the recurrent matrix started as the identity (Le et al. 2015; mathews2016, 5.1)."""
+    """Equation 2.2 with f = ReLU and U started as the identity; mathews2016 section 5.1, Le et al. 2015."""
 
     name: ClassVar[str] = "irnn"
     inputs: int

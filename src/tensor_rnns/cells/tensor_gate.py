@@ -19,9 +19,9 @@ class TGU(Cell):
     p_t = sigma(B^T (A x_t * C h_{t-1}) + U h_{t-1} + V x_t + b)   (4.6, CP form of section 4.3.2)
     z_t = f(W_in x_t + b_in)                                        (4.7), f = ReLU or the identity
     h_t = p_t * h_{t-1} + (1 - p_t) * z_t                           (4.5)
-    `gate: forget` takes h_t = p_t * h_{t-1} + z_t instead (section 4.2.2). Parameters A [R, I], B [R, H], C [R, H],
-    U [H, H], V [I, H], b [1, H], W_in [I, H], b_in [1, H]. Initial values of the authors' code: factors from
-    U(+-sqrt(3 / R)), matrices from U(+-sqrt(3 / rows)), biases zero.
+    `gate: forget` takes h_t = p_t * h_{t-1} + z_t instead (section 4.2.2). Parameters A [R, I], B [R, H], C
+    [R, H], U [H, H], V [I, H], b [1, H], W_in [I, H], b_in [1, H]. Initial values of the authors' code:
+    factors from U(+-sqrt(3 / R)), matrices from U(+-sqrt(3 / rows)), biases zero.
     """
 
     name: ClassVar[str] = "tgu"
@@ -47,8 +47,8 @@ class TGU(Cell):
 
     def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Factors first, then the matrices and biases in the order of `shapes`."""
-        schemes = {"U": self.weights, "V": self.weights, "b": self.gate_bias,
-                   "W_in": self.weights, "b_in": self.candidate_bias}
+        gate = {"U": self.weights, "V": self.weights, "b": self.gate_bias}
+        schemes = gate | {"W_in": self.weights, "b_in": self.candidate_bias}
         shapes = self.shapes()
         factors = self.tensor.initialise(rng, self.factors)
         return factors | {name: draw(scheme, shapes[name], rng) for name, scheme in schemes.items()}
@@ -65,9 +65,9 @@ class TGU(Cell):
 class TGUC(Cell):
     """Tensor gate unit with the biases of its gate inside the decomposition.
 
-    p_t = sigma(B^T ((A x_t + b_x) * (C h_{t-1} + b_h))), section 4.3.2; candidate and state as in the TGU (4.7, 4.5).
-    Parameters A [R, I + 1], B [R, H], C [R, H + 1], W_in [I, H], b_in [1, H]; b_x and b_h are the last columns of
-    A and C. Initial values as in the TGU.
+    p_t = sigma(B^T ((A x_t + b_x) * (C h_{t-1} + b_h))), section 4.3.2; candidate and state as in the TGU
+    (4.7, 4.5). Parameters A [R, I + 1], B [R, H], C [R, H + 1], W_in [I, H], b_in [1, H]; b_x and b_h are the
+    last columns of A and C. Initial values as in the TGU.
     """
 
     name: ClassVar[str] = "tgu_c"

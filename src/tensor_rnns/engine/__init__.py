@@ -18,7 +18,7 @@ def choose(name: str, cell: Cell | None, device: str = "cpu") -> str:
 
 
 def runner(name: str) -> Callable:
-    """run(cell, params, inputs, state, last_only=False) -> (outputs, final state) of the engine called `name`."""
+    """`run(cell, params, inputs, state, last_only=False) -> (outputs, final state)` of an engine."""
     if name not in RUNS:
         raise ValueError(f"engine {name!r} asked for; allowed: {', '.join(RUNS)}")
     return RUNS[name]

@@ -9,7 +9,11 @@ from tensor_rnns.cells.base import Cell
 
 
 def run(
-    cell: Cell, params: Mapping[str, Tensor], inputs: Tensor, state: tuple[Tensor, ...], last_only: bool = False
+    cell: Cell,
+    params: Mapping[str, Tensor],
+    inputs: Tensor,
+    state: tuple[Tensor, ...],
+    last_only: bool = False,
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
     """The outputs h_1 .. h_T of `cell` [T, S, B, H] and its state after the last step.
 
@@ -17,7 +21,7 @@ def run(
     With `last_only` the output is h_T alone, [S, B, H].
     """
     if not len(inputs):
-        raise ValueError(f"a run over time was asked for, inputs {tuple(inputs.shape)} given; allowed: at least one step")
+        raise ValueError(f"run: inputs {tuple(inputs.shape)} given; allowed: at least one step of time")
     outputs = []
     for x in inputs.unbind(0):
         state = cell.step(params, x, state)

@@ -15,8 +15,8 @@ WITH_CELL = ("last_output", "every_step")
 def build(settings: Mapping, inputs: int, outputs: int, engine_name: str = "eager") -> Model:
     """The model of settings["model"] (its `shell`, then options) and settings["cell"] for a task's sizes.
 
-    The shells last_output and every_step need a cell; perceptron, mlp and tensor_layer take none. An unknown shell or
-    option, or a cell too many or too few, raises ValueError with what is allowed.
+    The shells last_output and every_step need a cell; perceptron, mlp and tensor_layer take none. An unknown
+    shell or option, or a cell too many or too few, raises ValueError with what is allowed.
     """
     given = dict(settings["model"])
     shell = given.pop("shell", None)
@@ -31,11 +31,12 @@ def build(settings: Mapping, inputs: int, outputs: int, engine_name: str = "eage
         raise ValueError(f"model {shell!r} is not known; allowed: {', '.join([*WITH_CELL, *WITHOUT_CELL])}")
     if cell is not None:
         raise ValueError(f"model {shell}: the cell {cell.get('name')!r} given; allowed: none")
-    fields = [field for field in dataclasses.fields(WITHOUT_CELL[shell]) if field.name not in ("inputs", "outputs")]
-    refuse_unknown(shell, given, [field.name for field in fields])
+    fields = [f for f in dataclasses.fields(WITHOUT_CELL[shell]) if f.name not in ("inputs", "outputs")]
+    refuse_unknown(shell, given, [f.name for f in fields])
     needed = {f.name for f in fields if f.default is f.default_factory is dataclasses.MISSING}
     if missing := sorted(needed - given.keys()):
-        raise ValueError(f"model {shell}: {', '.join(missing)} not given; given: {', '.join(given) or 'nothing'}")
+        stated = ", ".join(given) or "nothing"
+        raise ValueError(f"model {shell}: {', '.join(missing)} not given; given: {stated}")
     return WITHOUT_CELL[shell](inputs=inputs, outputs=outputs, **given)
 
 

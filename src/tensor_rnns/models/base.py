@@ -26,11 +26,11 @@ class Model:
     def forward(
         self, params: Mapping[str, Tensor], inputs: Tensor, state: tuple[Tensor, ...] | None = None
     ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
-        """(outputs, final state); the state is None for a model without a cell, and starts at zero if not given."""
+        """(outputs, final state); the state starts at zero if not given, and is None without a cell."""
         raise NotImplementedError
 
     def constrain(self, params: dict[str, Tensor]) -> dict[str, Tensor]:
-        """Parameters after an update, with the model's constraints applied; unchanged unless a model says otherwise."""
+        """The parameters after an update, with the model's constraints applied, if it has any."""
         return params
 
     def parameter_count(self) -> int:

@@ -30,7 +30,9 @@ class Perceptron(Model):
         """W, then b."""
         return initialise_linear("read_out", self.inputs, self.outputs, self.read_out, rng)
 
-    def forward(self, params: Mapping[str, Tensor], inputs: Tensor, state: None = None) -> tuple[Tensor, None]:
+    def forward(
+        self, params: Mapping[str, Tensor], inputs: Tensor, state: None = None
+    ) -> tuple[Tensor, None]:
         """(outputs, None)."""
         return linear(params, "read_out", inputs), None
 
@@ -63,18 +65,21 @@ class MLP(Model):
         hidden = initialise_linear("hidden", self.inputs, self.hidden, self.hidden_layer, rng)
         return hidden | initialise_linear("read_out", self.hidden, self.outputs, self.read_out, rng)
 
-    def forward(self, params: Mapping[str, Tensor], inputs: Tensor, state: None = None) -> tuple[Tensor, None]:
+    def forward(
+        self, params: Mapping[str, Tensor], inputs: Tensor, state: None = None
+    ) -> tuple[Tensor, None]:
         """(outputs, None)."""
         return linear(params, "read_out", torch.sigmoid(linear(params, "hidden", inputs))), None
 
 
 @dataclass(frozen=True)
 class TensorLayer(Model):
-    """y = x~^T W x~ in CP form of rank `rank`, x~ = (x, 1); inputs [S, B, I], outputs [S, B, O]; section 3.4.4.
+    """y = x~^T W x~ in CP form of rank `rank`, x~ = (x, 1), section 3.4.4; inputs [S, B, I], outputs [S, B,
+    O].
 
     The thesis does not say whether a 1 is appended or a bias added; without either, x = 0 always gives 0 and
-    exclusive-or cannot be learnt. `append_one` (default) and `output_bias` choose. `factors` is their initialiser,
-    `bias` that of the output bias.
+    exclusive-or cannot be learnt. `append_one` (default) and `output_bias` choose. `factors` is their
+    initialiser, `bias` that of the output bias.
     """
 
     shell: ClassVar[str] = "tensor_layer"
@@ -103,7 +108,9 @@ class TensorLayer(Model):
         factors = self.tensor.initialise(rng, self.factors)
         return factors | ({"output/b": draw(self.bias, (1, self.outputs), rng)} if self.output_bias else {})
 
-    def forward(self, params: Mapping[str, Tensor], inputs: Tensor, state: None = None) -> tuple[Tensor, None]:
+    def forward(
+        self, params: Mapping[str, Tensor], inputs: Tensor, state: None = None
+    ) -> tuple[Tensor, None]:
         """(outputs, None)."""
         outputs = self.tensor.product(params, inputs, inputs)
         return (outputs + params["output/b"] if self.output_bias else outputs), None

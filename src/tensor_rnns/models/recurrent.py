@@ -13,10 +13,11 @@ from tensor_rnns.models.base import Model, initialise_linear, linear, linear_sha
 
 @dataclass(frozen=True)
 class Recurrent(Model):
-    """y = h W + b with h from the cell, mathews2016 section 2.2.1; parameters cell/..., read_out/W, read_out/b.
+    """y = h W + b with h from the cell, mathews2016 section 2.2.1.
 
-    `last` reads out the last step only, outputs [S, B, O]; otherwise every step, [T, S, B, O]. Inputs are [T, S, B, I].
-    `run` is an engine's run; `read_out` names the initialisers of weight and bias.
+    `last` reads out the last step only, outputs [S, B, O]; otherwise every step, [T, S, B, O]. Inputs are [T,
+    S, B, I]. `run` is an engine's run; `read_out` names the initialisers of weight and bias. Parameters are
+    cell/..., read_out/W and read_out/b.
     """
 
     cell: Cell
@@ -39,7 +40,7 @@ class Recurrent(Model):
         self, params: Mapping[str, Tensor], inputs: Tensor, state: tuple[Tensor, ...] | None = None
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
         """(outputs, state after the last step)."""
-        cell = {name.removeprefix("cell/"): value for name, value in params.items() if name.startswith("cell/")}
+        cell = {name: params[f"cell/{name}"] for name in self.cell.shapes()}
         if state is None:
             state = self.cell.initial_state(*inputs.shape[1:-1], dtype=inputs.dtype, device=inputs.device)
         hidden, state = self.run(self.cell, cell, inputs, state, last_only=self.last)

@@ -11,9 +11,10 @@ __all__ = ["Batch", "Task", "build", "stack"]
 
 
 def build(settings: Mapping, dataset: Any = None) -> Task:
-    """The task that settings["task"]["name"] names; an unknown name or option raises ValueError with what is allowed.
+    """The task that settings["task"]["name"] names.
 
-    `dataset` is a loaded data set, or None for a task that makes its own data.
+    An unknown name or option raises ValueError with what is allowed. `dataset` is a loaded data set, or None
+    for a task that makes its own data.
     """
     names = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != "base")
     name = settings["task"].get("name")

@@ -17,10 +17,10 @@ SPLITS = {"valid": 1, "test": 2}
 class Addition(Task):
     """T steps of (value, marker); the target at the end is the sum of the two marked values.
 
-    Values are U[0, 1) at every step. `markers: halves` marks one step of the first T // 2 and one of the last T // 2,
-    each uniformly; `anywhere` marks two different steps of all T. The loss is the squared error, averaged over the
-    batch. The best constant answer, 1, scores the variance of the sum of two uniform numbers, 1/6; the thesis prints
-    0.1767. Each of the splits valid and test has 1,000 fixed items.
+    Values are U[0, 1) at every step. `markers: halves` marks one step of the first T // 2 and one of the last
+    T // 2, each uniformly; `anywhere` marks two different steps of all T. The loss is the squared error,
+    averaged over the batch. The best constant answer, 1, scores the variance of the sum of two uniform
+    numbers, 1/6; the thesis prints 0.1767. Each of the splits valid and test has 1,000 fixed items.
     """
 
     name: ClassVar[str] = "addition"

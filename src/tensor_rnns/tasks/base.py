@@ -12,8 +12,9 @@ from torch import Tensor
 class Batch:
     """One batch of one replica.
 
-    `inputs` float32 [T, B, I], or [B, I] for a task without time. `targets` float32 [.., B, O], or integers [.., B]
-    for classes. `weight` is the number of items behind the mean of the loss, for averaging over batches.
+    `inputs` float32 [T, B, I], or [B, I] for a task without time. `targets` float32 [.., B, O], or integers
+    [.., B] for classes. `weight` is the number of items behind the mean of the loss, for averaging over
+    batches.
     """
 
     inputs: np.ndarray
@@ -22,7 +23,7 @@ class Batch:
 
 
 def stack(batches: Sequence[Batch]) -> Batch:
-    """One batch with the replica axis S in front of the batch axis B: inputs [T, S, B, I], targets [.., S, B, O].
+    """One batch with the replica axis S before the batch axis: inputs [T, S, B, I], targets [.., S, B, O].
 
     Integer targets have no unit axis and become [.., S, B]. `weight` stays that of one replica.
     """
@@ -35,8 +36,9 @@ def stack(batches: Sequence[Batch]) -> Batch:
 class Task:
     """A stream of batches with its loss and metrics.
 
-    `inputs` and `outputs` are the sizes I and O of a model for it; `baseline` the loss of the best constant answer, or
-    None; `updates_per_epoch` the batches of one pass over the data, or None where every batch is new.
+    `inputs` and `outputs` are the sizes I and O of a model for it; `baseline` the loss of the best constant
+    answer, or None; `updates_per_epoch` the batches of one pass over the data, or None where every batch is
+    new.
     """
 
     name: ClassVar[str]
@@ -46,7 +48,7 @@ class Task:
     updates_per_epoch: int | None
 
     def batch(self, seed: int, update: int) -> Batch:
-        """The training batch of `update` (counted from 0): a pure function of the task, `seed` and `update`."""
+        """The training batch of `update`, counted from 0: a pure function of task, seed and update."""
         raise NotImplementedError
 
     def evaluation(self, split: str) -> Iterator[Batch]:
@@ -74,11 +76,13 @@ def whole(task: str, settings: dict, name: str, least: int = 1) -> int:
     """settings[name] as a whole number of at least `least`, else ValueError."""
     value = settings.get(name)
     if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        raise ValueError(f"task {task}: {name} = {value!r} given; allowed: a whole number of at least {least}")
+        allowed = f"a whole number of at least {least}"
+        raise ValueError(f"task {task}: {name} = {value!r} given; allowed: {allowed}")
     return value
 
 
 def only(task: str, settings: dict, allowed: Sequence[str]) -> None:
     """ValueError when the task block has keys other than `name` and `allowed`."""
     if unknown := sorted(settings.keys() - {"name", *allowed}):
-        raise ValueError(f"task {task}: {', '.join(unknown)} given; allowed: {', '.join(allowed) or 'no option'}")
+        options = ", ".join(allowed) or "no option"
+        raise ValueError(f"task {task}: {', '.join(unknown)} given; allowed: {options}")

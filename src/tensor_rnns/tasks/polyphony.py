@@ -15,12 +15,13 @@ LOWEST_MIDI = 21
 class Polyphony(Task):
     """Each frame from the frames before it; the loss is in nats per frame, summed over units.
 
-    A frame has one unit for each note low .. high and one for the end of a piece (`end: separate`, the last unit). Each
-    piece is followed by one frame in which that unit alone is on. With `end: overlap` every note moves down one unit and
-    the lowest note shares the last unit with the end, as an off-by-one in the authors' loader of three sets had it.
-    All pieces of a split make one sequence, cut into `batch` streams of equal length and chunks of `bptt` frames;
-    incomplete streams and chunks are dropped. The target is the next frame; the state is zero at the start of each
-    chunk. Training takes the chunks in order, in each epoch the same.
+    A frame has one unit for each note low .. high and one for the end of a piece (`end: separate`, the last
+    unit). Each piece is followed by one frame in which that unit alone is on. With `end: overlap` every note
+    moves down one unit and the lowest note shares the last unit with the end, as an off-by-one in the
+    authors' loader of three sets had it. All pieces of a split make one sequence, cut into `batch` streams of
+    equal length and chunks of `bptt` frames; incomplete streams and chunks are dropped. The target is the
+    next frame; the state is zero at the start of each chunk. Training takes the chunks in order, in each
+    epoch the same.
     """
 
     name: ClassVar[str] = "polyphony"
@@ -34,10 +35,10 @@ class Polyphony(Task):
         for split in ("train", "valid", "test"):
             roll, lengths = dataset.arrays[f"{split}_roll"], dataset.arrays[f"{split}_lengths"]
             streams = cut(frames(roll, lengths, low, high, end), batch_size)
-            if (len(streams) - 1) // bptt < 1:
+            if len(streams) - 1 < bptt:
                 raise ValueError(
-                    f"task polyphony: chunks of {bptt} frames in {batch_size} streams asked for; the split {split} of "
-                    f"{dataset.name} has {len(streams)} frames a stream; allowed: at most {max(len(streams) - 1, 0)}"
+                    f"task polyphony: bptt = {bptt} given; split {split} of {dataset.name} in {batch_size} streams "
+                    f"has {len(streams)} frames a stream; allowed: at most {len(streams) - 1}"
                 )
             self.streams[split] = streams
         self.updates_per_epoch = self.chunks("train")
@@ -63,7 +64,7 @@ class Polyphony(Task):
             yield self.chunk(split, index)
 
     def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        """Bernoulli negative log-likelihood summed over units, mean over frames and streams, [S]; outputs are logits."""
+        """Bernoulli negative log-likelihood of logits, summed over units, mean over frames and streams."""
         losses = binary_cross_entropy_with_logits(outputs, targets, reduction="none")
         return losses.sum(-1).mean((0, 2))
 
@@ -76,11 +77,11 @@ class Polyphony(Task):
 def frames(roll: np.ndarray, lengths: np.ndarray, low: int, high: int, end: str) -> np.ndarray:
     """All pieces one after another, each with its end frame: uint8 [steps + pieces, units].
 
-    `roll` is [steps, 88] with MIDI note 21 in column 0, `lengths` the steps of each piece. Notes outside low .. high,
-    or lengths that do not add up, raise ValueError.
+    `roll` is [steps, 88] with MIDI note 21 in column 0, `lengths` the steps of each piece. Notes outside low
+    .. high, or lengths that do not add up, raise ValueError.
     """
     if lengths.sum() != len(roll):
-        raise ValueError(f"task polyphony: pieces of {lengths.sum()} steps in all given, the roll has {len(roll)}")
+        raise ValueError(f"task polyphony: lengths sum to {lengths.sum()}; the roll has {len(roll)} steps")
     notes = roll[:, low - LOWEST_MIDI : high - LOWEST_MIDI + 1]
     if notes.sum() != roll.sum():
         played = np.flatnonzero(roll.any(0)) + LOWEST_MIDI
@@ -97,7 +98,7 @@ def frames(roll: np.ndarray, lengths: np.ndarray, low: int, high: int, end: str)
 
 
 def cut(sequence: np.ndarray, streams: int) -> np.ndarray:
-    """[length, streams, units]: stream s holds the steps s * length to (s + 1) * length - 1; the tail is dropped."""
+    """[length, streams, units]: stream s holds steps s * length to (s + 1) * length - 1; the tail is dropped."""
     length = len(sequence) // streams
     return sequence[: length * streams].reshape(streams, length, -1).swapaxes(0, 1)
 
