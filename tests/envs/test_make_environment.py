@@ -1,0 +1,94 @@
+"""The environment is made once, remade when half-made or stale, and never taken over blindly; pip is not run here."""
+
+import importlib.util
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "workflow" / "scripts" / "make_environment.py"
+
+
+@pytest.fixture
+def maker(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """The script as a module whose installs are only counted, in `maker.done`, and fail at the stage `maker.fails`."""
+    spec = importlib.util.spec_from_file_location("make_environment", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.done, module.fails = [], None
+
+    def install(folder: Path, stage: str, torch: str) -> None:
+        module.done.append(stage)
+        if stage == module.fails:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(module, "install", install)
+    monkeypatch.setattr(module.subprocess, "call", lambda command: 0)
+    yield module
+
+
+def test_second_call_does_nothing_and_dev_is_added_on_top(maker: ModuleType, tmp_path: Path) -> None:
+    folder = tmp_path / "env"
+    maker.make(folder, ["runtime", "package", "torch"], "torch==2.13.0")
+    maker.make(folder, ["runtime", "package", "torch"], "torch==2.13.0")
+    assert maker.done == ["runtime", "package", "torch"]
+    (folder / "kept").touch()
+    maker.make(folder, ["runtime", "package", "torch", "dev"], "torch==2.13.0")
+    assert maker.done == ["runtime", "package", "torch", "dev"]
+    assert (folder / "kept").exists()
+
+
+def test_interrupted_stage_makes_the_folder_anew(maker: ModuleType, tmp_path: Path) -> None:
+    folder = tmp_path / "env"
+    maker.fails = "torch"
+    with pytest.raises(KeyboardInterrupt):
+        maker.make(folder, ["runtime", "package", "torch"], "torch==2.13.0")
+    (folder / "rest").touch()
+    maker.fails = None
+    maker.make(folder, ["runtime", "package", "torch"], "torch==2.13.0")
+    assert maker.done == ["runtime", "package", "torch"] * 2
+    assert not (folder / "rest").exists()
+
+
+@pytest.mark.parametrize("key", ["base", "runtime"])
+def test_other_python_or_lock_makes_the_folder_anew(maker: ModuleType, tmp_path: Path, key: str) -> None:
+    folder = tmp_path / "env"
+    maker.make(folder, ["runtime"], "torch==2.13.0")
+    note = json.loads((folder / maker.NOTE).read_text(encoding="utf-8"))
+    maker.write_note(folder, note | {key: "another"})
+    (folder / "rest").touch()
+    maker.make(folder, ["runtime"], "torch==2.13.0")
+    assert maker.done == ["runtime", "runtime"]
+    assert not (folder / "rest").exists()
+
+
+def test_another_torch_makes_the_folder_anew_and_none_is_left_out(maker: ModuleType, tmp_path: Path) -> None:
+    folder = tmp_path / "env"
+    maker.make(folder, ["runtime", "torch"], "")
+    maker.make(folder, ["runtime", "torch"], "torch==2.13.0")
+    maker.make(folder, ["runtime", "torch"], "torch==2.11.0")
+    assert maker.done == ["runtime", "torch", "runtime", "torch"]
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_foreign_folder_is_used_if_it_holds_every_pin_and_else_left_alone(
+    maker: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, complete: bool
+) -> None:
+    folder = tmp_path / "env"
+    folder.mkdir()
+    held = {**maker.locked("runtime"), "torch": "2.13.0+cpu", "tensor_rnns": "0.1.0"}
+    if not complete:
+        held["numpy"] = "1.0"
+    listing = json.dumps([{"name": name, "version": version} for name, version in held.items()])
+    monkeypatch.setattr(maker.subprocess, "run", lambda *a, **k: type("Done", (), {"stdout": listing})())
+    stages = ["runtime", "package", "torch"]
+    if complete:
+        maker.make(folder, stages, "torch==2.13.0")
+        assert set(maker.read_note(folder)) == {"base", *stages}
+    else:
+        with pytest.raises(SystemExit, match=r"lacks 1 of the packages wanted, such as numpy=="):
+            maker.make(folder, stages, "torch==2.13.0")
+        assert list(folder.iterdir()) == []
+    assert maker.done == []
