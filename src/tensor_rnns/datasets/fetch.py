@@ -1,0 +1,138 @@
+"""Fetch the files of a source: mirrors first, then public addresses; resumed, checked, never half-written."""
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+
+from tensor_rnns.datasets import table, unpack
+from tensor_rnns.datasets.sums import Refused, check
+from tensor_rnns.datasets.transfer import NO_SPACE, Patience, transfer
+
+
+class DownloadError(Exception):
+    """A file could not be had; the message lists every address tried with its reason."""
+
+
+@dataclass(frozen=True)
+class Address:
+    """One place to get a file from, as it is (`packed` None) or packed, and the sums of what lies there."""
+
+    url: str
+    size: int
+    sha256: str
+    packed: table.Packed | None = None
+
+
+def mirror_url(mirror: str, path: str) -> str:
+    """The address of `path` below the mirror; ValueError if the mirror is no file:, http: or https: URL."""
+    parts = urlsplit(mirror)
+    if parts.scheme not in ("file", "http", "https"):
+        raise ValueError(
+            f"mirror {mirror!r} is not a URL; allowed are file:///folder, http://host/... and https://host/..."
+        )
+    if parts.scheme == "file" and parts.netloc not in ("", "localhost"):
+        raise ValueError(
+            f"mirror {mirror!r} names the host {parts.netloc!r}; a file mirror is written file:///folder"
+        )
+    return f"{mirror.rstrip('/')}/{quote(path)}"
+
+
+def addresses(file: table.File, mirrors: Sequence[str]) -> Iterator[Address]:
+    """Where `file` is looked for, in order: each mirror (packed, then plain), then the public addresses."""
+    packed = file.packed
+    for mirror in mirrors:
+        if packed is not None:
+            yield Address(mirror_url(mirror, packed.mirror), packed.size, packed.sha256, packed)
+        yield Address(mirror_url(mirror, file.mirror), file.size, file.sha256)
+    for url in file.urls:
+        yield Address(url, file.size, file.sha256)
+    for url in packed.urls if packed is not None else ():
+        yield Address(url, packed.size, packed.sha256, packed)
+
+
+def print_line(text: str) -> None:
+    """Print a line of progress to standard error."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def download(
+    source: str,
+    folder: Path | str,
+    mirrors: Sequence[str] = (),
+    patience: Patience | None = None,
+    say: Callable[[str], None] = print_line,
+) -> list[Path]:
+    """Bring every file of `source` to folder/source/ and return their paths.
+
+    `mirrors` are base URLs (file:, http: or https:), tried in order before the public addresses. A file
+    that is already there and right is kept. What has been received of an interrupted file stays beside it
+    as NAME.part and is resumed, also by a later run. A file gets its name only when its size and sha256 are
+    right. Errors: ValueError for an unknown source or a mirror that is no URL; DownloadError when every
+    address failed or the disk is full.
+    """
+    mirrors = (mirrors,) if isinstance(mirrors, str) else tuple(mirrors)
+    files = table.source(source).files
+    places = [list(addresses(file, mirrors)) for file in files]
+    target = Path(folder) / source
+    target.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for number, (file, tried) in enumerate(zip(files, places, strict=True), start=1):
+        label = f"{source} {number}/{len(files)}: {file.name}"
+        paths.append(
+            fetch_file(
+                file, target / file.name, tried, patience or Patience(), lambda t, a=label: say(f"{a}: {t}")
+            )
+        )
+    return paths
+
+
+def fetch_file(
+    file: table.File, target: Path, tried: Sequence[Address], patience: Patience, say: Callable[[str], None]
+) -> Path:
+    """Bring one file to `target` from the first address of `tried` that holds it; see `download`."""
+    if target.exists():
+        try:
+            check(target, file.size, file.sha256)
+            say("already there, size and sha256 right")
+            return target
+        except Refused as error:
+            say(f"there, but wrong ({error}); fetched again")
+    reasons = []
+    for address in tried:
+        part = target.with_name(f"{target.name}{'.' + address.packed.form if address.packed else ''}.part")
+        say(f"{address.size:,} bytes from {address.url}")
+        try:
+            transfer(address.url, part, address.size, address.sha256, patience, say)
+            if address.packed is None:
+                part.replace(target)
+            else:
+                unpack.unpack(part, target, address.packed.form, file.size, file.sha256)
+        except Refused as error:
+            reasons.append(f"{address.url}\n    {error}")
+            say(f"refused: {error}")
+        except OSError as error:
+            if error.errno not in NO_SPACE:
+                raise
+            discard(target)
+            free = shutil.disk_usage(target.parent).free
+            raise DownloadError(
+                f"no space left for {target}: {address.size:,} bytes were to be written, {free:,} are free; "
+                "nothing half-written was kept"
+            ) from error
+        else:
+            discard(target)
+            say("size and sha256 right")
+            return target
+    raise DownloadError(
+        f"{file.name} could not be had from any of {len(tried)} addresses:\n"
+        + "\n".join(f"  {reason}" for reason in reasons)
+    )
+
+
+def discard(target: Path) -> None:
+    """Remove what was kept aside for `target`."""
+    for aside in target.parent.glob(f"{target.name}*.part*"):
+        aside.unlink(missing_ok=True)

@@ -1,0 +1,47 @@
+"""MNIST: four IDX files -> images and labels; the last 10,000 training images are the validation split."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tensor_rnns.datasets.idx import read_idx
+
+TRAIN = 50_000
+
+
+def read(raw: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Arrays {split}_images uint8 [n, 28, 28] and {split}_labels uint8 [n], and the facts counted in them.
+
+    ValueError if a file is no IDX file or has not one label an image.
+    """
+    arrays: dict[str, np.ndarray] = {}
+    for name, parts in (
+        ("train", {"train": slice(TRAIN), "valid": slice(TRAIN, None)}),
+        ("t10k", {"test": slice(None)}),
+    ):
+        images = read_idx(raw / f"{name}-images-idx3-ubyte.gz", 3)
+        labels = read_idx(raw / f"{name}-labels-idx1-ubyte.gz", 1)
+        if len(images) != len(labels):
+            raise ValueError(
+                f"{raw}: {name}: {len(images):,} images, {len(labels):,} labels; expected one label an image"
+            )
+        for split, part in parts.items():
+            arrays[f"{split}_images"], arrays[f"{split}_labels"] = images[part], labels[part]
+    both = np.concatenate([arrays["train_labels"], arrays["valid_labels"]])
+    facts = count_images(arrays)
+    facts["labels_of_both_training_splits"] = np.bincount(both).tolist()
+    facts["labels_of_test"] = np.bincount(arrays["test_labels"]).tolist()
+    return arrays, facts
+
+
+def count_images(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
+    """Facts of a data set of images: number a split, rows, columns, largest grey level, classes."""
+    images = {split: arrays[f"{split}_images"] for split in ("train", "valid", "test")}
+    return {
+        "images": {split: len(array) for split, array in images.items()},
+        "rows": images["train"].shape[1],
+        "columns": images["train"].shape[2],
+        "maximum": max(int(array.max(initial=0)) for array in images.values()),
+        "classes": 1 + max(int(arrays[f"{split}_labels"].max(initial=0)) for split in images),
+    }

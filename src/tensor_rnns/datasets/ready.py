@@ -1,0 +1,133 @@
+"""Prepared data: one .npz of equal bytes for equal input, and one .json of facts."""
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tensor_rnns.datasets import table
+from tensor_rnns.datasets.sums import Refused, check, sha256
+from tensor_rnns.files import read_json, write_json, writing
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A prepared data set: arrays by name, and the facts of its .json.
+
+    images: {split}_images uint8 [n, rows, columns], {split}_labels uint8 [n].
+    polyphony: {split}_roll uint8 [steps, 88] (column 0 = MIDI 21), {split}_lengths int64 [pieces].
+    split is train, valid or test.
+    """
+
+    name: str
+    arrays: Mapping[str, np.ndarray]
+    facts: Mapping[str, Any] = field(repr=False)
+
+
+def prepare(dataset: str, raw: Path | str | None, ready: Path | str) -> Path:
+    """Parse `dataset` and write ready/dataset.npz and ready/dataset.json; return the path of the .npz.
+
+    The source's files are read from raw/source/ and checked again (size, sha256); a stand-in is read from
+    its package and needs no `raw`. Equal input gives equal bytes. Errors: FileNotFoundError for a missing
+    file or package; ValueError for a file that is not the expected one, or when a counted fact differs from
+    the table's (both printed).
+    """
+    entry = table.entry(dataset)
+    parser = import_module(f"tensor_rnns.datasets.{dataset}")
+    if entry.source is None:
+        arrays, found = parser.read()
+        used = {
+            "package": entry.package,
+            "package_version": version(entry.package),
+            **_digest(parser.files()),
+        }
+    else:
+        if raw is None:
+            raise ValueError(
+                f"{dataset} is prepared from the source {entry.source!r}; its raw folder is needed"
+            )
+        folder = Path(raw) / entry.source
+        used = {"files": _verify(entry.source, folder)}
+        arrays, found = parser.read(folder)
+    compare(dataset, entry.counted, found)
+    path = Path(ready) / f"{dataset}.npz"
+    write_npz(path, arrays)
+    card = {key: value for key, value in table.card(dataset).items() if key not in ("counted", "files")}
+    write_json(path.with_suffix(".json"), card | found | dict(entry.facts) | used | {"sha256": sha256(path)})
+    return path
+
+
+def compare(dataset: str, expected: Mapping[str, Any], found: Mapping[str, Any]) -> None:
+    """ValueError listing every counted fact that differs from the table's, with both values."""
+    differing = [
+        f"{name}: expected {value}, found {found.get(name, 'nothing')}"
+        for name, value in expected.items()
+        if found.get(name) != value
+    ]
+    if differing:
+        raise ValueError(f"{dataset}: counted facts differ: {'; '.join(differing)}")
+
+
+def load(folder: Path | str, name: str) -> Dataset:
+    """The data set `name` prepared in `folder`.
+
+    Errors: ValueError for an unknown name, or for an .npz that is not the one its .json was written with
+    (both sha256 printed); FileNotFoundError if it has not been prepared, with the command that does.
+    """
+    entry = table.entry(name)
+    path = Path(folder) / f"{name}.npz"
+    for needed in (path, path.with_suffix(".json")):
+        if not needed.is_file():
+            first = f"`tensor-rnns download {entry.source}`, then " if entry.source else ""
+            raise FileNotFoundError(
+                f"{name} is not prepared: {needed} is missing; run {first}`tensor-rnns prepare {name}`"
+            )
+    facts = read_json(path.with_suffix(".json"))
+    content = path.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != facts["sha256"]:
+        raise ValueError(
+            f"{path} is not the file that {path.with_suffix('.json').name} describes: sha256: expected "
+            f"{facts['sha256']}, found {digest}; run `tensor-rnns prepare {name}`"
+        )
+    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+        return Dataset(name, {key: stored[key] for key in stored.files}, facts)
+
+
+def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """Write arrays as an uncompressed .npz in order of name, dated 1980: equal arrays give equal bytes."""
+    with writing(path, "wb") as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_STORED) as archive:
+        for name in sorted(arrays):
+            member = zipfile.ZipInfo(f"{name}.npy", date_time=(1980, 1, 1, 0, 0, 0))
+            member.create_system, member.external_attr = 3, 0o644 << 16
+            with archive.open(member, "w", force_zip64=True) as out:
+                np.lib.format.write_array(
+                    out, np.ascontiguousarray(arrays[name]), version=(1, 0), allow_pickle=False
+                )
+
+
+def _verify(source: str, folder: Path) -> list[dict[str, Any]]:
+    files = []
+    for file in table.source(source).files:
+        path = folder / file.name
+        if not path.is_file():
+            raise FileNotFoundError(f"{path} is missing; run `tensor-rnns download {source}`")
+        try:
+            check(path, file.size, file.sha256)
+        except Refused as error:
+            raise ValueError(f"{path}: {error}; remove it and run `tensor-rnns download {source}`") from None
+        files.append({"name": file.name, "size": file.size, "sha256": file.sha256})
+    return files
+
+
+def _digest(paths: list[Path]) -> dict[str, Any]:
+    """Number of files read and one sha256 over their names and sums."""
+    lines = "".join(f"{path.name} {sha256(path)}\n" for path in paths)
+    return {"files_read": len(paths), "files_sha256": hashlib.sha256(lines.encode()).hexdigest()}

@@ -1,0 +1,44 @@
+"""Pieces as piano rolls: the arrays and the counted facts that all data sets of polyphonic music share."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+LOWEST, HIGHEST = 21, 108
+SPLITS = ("train", "valid", "test")
+
+
+def roll(steps: Sequence[Sequence[int]], where: str) -> np.ndarray:
+    """A piece given as the MIDI notes of each step, as uint8 [steps, 88]; column 0 is MIDI 21.
+
+    ValueError with `where` for a note that is no whole number or outside 21..108.
+    """
+    array = np.zeros((len(steps), HIGHEST - LOWEST + 1), dtype=np.uint8)
+    for row, notes in enumerate(steps):
+        for note in notes:
+            if type(note) is not int or not LOWEST <= note <= HIGHEST:
+                raise ValueError(
+                    f"{where}, step {row}: note {note!r}; whole numbers {LOWEST}..{HIGHEST} are allowed"
+                )
+            array[row, note - LOWEST] = 1
+    return array
+
+
+def join(pieces: Mapping[str, Sequence[np.ndarray]]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Rolls by split -> {split}_roll uint8 [steps, 88], {split}_lengths int64 [pieces], and counted facts."""
+    arrays: dict[str, np.ndarray] = {}
+    for split in SPLITS:
+        arrays[f"{split}_roll"] = np.concatenate(list(pieces[split]))
+        arrays[f"{split}_lengths"] = np.array([len(piece) for piece in pieces[split]], dtype=np.int64)
+    every = np.concatenate([arrays[f"{split}_roll"] for split in SPLITS])
+    sounding = np.flatnonzero(every.any(axis=0)) + LOWEST
+    facts = {
+        "pieces": {split: len(pieces[split]) for split in SPLITS},
+        "steps": {split: len(arrays[f"{split}_roll"]) for split in SPLITS},
+        "low": int(sounding.min()),
+        "high": int(sounding.max()),
+        "notes_used": len(sounding),
+        "notes_a_step": round(float(every.sum() / len(every)), 4),
+    }
+    return arrays, facts

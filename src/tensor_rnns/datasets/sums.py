@@ -1,0 +1,38 @@
+"""Is a file the one that was asked for? Size and sha256, with both values in the message when not."""
+
+import hashlib
+from pathlib import Path
+
+CHUNK = 1 << 20
+
+
+class Refused(Exception):
+    """A file or an address is not what was asked for; the message has what was expected and found."""
+
+
+def sha256(path: Path) -> str:
+    """The sha256 of a file, in hexadecimal digits."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as stream:
+        while chunk := stream.read(CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def page(path: Path) -> str:
+    """A remark if the file begins like an HTML page, else ''."""
+    with open(path, "rb") as stream:
+        head = stream.read(512).lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not head.lower().startswith((b"<!doctype html", b"<html", b"<head")):
+        return ""
+    return f"; it looks like an HTML page (it begins {head[:40].decode('latin1')!r})"
+
+
+def check(path: Path, size: int, digest: str) -> None:
+    """Compare the size in bytes and the sha256 of `path` with those given; Refused prints all four."""
+    found_size, found_digest = path.stat().st_size, sha256(path)
+    if (found_size, found_digest) != (size, digest):
+        raise Refused(
+            f"size: expected {size:,} bytes, found {found_size:,}; "
+            f"sha256: expected {digest}, found {found_digest}{page(path)}"
+        )
