@@ -1,0 +1,54 @@
+# The replication as a table of contents: data flows from the first include to the last.
+#   snakemake --cores all                       the report of config.yaml's scale
+#   snakemake --profile slurm all               the same on a cluster, at the scale of the paper
+#   snakemake --cores all figures               every figure and table, without the report
+#   snakemake --cores all results/laptop/figures/mathews2016/fig-5.1.pdf
+from snakemake.utils import min_version, validate
+
+min_version("9.27")
+
+
+configfile: "config.yaml"
+
+
+validate(config, "workflow/schemas/config.schema.yaml")
+
+
+containerized: None
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/data.smk"
+include: "workflow/rules/train.smk"
+include: "workflow/rules/collect.smk"
+include: "workflow/rules/draw.smk"
+include: "workflow/rules/report.smk"
+
+
+localrules:
+    all,
+    figures,
+    download,
+    prepare,
+    select,
+    judge,
+    report,
+
+
+rule all:
+    default_target: True
+    input:
+        f"results/{config['scale']}/report/index.html",
+
+
+rule figures:
+    input:
+        all_drawn(config["scale"]),
+
+
+onerror:
+    # What did finish is judged and shown; the report says what is missing.
+    shell(
+        "tensor-rnns report --partial --scale {config[scale]} --data {config[data]} "
+        "--papers '" + ",".join(PAPERS) + "' || true"
+    )

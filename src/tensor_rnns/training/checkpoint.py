@@ -1,0 +1,130 @@
+"""Checkpoints of the cohort in progress and results of finished replicas, outside the declared outputs.
+
+Snakemake deletes the outputs of a killed job, so state lives in a folder of its own. A cohort has two files that
+are written in turn: a kill during a write, or a damaged file, costs the time since the one before. One file holds
+the whole cohort, because files per replica would tear.
+"""
+
+import logging
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tensor_rnns.training import statefile
+from tensor_rnns.training.cohort import State
+
+log = logging.getLogger(__name__)
+NAMES = ("checkpoint-a", "checkpoint-b")
+PLAIN = ("parameters", "best", "best_score", "best_update", "failed_at", "stopped_at")
+
+
+def pack(state: State) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """`state` as tensors and notes for one state file."""
+    tensors = {name: getattr(state, name) for name in PLAIN}
+    tensors |= {f"optimiser/{name}": value for name, value in state.optimiser.items()}
+    if state.train:
+        tensors["train"] = torch.stack([loss for _, loss in state.train])
+    if state.evaluated:
+        tensors["evaluated"] = torch.stack([value for *_, value in state.evaluated])
+    notes = {
+        "update": state.update,
+        "seconds": state.seconds,
+        "train": [update for update, _ in state.train],
+        "evaluated": [[update, split, name] for update, split, name, _ in state.evaluated],
+    }
+    return tensors, notes
+
+
+def unpack(tensors: Mapping[str, Tensor], notes: Mapping[str, Any], device: torch.device) -> State:
+    """The state that `pack` made; large tensors go to `device`."""
+    on_device = {"parameters", "best"}
+    return State(
+        update=notes["update"],
+        seconds=notes["seconds"],
+        optimiser={
+            name.removeprefix("optimiser/"): tensor.to(device)
+            for name, tensor in tensors.items()
+            if name.startswith("optimiser/")
+        },
+        train=list(zip(notes["train"], tensors.get("train", ()), strict=True)),
+        evaluated=[(*key, value) for key, value in zip(notes["evaluated"], tensors.get("evaluated", ()), strict=True)],
+        **{name: tensors[name].to(device) if name in on_device else tensors[name] for name in PLAIN},
+    )
+
+
+class Checkpoints:
+    """The two checkpoint files of one cohort. `configuration` must agree for a checkpoint to be used."""
+
+    def __init__(self, folder: Path, configuration: Mapping[str, Any]) -> None:
+        self.folder, self.configuration = folder, dict(configuration)
+        self.turn = 0
+
+    def save(self, state: State) -> None:
+        """Write `state` over the older of the two files."""
+        tensors, notes = pack(state)
+        statefile.write(self.folder / NAMES[self.turn], tensors, notes | {"configuration": self.configuration})
+        self.turn = 1 - self.turn
+
+    def load(self, device: torch.device) -> State | None:
+        """The newest whole checkpoint of this configuration, or None.
+
+        A damaged file is set aside and the one before is used; a checkpoint of another configuration, engine or
+        instruction set is refused, with both said.
+        """
+        found: list[tuple[int, int, State]] = []
+        for index, name in enumerate(NAMES):
+            path = self.folder / name
+            if not path.exists():
+                continue
+            try:
+                tensors, notes = statefile.read(path)
+            except statefile.Damaged as error:
+                log.warning("%s; set aside as %s, going back to the checkpoint before", error, statefile.set_aside(path).name)
+                continue
+            if notes["configuration"] != self.configuration:
+                theirs = {k: v for k, v in notes["configuration"].items() if self.configuration.get(k) != v}
+                ours = {k: self.configuration.get(k) for k in theirs}
+                log.warning("%s was written with %s; this job has %s; it is not used", path.name, theirs, ours)
+                continue
+            found.append((notes["update"], index, unpack(tensors, notes, device)))
+        if not found:
+            return None
+        _, index, state = max(found, key=lambda item: item[0])
+        self.turn = 1 - index
+        return state
+
+    def remove(self) -> None:
+        """Delete the checkpoints of a cohort whose results are all written; damaged files stay."""
+        for name in NAMES:
+            (self.folder / name).unlink(missing_ok=True)
+        if self.folder.exists() and not any(self.folder.iterdir()):
+            self.folder.rmdir()
+
+
+class Results:
+    """Finished replicas by their hash: what any later cohort, scale or report may use again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, name: str) -> Path:
+        """The file of the replica called `name`."""
+        return self.folder / name[:2] / name / "result"
+
+    def read(self, name: str) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+        """Tensors and notes of a finished replica; None where there is none or it is damaged (set aside, said)."""
+        path = self.path(name)
+        if not path.exists():
+            return None
+        try:
+            return statefile.read(path)
+        except statefile.Damaged as error:
+            log.warning("%s; set aside as %s, training this replica again", error, statefile.set_aside(path).name)
+            return None
+
+    def write(self, name: str, tensors: Mapping[str, Tensor], notes: Mapping[str, Any]) -> None:
+        """Keep a finished replica."""
+        statefile.write(self.path(name), tensors, notes)

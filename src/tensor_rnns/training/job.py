@@ -1,0 +1,215 @@
+"""One train job: a chunk of replicas from its settings to four files, whatever happened before.
+
+Finished replicas are taken from the state folder, an unfinished cohort goes on from its checkpoint, and the files
+are assembled from the results alone, so that they hold the same bytes after any number of kills.
+"""
+
+import logging
+import signal
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save
+from torch import Tensor
+
+from tensor_rnns import datasets, engine, models, tasks
+from tensor_rnns.experiments import KEY, Replica
+from tensor_rnns.experiments.digest import digest
+from tensor_rnns.experiments.vocabulary import code_of
+from tensor_rnns.files import number, write_csv, write_json, writing
+from tensor_rnns.training import cohort, lock, record, revisions
+from tensor_rnns.training.checkpoint import Checkpoints, Results
+from tensor_rnns.training.learner import Layout, Learner
+from tensor_rnns.training.progress import Progress
+
+log = logging.getLogger(__name__)
+METRIC_COLUMNS = (*KEY, "split", "name", "value")
+CURVE_COLUMNS = (*KEY, "split", "name", "update", "value")
+
+
+def name_of(replica: Replica, chosen_engine: str) -> str:
+    """The name of a finished result: settings, streams, code, engine and revisions."""
+    return digest(
+        [replica.hash, code_of(replica.settings), chosen_engine, revisions.ENGINE, revisions.TRAINING]
+    )
+
+
+@contextmanager
+def stop_signal() -> Iterator[threading.Event]:
+    """An event that SIGTERM sets, so that the loop can write its checkpoint and leave."""
+    asked = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield asked
+        return
+    before = signal.signal(signal.SIGTERM, lambda *_: asked.set())
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def numerics(threads: int) -> Iterator[None]:
+    """`threads` threads and denormals flushed to zero while the block runs; both are put back."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    torch.set_flush_denormal(True)
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(False)
+        torch.set_num_threads(before)
+
+
+def result_of(learner: Learner, state: cohort.State, kept: Tensor, metrics: Mapping, index: int) -> tuple[dict, dict]:
+    """Tensors and notes of one finished replica of a cohort."""
+    layout: Layout = learner.layout
+    end = int(state.failed_at[index])
+    failed = end != cohort.NEVER
+    stopped = int(state.stopped_at[index])
+    updates = end if failed else stopped if stopped != cohort.NEVER else state.update
+    rows = [["none", "parameters", layout.width], ["none", "updates", updates]]
+    if learner.task.baseline is not None:
+        rows.append(["none", "baseline", float(learner.task.baseline)])
+    if int(state.best_update[index]) != cohort.NEVER:
+        rows.append(["none", "best_update", int(state.best_update[index])])
+    rows += [[split, name, number(float(value[index]))] for (split, name), value in metrics.items()]
+    train = [[u, number(float(v[index]))] for u, v in state.train if u <= updates and bool(torch.isfinite(v[index]))]
+    evaluated = [[u, s, n, number(float(v[index]))] for u, s, n, v in state.evaluated if u <= updates]
+    notes = {
+        "status": "failed" if failed else "done",
+        "failed_at": end if failed else None,
+        "updates": updates,
+        "parameters": layout.width,
+        "metrics": rows,
+        "train": train,
+        "evaluated": evaluated,
+        "seconds": state.seconds,
+        "cohort": len(learner.replicas),
+    }
+    views = layout.views(kept[index : index + 1])
+    return {name: value[0].clone() for name, value in views.items()}, notes
+
+
+def train_cohort(learner: Learner, names: Sequence[str], checkpoints: Checkpoints, results: Results, title: str) -> None:
+    """Train one cohort to its end, from its checkpoint if it has one, and keep the result of every replica."""
+    schedule = cohort.Schedule.of(learner.replicas[0].settings["training"], learner.task.updates_per_epoch)
+    state = checkpoints.load(learner.device)
+    if state is None:
+        optimiser, _ = cohort.optimiser_of(learner)
+        state = cohort.start(learner, optimiser)
+    progress = Progress(title, schedule.updates, state.update)
+    with stop_signal() as asked:
+        try:
+            cohort.train(learner, schedule, state, progress, checkpoints.save, asked.is_set)
+        finally:
+            progress.close()
+    kept, metrics = cohort.finish(learner, schedule, state)
+    for index, name in enumerate(names):
+        results.write(name, *result_of(learner, state, kept, metrics, index))
+
+
+def run(
+    replicas: Sequence[Replica],
+    out: Path,
+    state_folder: Path,
+    ready: Path,
+    engine_name: str = "auto",
+    device_name: str = "auto",
+    threads: int = 1,
+) -> None:
+    """Train `replicas` (one chunk, one shape) and write metrics.csv, curves.csv.gz, record.json, weights.safetensors.
+
+    Raises `cohort.Interrupted` after SIGTERM, with the checkpoint written, and ValueError for settings that
+    the cell, model, task or optimiser refuses.
+    """
+    began = time.monotonic()
+    device = torch.device(("cuda" if torch.cuda.is_available() else "cpu") if device_name == "auto" else device_name)
+    settings = replicas[0].settings
+    dataset = datasets.load(ready, settings["dataset"]) if settings["dataset"] else None
+    task = tasks.build(settings, dataset)
+    model = models.build(settings, task.inputs, task.outputs)
+    chosen_engine = engine.choose(engine_name, settings.get("cell"), device.type)
+    names = [name_of(replica, chosen_engine) for replica in replicas]
+    results = Results(state_folder / "results")
+    title = f"{'/'.join(replicas[0].place[1:])} {replicas[0].stage}"
+    whole = digest(names)
+    with numerics(threads), lock.held(state_folder / "locks" / whole, title):
+        members = unfinished(names, results, state_folder / "cohorts")
+        chosen = [names[index] for index in members]
+        checkpoints = Checkpoints(
+            state_folder / "cohorts" / digest(chosen),
+            {"replicas": chosen, "engine": chosen_engine, "device": device.type, "threads": threads,
+             "instruction_set": record.instruction_set()},
+        )  # fmt: skip
+        if members:
+            learner = Learner(model, task, [replicas[index] for index in members], device, dtype_of(settings))
+            train_cohort(learner, chosen, checkpoints, results, title)
+        else:
+            log.info("%s: all %d replicas are finished; nothing to train", title, len(names))
+        write_outputs(replicas, names, results, out, record.surroundings(device, threads, chosen_engine),
+                      time.monotonic() - began)  # fmt: skip
+        checkpoints.remove()
+
+
+def unfinished(names: Sequence[str], results: Results, cohorts: Path) -> list[int]:
+    """Which of `names` to train: those without a result, or the whole of an interrupted cohort that holds some of them.
+
+    A cohort that was killed while its results were written goes on as it was, so that all its members have the
+    bits of one unbroken run.
+    """
+    missing = [index for index, name in enumerate(names) if results.read(name) is None]
+    if missing:
+        for candidate in (range(len(names)), missing):
+            if any((cohorts / digest([names[index] for index in candidate])).glob("checkpoint-?")):
+                return list(candidate)
+    return missing
+
+
+def dtype_of(settings: Mapping[str, Any]) -> torch.dtype:
+    """float32 unless the experiment asks for float64."""
+    name = settings["training"].get("dtype", "float32")
+    if name not in ("float32", "float64"):
+        raise ValueError(f"training.dtype is {name!r}; allowed are float32 and float64")
+    return getattr(torch, name)
+
+
+def write_outputs(
+    replicas: Sequence[Replica], names: Sequence[str], results: Results, out: Path, surroundings: Mapping, seconds: float
+) -> None:
+    """The four files of a run folder, from the finished results alone."""
+    metrics, curves, runs, weights = [], [], [], {}
+    for replica, name in zip(replicas, names, strict=True):
+        found = results.read(name)
+        if found is None:
+            raise RuntimeError(f"{name}: its result was there a moment ago and cannot be read")
+        tensors, notes = found
+        key = replica.key
+        metrics += [key | {"split": s, "name": n, "value": v} for s, n, v in notes["metrics"]]
+        curves += [key | {"split": "train", "name": "loss", "update": u, "value": v} for u, v in notes["train"]]
+        curves += [key | {"split": s, "name": n, "update": u, "value": v} for u, s, n, v in notes["evaluated"]]
+        runs.append(
+            key
+            | {field: notes[field] for field in ("status", "failed_at", "updates", "parameters")}
+            | {
+                "seconds_per_update": notes["seconds"] / max(notes["updates"], 1) / notes["cohort"],
+                "hash": replica.hash,
+                "protocol": replica.protocol,
+                "searched": replica.searched,
+                "settings": replica.settings,
+                "data_seed": replica.data_seed,
+                "init_seed": replica.init_seed,
+            }
+        )
+        weights |= {f"seed{replica.seed}/point{replica.point}/{n}": tensor for n, tensor in tensors.items()}
+    write_csv(out / "metrics.csv", metrics, METRIC_COLUMNS)
+    write_csv(out / "curves.csv.gz", curves, CURVE_COLUMNS)
+    with writing(out / "weights.safetensors", "wb") as stream:
+        stream.write(save(weights))
+    hours = sum(run["seconds_per_update"] * run["updates"] for run in runs) / 3600 * surroundings["threads"]
+    write_json(out / "record.json", {"replicas": runs, "core_hours": hours, "job_seconds": seconds, **surroundings})

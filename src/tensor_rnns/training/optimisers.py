@@ -1,0 +1,119 @@
+"""The four optimisers of the papers, on flat parameters [S, P] with one learning rate for each replica.
+
+All four have the form of the published text and agree with torch.optim where that has the same options. The
+accumulators start where TensorFlow 0.11 started them when the experiment file says so (`initial_accumulator`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Optimiser:
+    """What all have in common: `rate` [S, 1] and the names of the state tensors, each [S, P]."""
+
+    rate: Tensor
+
+    def start(self, parameters: Tensor) -> dict[str, Tensor]:
+        """The state before the first update."""
+        return {}
+
+    def update(self, gradient: Tensor, state: dict[str, Tensor], count: int) -> Tensor:
+        """The step to subtract at update `count` (1 is the first); `state` is changed in place."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Adam(Optimiser):
+    """Adam (Kingma and Ba 2015, algorithm 1), dense: the moments of untouched rows decay too."""
+
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+
+    def start(self, parameters: Tensor) -> dict[str, Tensor]:
+        return {"mean": torch.zeros_like(parameters), "square": torch.zeros_like(parameters)}
+
+    def update(self, gradient: Tensor, state: dict[str, Tensor], count: int) -> Tensor:
+        m = state["mean"].mul_(self.beta1).add_(gradient, alpha=1 - self.beta1)
+        v = state["square"].mul_(self.beta2).addcmul_(gradient, gradient, value=1 - self.beta2)
+        m_hat = m / (1 - self.beta1**count)
+        v_hat = v / (1 - self.beta2**count)
+        return self.rate * m_hat / (v_hat.sqrt() + self.epsilon)
+
+
+@dataclass(frozen=True)
+class RMSProp(Optimiser):
+    """RMSProp (Tieleman and Hinton 2012); `epsilon_inside` puts epsilon under the root, as TensorFlow did."""
+
+    decay: float = 0.9
+    momentum: float = 0.0
+    epsilon: float = 1e-10
+    epsilon_inside: bool = True
+    initial_accumulator: float = 0.0
+
+    def start(self, parameters: Tensor) -> dict[str, Tensor]:
+        return {
+            "square": torch.full_like(parameters, self.initial_accumulator),
+            "velocity": torch.zeros_like(parameters),
+        }
+
+    def update(self, gradient: Tensor, state: dict[str, Tensor], count: int) -> Tensor:
+        v = state["square"].mul_(self.decay).addcmul_(gradient, gradient, value=1 - self.decay)
+        root = (v + self.epsilon).sqrt() if self.epsilon_inside else v.sqrt() + self.epsilon
+        return state["velocity"].mul_(self.momentum).add_(self.rate * gradient / root)
+
+
+@dataclass(frozen=True)
+class SGD(Optimiser):
+    """Gradient descent with momentum: v = momentum v + g, step = rate v."""
+
+    momentum: float = 0.0
+
+    def start(self, parameters: Tensor) -> dict[str, Tensor]:
+        return {"velocity": torch.zeros_like(parameters)}
+
+    def update(self, gradient: Tensor, state: dict[str, Tensor], count: int) -> Tensor:
+        return self.rate * state["velocity"].mul_(self.momentum).add_(gradient)
+
+
+@dataclass(frozen=True)
+class Adagrad(Optimiser):
+    """Adagrad (Duchi et al. 2011): step = rate g / (sqrt(sum of squares) + epsilon)."""
+
+    epsilon: float = 1e-10
+    initial_accumulator: float = 0.1
+
+    def start(self, parameters: Tensor) -> dict[str, Tensor]:
+        return {"square": torch.full_like(parameters, self.initial_accumulator)}
+
+    def update(self, gradient: Tensor, state: dict[str, Tensor], count: int) -> Tensor:
+        total = state["square"].addcmul_(gradient, gradient)
+        return self.rate * gradient / (total.sqrt() + self.epsilon)
+
+
+OPTIMISERS: dict[str, type[Optimiser]] = {"adam": Adam, "rmsprop": RMSProp, "sgd": SGD, "adagrad": Adagrad}
+
+
+def build(name: str, rate: Tensor, options: Mapping[str, Any]) -> Optimiser:
+    """The optimiser called `name` with per-replica `rate` [S, 1]; ValueError for an unknown name or option."""
+    if name not in OPTIMISERS:
+        raise ValueError(f"unknown optimiser {name!r}; allowed are {sorted(OPTIMISERS)}")
+    kind = OPTIMISERS[name]
+    unknown = sorted(set(options) - set(kind.__dataclass_fields__) | (set(options) & {"rate"}))
+    if unknown:
+        allowed = sorted(set(kind.__dataclass_fields__) - {"rate"})
+        raise ValueError(f"{name} has no options {unknown}; allowed are {allowed}")
+    return kind(rate=rate, **options)
+
+
+def clip(gradient: Tensor, limit: Tensor | None) -> Tensor:
+    """`gradient` [S, P] scaled so that no replica's norm exceeds its `limit` [S, 1]; None leaves it alone."""
+    if limit is None:
+        return gradient
+    norm = torch.linalg.vector_norm(gradient, dim=1, keepdim=True)
+    return gradient * (limit / norm.clamp(min=torch.finfo(gradient.dtype).tiny)).clamp(max=1.0)

@@ -1,0 +1,59 @@
+"""Live progress with the time left: a bar on a terminal, plain lines elsewhere."""
+
+import sys
+import time
+from typing import TextIO
+
+from tqdm import tqdm
+
+LINE_SECONDS = 10.0
+
+
+def duration(seconds: float) -> str:
+    """`seconds` as a person says it: 42 s, 3 min 20 s, 5 h 10 min."""
+    seconds = int(seconds + 0.5)
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 3600:
+        return f"{seconds // 60} min {seconds % 60:02d} s"
+    return f"{seconds // 3600} h {seconds % 3600 // 60:02d} min"
+
+
+class Progress:
+    """Progress of one cohort, from update `start` to `total`."""
+
+    def __init__(self, title: str, total: int, start: int = 0, stream: TextIO | None = None) -> None:
+        self.stream = stream or sys.stderr
+        self.title, self.total, self.start, self.update = title, total, start, start
+        self.began = self.last = time.monotonic()
+        terminal = self.stream.isatty()
+        self.bar = tqdm(total=total, initial=start, desc=title, file=self.stream, unit="update") if terminal else None
+        if not terminal and start:
+            self.line(f"resumed at update {start} of {total}")
+
+    def line(self, text: str) -> None:
+        """One plain line under the title of the cohort."""
+        print(f"{self.title}: {text}", file=self.stream, flush=True)
+
+    def advance(self, update: int, loss: float, running: int, replicas: int) -> None:
+        """Say that `update` updates are done, with the mean loss of the replicas that still run."""
+        now = time.monotonic()
+        self.update = update
+        if self.bar is not None:
+            self.bar.set_postfix_str(f"loss {loss:.4g}, {running} of {replicas} running", refresh=False)
+            self.bar.update(update - self.bar.n)
+        elif now - self.last >= LINE_SECONDS:
+            self.last = now
+            left = (now - self.began) / max(update - self.start, 1) * (self.total - update)
+            share = 100 * update // self.total
+            self.line(
+                f"update {update} of {self.total} ({share} %), {duration(left)} left, loss {loss:.4g}, "
+                f"{running} of {replicas} replicas running"
+            )
+
+    def close(self) -> None:
+        """Leave the last state on the screen."""
+        if self.bar is not None:
+            self.bar.close()
+        else:
+            self.line(f"{self.update} updates in {duration(time.monotonic() - self.began)}")

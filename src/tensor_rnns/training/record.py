@@ -1,0 +1,65 @@
+"""The run record: everything a reader needs to know about how a number came about, and nothing it depends on."""
+
+import importlib.metadata
+import os
+import platform
+import socket
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import torch
+
+PACKAGES = ("torch", "numpy", "scipy", "snakemake", "safetensors")
+
+
+def processor() -> str:
+    """The processor's name as the kernel gives it, or the architecture."""
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.machine()
+
+
+def instruction_set() -> str:
+    """The vector instructions that torch uses on this processor: bits may differ between two of them."""
+    return torch.backends.cpu.get_cpu_capability()
+
+
+def git(*arguments: str) -> str | None:
+    """The answer of git about the checkout that the package runs from; None outside one."""
+    try:
+        folder = Path(__file__).resolve().parent
+        answer = subprocess.run(("git", "-C", str(folder), *arguments), capture_output=True, text=True, check=True, timeout=20)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.strip()
+
+
+def surroundings(device: torch.device, threads: int, engine: str) -> dict[str, Any]:
+    """Machine, versions and commit of this process."""
+    versions = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            versions[package] = "not installed"
+    gpu = None
+    if device.type == "cuda":
+        gpu = {"name": torch.cuda.get_device_name(device), "cuda": torch.version.cuda}
+    status = git("status", "--porcelain", "--untracked-files=no")
+    return {
+        "commit": git("rev-parse", "HEAD"),
+        "dirty": bool(status) if status is not None else None,
+        "versions": versions,
+        "host": socket.gethostname(),
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "instruction_set": instruction_set(),
+        "gpu": gpu,
+        "device": str(device),
+        "engine": engine,
+        "threads": threads,
+    }

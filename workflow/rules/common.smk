@@ -1,0 +1,79 @@
+# What several rules need: the checked catalogue, the names of files, and digests of what a job depends on.
+# Experiment files are never inputs: `params: digest` holds exactly what a job depends on, so that a changed claim
+# judges again, a changed colour draws one figure, and a changed cell trains its own variants.
+from pathlib import Path
+
+from tensor_rnns import datasets
+from tensor_rnns.analysis import measures
+from tensor_rnns.experiments import Catalogue, check, cohorts, digest, resolve, vocabulary
+from tensor_rnns.training import revisions
+
+
+wildcard_constraints:
+    scale="smoke|laptop|paper",
+    paper=r"[a-z0-9]+",
+    stage="search|final",
+    chunk=r"\d+",
+    experiment=r"[^/]+",
+    condition=r"[^/]+",
+    variant=r"[^/]+",
+    option=r"[^/]+",
+    artefact=r"[^/]+",
+
+
+def as_list(value):
+    """A list given as one, or as text with commas on the command line."""
+    return value if isinstance(value, list) else [part for part in str(value).split(",") if part]
+
+
+PAPERS = as_list(config["papers"])
+MIRRORS = as_list(config["mirrors"])
+
+problems = check.check(
+    Path("workflow/papers"),
+    Path("workflow/schemas/experiment.schema.yaml"),
+    check.Names(datasets.names(), measures.arguments),
+)
+if problems:
+    raise WorkflowError("\n".join([*problems, f"{len(problems)} problems in the experiment files; nothing was run"]))
+
+CATALOGUE = Catalogue.load("workflow/papers", PAPERS or None)
+CURVE = "{paper}/{experiment}/{condition}/{variant}/{option}"
+RUN_FILES = ["metrics.csv", "curves.csv.gz", "record.json", "weights.safetensors"]
+
+
+def experiment_of(wildcards):
+    """The experiment that the wildcards name."""
+    return CATALOGUE.experiments[wildcards.paper, wildcards.experiment]
+
+
+def place_of(wildcards):
+    """(condition, variant, option) of the wildcards."""
+    return wildcards.condition, wildcards.variant, wildcards.option
+
+
+def replicas_of(experiment, scale, stage):
+    """The planned replicas of a stage; what a search will choose is not known yet and does not matter here."""
+    return experiment.replicas(scale, config["data"], stage)
+
+
+def chunks(experiment, scale, stage, place=None):
+    """The jobs of a stage as (curve, chunk number, replicas), for one curve or for all."""
+    curves = {}
+    for replica in replicas_of(experiment, scale, stage):
+        if place is None or (replica.condition, replica.variant, replica.option) == place:
+            curves.setdefault(replica.place, []).append(replica)
+    return [
+        ("/".join(curve), number, cohort)
+        for curve, found in curves.items()
+        for number, cohort in enumerate(cohorts(found, config["cohort_size"]))
+    ]
+
+
+def runs(experiment, scale, stages=("search", "final"), place=None):
+    """The folders of the runs of an experiment at a scale."""
+    return [
+        f"results/{scale}/runs/{curve}/{stage}-{number}"
+        for stage in stages
+        for curve, number, _ in chunks(experiment, scale, stage, place)
+    ]
