@@ -1,8 +1,7 @@
-"""The environment is made once, remade when half-made or stale, and never taken over blindly; pip is not run here."""
+"""The environment is made once, anew when half-made or stale, and never taken over blindly (without pip)."""
 
 import importlib.util
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -12,8 +11,8 @@ SCRIPT = Path(__file__).resolve().parents[2] / "workflow" / "scripts" / "make_en
 
 
 @pytest.fixture
-def maker(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    """The script as a module whose installs are only counted, in `maker.done`, and fail at the stage `maker.fails`."""
+def maker(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The script as a module whose installs are only listed in `done` and break off at stage `fails`."""
     spec = importlib.util.spec_from_file_location("make_environment", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -26,7 +25,7 @@ def maker(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
 
     monkeypatch.setattr(module, "install", install)
     monkeypatch.setattr(module.subprocess, "call", lambda command: 0)
-    yield module
+    return module
 
 
 def test_second_call_does_nothing_and_dev_is_added_on_top(maker: ModuleType, tmp_path: Path) -> None:
