@@ -4,8 +4,8 @@
     private_slurm.py stop FOLDER      cancel the jobs and end every process; fails if one is left
     private_slurm.py status FOLDER    the processes, and what sinfo says
 
-Needs root, slurmctld, slurmd, munged and the Slurm commands; no systemd, no data base. Ports are free ones, so
-several can run at once. The node declares one GPU, which is /dev/null: a job that asks for it sees
+Needs root, slurmctld, slurmd, munged and the Slurm commands; no systemd, no data base. Ports are free ones,
+so several can run at once. The node declares one GPU, which is /dev/null: a job that asks for it sees
 CUDA_VISIBLE_DEVICES and finds no device. steps.log says which GPUs each step was given.
 """
 

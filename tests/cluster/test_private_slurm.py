@@ -1,4 +1,4 @@
-"""The private Slurm starts, gives a job its declared GPU, runs beside another one, and leaves no process behind."""
+"""The private Slurm starts, gives a job its GPU, runs beside another one, and leaves no process behind."""
 
 import tempfile
 import time
