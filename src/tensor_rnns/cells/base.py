@@ -1,14 +1,14 @@
 """What all cells share: checked sizes, parameter counts, zero states."""
 
-import dataclasses
 import math
-from typing import ClassVar, Literal, get_args, get_origin
+from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns.bilinear.initialisers import draw, parse
+from tensor_rnns.bilinear.initialisers import draw
+from tensor_rnns.cells.named import check_fields
 
 ACTIVATIONS = {"tanh": torch.tanh, "relu": torch.relu, "linear": lambda x: x}
 
@@ -16,33 +16,17 @@ ACTIVATIONS = {"tanh": torch.tanh, "relu": torch.relu, "linear": lambda x: x}
 class Cell:
     """One recurrent step and its parameters.
 
-    A cell is a frozen dataclass with the fields `inputs` (I) and `hidden` (H), then its options. Parameters
-    are matrices [rows, columns] used as `x @ W`, and bias rows [1, H]. A cohort of S replicas puts S in front
-    of every parameter and state; inputs are then [S, B, I]. Field rules, checked on construction
-    (ValueError): an int is at least 1, a Literal is one of its values, a field of type `str | dict` is an
-    initialiser.
+    A cell is a frozen dataclass with the fields `inputs` (I) and `hidden` (H), then its options (see
+    `named`). Parameters are matrices [rows, columns] used as `x @ W`, and bias rows [1, H]. A cohort of S
+    replicas puts S in front of every parameter and state; inputs are then [S, B, I]. A step uses plain torch
+    functions, nothing in place and no branch on a shape, so that an engine can trace it.
     """
 
     name: ClassVar[str]
     states: ClassVar[tuple[str, ...]] = ("h",)
 
     def __post_init__(self) -> None:
-        problems = []
-        for field in dataclasses.fields(self):
-            value = getattr(self, field.name)
-            if field.type is int and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
-                problems.append(f"{field.name} = {value!r} given; allowed: a whole number of at least 1")
-            elif get_origin(field.type) is Literal and value not in get_args(field.type):
-                problems.append(f"{field.name} = {value!r} given; allowed: {', '.join(get_args(field.type))}")
-            elif field.type is float and (isinstance(value, bool) or not isinstance(value, int | float)):
-                problems.append(f"{field.name} = {value!r} given; allowed: a number")
-            elif field.type == str | dict:
-                try:
-                    parse(value)
-                except ValueError as error:
-                    problems.append(f"{field.name}: {error}")
-        if problems:
-            raise ValueError(f"cell {self.name}: " + "; ".join(problems))
+        check_fields("cell", self)
 
     def shapes(self) -> dict[str, tuple[int, int]]:
         """Name and shape of each parameter, without the replica axis."""

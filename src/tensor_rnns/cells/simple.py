@@ -10,21 +10,11 @@ from tensor_rnns.bilinear.initialisers import draw
 from tensor_rnns.cells.base import ACTIVATIONS, Cell
 
 
-@dataclass(frozen=True)
-class Vanilla(Cell):
+class Simple(Cell):
     """h_t = f(W x_t + U h_{t-1} + b), mathews2016 equation 2.2 (W and U have changed places).
 
-    Parameters W [I, H], U [H, H], b [1, H]. Initial values of the authors' code: U from U(+-sqrt(3 / H)),
-    W normal with standard deviation 0.15, b zero.
+    Parameters W [I, H], U [H, H], b [1, H].
     """
-
-    name: ClassVar[str] = "vanilla"
-    inputs: int
-    hidden: int
-    activation: Literal["tanh", "relu"] = "tanh"
-    input_weights: str | dict = "normal(0.15)"
-    recurrent_weights: str | dict = "unit_scaling"
-    bias: str | dict = "zeros"
 
     def shapes(self) -> dict[str, tuple[int, int]]:
         """W, U, b."""
@@ -42,7 +32,24 @@ class Vanilla(Cell):
 
 
 @dataclass(frozen=True)
-class IRNN(Vanilla):
+class Vanilla(Simple):
+    """Equation 2.2 with f = tanh.
+
+    Initial values of the authors' code: U from U(+-sqrt(3 / H)), W normal with standard deviation 0.15, b
+    zero.
+    """
+
+    name: ClassVar[str] = "vanilla"
+    inputs: int
+    hidden: int
+    activation: Literal["tanh", "relu"] = "tanh"
+    input_weights: str | dict = "normal(0.15)"
+    recurrent_weights: str | dict = "unit_scaling"
+    bias: str | dict = "zeros"
+
+
+@dataclass(frozen=True)
+class IRNN(Simple):
     """Equation 2.2 with f = ReLU and U started as the identity; mathews2016 section 5.1, Le et al. 2015."""
 
     name: ClassVar[str] = "irnn"

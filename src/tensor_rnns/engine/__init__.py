@@ -1,15 +1,14 @@
 """Engines that run a step over time."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import eager
 
 RUNS = {"eager": eager.run}
 
 
-def choose(name: str, cell: Cell | None, device: str = "cpu") -> str:
-    """The engine that `name` means for this cell and device; "auto" is a pure function of the two."""
+def choose(name: str, cell: Mapping | None, device: str = "cpu") -> str:
+    """The engine that `name` means for a cell block and a device; "auto" is a pure function of the two."""
     if name == "auto":
         return "eager"
     if name not in RUNS:

@@ -1,15 +1,19 @@
 """What stands around a cell, and the models that have none."""
 
-import dataclasses
+import sys
 from collections.abc import Mapping
 
 from tensor_rnns import cells, engine
+from tensor_rnns.cells import named
 from tensor_rnns.models.base import Model
-from tensor_rnns.models.feedforward import MLP, Perceptron, TensorLayer
 from tensor_rnns.models.recurrent import Recurrent
 
-WITHOUT_CELL = {model.shell: model for model in (Perceptron, MLP, TensorLayer)}
-WITH_CELL = ("last_output", "every_step")
+__all__ = ["Model", "build", "shells"]
+
+
+def shells() -> dict[str, type[Model]]:
+    """Every shell of this package by name."""
+    return named.classes(sys.modules[__name__], Model)
 
 
 def build(settings: Mapping, inputs: int, outputs: int, engine_name: str = "eager") -> Model:
@@ -18,29 +22,15 @@ def build(settings: Mapping, inputs: int, outputs: int, engine_name: str = "eage
     The shells last_output and every_step need a cell; perceptron, mlp and tensor_layer take none. An unknown
     shell or option, or a cell too many or too few, raises ValueError with what is allowed.
     """
-    given = dict(settings["model"])
-    shell = given.pop("shell", None)
-    cell = settings.get("cell")
-    if shell in WITH_CELL:
-        if cell is None:
-            raise ValueError(f"model {shell}: no cell given; allowed: {', '.join(sorted(cells.families()))}")
-        refuse_unknown(shell, given, ["read_out"])
-        built = cells.build(cell, inputs)
-        return Recurrent(built, outputs, shell == "last_output", engine.runner(engine_name), **given)
-    if shell not in WITHOUT_CELL:
-        raise ValueError(f"model {shell!r} is not known; allowed: {', '.join([*WITH_CELL, *WITHOUT_CELL])}")
-    if cell is not None:
-        raise ValueError(f"model {shell}: the cell {cell.get('name')!r} given; allowed: none")
-    fields = [f for f in dataclasses.fields(WITHOUT_CELL[shell]) if f.name not in ("inputs", "outputs")]
-    refuse_unknown(shell, given, [f.name for f in fields])
-    needed = {f.name for f in fields if f.default is f.default_factory is dataclasses.MISSING}
-    if missing := sorted(needed - given.keys()):
-        stated = ", ".join(given) or "nothing"
-        raise ValueError(f"model {shell}: {', '.join(missing)} not given; given: {stated}")
-    return WITHOUT_CELL[shell](inputs=inputs, outputs=outputs, **given)
-
-
-def refuse_unknown(shell: str, given: Mapping, allowed: list[str]) -> None:
-    """ValueError for options that the shell does not have."""
-    if unknown := sorted(given.keys() - set(allowed)):
-        raise ValueError(f"model {shell}: {', '.join(unknown)} given; allowed: {', '.join(allowed)}")
+    block, cell = settings["model"], settings.get("cell")
+    chosen = named.find("model", shells(), block.get("shell"))
+    given = {key: value for key, value in block.items() if key != "shell"}
+    if not issubclass(chosen, Recurrent):
+        if cell is not None:
+            raise ValueError(f"model {chosen.name}: the cell {cell.get('name')!r} given; allowed: none")
+        return named.construct("model", chosen, given, {"inputs": inputs, "outputs": outputs})
+    if cell is None:
+        allowed = ", ".join(sorted(cells.families()))
+        raise ValueError(f"model {chosen.name}: no cell given; allowed: {allowed}")
+    provided = {"cell": cells.build(cell, inputs), "outputs": outputs, "run": engine.runner(engine_name)}
+    return named.construct("model", chosen, given, provided)

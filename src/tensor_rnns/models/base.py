@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 from torch import Tensor
 
 from tensor_rnns.bilinear.initialisers import Scheme, draw
+from tensor_rnns.cells.named import check_fields
 
 
 class Model:
@@ -14,6 +16,11 @@ class Model:
 
     Every parameter has a leading replica axis S in `forward`, and none in `shapes` and `initialise`.
     """
+
+    name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_fields("model", self)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """Name and shape of each parameter, without the replica axis."""
@@ -29,9 +36,8 @@ class Model:
         """(outputs, final state); the state starts at zero if not given, and is None without a cell."""
         raise NotImplementedError
 
-    def constrain(self, params: dict[str, Tensor]) -> dict[str, Tensor]:
-        """The parameters after an update, with the model's constraints applied, if it has any."""
-        return params
+    def constrain(self, params: dict[str, Tensor]) -> None:
+        """Put the parameters back, in place after an update, where the model allows them; here anywhere."""
 
     def parameter_count(self) -> int:
         """Numbers in all parameters of one replica."""

@@ -1,30 +1,27 @@
-"""A cell run over time with a linear read-out, at the last step or at every one."""
+"""A cell run over time with a linear read-out, at the last step or at every one; mathews2016 section
+2.2.1."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from torch import Tensor
 
-from tensor_rnns.bilinear.initialisers import Scheme
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.models.base import Model, initialise_linear, linear, linear_shapes
 
 
 @dataclass(frozen=True)
 class Recurrent(Model):
-    """y = h W + b with h from the cell, mathews2016 section 2.2.1.
+    """y = h W + b with h from `cell`, run over time by `run` of an engine; inputs are [T, S, B, I].
 
-    `last` reads out the last step only, outputs [S, B, O]; otherwise every step, [T, S, B, O]. Inputs are [T,
-    S, B, I]. `run` is an engine's run; `read_out` names the initialisers of weight and bias. Parameters are
-    cell/..., read_out/W and read_out/b.
+    Parameters are cell/..., read_out/W [H, O] and read_out/b [1, O].
     """
 
     cell: Cell
     outputs: int
-    last: bool
     run: Callable
-    read_out: Mapping[str, Scheme] = field(default_factory=dict)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The cell's parameters, then the read-out's."""
@@ -43,5 +40,25 @@ class Recurrent(Model):
         cell = {name: params[f"cell/{name}"] for name in self.cell.shapes()}
         if state is None:
             state = self.cell.initial_state(*inputs.shape[1:-1], dtype=inputs.dtype, device=inputs.device)
-        hidden, state = self.run(self.cell, cell, inputs, state, last_only=self.last)
+        hidden, state = self.run(self.cell, cell, inputs, state, last_only=self.last_only)
         return linear(params, "read_out", hidden), state
+
+
+@dataclass(frozen=True)
+class LastOutput(Recurrent):
+    """The read-out at the last step: outputs [S, B, O]. `read_out` names the initialisers of weight and
+    bias."""
+
+    name: ClassVar[str] = "last_output"
+    last_only: ClassVar[bool] = True
+    read_out: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class EveryStep(Recurrent):
+    """The read-out at every step: outputs [T, S, B, O]. `read_out` names the initialisers of weight and
+    bias."""
+
+    name: ClassVar[str] = "every_step"
+    last_only: ClassVar[bool] = False
+    read_out: dict = field(default_factory=dict)

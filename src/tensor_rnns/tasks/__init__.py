@@ -1,23 +1,27 @@
-"""Streams of batches with their loss, metric and baseline: one file a task, named after it."""
+"""Streams of batches with their loss, metric and baseline: one file a task."""
 
-import importlib
-import pkgutil
+import sys
 from collections.abc import Mapping
 from typing import Any
 
-from tensor_rnns.tasks.base import Batch, Task, stack
+from tensor_rnns.cells import named
+from tensor_rnns.tasks.base import Batch, Task
 
-__all__ = ["Batch", "Task", "build", "stack"]
+__all__ = ["Batch", "Task", "build", "names"]
+
+
+def names() -> dict[str, type[Task]]:
+    """Every task of this package by name."""
+    return named.classes(sys.modules[__name__], Task)
 
 
 def build(settings: Mapping, dataset: Any = None) -> Task:
-    """The task that settings["task"]["name"] names.
+    """The task of settings["task"] (its `name`, then options), with the batch size of settings["training"].
 
-    An unknown name or option raises ValueError with what is allowed. `dataset` is a loaded data set, or None
-    for a task that makes its own data.
+    `dataset` is a loaded data set, or None for a task that makes its own data. An unknown name or option, or
+    a wrong value, raises ValueError with what is allowed.
     """
-    names = sorted(module.name for module in pkgutil.iter_modules(__path__) if module.name != "base")
-    name = settings["task"].get("name")
-    if name not in names:
-        raise ValueError(f"task {name!r} is not known; allowed: {', '.join(names)}")
-    return importlib.import_module(f"{__name__}.{name}").build(settings, dataset)
+    chosen = named.find("task", names(), settings["task"].get("name"))
+    given = {key: value for key, value in settings["task"].items() if key != "name"}
+    provided = {"batch_size": settings["training"].get("batch"), "dataset": dataset}
+    return named.construct("task", chosen, given, provided)

@@ -1,19 +1,21 @@
 """Addition of two marked numbers: mathews2016 section 5.1.1 and algorithm 1."""
 
-from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 import numpy as np
 from torch import Tensor
 
 from tensor_rnns.experiments.seeds import rng
-from tensor_rnns.tasks.base import Batch, Task, only, option, whole
+from tensor_rnns.tasks.base import Batch, Task
 
 ITEMS = 1000
 ITEMS_PER_BATCH = 100
 SPLITS = {"valid": 1, "test": 2}
 
 
+@dataclass(frozen=True)
 class Addition(Task):
     """T steps of (value, marker); the target at the end is the sum of the two marked values.
 
@@ -24,13 +26,19 @@ class Addition(Task):
     """
 
     name: ClassVar[str] = "addition"
+    length: int
+    batch_size: int
+    markers: Literal["halves", "anywhere"] = "halves"
+
     inputs = 2
     outputs = 1
     baseline = 1 / 6
     updates_per_epoch = None
 
-    def __init__(self, length: int, batch_size: int, markers: str = "halves") -> None:
-        self.length, self.batch_size, self.markers = length, batch_size, markers
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.length < 2:
+            raise ValueError(f"task addition: length = {self.length} given; allowed: at least 2")
 
     def generate(self, generator: np.random.Generator, items: int) -> Batch:
         """`items` fresh sequences: inputs [T, items, 2], targets [items, 1]."""
@@ -66,14 +74,3 @@ class Addition(Task):
     def metrics(self, outputs: Tensor, targets: Tensor) -> dict[str, Tensor]:
         """loss: the mean squared error."""
         return {"loss": self.loss(outputs, targets)}
-
-
-def build(settings: Mapping, dataset: None = None) -> Addition:
-    """The task of settings["task"] (length, markers) with the batch size of settings["training"]."""
-    task = settings["task"]
-    only("addition", task, ["length", "markers"])
-    return Addition(
-        whole("addition", task, "length", least=2),
-        whole("addition", settings["training"], "batch"),
-        option("addition", task, "markers", ("halves", "anywhere")),
-    )

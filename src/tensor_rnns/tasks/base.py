@@ -7,30 +7,29 @@ from typing import ClassVar
 import numpy as np
 from torch import Tensor
 
+from tensor_rnns.cells.named import check_fields
+
 
 @dataclass(frozen=True)
 class Batch:
-    """One batch of one replica.
+    """One batch of one replica, or of S replicas once stacked.
 
     `inputs` float32 [T, B, I], or [B, I] for a task without time. `targets` float32 [.., B, O], or integers
-    [.., B] for classes. `weight` is the number of items behind the mean of the loss, for averaging over
-    batches.
+    [.., B] for classes. `weight` is the number of items of one replica, for averaging over batches.
     """
 
     inputs: np.ndarray
     targets: np.ndarray
     weight: int
 
-
-def stack(batches: Sequence[Batch]) -> Batch:
-    """One batch with the replica axis S before the batch axis: inputs [T, S, B, I], targets [.., S, B, O].
-
-    Integer targets have no unit axis and become [.., S, B]. `weight` stays that of one replica.
-    """
-    first = batches[0]
-    axis = -2 if np.issubdtype(first.targets.dtype, np.integer) else -3
-    inputs = np.stack([batch.inputs for batch in batches], axis=-3)
-    return Batch(inputs, np.stack([batch.targets for batch in batches], axis=axis), first.weight)
+    @staticmethod
+    def stack(batches: Sequence["Batch"]) -> "Batch":
+        """The replica axis before the batch axis: inputs [T, S, B, I], targets [.., S, B, O] or [.., S,
+        B]."""
+        first = batches[0]
+        axis = -2 if np.issubdtype(first.targets.dtype, np.integer) else -3
+        inputs = np.stack([batch.inputs for batch in batches], axis=-3)
+        return Batch(inputs, np.stack([batch.targets for batch in batches], axis=axis), first.weight)
 
 
 class Task:
@@ -38,7 +37,7 @@ class Task:
 
     `inputs` and `outputs` are the sizes I and O of a model for it; `baseline` the loss of the best constant
     answer, or None; `updates_per_epoch` the batches of one pass over the data, or None where every batch is
-    new.
+    new. A task is a dataclass with its options as fields (see `tensor_rnns.cells.named`).
     """
 
     name: ClassVar[str]
@@ -46,6 +45,9 @@ class Task:
     outputs: int
     baseline: float | None
     updates_per_epoch: int | None
+
+    def __post_init__(self) -> None:
+        check_fields("task", self)
 
     def batch(self, seed: int, update: int) -> Batch:
         """The training batch of `update`, counted from 0: a pure function of task, seed and update."""
@@ -62,27 +64,3 @@ class Task:
     def metrics(self, outputs: Tensor, targets: Tensor) -> dict[str, Tensor]:
         """Means over the batch by name, each [S]."""
         raise NotImplementedError
-
-
-def option(task: str, settings: dict, name: str, allowed: Sequence[str]) -> str:
-    """settings[name], its first allowed value if not given; another value raises ValueError."""
-    value = settings.get(name, allowed[0])
-    if value not in allowed:
-        raise ValueError(f"task {task}: {name} = {value!r} given; allowed: {', '.join(allowed)}")
-    return value
-
-
-def whole(task: str, settings: dict, name: str, least: int = 1) -> int:
-    """settings[name] as a whole number of at least `least`, else ValueError."""
-    value = settings.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or value < least:
-        allowed = f"a whole number of at least {least}"
-        raise ValueError(f"task {task}: {name} = {value!r} given; allowed: {allowed}")
-    return value
-
-
-def only(task: str, settings: dict, allowed: Sequence[str]) -> None:
-    """ValueError when the task block has keys other than `name` and `allowed`."""
-    if unknown := sorted(settings.keys() - {"name", *allowed}):
-        options = ", ".join(allowed) or "no option"
-        raise ValueError(f"task {task}: {', '.join(unknown)} given; allowed: {options}")

@@ -1,17 +1,20 @@
 """Next-frame prediction of polyphonic music: mathews2016 section 5.2.1, details of the authors' loader."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from tensor_rnns.tasks.base import Batch, Task, only, option, whole
+from tensor_rnns.tasks.base import Batch, Task
 
 LOWEST_MIDI = 21
 
 
+@dataclass(frozen=True)
 class Polyphony(Task):
     """Each frame from the frames before it; the loss is in nats per frame, summed over units.
 
@@ -25,23 +28,47 @@ class Polyphony(Task):
     """
 
     name: ClassVar[str] = "polyphony"
+    dataset: Any
+    batch_size: int
+    bptt: int
+    end: Literal["separate", "overlap"] = "separate"
+
     baseline = None
 
-    def __init__(self, dataset: Any, batch_size: int, bptt: int, end: str = "separate") -> None:
-        self.bptt = bptt
-        low, high = int(dataset.facts["low"]), int(dataset.facts["high"])
-        self.inputs = self.outputs = high - low + (2 if end == "separate" else 1)
-        self.streams = {}
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.dataset is None:
+            raise ValueError("task polyphony: no data set given; allowed: one of the kind polyphony")
+        for split, streams in self.streams.items():
+            if self.chunks(split) < 1:
+                have = f"split {split} has {len(streams)} frames in each of {self.batch_size} streams"
+                most = len(streams) - 1
+                raise ValueError(f"task polyphony: bptt = {self.bptt} given; {have}; allowed: at most {most}")
+
+    @cached_property
+    def streams(self) -> dict[str, np.ndarray]:
+        """The frames of each split as equal streams [length, batch, units], uint8."""
+        low, high = self.dataset.facts["low"], self.dataset.facts["high"]
+        streams = {}
         for split in ("train", "valid", "test"):
-            roll, lengths = dataset.arrays[f"{split}_roll"], dataset.arrays[f"{split}_lengths"]
-            streams = cut(frames(roll, lengths, low, high, end), batch_size)
-            if len(streams) - 1 < bptt:
-                raise ValueError(
-                    f"task polyphony: bptt = {bptt} given; split {split} of {dataset.name} in {batch_size} streams "
-                    f"has {len(streams)} frames a stream; allowed: at most {len(streams) - 1}"
-                )
-            self.streams[split] = streams
-        self.updates_per_epoch = self.chunks("train")
+            roll, lengths = (self.dataset.arrays[f"{split}_{part}"] for part in ("roll", "lengths"))
+            streams[split] = cut(frames(roll, lengths, low, high, self.end), self.batch_size)
+        return streams
+
+    @property
+    def inputs(self) -> int:
+        """Units of a frame: the notes of the range, and one more when the end of a piece has its own."""
+        return self.streams["train"].shape[-1]
+
+    @property
+    def outputs(self) -> int:
+        """As many as inputs."""
+        return self.inputs
+
+    @property
+    def updates_per_epoch(self) -> int:
+        """Chunks of the training split."""
+        return self.chunks("train")
 
     def chunks(self, split: str) -> int:
         """Number of whole chunks of a split, each with a frame after it."""
@@ -98,20 +125,7 @@ def frames(roll: np.ndarray, lengths: np.ndarray, low: int, high: int, end: str)
 
 
 def cut(sequence: np.ndarray, streams: int) -> np.ndarray:
-    """[length, streams, units]: stream s holds steps s * length to (s + 1) * length - 1; the tail is dropped."""
+    """[length, streams, units]: stream s is the s-th of equal stretches of `sequence`; the tail is
+    dropped."""
     length = len(sequence) // streams
     return sequence[: length * streams].reshape(streams, length, -1).swapaxes(0, 1)
-
-
-def build(settings: Mapping, dataset: Any) -> Polyphony:
-    """The task of settings["task"] (bptt, end) over `dataset`, with settings["training"]["batch"] streams."""
-    task = settings["task"]
-    only("polyphony", task, ["bptt", "end"])
-    if dataset is None:
-        raise ValueError("task polyphony: no data set given; allowed: one of the kind polyphony")
-    return Polyphony(
-        dataset,
-        whole("polyphony", settings["training"], "batch"),
-        whole("polyphony", task, "bptt"),
-        option("polyphony", task, "end", ("separate", "overlap")),
-    )

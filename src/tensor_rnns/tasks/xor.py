@@ -1,19 +1,21 @@
 """Exclusive-or: mathews2016 section 3.4.4 and table 3.2."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from tensor_rnns.tasks.base import Batch, Task, only
+from tensor_rnns.tasks.base import Batch, Task
 
 POINTS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]], dtype=np.float32)
 TRUTH = np.array([[0], [1], [1], [0]], dtype=np.float32)
 
 
+@dataclass(frozen=True)
 class Xor(Task):
     """All four points of the truth table in every update; cross entropy in nats, averaged over the points.
 
@@ -42,9 +44,3 @@ class Xor(Task):
         """loss, and accuracy: the share of points on the right side of 0.5."""
         right = (outputs > 0) == (targets > 0.5)
         return {"loss": self.loss(outputs, targets), "accuracy": right.to(outputs.dtype).mean((-2, -1))}
-
-
-def build(settings: Mapping, dataset: None = None) -> Xor:
-    """The task; it has no options."""
-    only("xor", settings["task"], [])
-    return Xor()
