@@ -1,0 +1,82 @@
+"""Whether the runs behind a claim are comparable with the paper's: computed from the runs, never declared."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tensor_rnns.analysis.runs import Run
+from tensor_rnns.analysis.samples import Place, place_of, places
+from tensor_rnns.experiments.records import Experiment
+
+FEWEST = 5
+
+
+def real_dataset(experiment: Experiment) -> Callable[[str], str]:
+    """The name of the real data set by condition; empty where the data are generated."""
+
+    def name(condition: str) -> str:
+        block = (experiment.conditions.get(condition) or {}).get("dataset") or experiment.dataset
+        return (block or {}).get("real") or ""
+
+    return name
+
+
+def needed(wheres: Sequence[Mapping[str, Any]], protocols: Mapping[Place, Any]) -> list[Place]:
+    """Every curve of the paper scale that the selectors of a claim name."""
+    return list(dict.fromkeys(place for where in wheres for place in places(where, protocols)))
+
+
+def differences(
+    experiment: Experiment,
+    runs: Sequence[Run],
+    wheres: Sequence[Mapping[str, Any]],
+    n: int,
+    exact: bool = False,
+) -> list[str]:
+    """What sets the runs of a claim apart from the paper scale's; empty where they are comparable.
+
+    Compared are: the protocol (settings without seeds and without searched keys) and whether it was
+    searched, the data set, the curves that the claim needs, and the number of seeds, at least 5 unless the
+    numbers are `exact`. A computed experiment is comparable everywhere, unless its table says that it was
+    counted on stand-in data.
+    """
+    if experiment.kind == "compute":
+        return computed_differences(experiment, runs)
+    protocols = experiment.protocols("paper")
+    real = real_dataset(experiment)
+    present = dict.fromkeys(place_of(run) for run in runs)
+    reasons = []
+    absent = [place for place in needed(wheres, protocols) if place not in present]
+    if absent:
+        names = sorted({"/".join(place) for place in absent})
+        reasons.append(
+            "without " + ", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else "")
+        )
+    extra = sorted({"/".join(place) for place in present if place not in protocols})
+    if extra:
+        reasons.append(f"{', '.join(extra)} is not part of the paper scale")
+    stand_ins = {(run.key["dataset"], real(run.key["condition"])) for run in runs} - {
+        (real(condition), real(condition)) for condition, _, _ in present
+    }
+    reasons += [f"stand-in {used} in place of {asked}" for used, asked in sorted(stand_ins)]
+    on_real = [run for run in runs if run.key["dataset"] == real(run.key["condition"])]
+    if any(
+        (run.protocol, run.searched) != protocols.get(place_of(run), (run.protocol, run.searched))
+        for run in on_real
+    ):
+        reasons.append("another protocol")
+    if n < FEWEST and not exact:
+        reasons.append(f"n = {n}")
+    return reasons
+
+
+def computed_differences(experiment: Experiment, runs: Sequence[Run]) -> list[str]:
+    """The row `dataset, stand_in` of a computed table is 1 where it was counted on a stand-in."""
+    marks = [run.load_computed().get(("dataset", "stand_in")) for run in runs]
+    if any(mark is not None and mark.any() for mark in marks):
+        used, asked = (experiment.dataset.get(name, "data") for name in ("stand_in", "real"))
+        return [f"stand-in {used} in place of {asked}"]
+    return (
+        ["data set not recorded"]
+        if experiment.dataset and not any(mark is not None for mark in marks)
+        else []
+    )

@@ -1,0 +1,242 @@
+"""The six tests: from a claim's block and the runs of its experiment to the outcome of a rule."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tensor_rnns.analysis import rules
+from tensor_rnns.analysis.comparable import real_dataset
+from tensor_rnns.analysis.intervals import paired, paired_slopes
+from tensor_rnns.analysis.measures import measure_of
+from tensor_rnns.analysis.rules import Outcome
+from tensor_rnns.analysis.runs import MissingValue, Run
+from tensor_rnns.analysis.samples import Sample, measure_for, sample
+from tensor_rnns.analysis.tables import Tables
+from tensor_rnns.experiments.records import Experiment
+
+MOST_FAILED = 0.2
+
+
+@dataclass
+class Evidence:
+    """An outcome with the runs behind it and the selectors that it needed."""
+
+    outcome: Outcome
+    samples: list[Sample] = field(default_factory=list)
+    wheres: list[Mapping[str, Any]] = field(default_factory=list)
+
+    @property
+    def runs(self) -> list[Run]:
+        """Every run that counted."""
+        return [run for one in self.samples for run in one.runs]
+
+    @property
+    def seeds(self) -> int:
+        """Seeds in the smallest of the samples."""
+        return min((one.seeds for one in self.samples), default=0)
+
+    @property
+    def failed(self) -> int:
+        """Failed seeds in the worst of the samples."""
+        return max((len(one.failed) for one in self.samples), default=0)
+
+    @property
+    def too_many_failed(self) -> bool:
+        """Whether over a fifth of the seeds of some sample failed."""
+        return any(len(one.failed) > MOST_FAILED * one.seeds for one in self.samples)
+
+
+@dataclass
+class Room:
+    """What a claim is judged in: its experiment and what that left at one scale."""
+
+    experiment: Experiment
+    tables: Tables
+    scale: str
+
+    def sample(self, spec: Mapping[str, Any], where: Mapping[str, Any]) -> Sample:
+        """The sample of the claim's measure under one selector."""
+        real = real_dataset(self.experiment)
+        return sample(self.tables.runs, spec["measure"], where, real, spec.get("selected_from"))
+
+    def paper_value(self, spec: Mapping[str, Any]) -> float:
+        """The number of the paper: typed in the claim, or the id of one of `paper_values`."""
+        paper = spec["paper"]
+        return float(self.experiment.paper_values[paper]["value"] if isinstance(paper, str) else paper)
+
+
+def value(spec: Mapping[str, Any], room: Room) -> Evidence:
+    """The paper's number against our law; see rules.value."""
+    where = spec.get("where", {})
+    found = room.sample(spec, where)
+    numbers = list(found.values.values())
+    if not numbers:
+        return Evidence(Outcome("unclear"), [found], [where])
+    outcome = rules.value(numbers, room.paper_value(spec), spec["tol"], spec.get("runs", 1), found.exact)
+    return Evidence(outcome, [found], [where])
+
+
+def order(spec: Mapping[str, Any], room: Room) -> Evidence:
+    """less + at_least < than, or less < ratio * than, paired by seed; see rules.below.
+
+    `ours` is the mean difference less - than, or with `ratio` the mean ratio less / than. `tie: x` asks
+    instead that the difference lies within +-x, `tie_ratio: x` that the ratio lies within 1/x and x. Of
+    several `than` each must hold and the least favourable is shown. A measure never reached counts as one
+    more than the updates granted.
+    """
+    rivals = spec["than"] if isinstance(spec["than"], list) else [spec["than"]]
+    first = room.sample(spec, spec["less"])
+    logs = "ratio" in spec or "tie_ratio" in spec
+    numbers: Callable[[Sample], dict[int, float]] = Sample.logs if logs else Sample.uncensored
+    limit = math.log(spec.get("ratio", 1.0)) if logs else -spec.get("at_least", 0.0)
+    tie = math.log(spec["tie_ratio"]) if "tie_ratio" in spec else spec.get("tie")
+    samples, outcomes = [first], []
+    for rival in rivals:
+        second = room.sample(spec, rival)
+        samples.append(second)
+        pairs = paired(numbers(first), numbers(second))
+        if not pairs:
+            outcomes.append(Outcome("unclear").because("no seed ran on both sides"))
+            continue
+        exact = first.exact and second.exact
+        censored = bool(first.censored & second.censored)
+        outcomes.append(rules.below(list(pairs.values()), limit, tie, exact, censored))
+    shown = every(outcomes)
+    if logs:
+        ends = {name: exponential(getattr(shown, name)) for name in ("ours", "low", "high")}
+        shown = replace(shown, **ends)
+    return Evidence(shown, samples, [spec["less"], *rivals])
+
+
+def trend(spec: Mapping[str, Any], room: Room) -> Evidence:
+    """The sign of the slope of the measure over the levels, seed by seed; see rules.slope.
+
+    A measure never reached counts as one more than the updates granted. Levels that did not run are left out.
+    """
+    over, where = spec["over"], spec.get("where", {})
+    levels, samples = {}, []
+    wheres = [dict(where) | {over: name} for name in spec["values"]]
+    for one, level in zip(wheres, spec["values"].values(), strict=True):
+        try:
+            found = room.sample(spec, one)
+        except MissingValue:
+            continue
+        samples.append(found)
+        levels[float(level)] = found.uncensored()
+    slopes = paired_slopes(levels)
+    if not slopes:
+        if not samples:
+            raise MissingValue(f"no run of any {over}")
+        return Evidence(
+            Outcome("unclear").because("fewer than two levels ran with the same seeds"), samples, wheres
+        )
+    exact = all(one.exact for one in samples)
+    censored = all(bool(one.censored) for one in samples)
+    return Evidence(rules.slope(list(slopes.values()), spec["direction"], exact, censored), samples, wheres)
+
+
+def passes(spec: Mapping[str, Any], number: float) -> bool:
+    """Whether a measure lies at or below `within` and at or above `above`, whichever are given."""
+    if "within" not in spec and "above" not in spec:
+        raise ValueError("solves needs within or above")
+    return spec.get("above", -math.inf) <= number <= spec.get("within", math.inf)
+
+
+def solves(spec: Mapping[str, Any], room: Room) -> Evidence:
+    """The share of runs past a threshold; a failed run has not solved; see rules.solved."""
+    where = spec.get("where", {})
+    found = room.sample(spec, where)
+    passed, runs = passing(found, spec, spec)
+    outcome = rules.solved(passed, runs, spec.get("share", rules.SHARE), spec.get("at_most"))
+    return Evidence(outcome, [found], [where])
+
+
+def passing(found: Sample, spec: Mapping[str, Any], threshold: Mapping[str, Any]) -> tuple[int, int]:
+    """How many runs pass, of how many; failed ones do not, and a probe may leave some out."""
+    block = measure_for(spec["measure"], spec.get("where", {}))
+    numbers = {}
+    for position, run in enumerate(found.runs):
+        try:
+            numbers[position] = math.nan if run.failed else measure_of(block, run)
+        except MissingValue:
+            if block["name"] != "probe":
+                raise
+    return sum(passes(threshold, number) for number in numbers.values()), len(numbers)
+
+
+def count(spec: Mapping[str, Any], room: Room) -> Evidence:
+    """An exact count; see rules.counted.
+
+    Of a computed table (`of: {item, name}`), of a measure that every selected run must meet, or with
+    `passing: {within | above}` of the runs that pass a threshold.
+    """
+    limits = {
+        name: spec[name] for name in ("equals", "at_least", "at_most", "within", "tolerance") if name in spec
+    }
+    if "of" in spec:
+        numbers = column(room.tables, spec["of"]["item"], spec["of"]["name"])
+        return Evidence(rules.counted(numbers, **limits), [Sample(runs=room.tables.runs, exact=True)])
+    where = spec.get("where", {})
+    found = room.sample(spec, where)
+    if "passing" in spec:
+        number, runs = passing(found, spec, spec["passing"])
+        outcome = replace(rules.counted([float(number)], **limits), n=runs, exact=False)
+        return Evidence(outcome, [found], [where])
+    outcome = rules.counted(list(found.values.values()) or [math.nan], **limits)
+    return Evidence(replace(outcome, exact=found.exact), [found], [where])
+
+
+def column(tables: Tables, item: Any, name: str, probe: str | None = None) -> list[float]:
+    """All positions of `name` of one or several items of the computed table, or of every replica's probe."""
+    numbers: list[float] = []
+    for one in item if isinstance(item, list) else [item]:
+        sources = [run.load_probe(probe) for run in tables.runs] if probe else [tables.computed]
+        rows = [number for source in sources for number in source.get((one, name), ())]
+        if not rows:
+            raise MissingValue(f"{f'probe {probe}' if probe else 'computed'} has no {name} of {one}")
+        numbers += rows
+    return numbers
+
+
+def identity(spec: Mapping[str, Any], room: Room) -> Evidence:
+    """An identity to a tolerance, or with `expect: fails_as_printed` the misprint; see rules.identity."""
+
+    def errors(name: str) -> list[float]:
+        return column(room.tables, spec["item"], name, spec.get("probe"))
+
+    expect = spec.get("expect", "holds")
+    if expect == "holds":
+        outcome = rules.identity(errors(spec.get("name", "error")), spec["tolerance"])
+    elif expect == "fails_as_printed":
+        outcome = rules.identity(errors("corrected_error"), spec["tolerance"], errors("printed_error"))
+    else:
+        raise ValueError(f"expect: {expect!r}; allowed are holds, fails_as_printed")
+    return Evidence(outcome, [Sample(runs=room.tables.runs, exact=True)])
+
+
+TESTS: dict[str, Callable[[Mapping[str, Any], Room], Evidence]] = {
+    "value": value, "order": order, "trend": trend, "solves": solves, "count": count, "identity": identity,
+}  # fmt: skip
+
+
+def exponential(number: float | None) -> float | None:
+    """exp, leaving None as it is."""
+    return None if number is None else math.exp(number)
+
+
+def every(outcomes: Sequence[Outcome]) -> Outcome:
+    """All must hold: no if one does not; the least favourable is shown."""
+    rank = {"no": 0, "unclear": 1, "yes": 2}
+    worst = min(rank[one.holds] for one in outcomes)
+    return max(
+        (one for one in outcomes if rank[one.holds] == worst),
+        key=lambda one: -math.inf if one.ours is None else one.ours,
+    )
+
+
+def evidence(spec: Mapping[str, Any], room: Room) -> Evidence:
+    """The evidence of a claim without `each`."""
+    if spec["test"] not in TESTS:
+        raise ValueError(f"unknown test {spec['test']!r}; allowed are {[*TESTS, 'refers']}")
+    return TESTS[spec["test"]](spec, room)

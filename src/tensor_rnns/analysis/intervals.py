@@ -1,0 +1,100 @@
+"""Intervals and p values for few seeds; scipy's where it has them."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from scipy import stats
+
+LEVEL = 0.95
+MOST_SEEDS = 10_000
+
+
+def half_width(n: int, deviation: float, extra: float = 0.0) -> float:
+    """t(n - 1) * deviation * sqrt(1/n + extra); infinite for n < 2."""
+    if n < 2:
+        return math.inf
+    return float(stats.t.ppf((1 + LEVEL) / 2, n - 1)) * deviation * math.sqrt(1 / n + extra)
+
+
+def t_interval(values: Sequence[float]) -> tuple[float, float]:
+    """The 95 % interval of the mean; (-inf, inf) for a single value."""
+    mean = float(np.mean(values))
+    half = half_width(len(values), deviation(values))
+    return mean - half, mean + half
+
+
+def prediction_interval(values: Sequence[float], runs: int = 1) -> tuple[float, float]:
+    """Where the mean of `runs` new runs falls in 95 % of cases: m +- t s sqrt(1/runs + 1/n)."""
+    mean = float(np.mean(values))
+    half = half_width(len(values), deviation(values), 1 / runs)
+    return mean - half, mean + half
+
+
+def deviation(values: Sequence[float]) -> float:
+    """The sample standard deviation; 0 for a single value or equal ones."""
+    return float(np.std(values, ddof=1)) if len(values) > 1 and np.ptp(values) > 0 else 0.0
+
+
+def t_p_value(distance: float, n: int, deviation: float, extra: float = 0.0) -> float | None:
+    """The two-sided p value of a mean `distance` from its hypothesis; None where nothing scatters."""
+    if n < 2 or deviation == 0:
+        return None
+    return float(2 * stats.t.sf(abs(distance) / (deviation * math.sqrt(1 / n + extra)), n - 1))
+
+
+def paired(first: Mapping[int, float], second: Mapping[int, float]) -> dict[int, float]:
+    """first - second for every seed that both have."""
+    return {seed: first[seed] - second[seed] for seed in sorted(first.keys() & second.keys())}
+
+
+def paired_slopes(levels: Mapping[float, Mapping[int, float]]) -> dict[int, float]:
+    """Per seed, the least-squares slope of its values on the levels; only seeds that every level has."""
+    if len(levels) < 2:
+        return {}
+    x = np.array(sorted(levels), dtype=float)
+    x = x - x.mean()
+    seeds = set.intersection(*(set(values) for values in levels.values()))
+    return {
+        seed: float(x @ np.array([levels[level][seed] for level in sorted(levels)]) / (x @ x))
+        for seed in sorted(seeds)
+    }
+
+
+def clopper_pearson(successes: int, n: int) -> tuple[float, float]:
+    """The lower and the upper exact 95 % bound of a share, each one-sided."""
+    low = stats.binomtest(successes, n, alternative="greater").proportion_ci(LEVEL, "exact").low
+    high = stats.binomtest(successes, n, alternative="less").proportion_ci(LEVEL, "exact").high
+    return float(low), float(high)
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Holm's adjusted p values, in the order given."""
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    adjusted, worst = [0.0] * len(p_values), 0.0
+    for rank, i in enumerate(order):
+        worst = max(worst, min(1.0, (len(p_values) - rank) * p_values[i]))
+        adjusted[i] = worst
+    return adjusted
+
+
+def seeds_to_decide(decided: Callable[[int], bool]) -> int | None:
+    """The fewest seeds, up to ten thousand, from which on `decided(n)` is true; None if there are none."""
+    if not decided(MOST_SEEDS):
+        return None
+    low, high = 1, MOST_SEEDS
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if decided(middle) else (middle, high)
+    return high
+
+
+def t_power(n: int, shift: float, extra: float = 0.0) -> float:
+    """The chance that a two-sided t test at 5 % sees a shift of so many standard deviations."""
+    if n < 2:
+        return 0.0
+    critical = float(stats.t.ppf((1 + LEVEL) / 2, n - 1))
+    centre = shift / math.sqrt(1 / n + extra)
+    if centre > 37:
+        return 1.0
+    return float(stats.nct.sf(critical, n - 1, centre) + stats.nct.cdf(-critical, n - 1, centre))

@@ -1,0 +1,161 @@
+"""Every claim of a catalogue judged at one scale: claims.csv and board.json."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tensor_rnns.analysis.intervals import LEVEL, holm
+from tensor_rnns.analysis.tables import Tables
+from tensor_rnns.analysis.verdicts import (
+    NOT_JUDGED,
+    NOT_REPRODUCED,
+    REPRODUCED,
+    UNDECIDED,
+    VERDICT,
+    Judgement,
+    judge_claim,
+    not_judged,
+)
+from tensor_rnns.experiments import Catalogue, Claim, Experiment
+from tensor_rnns.files import write_csv, write_json
+
+CLAIMS = (
+    "paper", "claim", "statement", "artefact", "paper_value", "ours", "low", "high", "n", "failed", "holds",
+    "verdict", "reason", "test", "holm_p",
+)  # fmt: skip
+
+
+def refers(claim: Claim, referred: Sequence[tuple[str, Judgement | None]], scale: str) -> Judgement:
+    """The judgement of a claim that rests on others: all of them, or `at_least` so many.
+
+    It has a verdict as soon as those with a verdict settle it.
+    """
+    absent = [name for name, judgement in referred if judgement is None]
+    known = [judgement for _, judgement in referred if judgement is not None]
+    wanted = claim.spec.get("at_least", len(referred))
+
+    def tally(yes: int, no: int) -> str:
+        return "yes" if yes >= wanted else "no" if len(referred) - no < wanted else "unclear"
+
+    holds = Counter(judgement.holds for judgement in known)
+    verdicts = Counter(judgement.verdict for judgement in known)
+    numbers: dict[str, Any] = {
+        "holds": tally(holds["yes"], holds["no"]),
+        "n": min((judgement.n for judgement in known), default=0),
+        "failed": max((judgement.failed for judgement in known), default=0),
+        "reason": ", ".join(f"{name}: {j.holds}" for name, j in referred if j is not None),
+        "could_fail": any(judgement.could_fail for judgement in known),
+    }
+    settled = tally(verdicts[REPRODUCED], verdicts[NOT_REPRODUCED])
+    without = absent + [
+        name for name, judgement in referred if judgement is not None and not judgement.judged
+    ]
+    if settled == "unclear" and without:
+        return not_judged(scale, ["without a verdict on " + ", ".join(without)], **numbers)
+    return Judgement(verdict=VERDICT[settled], **numbers)
+
+
+def judge_claims(
+    claims: Iterable[Claim],
+    experiments: Mapping[tuple[str, str], Experiment],
+    scale: str,
+    results: Path | str,
+) -> dict[str, Judgement]:
+    """{claim id: judgement} of every claim; ValueError where claims refer to one another in a circle."""
+    by_id = {claim.id: claim for claim in claims}
+    tables: dict[tuple[str, str], Tables] = {}
+    found: dict[str, Judgement] = {}
+
+    def judgement(name: str, above: tuple[str, ...] = ()) -> Judgement | None:
+        claim = by_id.get(name)
+        if claim is None or name in found:
+            return found.get(name)
+        if name in above:
+            raise ValueError(f"claims refer to one another in a circle: {', '.join((*above, name))}")
+        if claim.test == "refers":
+            referred = [(other, judgement(other, (*above, name))) for other in claim.spec["claims"]]
+            found[name] = refers(claim, referred, scale)
+        else:
+            place = claim.paper, claim.experiment
+            if place not in tables:
+                tables.clear()
+                tables[place] = Tables(results, scale, *place)
+            found[name] = judge_claim(claim, experiments[place], tables[place], scale)
+        return found[name]
+
+    for name in by_id:
+        judgement(name)
+    return {name: found[name] for name in by_id}
+
+
+def adjusted(claims: Sequence[Claim], judgements: Mapping[str, Judgement]) -> dict[str, float]:
+    """Holm's p value of every claim that has one, within its artefact."""
+    families: dict[tuple[str, str], list[str]] = {}
+    for claim in claims:
+        if judgements[claim.id].p is not None:
+            families.setdefault((claim.paper, claim.artefact), []).append(claim.id)
+    return {
+        name: p
+        for family in families.values()
+        for name, p in zip(family, holm([judgements[name].p or 0.0 for name in family]), strict=True)
+    }
+
+
+def printed(claim: Claim, experiments: Mapping[tuple[str, str], Experiment]) -> Any:
+    """What the paper prints, as the claims table shows it."""
+    paper = claim.spec.get("paper")
+    values = experiments[claim.paper, claim.experiment].paper_values
+    return values[paper].get("value", paper) if isinstance(paper, str) and paper in values else paper
+
+
+def board(claims: Sequence[Claim], judgements: Mapping[str, Judgement]) -> dict[str, Any]:
+    """How many claims have which verdict, by paper and in all, and how far that can be trusted.
+
+    `expected_false` is 5 % of the verdicts that rest on an interval. `could_fail` counts the verdicts that
+    could have come out *not reproduced* with the seeds at hand: a truth 5 standard deviations beyond the
+    tolerance would have been seen in 9 of 10 cases.
+    """
+
+    def part(names: Sequence[str]) -> dict[str, Any]:
+        chosen = [judgements[name] for name in names]
+        judged = [judgement for judgement in chosen if judgement.judged]
+        verdicts = Counter(j.verdict if j.judged else NOT_JUDGED for j in chosen)
+        return {
+            "claims": len(chosen),
+            "verdicts": {
+                name: verdicts[name] for name in (REPRODUCED, NOT_REPRODUCED, UNDECIDED, NOT_JUDGED)
+            },
+            "holds": {answer: sum(j.holds == answer for j in chosen) for answer in VERDICT},
+            "judged": len(judged),
+            "by_interval": sum(j.statistical for j in judged),
+            "expected_false": round((1 - LEVEL) * sum(j.statistical for j in judged), 10),
+            "could_fail": sum(j.could_fail for j in judged),
+        }
+
+    papers = dict.fromkeys(claim.paper for claim in claims)
+    return {
+        "all": part([claim.id for claim in claims]),
+        "papers": {paper: part([claim.id for claim in claims if claim.paper == paper]) for paper in papers},
+    }
+
+
+def judge(catalogue: Catalogue, scale: str, results: Path | str) -> list[Judgement]:
+    """Judge every claim of `catalogue` by what lies below `results`/`scale`; what is absent is *not judged*.
+
+    Writes claims.csv and board.json there; the judgements are in the order of `catalogue.claims`.
+    """
+    claims, experiments = catalogue.claims, catalogue.experiments
+    judgements = judge_claims(claims, experiments, scale, results)
+    holm_p = adjusted(claims, judgements)
+    rows = [
+        {
+            "paper": claim.paper, "claim": claim.id, "statement": claim.statement, "artefact": claim.artefact,
+            "paper_value": printed(claim, experiments), "test": claim.test, "holm_p": holm_p.get(claim.id),
+        } | {name: getattr(judgements[claim.id], name) for name in CLAIMS[5:13]}
+        for claim in claims
+    ]  # fmt: skip
+    folder = Path(results) / scale
+    write_csv(folder / "claims.csv", rows, CLAIMS)
+    write_json(folder / "board.json", {"scale": scale, **board(claims, judgements)})
+    return [judgements[claim.id] for claim in claims]

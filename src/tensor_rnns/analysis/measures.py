@@ -1,0 +1,335 @@
+"""The closed list of measures: one number from one run, each a pure function of what the run recorded.
+
+A measure in an experiment file is a block `{name: first_below, threshold: 0.02, width: 100}`. Its other
+keys are the keyword arguments of the function of that name; `split` and `of` name the recorded series
+(train, loss). One more key is common to all: `per`, a second measure that divides the first. Widths count
+updates, whatever the logging interval. Values that are not finite are left out of a series, so a diverged
+run answers with its last finite values.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tensor_rnns.analysis.runs import MissingValue, Run, running_series, series
+
+
+def smoothed(run: Run, of: str, split: str, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """The recorded curve, as a running mean where `width` exceeds 1."""
+    updates, values = series(run, of, split)
+    return running_series(updates, values, width) if width > 1 else (updates, values)
+
+
+def value_at(run: Run, updates: np.ndarray, values: np.ndarray, update: int, what: str) -> float:
+    """The last point at or before `update`; MissingValue for a run that was not granted so many updates."""
+    if update > run.budget or not (updates <= update).any():
+        raise MissingValue(
+            f"no {what} at update {update}: the run logged updates {updates[0]} to {updates[-1]}"
+        )
+    return float(values[updates <= update][-1])
+
+
+def final(run: Run, *, of: str = "loss", split: str = "train", width: int = 1, share: float = 0.0) -> float:
+    """The mean over the last `width` updates, or over the last `share` of them.
+
+    With neither, the value that the run reports in metrics.csv (of the weights it keeps), else the last one
+    logged.
+    """
+    if width == 1 and not share and np.isfinite(run.metrics.get((split, of), np.nan)):
+        return float(run.metrics[split, of])
+    updates, values = series(run, of, split)
+    last = max(width, int(np.ceil(share * run.budget)))
+    return float(values[updates > updates[-1] - last].mean())
+
+
+def metric(run: Run, *, of: str = "loss", split: str = "train") -> float:
+    """A number of metrics.csv; for a failed run without one, the last finite value of that curve."""
+    value = run.metrics.get((split, of))
+    if value is not None and np.isfinite(value):
+        return float(value)
+    if run.failed:
+        return float(series(run, of, split)[1][-1])
+    raise MissingValue(
+        f"no {of} on {split}; recorded are {sorted(' on '.join(k[::-1]) for k in run.metrics)}"
+    )
+
+
+def at(run: Run, *, update: int, of: str = "loss", split: str = "train") -> float:
+    """The logged value at `update`, or the last one before it."""
+    return value_at(run, *series(run, of, split), update, f"{of} on {split}")
+
+
+def running(run: Run, *, width: int, at: int | None = None, of: str = "loss", split: str = "train") -> float:
+    """The mean over the last `width` updates at update `at`; without `at`, at the end."""
+    updates, values = smoothed(run, of, split, width)
+    return float(values[-1]) if at is None else value_at(run, updates, values, at, f"running {of} on {split}")
+
+
+def first_below(
+    run: Run, *, threshold: float, width: int = 1, of: str = "loss", split: str = "train"
+) -> float:
+    """The first update at which the running mean over `width` is below `threshold`; infinite if never."""
+    updates, values = smoothed(run, of, split, width)
+    below = np.flatnonzero(values < threshold)
+    return float(updates[below[0]]) if len(below) else float("inf")
+
+
+def first_above(
+    run: Run, *, threshold: float, width: int = 1, of: str = "accuracy", split: str = "valid"
+) -> float:
+    """The first update at which the running mean over `width` is above `threshold`; infinite if never."""
+    updates, values = smoothed(run, of, split, width)
+    above = np.flatnonzero(values > threshold)
+    return float(updates[above[0]]) if len(above) else float("inf")
+
+
+def last_above(
+    run: Run, *, threshold: float, width: int = 1, of: str = "loss", split: str = "train"
+) -> float:
+    """The last update at which the running mean over `width` is above `threshold`; 0 if never."""
+    updates, values = smoothed(run, of, split, width)
+    above = np.flatnonzero(values > threshold)
+    return float(updates[above[-1]]) if len(above) else 0.0
+
+
+def drop(
+    run: Run, *, above: float, below: float, width: int = 1, of: str = "loss", split: str = "train"
+) -> float:
+    """How long the fall took against the stay before it: (first below - last above) / last above.
+
+    The last update above `above` is sought before the first below `below`. Infinite where that never comes.
+    """
+    updates, values = smoothed(run, of, split, width)
+    low = np.flatnonzero(values < below)
+    if not len(low):
+        return float("inf")
+    high = np.flatnonzero(values[: low[0]] > above)
+    if not len(high):
+        raise MissingValue(f"{of} on {split} is not above {above} before it is below {below}")
+    return float((updates[low[0]] - updates[high[-1]]) / updates[high[-1]])
+
+
+def minimum(
+    run: Run, *, width: int = 1, until: int | None = None, of: str = "loss", split: str = "train"
+) -> float:
+    """The smallest running mean over `width`, up to update `until`."""
+    updates, values = smoothed(run, of, split, width)
+    kept = values if until is None else values[updates <= until]
+    if not len(kept):
+        raise MissingValue(f"no running {of} on {split} up to update {until}")
+    return float(kept.min())
+
+
+def maximum(
+    run: Run, *, width: int = 1, until: int | None = None, of: str = "accuracy", split: str = "valid"
+) -> float:
+    """The largest running mean over `width`, up to update `until`."""
+    updates, values = smoothed(run, of, split, width)
+    kept = values if until is None else values[updates <= until]
+    if not len(kept):
+        raise MissingValue(f"no running {of} on {split} up to update {until}")
+    return float(kept.max())
+
+
+def best_valid(run: Run, *, of: str = "loss", best: str = "lowest", split: str = "valid") -> float:
+    """The best validation value over all evaluations; `best` is lowest or highest."""
+    values = series(run, of, split)[1]
+    return float(better(best)(values))
+
+
+def rise(run: Run, *, of: str = "loss", split: str = "valid") -> float:
+    """The last validation value minus the smallest: how far the run overfits."""
+    values = series(run, of, split)[1]
+    return float(values[-1] - values.min())
+
+
+def gap(
+    run: Run, *, of: str = "loss", split: str = "valid", against: str = "train", kind: str = "difference"
+) -> float:
+    """The metric on `split` minus, or with kind: ratio divided by, the one on `against`."""
+    if kind not in ("difference", "ratio"):
+        raise ValueError(f"gap of kind {kind!r}; allowed are difference, ratio")
+    first, second = metric(run, of=of, split=split), metric(run, of=of, split=against)
+    return first - second if kind == "difference" else first / second
+
+
+def share(
+    run: Run, *, below: float | None = None, above: float | None = None, start: int = 0, of: str = "loss",
+    split: str = "train",
+) -> float:  # fmt: skip
+    """The share of logged values from update `start` on that lie below `below` and above `above`."""
+    updates, values = series(run, of, split)
+    values = values[updates >= start]
+    if not len(values):
+        raise MissingValue(f"no {of} on {split} from update {start} on")
+    inside = (values < (np.inf if below is None else below)) & (
+        values > (-np.inf if above is None else above)
+    )
+    return float(inside.mean())
+
+
+def noise(run: Run, *, width: int, at: int | None = None, of: str = "loss", split: str = "train") -> float:
+    """Standard deviation over mean of the values of the last `width` updates up to `at`, or the end."""
+    updates, values = series(run, of, split)
+    if at is not None:
+        value_at(run, updates, values, at, f"{of} on {split}")
+    end = updates[-1] if at is None else at
+    inside = values[(updates > end - width) & (updates <= end)]
+    if len(inside) < 2:
+        raise MissingValue(f"fewer than two values of {of} on {split} in the {width} updates up to {end}")
+    return float(inside.std(ddof=1) / inside.mean())
+
+
+def spread(run: Run, *, update: int, of: str = "loss", split: str = "train") -> float:
+    """The distance of the value at `update` from the median over all final replicas of the same curve."""
+    peers = [value_at(one, *series(one, of, split), update, f"{of} on {split}") for one in run.load_peers()]
+    return abs(at(run, update=update, of=of, split=split) - float(np.median(peers)))
+
+
+def reached(run: Run, *, threshold: float, width: int = 1, of: str = "loss", split: str = "train") -> float:
+    """1 for a run whose running mean ends below `threshold`, 0 for another or a failed one."""
+    return float(not run.failed and smoothed(run, of, split, width)[1][-1] < threshold)
+
+
+def deviation(
+    run: Run, *, start: int = 0, end: int | None = None, of: str = "loss", split: str = "train"
+) -> float:
+    """Standard deviation of the logged values between updates `start` and `end`."""
+    updates, values = series(run, of, split)
+    values = values[(updates >= start) & (updates <= (np.inf if end is None else end))]
+    if len(values) < 2:
+        raise MissingValue(f"fewer than two values of {of} on {split} between updates {start} and {end}")
+    return float(values.std(ddof=1))
+
+
+def parameters(run: Run) -> float:
+    """The number of trained numbers."""
+    if run.parameters is None:
+        raise MissingValue("the number of parameters is not recorded")
+    return float(run.parameters)
+
+
+def baseline(run: Run) -> float:
+    """The loss of the best constant answer, as the task states it."""
+    return metric(run, of="baseline", split="none")
+
+
+def fact(run: Run, *, of: str) -> float:
+    """A counted fact of the run's data set, by its dotted name."""
+    return number_of(run.load_facts(), of, f"the data set {run.key.get('dataset', '')!r}")
+
+
+def seconds(run: Run) -> float:
+    """Seconds per update as timed."""
+    if run.seconds_per_update is None:
+        raise MissingValue("seconds per update are not recorded")
+    return float(run.seconds_per_update)
+
+
+def setting(run: Run, *, key: str) -> float:
+    """A resolved setting by its dotted name, such as the learning rate that the search chose."""
+    return number_of(run.settings, key, "the settings")
+
+
+def number_of(content: Any, name: str, where: str) -> float:
+    """The number at a dotted name of nested content."""
+    value = content
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    if not isinstance(value, int | float):
+        raise MissingValue(f"{name} of {where} is {value!r}, not a number")
+    return float(value)
+
+
+def computed(
+    run: Run, *, item: str, value: str, index: int | None = None, reduce: str | None = None
+) -> float:
+    """A number of computed.csv by item and name; several positions need `index` or `reduce`."""
+    return one_of(run.load_computed(), item, value, index, reduce, "computed")
+
+
+def probe(
+    run: Run, *, probe: str, item: str, value: str, index: int | None = None, reduce: str | None = None
+) -> float:
+    """A number of a probe's table by item and name; several positions need `index` or `reduce`."""
+    return one_of(run.load_probe(probe), item, value, index, reduce, f"probe {probe}")
+
+
+REDUCTIONS: dict[str, Callable[[np.ndarray], Any]] = {
+    "mean": np.mean,
+    "median": np.median,
+    "minimum": np.min,
+    "maximum": np.max,
+    "sum": np.sum,
+    "last": lambda values: values[-1],
+}
+
+
+def one_of(
+    table: Mapping[tuple[str, str], np.ndarray],
+    item: str,
+    of: str,
+    index: int | None,
+    reduce: str | None,
+    what: str,
+) -> float:
+    """One number of an (item, name) table: its only one, the one at `index`, or all of them reduced."""
+    if (item, of) not in table:
+        raise MissingValue(f"{what} has no {of} of {item}")
+    values = np.asarray(table[item, of], dtype=float)
+    if reduce is not None:
+        if reduce not in REDUCTIONS:
+            raise ValueError(f"reduce {reduce!r}; allowed are {sorted(REDUCTIONS)}")
+        return float(REDUCTIONS[reduce](values))
+    if index is None and len(values) > 1:
+        raise ValueError(f"{what}: {of} of {item} has {len(values)} positions; give index or reduce")
+    position = 0 if index is None else index
+    if not 0 <= position < len(values):
+        raise MissingValue(f"{what}: {of} of {item} has {len(values)} positions, not {position}")
+    return float(values[position])
+
+
+def better(best: str) -> Callable[[np.ndarray], Any]:
+    """np.min for lowest, np.max for highest; ValueError for another word."""
+    if best not in ("lowest", "highest"):
+        raise ValueError(f"best: {best!r}; allowed are lowest, highest")
+    return np.min if best == "lowest" else np.max
+
+
+FUNCTIONS: dict[str, Callable[..., float]] = {
+    f.__name__: f
+    for f in (
+        final, metric, at, running, first_below, first_above, last_above, drop, reached, minimum, maximum,
+        best_valid, rise, gap, share, noise, deviation, spread, parameters, baseline, fact, seconds, setting,
+        computed, probe,
+    )
+}  # fmt: skip
+EXACT = frozenset({"parameters", "baseline", "fact", "computed"})
+"""Measures without scatter between seeds: one value is certain."""
+
+
+def arguments(name: str) -> dict[str, bool]:
+    """The keys of a measure, and whether each must be given; ValueError for an unknown measure."""
+    if name not in FUNCTIONS:
+        raise ValueError(f"unknown measure {name!r}; allowed are {sorted(FUNCTIONS)}")
+    known = list(inspect.signature(FUNCTIONS[name]).parameters.values())[1:]
+    return {p.name: p.default is inspect.Parameter.empty for p in known} | {"per": False}
+
+
+def measure_of(measure: Mapping[str, Any], run: Run) -> float:
+    """The value of a measure block for `run`.
+
+    MissingValue where the run did not record it; ValueError for an unknown measure or argument, naming the
+    allowed.
+    """
+    name = measure.get("name", "")
+    allowed = arguments(name)
+    given = {key: value for key, value in measure.items() if key != "name"}
+    if given.keys() - allowed.keys() or {key for key, needed in allowed.items() if needed} - given.keys():
+        raise ValueError(f"measure {name} was given {sorted(given)}; allowed are {sorted(allowed)}, "
+                         f"required {sorted(key for key, needed in allowed.items() if needed)}")  # fmt: skip
+    divisor = given.pop("per", None)
+    value = FUNCTIONS[name](run, **given)
+    return value if divisor is None else value / measure_of(divisor, run)

@@ -1,0 +1,207 @@
+"""The rules of the tests, on plain numbers: when a claim holds, does not hold, or is undecided.
+
+`holds` is yes, no or unclear. An interval is the 95 % t interval unless said otherwise; with one seed there
+is none and the point estimate stands alone. `exact` numbers have no scatter: one is enough.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from tensor_rnns.analysis import intervals
+
+SHARE = 0.5
+SHIFT = 5.0
+"""A claim could fail if a truth so many standard deviations off is seen in 9 of 10 cases."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a rule says: our number, its interval, the p value, whether it could have been no."""
+
+    holds: str
+    ours: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    p: float | None = None
+    could_fail: bool = False
+    exact: bool = False
+    reasons: tuple[str, ...] = field(default=())
+
+    def because(self, *reasons: str) -> "Outcome":
+        """The same with further reasons; empty ones are left out."""
+        return replace(self, reasons=(*self.reasons, *(reason for reason in reasons if reason)))
+
+
+def answer(yes: bool, no: bool) -> str:
+    """yes, no, or unclear where neither is shown."""
+    return "yes" if yes else "no" if no else "unclear"
+
+
+def bound(value: float) -> float | None:
+    """An end of an interval, None where it is open."""
+    return value if math.isfinite(value) else None
+
+
+def seeds_wanted(needed: int | None, n: int) -> str:
+    """How many seeds would decide, in words."""
+    if needed is None:
+        return "no number of seeds decides at this difference"
+    return f"about {max(needed, n + 1)} seeds would decide"
+
+
+def value(values: Sequence[float], paper: float, tol: float, runs: int = 1, exact: bool = False) -> Outcome:
+    """Does our law give the paper's value, the mean of `runs` of its runs?
+
+    The interval is the prediction interval P = m +- t s sqrt(1/runs + 1/n). Yes if the paper's value lies
+    in P and half of P is at most `tol`, or if |m - paper| plus half of the mean's own interval is at most
+    `tol`. No if it lies outside P and |m - paper| exceeds `tol`. p is the two-sided p value of the paper's
+    value under our law.
+    """
+    n, m, s = len(values), float(np.mean(values)), intervals.deviation(values)
+    distance = abs(m - paper)
+    if not math.isfinite(m):
+        return Outcome("unclear", m, n=n, exact=exact).because(
+            "some seeds never got there, so that there is no mean"
+        )
+    if exact:
+        near = distance <= tol * (1 + 1e-9)
+        return Outcome(answer(near, not near), m, m, m, n, None, True, True)
+
+    def decide(count: int) -> str:
+        predicted = intervals.half_width(count, s, 1 / runs)
+        inside = distance <= predicted
+        near = distance + intervals.half_width(count, s) <= tol
+        return answer((inside and predicted <= tol) or near, not inside and distance > tol)
+
+    if n < 2:
+        return Outcome("unclear", m, n=n).because("one seed gives no interval")
+    half = intervals.half_width(n, s, 1 / runs)
+    shift = math.inf if s == 0 else SHIFT + tol / s
+    red = s == 0 or intervals.t_power(n, shift, 1 / runs) >= 0.9
+    p = intervals.t_p_value(distance, n, s, 1 / runs)
+    found = Outcome(decide(n), m, m - half, m + half, n, p, red)
+    if found.holds != "unclear":
+        return found
+    return found.because(seeds_wanted(intervals.seeds_to_decide(lambda count: decide(count) != "unclear"), n))
+
+
+def below(
+    differences: Sequence[float], limit: float = 0.0, tie: float | None = None, exact: bool = False,
+    censored: bool = False,
+) -> Outcome:  # fmt: skip
+    """Is the mean of paired differences below `limit`, or with `tie` inside +-`tie`?
+
+    Yes if the whole interval is, no if the whole interval lies outside. Equal sides are not below one
+    another, unless both are `censored` (neither got there), which is unclear. p is the two-sided p value of
+    a mean at `limit`.
+    """
+    n, m, s = len(differences), float(np.mean(differences)), intervals.deviation(differences)
+    certain = exact or (s == 0 and n > 1)
+    if n < 2 and not exact:
+        return Outcome("unclear", m, n=n).because("one pair gives no interval")
+    half = 0.0 if certain else intervals.half_width(n, s)
+    if censored and certain and m == 0:
+        return Outcome("unclear", m, m, m, n).because("neither side got there within the updates granted")
+
+    def decide(half: float) -> str:
+        if tie is not None:
+            return answer(abs(m) + half <= tie, abs(m) - half > tie)
+        return answer(m + half < limit, m - half > limit or (half == 0 and m == limit))
+
+    red = certain or intervals.t_power(n, SHIFT) >= 0.9
+    p = None if certain or tie is not None else intervals.t_p_value(m - limit, n, s)
+    found = Outcome(decide(half), m, m - half, m + half, n, p, red, exact)
+    if found.holds != "unclear" or certain:
+        return found
+    needed = intervals.seeds_to_decide(lambda count: decide(intervals.half_width(count, s)) != "unclear")
+    return found.because(seeds_wanted(needed, n))
+
+
+def slope(slopes: Sequence[float], direction: str, exact: bool = False, censored: bool = False) -> Outcome:
+    """Is the mean of the seeds' slopes positive (`direction` up) or negative (down)? Rules as in `below`."""
+    if direction not in ("up", "down"):
+        raise ValueError(f"direction {direction!r}; allowed are up, down")
+    sign = -1.0 if direction == "up" else 1.0
+    found = below([sign * one for one in slopes], exact=exact, censored=censored)
+    if sign > 0 or found.ours is None:
+        return found
+    low, high = (None if end is None else -end for end in (found.high, found.low))
+    return replace(found, ours=-found.ours, low=low, high=high)
+
+
+def solved(successes: int, n: int, share: float = SHARE, at_most: float | None = None) -> Outcome:
+    """Is the share of solved seeds at least `share`, or with `at_most` no more than that?
+
+    The interval's ends are the one-sided 95 % Clopper-Pearson bounds. Yes if the lower one reaches `share`,
+    no if the upper one is below it. With `at_most`: no if the lower bound exceeds it (one solved seed
+    refutes 0), yes if our share does not exceed it and the upper bound is below `share`. p is that of the
+    binomial test at `share`, or at `at_most`.
+    """
+    from scipy import stats
+
+    low, high = intervals.clopper_pearson(successes, n)
+    if at_most is None:
+        holds = answer(low >= share, high < share)
+        red = intervals.clopper_pearson(0, n)[1] < share
+        p = float(stats.binomtest(successes, n, share, alternative="greater").pvalue)
+    else:
+        holds = answer(successes / n <= at_most and high < share, low > at_most)
+        red = intervals.clopper_pearson(n, n)[0] > at_most
+        p = float(stats.binomtest(successes, n, at_most, alternative="greater").pvalue)
+    found = Outcome(holds, successes / n, low, high, n, p, red)
+    if holds != "unclear":
+        return found
+
+    def decide(count: int) -> bool:
+        bounds = intervals.clopper_pearson(round(successes / n * count), count)
+        return (bounds[0] >= share or bounds[1] < share) if at_most is None else bounds[1] < share
+
+    return found.because(seeds_wanted(intervals.seeds_to_decide(decide), n))
+
+
+def counted(
+    values: Sequence[float], equals: float | None = None, at_least: float | None = None,
+    at_most: float | None = None, within: Sequence[float] | None = None, tolerance: float = 0.0,
+) -> Outcome:  # fmt: skip
+    """Does every value equal, reach, not exceed or lie between what is given? Shown is the worst."""
+    low, high = -math.inf, math.inf
+    if equals is not None:
+        low, high = equals, equals
+    if within is not None:
+        low, high = max(low, within[0]), min(high, within[1])
+    low = low if at_least is None else max(low, at_least)
+    high = high if at_most is None else min(high, at_most)
+    if not (math.isfinite(low) or math.isfinite(high)):
+        raise ValueError("a count needs equals, at_least, at_most or within")
+    worst = max(values, key=lambda one: math.inf if math.isnan(one) else max(low - one, one - high))
+    inside = low - tolerance <= worst <= high + tolerance
+    return Outcome(answer(inside, not inside), worst, min(values), max(values), len(values), None, True, True)
+
+
+def identity(errors: Sequence[float], tolerance: float, printed: Sequence[float] | None = None) -> Outcome:
+    """Is the largest error at most `tolerance`? With `printed`, the printed form is judged.
+
+    `errors` are then those of the corrected form, which must hold; the printed form fails if its error
+    exceeds `tolerance`.
+    """
+
+    def worst(values: Sequence[float]) -> float:
+        return max((math.inf if math.isnan(one) else abs(one) for one in values), default=math.inf)
+
+    corrected = worst(errors)
+    if printed is None:
+        holds = answer(corrected <= tolerance, corrected > tolerance)
+        return Outcome(holds, corrected, None, tolerance, len(errors), None, True, True)
+    as_printed = worst(printed)
+    found = Outcome("no", as_printed, None, tolerance, len(printed), None, True, True)
+    if corrected > tolerance:
+        return replace(found, holds="unclear").because(
+            f"the corrected form fails too (error {corrected:.2g})"
+        )
+    if as_printed <= tolerance:
+        return replace(found, holds="yes").because("as printed it holds, although a misprint was expected")
+    return found.because("as printed it fails, as corrected it holds")

@@ -1,0 +1,106 @@
+"""The grid point that a search chooses, by validation alone."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tensor_rnns.analysis.collect import collect
+from tensor_rnns.analysis.measures import arguments, better, measure_of
+from tensor_rnns.analysis.runs import MissingValue, Run
+from tensor_rnns.analysis.samples import Place, place_of
+from tensor_rnns.analysis.tables import Tables
+from tensor_rnns.files import write_json
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The chosen point of one curve's grid; `scores` has one entry a point, None without value."""
+
+    point: int
+    values: Mapping[str, Any]
+    scores: Sequence[float | None]
+    failed: Sequence[int] = ()
+    all_failed: bool = False
+
+
+def score(runs: Sequence[Run], measure: Mapping[str, Any]) -> float:
+    """The mean over one point's seeds; a measure never reached counts as updates granted + 1."""
+    numbers = []
+    for run in runs:
+        try:
+            number = measure_of(measure, run)
+        except MissingValue:
+            if not run.failed:
+                raise
+            number = math.nan
+        numbers.append(run.budget + 1.0 if number == math.inf else number)
+    return sum(numbers) / len(numbers)
+
+
+def choose(runs: Sequence[Run], select: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> Choice:
+    """The best point of one curve's search runs by the block `select: {measure, split, best}`.
+
+    `split` is valid unless `select` says otherwise. Equal scores go to the first in grid order. A point
+    with a failed seed is chosen only if every point has one, which `all_failed` says. ValueError where a
+    point did not run.
+    """
+    measure = dict(select["measure"])
+    if "split" in arguments(measure.get("name", "")):
+        measure.setdefault("split", select.get("split", "valid"))
+    by_point = [[run for run in runs if run.key["point"] == point] for point in range(len(points))]
+    empty = [point for point, group in enumerate(by_point) if not group]
+    if empty or not points:
+        raise ValueError(f"the search has {len(points)} points; without a run are {empty}")
+    scores = [score(group, measure) for group in by_point]
+    failed = [point for point, group in enumerate(by_point) if any(run.failed for run in group)]
+    all_failed = len(failed) == len(points)
+    sound = [point for point in range(len(points)) if all_failed or point not in failed]
+    known = [point for point in sound if math.isfinite(scores[point])]
+    best = better(select.get("best", "lowest"))
+    chosen = scores.index(best([scores[point] for point in known])) if known else sound[0]
+    chosen = next((point for point in known if scores[point] == scores[chosen]), chosen)
+    return Choice(
+        chosen, points[chosen], [one if math.isfinite(one) else None for one in scores], failed, all_failed
+    )
+
+
+def choose_all(
+    runs: Iterable[Run], select: Mapping[str, Any], points: Mapping[Place, Sequence[Mapping[str, Any]]]
+) -> dict[Place, Choice]:
+    """`choose` for every (condition, variant, option) of `points` that has search runs."""
+    groups: dict[Place, list[Run]] = {}
+    for run in runs:
+        if run.key["stage"] == "search":
+            groups.setdefault(place_of(run), []).append(run)
+    return {place: choose(group, select, points[place]) for place, group in groups.items() if place in points}
+
+
+def write_chosen(path: Path | str, choice: Choice) -> None:
+    """chosen.json: the point, its values, the scores of all points, and which points failed."""
+    write_json(
+        path,
+        {
+            "point": choice.point,
+            "values": dict(choice.values),
+            "scores": list(choice.scores),
+            "failed": list(choice.failed),
+            "all_failed": choice.all_failed,
+        },
+    )
+
+
+def select_from_folders(
+    run_folders: Iterable[Path | str],
+    select: Mapping[str, Any],
+    points: Sequence[Mapping[str, Any]],
+    path: Path | str,
+) -> Choice:
+    """Choose among the search run folders of one curve and write chosen.json to `path`."""
+    with TemporaryDirectory() as aside:
+        collect(run_folders, Path(aside) / "search" / "collected" / "paper" / "experiment")
+        choice = choose(Tables(aside, "search", "paper", "experiment").runs, select, points)
+    write_chosen(path, choice)
+    return choice

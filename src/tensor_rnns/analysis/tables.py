@@ -1,0 +1,140 @@
+"""The collected tables of one experiment, read back as runs that measures can be taken of."""
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tensor_rnns.analysis.collect import CURVES, METRICS, RUNS
+from tensor_rnns.analysis.runs import Run
+from tensor_rnns.experiments.records import KEY
+from tensor_rnns.files import read_json
+
+COMPUTED = ("item", "name", "index", "value")
+PROBED = (*KEY, *COMPUTED)
+NUMBERS = {"point": "int64", "seed": "int64", "update": "int64", "index": "float64", "value": "float64"}
+CURVE = ("condition", "variant", "option", "stage", "point", "dataset")
+Key = tuple[Any, ...]
+
+
+def read_table(path: Path, columns: tuple[str, ...]) -> pd.DataFrame:
+    """A table of numbers and plain texts; ValueError naming the file where its columns are others."""
+    table = pd.read_csv(
+        path,
+        dtype={name: NUMBERS.get(name, "object") for name in columns},
+        keep_default_na=False,
+        na_values={"value": ["", "nan"]},
+        float_precision="round_trip",
+    )
+    if tuple(table.columns) != columns:
+        raise ValueError(f"{path}: its columns are {list(table.columns)}; expected are {list(columns)}")
+    return table
+
+
+def by_item(table: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
+    """{(item, name): values ordered by index}."""
+    ordered = table.sort_values(["item", "name", "index"], kind="stable")
+    return {place: group["value"].to_numpy() for place, group in ordered.groupby(["item", "name"], sort=True)}
+
+
+def by_key(table: pd.DataFrame) -> dict[Key, pd.DataFrame]:
+    """The table cut by replica."""
+    return dict(iter(table.groupby(list(KEY), sort=True)))
+
+
+class Tables:
+    """What one experiment left at one scale below `results`/`scale`; whatever is absent is empty.
+
+    A computed experiment has one run, without metrics, that carries its computed table.
+    """
+
+    def __init__(self, results: Path | str, scale: str, paper: str, experiment: str):
+        root = Path(results) / scale
+        self.ready = Path(results) / "data" / "ready"
+        self.scale, self.paper, self.experiment = scale, paper, experiment
+        self.collected = root / "collected" / paper / experiment
+        self.computed_path = root / "computed" / paper / f"{experiment}.csv"
+        self.probes = root / "probes" / paper / experiment
+        self.probe_tables: dict[str, dict[Key, pd.DataFrame]] = {}
+
+    @cached_property
+    def computed(self) -> Mapping[tuple[str, str], np.ndarray]:
+        """The computed table; {} where the experiment computes nothing or has not run."""
+        return by_item(read_table(self.computed_path, COMPUTED)) if self.computed_path.exists() else {}
+
+    @cached_property
+    def curves(self) -> dict[Key, dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]]:
+        """Per replica {(split, name): (updates, values)}."""
+        table = read_table(self.collected / "curves.csv", CURVES)
+        found: dict[Key, dict] = {}
+        for place, group in table.groupby([*KEY, "split", "name"], sort=True):
+            found.setdefault(place[: len(KEY)], {})[place[len(KEY) :]] = (
+                group["update"].to_numpy(),
+                group["value"].to_numpy(),
+            )
+        return found
+
+    def probe(self, name: str) -> dict[Key, pd.DataFrame]:
+        """A probe's table cut by replica."""
+        if name not in self.probe_tables:
+            path = self.probes / f"{name}.csv"
+            self.probe_tables[name] = by_key(read_table(path, PROBED)) if path.exists() else {}
+        return self.probe_tables[name]
+
+    def facts(self, dataset: str) -> Mapping[str, Any]:
+        """The counted facts of a prepared data set; {} where it is not prepared."""
+        path = self.ready / f"{dataset}.json"
+        return read_json(path) if dataset and path.exists() else {}
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """Every replica that has a record, in the order of the table."""
+        if not (self.collected / "runs.csv").exists():
+            return [self.computed_run()] if self.computed else []
+        metrics = by_key(read_table(self.collected / "metrics.csv", METRICS))
+        records = read_table(self.collected / "runs.csv", RUNS).to_dict("records")
+        return [self.run(record, metrics.get(tuple(record[name] for name in KEY))) for record in records]
+
+    def computed_run(self) -> Run:
+        """The pseudo-run of a computed experiment."""
+        place = dict.fromkeys(KEY, "") | {
+            "paper": self.paper,
+            "experiment": self.experiment,
+            "scale": self.scale,
+        }
+        return Run(place | {"point": 0, "seed": 0}, load_computed=lambda: self.computed)
+
+    def run(self, record: Mapping[str, Any], metrics: pd.DataFrame | None) -> Run:
+        """One row of runs.csv with its metrics, and its curves, probes and computed table on demand."""
+        key = {name: record[name] for name in KEY}
+        place = tuple(key.values())
+        rows = (
+            [] if metrics is None else zip(metrics["split"], metrics["name"], metrics["value"], strict=True)
+        )
+
+        def probe(name: str) -> Mapping[tuple[str, str], np.ndarray]:
+            table = self.probe(name).get(place)
+            return {} if table is None else by_item(table)
+
+        return Run(
+            key=key,
+            status=record["status"],
+            updates=int(float(record["updates"] or 0)),
+            parameters=int(float(record["parameters"])) if record["parameters"] else None,
+            seconds_per_update=float(record["seconds_per_update"]) if record["seconds_per_update"] else None,
+            protocol=record["protocol"],
+            searched=record["searched"] == "true",
+            settings=json.loads(record["settings"]),
+            metrics={(split, name): float(value) for split, name, value in rows},
+            load_facts=lambda: self.facts(key["dataset"]),
+            load_peers=lambda: [
+                one for one in self.runs if all(one.key[name] == key[name] for name in CURVE)
+            ],
+            load_curves=lambda: self.curves.get(place, {}),
+            load_computed=lambda: self.computed,
+            load_probe=probe,
+        )
