@@ -30,7 +30,7 @@ class Cluster:
         self.variables = variables
 
     def run(self, *command: str, within: int, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-        """Run a command in the environment of this Slurm; it is ended after `within` seconds, at any price."""
+        """Run a command in the environment of this Slurm; ended after `within` seconds, at any price."""
         return subprocess.run(
             ["timeout", "-k", "5", str(within), *command],
             env=os.environ | self.variables,

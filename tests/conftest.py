@@ -1,0 +1,95 @@
+"""Which tests can run here: those that need a part that is missing are deselected, and a line a part says so.
+
+With NO_SKIP=1 a missing part fails the run, and so does a test that skips itself; a missing GPU does not.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+
+import pytest
+
+
+def lacking(*programs: str) -> str:
+    """Which of `programs` cannot be found, in words, or ""."""
+    path = f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin"
+    missing = [program for program in programs if not shutil.which(program, path=path)]
+    return f"no {', no '.join(missing)}" if missing else ""
+
+
+def lacking_slurm() -> str:
+    """What a private Slurm lacks."""
+    needed = lacking("slurmctld", "slurmd", "munged", "sinfo", "sbatch", "srun")
+    return needed or ("" if os.geteuid() == 0 else "a private Slurm needs root")
+
+
+def lacking_gpu() -> str:
+    """Whether torch sees a CUDA device; torch is imported only where a test asks."""
+    import torch
+
+    return "" if torch.cuda.is_available() else "no CUDA device"
+
+
+def lacking_real_data() -> str:
+    """Whether a mirror of the real data is named."""
+    return "" if os.environ.get("TENSOR_RNNS_MIRROR") else "TENSOR_RNNS_MIRROR is not set"
+
+
+PARTS: dict[str, Callable[[], str]] = {
+    "gpu": lacking_gpu,
+    "slurm": lacking_slurm,
+    "latex": lambda: lacking("latexmk", "pdflatex"),
+    "browser": lambda: lacking("chromium", "chromedriver"),
+    "real_data": lacking_real_data,
+}
+NO_SKIP = os.environ.get("NO_SKIP", "0") not in ("", "0")
+NOT_RUN = pytest.StashKey[dict[str, str]]()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect the tests whose part is missing."""
+    lines, out = {}, set()
+    for part, missing in PARTS.items():
+        needing = [item for item in items if item.get_closest_marker(part)]
+        reason = missing() if needing else ""
+        if reason:
+            lines[part] = f"{part}: {len(needing)} tests not run: {reason}"
+            out.update(needing)
+    config.stash[NOT_RUN] = lines
+    config.hook.pytest_deselected(items=[item for item in items if item in out])
+    items[:] = [item for item in items if item not in out]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Iterator[None]:
+    """With NO_SKIP, a test that skips itself has failed."""
+    return as_failure((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Iterator[None]:
+    """With NO_SKIP, a file that skips itself has failed."""
+    return as_failure((yield))
+
+
+def as_failure(report):
+    """`report`, failed where it was skipped and NO_SKIP forbids that."""
+    if NO_SKIP and report.skipped:
+        report.outcome = "failed"
+        vars(report).pop("wasxfail", None)
+        report.longrepr = f"NO_SKIP=1, and this was skipped: {report.longrepr}"
+    return report
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """With NO_SKIP, a missing part other than a GPU fails the run."""
+    if NO_SKIP and set(session.config.stash.get(NOT_RUN, {})) - {"gpu"}:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """One line for each missing part."""
+    for part, line in config.stash.get(NOT_RUN, {}).items():
+        failure = NO_SKIP and part != "gpu"
+        suffix = " (a failure: NO_SKIP=1)" if failure else ""
+        terminalreporter.line(line + suffix, red=failure, yellow=not failure)
