@@ -10,12 +10,12 @@ Problem = tuple[tuple[str | int, ...], str]
 COMMON = {"statement", "artefact", "page", "section", "test", "note", "paper", "where", "each", "measure"}
 NEEDED = {
     "value": ({"measure", "paper", "tol", "why"}, {"runs", "selected_from"}),
-    "order": ({"less", "than", "measure"}, {"ratio", "at_least", "either"}),
+    "order": ({"less", "than", "measure"}, {"ratio", "at_least", "either", "tie", "tie_ratio"}),
     "trend": ({"over", "direction", "measure"}, {"values"}),
     "solves": ({"measure"}, {"within", "above", "below", "share", "at_most"}),
-    "count": (set(), {"of", "equals", "at_least", "at_most", "within", "tolerance", "share"}),
+    "count": (set(), {"of", "equals", "at_least", "at_most", "within", "tolerance", "share", "passing"}),
     "identity": ({"item"}, {"name", "tolerance", "expect"}),
-    "refers": ({"claims"}, set()),
+    "refers": ({"claims"}, {"at_least"}),
 }
 """For each test: the keys that a claim must have and those that it may have, beside the common ones."""
 
