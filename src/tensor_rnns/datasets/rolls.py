@@ -40,5 +40,6 @@ def join(pieces: Mapping[str, Sequence[np.ndarray]]) -> tuple[dict[str, np.ndarr
         "high": int(sounding.max()),
         "notes_used": len(sounding),
         "notes_a_step": round(float(every.sum() / len(every)), 4),
+        "largest_chord": int(every.sum(axis=1).max()),
     }
     return arrays, facts
