@@ -1,0 +1,122 @@
+"""Numbers of coefficients that mathews2016 states in chapters 2 and 3, counted on arrays of the stated
+shapes.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tensor_rnns.bilinear.cp import CP
+from tensor_rnns.cells.gated import GRU, LSTM
+
+ARGUMENTS = ("size", "cp_rank", "tt_rank", "widths", "fonts")
+
+
+def tt_count(sizes: list[int], ranks: list[int]) -> int:
+    """Coefficients of a tensor train: core j is r_(j-1) x n_j x r_j with r_0 = r_d = 1 (3.3.2)."""
+    ends = [1, *ranks, 1]
+    return sum(ends[j] * n * ends[j + 1] for j, n in enumerate(sizes))
+
+
+def recurrent(widths: list[list[int]]) -> dict[str, dict[str, float]]:
+    """2.3: GRU against LSTM, and the GRU's share of candidate weights, largest and smallest over (I, H) in
+    `widths`.
+    """
+    ratios, shares = [], []
+    for inputs, hidden in widths:
+        gru, lstm = GRU(inputs, hidden), LSTM(inputs, hidden)
+        candidate = sum(math.prod(shape) for name, shape in gru.shapes().items() if name.endswith("_z"))
+        ratios.append(gru.parameter_count() / lstm.parameter_count())
+        shares.append(candidate / gru.parameter_count())
+    return {
+        "GRU over LSTM": {"smallest": min(ratios), "largest": max(ratios)},
+        "GRU candidate share": {"smallest": min(shares), "largest": max(shares)},
+    }
+
+
+def multiplicative_integration(n: int) -> dict[str, float]:
+    """2.5: an LSTM of multiplicative-integration blocks over the simplest RNN, inputs = hidden = `n`.
+
+    `text`: four matrices and five vectors a block, as the text counts; `two matrices`: two and four.
+    """
+    simplest = 2 * n * n + n
+    return {"text": 4 * (4 * n * n + 5 * n) / simplest, "two matrices": 4 * (2 * n * n + 4 * n) / simplest}
+
+
+def explicit(n: int) -> dict[str, float]:
+    """3.3: an n x n x n tensor stores n^3 numbers; its product with two vectors takes n^3 + n^2
+    multiply-adds.
+    """
+    coefficients = np.broadcast_to(0, (n, n, n)).size
+    first, second = n * n * n, n * n
+    doubled = np.broadcast_to(0, (2 * n, 2 * n, 2 * n)).size
+    return {"coefficients": coefficients, "multiply-adds": first + second,
+            "exponent": math.log2(doubled / coefficients)}  # fmt: skip
+
+
+def decompositions(n: int, cp_rank: int, tt_rank: int) -> dict[str, dict[str, float]]:
+    """3.3.1 to 3.3.3: CP R (I + J + K), tensor train R1 I + R1 J R2 + R2 K; steps from one rank to the
+    next.
+    """
+    cp = [CP(n, n, n, rank).parameter_count() for rank in (cp_rank, cp_rank + 1)]
+    tt = [tt_count([n] * 3, [rank] * 2) for rank in (tt_rank, tt_rank + 1, tt_rank + 2)]
+    return {
+        f"CP {cp_rank}": {"coefficients": cp[0], "step": cp[1] - cp[0]},
+        f"TT {tt_rank}": {"coefficients": tt[0], "step": tt[1] - tt[0],
+                          "second difference": tt[2] - 2 * tt[1] + tt[0]},
+        "TT step over CP step": {"ratio": (tt[1] - tt[0]) / (cp[1] - cp[0])},
+        "element-wise product": {"CP": CP(n, n, n, n).parameter_count(), "explicit": n**3},
+        "diagonal matrix": {"rank": float(np.linalg.matrix_rank(np.eye(n))),
+                            "decomposed over explicit": 2 * n * np.linalg.matrix_rank(np.eye(n)) / n**2},
+    }  # fmt: skip
+
+
+def saving(n: int, rank: int, ways: range) -> list[float]:
+    """3.3.2: n^d over the count of a tensor train, for d in `ways`."""
+    return [n**d / tt_count([n] * d, [rank] * (d - 1)) for d in ways]
+
+
+def fonts(styles: int, contents: int, embedding: int, pixels: int, rank: int) -> dict[str, float]:
+    """3.4.5: the style and content model, factors and embeddings; `printed formula` gives the 78,350 of the
+    text.
+    """
+    embeddings = (styles + contents) * embedding
+    return {
+        "CP": CP(embedding, pixels, embedding, rank).parameter_count() + embeddings,
+        "explicit": embedding * pixels * embedding + embeddings,
+        "printed formula": 3 * rank * pixels + embeddings,
+    }
+
+
+def compute(arguments: Mapping[str, Any]) -> list[dict]:
+    """Rows {item, name, index, value} of every count; `saving` has the number of ways d as index.
+
+    Arguments: size (of each way), cp_rank, tt_rank, widths ([[I, H], ...]), fonts (styles, contents,
+    embedding, pixels, rank). Raises ValueError if the names differ.
+    """
+    if set(arguments) != set(ARGUMENTS):
+        raise ValueError(
+            f"counts was given the arguments {sorted(arguments)}; it takes exactly {sorted(ARGUMENTS)}"
+        )
+    size = arguments["size"]
+    ways = range(3, 11)
+    saved = saving(4, 4, ways)
+    items = {
+        **recurrent(arguments["widths"]),
+        "multiplicative integration": multiplicative_integration(size),
+        "explicit tensor": explicit(size),
+        **decompositions(size, arguments["cp_rank"], arguments["tt_rank"]),
+        "TT saving": {"rises": float((np.diff(saved) > 0).sum())},
+        "style and content": fonts(**arguments["fonts"]),
+    }
+    found = [
+        {"item": item, "name": name, "index": 0, "value": float(value)}
+        for item, numbers in items.items()
+        for name, value in numbers.items()
+    ]
+    return found + [
+        {"item": "TT saving by ways", "name": "ratio", "index": d, "value": each}
+        for d, each in zip(ways, saved, strict=True)
+    ]

@@ -1,0 +1,209 @@
+"""Windows of the forget and the convex gate (mathews2016 4.2.2, figs 4.1, 4.3, 4.4): the weight of z_i in
+h_t.
+
+Forget gate h_t = p_t h_(t-1) + z_t: the weight of z_i is the product of the later gates p_(i+1) ... p_t.
+Convex gate h_t = p_t h_(t-1) + (1 - p_t) z_t: that product times 1 - p_i; the start state h_0 has p_1 ...
+p_t.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tensor_rnns.experiments.seeds import rng
+
+SHOWN = 0
+"""Stream of the gates that the figures show."""
+DRAWN = 1
+"""Stream of the gates over which shares and means are taken."""
+LEVELS = (0.5, 0.9, 0.99, 0.999)
+ARGUMENTS = ("seed", "draws", "steps", "switch", "level", "levels", "picks")
+
+
+def later_products(gates: np.ndarray) -> np.ndarray:
+    """For i = 0..t the product p_(i+1) ... p_t of `gates` p_1..p_t; 1 at i = t."""
+    return np.append(np.cumprod(gates[::-1])[::-1], 1.0)
+
+
+def forget_window(gates: np.ndarray) -> np.ndarray:
+    """Weights of z_1..z_t in h_t under the forget gate, from p_1..p_t; p_1 plays no part."""
+    return later_products(gates)[1:]
+
+
+def convex_window(gates: np.ndarray) -> np.ndarray:
+    """Weights of h_0 and z_1..z_t in h_t under the convex gate, from p_1..p_t; h_0 counts as z_0 with p_0 =
+    0.
+    """
+    return later_products(gates) * (1 - np.append(0.0, gates))
+
+
+def switched(draw: np.random.Generator, steps: int, switch: int) -> np.ndarray:
+    """Gates p_1..p_steps: uniform on [0, 1] up to step `switch`, then 1."""
+    gates = np.ones(steps)
+    gates[:switch] = draw.uniform(size=switch)
+    return gates
+
+
+def picking(steps: int, picks: list[int]) -> np.ndarray:
+    """Gates of 0.5 at the steps `picks` (from 1) and of 1 elsewhere."""
+    gates = np.ones(steps)
+    gates[np.array(picks) - 1] = 0.5
+    return gates
+
+
+def width(window: np.ndarray) -> float:
+    """Effective number of candidates in a window: (sum w)^2 / sum w^2."""
+    return float(window.sum() ** 2 / np.square(window).sum())
+
+
+def flatness(window: np.ndarray) -> float:
+    """Weight of the oldest candidate over that of the newest."""
+    return float(window[0] / window[-1])
+
+
+def has_interior_peak(window: np.ndarray) -> bool:
+    """Whether the largest weight lies strictly inside, with smaller ones on both sides."""
+    peak = int(np.argmax(window))
+    return bool(0 < peak < len(window) - 1 and window[:peak].max() < window[peak] > window[peak + 1 :].max())
+
+
+def series(item: str, name: str, values: np.ndarray, first: int = 1) -> list[dict]:
+    """Rows of one curve; index = step, counted from `first`."""
+    return [
+        {"item": item, "name": name, "index": first + k, "value": float(value)}
+        for k, value in enumerate(values)
+    ]
+
+
+def scalars(item: str, numbers: Mapping[str, float]) -> list[dict]:
+    """Rows of single numbers (index 0)."""
+    return [
+        {"item": item, "name": name, "index": 0, "value": float(value)} for name, value in numbers.items()
+    ]
+
+
+def curves(
+    seed: int, steps: int, switch: int, level: float, levels: list[float], picks: list[int]
+) -> list[dict]:
+    """What the panels show. Names: forget, convex, or p=<gate> in the panel of several levels."""
+    constant, random = np.full(steps, level), switched(rng(seed, SHOWN), steps, switch)
+    rows = series("fig-4.1a", "forget", forget_window(constant)) + series(
+        "fig-4.1b", "forget", forget_window(random)
+    )
+    rows += series("fig-4.3a", "convex", convex_window(constant)[1:])
+    rows += series("fig-4.3b", "convex", convex_window(random)[1:])
+    for each in levels:
+        rows += series("fig-4.3c", f"p={each:g}", convex_window(np.full(steps, each))[1:])
+    gates = picking(steps, picks)
+    return rows + series("fig-4.4", "convex", convex_window(gates)[1:]) + series("fig-4.4", "gate", gates)
+
+
+def constant_gates(steps: int, level: float) -> list[dict]:
+    """Windows of a constant gate p: p^(t-i) and (1-p) p^(t-i), the start state p^t; p = 0.5 gives 0.5^(k+1)
+    k steps back. Errors are relative to the largest weight.
+    """
+    powers = np.array([level ** (steps - i) for i in range(1, steps + 1)])
+    gates = np.full(steps, level)
+    convex = convex_window(gates)
+    half = convex_window(np.full(steps, 0.5))[1:]
+    wanted = np.append(level**steps, (1 - level) * powers)
+    back = np.array([0.5 ** (k + 1) for k in range(steps)])[::-1]
+    return [
+        *scalars("constant-forget", {"error": np.abs(forget_window(gates) - powers).max()}),
+        *scalars(
+            "constant-convex",
+            {"error": np.abs(convex - wanted).max() / wanted.max(), "total": convex[1:].sum()},
+        ),
+        *scalars("constant-half", {"error": np.abs(half - back).max() / back.max()}),
+    ]
+
+
+def level_numbers(steps: int, levels: list[float]) -> list[dict]:
+    """Does a higher gate flatten the window? Oldest over newest weight at each level, for both gates.
+
+    `forget` and `convex` of the item `flatter` count the steps from one level to the next over which the
+    window gets flatter; `difference` is the largest relative difference between the two gates' flatness:
+    the shapes are the same. What differs is the scale: the candidates' total weight 1 - p^t under the
+    convex gate.
+    """
+    forget = np.array([flatness(forget_window(np.full(steps, each))) for each in levels])
+    convex = np.array([flatness(convex_window(np.full(steps, each))[1:]) for each in levels])
+    rows = scalars(
+        "flatter",
+        {
+            "forget": (np.diff(forget) > 0).sum(),
+            "convex": (np.diff(convex) > 0).sum(),
+            "difference": np.abs(convex / forget - 1).max(),
+        },
+    )
+    for each, first, second in zip(levels, forget, convex, strict=True):
+        total = convex_window(np.full(steps, each))[1:].sum()
+        rows += scalars(
+            f"p={each:g}", {"forget_flatness": first, "convex_flatness": second, "convex_total": total}
+        )
+    return rows
+
+
+def picked(steps: int, picks: list[int]) -> list[dict]:
+    """Fig 4.4: the k-th pick from the end has weight 0.5^k, the start state the rest, all other candidates
+    none.
+    """
+    window = convex_window(picking(steps, picks))
+    wanted = np.zeros(steps + 1)
+    for k, step in enumerate(sorted(picks, reverse=True), start=1):
+        wanted[step] = 0.5**k
+    wanted[0] = 0.5 ** len(picks)
+    return scalars("fig-4.4", {"error": np.abs(window - wanted).max(), "start_state": window[0]})
+
+
+def random_gates(seed: int, draws: int, steps: int, switch: int) -> list[dict]:
+    """Gates uniform on [0, 1] up to step `switch`, then 1, over `draws` draws: what holds of the windows.
+
+    `decay`: mean slope of the log weight per step back in time before the switch (expected value -1, the
+    mean of log p). `increases`: weights that grow going back under the forget gate. `rectangular_share`:
+    all weights after the switch 1 and the one 10 steps before it below 0.01. `spike_share`: convex peak in
+    the last 11 steps before the switch, effective width below 10, all later weights 0. `sum_error`: convex
+    weights with the start state against 1. `convex_only_share`: an interior peak under the convex gate and
+    none under the forget gate.
+    """
+    decay, widths, rectangular, spikes, sums, increases, peaked = [], [], [], [], [], 0, []
+    for number in range(draws):
+        gates = switched(rng(seed, DRAWN, number), steps, switch)
+        forget, start_and_convex = forget_window(gates), convex_window(gates)
+        convex = start_and_convex[1:]
+        decay.append(np.log(gates[1:switch]).sum() / (switch - 1))
+        increases += int((np.diff(forget) < 0).sum())
+        rectangular.append(bool((forget[switch:] == 1).all() and forget[switch - 11] < 0.01))
+        widths.append(width(convex))
+        peak = int(np.argmax(convex)) + 1
+        spikes.append(bool(switch - 10 <= peak <= switch and widths[-1] < 10 and not convex[switch:].any()))
+        sums.append(abs(start_and_convex.sum() - 1))
+        peaked.append(has_interior_peak(convex) and not has_interior_peak(forget))
+    return scalars("random-gates", {
+        "decay": np.mean(decay), "increases": increases, "rectangular_share": np.mean(rectangular),
+        "width": np.mean(widths), "spike_share": np.mean(spikes), "sum_error": max(sums),
+        "convex_only_share": np.mean(peaked),
+    })  # fmt: skip
+
+
+def compute(arguments: Mapping[str, Any]) -> list[dict]:
+    """Rows {item, name, index, value} of the curves of figs 4.1, 4.3 and 4.4 and of the numbers that claims
+    need.
+
+    Arguments: seed, draws (of the random gates), steps (length), switch (last random step), level (constant
+    gate), levels (gates of the panel of levels), picks (steps with gate 0.5). Raises ValueError if the
+    names differ.
+    """
+    if set(arguments) != set(ARGUMENTS):
+        raise ValueError(
+            f"windows was given the arguments {sorted(arguments)}; it takes exactly {sorted(ARGUMENTS)}"
+        )
+    seed, draws, steps, switch, level, levels, picks = (arguments[name] for name in ARGUMENTS)
+    return [
+        *curves(seed, steps, switch, level, levels, picks),
+        *constant_gates(steps, level),
+        *level_numbers(steps, levels),
+        *picked(steps, picks),
+        *random_gates(seed, draws, steps, switch),
+    ]
