@@ -13,7 +13,7 @@ from typing import Any
 
 from tensor_rnns.experiments.digest import PACKAGE, declared_name, digest, of_room, of_source
 
-GIVEN = {"cells": {"inputs"}, "models": {"inputs", "outputs"}, "tasks": {"dataset", "batch_size"}}
+GIVEN = {"cells": {"inputs"}, "models": {"inputs", "outputs", "cell", "run"}, "tasks": {"dataset", "batch_size"}}
 """Fields that the program fills in: a file may not give them."""
 
 

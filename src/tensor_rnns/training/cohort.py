@@ -125,7 +125,8 @@ def step(learner: Learner, optimiser: optimisers.Optimiser, limit: Tensor | None
     state.failed_at[broken] = state.update
     move = optimiser.update(optimisers.clip(gradient, limit), state.optimiser, state.update)
     still = state.running
-    moved = learner.constrain(state.parameters - move)
+    moved = state.parameters - move
+    learner.constrain(moved)
     if not bool(still.all()):
         moved = torch.where(still.to(learner.device).unsqueeze(1), moved, state.parameters)
     state.parameters = moved

@@ -133,8 +133,8 @@ def run(
     settings = replicas[0].settings
     dataset = datasets.load(ready, settings["dataset"]) if settings["dataset"] else None
     task = tasks.build(settings, dataset)
-    model = models.build(settings, task.inputs, task.outputs)
     chosen_engine = engine.choose(engine_name, settings.get("cell"), device.type)
+    model = models.build(settings, task.inputs, task.outputs, chosen_engine)
     names = [name_of(replica, chosen_engine) for replica in replicas]
     results = Results(state_folder / "results")
     title = f"{'/'.join(replicas[0].place[1:])} {replicas[0].stage}"

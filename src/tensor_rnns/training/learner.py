@@ -10,7 +10,7 @@ from torch import Tensor
 from tensor_rnns.experiments import Replica
 from tensor_rnns.experiments.seeds import rng
 from tensor_rnns.models import Model
-from tensor_rnns.tasks import Batch, Task, stack
+from tensor_rnns.tasks import Batch, Task
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,12 @@ class Learner:
 
     def batch(self, update: int) -> Batch:
         """The training batch of each replica at `update` (0 is the first), stacked."""
-        return self.tensors(stack([self.task.batch(replica.data_seed, update) for replica in self.replicas]))
+        return self.tensors(Batch.stack([self.task.batch(replica.data_seed, update) for replica in self.replicas]))
 
     def evaluation(self, split: str) -> Iterator[Batch]:
         """The batches of `split`, the same for every replica."""
         for batch in self.task.evaluation(split):
-            yield self.tensors(stack([batch] * len(self.replicas)))
+            yield self.tensors(Batch.stack([batch] * len(self.replicas)))
 
     def tensors(self, batch: Batch) -> Batch:
         """`batch` as tensors on the device; floating inputs and targets take the dtype of the parameters."""
@@ -86,13 +86,9 @@ class Learner:
         (gradient,) = torch.autograd.grad(loss.sum(), flat)
         return loss.detach(), gradient
 
-    def constrain(self, flat: Tensor) -> Tensor:
-        """The parameters [S, P] after an update, put back where the model allows them."""
-        views = self.layout.views(flat)
-        allowed = self.model.constrain(views)
-        if allowed is views:
-            return flat
-        return torch.cat([allowed[name].reshape(len(flat), -1) for name in self.layout.shapes], dim=1)
+    def constrain(self, flat: Tensor) -> None:
+        """Put the parameters [S, P] back where the model allows them, in place, after an update."""
+        self.model.constrain(self.layout.views(flat))
 
     def evaluate(self, flat: Tensor, split: str) -> dict[str, Tensor]:
         """Every metric of the task on `split`, float64 [S]: the mean over the batches, weighted by their items."""
