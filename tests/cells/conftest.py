@@ -1,0 +1,55 @@
+"""Every cell with small pairwise different sizes, and random parameters, inputs and states for it."""
+
+import numpy as np
+import pytest
+import torch
+
+from tensor_rnns import cells
+
+INPUTS, HIDDEN, RANK, BATCH = 3, 5, 2, 4
+BLOCKS = {
+    "vanilla": {"name": "vanilla"},
+    "irnn": {"name": "irnn"},
+    "lstm": {"name": "lstm"},
+    "lstm-relu": {"name": "lstm", "candidate": "relu", "forget_bias": 0.3},
+    "gru": {"name": "gru"},
+    "gru-after": {"name": "gru", "reset": "after"},
+    "gru-relu": {"name": "gru", "candidate": "relu"},
+    "gmr": {"name": "gmr", "rank": RANK},
+    "gmr_c": {"name": "gmr_c", "rank": RANK},
+    "tgu": {"name": "tgu", "rank": RANK},
+    "tgu-linear": {"name": "tgu", "rank": RANK, "candidate": "linear"},
+    "tgu-forget": {"name": "tgu", "rank": RANK, "gate": "forget"},
+    "tgu_c": {"name": "tgu_c", "rank": RANK},
+    "tgu_c-linear": {"name": "tgu_c", "rank": RANK, "candidate": "linear"},
+    "tgu_c-forget": {"name": "tgu_c", "rank": RANK, "gate": "forget"},
+}
+
+
+@pytest.fixture(params=sorted(BLOCKS))
+def cell(request):
+    """A cell of 3 inputs and 5 units."""
+    return cells.build({"hidden": HIDDEN, **BLOCKS[request.param]}, INPUTS)
+
+
+@pytest.fixture
+def rng():
+    """A generator with a fixed seed."""
+    return np.random.default_rng(17)
+
+
+@pytest.fixture
+def values():
+    """A function that makes (parameters, x, state) of a cell, float64, with the leading axes given."""
+
+    def make(cell, *lead, seed=1):
+        generator = torch.Generator().manual_seed(seed)
+
+        def normal(*shape):
+            return torch.randn(*lead, *shape, dtype=torch.float64, generator=generator)
+
+        params = {name: normal(*shape) for name, shape in cell.shapes().items()}
+        state = tuple(normal(BATCH, cell.hidden) for _ in cell.states)
+        return params, normal(BATCH, cell.inputs), state
+
+    return make
