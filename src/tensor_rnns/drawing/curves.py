@@ -1,8 +1,8 @@
-"""Curves against updates: a panel for each condition, a colour for each variant, the papers' points beside ours.
+"""Curves against updates: a panel a condition, a colour a variant, the papers' points beside ours.
 
-Keys of the artefact: `panels` and `colour` (columns; `colour` may be a list), `where`, `measure` (`name: running` with
-`width`, or `name: curve`; `of`, `split`), `centre` (mean or median), `band` (quantiles, range, none), `beside` (ids of
-`paper_values`), `lines` (`task_baseline` or {value, label}), `x`, `y` ({scale, label, limits}), `labels`, `title`.
+Keys of the artefact: `panels` and `colour` (columns; `colour` may be a list), `where`, `measure` (`running` with
+`width`, `of`, `split`), `centre` (mean or median), `band` (quantiles, range, none), `beside` (ids of `paper_values`),
+`lines` (`task_baseline` or {value, label}), `x`, `y` ({scale, label, limits}), `labels`.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,9 @@ from tensor_rnns.experiments.records import Artefact
 
 FEW = 10
 """Up to so many replicas each has its own thin line."""
-MEASURES = ("running", "curve")
+LEVELS = ((0, (7, 3)), (0, (1, 2)), (0, (6, 2, 1, 2, 1, 2)))
+"""Line styles of the levels that `lines` asks for."""
+MEASURES = ("running",)
 
 
 @dataclass
@@ -87,7 +89,7 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
 
 def _rows(data: ArtefactData, artefact: Artefact) -> tuple[pd.DataFrame, Mapping[str, Any]]:
     """The rows of the curves that the artefact draws, and its measure."""
-    measure = dict(artefact.spec.get("measure") or {"name": "curve"})
+    measure = dict(artefact.spec.get("measure") or {"name": "running", "width": 1})
     if measure["name"] not in MEASURES:
         raise ValueError(
             f"{artefact.id}: curves draw no {measure['name']!r}; allowed measures: {', '.join(MEASURES)}"
@@ -146,7 +148,10 @@ def _draw_group(axis: Axes, found: list[Line], group: Group, spec: Mapping[str, 
             axis.plot(updates, values, color=colour, linewidth=0.5, alpha=0.45)
         if line.failed:
             axis.plot(
-                updates[-1:], values[-1:], color=colour, marker="x", markersize=6, linestyle="none", zorder=4
+                updates[-1:], values[-1:], "x", color="white", markersize=8, markeredgewidth=3, zorder=6
+            )
+            axis.plot(
+                updates[-1:], values[-1:], "x", color=colour, markersize=7, markeredgewidth=1.5, zorder=7
             )
     whole = summary(drawn, centre, band)
     updates, middle, low, high = thinned(whole.updates, whole.centre, whole.low, whole.high)
@@ -208,7 +213,7 @@ def _draw_lines(
 ) -> list[Line2D]:
     """Draw the levels of `lines`; the legend entries that are not yet `known`."""
     handles = []
-    for entry in spec.get("lines", ()):
+    for place_of, entry in enumerate(spec.get("lines", ())):
         if entry == "task_baseline":
             rows = data.metrics[data.metrics["name"] == "baseline"]
             rows = rows if place is None else rows[rows[panel_key] == place]
@@ -219,7 +224,7 @@ def _draw_lines(
             raise ValueError(f"lines names {entry!r}; allowed are task_baseline and {{value, label}}")
         if level is None:
             continue
-        own = {"color": "#444444", "linestyle": "-.", "linewidth": 0.9}
+        own = {"color": "#444444", "linestyle": LEVELS[place_of % len(LEVELS)], "linewidth": 0.9}
         axis.axhline(level, zorder=1, **own)
         if label not in [handle.get_label() for handle in [*known, *handles]]:
             handles.append(Line2D([], [], label=label, **own))

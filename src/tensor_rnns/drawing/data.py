@@ -1,4 +1,4 @@
-"""What a drawing may look at: the collected tables of one experiment at one scale, and its block of the YAML file."""
+"""What a drawing may look at: the collected tables of one experiment at one scale, and its experiment file."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,24 +10,15 @@ import numpy as np
 import pandas as pd
 
 from tensor_rnns.analysis.collect import CURVES, METRICS, RUNS
+from tensor_rnns.analysis.runs import Run
+from tensor_rnns.analysis.tables import COMPUTED, PROBED, Tables, read_table
 from tensor_rnns.drawing.style import cell_title
-from tensor_rnns.experiments.records import KEY, Experiment
-
-COMPUTED = ("item", "name", "index", "value")
-TEXT = {"paper", "experiment", "scale", "condition", "variant", "option", "stage", "dataset", "split", "name", "item",
-        "status", "engine", "device", "host", "protocol", "hash", "commit", "settings"}  # fmt: skip
+from tensor_rnns.experiments.records import Experiment
 
 
-def read_table(path: Path, columns: Sequence[str]) -> pd.DataFrame:
-    """The CSV file `path`, or an empty table with `columns` where there is none; text columns stay text."""
-    if not path.is_file():
-        return pd.DataFrame({name: pd.Series(dtype=str if name in TEXT else float) for name in columns})
-    table = pd.read_csv(path, dtype=dict.fromkeys(TEXT, str), keep_default_na=False, na_values={
-        name: [""] for name in columns if name not in TEXT}, float_precision="round_trip")  # fmt: skip
-    missing = [name for name in columns if name not in table.columns]
-    if missing:
-        raise ValueError(f"{path}: the columns {missing} are missing; it has {list(table.columns)}")
-    return table
+def table(path: Path, columns: tuple[str, ...]) -> pd.DataFrame:
+    """The CSV file `path`, or an empty table with `columns` where there is none."""
+    return read_table(path, columns) if path.is_file() else pd.DataFrame(columns=list(columns), dtype=object)
 
 
 @dataclass(frozen=True)
@@ -40,7 +31,10 @@ class Probe:
 
 @dataclass(frozen=True)
 class ArtefactData:
-    """The collected tables of one experiment at one scale; an empty table stands for what was not run."""
+    """The collected tables of one experiment at one scale; an empty table stands for what was not run.
+
+    `records` are the replicas as the measures take them; for a computed experiment its one pseudo-run.
+    """
 
     experiment: Experiment
     scale: str
@@ -49,85 +43,75 @@ class ArtefactData:
     runs: pd.DataFrame
     computed: pd.DataFrame
     probes: Mapping[str, Probe] = field(default_factory=dict)
+    records: Sequence[Run] = ()
 
     @classmethod
-    def load(cls, experiment: Experiment, scale: str, results: Path | str) -> "ArtefactData":
-        """Read what `results`/`scale` holds of `experiment`."""
-        base = Path(results) / scale
-        collected = base / "collected" / experiment.paper / experiment.name
+    def load(
+        cls, experiment: Experiment, scale: str, results: Path | str, curves: bool = True
+    ) -> "ArtefactData":
+        """Read what `results`/`scale` holds of `experiment`; without `curves` that table, often long, stays empty."""
+        found = Tables(results, scale, experiment.paper, experiment.name)
         probes = {}
-        for path in sorted((base / "probes" / experiment.paper / experiment.name).glob("*.npz")):
+        for path in sorted(found.probes.glob("*.npz")):
             with np.load(path) as arrays:
-                probes[path.stem] = Probe(
-                    dict(arrays), read_table(path.with_suffix(".csv"), (*KEY, *COMPUTED))
-                )
+                probes[path.stem] = Probe(dict(arrays), table(path.with_suffix(".csv"), PROBED))
         return cls(
             experiment,
             scale,
-            read_table(collected / "metrics.csv", METRICS),
-            read_table(collected / "curves.csv", CURVES),
-            read_table(collected / "runs.csv", RUNS),
-            read_table(base / "computed" / experiment.paper / f"{experiment.name}.csv", COMPUTED),
+            table(found.collected / "metrics.csv", METRICS),
+            table(found.collected / "curves.csv" if curves else Path(), CURVES),
+            table(found.collected / "runs.csv", RUNS),
+            table(found.computed_path, COMPUTED),
             probes,
+            found.runs,
         )
 
     @property
     def empty(self) -> bool:
         """Whether nothing of the experiment was run at this scale."""
-        return (
-            self.runs.empty
-            and self.metrics.empty
-            and self.curves.empty
-            and self.computed.empty
-            and not self.probes
-        )
+        return all(part.empty for part in (self.runs, self.curves, self.computed)) and not self.probes
 
-    def chosen(self, table: pd.DataFrame, where: Mapping[str, Any] | None = None) -> pd.DataFrame:
-        """The rows of `table` that `where` allows: a value, a list of values or `all` for each column named.
+    def chosen(self, rows: pd.DataFrame, where: Mapping[str, Any] | None = None) -> pd.DataFrame:
+        """The `rows` that `where` allows: a value, a list of values or `all` for each column named.
 
         Left out, `stage` is final and `option` is main where it ran, else the only option that did (ValueError if
-        there are several). A column that the table lacks raises ValueError.
+        there are several). A column that `rows` lacks raises ValueError.
         """
         where = dict(where or {})
-        unknown = [name for name in where if name not in table.columns]
+        unknown = [name for name in where if name not in rows.columns]
         if unknown:
-            raise ValueError(f"{self.experiment.name}: where names {unknown}; allowed: {list(table.columns)}")
-        if "stage" in table.columns:
+            raise ValueError(f"{self.experiment.name}: where names {unknown}; allowed: {list(rows.columns)}")
+        if "stage" in rows.columns:
             where.setdefault("stage", "final")
-        if "option" in table.columns and "option" not in where:
-            where["option"] = self._option(table[table["stage"] == "final"]["option"].unique())
+        if "option" in rows.columns and "option" not in where:
+            where["option"] = self._option(rows[rows["stage"] == "final"]["option"].unique())
         for name, allowed in where.items():
-            if isinstance(allowed, str) and allowed == "all":
-                continue
-            values = allowed if isinstance(allowed, list | tuple) else [allowed]
-            table = table[table[name].isin(values)]
-        return table
+            if not (isinstance(allowed, str) and allowed == "all"):
+                rows = rows[rows[name].isin(allowed if isinstance(allowed, list | tuple) else [allowed])]
+        return rows
 
     def _option(self, ran: Sequence[str]) -> str:
         if "main" in ran or not len(ran):
             return "main"
         if len(ran) > 1:
-            raise ValueError(
-                f"{self.experiment.name}: where names no option and main did not run; ran: {sorted(ran)}"
-            )
+            told = f"{self.experiment.name}: where names no option and main did not run"
+            raise ValueError(f"{told}; ran: {', '.join(sorted(ran))}")
         return str(ran[0])
 
     def ordered(self, key: str, present: Sequence[Any]) -> list[Any]:
         """`present` in the order of the experiment file for conditions, variants and options, else sorted."""
         blocks = {"condition": "conditions", "variant": "variants", "option": "options"}
         listed = self.experiment.block(blocks[key]) if key in blocks else {}
-        places = {name: place for place, name in enumerate(listed)}
-        return sorted(
-            present, key=lambda value: (places.get(value, -1 if value == "main" else len(places)), value)
-        )
+        places = {"main": -1} | {name: place for place, name in enumerate(listed)}
+        return sorted(present, key=lambda value: (places.get(value, len(places)), value))
 
     def cell(self, variant: str) -> str:
-        """The cell of a variant, or the shell of a model without one; the variant's own name if neither is known."""
+        """The cell of a variant, or the shell of a model without one; the variant's name if neither is known."""
         block = self.experiment.variants.get(variant) or {}
         return str(block.get("cell") or block.get("shell") or variant)
 
     def title(self, key: str, value: Any, labels: Mapping[str, str] | None = None) -> str:
-        """How `value` of the column `key` is called: by `labels`, by the variant's own `label`, or by its cell."""
+        """How `value` of the column `key` is called: by `labels`, the variant's own `label`, or its cell."""
         if value in (labels or {}):
             return str(labels[value])
         if key == "variant":
@@ -138,18 +122,18 @@ class ArtefactData:
             if value == cell or [self.cell(name) for name in self.experiment.variants].count(cell) == 1:
                 return cell_title(cell)
         if key == "point":
-            rates = self.runs.loc[self.runs["point"] == value, "learning_rate"].dropna().unique()
-            return f"rate {rates[0]:g}" if len(rates) == 1 else f"point {value}"
+            rates = self.runs.loc[self.runs["point"] == value, "learning_rate"].unique()
+            return f"rate {float(rates[0]):g}" if len(rates) == 1 and rates[0] else f"point {value}"
         if key == "condition" and (parts := re.fullmatch(r"([A-Z])(\d+)", value)):
             return f"{parts[1]} = {parts[2]}"
         return str(value)
 
-    def remarks(self, table: pd.DataFrame) -> list[str]:
-        """What must be said on every figure and table of these rows: the scale if not the paper's, and stand-ins."""
+    def remarks(self, rows: pd.DataFrame) -> list[str]:
+        """What must be said on every figure and table of `rows`: the scale if not the paper's, and stand-ins."""
         told = [] if self.scale == "paper" else [f"scale: {self.scale}"]
         blocks = [self.experiment.dataset]
         blocks += [(block or {}).get("dataset") or {} for block in self.experiment.conditions.values()]
-        used = set(table["dataset"].unique()) if "dataset" in table.columns else set()
+        used = set(rows["dataset"].unique()) if "dataset" in rows.columns else set()
         pairs: dict[str, list[str]] = {}
         for block in blocks:
             stand_in, real = block.get("stand_in"), block.get("real")

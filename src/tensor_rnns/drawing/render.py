@@ -67,7 +67,7 @@ def render(
         known = sorted(name for home, name in catalogue.artefacts if home == paper)
         raise ValueError(f"no artefact {artefact!r} in {paper!r}; allowed: {', '.join(known) or 'none'}")
     chosen = catalogue.artefacts[paper, artefact]
-    data = ArtefactData.load(catalogue.experiment_of(chosen), scale, results)
+    data = ArtefactData.load(catalogue.experiment_of(chosen), scale, results, curves=chosen.draw != "table")
     if data.empty:
         raise ValueError(f"{paper} {artefact}: {chosen.experiment} was not run at scale {scale}")
     targets = [Path(path) for path in out or paths(results, scale, chosen)]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tensor_rnns.analysis.measures import running_series
+from tensor_rnns.analysis.runs import running_series
 from tensor_rnns.experiments.records import KEY
 
 POINTS = 400

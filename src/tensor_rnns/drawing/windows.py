@@ -1,7 +1,7 @@
-"""Computed numbers against their index: windows of weights, theory curves, spectra; several panels and series.
+"""Computed numbers against their index: windows of weights, theory, spectra; several panels and series.
 
-Keys of the artefact: `panels` (a list of {title, series}; a series is {item, name, label, cell}; `name` may be left out
-where the item has one name), or nothing: then each item is a panel and each name a series. `x`, `y`
+Keys of the artefact: `panels` (a list of {title, series}; a series is {item, name, label, cell}; `name` may be left
+out where the item has one name), or nothing: then each item is a panel and each name a series. `x`, `y`
 ({scale, label, limits}), `lines` ({value, label}), `share_y`.
 """
 

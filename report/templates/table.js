@@ -1,0 +1,74 @@
+"use strict";
+/* Tables of the class `sortable`: each heading becomes a button that sorts; `data-filter` adds a labelled filter. */
+(function () {
+  const order = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
+
+  function key(cell) {
+    const text = (cell.dataset.sort || cell.textContent).trim();
+    const plain = text.replace(/[\u202f\s]/g, "").replace("\u2212", "-").replace("\u221e", "Infinity");
+    const number = parseFloat(plain);
+    return { text, number: /^[-\[]?(\d|\.\d|Infinity)/.test(plain) ? parseFloat(plain.replace("[", "")) : number };
+  }
+
+  function compare(a, b) {
+    if (!a.text !== !b.text) return a.text ? -1 : 1;
+    const numbers = !Number.isNaN(a.number) && !Number.isNaN(b.number);
+    return numbers && a.number !== b.number ? a.number - b.number : order.compare(a.text, b.text);
+  }
+
+  function sort(table, heading, column) {
+    const down = heading.getAttribute("aria-sort") === "ascending";
+    for (const other of heading.parentNode.children) other.removeAttribute("aria-sort");
+    heading.setAttribute("aria-sort", down ? "descending" : "ascending");
+    const body = table.tBodies[0];
+    const rows = Array.from(body.rows, (row) => ({ row, key: key(row.cells[column]) }));
+    rows.sort((a, b) => (!a.key.text || !b.key.text || !down ? compare(a.key, b.key) : compare(b.key, a.key)));
+    body.append(...rows.map((entry) => entry.row));
+  }
+
+  function addFilter(table) {
+    const label = document.createElement("label");
+    const input = document.createElement("input");
+    const count = document.createElement("output");
+    input.type = "search";
+    count.setAttribute("aria-live", "polite");
+    label.append(table.dataset.filter + " ", input);
+    const bar = document.createElement("div");
+    bar.className = "filter";
+    bar.append(label, count);
+    (table.closest(".scroll") || table).before(bar);
+    const rows = Array.from(table.tBodies[0].rows);
+    const show = () => {
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      let shown = 0;
+      for (const row of rows) {
+        const text = row.textContent.toLowerCase();
+        row.hidden = !words.every((word) => text.includes(word));
+        shown += row.hidden ? 0 : 1;
+      }
+      count.textContent = shown + " of " + rows.length;
+    };
+    input.addEventListener("input", show);
+    show();
+  }
+
+  for (const table of document.querySelectorAll("table.sortable")) {
+    Array.from(table.tHead.rows[0].cells).forEach((heading, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...heading.childNodes);
+      heading.append(button);
+      button.addEventListener("click", () => sort(table, heading, column));
+    });
+    if (table.dataset.filter) addFilter(table);
+  }
+
+  function open() {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    for (let box = target && target.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
+    if (target) target.scrollIntoView();
+  }
+  window.addEventListener("hashchange", open);
+  open();
+  window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((box) => (box.open = true)));
+})();

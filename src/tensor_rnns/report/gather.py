@@ -1,0 +1,253 @@
+"""Everything that the report says at one scale, gathered from the files as plain records; nothing is formatted here."""
+
+import csv
+import json
+import platform
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tensor_rnns.drawing.data import ArtefactData
+from tensor_rnns.drawing.render import draw, paths
+from tensor_rnns.drawing.tables import Table
+from tensor_rnns.experiments import Artefact, Catalogue, Experiment
+from tensor_rnns.files import read_json
+from tensor_rnns.report.provenance import Commit
+
+VERDICTS = ("reproduced", "not reproduced", "undecided", "not judged")
+NOT_RUN = "not run at this scale"
+ORDER = ("smoke", "laptop", "paper")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One row of runs.csv, and the folder of its raw metrics where that is known."""
+
+    row: Mapping[str, str]
+    folder: Path | None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The resolved settings with dotted names; blocks that are empty are left out."""
+        return dict(flattened(json.loads(self.row["settings"])))
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One artefact: its files if it was drawn, its table, its claims and its caption."""
+
+    artefact: Artefact
+    experiment: Experiment
+    files: tuple[Path, ...]
+    table: Table | None
+    claims: list[Mapping[str, str]]
+    caption: str
+    described: str
+
+    @property
+    def drawn(self) -> bool:
+        """Whether it was drawn at this scale."""
+        return bool(self.files)
+
+
+@dataclass(frozen=True)
+class Part:
+    """One experiment with its artefacts and runs."""
+
+    experiment: Experiment
+    pieces: list[Piece]
+    runs: list[Run]
+
+
+@dataclass(frozen=True)
+class PaperPart:
+    """One paper: its header, its experiments, the coverage of its catalogue, and its verdicts."""
+
+    paper: str
+    header: Mapping[str, Any]
+    parts: list[Part]
+    coverage: list[Mapping[str, Any]]
+    verdicts: Mapping[str, int]
+
+
+@dataclass
+class Content:
+    """All of the report."""
+
+    scale: str
+    commit: Commit
+    papers: list[PaperPart]
+    claims: list[Mapping[str, str]]
+    board: Mapping[str, Any]
+    datasets: list[Mapping[str, Any]]
+    data: list[str]
+    core_hours: Mapping[str, float]
+    hosts: list[str]
+    versions: Mapping[str, str]
+    notes: str
+    results: Path
+    failed: list[Run] = field(default_factory=list)
+
+    @property
+    def runs(self) -> list[Run]:
+        """Every run of every experiment."""
+        return [run for paper in self.papers for part in paper.parts for run in part.runs]
+
+
+def flattened(block: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, Any]]:
+    """(dotted name, value) of nested mappings; None and empty mappings are left out."""
+    for name, value in block.items():
+        dotted = f"{above}.{name}" if above else name
+        if isinstance(value, Mapping):
+            yield from flattened(value, dotted)
+        elif value is not None:
+            yield dotted, value
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a CSV file as texts; [] where there is none."""
+    if not path.is_file():
+        return []
+    with open(path, encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def gather(catalogue: Catalogue, scale: str, results: Path | str, commit: Commit) -> Content:
+    """Read what `results` holds for the report at `scale`; whatever is absent is absent from the content too."""
+    results = Path(results)
+    home = catalogue.root.resolve().parents[1]
+    claims = read_rows(results / scale / "claims.csv")
+    records = sorted((results / scale / "runs").glob("**/record.json"))
+    contents = [(path.parent, read_json(path)) for path in records]
+    folders = {replica["hash"]: folder for folder, record in contents for replica in record["replicas"]}
+    recorded = _recorded(results)
+    papers = [_paper(catalogue, name, scale, results, home, claims, folders, recorded) for name in catalogue.papers]
+    datasets = [read_json(path) for path in sorted((results / "data" / "ready").glob("*.json"))]
+    board = results / scale / "board.json"
+    content = Content(
+        scale=scale,
+        commit=commit,
+        papers=papers,
+        claims=claims,
+        board=read_json(board) if board.is_file() else {},
+        datasets=datasets,
+        data=[],
+        core_hours=_hours(record for _, record in contents),
+        hosts=sorted({_host(record) for _, record in contents}),
+        versions=_versions(record for _, record in contents),
+        notes=_text(home / "docs" / "obstacles.md"),
+        results=results,
+    )
+    content.data = _data(content, {facts.get("dataset", ""): facts for facts in datasets})
+    content.failed = [run for run in content.runs if run.row["status"] == "failed"]
+    return content
+
+
+def _paper(
+    catalogue: Catalogue, paper: str, scale: str, results: Path, home: Path, claims: list[dict[str, str]],
+    folders: Mapping[str, Path], recorded: Mapping[tuple[str, str], int],
+) -> PaperPart:  # fmt: skip
+    header = catalogue.papers[paper]
+    described = header.get("catalogue") or {}
+    parts = []
+    for (home_paper, name), experiment in catalogue.experiments.items():
+        if home_paper == paper:
+            rows = read_rows(results / scale / "collected" / paper / name / "runs.csv")
+            runs = [Run(row, folders.get(row["hash"])) for row in rows]
+            pieces = [_piece(artefact, experiment, scale, results, home, claims, described)
+                      for artefact in experiment.artefacts]  # fmt: skip
+            parts.append(Part(experiment, pieces, runs))
+    own = [claim for claim in claims if claim["paper"] == paper]
+    verdicts = dict.fromkeys((*VERDICTS, NOT_RUN), 0)
+    for claim in own:
+        verdicts[bucket(claim["verdict"])] += 1
+    known = {claim["claim"] for claim in own}
+    verdicts[NOT_RUN] = sum(claim.paper == paper and claim.id not in known for claim in catalogue.claims)
+    return PaperPart(paper, header, parts, _coverage(catalogue, paper, described, results, recorded), verdicts)
+
+
+def bucket(verdict: str) -> str:
+    """The verdict without its bracket: `not judged (laptop, n = 2)` is `not judged`; ValueError for another word."""
+    for name in VERDICTS:
+        if verdict == name or verdict.startswith(f"{name} ("):
+            return name
+    raise ValueError(f"unknown verdict {verdict!r}; allowed: {', '.join(VERDICTS)}")
+
+
+def _piece(
+    artefact: Artefact, experiment: Experiment, scale: str, results: Path, home: Path, claims: list[dict[str, str]],
+    described: Mapping[str, str],
+) -> Piece:  # fmt: skip
+    files = tuple(paths(results, scale, artefact))
+    files = files if all(path.is_file() for path in files) else ()
+    table = None
+    if files and artefact.draw == "table":
+        drawn = draw(ArtefactData.load(experiment, scale, results, curves=False), artefact)
+        table = drawn if isinstance(drawn, Table) else None
+    own = [claim for claim in claims if claim["paper"] == artefact.paper and claim["artefact"] == artefact.id]
+    given = str(artefact.spec.get("caption") or f"report/captions/{artefact.paper}/{artefact.id}.md")
+    caption = _text(home / given) if given.endswith(".md") else given
+    return Piece(artefact, experiment, files, table, own, caption, described.get(artefact.id, experiment.title))
+
+
+def _coverage(
+    catalogue: Catalogue, paper: str, described: Mapping[str, str], results: Path, recorded: Mapping[tuple[str, str], int]
+) -> list[Mapping[str, Any]]:
+    """Per artefact of the paper, listed or beyond the list: where it was drawn, and with how many recorded seeds."""
+    known = {artefact.id: artefact for (home, _), artefact in catalogue.artefacts.items() if home == paper}
+    rows = []
+    for name in [*described, *(name for name in known if name not in described)]:
+        artefact = known.get(name)
+        drawn = [scale for scale in ORDER if artefact and all(p.is_file() for p in paths(results, scale, artefact))]
+        n = recorded.get((paper, artefact.experiment), 0) if artefact else 0
+        rows.append({"id": name, "what": described.get(name) or catalogue.experiment_of(artefact).title,
+                     "listed": name in described, "planned": artefact is not None, "drawn": drawn, "recorded": n})  # fmt: skip
+    return rows
+
+
+def _recorded(results: Path) -> dict[tuple[str, str], int]:
+    """{(paper, experiment): number of seeds of the runs recorded at paper scale}."""
+    seeds: dict[tuple[str, str], set[int]] = {}
+    for path in sorted((results / "recorded" / "runs").glob("**/record.json")):
+        for replica in read_json(path)["replicas"]:
+            if replica["stage"] == "final":
+                seeds.setdefault((replica["paper"], replica["experiment"]), set()).add(int(replica["seed"]))
+    return {place: len(found) for place, found in seeds.items()}
+
+
+def _hours(records: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+    """Core-hours of final runs, of searches, and of the failed replicas among both."""
+    hours = {"final": 0.0, "search": 0.0, "failed": 0.0}
+    for record in records:
+        for replica in record["replicas"]:
+            spent = (replica.get("seconds_per_update") or 0.0) * (replica.get("updates") or 0) * record.get("threads", 1)
+            hours["search" if replica["stage"] == "search" else "final"] += spent / 3600
+            hours["failed"] += spent / 3600 if replica["status"] == "failed" else 0.0
+    return hours
+
+
+def _host(record: Mapping[str, Any]) -> str:
+    gpu = record.get("gpu")
+    parts = [str(record.get("processor") or "processor not recorded"), f"{record.get('cores') or '?'} cores",
+             str(gpu["name"]) if gpu else "no GPU"]  # fmt: skip
+    return ", ".join(parts)
+
+
+def _versions(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Versions as recorded by the runs, several of one package side by side, and those of this process."""
+    found: dict[str, set[str]] = {"python (report)": {platform.python_version()}}
+    for record in records:
+        for package, version in (record.get("versions") or {}).items():
+            found.setdefault(package, set()).add(str(version))
+    return {package: ", ".join(sorted(versions)) for package, versions in sorted(found.items())}
+
+
+def _data(content: Content, facts: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The data sets that the runs used, with a mark on stand-ins."""
+    used = sorted({run.row["dataset"] for run in content.runs if run.row["dataset"]})
+    return [f"{name} (stand-in)" if facts.get(name, {}).get("stand_in") else name for name in used]
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8").strip() if path.is_file() else ""

@@ -1,0 +1,49 @@
+"""Which commit the report was made from, and the one time that it carries."""
+
+import os
+import subprocess
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Commit:
+    """The commit of the checkout, whether tracked files differ from it, and its time in seconds since 1970."""
+
+    name: str
+    dirty: bool
+    epoch: int
+
+    @property
+    def date(self) -> str:
+        """The day of the time that the report carries, as year-month-day in UTC."""
+        return datetime.fromtimestamp(self.epoch, UTC).strftime("%Y-%m-%d")
+
+    @property
+    def text(self) -> str:
+        """The commit as printed."""
+        return f"{self.name[:12]}{', with uncommitted changes' if self.dirty else ''}"
+
+
+def commit_of(folder: Path | str) -> Commit:
+    """The commit of the git checkout around `folder`; `SOURCE_DATE_EPOCH` overrides its time.
+
+    Outside a checkout the name is `unknown` and the time 0. ValueError if SOURCE_DATE_EPOCH is not a whole number.
+    """
+    name = _git(folder, "rev-parse", "HEAD")
+    given = os.environ.get("SOURCE_DATE_EPOCH")
+    if given and not given.isdigit():
+        raise ValueError(f"SOURCE_DATE_EPOCH is {given!r}; it must be a whole number of seconds since 1970")
+    epoch = int(given or _git(folder, "show", "-s", "--format=%ct", "HEAD") or 0)
+    dirty = bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))
+    return Commit(name or "unknown", dirty, epoch)
+
+
+def _git(folder: Path | str, *arguments: str) -> str:
+    """What git answers; '' where there is no git or no checkout."""
+    try:
+        answer = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return answer.stdout.strip()

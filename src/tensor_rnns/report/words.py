@@ -1,0 +1,69 @@
+"""How the report puts numbers and short texts, the same in HTML and in LaTeX."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from tensor_rnns.drawing.table import shown
+
+SYMBOLS = {"reproduced": "✓", "not reproduced": "✗", "undecided": "?", "not judged": "○"}
+
+
+def cell(text: Any) -> str:
+    """A number of a CSV file to four figures; other texts as they are."""
+    text = "" if text is None else str(text)
+    try:
+        return shown(float(text))
+    except ValueError:
+        return text
+
+
+def interval(row: Mapping[str, str]) -> str:
+    """`[low, high]` of a claim's row; empty where it has no interval."""
+    low, high = row.get("low", ""), row.get("high", "")
+    return f"[{cell(low) or '−∞'}, {cell(high) or '∞'}]" if low or high else ""
+
+
+def plain(value: Any) -> str:
+    """A value of a YAML file in one line: texts as they are, lists and mappings without braces and quotes."""
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {plain(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(plain(part) for part in value)
+    if value is None:
+        return "none"
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def slug(*parts: Any) -> str:
+    """A name for a link target made of letters, digits, dots and hyphens."""
+    return re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(str(part) for part in parts)).strip("-")
+
+
+def hours(value: float) -> str:
+    """Core-hours to three figures."""
+    return f"{value:.3g}"
+
+
+def paragraphs(text: str) -> list[list[tuple[str, str]]]:
+    """Plain Markdown as paragraphs of (kind, text): kind is text, code or strong; headings are strong paragraphs.
+
+    List items become paragraphs that begin with a bullet.
+    """
+    found = []
+    for block in re.split(r"\n\s*\n|\n(?=[-*] |#)", text.strip()):
+        line = " ".join(block.split())
+        if line.startswith("#"):
+            found.append([("strong", line.lstrip("# "))])
+            continue
+        line = re.sub(r"^[-*] ", "• ", line)
+        parts = re.split(r"(`[^`]+`|\*\*[^*]+\*\*)", line)
+        found.append([_part(part) for part in parts if part])
+    return [part for part in found if part]
+
+
+def _part(part: str) -> tuple[str, str]:
+    if part.startswith("`"):
+        return "code", part.strip("`")
+    return ("strong", part.strip("*")) if part.startswith("**") else ("text", part)

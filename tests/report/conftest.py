@@ -1,0 +1,130 @@
+"""A made checkout with two papers, real templates, and results written as the jobs write them."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tensor_rnns.analysis.collect import CURVES, METRICS, collect
+from tensor_rnns.analysis.judge import judge
+from tensor_rnns.analysis.tables import COMPUTED
+from tensor_rnns.drawing.render import render
+from tensor_rnns.experiments import Catalogue
+from tensor_rnns.files import write_csv, write_json
+
+HOME = Path(__file__).parents[2]
+PAPER = """
+title: "Made & measured: 50 % of <everything>"
+authors: A. Maker
+year: 2016
+catalogue: {fig-1: "loss against updates", table-1: "losses", fig-9: "never built"}
+"""
+TRAINED = """
+title: Addition & co_ordinates
+source: {section: 5.1, page: 68}
+kind: train
+dataset: {real: jsb, stand_in: chorales}
+task: {name: addition, length: 20}
+model: {shell: last_output}
+training: {optimiser: adam, learning_rate: 0.1, batch: 3, updates: 40, loss: mse}
+conditions: {T20: {task.length: 20}, T30: {task.length: 30}}
+variants: {tgu: {cell: tgu, hidden: 8, rank: 4}, gru: {cell: gru, hidden: 7}}
+options: {slow: {why: the rate of the logs, set: {training.learning_rate: 0.01}, conditions: [T20]}}
+scales:
+  paper: {seeds: 6}
+  smoke: {seeds: 3, conditions: [T20], options: [main]}
+paper_values:
+  log: {points: {1: 0.3, 20: 0.05, 40: 0.002}, from: authors_log, variant: tgu, condition: T20}
+  printed: {value: 0.1767, variant: gru, condition: T20}
+  tgu: {value: 0.0021, variant: tgu, condition: T20}
+artefacts:
+  fig-1: {draw: curves, panels: condition, measure: {name: running, width: 4}, y: {scale: log, label: error},
+          beside: [log], lines: [task_baseline], caption: "Loss of `tgu` & gru; **50 %** of <b>"}
+  table-1: {draw: table, rows: [condition, variant], columns: [{label: loss, measure: {name: metric}},
+            {label: parameters, measure: {name: parameters}}], beside: [printed, tgu]}
+claims:
+  made-1: {statement: "The loss of the TGU is 0.0021 & not < 0", artefact: fig-1, test: value,
+           where: {variant: tgu, condition: T20}, measure: {name: metric}, paper: 0.0021, runs: 1, tol: 0.01, why: made}
+  made-2: {statement: The TGU is below the GRU, artefact: table-1, test: order,
+           less: {variant: tgu, condition: T20}, than: {variant: gru, condition: T20}, measure: {name: metric}}
+deviations:
+  base_line: {paper: "0.1767", code: levels at 0.167, ours: "1/6 = 0.1667", effect: {claim: made-1}}
+"""
+COMPUTED_FILE = """
+title: Windows
+source: {section: 4}
+kind: compute
+compute: {function: windows.windows}
+artefacts:
+  fig-2: {draw: windows, x: {label: step}, y: {label: weight}}
+"""
+LATER = """
+title: Never run
+source: {section: 6}
+kind: train
+task: {name: addition, length: 20}
+model: {shell: last_output}
+training: {optimiser: adam, learning_rate: 0.1, batch: 3, updates: 40, loss: mse}
+variants: {lstm: {cell: lstm, hidden: 8}}
+scales: {paper: {seeds: 2}}
+artefacts: {fig-1: {draw: curves}}
+"""
+
+
+def write_runs(catalogue: Catalogue, results: Path, scale: str) -> None:
+    """Run folders and collected tables of the experiment `addition`; the last seed of the GRU fails."""
+    experiment = catalogue.experiments["made2016", "addition"]
+    folders = []
+    for replica in experiment.replicas(scale, "embedded", "final"):
+        bad = replica.variant == "gru" and replica.seed == 2
+        noise = np.random.default_rng(replica.seed).random(40) * 0.1 + 0.95
+        start = 12 if replica.variant == "tgu" else 25
+        values = (0.3 / (1 + np.exp(np.arange(1, 41) - start)) + 0.002) * noise
+        values = values[:9] if bad else values
+        key, folder = replica.key, results / scale / "runs" / Path(*replica.place) / f"final-{replica.seed}"
+        metrics = [("train", "loss", float(values[-1])), ("none", "baseline", 1 / 6)]
+        write_csv(folder / "metrics.csv", [key | dict(zip(METRICS[-3:], row, strict=True)) for row in metrics], METRICS)
+        curve = [key | dict(zip(CURVES[-4:], ("train", "loss", k + 1, float(v)), strict=True)) for k, v in enumerate(values)]
+        write_csv(folder / "curves.csv.gz", curve, CURVES)
+        record = key | {"status": "failed" if bad else "done", "failed_at": 9 if bad else None, "updates": len(values),
+                        "parameters": 193, "seconds_per_update": 90.0, "hash": replica.hash,
+                        "protocol": replica.protocol, "searched": replica.searched, "settings": replica.settings}  # fmt: skip
+        write_json(folder / "record.json", {
+            "replicas": [record], "core_hours": 1.0, "versions": {"torch": "2.13.0"}, "host": "here", "cores": 5,
+            "processor": "A processor", "gpu": None, "device": "cpu", "engine": "eager", "threads": 2,
+            "commit": "c0ffee", "dirty": False})  # fmt: skip
+        folders.append(folder)
+    collect(folders, results / scale / "collected" / "made2016" / "addition")
+
+
+def write_papers(home: Path) -> Catalogue:
+    """Two papers, the second without any experiment that has run."""
+    for paper, files in {"made2016": {"addition": TRAINED, "windows": COMPUTED_FILE}, "late2017": {"later": LATER}}.items():
+        folder = home / "workflow" / "papers" / paper
+        folder.mkdir(parents=True)
+        (folder / "paper.yaml").write_text(PAPER.replace("Made", paper))
+        for name, text in files.items():
+            (folder / f"{name}.yaml").write_text(text)
+    return Catalogue.load(home / "workflow" / "papers")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Catalogue, Path]:
+    """The catalogue and the results folder; everything of `made2016` has run at smoke scale, nothing of `late2017`."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1479686400")
+    home, results = tmp_path / "checkout", tmp_path / "checkout" / "results"
+    catalogue = write_papers(home)
+    shutil.copytree(HOME / "report" / "templates", home / "report" / "templates")
+    (home / "docs").mkdir()
+    (home / "docs" / "obstacles.md").write_text("# Log\n\n- 12 March: the `server` was gone & came back\n- **13 March**: fine\n")
+    write_runs(catalogue, results, "smoke")
+    rows = [{"item": item, "name": name, "index": k, "value": rate**k}
+            for item in ("forget", "convex") for name, rate in (("slow", 0.9), ("fast", 0.5)) for k in range(12)]  # fmt: skip
+    write_csv(results / "smoke" / "computed" / "made2016" / "windows.csv", rows, COMPUTED)
+    write_json(results / "data" / "ready" / "chorales.json",
+               {"dataset": "chorales", "stand_in": True, "licence": "free", "pieces": {"train": 229, "valid": 76}})  # fmt: skip
+    for artefact in ("fig-1", "table-1", "fig-2"):
+        render(catalogue, "smoke", "made2016", artefact, results)
+    judge(catalogue, "smoke", results)
+    return catalogue, results
