@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 from torch import Tensor
 
-from tensor_rnns.bilinear.initialisers import Scheme, draw
+from tensor_rnns.bilinear.initialisers import Scheme, draw, parse
 from tensor_rnns.cells.named import check_fields
 
 
@@ -49,6 +49,14 @@ def linear_shapes(name: str, rows: int, columns: int) -> dict[str, tuple[int, in
     return {f"{name}/W": (rows, columns), f"{name}/b": (1, columns)}
 
 
+def check_linear(name: str, schemes: Mapping[str, Scheme]) -> None:
+    """ValueError when the initialisers of a linear layer are other than weight and bias, or not known."""
+    if not isinstance(schemes, Mapping) or (schemes.keys() - {"weight", "bias"}):
+        raise ValueError(f"{name}: {schemes!r} given; allowed: initialisers under weight and bias")
+    for scheme in schemes.values():
+        parse(scheme)
+
+
 def initialise_linear(
     name: str, rows: int, columns: int, schemes: Mapping[str, Scheme], rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
@@ -56,8 +64,6 @@ def initialise_linear(
 
     The bias row has one row, so that unit_scaling draws it from U(+-1.732), as the authors' code did.
     """
-    if unknown := sorted(schemes.keys() - {"weight", "bias"}):
-        raise ValueError(f"{name}: {', '.join(unknown)} given; allowed: weight, bias")
     return {
         f"{name}/W": draw(schemes.get("weight", "unit_scaling"), (rows, columns), rng),
         f"{name}/b": draw(schemes.get("bias", "unit_scaling"), (1, columns), rng),

@@ -9,7 +9,7 @@ import numpy as np
 from torch import Tensor
 
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.models.base import Model, initialise_linear, linear, linear_shapes
+from tensor_rnns.models.base import Model, check_linear, initialise_linear, linear, linear_shapes
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,10 @@ class Recurrent(Model):
     cell: Cell
     outputs: int
     run: Callable
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_linear(f"model {self.name}: read_out", self.read_out)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The cell's parameters, then the read-out's."""

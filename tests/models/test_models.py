@@ -1,0 +1,173 @@
+"""Proves that each shell computes its formula for stacked replicas, from parameters drawn as options say."""
+
+import numpy as np
+import pytest
+import torch
+
+from tensor_rnns import models
+
+INPUTS, OUTPUTS, HIDDEN, RANK, STEPS, REPLICAS, BATCH = 3, 2, 5, 4, 6, 7, 8
+SETTINGS = {
+    "last_output": {"model": {"shell": "last_output"}, "cell": {"name": "lstm", "hidden": HIDDEN}},
+    "every_step": {"model": {"shell": "every_step"}, "cell": {"name": "tgu_c", "hidden": 9, "rank": RANK}},
+    "perceptron": {"model": {"shell": "perceptron"}, "cell": None},
+    "mlp": {"model": {"shell": "mlp", "hidden": HIDDEN}, "cell": None},
+    "tensor_layer": {"model": {"shell": "tensor_layer", "rank": RANK, "output_bias": True}, "cell": None},
+}
+
+
+def stacked(model):
+    """Parameters of all replicas, float64."""
+    drawn = [model.initialise(np.random.default_rng(seed)) for seed in range(REPLICAS)]
+    return {name: torch.from_numpy(np.stack([one[name] for one in drawn])) for name in drawn[0]}
+
+
+def given(shell):
+    """Inputs of all replicas, with time for the shells that have it."""
+    lead = (STEPS, REPLICAS, BATCH) if shell in ("last_output", "every_step") else (REPLICAS, BATCH)
+    return torch.from_numpy(np.random.default_rng(99).standard_normal((*lead, INPUTS)))
+
+
+@pytest.fixture(params=sorted(SETTINGS))
+def shell(request):
+    return request.param
+
+
+def test_shapes_count_and_values_agree(shell):
+    model = models.build(SETTINGS[shell], INPUTS, OUTPUTS)
+    values = model.initialise(np.random.default_rng(1))
+    assert {name: value.shape for name, value in values.items()} == model.shapes()
+    assert model.parameter_count() == sum(value.size for value in values.values())
+    assert all(value.dtype == np.float64 for value in values.values())
+
+
+def test_stacked_equals_one_by_one(shell):
+    model = models.build(SETTINGS[shell], INPUTS, OUTPUTS)
+    params, inputs = stacked(model), given(shell)
+    outputs, state = model.forward(params, inputs)
+    for s in range(REPLICAS):
+        alone = {name: value[s : s + 1] for name, value in params.items()}
+        one, one_state = model.forward(alone, inputs[..., s : s + 1, :, :])
+        torch.testing.assert_close(outputs[..., s, :, :], one[..., 0, :, :], rtol=0, atol=1e-12)
+        for many, single in zip(state or (), one_state or (), strict=True):
+            torch.testing.assert_close(many[s], single[0], rtol=0, atol=1e-12)
+
+
+def test_last_output_reads_the_last_state():
+    model = models.build(SETTINGS["last_output"], INPUTS, OUTPUTS)
+    params, inputs = stacked(model), given("last_output")
+    outputs, (h, c) = model.forward(params, inputs)
+    assert outputs.shape == (REPLICAS, BATCH, OUTPUTS)
+    assert c.shape == (REPLICAS, BATCH, HIDDEN)
+    expected = torch.einsum("sbh,sho->sbo", h, params["read_out/W"]) + params["read_out/b"]
+    torch.testing.assert_close(outputs, expected, rtol=0, atol=1e-12)
+
+
+def test_every_step_ends_where_last_output_does():
+    settings = SETTINGS["every_step"]
+    params, inputs = stacked(models.build(settings, INPUTS, OUTPUTS)), given("every_step")
+    outputs, _ = models.build(settings, INPUTS, OUTPUTS).forward(params, inputs)
+    at_the_end = models.build(settings | {"model": {"shell": "last_output"}}, INPUTS, OUTPUTS)
+    last, _ = at_the_end.forward(params, inputs)
+    assert outputs.shape == (STEPS, REPLICAS, BATCH, OUTPUTS)
+    torch.testing.assert_close(outputs[-1], last, rtol=0, atol=1e-12)
+    shorter, _ = models.build(settings, INPUTS, OUTPUTS).forward(params, inputs[:4])
+    torch.testing.assert_close(outputs[:4], shorter, rtol=0, atol=1e-12)
+
+
+def test_the_state_can_be_carried():
+    model = models.build(SETTINGS["every_step"], INPUTS, OUTPUTS)
+    params, inputs = stacked(model), given("every_step")
+    outputs, _ = model.forward(params, inputs)
+    _, state = model.forward(params, inputs[:2])
+    rest, _ = model.forward(params, inputs[2:], state)
+    torch.testing.assert_close(rest, outputs[2:], rtol=0, atol=1e-12)
+    fresh, _ = model.forward(params, inputs[2:])
+    assert (fresh - rest).abs().max() > 1e-3
+
+
+def test_perceptron_and_mlp():
+    model = models.build(SETTINGS["perceptron"], INPUTS, OUTPUTS)
+    p, x = stacked(model), given("perceptron")
+    outputs, state = model.forward(p, x)
+    assert state is None
+    expected = torch.einsum("sbi,sio->sbo", x, p["read_out/W"]) + p["read_out/b"]
+    torch.testing.assert_close(outputs, expected, rtol=0, atol=1e-12)
+    model = models.build(SETTINGS["mlp"], INPUTS, OUTPUTS)
+    p = stacked(model)
+    hidden = 1 / (1 + torch.exp(-torch.einsum("sbi,sih->sbh", x, p["hidden/W"]) - p["hidden/b"]))
+    expected = torch.einsum("sbh,sho->sbo", hidden, p["read_out/W"]) + p["read_out/b"]
+    torch.testing.assert_close(model.forward(p, x)[0], expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("append_one", [True, False])
+@pytest.mark.parametrize("output_bias", [True, False])
+def test_tensor_layer(append_one, output_bias):
+    block = {"shell": "tensor_layer", "rank": RANK, "append_one": append_one, "output_bias": output_bias}
+    model = models.build({"model": block, "cell": None}, INPUTS, OUTPUTS)
+    p, x = stacked(model), given("tensor_layer")
+    tilde = torch.cat([x, torch.ones(REPLICAS, BATCH, 1, dtype=x.dtype)], -1) if append_one else x
+    factors = [p[f"tensor/{name}"] for name in "ABC"]
+    expected = torch.einsum("sri,srj,srk,sbi,sbk->sbj", *factors, tilde, tilde)
+    expected = expected + p["output/b"] if output_bias else expected
+    torch.testing.assert_close(model.forward(p, x)[0], expected, rtol=0, atol=1e-12)
+    assert ("output/b" in model.shapes()) == output_bias
+
+
+def test_a_tensor_layer_without_bias_is_zero_at_zero():
+    block = {"shell": "tensor_layer", "rank": RANK, "append_one": False}
+    model = models.build({"model": block, "cell": None}, INPUTS, OUTPUTS)
+    outputs, _ = model.forward(stacked(model), torch.zeros(REPLICAS, BATCH, INPUTS, dtype=torch.float64))
+    assert not outputs.any()
+
+
+def test_a_rank_one_layer_with_a_one_solves_exclusive_or():
+    model = models.build({"model": {"shell": "tensor_layer", "rank": 1}, "cell": None}, 2, 1)
+    factors = {"A": [[[1.0, 1.0, -0.5]]], "B": [[[-1.0]]], "C": [[[1.0, 1.0, -1.5]]]}
+    params = {f"tensor/{name}": torch.tensor(values) for name, values in factors.items()}
+    outputs, _ = model.forward(params, torch.tensor([[[0.0, 0], [0, 1], [1, 0], [1, 1]]]))
+    assert (outputs[0, :, 0] > 0).tolist() == [False, True, True, False]
+
+
+def test_initialisers_reach_their_parameters():
+    read_out = {"weight": {"constant": 2}, "bias": "constant(3)"}
+    settings = SETTINGS["last_output"] | {"model": {"shell": "last_output", "read_out": read_out}}
+    values = models.build(settings, INPUTS, OUTPUTS).initialise(np.random.default_rng(1))
+    assert (values["read_out/W"] == 2).all()
+    assert (values["read_out/b"] == 3).all()
+    for shell in ("perceptron", "mlp", "tensor_layer"):
+        settings = {"model": SETTINGS[shell]["model"] | {"initialiser": "constant(4)"}, "cell": None}
+        values = models.build(settings, INPUTS, OUTPUTS).initialise(np.random.default_rng(1))
+        assert all((value == 4).all() for value in values.values())
+
+
+def test_the_default_read_out_has_the_authors_ranges():
+    settings = {"model": {"shell": "last_output"}, "cell": {"name": "gru", "hidden": 12}}
+    values = models.build(settings, INPUTS, 2000).initialise(np.random.default_rng(1))
+    assert 0.49 < np.abs(values["read_out/W"]).max() <= 0.5
+    assert 1.70 < np.abs(values["read_out/b"]).max() <= np.sqrt(3)
+
+
+GRU = {"name": "gru", "hidden": HIDDEN}
+
+
+@pytest.mark.parametrize(
+    ("block", "cell", "message"),
+    [
+        ({"shell": "cathedral"}, None, "'cathedral' is not known; allowed: every_step, last_output, mlp"),
+        ({"shell": "last_output"}, None, "last_output: no cell given; allowed: .*tgu"),
+        ({"shell": "last_output"}, {"name": "gru"}, "gru: hidden asked for"),
+        ({"shell": "mlp", "hidden": 2}, GRU, "cell 'gru' given; allowed: none"),
+        ({"shell": "mlp"}, None, "mlp: hidden asked for; given: nothing"),
+        ({"shell": "mlp", "hidden": 0}, None, "hidden = 0 given"),
+        ({"shell": "mlp", "hidden": 2, "activation": "step"}, None, "'step' given; allowed: sigmoid"),
+        ({"shell": "perceptron", "rank": 2}, None, "perceptron: rank given; allowed: initialiser"),
+        ({"shell": "tensor_layer", "rank": 0}, None, "rank = 0 given"),
+        ({"shell": "tensor_layer", "rank": 1, "append_one": 1}, None, "append_one = 1 given"),
+        ({"shell": "every_step", "read_out": {"gain": 2}}, GRU, "read_out: .*2} given; allowed: .*weight"),
+        ({"shell": "every_step", "read_out": {"bias": "none"}}, GRU, "initialiser 'none' is not known"),
+    ],
+)
+def test_wrong_settings_are_refused(block, cell, message):
+    with pytest.raises(ValueError, match=message):
+        models.build({"model": block, "cell": cell}, INPUTS, OUTPUTS)
