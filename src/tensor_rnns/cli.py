@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from tensor_rnns.experiments import SCALES, Catalogue, Experiment, Replica, cohorts, resolve
-from tensor_rnns.files import read_json
+from tensor_rnns.files import read_json, write_json
 
 PAPERS = Path("workflow/papers")
 SCHEMA = Path("workflow/schemas/experiment.schema.yaml")
@@ -26,7 +26,7 @@ def refusals() -> Iterator[None]:
     """Turn an error that a person can mend into one message and exit code 2, without a traceback."""
     try:
         yield
-    except (ValueError, FileNotFoundError) as error:
+    except (ValueError, OSError) as error:
         click.echo(f"tensor-rnns: {error}", err=True)
         sys.exit(2)
 
@@ -81,11 +81,13 @@ def download(sources: tuple[str, ...], everything: bool, mirrors: tuple[str, ...
     """Download SOURCES, verify size and sha256, and only then give the files their names."""
     from tensor_rnns import datasets
 
+    known = sorted({datasets.source_of(dataset) for dataset in datasets.names()} - {None})
     with refusals():
         if not sources and not everything:
-            raise ValueError(f"no source given; allowed are {datasets.sources()}, or --all")
-        for source in datasets.sources() if everything else sources:
-            datasets.download(source, into / source, [part for m in mirrors for part in m.split(",") if part])
+            raise ValueError(f"no source given; allowed are {', '.join(known)}, or --all")
+        for source in known if everything else sources:
+            found = datasets.download(source, into, mirrors)
+            write_json(into / source / "verified.json", {path.name: path.stat().st_size for path in found})
 
 
 @main.command()
@@ -161,7 +163,7 @@ def select(scale, data, paper, experiment, condition, variant, option, runs, out
     with refusals():
         asked = experiment_named(paper, experiment)
         values = resolve.points(resolve.grid(asked, scale, condition, variant, option))
-        selection.choose_from(asked, values, runs, out)
+        selection.select_from_folders(runs, asked.search["select"], values, out)
 
 
 @main.command()

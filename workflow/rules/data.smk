@@ -6,11 +6,17 @@ def raw_of(wildcards):
     return [f"results/data/raw/{source}/verified.json"] if source else []
 
 
+def dataset_digest(dataset):
+    """The data set's entry and the code of its parser."""
+    parser = digest.PACKAGE / "datasets" / f"{dataset}.py"
+    return digest.digest([repr(datasets.entry(dataset)), digest.of_source(parser) if parser.exists() else ""])
+
+
 rule download:
     output:
         "results/data/raw/{source}/verified.json",
     params:
-        digest=lambda wildcards: datasets.digest_of_source(wildcards.source),
+        digest=lambda wildcards: digest.digest(repr(datasets.source(wildcards.source))),
         mirrors=" ".join(f"--mirror '{mirror}'" for mirror in MIRRORS),
     log:
         "results/logs/download/{source}.log",
@@ -25,7 +31,7 @@ rule prepare:
         "results/data/ready/{dataset}.npz",
         "results/data/ready/{dataset}.json",
     params:
-        digest=lambda wildcards: datasets.digest_of_dataset(wildcards.dataset),
+        digest=lambda wildcards: dataset_digest(wildcards.dataset),
     log:
         "results/logs/prepare/{dataset}.log",
     shell:

@@ -56,9 +56,14 @@ class TGU(Cell):
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """(h_t,)."""
         (h,) = state
+        gate, z = self.gate_and_candidate(p, x, h)
+        return (gated(self.gate, gate, h, z),)
+
+    def gate_and_candidate(self, p: dict[str, Tensor], x: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
+        """(p_t, z_t), equations 4.6 and 4.7; probes look at them."""
         gate = torch.sigmoid(self.tensor.product(p, x, h) + h @ p["U"] + x @ p["V"] + p["b"])
         z = ACTIVATIONS[self.candidate](x @ p["W_in"] + p["b_in"])
-        return (gated(self.gate, gate, h, z),)
+        return gate, z
 
 
 @dataclass(frozen=True)
@@ -99,9 +104,14 @@ class TGUC(Cell):
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """(h_t,)."""
         (h,) = state
+        gate, z = self.gate_and_candidate(p, x, h)
+        return (gated(self.gate, gate, h, z),)
+
+    def gate_and_candidate(self, p: dict[str, Tensor], x: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
+        """(p_t, z_t), section 4.3.2 and equation 4.7; probes look at them."""
         gate = torch.sigmoid(self.tensor.product(p, x, h))
         z = ACTIVATIONS[self.candidate](x @ p["W_in"] + p["b_in"])
-        return (gated(self.gate, gate, h, z),)
+        return gate, z
 
 
 def gated(kind: str, p: Tensor, h: Tensor, z: Tensor) -> Tensor:

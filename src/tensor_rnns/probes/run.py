@@ -1,0 +1,51 @@
+"""Run one probe of an experiment over its final runs: arrays to .npz, numbers to .csv beside it."""
+
+import importlib
+import io
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tensor_rnns.experiments import KEY, Experiment
+from tensor_rnns.experiments.vocabulary import modules_with
+from tensor_rnns.files import write_csv, writing
+from tensor_rnns.probes.trained import trained_replicas
+
+COLUMNS = (*KEY, "item", "name", "index", "value")
+
+
+def run(experiment: Experiment, name: str, runs: Sequence[Path], ready: Path, out: Path) -> None:
+    """Write the arrays of the probe `name` to `out` (.npz) and its rows to the .csv of the same stem.
+
+    Arrays are called condition/variant/option/seed/<array>. ValueError for an unknown probe or function.
+    """
+    if name not in experiment.probes:
+        raise ValueError(f"{experiment.name} has no probe {name!r}; allowed are {sorted(experiment.probes)}")
+    spec = experiment.probes[name]
+    allowed = modules_with("probes", "probe")
+    if spec["function"] not in allowed:
+        raise ValueError(f"unknown probe {spec['function']!r}; allowed are {', '.join(allowed)}")
+    function = importlib.import_module(f"tensor_rnns.probes.{spec['function']}").probe
+    arrays: dict[str, np.ndarray] = {}
+    rows: list[Mapping[str, Any]] = []
+    for folder in runs:
+        for trained in trained_replicas(folder, ready):
+            found, numbers = function(trained, spec.get("arguments") or {})
+            key = trained.key
+            place = f"{key['condition']}/{key['variant']}/{key['option']}/{key['seed']}"
+            arrays |= {f"{place}/{array}": value.detach().numpy() for array, value in found.items()}
+            rows += [{**key, **row} for row in numbers]
+    write_arrays(out, arrays)
+    write_csv(out.with_suffix(".csv"), rows, COLUMNS)
+
+
+def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
+    """An .npz file with a fixed date inside, so that equal arrays give equal bytes."""
+    with writing(path, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
+        for name, array in sorted(arrays.items()):
+            content = io.BytesIO()
+            np.lib.format.write_array(content, array, allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0)), content.getvalue())
