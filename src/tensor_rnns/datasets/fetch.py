@@ -76,63 +76,72 @@ def download(
     mirrors = (mirrors,) if isinstance(mirrors, str) else tuple(mirrors)
     files = table.source(source).files
     places = [list(addresses(file, mirrors)) for file in files]
-    target = Path(folder) / source
-    target.mkdir(parents=True, exist_ok=True)
-    paths = []
+    home = Path(folder) / source
+    home.mkdir(parents=True, exist_ok=True)
     for number, (file, tried) in enumerate(zip(files, places, strict=True), start=1):
         label = f"{source} {number}/{len(files)}: {file.name}"
-        paths.append(
-            fetch_file(
-                file, target / file.name, tried, patience or Patience(), lambda t, a=label: say(f"{a}: {t}")
-            )
+        fetch_file(
+            file, home / file.name, tried, patience or Patience(), lambda text, a=label: say(f"{a}: {text}")
         )
-    return paths
+    return [home / file.name for file in files]
 
 
 def fetch_file(
     file: table.File, target: Path, tried: Sequence[Address], patience: Patience, say: Callable[[str], None]
-) -> Path:
+) -> None:
     """Bring one file to `target` from the first address of `tried` that holds it; see `download`."""
     if target.exists():
         try:
             check(target, file.size, file.sha256)
             say("already there, size and sha256 right")
-            return target
+            return
         except Refused as error:
             say(f"there, but wrong ({error}); fetched again")
     reasons = []
     for address in tried:
-        part = target.with_name(f"{target.name}{'.' + address.packed.form if address.packed else ''}.part")
         say(f"{address.size:,} bytes from {address.url}")
         try:
-            transfer(address.url, part, address.size, address.sha256, patience, say)
-            if address.packed is None:
-                part.replace(target)
-            else:
-                unpack.unpack(part, target, address.packed.form, file.size, file.sha256)
-        except Refused as error:
-            reasons.append(f"{address.url}\n    {error}")
-            say(f"refused: {error}")
-        except OSError as error:
-            if error.errno not in NO_SPACE:
-                raise
-            discard(target)
-            free = shutil.disk_usage(target.parent).free
-            raise DownloadError(
-                f"no space left for {target}: {address.size:,} bytes were to be written, {free:,} are free; "
-                "nothing half-written was kept"
-            ) from error
-        else:
-            discard(target)
+            obtain(address, file, target, patience, say)
             say("size and sha256 right")
-            return target
+            return
+        except Refused as error:
+            say(f"refused: {error}")
+            reasons.append(f"\n  {address.url}\n    {error}")
     raise DownloadError(
-        f"{file.name} could not be had from any of {len(tried)} addresses:\n"
-        + "\n".join(f"  {reason}" for reason in reasons)
+        f"{file.name} could not be had from any of {len(tried)} addresses "
+        "(mirrors can be given in config.yaml):" + "".join(reasons)
     )
+
+
+def obtain(
+    address: Address, file: table.File, target: Path, patience: Patience, say: Callable[[str], None]
+) -> None:
+    """Bring `file` to `target` from one address; Refused says why not, DownloadError that the disk is
+    full.
+    """
+    packed = address.packed
+    part = target.with_name(f"{target.name}.{packed.form}.part" if packed else f"{target.name}.part")
+    try:
+        transfer(address.url, part, address.size, address.sha256, patience, say)
+        if packed:
+            unpack.unpack(part, target, packed.form, file.size, file.sha256)
+        else:
+            part.replace(target)
+    except OSError as error:
+        if error.errno not in NO_SPACE:
+            raise
+        discard(target)
+        needed = address.size + (file.size if packed else 0)
+        free = shutil.disk_usage(target.parent).free
+        raise DownloadError(
+            f"no space left for {target}: {needed:,} bytes are needed, {free:,} are free; "
+            "nothing half-written was kept"
+        ) from error
+    discard(target)
 
 
 def discard(target: Path) -> None:
     """Remove what was kept aside for `target`."""
-    for aside in target.parent.glob(f"{target.name}*.part*"):
-        aside.unlink(missing_ok=True)
+    for pattern in (f"{target.name}.part*", f"{target.name}.*.part*"):
+        for aside in target.parent.glob(pattern):
+            aside.unlink(missing_ok=True)

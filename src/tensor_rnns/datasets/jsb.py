@@ -25,8 +25,9 @@ def read_pickle(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         raise ValueError(f"{path}: expected a dict with {', '.join(SPLITS)}, found {found}")
     pieces = {}
     for split in SPLITS:
-        listed(content[split], f"{path}: {split}")
         pieces[split] = []
+        if not listed(content[split], f"{path}: {split}"):
+            raise ValueError(f"{path}: {split}: no pieces")
         for number, piece in enumerate(content[split]):
             where = f"{path}: {split}, piece {number}"
             for notes in listed(piece, where):

@@ -10,7 +10,7 @@ STEPS = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
 
 
 class Note(NamedTuple):
-    """A sounding note: the half-open interval of time in quarter notes from the start, and its MIDI number."""
+    """A sounding note: from `start` until before `stop`, in quarter notes; `pitch` is its MIDI number."""
 
     start: Fraction
     stop: Fraction

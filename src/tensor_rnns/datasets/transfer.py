@@ -1,6 +1,7 @@
 """Bring one address to one partial file: HTTP with resume, retries and time-outs, or a local file."""
 
 import errno
+import os
 import re
 import shutil
 import sys
@@ -60,12 +61,19 @@ def transfer(
         )
         try:
             check(part, size, digest)
+            settle(part)
             return
         except Refused as error:
             drop(part)
             if last or not resumed:
                 raise
             say(f"the resumed file is wrong ({error}); fetched again from the start")
+
+
+def settle(part: Path) -> None:
+    """Wait until the content of `part` is on the disk, so that a rename cannot come before it."""
+    with open(part, "rb") as stream:
+        os.fsync(stream.fileno())
 
 
 def drop(part: Path) -> None:

@@ -24,11 +24,11 @@ def unpack(packed: Path, target: Path, form: str, size: int, digest: str) -> Non
                 out.write(chunk)
                 written += len(chunk)
         if written > size:
-            raise Refused(f"{form}: more comes out than the {size:,} bytes expected")
+            raise Refused(f"more comes out than the {size:,} bytes expected")
         check(aside, size, digest)
     except (lzma.LZMAError, EOFError) as error:
         packed.unlink()
-        raise Refused(f"{form}: damaged ({error})") from error
+        raise Refused(f"unpacked from {form}: damaged ({error})") from error
     except Refused as error:
         packed.unlink()
         aside.unlink(missing_ok=True)

@@ -1,0 +1,338 @@
+"""Proves that a download survives what networks, servers, mirrors and disks do, and never accepts a wrong
+byte.
+"""
+
+import hashlib
+import lzma
+import os
+import re
+from contextlib import contextmanager
+from dataclasses import replace
+from errno import ENOSPC
+
+import pytest
+
+from tensor_rnns.datasets import DownloadError, download, table, unpack
+from tensor_rnns.datasets.sums import Refused
+from tensor_rnns.files import read_json
+
+PAGE = b"\n<!DOCTYPE html><html><body>Sign in to the guest network</body></html>" * 40
+
+
+def names(folder):
+    return sorted(path.name for path in (folder / "thing").iterdir())
+
+
+def digest(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def flipped(content, at=123_456):
+    return content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :]
+
+
+def test_whole_file(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/thing.bin", data))
+    (path,) = download("thing", tmp_path, patience=brisk)
+    assert path == tmp_path / "thing" / "thing.bin"
+    assert path.read_bytes() == data
+    assert names(tmp_path) == ["thing.bin"]
+    lines = []
+    download("thing", tmp_path, patience=brisk, say=lines.append)
+    assert len(server.requests) == 1
+    assert lines == ["thing 1/1: thing.bin: already there, size and sha256 right"]
+
+
+def test_broken_connection_is_resumed_within_one_run(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/thing.bin", data, breaks=[90_000, 60_000]))
+    (path,) = download("thing", tmp_path, patience=brisk)
+    assert path.read_bytes() == data
+    starts = [int(request.range[6:-1]) for request in server.requests[1:]]
+    assert len(starts) == 2
+    assert 70_000 < starts[0] <= 90_000
+    assert starts[0] + 40_000 < starts[1] <= starts[0] + 60_000
+    assert server.requests[2].sent == len(data) - starts[1]
+    assert sum(request.sent for request in server.requests) < len(data) + 2 * 16_384
+
+
+def test_partial_file_is_kept_and_resumed_by_a_later_run(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/thing.bin", data, breaks=[120_000], etag='"one"'))
+    with pytest.raises(DownloadError, match=r"IncompleteRead.*\(1 tries\)"):
+        download("thing", tmp_path, patience=replace(brisk, attempts=1))
+    assert names(tmp_path) == ["thing.bin.part", "thing.bin.part.json"]
+    held = (tmp_path / "thing" / "thing.bin.part").read_bytes()
+    assert data.startswith(held)
+    assert len(held) > 100_000
+    assert read_json(tmp_path / "thing" / "thing.bin.part.json")["validator"] == '"one"'
+    (path,) = download("thing", tmp_path, patience=brisk)
+    assert path.read_bytes() == data
+    assert server.requests[1].range == f"bytes={len(held)}-"
+    assert server.requests[1].sent == len(data) - len(held)
+    assert names(tmp_path) == ["thing.bin"]
+
+
+def test_file_that_changed_on_the_server_is_fetched_whole(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/thing.bin", flipped(data, 5), breaks=[120_000], etag='"old"'))
+    with pytest.raises(DownloadError):
+        download("thing", tmp_path, patience=replace(brisk, attempts=1))
+    server.serve("/thing.bin", data, etag='"new"')
+    (path,) = download("thing", tmp_path, patience=brisk)
+    assert path.read_bytes() == data
+    assert [request.sent for request in server.requests[1:]] == [len(data)]
+
+
+def test_wrong_beginning_without_etag_is_found_and_fetched_again(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/thing.bin", flipped(data, 5), breaks=[120_000]))
+    with pytest.raises(DownloadError):
+        download("thing", tmp_path, patience=replace(brisk, attempts=1))
+    server.serve("/thing.bin", data)
+    lines = []
+    (path,) = download("thing", tmp_path, patience=brisk, say=lines.append)
+    assert path.read_bytes() == data
+    assert [request.range is None for request in server.requests] == [True, False, True]
+    assert any("the resumed file is wrong" in line for line in lines)
+
+
+def test_whole_partial_file_needs_no_request(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/thing.bin", data))
+    (tmp_path / "thing").mkdir()
+    (tmp_path / "thing" / "thing.bin.part").write_bytes(data)
+    (path,) = download("thing", tmp_path, patience=brisk)
+    assert path.read_bytes() == data
+    assert server.requests == []
+
+
+@pytest.mark.parametrize("lie", ["start", "total", "silent", "416"])
+def test_lies_about_the_range_lead_to_a_fresh_start(lie, server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/thing.bin", data, lie=lie))
+    (tmp_path / "thing").mkdir()
+    (tmp_path / "thing" / "thing.bin.part").write_bytes(data[:77_777])
+    (path,) = download("thing", tmp_path, patience=brisk)
+    assert path.read_bytes() == data
+    assert [request.range for request in server.requests] == ["bytes=77777-", None]
+
+
+def test_server_without_ranges_is_fetched_from_the_start(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/thing.bin", data, ranges=False, breaks=[90_000]))
+    (path,) = download("thing", tmp_path, patience=brisk)
+    assert path.read_bytes() == data
+    assert [request.sent for request in server.requests] == [90_000, len(data)]
+
+
+def test_short_body_without_length_is_resumed(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/thing.bin", data, length=False, breaks=[90_000]))
+    lines = []
+    (path,) = download("thing", tmp_path, patience=brisk, say=lines.append)
+    assert path.read_bytes() == data
+    assert server.requests[1].range == "bytes=90000-"
+    assert any("broke off at byte 90,000 of 200,003" in line for line in lines)
+
+
+def test_busy_server_is_tried_again_after_growing_waits(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/thing.bin", data, statuses=[503, 429]))
+    lines = []
+    download("thing", tmp_path, patience=brisk, say=lines.append)
+    assert len(server.requests) == 3
+    waits = [re.search(r"again in (\S+) s", line) for line in lines]
+    assert [float(found[1]) for found in waits if found] == [0.01, 0.02]
+
+
+def test_slow_server_runs_into_the_time_out_and_is_resumed(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/thing.bin", data, stalls=[100_000]))
+    lines = []
+    (path,) = download("thing", tmp_path, patience=brisk, say=lines.append)
+    assert path.read_bytes() == data
+    assert any("no data for 0.3 s" in line for line in lines)
+    assert server.requests[1].range is not None
+
+
+def test_dead_address_is_passed_over_for_a_live_one(server, one_file, data, brisk, dead, tmp_path):
+    one_file(dead, server.url + "/gone.bin", server.serve("/thing.bin", data))
+    lines = []
+    (path,) = download("thing", tmp_path, patience=brisk, say=lines.append)
+    assert path.read_bytes() == data
+    assert any("Connection refused (3 tries)" in line for line in lines)
+    assert any("HTTP 404 Not Found" in line for line in lines)
+    assert [request.path for request in server.requests] == ["/gone.bin", "/thing.bin"]
+
+
+def test_every_address_is_listed_with_its_reason(server, one_file, data, brisk, dead, tmp_path):
+    wrong = flipped(data)
+    short = data[:150_001]
+    urls = [
+        dead,
+        server.url + "/gone.bin",
+        server.serve("/flipped.bin", wrong),
+        server.serve("/short.bin", short),
+        server.serve("/page.bin", PAGE),
+        server.serve("/page-without-length.bin", PAGE, length=False),
+        server.serve("/long.bin", data + bytes(2_000_000)),
+    ]
+    one_file(*urls)
+    with pytest.raises(DownloadError) as caught:
+        download("thing", tmp_path, [(tmp_path / "empty").as_uri()], patience=brisk)
+    told = str(caught.value)
+    assert "could not be had from any of 8 addresses" in told
+    places = [told.index(url) for url in [(tmp_path / "empty").as_uri(), *urls]]
+    assert places == sorted(places)
+    sha = f"sha256: expected {digest(data)}, found "
+    reasons = [
+        "no such file",
+        "Connection refused",
+        "HTTP 404 Not Found",
+        f"size: expected 200,003 bytes, found 200,003; {sha}{digest(wrong)}",
+        f"size: expected 200,003 bytes, found 150,001; {sha}{digest(short)}",
+        f"size: expected 200,003 bytes, found {len(PAGE):,}; {sha}{digest(PAGE)}; it looks like an HTML page",
+        f"size: expected 200,003 bytes, found {len(PAGE):,}; {sha}{digest(PAGE)}; it looks like an HTML page",
+        "size: expected 200,003 bytes, found more than",
+    ]
+    for reason, begin, end in zip(reasons, places, [*places[1:], len(told)], strict=True):
+        assert reason in told[begin:end]
+    assert names(tmp_path) == []
+
+
+def test_wrong_file_in_place_is_replaced_only_by_a_right_one(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/thing.bin", flipped(data)))
+    (tmp_path / "thing").mkdir()
+    old = tmp_path / "thing" / "thing.bin"
+    old.write_bytes(b"mine")
+    with pytest.raises(DownloadError):
+        download("thing", tmp_path, patience=brisk)
+    assert old.read_bytes() == b"mine"
+    server.serve("/thing.bin", data)
+    download("thing", tmp_path, patience=brisk)
+    assert old.read_bytes() == data
+
+
+def test_mirrors_come_first_in_their_order(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/public.bin", data))
+    server.serve("/two/some%20where/thing.bin", data)
+    (path,) = download("thing", tmp_path, [server.url + "/one", server.url + "/two/"], patience=brisk)
+    assert path.read_bytes() == data
+    assert [request.path for request in server.requests] == [
+        "/one/some%20where/thing.bin",
+        "/two/some%20where/thing.bin",
+    ]
+
+
+def test_file_mirror_with_spaces_in_its_path(one_file, data, brisk, dead, tmp_path):
+    one_file(dead)
+    mirror = tmp_path / "my mirror"
+    (mirror / "some where").mkdir(parents=True)
+    (mirror / "some where" / "thing.bin").write_bytes(data)
+    (path,) = download("thing", tmp_path / "raw", mirror.as_uri(), patience=brisk)
+    assert path.read_bytes() == data
+
+
+@pytest.mark.parametrize("mirror", ["/data", "ftp://host/data", "file://host/data", ""])
+def test_mirror_that_is_no_url_is_refused_before_anything_is_tried(mirror, server, one_file, data, tmp_path):
+    one_file(server.serve("/thing.bin", data))
+    with pytest.raises(ValueError, match=r"mirror '.*' (is not a URL; allowed are|names the host)"):
+        download("thing", tmp_path, [mirror])
+    assert server.requests == []
+
+
+def packed_copy(data, **change):
+    packed = lzma.compress(data)
+    block = {"form": "xz", "size": len(packed), "sha256": digest(packed), "mirror": "packed/thing.xz"}
+    return packed, table.Packed(**{**block, **change})
+
+
+def test_packed_copy_is_unpacked_and_both_sums_are_checked(server, one_file, data, brisk, tmp_path):
+    packed, block = packed_copy(data)
+    one_file(packed=block)
+    server.serve("/packed/thing.xz", packed)
+    (path,) = download("thing", tmp_path, [server.url], patience=brisk)
+    assert path.read_bytes() == data
+    assert names(tmp_path) == ["thing.bin"]
+    path.unlink()
+    server.serve("/packed/thing.xz", flipped(packed, 1000))
+    server.serve("/some%20where/thing.bin", data)
+    lines = []
+    (path,) = download("thing", tmp_path, [server.url], patience=brisk, say=lines.append)
+    assert path.read_bytes() == data
+    assert any(f"expected {block.sha256}, found {digest(flipped(packed, 1000))}" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (
+            lambda data: flipped(data),
+            "unpacked from xz: size: expected 200,003 bytes, found 200,003; sha256: expected",
+        ),
+        (lambda data: data[:-1], "unpacked from xz: size: expected 200,003 bytes, found 200,002"),
+        (lambda data: data + bytes(9), "unpacked from xz: more comes out than the 200,003 bytes expected"),
+    ],
+)
+def test_packed_copy_of_something_else_is_refused(change, reason, server, one_file, data, brisk, tmp_path):
+    packed, block = packed_copy(change(data))
+    one_file(packed=block)
+    server.serve("/packed/thing.xz", packed)
+    with pytest.raises(DownloadError, match=reason):
+        download("thing", tmp_path, [server.url], patience=brisk)
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("cut", [slice(5000), slice(100, None)])
+def test_damaged_packing_is_refused(cut, one_file, data, brisk, tmp_path):
+    broken = lzma.compress(data)[cut]
+    _, block = packed_copy(data, size=len(broken), sha256=digest(broken))
+    one_file(packed=block)
+    (tmp_path / "mirror" / "packed").mkdir(parents=True)
+    (tmp_path / "mirror" / "packed" / "thing.xz").write_bytes(broken)
+    with pytest.raises(DownloadError, match=r"unpacked from xz: damaged \("):
+        download("thing", tmp_path, [(tmp_path / "mirror").as_uri()], patience=brisk)
+    assert names(tmp_path) == []
+
+
+def test_full_disk_is_said_and_leaves_nothing(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/thing.bin", data), server.serve("/second.bin", data))
+    (tmp_path / "thing").mkdir()
+    os.symlink("/dev/full", tmp_path / "thing" / "thing.bin.part")
+    told = r"no space left for .*thing\.bin: 200,003 bytes are needed, [\d,]+ are free; nothing half-written"
+    with pytest.raises(DownloadError, match=told):
+        download("thing", tmp_path, patience=brisk)
+    assert names(tmp_path) == []
+    assert [request.path for request in server.requests] == ["/thing.bin"]
+
+
+def test_full_disk_while_unpacking(server, one_file, data, brisk, tmp_path, monkeypatch):
+    packed, block = packed_copy(data)
+    one_file(packed=block)
+    server.serve("/packed/thing.xz", packed)
+
+    @contextmanager
+    def full(path, mode):
+        with open("/dev/full", mode, buffering=0) as stream:
+            yield stream
+
+    monkeypatch.setattr(unpack, "writing", full)
+    told = f"no space left for .*: {200_003 + len(packed):,} bytes are needed"
+    with pytest.raises(DownloadError, match=told) as caught:
+        download("thing", tmp_path, [server.url], patience=brisk)
+    assert caught.value.__cause__.errno == ENOSPC
+    assert names(tmp_path) == []
+
+
+def test_plain_lines_when_not_a_terminal(server, one_file, brisk, tmp_path, capfd, monkeypatch):
+    long = bytes(range(256)) * 20_000
+    file = replace(one_file(server.serve("/long.bin", long)), size=len(long), sha256=digest(long))
+    source = replace(table.source("thing"), files=(file,))
+    monkeypatch.setattr(table, "sources", lambda: {"thing": source})
+    download("thing", tmp_path, patience=brisk)
+    printed = capfd.readouterr().err
+    assert "\r" not in printed
+    lines = printed.splitlines()
+    assert lines[0] == f"thing 1/1: thing.bin: 5,120,000 bytes from {server.url}/long.bin"
+    assert [line.endswith("of 5,120,000 bytes") for line in lines] == [False, True, True, True, True, False]
+    assert lines[-1] == "thing 1/1: thing.bin: size and sha256 right"
+
+
+def test_unknown_source_names_the_known_ones(tmp_path):
+    with pytest.raises(ValueError, match="no source is called 'mnst'; there are mnist, jsb"):
+        download("mnst", tmp_path)
+
+
+def test_refused_is_no_network_error():
+    assert not issubclass(Refused, OSError)

@@ -1,0 +1,191 @@
+"""Proves that pickles of rolls are read as Python would, and that hostile ones are refused, executing
+nothing.
+"""
+
+import builtins
+import collections
+import os
+import pickle
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tensor_rnns.datasets.jsb import read_pickle
+from tensor_rnns.datasets.unpickle import loads
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**31), 2**31 - 1)
+    | st.text(max_size=9)
+    | st.binary(max_size=9),
+    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(max_size=3), inner),
+    max_leaves=12,
+)
+ALLOWED = "allowed are only numpy.core.multiarray.scalar, numpy._core.multiarray.scalar, numpy.dtype"
+
+
+class Call:
+    """Pickles as a call of a function."""
+
+    def __init__(self, function, *arguments):
+        self.call = function, arguments
+
+    def __reduce__(self):
+        return self.call
+
+
+@given(value=VALUES, protocol=st.sampled_from([3, 4, 5]))
+def test_containers_are_read_as_python_reads_them(value, protocol):
+    assert loads(pickle.dumps(value, protocol), "it") == value
+
+
+@pytest.mark.parametrize("kind", ["i1", "i2", "i4", "i8", "u1", "u8", ">i4"])
+def test_numpy_integers_become_plain_ones(kind):
+    numbers = [np.array(value, kind)[()] for value in (3, 77, 101)]
+    stored = pickle.dumps(numbers, 3)
+    read = loads(stored, "it")
+    assert read == [3, 77, 101]
+    assert {type(number) for number in read} == {int}
+
+
+def test_python_2_text_and_negative_numbers():
+    stored = (
+        b"\x80\x02cnumpy.core.multiarray\nscalar\ncnumpy\ndtype\nU\x02i8K\x00K\x01\x87R"
+        b"(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tbU\x08\xfe\xff\xff\xff\xff\xff\xff\xff\x86R."
+    )
+    assert loads(stored, "it") == -2
+    assert loads(stored, "it") == pickle.loads(stored, encoding="latin1")
+
+
+@pytest.mark.parametrize("protocol", [0, 2, 4])
+@pytest.mark.parametrize(
+    ("function", "named"),
+    [
+        (os.system, "posix.system"),
+        (builtins.eval, "eval"),
+        (collections.OrderedDict, "collections.OrderedDict"),
+    ],
+)
+def test_a_call_is_refused_by_name_and_not_made(function, named, protocol, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    stored = pickle.dumps(
+        Call(function, "open('owned', 'w')" if function is eval else "touch owned"), protocol
+    )
+    with pytest.raises(
+        ValueError, match=rf"it: pickle refused at byte \d+: it asks for .*{named}; {ALLOWED}"
+    ):
+        loads(stored, "it")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("what", [set, int, bytearray, Exception])
+def test_a_class_of_builtins_is_refused(what):
+    with pytest.raises(ValueError, match=rf"it asks for \w+\.{what.__name__}; {ALLOWED}"):
+        loads(pickle.dumps(what), "it")
+
+
+def scalar(
+    code="i8", data=b"\x3c" + bytes(7), state=b"(K\x03U\x01<NNNJ\xff\xff\xff\xffJ\xff\xff\xff\xffK\x00tb"
+):
+    call = b"U" + bytes([len(code)]) + code.encode() + b"K\x00K\x01\x87R"
+    return (
+        b"\x80\x02cnumpy.core.multiarray\nscalar\ncnumpy\ndtype\n" + call + state
+        + b"C" + bytes([len(data)]) + data + b"\x86R."
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("stored", "reason"),
+    [
+        (b"", "byte 0: 1 more bytes expected, 0 are left"),
+        (b"<html>", "byte 0: instruction b'<' is not allowed"),
+        (b"\x80\x02]", "byte 3: 1 more bytes expected, 0 are left"),
+        (b"\x80\x02X\xff\xff\xff\xffabc.", "byte 2: 4,294,967,295 more bytes expected, 4 are left"),
+        (b"\x80\x04\x8d" + b"\xff" * 8 + b"abc.", r"byte 2: instruction b'\\x8d' is not allowed"),
+        (b"\x80\x02(U\x01aK\x01d.", "instruction b'd' is not allowed"),
+        (b"Pname\n.", "instruction b'P' is not allowed"),
+        (b"\x80\x02\x82\x01.", r"instruction b'\\x82' is not allowed"),
+        (b"\x80\x02h\x05.", "damaged, or not a pickle"),
+        (b"\x80\x02K\x01\x86.", "2 values expected, 1 are there"),
+        (b"\x80\x02}(K\x01K\x02u.", "expected str, found int"),
+        (b"\x80\x02}(U\x01au.", "damaged|shorter|argument"),
+        (b"\x80\x02cnumpy\ndtype\n}b.", "expected tuple, found dict"),
+        (b"\x80\x02cnumpy\ndtype\nN)b.", "expected Integer, found NoneType"),
+        (b"\x80\x02]N)b.", "expected Integer, found NoneType"),
+        (b"\x80\x02K\x05)R.", "expected Name, found int"),
+        (scalar(code="O8"), "the number type 'O8' is asked for; allowed are i1, i2, i4, i8, u1, u2, u4, u8"),
+        (scalar(data=b"\x3c"), "a number of 8 bytes is given 1"),
+        (scalar(state=b"(K\x03U\x01=tb"), "damaged, or not a pickle"),
+    ],
+)
+def test_damaged_and_hostile_files_are_refused(stored, reason):
+    with pytest.raises(ValueError, match=f"it: pickle refused at .*{reason}"):
+        loads(stored, "it")
+
+
+def test_the_helper_of_this_file_makes_a_number():
+    assert loads(scalar(), "it") == 60
+
+
+def test_a_huge_number_for_the_memo_takes_no_memory():
+    tracemalloc.start()
+    try:
+        assert loads(b"\x80\x02]r\xff\xff\xff\xff.", "it") == []
+        assert tracemalloc.get_traced_memory()[1] < 100_000
+    finally:
+        tracemalloc.stop()
+
+
+@given(data=st.data())
+def test_changed_bytes_are_read_or_refused(data):
+    whole = bytearray(pickle.dumps({"train": [[(60, 64), ()]], "valid": [], "test": [[(61,)]]}, 2))
+    at = data.draw(st.integers(0, len(whole) - 1))
+    whole[at] = data.draw(st.integers(0, 255))
+    reason = ""
+    try:
+        loads(bytes(whole), "it")
+    except ValueError as error:
+        reason = str(error)
+    assert reason == "" or reason.startswith("it: pickle refused at byte ")
+
+
+SPLITS = {"train": [[(60, 64), (), (72,)], [(43,)]], "valid": [[(96, 43)]], "test": [[(50,), (51,)]]}
+
+
+def test_rolls_of_a_pickle(tmp_path):
+    (tmp_path / "a.pickle").write_bytes(pickle.dumps(SPLITS, 2))
+    arrays, facts = read_pickle(tmp_path / "a.pickle")
+    assert arrays["train_lengths"].tolist() == [3, 1]
+    assert arrays["train_roll"].shape == (4, 88)
+    assert [np.flatnonzero(row).tolist() for row in arrays["train_roll"]] == [[39, 43], [], [51], [22]]
+    assert facts["pieces"] == {"train": 2, "valid": 1, "test": 1}
+    assert facts["steps"] == {"train": 4, "valid": 1, "test": 2}
+    assert (facts["low"], facts["high"], facts["notes_used"]) == (43, 96, 7)
+    assert facts["notes_a_step"] == pytest.approx(8 / 7, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ([1, 2], "expected a dict with train, valid, test, found list"),
+        ({"train": [], "test": []}, r"expected a dict with train, valid, test, found \['test', 'train'\]"),
+        (SPLITS | {"valid": "text"}, "valid: expected a list, found str"),
+        (SPLITS | {"valid": [[60]]}, "valid, piece 0: expected a list, found int"),
+        (
+            SPLITS | {"train": [[(60,)], [(60,), (20,)]]},
+            r"train, piece 1, step 1: note 20; whole numbers 21..108",
+        ),
+        (SPLITS | {"test": [[(109,)]]}, "test, piece 0, step 0: note 109"),
+        (SPLITS | {"test": [[("60",)]]}, "test, piece 0, step 0: note '60'"),
+        (SPLITS | {"test": [[(True,)]]}, "test, piece 0, step 0: note True"),
+        (SPLITS | {"test": []}, "test: no pieces"),
+    ],
+)
+def test_another_structure_is_refused(content, reason, tmp_path):
+    (tmp_path / "a.pickle").write_bytes(pickle.dumps(content, 3))
+    with pytest.raises(ValueError, match=r"a\.pickle: " + reason):
+        read_pickle(tmp_path / "a.pickle")
