@@ -102,9 +102,12 @@ def write_script(path: Path, text: str) -> None:
 
 
 def write_files(folder: Path, cpus: int, memory: int) -> None:
-    """Write slurm.conf, gres.conf, munge's key and the two scripts below `folder`/bin."""
+    """Write slurm.conf, gres.conf, munge's key and the scripts in bin; what an earlier start left goes."""
     for name in ("state", "spool", "munge", "bin"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
+        shutil.rmtree(folder / name, ignore_errors=True)
+        (folder / name).mkdir(parents=True)
+    for log in folder.glob("*.log"):
+        log.unlink()
     folder.chmod(0o755)
     (folder / "munge").chmod(0o711)
     key = folder / "munge" / "key"
@@ -134,6 +137,8 @@ def write_files(folder: Path, cpus: int, memory: int) -> None:
 
 def start(folder: Path, cpus: int, memory: int) -> None:
     """Start the three daemons and wait until the node is idle; on failure print the logs, stop and raise."""
+    if processes(folder):
+        raise RuntimeError(f"a private Slurm already runs in {folder}: {processes(folder)}; stop it first")
     write_files(folder, cpus, memory)
     munge = folder / "munge"
     files = {"socket": "socket", "key-file": "key", "seed-file": "seed", "log-file": "log", "pid-file": "pid"}

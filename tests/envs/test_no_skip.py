@@ -1,4 +1,4 @@
-"""Missing parts are named; NO_SKIP=1 makes a failure of a missing part or a skipped test, not of a missing GPU."""
+"""Missing parts are named; NO_SKIP=1 makes failures of them and of skipped tests, not of a missing GPU."""
 
 import os
 import subprocess

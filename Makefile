@@ -1,0 +1,61 @@
+# Short forms of the commands that a reader needs; each prints the command behind it. `make help` lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help environment report figure plan recorded test lint clean
+
+PYTHON ?= python3
+VENV ?= .venv
+TORCH ?= $(shell cat envs/torch.in)
+CORES ?= all
+SCALE ?= laptop
+DATA ?= embedded
+CONFIG ?=
+PYTEST_ARGS ?=
+NO_SKIP ?=
+
+export NO_SKIP
+export PATH := $(abspath $(VENV))/bin:$(PATH)
+export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 315532800)
+
+MAKE_ENVIRONMENT = $(PYTHON) workflow/scripts/make_environment.py --folder $(VENV) --torch "$(TORCH)"
+CHOICE = --config scale=$(SCALE) data=$(DATA) $(CONFIG)
+SNAKEMAKE = python workflow/scripts/snakemake_locked.py --cores $(CORES) --keep-going
+
+help: ## list what can be made
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile
+	@echo
+	@echo 'SCALE=smoke|laptop|paper  DATA=embedded|real  CONFIG="papers=mathews2016"  CORES=2  NAME=fig-5.1'
+	@echo 'PYTHON=python3.12  VENV=.venv  TORCH="torch==2.11.0"  PYTEST_ARGS="-k cells"  NO_SKIP=1'
+
+environment: ## the virtual environment: envs/runtime.lock, this package, torch
+	@$(MAKE_ENVIRONMENT) runtime package torch
+
+report: environment ## train, draw, judge, and write results/$(SCALE)/report/index.html, report.tex, report.pdf
+	@$(SNAKEMAKE) $(CHOICE) -- all
+	@ls -1 results/$(SCALE)/report/index.html results/$(SCALE)/report/report.*
+
+figure: environment ## one figure or table: make figure NAME=fig-5.1 SCALE=laptop
+	@files=$$(tensor-rnns target --scale $(SCALE) "$(NAME)") && $(SNAKEMAKE) $(CHOICE) -- $$files && ls -1 $$files
+
+plan: environment ## what a report would run, without running it
+	@tensor-rnns plan --scale $(SCALE) --data $(DATA)
+	snakemake --cores $(CORES) --dry-run --quiet rules $(CHOICE) -- all
+
+recorded: ## the report of the recorded runs of the paper's scale; needs no torch
+	@$(MAKE_ENVIRONMENT) runtime package
+	tensor-rnns report --recorded
+
+test: ## all tests; what needs a missing part is named and left out, NO_SKIP=1 refuses that
+	@$(MAKE_ENVIRONMENT) runtime package torch dev
+	python -m pytest $(PYTEST_ARGS)
+
+lint: ## the checks of style and structure
+	@$(MAKE_ENVIRONMENT) runtime package torch dev
+	ruff check .
+	ruff format --check .
+	snakefmt --check Snakefile workflow
+	snakemake --lint
+	lint-imports
+
+clean: ## remove what smoke and laptop runs made (SCALE=paper: what paper runs made); data and state stay
+	rm -rf $(if $(filter paper,$(SCALE)),results/paper,results/smoke results/laptop results/logs)

@@ -1,0 +1,76 @@
+"""Run Snakemake as the only controller of this folder, in place of this process.
+
+    python workflow/scripts/snakemake_locked.py --cores all --config scale=laptop data=embedded -- all
+
+A second controller waits and says who holds the lock; it also waits for a Snakemake that was started by hand.
+Then nobody else is at work here: a lock of Snakemake's own was left by a killed one and is removed, and
+unfinished files are made again (--rerun-incomplete). The lock ends with the process, however that dies.
+"""
+
+import fcntl
+import os
+import shlex
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+OWN = ROOT / ".snakemake"
+
+
+def take_lock() -> int:
+    """The descriptor of the lock, waited for as long as another controller holds it."""
+    OWN.mkdir(exist_ok=True)
+    lock = os.open(OWN / "controller.lock", os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.pread(lock, 500, 0).decode(errors="replace").strip() or "another process"
+        print(f"waiting for the Snakemake that works here: {holder}", file=sys.stderr, flush=True)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
+
+
+def by_hand() -> str:
+    """A Snakemake that works in this folder without the lock, in words, or "" (always so without /proc)."""
+    for path in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (path / "cmdline").read_bytes().decode(errors="replace").split("\0")
+            here = (path / "cwd").resolve() == ROOT
+        except OSError:
+            continue
+        if (
+            here
+            and int(path.name) != os.getpid()
+            and any(Path(word).name == "snakemake" for word in words[:3])
+        ):
+            return f"process {path.name}: {shlex.join(words[:-1])[:200]}"
+    return ""
+
+
+def main() -> None:
+    """Take the lock, tidy up after a killed controller, become Snakemake."""
+    arguments = ["--rerun-incomplete", *sys.argv[1:]]
+    lock = take_lock()
+    told = ""
+    while other := by_hand():
+        if other != told:
+            print(f"waiting for a Snakemake started by hand: {other}", file=sys.stderr, flush=True)
+            told = other
+        time.sleep(1)
+    os.chdir(ROOT)
+    snakemake = [sys.executable, "-m", "snakemake"]
+    if any((OWN / "locks").glob("*")):
+        print("removing the lock of a Snakemake that was killed", file=sys.stderr, flush=True)
+        subprocess.run([*snakemake, "--unlock", *arguments], check=True)
+    started = time.strftime("%Y-%m-%d %H:%M:%S")
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, f"process {os.getpid()} on {os.uname().nodename} since {started}\n".encode(), 0)
+    os.set_inheritable(lock, True)
+    print(f"snakemake {shlex.join(arguments)}", flush=True)
+    os.execv(sys.executable, [*snakemake, *arguments])
+
+
+if __name__ == "__main__":
+    main()
