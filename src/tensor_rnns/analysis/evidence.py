@@ -60,10 +60,11 @@ class Room:
         real = real_dataset(self.experiment)
         return sample(self.tables.runs, spec["measure"], where, real, spec.get("selected_from"))
 
-    def paper_value(self, spec: Mapping[str, Any]) -> float:
-        """The number of the paper: typed in the claim, or the id of one of `paper_values`."""
-        paper = spec["paper"]
-        return float(self.experiment.paper_values[paper]["value"] if isinstance(paper, str) else paper)
+
+def paper_value(spec: Mapping[str, Any], experiment: Experiment) -> float:
+    """The number of the paper: typed in the claim, or the id of one of `paper_values`."""
+    paper = spec["paper"]
+    return float(experiment.paper_values[paper]["value"] if isinstance(paper, str) else paper)
 
 
 def value(spec: Mapping[str, Any], room: Room) -> Evidence:
@@ -73,7 +74,9 @@ def value(spec: Mapping[str, Any], room: Room) -> Evidence:
     numbers = list(found.values.values())
     if not numbers:
         return Evidence(Outcome("unclear"), [found], [where])
-    outcome = rules.value(numbers, room.paper_value(spec), spec["tol"], spec.get("runs", 1), found.exact)
+    outcome = rules.value(
+        numbers, paper_value(spec, room.experiment), spec["tol"], spec.get("runs", 1), found.exact
+    )
     return Evidence(outcome, [found], [where])
 
 

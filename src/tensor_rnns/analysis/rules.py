@@ -61,12 +61,10 @@ def value(values: Sequence[float], paper: float, tol: float, runs: int = 1, exac
     `tol`. No if it lies outside P and |m - paper| exceeds `tol`. p is the two-sided p value of the paper's
     value under our law.
     """
-    n, m, s = len(values), float(np.mean(values)), intervals.deviation(values)
-    distance = abs(m - paper)
+    n, m = len(values), float(np.mean(values))
     if not math.isfinite(m):
-        return Outcome("unclear", m, n=n, exact=exact).because(
-            "some seeds never got there, so that there is no mean"
-        )
+        return Outcome("unclear", m, n=n).because("some seeds never got there, so that there is no mean")
+    s, distance = intervals.deviation(values), abs(m - paper)
     if exact:
         near = distance <= tol * (1 + 1e-9)
         return Outcome(answer(near, not near), m, m, m, n, None, True, True)
@@ -80,8 +78,7 @@ def value(values: Sequence[float], paper: float, tol: float, runs: int = 1, exac
     if n < 2:
         return Outcome("unclear", m, n=n).because("one seed gives no interval")
     half = intervals.half_width(n, s, 1 / runs)
-    shift = math.inf if s == 0 else SHIFT + tol / s
-    red = s == 0 or intervals.t_power(n, shift, 1 / runs) >= 0.9
+    red = s == 0 or any(intervals.t_power(n, shift, 1 / runs) >= 0.9 for shift in (SHIFT, SHIFT + tol / s))
     p = intervals.t_p_value(distance, n, s, 1 / runs)
     found = Outcome(decide(n), m, m - half, m + half, n, p, red)
     if found.holds != "unclear":

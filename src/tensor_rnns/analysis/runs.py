@@ -76,3 +76,62 @@ def running_series(updates: np.ndarray, values: np.ndarray, width: int) -> tuple
     bounds = np.stack([first, np.flatnonzero(full) + 1], axis=1).ravel()
     sums = np.add.reduceat(np.append(values, 0.0), bounds)[::2]
     return updates[full], sums / (bounds[1::2] - bounds[::2])
+
+
+def smoothed(run: Run, of: str, split: str, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """The recorded curve, as a running mean where `width` exceeds 1."""
+    updates, values = series(run, of, split)
+    return running_series(updates, values, width) if width > 1 else (updates, values)
+
+
+def value_at(run: Run, updates: np.ndarray, values: np.ndarray, update: int, what: str) -> float:
+    """The last point at or before `update`; MissingValue for a run that was not granted so many updates."""
+    if update > run.budget or not (updates <= update).any():
+        raise MissingValue(
+            f"no {what} at update {update}: the run logged updates {updates[0]} to {updates[-1]}"
+        )
+    return float(values[updates <= update][-1])
+
+
+def number_of(content: Any, name: str, where: str) -> float:
+    """The number at a dotted name of nested content."""
+    value = content
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    if not isinstance(value, int | float):
+        raise MissingValue(f"{name} of {where} is {value!r}, not a number")
+    return float(value)
+
+
+REDUCTIONS: dict[str, Callable[[np.ndarray], Any]] = {
+    "mean": np.mean,
+    "median": np.median,
+    "minimum": np.min,
+    "maximum": np.max,
+    "sum": np.sum,
+    "last": lambda values: values[-1],
+}
+
+
+def one_of(
+    table: Mapping[tuple[str, str], np.ndarray],
+    item: str,
+    of: str,
+    index: int | None,
+    reduce: str | None,
+    what: str,
+) -> float:
+    """One number of an (item, name) table: its only one, the one at `index`, or all of them reduced."""
+    if (item, of) not in table:
+        raise MissingValue(f"{what} has no {of} of {item}")
+    values = np.asarray(table[item, of], dtype=float)
+    if reduce is not None:
+        if reduce not in REDUCTIONS:
+            raise ValueError(f"reduce {reduce!r}; allowed are {sorted(REDUCTIONS)}")
+        return float(REDUCTIONS[reduce](values))
+    if index is None and len(values) > 1:
+        raise ValueError(f"{what}: {of} of {item} has {len(values)} positions; give index or reduce")
+    position = 0 if index is None else index
+    if not 0 <= position < len(values):
+        raise MissingValue(f"{what}: {of} of {item} has {len(values)} positions, not {position}")
+    return float(values[position])

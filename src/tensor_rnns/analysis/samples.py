@@ -77,7 +77,7 @@ def places(where: Mapping[str, Any], known: Iterable[Place]) -> list[Place]:
     options = listed(where.get("option"))
     if options is None and where.get("option") != "all":
         default = option_among([place[2] for place in found])
-        options = [default] if default else []
+        options = [] if default is None else [default]
     return [place for place in found if options is None or place[2] in options]
 
 

@@ -28,7 +28,6 @@ def read_table(path: Path, columns: tuple[str, ...]) -> pd.DataFrame:
         dtype={name: NUMBERS.get(name, "object") for name in columns},
         keep_default_na=False,
         na_values={"value": ["", "nan"]},
-        float_precision="round_trip",
     )
     if tuple(table.columns) != columns:
         raise ValueError(f"{path}: its columns are {list(table.columns)}; expected are {list(columns)}")

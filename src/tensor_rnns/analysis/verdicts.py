@@ -105,8 +105,8 @@ def judge_claim(claim: Claim, experiment: Experiment, tables: Tables, scale: str
         shown = shown.because(f"{failed} failed, taken at their last finite value")
     numbers = {
         "holds": shown.holds, "ours": shown.ours, "low": finite(shown.low), "high": finite(shown.high),
-        "n": shown.n, "failed": failed, "reason": "; ".join(shown.reasons), "p": shown.p, "could_fail": shown.could_fail,
-        "statistical": not shown.exact,
+        "n": shown.n, "failed": failed, "reason": "; ".join(shown.reasons), "p": shown.p,
+        "could_fail": shown.could_fail, "statistical": not shown.exact,
     }  # fmt: skip
     apart = list(absent) + [
         reason

@@ -1,0 +1,106 @@
+"""Made experiments and made runs, written as a train job writes them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tensor_rnns.analysis.collect import CURVES, METRICS, collect
+from tensor_rnns.analysis.runs import Run
+from tensor_rnns.experiments import Catalogue, Experiment, Replica
+from tensor_rnns.files import write_csv, write_json
+
+HEADER = """
+title: Made
+source: {section: 1}
+kind: train
+task: {name: addition, length: 20}
+model: {shell: last_output}
+training: {optimiser: adam, learning_rate: 0.1, updates: 12, loss: mse}
+"""
+
+
+@pytest.fixture
+def catalogue_of(tmp_path: Path) -> Callable[[str], Catalogue]:
+    """A catalogue of one experiment `made` of the paper `made2016`, from the blocks that follow HEADER."""
+
+    def write(blocks: str, header: str = HEADER) -> Catalogue:
+        folder = tmp_path / "papers" / "made2016"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "made.yaml").write_text(header + blocks, encoding="utf-8")
+        return Catalogue.load(tmp_path / "papers")
+
+    return write
+
+
+def write_run_folder(folder: Path, replicas: list[Replica], outcome: Callable[[Replica], dict]) -> Path:
+    """The files of a train job. `outcome(replica)` may hold metrics, curves, status, parameters."""
+    metrics, curves, records = [], [], []
+    for replica in replicas:
+        found = outcome(replica)
+        key = replica.key
+        for (split, name), value in found.get("metrics", {}).items():
+            metrics.append(key | {"split": split, "name": name, "value": value})
+        for (split, name), values in found.get("curves", {}).items():
+            rows = ({"update": u + 1, "value": v} for u, v in enumerate(values))
+            curves += [key | {"split": split, "name": name} | row for row in rows]
+        status = found.get("status", "done")
+        record = {
+            "status": status,
+            "failed_at": 3 if status == "failed" else None,
+            "updates": 3 if status == "failed" else replica.settings["training"]["updates"],
+            "parameters": found.get("parameters", 7),
+            "seconds_per_update": 0.25,
+            "hash": replica.hash,
+            "protocol": replica.protocol,
+            "searched": replica.searched,
+            "settings": replica.settings,
+        }
+        records.append(key | record)
+    write_csv(folder / "metrics.csv", metrics, METRICS)
+    write_csv(folder / "curves.csv.gz", curves, CURVES)
+    surroundings = {"engine": "eager", "device": "cpu", "host": "here", "threads": 1, "commit": "c0ffee"}
+    write_json(folder / "record.json", {"replicas": records, **surroundings})
+    return folder
+
+
+@pytest.fixture
+def run_folder() -> Callable[..., Path]:
+    """`write_run_folder`, for tests that need one folder at a time."""
+    return write_run_folder
+
+
+@pytest.fixture
+def trained(tmp_path: Path) -> Callable[..., Path]:
+    """Run and collect every replica of an experiment at a scale; returns the results folder."""
+
+    def write(
+        experiment: Experiment,
+        outcome: Callable[[Replica], dict],
+        scale: str = "paper",
+        data: str = "real",
+        keep: Callable[[Replica], bool] = lambda replica: True,
+    ) -> Path:
+        results = tmp_path / "results"
+        replicas = [one for one in experiment.replicas(scale, data, "final") if keep(one)]
+        folder = write_run_folder(
+            results / scale / "runs" / experiment.paper / experiment.name, replicas, outcome
+        )
+        collect([folder], results / scale / "collected" / experiment.paper / experiment.name)
+        return results
+
+    return write
+
+
+@pytest.fixture
+def run_of() -> Callable[..., Run]:
+    """A run with one curve `loss` on train, logged every `spacing` updates from `spacing` on."""
+
+    def make(values, spacing: int = 1, split: str = "train", name: str = "loss", **fields) -> Run:
+        updates = spacing * np.arange(1, len(values) + 1)
+        curve = {(split, name): (updates, np.asarray(values, dtype=float))}
+        given = {"key": {"seed": 0}, "updates": int(updates[-1]), "load_curves": lambda: curve}
+        return Run(**(given | fields))
+
+    return make

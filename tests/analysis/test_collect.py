@@ -1,0 +1,159 @@
+"""Collected tables are sorted, equal in bytes whatever the order of folders, and refuse broken input."""
+
+import csv
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tensor_rnns.analysis.collect import CURVES, METRICS, RUNS, collect
+from tensor_rnns.analysis.tables import Tables, read_table
+from tensor_rnns.files import read_json, write_csv, write_json
+
+BLOCKS = """
+conditions: {T9: {task.length: 9}, T30: {task.length: 30}}
+variants: {tgu: {cell: tgu, hidden: 5, rank: 3}, gru: {cell: gru, hidden: 5}}
+scales: {paper: {seeds: 11}}
+"""
+
+
+def outcome(replica):
+    return {
+        "metrics": {("test", "nll"): 0.1 + replica.seed, ("none", "baseline"): 1 / 6},
+        "curves": {("train", "loss"): [1 / 3, replica.seed, float("inf")]},
+        "status": "failed" if replica.seed == 10 else "done",
+    }
+
+
+@pytest.fixture
+def folders(catalogue_of, run_folder, tmp_path):
+    experiment = catalogue_of(BLOCKS).experiments["made2016", "made"]
+    places: dict[tuple, list] = {}
+    for replica in experiment.replicas("paper", "real", "final"):
+        places.setdefault((*replica.place[2:], replica.seed // 6), []).append(replica)
+    return [
+        run_folder(tmp_path / "runs" / "-".join(map(str, place)), replicas, outcome)
+        for place, replicas in places.items()
+    ]
+
+
+def test_the_order_of_folders_does_not_matter(folders, tmp_path):
+    collect(folders, tmp_path / "a")
+    collect(folders[::-1], tmp_path / "b")
+    for name in ("metrics.csv", "curves.csv", "runs.csv"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_rows_are_sorted_by_number_and_copied_as_written(folders, tmp_path):
+    collect(folders, tmp_path)
+    with open(tmp_path / "metrics.csv", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert tuple(rows[0]) == METRICS
+    assert len(rows) == 2 * 2 * 11 * 2
+    first = [row for row in rows if row["condition"] == "T30" and row["variant"] == "gru"]
+    assert [int(row["seed"]) for row in first] == sorted([*range(11), *range(11)])
+    assert [row["name"] for row in first[:2]] == ["baseline", "nll"]
+    assert first[0]["value"] == "0.16666666666666666"
+    with open(tmp_path / "curves.csv", newline="") as stream:
+        curves = list(csv.DictReader(stream))
+    assert tuple(curves[0]) == CURVES
+    assert [row["value"] for row in curves[:3]] == ["0.3333333333333333", "0", "inf"]
+
+
+def test_runs_carry_the_record(folders, tmp_path):
+    collect(folders, tmp_path)
+    with open(tmp_path / "runs.csv", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    assert tuple(rows[0]) == RUNS
+    last = next(row for row in rows if row["seed"] == "10")
+    assert (last["status"], last["failed_at"], last["updates"]) == ("failed", "3", "3")
+    assert (last["engine"], last["searched"], last["learning_rate"]) == ("eager", "false", "0.1")
+
+
+def test_tables_read_back_what_was_written(folders, tmp_path):
+    collect(folders, tmp_path / "paper" / "collected" / "made2016" / "made")
+    runs = Tables(tmp_path, "paper", "made2016", "made").runs
+    assert len(runs) == 44
+    run = next(one for one in runs if one.key["seed"] == 7 and one.key["variant"] == "tgu")
+    assert run.metrics["test", "nll"] == 7.1
+    updates, values = run.load_curves()["train", "loss"]
+    assert updates.tolist() == [1, 2, 3]
+    assert values.tolist() == [1 / 3, 7.0, float("inf")]
+    assert (run.budget, run.parameters, run.settings["cell"]["rank"]) == (12, 7, 3)
+    assert len(run.load_peers()) == 11
+
+
+def test_floats_are_read_back_exactly(tmp_path):
+    draw = np.random.Generator(np.random.Philox(5))
+    values = (draw.normal(size=3000) * 10.0 ** draw.integers(-200, 200, 3000)).tolist()
+    write_csv(
+        tmp_path / "v.csv", ({"index": i, "value": v} for i, v in enumerate(values)), ("index", "value")
+    )
+    assert read_table(tmp_path / "v.csv", ("index", "value"))["value"].tolist() == values
+
+
+def test_a_computed_table_is_one_run(tmp_path):
+    folder = tmp_path / "smoke" / "computed" / "made2016"
+    folder.mkdir(parents=True)
+    rows = ["item,name,index,value", "cp,size,1,30.5", "cp,size,0,29.5", "tt,size,0,7.0"]
+    (folder / "made.csv").write_text("\n".join(rows) + "\n")
+    (run,) = Tables(tmp_path, "smoke", "made2016", "made").runs
+    assert run.load_computed()["cp", "size"].tolist() == [29.5, 30.5]
+
+
+def test_a_probe_belongs_to_its_replica(folders, tmp_path):
+    collect(folders, tmp_path / "paper" / "collected" / "made2016" / "made")
+    tables = Tables(tmp_path, "paper", "made2016", "made")
+    key = tables.runs[5].key
+    header = ",".join([*key, "item", "name", "index", "value"])
+    line = ",".join([*map(str, key.values()), "unit", "correlation", "0", "0.97"])
+    tables.probes.mkdir(parents=True)
+    (tables.probes / "memory.csv").write_text(f"{header}\n{line}\n")
+    assert tables.runs[5].load_probe("memory")["unit", "correlation"].tolist() == [0.97]
+    assert tables.runs[4].load_probe("memory") == {}
+
+
+def damage_header(folder: Path) -> str:
+    (folder / "metrics.csv").write_text("paper,experiment\n")
+    return "metrics.csv: its columns are"
+
+
+def damage_value(folder: Path) -> str:
+    path = folder / "metrics.csv"
+    path.write_text(path.read_text().replace("0.16666666666666666", "one sixth", 1))
+    return "metrics.csv: could not convert"
+
+
+def repeat_row(folder: Path) -> str:
+    path = folder / "curves.csv.gz"
+    text = gzip.decompress(path.read_bytes()).decode()
+    path.write_bytes(gzip.compress((text + text.splitlines()[1] + "\n").encode()))
+    return "curves.csv.gz: a second value"
+
+
+def lose_record(folder: Path) -> str:
+    record = read_json(folder / "record.json")
+    write_json(folder / "record.json", record | {"replicas": record["replicas"][1:]})
+    return "a replica without a record"
+
+
+def lose_field(folder: Path) -> str:
+    record = read_json(folder / "record.json")
+    del record["replicas"][0]["protocol"]
+    write_json(folder / "record.json", record)
+    return "record.json: a record without 'protocol'"
+
+
+@pytest.mark.parametrize("damage", [damage_header, damage_value, repeat_row, lose_record, lose_field])
+def test_damage_is_named_with_its_file(folders, tmp_path, damage):
+    message = damage(folders[2])
+    with pytest.raises(ValueError, match=message) as caught:
+        collect(folders, tmp_path / "out")
+    assert folders[2].name in str(caught.value)
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_same_run_twice_is_refused(folders, tmp_path):
+    with pytest.raises(ValueError, match="a second record of"):
+        collect([*folders, folders[0]], tmp_path / "out")

@@ -1,0 +1,195 @@
+"""A catalogue's claims become a table and a board, from partial results too; shuffled numbers turn it red."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from tensor_rnns.analysis.judge import CLAIMS, judge, judge_claims
+from tensor_rnns.analysis.shuffled import derangement, judge_shuffled
+from tensor_rnns.files import read_json
+
+SIZES = range(2, 14)
+VARIANTS = "variants:\n" + "".join(f"  gru{h}: {{cell: gru, hidden: {h}}}\n" for h in SIZES)
+SCALES = "scales: {paper: {seeds: 5}, smoke: {seeds: 1}}\nclaims:\n"
+NLL = "measure: {name: metric, split: test, of: nll}"
+
+
+def claim(name, text, artefact="table-1"):
+    return f"  {name}: {{statement: about {name}, artefact: {artefact}, {text}}}\n"
+
+
+def value(h, paper):
+    return claim(f"v{h}", f"test: value, where: {{variant: gru{h}}}, {NLL}, paper: {paper}, tol: 0.1, why: w")
+
+
+def order(name, less, than, artefact="fig-1"):
+    sides = f"less: {{variant: gru{less}}}, than: {{variant: gru{than}}}"
+    return claim(name, f"test: order, {sides}, {NLL}", artefact)
+
+
+def refers(name, claims, extra=""):
+    return claim(name, f"test: refers, claims: [{claims}]{extra}", "table-1")
+
+
+CLAIM_LINES = (
+    "".join(value(h, h + 0.01) for h in SIZES)
+    + order("o1", 2, 3)
+    + order("o2", 5, 4)
+    + refers("r1", "v2, o1")
+    + refers("r2", "r1, o2")
+    + refers("r3", "r1, o2, absent", ", at_least: 1")
+    + refers("r4", "r1, absent")
+)
+
+
+def outcome(replica):
+    """A test value equal to the width, with a scatter of 0.03 between seeds."""
+    width = replica.settings["cell"]["hidden"]
+    draw = np.random.Generator(np.random.Philox([replica.seed, width]))
+    return {"metrics": {("test", "nll"): width + float(draw.normal(0, 0.03))}}
+
+
+@pytest.fixture
+def catalogue(catalogue_of):
+    return catalogue_of(VARIANTS + SCALES + CLAIM_LINES)
+
+
+@pytest.fixture
+def results(catalogue, trained):
+    return trained(catalogue.experiments["made2016", "made"], outcome)
+
+
+def test_a_true_paper_is_reproduced_and_the_table_says_so(catalogue, results):
+    judgements = judge(catalogue, "paper", results)
+    with open(results / "paper" / "claims.csv", newline="") as stream:
+        rows = {row["claim"]: row for row in csv.DictReader(stream)}
+    assert tuple(rows["v2"]) == CLAIMS
+    assert [row["claim"] for row in rows.values()] == [one.id for one in catalogue.claims]
+    assert all(rows[f"v{h}"]["verdict"] == "reproduced" for h in SIZES)
+    assert (rows["v7"]["paper_value"], rows["v7"]["n"], rows["v7"]["holds"]) == ("7.01", "5", "yes")
+    assert float(rows["v7"]["low"]) < 7.01 < float(rows["v7"]["high"])
+    assert (rows["o1"]["verdict"], rows["o2"]["verdict"]) == ("reproduced", "not reproduced")
+    assert len(judgements) == len(rows) == 18
+
+
+def test_holm_is_within_the_artefact(catalogue, results):
+    judgements = judge(catalogue, "paper", results)
+    p = {one.id: judgement.p for one, judgement in zip(catalogue.claims, judgements, strict=True)}
+    with open(results / "paper" / "claims.csv", newline="") as stream:
+        adjusted = {row["claim"]: row["holm_p"] for row in csv.DictReader(stream)}
+    smallest = min(SIZES, key=lambda h: p[f"v{h}"])
+    assert float(adjusted[f"v{smallest}"]) == pytest.approx(min(1, 12 * p[f"v{smallest}"]))
+    assert float(adjusted["o1"]) == pytest.approx(max(2 * min(p["o1"], p["o2"]), p["o1"]))
+    assert adjusted["r1"] == ""
+
+
+def test_claims_that_refer_follow_the_others(catalogue, results):
+    found = judge_claims(catalogue.claims, catalogue.experiments, "paper", results)
+    assert found["r1"].verdict == "reproduced"
+    assert found["r2"].verdict == "not reproduced"
+    assert found["r3"].verdict == "reproduced"
+    assert found["r4"].verdict == "not judged (paper, without a verdict on absent)"
+    assert found["r2"].reason == "r1: yes, o2: no"
+
+
+def test_a_circle_of_claims_is_an_error(catalogue_of, tmp_path):
+    circle = catalogue_of(VARIANTS + SCALES + refers("a", "b") + refers("b", "a"))
+    with pytest.raises(ValueError, match="in a circle: a, b, a"):
+        judge(circle, "paper", tmp_path)
+
+
+def test_the_board_counts_and_says_how_far_to_trust_it(catalogue, results):
+    judge(catalogue, "paper", results)
+    board = read_json(results / "paper" / "board.json")
+    assert board["scale"] == "paper"
+    assert board["all"] == board["papers"]["made2016"]
+    assert board["all"]["verdicts"] == {
+        "reproduced": 15, "not reproduced": 2, "undecided": 0, "not judged": 1
+    }  # fmt: skip
+    assert (board["all"]["claims"], board["all"]["judged"], board["all"]["by_interval"]) == (18, 17, 14)
+    assert board["all"]["expected_false"] == 0.7
+    assert board["all"]["could_fail"] == 17
+
+
+def test_nothing_run_gives_a_table_without_verdicts(catalogue, tmp_path):
+    judgements = judge(catalogue, "laptop", tmp_path)
+    assert {one.verdict for one in judgements[:14]} == {"not judged (not run at laptop)"}
+    assert all(one.holds == "unclear" for one in judgements)
+    assert read_json(tmp_path / "laptop" / "board.json")["all"]["judged"] == 0
+
+
+def test_part_of_the_runs_gives_part_of_the_verdicts(catalogue, trained):
+    experiment = catalogue.experiments["made2016", "made"]
+    results = trained(experiment, outcome, keep=lambda replica: replica.variant in ("gru2", "gru3"))
+    found = judge_claims(catalogue.claims, catalogue.experiments, "paper", results)
+    assert [name for name, one in found.items() if one.judged] == ["v2", "v3", "o1", "r1", "r3"]
+    assert found["v4"].verdict == "not judged (paper, not run at paper: no run of variant gru4)"
+
+
+def test_one_seed_is_tabled_without_a_verdict(catalogue, trained):
+    results = trained(catalogue.experiments["made2016", "made"], outcome, scale="smoke")
+    found = judge_claims(catalogue.claims, catalogue.experiments, "smoke", results)
+    assert found["v2"].verdict == "not judged (smoke, n = 1)"
+    assert found["o1"].ours == pytest.approx(-1, abs=0.2)
+
+
+def test_computed_numbers_are_judged_everywhere(catalogue_of, tmp_path):
+    header = "title: Made\nsource: {section: 1}\nkind: compute\ncompute: {function: sizes}\nclaims:\n"
+    computed = "measure: {name: computed, value: size}"
+    lines = (
+        claim("c1", "test: count, of: {item: cp, name: size}, equals: 30")
+        + claim("i1", "test: identity, item: [lemma, cp], name: error, tolerance: 1.0e-12")
+        + claim("i2", "test: identity, item: misprint, tolerance: 1.0e-12, expect: fails_as_printed")
+        + claim("e1", f"test: value, where: {{item: cp}}, {computed}, paper: 30.4, tol: 0.5, why: w")
+        + claim("o1", f"test: order, less: {{item: cp}}, than: {{item: tt}}, {computed}")
+        + claim("t1", f"test: trend, over: item, values: {{cp: 1, tt: 2}}, direction: down, {computed}")
+        + claim("m1", "test: count, of: {item: cp, name: colour}, equals: 30")
+    )
+    rows = [
+        "item,name,index,value", "cp,size,0,30.0", "tt,size,0,31.0", "lemma,error,0,1e-15",
+        "cp,error,0,-2e-14", "misprint,printed_error,0,0.5", "misprint,corrected_error,0,1e-16",
+    ]  # fmt: skip
+    path = tmp_path / "smoke" / "computed" / "made2016" / "made.csv"
+    path.parent.mkdir(parents=True)
+    path.write_text("\n".join(rows) + "\n")
+    catalogue = catalogue_of(lines, header)
+    found = judge_claims(catalogue.claims, catalogue.experiments, "smoke", tmp_path)
+    assert [one.holds for one in found.values()] == ["yes", "yes", "no", "yes", "yes", "no", "unclear"]
+    verdicts = [one.verdict for one in found.values()]
+    assert verdicts[:3] == ["reproduced", "reproduced", "not reproduced"]
+    assert verdicts[6] == "not judged (smoke, not run at smoke: computed has no colour of cp)"
+    assert found["i2"].reason == "as printed it fails, as corrected it holds"
+    assert not any(one.statistical for one in found.values())
+
+
+def test_what_is_counted_on_stand_in_data_is_not_judged(catalogue_of, tmp_path):
+    header = "title: Made\nsource: {section: 1}\nkind: compute\ncompute: {function: sizes}\n"
+    header += "dataset: {real: jsb, stand_in: chorales}\nclaims:\n"
+    catalogue = catalogue_of(claim("c1", "test: count, of: {item: set, name: pieces}, equals: 382"), header)
+    path = tmp_path / "smoke" / "computed" / "made2016" / "made.csv"
+    path.parent.mkdir(parents=True)
+    for mark, verdict in (
+        ("", "not judged (smoke, data set not recorded)"),
+        ("dataset,stand_in,0,1.0\n", "not judged (smoke, stand-in chorales in place of jsb)"),
+        ("dataset,stand_in,0,0.0\n", "reproduced"),
+    ):
+        path.write_text(f"item,name,index,value\nset,pieces,0,382.0\n{mark}")
+        found = judge_claims(catalogue.claims, catalogue.experiments, "smoke", tmp_path)
+        assert found["c1"].verdict == verdict
+
+
+def test_a_shuffled_paper_column_turns_the_board_red(catalogue, results):
+    found = judge_shuffled(catalogue, "paper", results, seed=3)
+    values = [one for name, one in found.items() if name.startswith("v")]
+    assert [one.verdict for one in values] == ["not reproduced"] * 12
+    assert found["o1"].verdict == "reproduced"
+
+
+def test_a_derangement_moves_every_number_that_can_move():
+    values = [3.0, 1.0, 4.0, 1.0, 5.0, 9.0]
+    dealt = derangement(values, seed=11)
+    assert sorted(dealt) == sorted(values)
+    assert all(a != b for a, b in zip(values, dealt, strict=True))
+    assert dealt == derangement(values, seed=11)
+    assert derangement([2.0], seed=1) == [2.0]

@@ -1,0 +1,143 @@
+"""Every measure gives the answer known by hand, on curves with another spacing than their width."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tensor_rnns.analysis.measures import FUNCTIONS, arguments, measure_of
+from tensor_rnns.analysis.runs import MissingValue, Run, running_series
+
+FALL = [8.0, 6.0, 4.0, 2.0, 1.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("block", "expected"),
+    [
+        ({"name": "final"}, 3.0),
+        ({"name": "final", "width": 20}, 2.0),
+        ({"name": "final", "share": 0.5}, 2.0),
+        ({"name": "at", "update": 35}, 4.0),
+        ({"name": "running", "width": 20}, 2.0),
+        ({"name": "running", "width": 30, "at": 45}, 4.0),
+        ({"name": "first_below", "threshold": 4.0}, 40.0),
+        ({"name": "first_below", "threshold": 4.0, "width": 30}, 50.0),
+        ({"name": "first_below", "threshold": 0.5}, np.inf),
+        ({"name": "first_above", "threshold": 7.0, "of": "loss", "split": "train"}, 10.0),
+        ({"name": "last_above", "threshold": 3.5}, 30.0),
+        ({"name": "last_above", "threshold": 9.0}, 0.0),
+        ({"name": "drop", "above": 5.0, "below": 1.5}, 1.5),
+        ({"name": "drop", "above": 5.0, "below": 0.5}, np.inf),
+        ({"name": "reached", "threshold": 3.5}, 1.0),
+        ({"name": "reached", "threshold": 3.0}, 0.0),
+        ({"name": "minimum"}, 1.0),
+        ({"name": "minimum", "width": 20, "until": 40}, 3.0),
+        ({"name": "maximum", "of": "loss", "split": "train", "width": 30}, 6.0),
+        ({"name": "best_valid", "split": "train"}, 1.0),
+        ({"name": "best_valid", "split": "train", "best": "highest"}, 8.0),
+        ({"name": "rise", "split": "train"}, 2.0),
+        ({"name": "share", "below": 3.5, "start": 20}, 0.6),
+        ({"name": "noise", "width": 30, "at": 50}, np.std([4, 2, 1], ddof=1) / (7 / 3)),
+        ({"name": "deviation", "start": 30, "end": 50}, np.std([4, 2, 1], ddof=1)),
+        ({"name": "final", "per": {"name": "minimum", "width": 20}}, 2.0),
+    ],
+)
+def test_measures_of_a_curve(run_of, block, expected):
+    assert measure_of(block, run_of(FALL, spacing=10)) == pytest.approx(expected, rel=1e-12)
+
+
+def test_running_mean_spans_updates_whatever_the_spacing():
+    values = np.arange(1.0, 8.0)
+    updates, means = running_series(np.arange(5, 40, 5), values, 10)
+    assert updates.tolist() == [10, 15, 20, 25, 30, 35]
+    assert means.tolist() == [1.5, 2.5, 3.5, 4.5, 5.5, 6.5]
+    updates, means = running_series(np.arange(7), values, 3)
+    assert updates.tolist() == [2, 3, 4, 5, 6]
+    assert means.tolist() == [2, 3, 4, 5, 6]
+
+
+def test_a_curve_shorter_than_the_width_has_one_mean():
+    updates, means = running_series(np.arange(1, 5), np.array([1.0, 2.0, 3.0, 6.0]), 100)
+    assert updates.tolist() == [4]
+    assert means.tolist() == [3.0]
+
+
+def test_a_huge_start_does_not_blur_later_means():
+    means = running_series(np.arange(1, 6), np.array([1e28, 1.0, 2.0, 3.0, 4.0]), 2)[1]
+    assert means[1:].tolist() == [1.5, 2.5, 3.5]
+
+
+def test_a_failed_run_answers_with_its_last_finite_value(run_of):
+    run = run_of([5.0, 4.0, np.inf, np.nan], status="failed", settings={"training": {"updates": 50}})
+    assert measure_of({"name": "final"}, run) == 4.0
+    assert measure_of({"name": "at", "update": 40}, run) == 4.0
+    assert measure_of({"name": "metric"}, run) == 4.0
+    assert measure_of({"name": "reached", "threshold": 9.0}, run) == 0.0
+    assert run.budget == 50
+
+
+def test_numbers_that_are_not_curves(run_of):
+    table = {("cp", "size"): np.array([30.0]), ("tt", "size"): np.array([3.0, 9.0, 6.0])}
+    run = Run(
+        {"seed": 0, "dataset": "jsb"},
+        parameters=193,
+        seconds_per_update=0.5,
+        settings={"cell": {"rank": 4}},
+        metrics={("test", "nll"): 8.5, ("train", "nll"): 8.0, ("none", "baseline"): 0.25},
+        load_computed=lambda: table,
+        load_probe=lambda name: table if name == "gates" else {},
+        load_facts=lambda: {"range": {"notes": 54}},
+    )
+    expected = [
+        ({"name": "parameters"}, 193),
+        ({"name": "seconds"}, 0.5),
+        ({"name": "baseline"}, 0.25),
+        ({"name": "fact", "of": "range.notes"}, 54),
+        ({"name": "setting", "key": "cell.rank"}, 4),
+        ({"name": "metric", "split": "test", "of": "nll"}, 8.5),
+        ({"name": "final", "split": "test", "of": "nll"}, 8.5),
+        ({"name": "gap", "split": "test", "of": "nll"}, 0.5),
+        ({"name": "gap", "split": "test", "of": "nll", "kind": "ratio"}, 1.0625),
+        ({"name": "computed", "item": "cp", "value": "size"}, 30),
+        ({"name": "computed", "item": "tt", "value": "size", "index": 1}, 9),
+        ({"name": "computed", "item": "tt", "value": "size", "reduce": "maximum"}, 9),
+        ({"name": "probe", "probe": "gates", "item": "tt", "value": "size", "reduce": "last"}, 6),
+    ]
+    for block, value in expected:
+        assert measure_of(block, run) == value, block
+    with pytest.raises(ValueError, match="3 positions"):
+        measure_of({"name": "computed", "item": "tt", "value": "size"}, run)
+    with pytest.raises(MissingValue, match="no depth of cp"):
+        measure_of({"name": "computed", "item": "cp", "value": "depth"}, run)
+
+
+def test_spread_is_the_distance_from_the_median_of_the_peers(run_of):
+    peers = [run_of([0.0, value]) for value in (1.0, 2.0, 10.0)]
+    for run, distance in zip(peers, (1.0, 0.0, 8.0), strict=True):
+        run.load_peers = lambda: peers
+        assert measure_of({"name": "spread", "update": 2}, run) == distance
+
+
+def test_what_is_absent_is_missing_and_what_is_misspelt_is_an_error(run_of):
+    run = run_of(FALL)
+    with pytest.raises(MissingValue, match=r"no curve of loss on valid; recorded are \['loss on train'\]"):
+        measure_of({"name": "rise"}, run)
+    with pytest.raises(MissingValue, match="update 7"):
+        measure_of({"name": "at", "update": 7}, run)
+    with pytest.raises(ValueError, match=r"allowed are .*threshold"):
+        measure_of({"name": "first_below", "treshold": 1}, run)
+    with pytest.raises(ValueError, match="unknown measure 'last'"):
+        measure_of({"name": "last"}, run)
+    with pytest.raises(ValueError, match=r"required \['threshold'\]"):
+        measure_of({"name": "first_below"}, run)
+
+
+def test_arguments_are_listed_without_heavy_imports():
+    assert arguments("first_below") == {
+        "threshold": True, "width": False, "of": False, "split": False, "per": False
+    }  # fmt: skip
+    assert all(function.__doc__ for function in FUNCTIONS.values())
+    code = "import sys, tensor_rnns.analysis.measures; print({'pandas', 'scipy', 'torch'} & set(sys.modules))"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "set()"

@@ -1,0 +1,97 @@
+"""The search chooses by validation, the first of equals, and a failed point only where all failed."""
+
+import pytest
+
+from tensor_rnns.analysis.selection import choose, choose_all, select_from_folders
+from tensor_rnns.files import read_json
+
+POINTS = [{"training.learning_rate": rate} for rate in (0.1, 0.01, 0.001)]
+SELECT = {"measure": {"name": "final", "of": "nll"}, "best": "lowest", "seeds": 2}
+
+
+def search_run(run_of, point, seed, valid, test=0.0, **fields):
+    key = {
+        "point": point, "seed": seed, "stage": "search",
+        "condition": "jsb", "variant": fields.pop("variant", "gmr"), "option": "main",
+    }  # fmt: skip
+    metrics = {("valid", "nll"): valid, ("test", "nll"): test, ("train", "nll"): -valid}
+    return run_of([9.0, valid], split="valid", name="nll", key=key, metrics=metrics, **fields)
+
+
+def test_validation_alone_decides(run_of):
+    valid = [(3.0, 2.0), (1.0, 2.0), (4.0, 1.5)]
+    runs = [search_run(run_of, p, s, v, test=-p) for p, pair in enumerate(valid) for s, v in enumerate(pair)]
+    choice = choose(runs, SELECT, POINTS)
+    assert (choice.point, choice.values) == (1, {"training.learning_rate": 0.01})
+    assert choice.scores == [2.5, 1.5, 2.75]
+    assert choose(runs, SELECT | {"best": "highest"}, POINTS).point == 2
+    assert choose(runs, SELECT | {"split": "train"}, POINTS).point == 2
+
+
+def test_the_first_of_equals(run_of):
+    runs = [search_run(run_of, point, 0, valid) for point, valid in enumerate((5.0, 2.0, 2.0))]
+    assert choose(runs[::-1], SELECT, POINTS).point == 1
+
+
+def test_a_failed_point_is_chosen_only_if_all_failed(run_of):
+    def runs(*failed):
+        return [
+            search_run(run_of, p, s, float(p + 1), status="failed" if (p, s) in failed else "done")
+            for p in range(3)
+            for s in range(2)
+        ]
+
+    choice = choose(runs((0, 1)), SELECT, POINTS)
+    assert (choice.point, choice.failed, choice.all_failed) == (1, [0], False)
+    choice = choose(runs((0, 0), (1, 1), (2, 0)), SELECT, POINTS)
+    assert (choice.point, choice.all_failed) == (0, True)
+
+
+def test_a_measure_never_reached_counts_as_one_more_than_the_updates(run_of):
+    select = {"measure": {"name": "first_below", "threshold": 2.5, "of": "nll"}}
+    runs = [search_run(run_of, point, 0, valid) for point, valid in enumerate((5.0, 6.0, 2.0))]
+    choice = choose(runs, select, POINTS)
+    assert (choice.point, choice.scores) == (2, [3.0, 3.0, 2.0])
+
+
+def test_a_point_that_did_not_run_is_an_error(run_of):
+    with pytest.raises(ValueError, match=r"3 points; without a run are \[1\]"):
+        choose([search_run(run_of, point, 0, 1.0) for point in (0, 2)], SELECT, POINTS)
+
+
+def test_each_curve_chooses_for_itself(run_of):
+    runs = [search_run(run_of, p, 0, abs(p - 2.0), variant="gmr") for p in range(3)]
+    runs += [search_run(run_of, p, 0, float(p), variant="tgu") for p in range(3)]
+    points = {("jsb", name, "main"): POINTS for name in ("gmr", "tgu")}
+    chosen = choose_all(runs, SELECT, points)
+    assert {place[1]: choice.point for place, choice in chosen.items()} == {"gmr": 2, "tgu": 0}
+
+
+def test_from_run_folders_to_chosen_json(catalogue_of, run_folder, tmp_path):
+    blocks = """
+variants: {tgu: {cell: tgu, hidden: 5, rank: 3}}
+search:
+  grid: {training.learning_rate: [0.1, 0.01, 0.001]}
+  select: {measure: {name: running, width: 2}, split: valid, best: lowest, seeds: 2}
+scales: {paper: {seeds: 5}}
+"""
+    experiment = catalogue_of(blocks).experiments["made2016", "made"]
+    replicas = experiment.replicas("paper", "real", "search")
+    assert len(replicas) == 6
+
+    def outcome(replica):
+        if replica.point == 0:
+            return {"status": "failed"}
+        return {"curves": {("valid", "loss"): [5.0, 4.0 - replica.point, 3.0 + replica.seed % 2]}}
+
+    folder = run_folder(tmp_path / "search-0", replicas, outcome)
+    path = tmp_path / "chosen.json"
+    select_from_folders([folder], experiment.search["select"], POINTS, path)
+    expected = {
+        "point": 2,
+        "values": {"training.learning_rate": 0.001},
+        "scores": [None, 3.25, 2.75],
+        "failed": [0],
+        "all_failed": False,
+    }
+    assert read_json(path) == expected

@@ -1,0 +1,286 @@
+"""Claims on made runs get the verdict that their numbers call for, and none where runs are not comparable."""
+
+import math
+
+import pytest
+
+from tensor_rnns.analysis.tables import Tables
+from tensor_rnns.analysis.verdicts import judge_claim
+
+BLOCKS = """
+dataset: {real: jsb, stand_in: chorales}
+conditions: {T250: {task.length: 250}, T500: {task.length: 500}, T750: {task.length: 750}}
+variants:
+  tgu: {cell: tgu, hidden: 5, rank: 3}
+  gru: {cell: gru, hidden: 5}
+  lstm: {cell: lstm, hidden: 4}
+options:
+  slow: {set: {training.learning_rate: 0.01}}
+scales:
+  paper: {seeds: 6}
+  laptop: {seeds: 2}
+  smoke: {seeds: 6, conditions: [T250], options: [slow]}
+paper_values:
+  printed: {value: 3.0, page: 7}
+claims:
+"""
+WOBBLE = [0.0, 0.02, -0.02, 0.01, -0.01, 0.03]
+LEVEL = {"tgu": 3.0, "gru": 4.0, "lstm": 5.0}
+
+
+def metric_of(replica):
+    """The test value: 3, 4 and 5 by cell, rising with the length, and a seed effect that all cells share."""
+    length = replica.settings["task"]["length"] / 250
+    return {"metrics": {("test", "nll"): LEVEL[replica.variant] + length - 1 + WOBBLE[replica.seed]}}
+
+
+@pytest.fixture
+def judged(catalogue_of, trained):
+    """The judgement of one claim written as a flow mapping, on runs made by `outcome`."""
+
+    def run(claim, outcome=metric_of, scale="paper", data="real", keep=lambda replica: True):
+        line = f"  c1: {{statement: s, artefact: fig-1, {claim}}}\n"
+        catalogue = catalogue_of(BLOCKS + line)
+        experiment = catalogue.experiments["made2016", "made"]
+        results = trained(experiment, outcome, scale, data, keep)
+        tables = Tables(results, scale, "made2016", "made")
+        return judge_claim(catalogue.claims[0], experiment, tables, scale)
+
+    return run
+
+
+NLL = "measure: {name: metric, split: test, of: nll}"
+VALUE = f"test: value, where: {{condition: T250, variant: tgu}}, {NLL}, tol: 0.1, why: w"
+
+
+def test_a_value_near_the_papers_is_reproduced(judged):
+    found = judged(f"{VALUE}, paper: 3.02")
+    assert (found.holds, found.verdict, found.n, found.failed) == ("yes", "reproduced", 6, 0)
+    assert found.ours == pytest.approx(3.005)
+    assert found.low < 3.02 < found.high
+
+
+def test_the_papers_number_may_be_named(judged):
+    assert judged(f"{VALUE}, paper: printed").verdict == "reproduced"
+
+
+def test_a_value_far_off_is_not_reproduced(judged):
+    assert judged(f"{VALUE}, paper: 3.4").verdict == "not reproduced"
+
+
+def test_a_stand_in_and_two_seeds_are_not_judged_but_hold_or_not(judged):
+    found = judged(f"{VALUE}, paper: 3.4", scale="laptop", data="embedded")
+    assert found.verdict == "not judged (laptop, stand-in chorales in place of jsb, n = 2)"
+    assert found.ours == pytest.approx(3.01)
+
+
+def test_another_option_than_the_papers_is_not_comparable(judged):
+    found = judged(f"{VALUE}, paper: 3.02", scale="smoke")
+    assert found.holds == "yes"
+    assert found.verdict == "not judged (smoke, without T250/tgu/main)"
+
+
+def test_another_protocol_is_not_comparable(judged, catalogue_of, trained):
+    catalogue = catalogue_of(BLOCKS + f"  c1: {{statement: s, artefact: fig-1, {VALUE}, paper: 3.02}}\n")
+    results = trained(catalogue.experiments["made2016", "made"], metric_of)
+    changed = catalogue_of(
+        BLOCKS.replace("task.length: 250", "task.length: 251")
+        + f"  c1: {{statement: s, artefact: fig-1, {VALUE}, paper: 3.02}}\n"
+    )
+    tables = Tables(results, "paper", "made2016", "made")
+    found = judge_claim(changed.claims[0], changed.experiments["made2016", "made"], tables, "paper")
+    assert found.verdict == "not judged (paper, another protocol)"
+
+
+def test_nothing_run_is_not_judged(judged):
+    found = judged(f"{VALUE}, paper: 3.02", keep=lambda replica: replica.variant == "gru")
+    assert found.verdict == "not judged (paper, not run at paper: no run of condition T250, variant tgu)"
+    assert (found.holds, found.ours, found.n) == ("unclear", None, 0)
+
+
+def test_one_seed_still_gives_the_number(judged):
+    found = judged(f"{VALUE}, paper: 3.02", keep=lambda replica: replica.seed == 3)
+    assert (found.holds, found.n) == ("unclear", 1)
+    assert found.ours == pytest.approx(3.01)
+    assert found.verdict == "not judged (paper, n = 1)"
+
+
+ORDER = f"test: order, less: {{condition: T250, variant: tgu}}, {NLL}"
+
+
+def test_orders_are_paired_by_seed(judged):
+    found = judged(f"{ORDER}, than: {{condition: T250, variant: gru}}")
+    assert found.verdict == "reproduced"
+    assert found.ours == pytest.approx(-1.0)
+    assert found.high - found.low < 1e-9
+
+
+def test_every_rival_must_be_beaten_and_the_nearest_is_shown(judged):
+    rivals = "[{condition: T250, variant: lstm}, {condition: T250, variant: gru}]"
+    assert judged(f"{ORDER}, than: {rivals}").ours == pytest.approx(-1.0)
+    rivals = "[{condition: T250, variant: lstm}, {condition: T250, variant: tgu, option: slow}]"
+    found = judged(f"{ORDER}, than: {rivals}")
+    assert (found.verdict, found.ours) == ("not reproduced", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("extra", "verdict"),
+    [
+        ("at_least: 0.9", "reproduced"),
+        ("at_least: 1.1", "not reproduced"),
+        ("at_least: -0.08", "reproduced"),
+        ("ratio: 0.8", "reproduced"),
+        ("ratio: 0.5", "not reproduced"),
+        ("tie: 1.2", "reproduced"),
+        ("tie: 0.8", "not reproduced"),
+        ("tie_ratio: 1.5", "reproduced"),
+        ("tie_ratio: 1.2", "not reproduced"),
+    ],
+)
+def test_margins_ratios_and_ties(judged, extra, verdict):
+    assert judged(f"{ORDER}, than: {{condition: T250, variant: gru}}, {extra}").verdict == verdict
+
+
+def test_a_ratio_is_shown_as_a_ratio(judged):
+    found = judged(f"{ORDER}, than: {{condition: T250, variant: gru}}, ratio: 1.0")
+    expected = math.exp(sum(math.log((3 + w) / (4 + w)) for w in WOBBLE) / 6)
+    assert found.ours == pytest.approx(expected, rel=1e-12)
+    assert found.low < found.ours < found.high
+
+
+def test_one_claim_for_each_condition(judged):
+    claim = f"test: order, less: {{variant: tgu}}, than: {{variant: gru}}, each: [condition], {NLL}"
+    assert judged(claim).verdict == "reproduced"
+
+    def reversed_at_500(replica):
+        found = metric_of(replica)
+        swap = replica.condition == "T500" and replica.variant == "tgu"
+        return {"metrics": {("test", "nll"): 9.0 + WOBBLE[replica.seed]}} if swap else found
+
+    assert judged(claim, reversed_at_500).verdict == "not reproduced"
+    partial = judged(claim, keep=lambda replica: replica.condition != "T750")
+    assert partial.holds == "unclear"
+    assert "no run of condition T750" in partial.verdict
+
+
+def test_trends_over_conditions_and_options(judged):
+    over = "over: condition, values: {T250: 250, T500: 500, T750: 750}, where: {variant: gru}"
+    found = judged(f"test: trend, {over}, direction: up, {NLL}")
+    assert found.verdict == "reproduced"
+    assert found.ours == pytest.approx(1 / 250)
+    assert judged(f"test: trend, {over}, direction: down, {NLL}").verdict == "not reproduced"
+    partial = judged(f"test: trend, {over}, direction: up, {NLL}", keep=lambda r: r.condition != "T500")
+    assert partial.holds == "yes"
+    assert partial.verdict == "not judged (paper, without T500/gru/main)"
+    over = (
+        "over: option, values: {main: 0.1, slow: 0.01}, where: {condition: T250, variant: gru, option: all}"
+    )
+    assert judged(f"test: trend, {over}, direction: up, {NLL}").holds == "no"
+
+
+def solving(solved_seeds, failed_seeds=()):
+    """Runs of twelve updates of which some fall below 0.5 at update 9."""
+
+    def outcome(replica):
+        end = 0.1 if replica.seed in solved_seeds else 0.9
+        status = "failed" if replica.seed in failed_seeds else "done"
+        return {"curves": {("train", "loss"): [1.0] * 8 + [end] * 4}, "status": status}
+
+    return outcome
+
+
+SOLVES = "where: {condition: T250, variant: tgu}, measure: {name: first_below, threshold: 0.5}"
+
+
+def test_solves_counts_seeds_and_failed_ones_as_unsolved(judged):
+    claim = f"test: solves, {SOLVES}, within: 10"
+    found = judged(claim, solving(range(6)))
+    assert (found.verdict, found.ours, found.n) == ("reproduced", 1.0, 6)
+    assert judged(f"test: solves, {SOLVES}, within: 8", solving(range(6))).verdict == "not reproduced"
+    found = judged(claim, solving(range(6), failed_seeds=[2, 3]))
+    assert (found.verdict, found.ours, found.failed) == ("undecided", 4 / 6, 2)
+
+
+def test_what_must_not_solve(judged):
+    claim = f"test: solves, {SOLVES}, within: 12, at_most: 0.0"
+    assert judged(claim, solving([])).verdict == "reproduced"
+    assert judged(claim, solving([4])).verdict == "not reproduced"
+
+
+def test_orders_of_censored_measures_use_the_updates_granted_and_one(judged):
+    sides = "less: {condition: T250, variant: tgu}, than: {condition: T250, variant: gru}"
+    claim = f"test: order, {sides}, measure: {{name: first_below, threshold: 0.5}}"
+
+    def tgu_alone(replica):
+        return solving(range(6) if replica.variant == "tgu" else [])(replica)
+
+    found = judged(claim, tgu_alone)
+    assert (found.verdict, found.ours) == ("reproduced", 9.0 - 13.0)
+    assert judged(claim, solving([])).verdict == "undecided"
+    early_failure = judged(claim, lambda replica: solving([0, 1, 2, 3, 5], [4])(replica))
+    assert early_failure.failed == 1
+
+
+def test_few_failed_seeds_are_said_and_many_decide_nothing(judged):
+    def with_failures(seeds):
+        def outcome(replica):
+            found = metric_of(replica)
+            if replica.seed in seeds:
+                value = found["metrics"]["test", "nll"]
+                return {"curves": {("test", "nll"): [value, float("nan")]}, "status": "failed"}
+            return found
+
+        return outcome
+
+    claim = f"{VALUE}, paper: 3.02"
+    found = judged(claim, with_failures([1]))
+    assert (found.verdict, found.n, found.failed) == ("reproduced", 6, 1)
+    assert found.reason == "1 failed, taken at their last finite value"
+    found = judged(claim, with_failures([1, 4]))
+    assert (found.verdict, found.holds, found.failed) == ("undecided", "unclear", 2)
+
+
+def test_a_failed_seed_without_any_value_is_counted_and_left_out(judged):
+    def outcome(replica):
+        return {"status": "failed"} if replica.seed == 5 else metric_of(replica)
+
+    found = judged(f"{VALUE}, paper: 3.02", outcome)
+    assert (found.n, found.failed) == (5, 1)
+
+
+def test_a_measure_that_was_not_recorded_says_so(judged):
+    found = judged(f"{VALUE.replace('nll', 'bits')}, paper: 3.02")
+    assert found.holds == "unclear"
+    assert "no bits on test; recorded are ['nll on test']" in found.verdict
+
+
+def test_counts_of_measures_and_of_passing_runs(judged):
+    where = "where: {condition: T250, variant: tgu}"
+    assert judged(f"test: count, {where}, measure: {{name: parameters}}, equals: 7").verdict == "reproduced"
+    assert (
+        judged(f"test: count, {where}, measure: {{name: parameters}}, equals: 8").verdict == "not reproduced"
+    )
+    claim = f"test: count, {SOLVES}, passing: {{within: 10}}, within: [1, 5]"
+    assert judged(claim, solving([0, 1])).verdict == "reproduced"
+    assert judged(claim, solving(range(6))).verdict == "not reproduced"
+
+
+def test_the_best_of_a_grid_is_chosen_seed_by_seed(judged):
+    def outcome(replica):
+        # by validation the GRU is better on even seeds, the TGU on odd ones; the LSTM on test alone
+        test = {"tgu": 1.0, "gru": 2.0, "lstm": 0.0}[replica.variant] + WOBBLE[replica.seed]
+        valid = {"tgu": replica.seed % 2 == 0, "gru": replica.seed % 2 == 1, "lstm": 5.0}[replica.variant]
+        return {"metrics": {("test", "nll"): test}, "curves": {("valid", "nll"): [float(valid)]}}
+
+    claim = (
+        f"test: value, where: {{condition: T250, variant: [tgu, gru, lstm]}}, {NLL}, paper: 1.5, "
+        "tol: 3, why: w, selected_from: {by: {name: best_valid, of: nll}, best: lowest}"
+    )
+    assert judged(claim, outcome).ours == pytest.approx((3 * 2.0 + 3 * 1.0 + sum(WOBBLE)) / 6)
+
+
+def test_errors_name_the_claim(judged):
+    with pytest.raises(ValueError, match="claim c1: unknown test 'near'; allowed are"):
+        judged(f"test: near, where: {{variant: tgu}}, {NLL}")
+    with pytest.raises(ValueError, match="claim c1: measure metric was given"):
+        judged(f"{VALUE.replace('split', 'spilt')}, paper: 3")
