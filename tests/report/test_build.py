@@ -1,4 +1,6 @@
-"""The report is built from whatever is there, says what is not, and is the same byte for byte when made twice."""
+"""The report is built from whatever is there, says what is not, and is the same byte for byte when made
+twice.
+"""
 
 import shutil
 from pathlib import Path
@@ -12,32 +14,67 @@ def files(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
-def test_twice_the_same_bytes(checkout, tmp_path):
+@pytest.fixture
+def without_latex(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tensor_rnns.report.latex.shutil.which", lambda name: None)
+
+
+@pytest.mark.usefixtures("without_latex")
+def test_twice_the_same_bytes(checkout):
     catalogue, results = checkout
-    build(catalogue, "smoke", results, results / "smoke" / "report", pdf=False)
-    build(catalogue, "smoke", results, results / "smoke" / "again", pdf=False)
+    build(catalogue, "smoke", "embedded", results)
+    build(catalogue, "smoke", "embedded", results, out=results / "smoke" / "again")
     first, second = files(results / "smoke" / "report"), files(results / "smoke" / "again")
     assert sorted(first) == ["index.html", "report.tex"]
     assert first == second
 
 
+@pytest.mark.usefixtures("without_latex")
+def test_a_missing_engine_is_said_in_one_line(checkout):
+    said = []
+    build(checkout[0], "smoke", "embedded", checkout[1], say=said.append)
+    assert said[-1] == "report.pdf was not made: no LaTeX engine was found (latexmk with pdflatex)"
+    assert len(said) == 3
+
+
+@pytest.mark.usefixtures("without_latex")
 def test_a_paper_that_never_ran_is_named_not_an_error(checkout):
     catalogue, results = checkout
-    build(catalogue, "smoke", results, pdf=False)
+    build(catalogue, "smoke", "embedded", results)
     page = (results / "smoke" / "report" / "index.html").read_text()
     late = page[page.index('id="artefact-late2017-fig-1"') :]
     assert "Not run at this scale." in late[:600]
     assert "planned, not run" in page
     shutil.rmtree(results)
-    build(catalogue, "smoke", results, pdf=False)
-    assert "Nothing has been trained at this scale." in (results / "smoke" / "report" / "index.html").read_text()
+    build(catalogue, "smoke", "embedded", results)
+    assert (
+        "Nothing has been trained at this scale." in (results / "smoke" / "report" / "index.html").read_text()
+    )
+
+
+@pytest.mark.usefixtures("without_latex")
+def test_partial_draws_and_judges_what_is_there(checkout):
+    catalogue, results = checkout
+    before = {path: path.read_bytes() for path in sorted(results.glob("smoke/figures/**/*.*"))}
+    assert len(before) == 4
+    shutil.rmtree(results / "smoke" / "figures")
+    (results / "smoke" / "claims.csv").unlink()
+    said = []
+    build(catalogue, "smoke", "embedded", results, partial=True, say=said.append)
+    assert {path: path.read_bytes() for path in sorted(results.glob("smoke/figures/**/*.*"))} == before
+    assert [line for line in said if line.startswith("left out")] == [
+        "left out: late2017 fig-1: later was not run at scale smoke"
+    ]
+    assert "made-2" in (results / "smoke" / "claims.csv").read_text()
 
 
 @pytest.mark.latex
-def test_pdf(checkout):
+def test_pdf_twice_the_same_bytes_from_two_folders(checkout):
     catalogue, results = checkout
-    build(catalogue, "smoke", results)
-    first = (results / "smoke" / "report" / "report.pdf").read_bytes()
+    made = [
+        build(catalogue, "smoke", "embedded", results, out=results / "smoke" / name)[-1]
+        for name in ("report", "again")
+    ]
+    first, second = (path.read_bytes() for path in made)
     assert first.startswith(b"%PDF")
-    build(catalogue, "smoke", results)
-    assert (results / "smoke" / "report" / "report.pdf").read_bytes() == first
+    assert first == second

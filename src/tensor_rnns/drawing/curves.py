@@ -1,8 +1,8 @@
 """Curves against updates: a panel a condition, a colour a variant, the papers' points beside ours.
 
-Keys of the artefact: `panels` and `colour` (columns; `colour` may be a list), `where`, `measure` (`running` with
-`width`, `of`, `split`), `centre` (mean or median), `band` (quantiles, range, none), `beside` (ids of `paper_values`),
-`lines` (`task_baseline` or {value, label}), `x`, `y` ({scale, label, limits}), `labels`.
+Keys of the artefact: `panels` and `colour` (columns; `colour` may be a list), `where`, `measure` (`running`
+with `width`, `of`, `split`), `centre` (mean or median), `band` (quantiles, range, none), `beside` (ids of
+`paper_values`), `lines` (`task_baseline` or {value, label}), `x`, `y` ({scale, label, limits}), `labels`.
 """
 
 from collections.abc import Mapping
@@ -170,8 +170,7 @@ def _draw_beside(
     for entry in beside.values():
         if panel_key and entry.get(panel_key, place) != place:
             continue
-        match = [group for name, group in groups.items()
-                 if all(entry.get(key) == value for key, value in zip(colour, name, strict=True))]  # fmt: skip
+        match = [group for name, group in groups.items() if [entry.get(key) for key in colour] == list(name)]
         own = match[0].look if match else {"color": PAPER, "marker": "o"}
         if "points" in entry:
             points = sorted((float(update), float(value)) for update, value in entry["points"].items())

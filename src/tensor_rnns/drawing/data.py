@@ -1,4 +1,4 @@
-"""What a drawing may look at: the collected tables of one experiment at one scale, and its experiment file."""
+"""What a drawing may look at: the collected tables of an experiment at one scale, and its file."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,9 @@ class ArtefactData:
     def load(
         cls, experiment: Experiment, scale: str, results: Path | str, curves: bool = True
     ) -> "ArtefactData":
-        """Read what `results`/`scale` holds of `experiment`; without `curves` that table, often long, stays empty."""
+        """Read what `results`/`scale` holds of `experiment`; without `curves` that table, often long, stays
+        empty.
+        """
         found = Tables(results, scale, experiment.paper, experiment.name)
         probes = {}
         for path in sorted(found.probes.glob("*.npz")):
@@ -74,8 +76,8 @@ class ArtefactData:
     def chosen(self, rows: pd.DataFrame, where: Mapping[str, Any] | None = None) -> pd.DataFrame:
         """The `rows` that `where` allows: a value, a list of values or `all` for each column named.
 
-        Left out, `stage` is final and `option` is main where it ran, else the only option that did (ValueError if
-        there are several). A column that `rows` lacks raises ValueError.
+        Left out, `stage` is final and `option` is main where it ran, else the only option that did
+        (ValueError if there are several). A column that `rows` lacks raises ValueError.
         """
         where = dict(where or {})
         unknown = [name for name in where if name not in rows.columns]
@@ -106,7 +108,7 @@ class ArtefactData:
         return sorted(present, key=lambda value: (places.get(value, len(places)), value))
 
     def cell(self, variant: str) -> str:
-        """The cell of a variant, or the shell of a model without one; the variant's name if neither is known."""
+        """The cell of a variant, or the shell of a model without one; its own name if neither is known."""
         block = self.experiment.variants.get(variant) or {}
         return str(block.get("cell") or block.get("shell") or variant)
 
@@ -129,7 +131,7 @@ class ArtefactData:
         return str(value)
 
     def remarks(self, rows: pd.DataFrame) -> list[str]:
-        """What must be said on every figure and table of `rows`: the scale if not the paper's, and stand-ins."""
+        """What every figure and table of `rows` must say: the scale if not the paper's, and stand-ins."""
         told = [] if self.scale == "paper" else [f"scale: {self.scale}"]
         blocks = [self.experiment.dataset]
         blocks += [(block or {}).get("dataset") or {} for block in self.experiment.conditions.values()]

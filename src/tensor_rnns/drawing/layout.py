@@ -10,7 +10,9 @@ from matplotlib.figure import Figure
 from tensor_rnns.drawing.style import WIDTH
 
 LEFT, RIGHT, TITLE, XLABEL, LINE = 0.62, 0.12, 0.24, 0.42, 0.165
-"""Inches kept at the sides, above a panel for its title, below the panels for ticks and label, and for a line of text."""
+"""Inches kept at the sides, above a panel for its title, below the panels for ticks and label, and for a line
+of text.
+"""
 
 
 def panels(

@@ -60,8 +60,8 @@ def render(
 ) -> list[Path]:
     """Draw `paper`'s `artefact` from `results` and write it to `out` (default: `paths`); the files written.
 
-    ValueError if the catalogue has no such artefact, nothing of it was run, or a path of `out` has an ending that the
-    kind does not write.
+    ValueError if the catalogue has no such artefact, nothing of it was run, or a path of `out` has an ending
+    that the kind does not write.
     """
     if (paper, artefact) not in catalogue.artefacts:
         known = sorted(name for home, name in catalogue.artefacts if home == paper)

@@ -1,4 +1,4 @@
-"""From rows of curves to lines: one replica's running mean, and the centre and band of a group of replicas."""
+"""From rows of curves to lines: one replica's running mean, and the centre and band of a group."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

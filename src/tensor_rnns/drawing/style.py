@@ -1,9 +1,13 @@
-"""One look for all figures: a colour, a line and a marker for each cell, and bytes that depend on the content alone."""
+"""One look for all figures: a colour, a line and a marker for each cell, and bytes that depend on the content
+alone.
+"""
 
+import io
+import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import IO, Any
 
 import matplotlib
 from matplotlib.figure import Figure
@@ -36,17 +40,18 @@ LINES = (SOLID, DASHED, DOTTED, DASHDOT, LONG, SPACED)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 CELLS: dict[str, tuple[str, Any, str]] = {
-    "tgu": (BLUE, SOLID, "o"), "gru": (RED, DASHED, "s"), "lstm": (GREEN, DASHDOT, "^"), "irnn": (PURPLE, DOTTED, "D"),
-    "vanilla": (GREY, LONG, "v"), "tgu_c": (SKY, SPACED, "P"), "lin_tgu": (SKY, DASHED, "X"),
-    "lin_tgu_c": (BLUE, DOTTED, "*"), "gmr": (OCHRE, SOLID, "s"), "gmr_c": (OCHRE, DASHED, "D"),
-    "cp_plus": (BROWN, DASHED, "^"), "cp_delta": (BROWN, SOLID, "v"), "rtn": (OCHRE, DOTTED, "P"),
-    "grtn": (SKY, SOLID, "D"), "lr_gru": (RED, DOTTED, "o"), "lrd_gru": (RED, SOLID, "X"),
-    "lr_lstm": (GREEN, DOTTED, "s"), "lrd_lstm": (GREEN, SOLID, "P"), "lr_highway": (PURPLE, DASHED, "^"),
-    "lrd_highway": (PURPLE, SOLID, "v"), "urnn": (GREY, DASHDOT, "*"), "slstm": (GREEN, LONG, "o"),
-    "tlstm_2d": (PURPLE, LONG, "s"), "tlstm_2d_no_memconv": (PURPLE, DASHDOT, "X"),
-    "tlstm_2d_no_feedback": (OCHRE, DASHDOT, "v"), "tlstm_3d": (BLUE, LONG, "^"), "trnn": (GREY, DOTTED, "X"),
-    "esn": (OCHRE, LONG, "^"), "leaky": (BROWN, DOTTED, "o"), "skip": (BROWN, DASHDOT, "s"),
-    "clockwork": (BROWN, LONG, "D"), "bidirectional": (SKY, LONG, "v"), "output_recurrence": (GREY, SOLID, "o"),
+    "tgu": (BLUE, SOLID, "o"), "gru": (RED, DASHED, "s"), "lstm": (GREEN, DASHDOT, "^"),
+    "irnn": (PURPLE, DOTTED, "D"), "vanilla": (GREY, LONG, "v"), "tgu_c": (SKY, SPACED, "P"),
+    "lin_tgu": (SKY, DASHED, "X"), "lin_tgu_c": (BLUE, DOTTED, "*"), "gmr": (OCHRE, SOLID, "s"),
+    "gmr_c": (OCHRE, DASHED, "D"), "cp_plus": (BROWN, DASHED, "^"), "cp_delta": (BROWN, SOLID, "v"),
+    "rtn": (OCHRE, DOTTED, "P"), "grtn": (SKY, SOLID, "D"), "lr_gru": (RED, DOTTED, "o"),
+    "lrd_gru": (RED, SOLID, "X"), "lr_lstm": (GREEN, DOTTED, "s"), "lrd_lstm": (GREEN, SOLID, "P"),
+    "lr_highway": (PURPLE, DASHED, "^"), "lrd_highway": (PURPLE, SOLID, "v"), "urnn": (GREY, DASHDOT, "*"),
+    "slstm": (GREEN, LONG, "o"), "tlstm_2d": (PURPLE, LONG, "s"),
+    "tlstm_2d_no_memconv": (PURPLE, DASHDOT, "X"), "tlstm_2d_no_feedback": (OCHRE, DASHDOT, "v"),
+    "tlstm_3d": (BLUE, LONG, "^"), "trnn": (GREY, DOTTED, "X"), "esn": (OCHRE, LONG, "^"),
+    "leaky": (BROWN, DOTTED, "o"), "skip": (BROWN, DASHDOT, "s"), "clockwork": (BROWN, LONG, "D"),
+    "bidirectional": (SKY, LONG, "v"), "output_recurrence": (GREY, SOLID, "o"),
     "memory": (SKY, DOTTED, "^"), "recursive": (GREY, DASHED, "P"), "encoder_decoder": (RED, LONG, "*"),
     "perceptron": (GREY, LONG, "D"), "mlp": (RED, DASHED, "^"), "tensor_layer": (BLUE, SOLID, "X"),
     "cp": (BLUE, SOLID, "P"), "tensor_train": (RED, DASHED, "P"), "full": (GREEN, DASHDOT, "P"),
@@ -54,26 +59,29 @@ CELLS: dict[str, tuple[str, Any, str]] = {
 """Colour, line and marker of each cell (and of the models without one), the same in every figure."""
 
 TITLES = {
-    "cp_plus": "CP+", "cp_delta": "CP-Δ", "vanilla": "vanilla RNN", "lin_tgu": "lin-TGU", "lin_tgu_c": "lin-TGU-C",
-    "tlstm_2d": "2D tLSTM", "tlstm_3d": "3D tLSTM", "perceptron": "perceptron", "tensor_layer": "tensor layer",
-    "tensor_train": "tensor train", "full": "full tensor", "leaky": "leaky", "skip": "skip",
+    "cp_plus": "CP+", "cp_delta": "CP-Δ", "vanilla": "vanilla RNN", "lin_tgu": "lin-TGU",
+    "lin_tgu_c": "lin-TGU-C", "tlstm_2d": "2D tLSTM", "tlstm_3d": "3D tLSTM", "perceptron": "perceptron",
+    "tensor_layer": "tensor layer", "tensor_train": "tensor train", "full": "full tensor", "leaky": "leaky",
+    "skip": "skip",
 }  # fmt: skip
 
 RC: dict[str, Any] = {
-    "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8.5, "axes.labelsize": 8, "legend.fontsize": 7.5,
-    "xtick.labelsize": 7, "ytick.labelsize": 7, "mathtext.fontset": "dejavusans",
+    "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8.5, "axes.labelsize": 8,
+    "legend.fontsize": 7.5, "xtick.labelsize": 7, "ytick.labelsize": 7, "mathtext.fontset": "dejavusans",
     "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6, "axes.grid": True,
     "grid.color": "#e3e3e3", "grid.linewidth": 0.5, "axes.axisbelow": True, "xtick.major.width": 0.6,
     "ytick.major.width": 0.6, "lines.linewidth": 1.4, "lines.markersize": 4.5, "legend.frameon": False,
-    "figure.facecolor": "white", "savefig.facecolor": "white", "figure.dpi": 100,
-    "pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "tensor-rnns",
-    "path.simplify": True, "axes.formatter.use_mathtext": True, "axes.unicode_minus": True,
+    "figure.facecolor": "white", "savefig.facecolor": "white", "figure.dpi": 100, "pdf.fonttype": 42,
+    "ps.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "tensor-rnns", "path.simplify": True,
+    "axes.formatter.use_mathtext": True, "axes.unicode_minus": True,
 }  # fmt: skip
 
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Run a block with matplotlib's own defaults plus the style of this package, whatever the user's settings are."""
+    """Run a block with matplotlib's own defaults plus the style of this package, whatever the user's settings
+    are.
+    """
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(RC)
@@ -86,10 +94,12 @@ def cell_title(cell: str) -> str:
 
 
 def look(cell: str, place: int = 0, of: int = 1) -> dict[str, Any]:
-    """Colour, linestyle and marker of `cell`; `place` of `of` tells apart several variants of one cell in a figure.
+    """Colour, linestyle and marker of `cell`; `place` of `of` tells apart several variants of one cell in a
+    figure.
 
-    The first variant has the cell's own look. Further ones keep its hue, move from dark to light and take the next
-    lines and markers, so that they differ in grey print too. A cell that is not listed gets a look from its name.
+    The first variant has the cell's own look. Further ones keep its hue, move from dark to light and take the
+    next lines and markers, so that they differ in grey print too. A cell that is not listed gets a look from
+    its name.
     """
     if cell in CELLS:
         colour, line, marker = CELLS[cell]
@@ -113,10 +123,27 @@ def _shade(colour: str, amount: float) -> str:
     return "#" + "".join(f"{round((1 - amount) * part + amount * target):02x}" for part in parts)
 
 
-def save(figure: Figure, stream: Any, kind: str) -> None:
-    """Write `figure` as "pdf" or "svg"; its label, the text for those who cannot see it, goes into the metadata."""
-    if kind == "svg":
-        metadata: dict[str, Any] = {"Date": None, "Creator": None, "Description": figure.get_label()}
-    else:
+LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+COORDINATES = re.compile(r'(?<= d=")[^"]+|(?<= [xy]=")[^"]+|(?<=translate\()[^)]+')
+
+
+def save(figure: Figure, stream: IO[bytes], kind: str) -> None:
+    """Write `figure` as "pdf" or "svg"; its label, the text for those who cannot see it, goes into the
+    metadata.
+
+    Coordinates of an SVG file are rounded to a hundredth of a point, which halves its size.
+    """
+    if kind == "pdf":
         metadata = {"CreationDate": None, "Creator": None, "Producer": None, "Subject": figure.get_label()}
-    figure.savefig(stream, format=kind, metadata=metadata)
+        figure.savefig(stream, format=kind, metadata=metadata)
+        return
+    drawn = io.StringIO()
+    figure.savefig(
+        drawn, format=kind, metadata={"Date": None, "Creator": None, "Description": figure.get_label()}
+    )
+    text = COORDINATES.sub(lambda part: LONG_NUMBER.sub(_rounded, part[0]), drawn.getvalue())
+    stream.write(text.encode())
+
+
+def _rounded(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")

@@ -1,9 +1,10 @@
 """A table of numbers, the paper's beside ours, with interval, n and failed replicas.
 
-Keys of the artefact: `rows` (column or columns that name a row; `item` for a computed table), `columns` (such a
-column, `name` for a computed table, or a list of {label, measure, where}), `measure`, `where`, `beside` (ids of
-`paper_values`, left out: the one called like the artefact), `labels`. An entry of the paper is {value, ...} whose other
-keys (condition, variant, option, split, of, column, item, name) say which cell it belongs to; `table` lists several.
+Keys of the artefact: `rows` (column or columns that name a row; `item` for a computed table), `columns` (such
+a column, `name` for a computed table, or a list of {label, measure, where}), `measure`, `where`, `beside`
+(ids of `paper_values`, left out: the one called like the artefact), `labels`. An entry of the paper is
+{value, ...} whose other keys (condition, variant, option, split, of, column, item, name) say which cell it
+belongs to; `table` lists several.
 """
 
 import math
@@ -57,7 +58,9 @@ class Cell:
 
 
 def draw(data: ArtefactData, artefact: Artefact) -> Table:
-    """The table of `artefact`; a row or column of the paper that was not run keeps its place, with a dash for ours."""
+    """The table of `artefact`; a row or column of the paper that was not run keeps its place, with a dash for
+    ours.
+    """
     spec = artefact.spec
     keys = [spec["rows"]] if isinstance(spec.get("rows"), str) else list(spec.get("rows") or ["variant"])
     computed = "item" in keys or "name" in keys
@@ -107,11 +110,11 @@ def shown(value: float, half: float | None = None) -> str:
         return "∞" if value > 0 else "−∞" if value < 0 else "not a number"
     if half is None or not math.isfinite(half) or half == 0:
         whole = value == round(value) and abs(value) < 1e9
-        return f"{value:,.0f}".replace(",", "\u202f") if whole else f"{value:.4g}"
-    digits = max(0, 1 - math.floor(math.log10(half)))
-    if digits > 6:
-        return f"{value:.3g} ± {half:.1g}"
-    return f"{value:.{digits}f} ± {half:.{digits}f}"
+        text = f"{value:,.0f}".replace(",", "\u202f") if whole else f"{value:.4g}"
+    else:
+        digits = max(0, 1 - math.floor(math.log10(half)))
+        text = f"{value:.{digits}f} ± {half:.{digits}f}" if digits <= 6 else f"{value:.3g} ± {half:.1g}"
+    return text.replace("-", "−")
 
 
 def _entries(data: ArtefactData, artefact: Artefact) -> list[dict[str, Any]]:
@@ -150,8 +153,16 @@ def _columns(
             dict.fromkeys([*chosen[asked], *(entry[asked] for entry in entries if asked in entry)])
         )
         present = present if asked == "name" else data.ordered(asked, present)
-        return {data.title(asked, value, spec.get("labels")): {"measure": spec.get("measure"), "where": {asked: value}}
-                for value in present}  # fmt: skip
+        measure, labels = spec.get("measure"), spec.get("labels")
+        titles = (
+            ["value"]
+            if asked == "index" and len(present) == 1
+            else [data.title(asked, value, labels) for value in present]
+        )
+        return {
+            title: {"measure": measure, "where": {asked: value}}
+            for title, value in zip(titles, present, strict=True)
+        }
     blocks = asked or [{"measure": spec.get("measure")}]
     found = {}
     for block in blocks:
@@ -187,11 +198,17 @@ def _paper(
     """The paper's value of one cell, None where it prints none."""
     measure = block.get("measure") or {}
     known = (
-        {"column": label, "split": measure.get("split"), "of": measure.get("of")}
+        {"column": label, "split": measure.get("split"), "of": measure.get("of", measure.get("name"))}
         | (block.get("where") or {})
         | place
     )
     for entry in entries:
+        if (
+            measure.get("name") in EXACT
+            and entry.get("column") != label
+            and entry.get("of") != measure["name"]
+        ):
+            continue
         if all(entry[key] == known.get(key) for key in MATCHED if key in entry):
             return entry["value"]
     return None
@@ -207,9 +224,7 @@ def _cell(
         return Cell()
     if computed:
         if len(mine) > 1:
-            raise ValueError(
-                f"{label}: {len(mine)} computed rows in one cell; rows or where must name item, name and index"
-            )
+            raise ValueError(f"{label}: {len(mine)} computed rows in one cell; name item, name and index")
         value = float(mine["value"].iloc[0])
         return Cell(value, n=1, reached=1, exact=True)
     values, failed = [], 0

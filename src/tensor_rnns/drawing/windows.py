@@ -1,8 +1,10 @@
 """Computed numbers against their index: windows of weights, theory, spectra; several panels and series.
 
-Keys of the artefact: `panels` (a list of {title, series}; a series is {item, name, label, cell}; `name` may be left
-out where the item has one name), or nothing: then each item is a panel and each name a series. `x`, `y`
-({scale, label, limits}), `lines` ({value, label}), `share_y`.
+Every computed number is drawn: a window may be one spike, which thinning would lose.
+
+Keys of the artefact: `panels` (a list of {title, series}; a series is {item, name, label, cell}; `name` may
+be left out where the item has one name), or nothing: then each item is a panel and each name a series. `x`,
+`y` ({scale, label, limits}), `lines` ({value, label}), `share_y`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +17,6 @@ from matplotlib.ticker import MaxNLocator
 
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.layout import panels, put_legend
-from tensor_rnns.drawing.series import thinned
 from tensor_rnns.drawing.style import BLUE, BROWN, GREEN, GREY, LINES, MARKERS, OCHRE, PURPLE, RED, SKY, look
 from tensor_rnns.experiments.records import Artefact
 
@@ -24,7 +25,7 @@ ORDER = (BLUE, RED, GREEN, PURPLE, OCHRE, SKY, GREY, BROWN)
 
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:
-    """The figure of `artefact` from the computed rows; ValueError where an item or a name was not computed."""
+    """The figure of `artefact` from the computed rows; ValueError where an item or name was not computed."""
     spec = artefact.spec
     wanted = spec.get("panels") or _all_panels(data.computed, spec.get("where"))
     if not wanted:
@@ -37,7 +38,8 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     columns = min(3, len(looks))
     lines = spec.get("lines", ())
     figure, axes, bottom = panels(
-        [str(panel.get("title", "")) for panel in wanted], remarks, [], -(-(len(looks) + len(lines)) // columns),
+        [str(panel.get("title", "")) for panel in wanted],
+        remarks, [], -(-(len(looks) + len(lines)) // columns),
         height=2.4 if len(wanted) == 1 else 1.9, columns=2 if len(wanted) in (2, 4) else 3,
         share_y=bool(spec.get("share_y", True)),
     )  # fmt: skip
@@ -47,7 +49,6 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
         ends = []
         for series in panel["series"]:
             index, values = _values(data.computed, artefact.id, series)
-            index, values = thinned(index, values)
             axis.plot(index, values, markevery=(0, max(1, len(index) // 5)), **looks[_label(series)])
             ends.append(f"{_label(series)} from {values[0]:.3g} to {values[-1]:.3g}")
         for line in lines:

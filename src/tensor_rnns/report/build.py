@@ -1,7 +1,10 @@
 """The whole report of one scale: index.html, report.tex and, where LaTeX is installed, report.pdf."""
 
+from collections.abc import Callable
 from pathlib import Path
 
+from tensor_rnns.analysis.judge import judge
+from tensor_rnns.drawing.render import render
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.report.gather import gather
 from tensor_rnns.report.html import write_html
@@ -10,22 +13,49 @@ from tensor_rnns.report.provenance import commit_of
 
 
 def build(
-    catalogue: Catalogue, scale: str, results: Path | str, out: Path | str | None = None, pdf: bool = True
-) -> list[str]:
+    catalogue: Catalogue,
+    scale: str,
+    data: str,
+    results: Path | str,
+    partial: bool = False,
+    out: Path | str | None = None,
+    say: Callable[[str], None] = print,
+) -> list[Path]:
     """Write the report of `scale` to `out` (default `results`/`scale`/report) from whatever `results` holds.
 
-    Templates, captions and the log of obstacles are read from the checkout that the catalogue belongs to. What was not
-    run is named, never an error. Returns lines for the reader: the files written, and why a PDF is missing. Equal inputs
-    give equal bytes; the only time in them is SOURCE_DATE_EPOCH, or the commit's.
+    `data` is "embedded" or "real" and is printed. With `partial`, whatever can be is judged and drawn first.
+    Templates, captions and the log of obstacles are read from the checkout that the catalogue belongs to.
+    What was not run is named, never an error. Returns the files written; `say` is given a line for each, and
+    one where no PDF can be made. Equal inputs give equal bytes; the only time in them is SOURCE_DATE_EPOCH,
+    or the commit's.
     """
     results = Path(results).resolve()
     out = Path(out).resolve() if out else results / scale / "report"
     home = catalogue.root.resolve().parents[1]
-    content = gather(catalogue, scale, results, commit_of(home))
+    if partial:
+        draw_what_is_there(catalogue, scale, results, say)
+    content = gather(catalogue, scale, data, results, commit_of(home))
     templates = home / "report" / "templates"
     written = [write_html(content, out, templates), write_latex(content, out, templates)]
-    told = [str(path) for path in written]
+    pdf = compile_pdf(written[1], content.commit.epoch)
+    if pdf:
+        written.append(pdf)
+    for path in written:
+        say(str(path))
     if not pdf:
-        return told
-    missing = compile_pdf(written[1], content.commit.epoch)
-    return [*told, missing or str(written[1].with_suffix(".pdf"))]
+        say("report.pdf was not made: no LaTeX engine was found (latexmk with pdflatex)")
+    return written
+
+
+def draw_what_is_there(
+    catalogue: Catalogue, scale: str, results: Path, say: Callable[[str], None] = print
+) -> None:
+    """Judge all claims and draw every artefact that the results allow; `say` tells why the others are left
+    out.
+    """
+    judge(catalogue, scale, results)
+    for paper, artefact in catalogue.artefacts:
+        try:
+            render(catalogue, scale, paper, artefact, results)
+        except ValueError as error:
+            say(f"left out: {error}")

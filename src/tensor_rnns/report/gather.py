@@ -1,4 +1,6 @@
-"""Everything that the report says at one scale, gathered from the files as plain records; nothing is formatted here."""
+"""Everything that the report says at one scale, gathered from the files as plain records; nothing is
+formatted here.
+"""
 
 import csv
 import json
@@ -81,7 +83,8 @@ class Content:
     claims: list[Mapping[str, str]]
     board: Mapping[str, Any]
     datasets: list[Mapping[str, Any]]
-    data: list[str]
+    data: str
+    used: list[str]
     core_hours: Mapping[str, float]
     hosts: list[str]
     versions: Mapping[str, str]
@@ -113,8 +116,8 @@ def read_rows(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def gather(catalogue: Catalogue, scale: str, results: Path | str, commit: Commit) -> Content:
-    """Read what `results` holds for the report at `scale`; whatever is absent is absent from the content too."""
+def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, commit: Commit) -> Content:
+    """Read what `results` holds for the report at `scale`; what is absent there is absent here."""
     results = Path(results)
     home = catalogue.root.resolve().parents[1]
     claims = read_rows(results / scale / "claims.csv")
@@ -122,7 +125,9 @@ def gather(catalogue: Catalogue, scale: str, results: Path | str, commit: Commit
     contents = [(path.parent, read_json(path)) for path in records]
     folders = {replica["hash"]: folder for folder, record in contents for replica in record["replicas"]}
     recorded = _recorded(results)
-    papers = [_paper(catalogue, name, scale, results, home, claims, folders, recorded) for name in catalogue.papers]
+    papers = [
+        _paper(catalogue, name, scale, results, home, claims, folders, recorded) for name in catalogue.papers
+    ]
     datasets = [read_json(path) for path in sorted((results / "data" / "ready").glob("*.json"))]
     board = results / scale / "board.json"
     content = Content(
@@ -132,14 +137,15 @@ def gather(catalogue: Catalogue, scale: str, results: Path | str, commit: Commit
         claims=claims,
         board=read_json(board) if board.is_file() else {},
         datasets=datasets,
-        data=[],
+        data=data,
+        used=[],
         core_hours=_hours(record for _, record in contents),
         hosts=sorted({_host(record) for _, record in contents}),
         versions=_versions(record for _, record in contents),
         notes=_text(home / "docs" / "obstacles.md"),
         results=results,
     )
-    content.data = _data(content, {facts.get("dataset", ""): facts for facts in datasets})
+    content.used = _used(content, {facts.get("dataset", ""): facts for facts in datasets})
     content.failed = [run for run in content.runs if run.row["status"] == "failed"]
     return content
 
@@ -148,7 +154,7 @@ def _paper(
     catalogue: Catalogue, paper: str, scale: str, results: Path, home: Path, claims: list[dict[str, str]],
     folders: Mapping[str, Path], recorded: Mapping[tuple[str, str], int],
 ) -> PaperPart:  # fmt: skip
-    header = catalogue.papers[paper]
+    header = {"title": paper, "authors": "", "year": "", "source": ""} | catalogue.papers[paper]
     described = header.get("catalogue") or {}
     parts = []
     for (home_paper, name), experiment in catalogue.experiments.items():
@@ -164,11 +170,15 @@ def _paper(
         verdicts[bucket(claim["verdict"])] += 1
     known = {claim["claim"] for claim in own}
     verdicts[NOT_RUN] = sum(claim.paper == paper and claim.id not in known for claim in catalogue.claims)
-    return PaperPart(paper, header, parts, _coverage(catalogue, paper, described, results, recorded), verdicts)
+    return PaperPart(
+        paper, header, parts, _coverage(catalogue, paper, described, results, recorded), verdicts
+    )
 
 
 def bucket(verdict: str) -> str:
-    """The verdict without its bracket: `not judged (laptop, n = 2)` is `not judged`; ValueError for another word."""
+    """The verdict without its bracket: `not judged (laptop, n = 2)` is `not judged`; ValueError for another
+    word.
+    """
     for name in VERDICTS:
         if verdict == name or verdict.startswith(f"{name} ("):
             return name
@@ -176,9 +186,14 @@ def bucket(verdict: str) -> str:
 
 
 def _piece(
-    artefact: Artefact, experiment: Experiment, scale: str, results: Path, home: Path, claims: list[dict[str, str]],
+    artefact: Artefact,
+    experiment: Experiment,
+    scale: str,
+    results: Path,
+    home: Path,
+    claims: list[dict[str, str]],
     described: Mapping[str, str],
-) -> Piece:  # fmt: skip
+) -> Piece:
     files = tuple(paths(results, scale, artefact))
     files = files if all(path.is_file() for path in files) else ()
     table = None
@@ -188,21 +203,32 @@ def _piece(
     own = [claim for claim in claims if claim["paper"] == artefact.paper and claim["artefact"] == artefact.id]
     given = str(artefact.spec.get("caption") or f"report/captions/{artefact.paper}/{artefact.id}.md")
     caption = _text(home / given) if given.endswith(".md") else given
-    return Piece(artefact, experiment, files, table, own, caption, described.get(artefact.id, experiment.title))
+    return Piece(
+        artefact, experiment, files, table, own, caption, described.get(artefact.id, experiment.title)
+    )
 
 
 def _coverage(
-    catalogue: Catalogue, paper: str, described: Mapping[str, str], results: Path, recorded: Mapping[tuple[str, str], int]
+    catalogue: Catalogue,
+    paper: str,
+    described: Mapping[str, str],
+    results: Path,
+    recorded: Mapping[tuple[str, str], int],
 ) -> list[Mapping[str, Any]]:
-    """Per artefact of the paper, listed or beyond the list: where it was drawn, and with how many recorded seeds."""
+    """Per artefact of the paper, listed or beyond the list: where it was drawn, and with how many recorded
+    seeds.
+    """
     known = {artefact.id: artefact for (home, _), artefact in catalogue.artefacts.items() if home == paper}
     rows = []
     for name in [*described, *(name for name in known if name not in described)]:
         artefact = known.get(name)
-        drawn = [scale for scale in ORDER if artefact and all(p.is_file() for p in paths(results, scale, artefact))]
+        drawn = [
+            scale for scale in ORDER if artefact and all(p.is_file() for p in paths(results, scale, artefact))
+        ]
         n = recorded.get((paper, artefact.experiment), 0) if artefact else 0
         rows.append({"id": name, "what": described.get(name) or catalogue.experiment_of(artefact).title,
-                     "listed": name in described, "planned": artefact is not None, "drawn": drawn, "recorded": n})  # fmt: skip
+                     "listed": name in described, "planned": artefact is not None,
+                     "drawn": drawn, "recorded": n})  # fmt: skip
     return rows
 
 
@@ -221,7 +247,11 @@ def _hours(records: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     hours = {"final": 0.0, "search": 0.0, "failed": 0.0}
     for record in records:
         for replica in record["replicas"]:
-            spent = (replica.get("seconds_per_update") or 0.0) * (replica.get("updates") or 0) * record.get("threads", 1)
+            spent = (
+                (replica.get("seconds_per_update") or 0.0)
+                * (replica.get("updates") or 0)
+                * record.get("threads", 1)
+            )
             hours["search" if replica["stage"] == "search" else "final"] += spent / 3600
             hours["failed"] += spent / 3600 if replica["status"] == "failed" else 0.0
     return hours
@@ -243,7 +273,7 @@ def _versions(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return {package: ", ".join(sorted(versions)) for package, versions in sorted(found.items())}
 
 
-def _data(content: Content, facts: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _used(content: Content, facts: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """The data sets that the runs used, with a mark on stand-ins."""
     used = sorted({run.row["dataset"] for run in content.runs if run.row["dataset"]})
     return [f"{name} (stand-in)" if facts.get(name, {}).get("stand_in") else name for name in used]

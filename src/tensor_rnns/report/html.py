@@ -20,7 +20,8 @@ def environment(templates: Path) -> Environment:
         loader=FileSystemLoader(templates), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    made.filters |= {"cell": words.cell, "interval": words.interval, "plain": words.plain, "hours": words.hours,
+    made.filters |= {"cell": words.cell, "interval": words.interval, "plain": words.plain,
+                     "source": words.source, "hours": words.hours,
                      "paragraphs": words.paragraphs, "bucket": bucket}  # fmt: skip
     made.globals |= {"slug": words.slug, "symbols": words.SYMBOLS, "verdicts": VERDICTS, "not_run": NOT_RUN,
                      "curves": curves, "shared": shared, "finals": finals}  # fmt: skip
@@ -41,7 +42,9 @@ def write_html(content: Content, out: Path, templates: Path) -> Path:
     def metrics(run: Any) -> str:
         row = run.row
         own = run.folder / "metrics.csv" if run.folder else None
-        collected = content.results / row["scale"] / "collected" / row["paper"] / row["experiment"] / "metrics.csv"
+        collected = (
+            content.results / row["scale"] / "collected" / row["paper"] / row["experiment"] / "metrics.csv"
+        )
         return link(own if own and own.is_file() else collected)
 
     made = environment(templates)
@@ -52,10 +55,12 @@ def write_html(content: Content, out: Path, templates: Path) -> Path:
     made.globals |= {
         "link": link, "figure": figure, "metrics": metrics, "experiments": experiments,
         "artefacts": {(piece.artefact.paper, piece.artefact.id) for piece in pieces},
-        "command": lambda *place: overview.command(content, *place), "totals": overview.totals(content),
+        "command": lambda artefact: overview.command(content, artefact), "totals": overview.totals(content),
         "coverage": overview.coverage(content), "trust": overview.trust(content),
     }  # fmt: skip
-    inline = {name: Markup((templates / name).read_text(encoding="utf-8")) for name in ("style.css", "table.js")}
+    inline = {
+        name: Markup((templates / name).read_text(encoding="utf-8")) for name in ("style.css", "table.js")
+    }
     page = made.get_template("report.html").render(c=content, css=inline["style.css"], js=inline["table.js"])
     with writing(out / "index.html") as stream:
         stream.write(page)

@@ -15,7 +15,7 @@ from tensor_rnns.report import overview, words
 from tensor_rnns.report.gather import NOT_RUN, VERDICTS, Content, bucket
 from tensor_rnns.report.protocol import curves, finals, shared
 
-NO_ENGINE = "report.pdf was not made: no LaTeX engine was found (latexmk with pdflatex)"
+ENGINE = ("latexmk", "-norc", "-pdf", "-interaction=nonstopmode", "-halt-on-error")
 
 
 class Raw(str):
@@ -23,17 +23,26 @@ class Raw(str):
 
 
 def environment(templates: Path) -> Environment:
-    """Jinja2 with LaTeX delimiters: <% block %>, << value >>, <# remark #>; every value is escaped unless it is `Raw`."""
+    """Jinja2 with LaTeX delimiters: <% block %>, << value >>, <# remark #>; every value is escaped unless it
+    is `Raw`.
+    """
     made = Environment(
         loader=FileSystemLoader(templates), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         block_start_string="<%", block_end_string="%>", variable_start_string="<<", variable_end_string=">>",
         comment_start_string="<#", comment_end_string="#>", autoescape=False, keep_trailing_newline=True,
         finalize=lambda value: value if isinstance(value, Raw) else latex("" if value is None else value),
     )  # fmt: skip
-    made.filters |= {"cell": words.cell, "interval": words.interval, "plain": words.plain, "hours": words.hours,
-                     "paragraphs": words.paragraphs, "bucket": bucket, "label": lambda text: Raw(words.slug(text)),
-                     "breakable": breakable}  # fmt: skip
-    made.globals |= {"verdicts": VERDICTS, "not_run": NOT_RUN, "curves": curves, "shared": shared, "finals": finals}
+    made.filters |= {"cell": words.cell, "interval": words.interval, "plain": words.plain,
+                     "source": words.source, "hours": words.hours, "paragraphs": words.paragraphs, "bucket": bucket,
+                     "label": lambda text: Raw(words.slug(text)),
+                     "breakable": breakable, "raw": Raw}  # fmt: skip
+    made.globals |= {
+        "verdicts": VERDICTS,
+        "not_run": NOT_RUN,
+        "curves": curves,
+        "shared": shared,
+        "finals": finals,
+    }
     return made
 
 
@@ -52,26 +61,29 @@ def write_latex(content: Content, out: Path, templates: Path) -> Path:
         return Raw(Path(os.path.relpath(file, out)).as_posix())
 
     made = environment(templates)
-    made.globals |= {"path": path, "command": lambda *place: overview.command(content, *place)}
+    made.globals |= {"path": path, "command": lambda artefact: overview.command(content, artefact)}
     page = made.get_template("report.tex").render(
-        c=content, totals=overview.totals(content), coverage=overview.coverage(content), trust=overview.trust(content)
+        c=content,
+        totals=overview.totals(content),
+        coverage=overview.coverage(content),
+        trust=overview.trust(content),
     )
     with writing(out / "report.tex") as stream:
         stream.write(page)
     return out / "report.tex"
 
 
-def compile_pdf(tex: Path, epoch: int) -> str:
-    """Make report.pdf beside `tex`; '' if it was made, NO_ENGINE where there is no engine.
+def compile_pdf(tex: Path, epoch: int) -> Path | None:
+    """Make report.pdf beside `tex`; None where latexmk or pdflatex is missing.
 
     Dates in the PDF are `epoch`. RuntimeError with the log's first error if LaTeX fails.
     """
     if not shutil.which("latexmk") or not shutil.which("pdflatex"):
-        return NO_ENGINE
+        return None
     dated = os.environ | {"SOURCE_DATE_EPOCH": str(epoch), "FORCE_SOURCE_DATE": "1", "TZ": "UTC"}
     with tempfile.TemporaryDirectory() as aside:
         done = subprocess.run(
-            ["latexmk", "-norc", "-pdf", "-interaction=nonstopmode", "-halt-on-error", f"-outdir={aside}", tex.name],
+            [*ENGINE, f"-outdir={aside}", tex.name],
             cwd=tex.parent, env=dated, capture_output=True, text=True, errors="replace",
         )  # fmt: skip
         made = Path(aside) / tex.with_suffix(".pdf").name
@@ -81,4 +93,4 @@ def compile_pdf(tex: Path, epoch: int) -> str:
             raise RuntimeError(f"{tex}: LaTeX failed: " + " ".join(lines[first : first + 8]))
         with writing(tex.with_suffix(".pdf"), "wb") as stream:
             stream.write(made.read_bytes())
-    return ""
+    return tex.with_suffix(".pdf")

@@ -7,11 +7,12 @@ from tensor_rnns.report.gather import Content
 
 
 def coverage(content: Content) -> dict[str, int]:
-    """How many rows of the catalogue are listed, drawn at this scale, drawn elsewhere, absent, and recorded."""
+    """How many rows of the catalogue are listed, drawn here, drawn at another scale, absent, recorded."""
     rows = [row for paper in content.papers for row in paper.coverage]
     drawn = sum(content.scale in row["drawn"] for row in rows)
     elsewhere = sum(bool(row["drawn"]) and content.scale not in row["drawn"] for row in rows)
-    return {"listed": len(rows), "drawn": drawn, "elsewhere": elsewhere, "absent": len(rows) - drawn - elsewhere,
+    return {"listed": len(rows), "drawn": drawn, "elsewhere": elsewhere,
+            "absent": len(rows) - drawn - elsewhere,
             "recorded": sum(row["recorded"] > 0 for row in rows)}  # fmt: skip
 
 
@@ -24,35 +25,30 @@ def totals(content: Content) -> dict[str, int]:
 
 
 def trust(content: Content) -> str:
-    """What the verdicts are worth: how many are expected to be false by chance, and how many could have failed."""
+    """What the verdicts are worth: how many are expected to be false by chance, and how many could have
+    failed.
+    """
     found = content.board.get("all") or {}
     judged = found.get("judged", 0)
     if not judged:
         return (
-            f"No claim has a verdict at {content.scale} scale: a verdict needs the paper's protocol, its data and at "
-            "least five seeds. The column “holds” says what the runs here show."
+            f"No claim has a verdict at {content.scale} scale: a verdict needs the paper's protocol, its "
+            "data and at least five seeds. The column “holds” says what the runs here show."
         )
-    by_interval = found["by_interval"]
+    by_interval, could_fail = found["by_interval"], found["could_fail"]
     chance = (
-        f"{by_interval} of them rest on a 95 % interval, so about {shown(found['expected_false'])} are expected to be "
-        "false by chance alone"
+        f"{by_interval} of them rest on a 95 % interval, so about {shown(found['expected_false'])} are "
+        "expected to be false by chance alone"
         if by_interval
         else "none of them rests on an interval, so none is expected to be false by chance"
     )
     return (
-        f"{judged} claim{'s have' if judged != 1 else ' has'} a verdict; {chance}; {found['could_fail']} could have come "
-        "out “not reproduced” with the seeds at hand. “Holds” is said at every scale, a verdict only where the run is "
-        "comparable with the paper's."
+        f"{judged} claim{'s have' if judged != 1 else ' has'} a verdict; {chance}; {could_fail} could have "
+        "come out “not reproduced” with the seeds at hand. “Holds” is said at every scale, a verdict only "
+        "where the run is comparable with the paper's."
     )
 
 
-def ambiguous(content: Content) -> set[str]:
-    """Names of artefacts that more than one paper has."""
-    names = Counter(piece.artefact.id for paper in content.papers for part in paper.parts for piece in part.pieces)
-    return {name for name, count in names.items() if count > 1}
-
-
-def command(content: Content, paper: str, artefact: str) -> str:
+def command(content: Content, artefact: str) -> str:
     """The command that makes one artefact again."""
-    home = f" PAPER={paper}" if artefact in ambiguous(content) else ""
-    return f"make figure NAME={artefact}{home} SCALE={content.scale}"
+    return f"make figure NAME={artefact} SCALE={content.scale}"

@@ -1,4 +1,4 @@
-"""What was run, per experiment: the settings that all runs share, and a row for each curve with what differs."""
+"""What was run, per experiment: the settings that all runs share, and for each curve what differs."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +21,7 @@ def shared(runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def curves(part: Part) -> list[dict[str, Any]]:
-    """One row for each (condition, variant, option) of the final runs: parameters, n, failed, what differs."""
+    """One row a (condition, variant, option) of the final runs: parameters, n, failed, what differs."""
     final = finals(part)
     common = shared(final)
     groups: dict[tuple[str, str, str], list[Run]] = {}

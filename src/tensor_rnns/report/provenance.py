@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Commit:
-    """The commit of the checkout, whether tracked files differ from it, and its time in seconds since 1970."""
+    """The commit of the checkout, whether tracked files differ from it, and its time, seconds since 1970."""
 
     name: str
     dirty: bool
@@ -29,7 +29,8 @@ class Commit:
 def commit_of(folder: Path | str) -> Commit:
     """The commit of the git checkout around `folder`; `SOURCE_DATE_EPOCH` overrides its time.
 
-    Outside a checkout the name is `unknown` and the time 0. ValueError if SOURCE_DATE_EPOCH is not a whole number.
+    Outside a checkout the name is `unknown` and the time 0. ValueError if SOURCE_DATE_EPOCH is not a whole
+    number.
     """
     name = _git(folder, "rev-parse", "HEAD")
     given = os.environ.get("SOURCE_DATE_EPOCH")
@@ -43,7 +44,9 @@ def commit_of(folder: Path | str) -> Commit:
 def _git(folder: Path | str, *arguments: str) -> str:
     """What git answers; '' where there is no git or no checkout."""
     try:
-        answer = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True)
+        answer = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True
+        )
     except (OSError, subprocess.CalledProcessError):
         return ""
     return answer.stdout.strip()

@@ -16,7 +16,9 @@ def description(svg: str) -> str:
 
 
 def inlined(svg: str, prefix: str) -> str:
-    """The `<svg>` element alone: every id begins with `prefix`, no fixed size, and its description as its name."""
+    """The `<svg>` element alone: every id begins with `prefix`, no fixed size, and its description as its
+    name.
+    """
     told = description(svg)
     body = DROPPED.sub("", svg).strip()
     for _ in range(2):

@@ -36,6 +36,11 @@ def plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
+def source(place: Mapping[str, Any]) -> str:
+    """Where in its document something stands: `section 5.1, page 68`."""
+    return ", ".join(str(what) if name == "note" else f"{name} {what}" for name, what in place.items())
+
+
 def slug(*parts: Any) -> str:
     """A name for a link target made of letters, digits, dots and hyphens."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(str(part) for part in parts)).strip("-")
@@ -47,7 +52,8 @@ def hours(value: float) -> str:
 
 
 def paragraphs(text: str) -> list[list[tuple[str, str]]]:
-    """Plain Markdown as paragraphs of (kind, text): kind is text, code or strong; headings are strong paragraphs.
+    """Plain Markdown as paragraphs of (kind, text): kind is text, code or strong; headings are strong
+    paragraphs.
 
     List items become paragraphs that begin with a bullet.
     """
