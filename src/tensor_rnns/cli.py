@@ -17,8 +17,12 @@ SCHEMA = Path("workflow/schemas/experiment.schema.yaml")
 RESULTS = Path("results")
 
 scale_option = click.option("--scale", type=click.Choice(SCALES), default="laptop", show_default=True)
-data_option = click.option("--data", type=click.Choice(["embedded", "real"]), default="embedded", show_default=True)
-results_option = click.option("--results", type=click.Path(path_type=Path), default=RESULTS, show_default=True)
+data_option = click.option(
+    "--data", type=click.Choice(["embedded", "real"]), default="embedded", show_default=True
+)
+results_option = click.option(
+    "--results", type=click.Path(path_type=Path), default=RESULTS, show_default=True
+)
 
 
 @contextmanager
@@ -34,14 +38,17 @@ def refusals() -> Iterator[None]:
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """Replicate five documents on tensor-structured recurrent networks."""
-    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+    logging.getLogger("tensor_rnns").setLevel(logging.INFO)
 
 
 def experiment_named(paper: str, name: str) -> Experiment:
     """The experiment `name` of `paper`; ValueError listing the allowed names."""
     catalogue = Catalogue.load(PAPERS, [paper])
     if (paper, name) not in catalogue.experiments:
-        raise ValueError(f"{paper} has no experiment {name!r}; allowed are {sorted(n for _, n in catalogue.experiments)}")
+        raise ValueError(
+            f"{paper} has no experiment {name!r}; allowed are {sorted(n for _, n in catalogue.experiments)}"
+        )
     return catalogue.experiments[paper, name]
 
 
@@ -75,7 +82,9 @@ def check() -> None:
 @main.command()
 @click.argument("sources", nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="Download every source.")
-@click.option("--mirror", "mirrors", multiple=True, help="Base address tried before the public ones; may be repeated.")
+@click.option(
+    "--mirror", "mirrors", multiple=True, help="Base address tried before the public ones; may be repeated."
+)
 @click.option("--into", type=click.Path(path_type=Path), default=RESULTS / "data" / "raw", show_default=True)
 def download(sources: tuple[str, ...], everything: bool, mirrors: tuple[str, ...], into: Path) -> None:
     """Download SOURCES, verify size and sha256, and only then give the files their names."""
@@ -93,7 +102,9 @@ def download(sources: tuple[str, ...], everything: bool, mirrors: tuple[str, ...
 @main.command()
 @click.argument("dataset")
 @click.option("--raw", type=click.Path(path_type=Path), default=RESULTS / "data" / "raw", show_default=True)
-@click.option("--into", type=click.Path(path_type=Path), default=RESULTS / "data" / "ready", show_default=True)
+@click.option(
+    "--into", type=click.Path(path_type=Path), default=RESULTS / "data" / "ready", show_default=True
+)
 def prepare(dataset: str, raw: Path, into: Path) -> None:
     """Parse one data set, compare its counted facts, and write it ready for training."""
     from tensor_rnns import datasets
@@ -102,12 +113,16 @@ def prepare(dataset: str, raw: Path, into: Path) -> None:
         datasets.prepare(dataset, raw, into)
 
 
-def chosen_values(path: Path | None, place: tuple[str, str, str]) -> dict[tuple[str, str, str], dict[str, Any]] | None:
+def chosen_values(
+    path: Path | None, place: tuple[str, str, str]
+) -> dict[tuple[str, str, str], dict[str, Any]] | None:
     """The values that a search chose for one curve, from its chosen.json."""
     return None if path is None else {place: read_json(path)["values"]}
 
 
-def chunk_of(found: list[Replica], condition: str, variant: str, option: str, size: int, chunk: int) -> list[Replica]:
+def chunk_of(
+    found: list[Replica], condition: str, variant: str, option: str, size: int, chunk: int
+) -> list[Replica]:
     """The replicas of one train job; ValueError where the curve or the chunk does not exist."""
     mine = [r for r in found if (r.condition, r.variant, r.option) == (condition, variant, option)]
     chunks = cohorts(mine, size)
@@ -115,7 +130,9 @@ def chunk_of(found: list[Replica], condition: str, variant: str, option: str, si
         allowed = sorted({f"{r.condition}/{r.variant}/{r.option}" for r in found})
         raise ValueError(f"no replicas for {condition}/{variant}/{option}; allowed are {allowed}")
     if chunk >= len(chunks):
-        raise ValueError(f"chunk {chunk} of {condition}/{variant}/{option}; allowed are 0 to {len(chunks) - 1}")
+        raise ValueError(
+            f"chunk {chunk} of {condition}/{variant}/{option}; allowed are 0 to {len(chunks) - 1}"
+        )
     return chunks[chunk]
 
 
@@ -126,15 +143,19 @@ def chunk_of(found: list[Replica], condition: str, variant: str, option: str, si
 @click.option("--stage", type=click.Choice(["search", "final"]), default="final", show_default=True)
 @click.option("--chunk", type=int, default=0, show_default=True)
 @click.option("--cohort-size", type=int, default=5, show_default=True)
-@click.option("--chosen", type=click.Path(path_type=Path, exists=True), help="The chosen.json of the search before.")
+@click.option(
+    "--chosen", type=click.Path(path_type=Path, exists=True), help="The chosen.json of the search before."
+)
 @click.option("--engine", default="auto", show_default=True)
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
 @click.option("--threads", type=int, default=1, show_default=True)
-@click.option("--ready", type=click.Path(path_type=Path), default=RESULTS / "data" / "ready", show_default=True)
+@click.option(
+    "--ready", type=click.Path(path_type=Path), default=RESULTS / "data" / "ready", show_default=True
+)
 @click.option("--state", type=click.Path(path_type=Path), default=Path(".state"), show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True)
-def train(scale, data, paper, experiment, condition, variant, option, stage, chunk, cohort_size, chosen, engine, device,
-          threads, ready, state, out) -> None:  # fmt: skip
+def train(scale, data, paper, experiment, condition, variant, option, stage, chunk, cohort_size, chosen, engine,
+          device, threads, ready, state, out) -> None:  # fmt: skip
     """Train one chunk of replicas; goes on from its checkpoint if it has one."""
     from tensor_rnns.training import job
     from tensor_rnns.training.cohort import Interrupted
@@ -183,8 +204,15 @@ def compute(paper: str, experiment: str, scale: str, out: Path) -> None:
 @click.option("--paper", required=True)
 @click.option("--experiment", required=True)
 @click.option("--name", required=True, help="The probe's name in the experiment file.")
-@click.option("--ready", type=click.Path(path_type=Path), default=RESULTS / "data" / "ready", show_default=True)
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The .npz file; a .csv is written beside it.")
+@click.option(
+    "--ready", type=click.Path(path_type=Path), default=RESULTS / "data" / "ready", show_default=True
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The .npz file; a .csv is written beside it.",
+)
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path, exists=True))
 def probe(paper: str, experiment: str, name: str, ready: Path, out: Path, runs: tuple[Path, ...]) -> None:
     """Take small arrays from the trained weights of RUNS."""
@@ -241,7 +269,13 @@ def report(scale: str, data: str, results: Path, papers: str, partial: bool) -> 
     from tensor_rnns.report.build import build
 
     with refusals():
-        build(Catalogue.load(PAPERS, [name for name in papers.split(",") if name] or None), scale, data, results, partial)
+        build(
+            Catalogue.load(PAPERS, [name for name in papers.split(",") if name] or None),
+            scale,
+            data,
+            results,
+            partial,
+        )
 
 
 @main.command()
@@ -256,10 +290,13 @@ def plan(scale: str, data: str, cohort_size: int) -> None:
         for stage in ("search", "final"):
             found = experiment.replicas(scale, data, stage)
             places = {r.place for r in found}
-            count = sum(len(cohorts([r for r in found if r.place == place], cohort_size)) for place in places)
+            size = experiment.cohort_size(cohort_size)
+            count = sum(len(cohorts([r for r in found if r.place == place], size)) for place in places)
             jobs, trainings = jobs + count, trainings + len(found)
             if found:
-                click.echo(f"{paper}/{name} {stage}: {len(places)} curves, {len(found)} replicas, {count} jobs")
+                click.echo(
+                    f"{paper}/{name} {stage}: {len(places)} curves, {len(found)} replicas, {count} jobs"
+                )
         if experiment.kind == "compute":
             click.echo(f"{paper}/{name}: computed")
     click.echo(f"{scale} on {data} data: {trainings} trainings in {jobs} jobs")
@@ -274,9 +311,12 @@ def target(scale: str, name: str) -> None:
         catalogue = Catalogue.load(PAPERS)
         found = [a for (_, id_), a in catalogue.artefacts.items() if id_ == name]
         if not found:
-            raise ValueError(f"no figure or table {name!r}; allowed are {sorted(i for _, i in catalogue.artefacts)}")
+            raise ValueError(
+                f"no figure or table {name!r}; allowed are {sorted(i for _, i in catalogue.artefacts)}"
+            )
         for artefact in found:
-            kind, ends = ("tables", ("tex", "csv")) if artefact.draw == "table" else ("figures", ("pdf", "svg"))
+            kind, ends = (
+                ("tables", ("tex", "csv")) if artefact.draw == "table" else ("figures", ("pdf", "svg"))
+            )
             for end in ends:
                 click.echo(RESULTS / scale / kind / artefact.paper / f"{artefact.id}.{end}")
-

@@ -17,14 +17,17 @@ def writing(path: Path | str, mode: str = "w") -> Iterator[IO]:
     """Open a temporary file beside `path` and rename it to `path` when the block ends without an error.
 
     `mode` is "w" (UTF-8 text, LF line ends) or "wb". A name ending in .gz is compressed, without time or name
-    in its header. Parent folders are made. On an error the temporary file is removed and `path` keeps its old content.
+    in its header. Parent folders are made. On an error the temporary file is removed and `path` keeps its old
+    content.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".aside", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as raw:
-            binary: IO = gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else raw
+            binary: IO = (
+                gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else raw
+            )
             stream = binary if "b" in mode else io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
             yield stream
             stream.flush()
@@ -57,14 +60,18 @@ def write_csv(path: Path | str, rows: Iterable[Mapping[str, Any]], columns: Sequ
         writer.writeheader()
         for row in rows:
             if row.keys() != set(columns):
-                raise ValueError(f"{path}: a row has the columns {sorted(row)}; the table has {sorted(columns)}")
+                raise ValueError(
+                    f"{path}: a row has the columns {sorted(row)}; the table has {sorted(columns)}"
+                )
             writer.writerow({name: number(value) for name, value in row.items()})
 
 
 def write_json(path: Path | str, content: Any) -> None:
     """Write `content` as JSON with sorted keys; NaN and infinity are refused (ValueError)."""
     with writing(path) as stream:
-        stream.write(json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+        stream.write(
+            json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        )
 
 
 def read_json(path: Path | str) -> Any:

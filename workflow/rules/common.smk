@@ -66,7 +66,7 @@ def chunks(experiment, scale, stage, place=None):
     return [
         ("/".join(curve), number, cohort)
         for curve, found in curves.items()
-        for number, cohort in enumerate(cohorts(found, config["cohort_size"]))
+        for number, cohort in enumerate(cohorts(found, experiment.cohort_size(config["cohort_size"])))
     ]
 
 

@@ -39,6 +39,7 @@ rule train:
         expand("results/{{scale}}/runs/" + CURVE.replace("{", "{{").replace("}", "}}") + "/{{stage}}-{{chunk}}/{file}", file=RUN_FILES),
     params:
         digest=train_digest,
+        cohort_size=lambda wildcards: experiment_of(wildcards).cohort_size(config["cohort_size"]),
         chosen=lambda wildcards, input: f"--chosen {input.chosen}" if hasattr(input, "chosen") else "",
         out=lambda wildcards, output: str(Path(output[0]).parent),
     log:
@@ -52,7 +53,7 @@ rule train:
         "tensor-rnns train --scale {wildcards.scale} --data {config[data]} --paper {wildcards.paper} "
         "--experiment {wildcards.experiment} --condition {wildcards.condition} --variant {wildcards.variant} "
         "--option {wildcards.option} --stage {wildcards.stage} --chunk {wildcards.chunk} "
-        "--cohort-size {config[cohort_size]} --engine {config[engine]} --threads {threads} "
+        "--cohort-size {params.cohort_size} --engine {config[engine]} --threads {threads} "
         "--state {config[state]} {params.chosen} --out {params.out} 2>&1 | tee -a {log}"
 
 

@@ -4,4 +4,15 @@ from tensor_rnns.experiments.catalogue import Catalogue, read_experiment
 from tensor_rnns.experiments.records import KEY, SCALES, Artefact, Claim, Experiment, Replica
 from tensor_rnns.experiments.resolve import MAIN, cohorts
 
-__all__ = ["KEY", "MAIN", "SCALES", "Artefact", "Catalogue", "Claim", "Experiment", "Replica", "cohorts", "read_experiment"]
+__all__ = [
+    "KEY",
+    "MAIN",
+    "SCALES",
+    "Artefact",
+    "Catalogue",
+    "Claim",
+    "Experiment",
+    "Replica",
+    "cohorts",
+    "read_experiment",
+]

@@ -1,4 +1,5 @@
-"""Everything that is wrong with the experiment files, found before any job: all errors at once, with file and line."""
+"""Everything that is wrong with the experiment files, found before any job: all errors at once, with file and
+line."""
 
 import difflib
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -21,7 +22,8 @@ Problem = tuple[tuple[str | int, ...], str]
 
 @dataclass(frozen=True)
 class Names:
-    """What lies in rooms above this one, handed in: data sets, and the arguments of each measure (name -> allowed keys)."""
+    """What lies in rooms above this one, handed in: data sets, and the arguments of each measure (name ->
+    allowed keys)."""
 
     datasets: Collection[str]
     measures: Callable[[str], Collection[str]]
@@ -30,11 +32,14 @@ class Names:
 def suggestion(asked: str, allowed: Collection[str]) -> str:
     """The allowed names, with the nearest one first where the asked one looks like a slip."""
     near = difflib.get_close_matches(str(asked), [str(name) for name in allowed], n=1)
-    return (f"did you mean {near[0]!r}? " if near else "") + f"allowed are {', '.join(sorted(map(str, allowed)))}"
+    return (
+        f"did you mean {near[0]!r}? " if near else ""
+    ) + f"allowed are {', '.join(sorted(map(str, allowed)))}"
 
 
 def line_of(tree: Any, place: tuple[str | int, ...]) -> int:
-    """The line (1 is the first) of a key in a round-trip YAML tree; that of its nearest parent where it has none."""
+    """The line (1 is the first) of a key in a round-trip YAML tree; that of its nearest parent where it has
+    none."""
     line = 1
     for part in place:
         try:
@@ -47,15 +52,22 @@ def line_of(tree: Any, place: tuple[str | int, ...]) -> int:
 
 def schema_problems(content: Any, schema: Mapping[str, Any]) -> Iterator[Problem]:
     """Every violation of the schema."""
-    for error in sorted(Draft202012Validator(schema).iter_errors(content), key=lambda e: [str(p) for p in e.absolute_path]):
+    for error in sorted(
+        Draft202012Validator(schema).iter_errors(content), key=lambda e: [str(p) for p in e.absolute_path]
+    ):
         message = error.message
         if error.validator == "additionalProperties" and isinstance(error.schema.get("properties"), dict):
             allowed = error.schema["properties"]
             for key in sorted(set(error.instance) - set(allowed)):
                 yield (*error.absolute_path, key), f"unknown key {key!r}; {suggestion(key, allowed)}"
         elif error.validator == "oneOf" and error.validator_value[0].get("required"):
-            choices = [" and ".join(choice["required"]) for choice in error.validator_value if "required" in choice]
-            yield tuple(error.absolute_path), f"exactly one of {' or '.join(choices)} must be given; given are {sorted(error.instance)}"
+            choices = [
+                " and ".join(choice["required"]) for choice in error.validator_value if "required" in choice
+            ]
+            yield (
+                tuple(error.absolute_path),
+                f"exactly one of {' or '.join(choices)} must be given; given are {sorted(error.instance)}",
+            )
         else:
             yield tuple(error.absolute_path), message
 
@@ -75,7 +87,9 @@ def typed_problem(key: str, value: Any, annotation: str) -> str | None:
     return None
 
 
-def word_problems(room: str, kind: str, name: Any, given: Mapping[str, Any], ignore: Collection[str] = ()) -> Iterator[str]:
+def word_problems(
+    room: str, kind: str, name: Any, given: Mapping[str, Any], ignore: Collection[str] = ()
+) -> Iterator[str]:
     """Why a cell, shell or task with the keys `given` cannot be built."""
     known = vocabulary.words(room)
     if name not in known:
@@ -95,11 +109,15 @@ def word_problems(room: str, kind: str, name: Any, given: Mapping[str, Any], ign
 
 
 def settings_problems(experiment: Experiment, names: Names) -> Iterator[Problem]:
-    """What is wrong with the settings that the file resolves to, at every scale, for every curve and grid point."""
+    """What is wrong with the settings that the file resolves to, at every scale, for every curve and grid
+    point."""
     for name, condition in experiment.conditions.items():
         for key in condition or {}:
             if key != "dataset" and key.partition(".")[0] not in ("task", "model", "training"):
-                yield ("conditions", name, key), f"{key!r} is no setting; allowed are dataset, task.*, model.*, training.*"
+                yield (
+                    ("conditions", name, key),
+                    f"{key!r} is no setting; allowed are dataset, task.*, model.*, training.*",
+                )
     reported: set[str] = set()
     for scale in SCALES:
         if scale not in experiment.scales:
@@ -111,7 +129,10 @@ def settings_problems(experiment: Experiment, names: Names) -> Iterator[Problem]
                 keys = grid(experiment, scale, condition, variant, option)
                 candidates = points(keys)
             except (ValueError, KeyError, TypeError) as error:
-                yield ("variants", variant), f"cannot be resolved at {scale} for {condition}/{option}: {error}"
+                yield (
+                    ("variants", variant),
+                    f"cannot be resolved at {scale} for {condition}/{option}: {error}",
+                )
                 continue
             for values in candidates:
                 settings = {k: dict(v) if isinstance(v, dict) else v for k, v in base.items()}
@@ -151,16 +172,25 @@ def reference_problems(experiment: Experiment) -> Iterator[Problem]:
         for kind, allowed in known.items():
             for name in (block or {}).get(kind, []):
                 if name not in allowed:
-                    yield ("scales", scale, kind), f"unknown {kind[:-1]} {name!r}; {suggestion(name, allowed)}"
+                    yield (
+                        ("scales", scale, kind),
+                        f"unknown {kind[:-1]} {name!r}; {suggestion(name, allowed)}",
+                    )
     for option, block in experiment.options.items():
         for kind in ("conditions", "variants"):
             for name in block.get(kind, []):
                 if name not in known[kind]:
-                    yield ("options", option, kind), f"unknown {kind[:-1]} {name!r}; {suggestion(name, known[kind])}"
+                    yield (
+                        ("options", option, kind),
+                        f"unknown {kind[:-1]} {name!r}; {suggestion(name, known[kind])}",
+                    )
         for pattern in block.get("per") or {}:
             places = [f"{c}/{v}" for c in known["conditions"] for v in known["variants"]]
             if not any(fnmatchcase(place, pattern) for place in places):
-                yield ("options", option, "per", pattern), f"{pattern!r} matches no condition/variant; {suggestion(pattern, places)}"
+                yield (
+                    ("options", option, "per", pattern),
+                    f"{pattern!r} matches no condition/variant; {suggestion(pattern, places)}",
+                )
     stand_in = experiment.dataset.get("stand_in")
     if stand_in is not None and experiment.dataset.get("real") == stand_in:
         yield ("dataset",), f"the stand-in {stand_in!r} is the real data set itself"
@@ -169,7 +199,11 @@ def reference_problems(experiment: Experiment) -> Iterator[Problem]:
 def experiment_problems(experiment: Experiment, names: Names) -> Iterator[Problem]:
     """Everything that is wrong with one file of valid form."""
     if experiment.kind == "train":
-        missing = [block for block in ("task", "model", "training", "variants", "scales") if not experiment.block(block)]
+        missing = [
+            block
+            for block in ("task", "model", "training", "variants", "scales")
+            if not experiment.block(block)
+        ]
         if missing:
             yield (), f"an experiment of kind train needs the blocks {', '.join(missing)}"
             return
@@ -181,21 +215,33 @@ def experiment_problems(experiment: Experiment, names: Names) -> Iterator[Proble
         function = experiment.compute.get("function")
         allowed = vocabulary.modules_with("compute", "compute")
         if function not in allowed:
-            yield ("compute", "function"), f"unknown function {function!r}; {suggestion(str(function), allowed)}"
+            yield (
+                ("compute", "function"),
+                f"unknown function {function!r}; {suggestion(str(function), allowed)}",
+            )
     kinds = vocabulary.modules_with("drawing", "draw")
     for name, spec in experiment.block("artefacts").items():
         if spec["draw"] not in kinds:
-            yield ("artefacts", name, "draw"), f"unknown kind of drawing {spec['draw']!r}; {suggestion(spec['draw'], kinds)}"
+            yield (
+                ("artefacts", name, "draw"),
+                f"unknown kind of drawing {spec['draw']!r}; {suggestion(spec['draw'], kinds)}",
+            )
         if "measure" in spec:
             for message in measure_problems(spec["measure"], names):
                 yield ("artefacts", name, "measure"), message
         for value in spec.get("beside") or []:
             if value not in experiment.paper_values:
-                yield ("artefacts", name, "beside"), f"unknown paper value {value!r}; {suggestion(value, experiment.paper_values)}"
+                yield (
+                    ("artefacts", name, "beside"),
+                    f"unknown paper value {value!r}; {suggestion(value, experiment.paper_values)}",
+                )
     functions = vocabulary.modules_with("probes", "probe")
     for name, spec in experiment.probes.items():
         if spec["function"] not in functions:
-            yield ("probes", name, "function"), f"unknown probe {spec['function']!r}; {suggestion(spec['function'], functions)}"
+            yield (
+                ("probes", name, "function"),
+                f"unknown probe {spec['function']!r}; {suggestion(spec['function'], functions)}",
+            )
     select = experiment.search.get("select") or {}
     for message in measure_problems(select["measure"], names) if select else ():
         yield ("search", "select", "measure"), message
@@ -217,7 +263,8 @@ def measure_problems(measure: Mapping[str, Any], names: Names) -> Iterator[str]:
 
 
 def check(root: Path, schema: Path, names: Names, shown: Path | None = None) -> list[str]:
-    """Every problem of the files below `root`, one line each: file:line: key: what is wrong; [] when all is well.
+    """Every problem of the files below `root`, one line each: file:line: key: what is wrong; [] when all is
+    well.
 
     Paths are printed relative to `shown` where they lie below it.
     """
@@ -242,6 +289,11 @@ def check(root: Path, schema: Path, names: Names, shown: Path | None = None) -> 
                 for name in experiment.block(kind):
                     other = owner.setdefault((experiment.paper, kind, name), path)
                     if other != path:
-                        problems.append(((kind, name), f"{name!r} stands in {other.name} already; an id has one home"))
-        found += [f"{short}:{line_of(tree, place)}: {'.'.join(map(str, place)) or 'file'}: {message}" for place, message in problems]
+                        problems.append(
+                            ((kind, name), f"{name!r} stands in {other.name} already; an id has one home")
+                        )
+        found += [
+            f"{short}:{line_of(tree, place)}: {'.'.join(map(str, place)) or 'file'}: {message}"
+            for place, message in problems
+        ]
     return found

@@ -53,12 +53,19 @@ def claim_problems(
         for key in sorted(needed - spec.keys()):
             yield ("claims", name), f"a claim of test {spec['test']} needs {key!r}"
         for key in sorted(spec.keys() - needed - optional - COMMON):
-            yield ("claims", name, key), f"unknown key {key!r} for test {spec['test']}; {suggestion(key, needed | optional | COMMON)}"
+            yield (
+                ("claims", name, key),
+                f"unknown key {key!r} for test {spec['test']}; {suggestion(key, needed | optional | COMMON)}",
+            )
         if isinstance(spec.get("measure"), Mapping):
             for message in measure_problems(spec["measure"]):
                 yield ("claims", name, "measure"), message
         than = spec.get("than") or []
-        blocks = [spec.get("where") or {}, spec.get("less") or {}, *(than if isinstance(than, list) else [than])]
+        blocks = [
+            spec.get("where") or {},
+            spec.get("less") or {},
+            *(than if isinstance(than, list) else [than]),
+        ]
         for block in blocks:
             for message in where_problems(block, experiment) if experiment.kind == "train" else ():
                 yield ("claims", name), message

@@ -21,17 +21,28 @@ def without_docstrings(tree: ast.AST) -> ast.AST:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
                 node.body = node.body[1:] or [ast.Pass()]
     return tree
 
 
 def declared_name(node: ast.stmt) -> str | None:
-    """The value of `name = "..."` in a class body, which is how a cell, shell or task says what it is called."""
+    """The value of `name = "..."` in a class body, which is how a cell, shell or task says what it is
+    called."""
     if not isinstance(node, ast.ClassDef):
         return None
     for line in node.body:
-        target = line.target if isinstance(line, ast.AnnAssign) else line.targets[0] if isinstance(line, ast.Assign) else None
+        target = (
+            line.target
+            if isinstance(line, ast.AnnAssign)
+            else line.targets[0]
+            if isinstance(line, ast.Assign)
+            else None
+        )
         if isinstance(target, ast.Name) and target.id == "name" and isinstance(line.value, ast.Constant):
             return line.value.value
     return None
@@ -41,8 +52,8 @@ def declared_name(node: ast.stmt) -> str | None:
 def of_source(path: Path, name: str | None = None) -> str:
     """The digest of a module's syntax tree; with `name`, without its other named classes.
 
-    Comments, docstrings and layout do not count. In a family file the cells beside `name` do not count either,
-    so that a change of the GRU leaves the LSTM's finished runs alone.
+    Comments, docstrings and layout do not count. In a family file the cells beside `name` do not count
+    either, so that a change of the GRU leaves the LSTM's finished runs alone.
     """
     tree = without_docstrings(ast.parse(path.read_text(encoding="utf-8")))
     if name is not None:

@@ -12,7 +12,8 @@ from tensor_rnns.experiments.seeds import integer
 KEY = ("paper", "experiment", "scale", "condition", "variant", "option", "stage", "point", "seed", "dataset")
 SCALES = ("smoke", "laptop", "paper")
 SEARCH_SEED = 1000
-"""Searches count their replicas from here, so that no final run shares its numbers with the search that chose it."""
+"""Searches count their replicas from here, so that no final run shares its numbers with the search that chose
+it."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,9 @@ class Replica:
     @property
     def key(self) -> dict[str, Any]:
         """The columns that name this replica in every table."""
-        return {name: getattr(self, name) for name in KEY if name != "dataset"} | {"dataset": self.settings["dataset"] or ""}
+        return {name: getattr(self, name) for name in KEY if name != "dataset"} | {
+            "dataset": self.settings["dataset"] or ""
+        }
 
     @property
     def place(self) -> tuple[str, str, str, str, str]:
@@ -59,7 +62,9 @@ class Replica:
     @cached_property
     def protocol(self) -> str:
         """The digest of the settings without what was searched: equal protocols are comparable."""
-        return digest({"settings": without(self.settings, self.searched_keys), "searched": list(self.searched_keys)})
+        return digest(
+            {"settings": without(self.settings, self.searched_keys), "searched": list(self.searched_keys)}
+        )
 
     @property
     def searched(self) -> bool:
@@ -118,11 +123,11 @@ class Experiment:
         return dict(self.content.get(name) or {})
 
     def __getattr__(self, name: str) -> dict[str, Any]:
-        blocks = {"dataset", "task", "model", "training", "conditions", "variants", "options", "search", "scales",
-                  "probes", "paper_values", "deviations", "compute"}  # fmt: skip
+        blocks = ("dataset", "task", "model", "training", "conditions", "variants", "options", "search", "scales",
+                  "probes", "paper_values", "deviations", "compute")  # fmt: skip
         if name in blocks:
             return self.block(name)
-        raise AttributeError(f"an experiment has no {name!r}; its blocks are {sorted(blocks)}")
+        raise AttributeError(f"an experiment has no {name!r}; its blocks are {', '.join(blocks)}")
 
     @property
     def artefacts(self) -> list[Artefact]:
@@ -140,6 +145,10 @@ class Experiment:
             for name, spec in self.block("claims").items()
         ]
 
+    def cohort_size(self, configured: int) -> int:
+        """Replicas that one job trains in lock-step: the file's own number, where it has one, or the configured."""
+        return int(self.content.get("cohort_size") or configured)
+
     def scale_block(self, scale: str) -> dict[str, Any]:
         """What the file says of `scale`; {} where the experiment does not name it."""
         return dict(self.scales.get(scale) or {})
@@ -151,7 +160,8 @@ class Experiment:
         return resolve.replicas(self, scale, data, stage, chosen)
 
     def protocols(self, scale: str = "paper") -> dict[tuple[str, str, str], tuple[str, bool]]:
-        """Per (condition, variant, option): the digest of the protocol at `scale` with real data, and whether it searches."""
+        """Per (condition, variant, option): the digest of the protocol at `scale` with real data, and whether
+        it searches."""
         return {
             (replica.condition, replica.variant, replica.option): (replica.protocol, replica.searched)
             for replica in self.replicas(scale, "real", "final", chosen=None)

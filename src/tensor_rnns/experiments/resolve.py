@@ -24,7 +24,8 @@ def variants(experiment: Experiment, scale: str) -> list[str]:
 
 
 def options(experiment: Experiment, scale: str, condition: str, variant: str) -> list[str]:
-    """The options of one curve at `scale`: `main` and those of the file that are not restricted to other curves."""
+    """The options of one curve at `scale`: `main` and those of the file that are not restricted to other
+    curves."""
     known = [MAIN, *experiment.options]
     asked = experiment.scale_block(scale).get("options", known)
     return [
@@ -64,8 +65,11 @@ def option_keys(experiment: Experiment, condition: str, variant: str, option: st
     return keys
 
 
-def settings_of(experiment: Experiment, scale: str, data: str, condition: str, variant: str, option: str) -> dict[str, Any]:
-    """The resolved settings of one curve before any search: file, condition, variant, option, scale, in this order."""
+def settings_of(
+    experiment: Experiment, scale: str, data: str, condition: str, variant: str, option: str
+) -> dict[str, Any]:
+    """The resolved settings of one curve before any search: file, condition, variant, option, scale, in this
+    order."""
     settings: dict[str, Any] = {
         "task": copy.deepcopy(experiment.task),
         "model": copy.deepcopy(experiment.model),
@@ -78,7 +82,9 @@ def settings_of(experiment: Experiment, scale: str, data: str, condition: str, v
             dataset = value
         else:
             put(settings, key, value)
-    block = {k: copy.deepcopy(v) for k, v in experiment.variants[variant].items() if "." not in k and k != "label"}
+    block = {
+        k: copy.deepcopy(v) for k, v in experiment.variants[variant].items() if "." not in k and k != "label"
+    }
     if "cell" in block:
         settings["cell"] = {"name": block.pop("cell")} | block
     else:
@@ -125,15 +131,22 @@ def points(keys: Mapping[str, Sequence]) -> list[dict[str, Any]]:
 
 
 def replicas(
-    experiment: Experiment, scale: str, data: str, stage: str, chosen: Mapping[tuple, Mapping[str, Any]] | None = None
+    experiment: Experiment,
+    scale: str,
+    data: str,
+    stage: str,
+    chosen: Mapping[tuple, Mapping[str, Any]] | None = None,
 ) -> list[Replica]:
     """All replicas of `stage` ("search" or "final") at `scale`, with `data` "embedded" or "real".
 
-    `chosen` maps (condition, variant, option) to the values that the search chose; without it the searched keys
-    of a final replica keep the file's value, which is enough to plan. ValueError for another stage or data.
+    `chosen` maps (condition, variant, option) to the values that the search chose; without it the searched
+    keys of a final replica keep the file's value, which is enough to plan. ValueError for another stage or
+    data.
     """
     if stage not in ("search", "final") or data not in ("embedded", "real"):
-        raise ValueError(f"stage {stage!r} with data {data!r}; stages are search, final and data are embedded, real")
+        raise ValueError(
+            f"stage {stage!r} with data {data!r}; stages are search, final and data are embedded, real"
+        )
     if experiment.kind != "train":
         return []
     block = experiment.scale_block(scale)
@@ -143,7 +156,9 @@ def replicas(
         keys = grid(experiment, scale, condition, variant, option)
         names = tuple(name for key in keys for name in key.split(","))
         if stage == "search":
-            seeds = range(SEARCH_SEED, SEARCH_SEED + int((experiment.search.get("select") or {}).get("seeds", 1)))
+            seeds = range(
+                SEARCH_SEED, SEARCH_SEED + int((experiment.search.get("select") or {}).get("seeds", 1))
+            )
             places = list(enumerate(points(keys))) if keys else []
         else:
             seeds = range(int(block.get("seeds", 1)))

@@ -1,7 +1,7 @@
 """The words that experiment files may use, read from the rooms' sources without importing them.
 
-A cell, a shell and a task are classes with a line `name: ClassVar[str] = "..."`; their annotated fields are the keys
-that the file may give. So a new cell is one file, and checking needs no torch.
+A cell, a shell and a task are classes with a line `name: ClassVar[str] = "..."`; their annotated fields are
+the keys that the file may give. So a new cell is one file, and checking needs no torch.
 """
 
 import ast
@@ -13,7 +13,11 @@ from typing import Any
 
 from tensor_rnns.experiments.digest import PACKAGE, declared_name, digest, of_room, of_source
 
-GIVEN = {"cells": {"inputs"}, "models": {"inputs", "outputs", "cell", "run"}, "tasks": {"dataset", "batch_size"}}
+GIVEN = {
+    "cells": {"inputs"},
+    "models": {"inputs", "outputs", "cell", "run"},
+    "tasks": {"dataset", "batch_size"},
+}
 """Fields that the program fills in: a file may not give them."""
 
 
@@ -57,7 +61,8 @@ def words(room: str, guests: tuple[Path, ...] = ()) -> dict[str, Word]:
 
 @cache
 def modules_with(room: str, function: str) -> tuple[str, ...]:
-    """The modules or packages of `room` that define `function` at their top: kinds of drawing, computed functions."""
+    """The modules or packages of `room` that define `function` at their top: kinds of drawing, computed
+    functions."""
     found = []
     for path in sorted((PACKAGE / room).iterdir()):
         source = path / "__init__.py" if path.is_dir() else path
@@ -74,13 +79,18 @@ def optimisers() -> tuple[str, ...]:
     """The optimisers that the trainer offers, read from its table."""
     tree = ast.parse((PACKAGE / "training" / "optimisers.py").read_text(encoding="utf-8"))
     for node in tree.body:
-        if isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Dict) and ast.unparse(node.target) == "OPTIMISERS":
+        if (
+            isinstance(node, ast.AnnAssign)
+            and isinstance(node.value, ast.Dict)
+            and ast.unparse(node.target) == "OPTIMISERS"
+        ):
             return tuple(ast.literal_eval(key) for key in node.value.keys if key is not None)
     raise ValueError("training/optimisers.py has no table OPTIMISERS")
 
 
 def code_of(settings: Mapping[str, Any], guests: tuple[Path, ...] = ()) -> str:
-    """The digest of the code that these settings run: cell, bilinear forms, shell and task; docstrings do not count.
+    """The digest of the code that these settings run: cell, bilinear forms, shell and task; docstrings do not
+    count.
 
     The modules that a room's words share (base classes, loading) count with their whole text.
     """

@@ -1,4 +1,5 @@
-"""Does a trained net hold the answer in one unit, and does that unit write only where it must? (mathews2016, 5.1.1)"""
+"""Does a trained net hold the answer in one unit, and does that unit write only where it must? (mathews2016,
+5.1.1)"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,10 +13,11 @@ from tensor_rnns.probes.trained import Trained
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
     """Arrays and table rows of one replica trained on the addition task.
 
-    The answer unit is the one whose last state has the largest absolute correlation with the target over `items`
-    items. Rows of the item `answer_unit`: correlation (absolute), unit, and for a cell with a gate p and a
-    candidate z quiet_share, the share of unmarked steps on which it writes abs((1 - p) z) < `quiet`, and marked_share,
-    the share of marked steps on which it writes at least `quiet`. Array: `correlations` [H], signed.
+    The answer unit is the one whose last state has the largest absolute correlation with the target over
+    `items` items. Rows of the item `answer_unit`: correlation (absolute), unit, and for a cell with a gate p
+    and a candidate z quiet_share, the share of unmarked steps on which it writes abs((1 - p) z) < `quiet`,
+    and marked_share, the share of marked steps on which it writes at least `quiet`. Array: `correlations`
+    [H], signed.
     ValueError for another task.
     """
     if trained.task.name != "addition":
@@ -32,12 +34,15 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
         amount, at_mark = ((1 - gate) * candidate)[..., unit].abs(), inputs[..., 1] > 0.5
         found["quiet_share"] = float((amount[~at_mark] < quiet).double().mean())
         found["marked_share"] = float((amount[at_mark] >= quiet).double().mean())
-    rows = [{"item": "answer_unit", "name": name, "index": 0, "value": value} for name, value in found.items()]
+    rows = [
+        {"item": "answer_unit", "name": name, "index": 0, "value": value} for name, value in found.items()
+    ]
     return {"correlations": correlations}, rows
 
 
 def sequences(trained: Trained, items: int) -> tuple[Tensor, Tensor]:
-    """(inputs [T, items, I], targets [items, 1]) of the first test items; ValueError where there are fewer."""
+    """(inputs [T, items, I], targets [items, 1]) of the first test items; ValueError where there are
+    fewer."""
     inputs, targets = [], []
     for batch in trained.task.evaluation("test"):
         inputs.append(trained.tensor(batch.inputs))
@@ -49,6 +54,7 @@ def sequences(trained: Trained, items: int) -> tuple[Tensor, Tensor]:
 
 
 def correlation(states: Tensor, targets: Tensor) -> Tensor:
-    """Pearson correlation of each column of `states` [N, H] with `targets` [N, 1]; NaN for a constant column."""
+    """Pearson correlation of each column of `states` [N, H] with `targets` [N, 1]; NaN for a constant
+    column."""
     s, y = states - states.mean(0), targets - targets.mean(0)
     return (s * y).sum(0) / (s.square().sum(0).sqrt() * y.square().sum(0).sqrt())

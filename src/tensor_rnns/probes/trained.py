@@ -36,7 +36,11 @@ class Trained:
     @property
     def cell_parameters(self) -> dict[str, Tensor]:
         """The parameters of the cell alone, by the names its equations use."""
-        return {name.removeprefix("cell/"): value for name, value in self.parameters.items() if name.startswith("cell/")}
+        return {
+            name.removeprefix("cell/"): value
+            for name, value in self.parameters.items()
+            if name.startswith("cell/")
+        }
 
     def tensor(self, values: np.ndarray) -> Tensor:
         """`values` in the precision of the parameters."""
@@ -62,6 +66,8 @@ def trained_replicas(run: Path, ready: Path) -> Iterator[Trained]:
         task = tasks_by_settings.setdefault(replica["protocol"], tasks.build(settings, dataset))
         prefix = f"seed{replica['seed']}/point{replica['point']}/"
         parameters = {
-            name.removeprefix(prefix): value.double() for name, value in weights.items() if name.startswith(prefix)
+            name.removeprefix(prefix): value.double()
+            for name, value in weights.items()
+            if name.startswith(prefix)
         }
         yield Trained({name: replica[name] for name in KEY}, settings, parameters, task)

@@ -1,8 +1,8 @@
 """Checkpoints of the cohort in progress and results of finished replicas, outside the declared outputs.
 
-Snakemake deletes the outputs of a killed job, so state lives in a folder of its own. A cohort has two files that
-are written in turn: a kill during a write, or a damaged file, costs the time since the one before. One file holds
-the whole cohort, because files per replica would tear.
+Snakemake deletes the outputs of a killed job, so state lives in a folder of its own. A cohort has two files
+that are written in turn: a kill during a write, or a damaged file, costs the time since the one before. One
+file holds the whole cohort, because files per replica would tear.
 """
 
 import logging
@@ -50,7 +50,9 @@ def unpack(tensors: Mapping[str, Tensor], notes: Mapping[str, Any], device: torc
             if name.startswith("optimiser/")
         },
         train=list(zip(notes["train"], tensors.get("train", ()), strict=True)),
-        evaluated=[(*key, value) for key, value in zip(notes["evaluated"], tensors.get("evaluated", ()), strict=True)],
+        evaluated=[
+            (*key, value) for key, value in zip(notes["evaluated"], tensors.get("evaluated", ()), strict=True)
+        ],
         **{name: tensors[name].to(device) if name in on_device else tensors[name] for name in PLAIN},
     )
 
@@ -65,14 +67,16 @@ class Checkpoints:
     def save(self, state: State) -> None:
         """Write `state` over the older of the two files."""
         tensors, notes = pack(state)
-        statefile.write(self.folder / NAMES[self.turn], tensors, notes | {"configuration": self.configuration})
+        statefile.write(
+            self.folder / NAMES[self.turn], tensors, notes | {"configuration": self.configuration}
+        )
         self.turn = 1 - self.turn
 
     def load(self, device: torch.device) -> State | None:
         """The newest whole checkpoint of this configuration, or None.
 
-        A damaged file is set aside and the one before is used; a checkpoint of another configuration, engine or
-        instruction set is refused, with both said.
+        A damaged file is set aside and the one before is used; a checkpoint of another configuration, engine
+        or instruction set is refused, with both said.
         """
         found: list[tuple[int, int, State]] = []
         for index, name in enumerate(NAMES):
@@ -82,12 +86,18 @@ class Checkpoints:
             try:
                 tensors, notes = statefile.read(path)
             except statefile.Damaged as error:
-                log.warning("%s; set aside as %s, going back to the checkpoint before", error, statefile.set_aside(path).name)
+                log.warning(
+                    "%s; set aside as %s, going back to the checkpoint before",
+                    error,
+                    statefile.set_aside(path).name,
+                )
                 continue
             if notes["configuration"] != self.configuration:
                 theirs = {k: v for k, v in notes["configuration"].items() if self.configuration.get(k) != v}
                 ours = {k: self.configuration.get(k) for k in theirs}
-                log.warning("%s was written with %s; this job has %s; it is not used", path.name, theirs, ours)
+                log.warning(
+                    "%s was written with %s; this job has %s; it is not used", path.name, theirs, ours
+                )
                 continue
             found.append((notes["update"], index, unpack(tensors, notes, device)))
         if not found:
@@ -115,14 +125,17 @@ class Results:
         return self.folder / name[:2] / name / "result"
 
     def read(self, name: str) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
-        """Tensors and notes of a finished replica; None where there is none or it is damaged (set aside, said)."""
+        """Tensors and notes of a finished replica; None where there is none or it is damaged (set aside,
+        said)."""
         path = self.path(name)
         if not path.exists():
             return None
         try:
             return statefile.read(path)
         except statefile.Damaged as error:
-            log.warning("%s; set aside as %s, training this replica again", error, statefile.set_aside(path).name)
+            log.warning(
+                "%s; set aside as %s, training this replica again", error, statefile.set_aside(path).name
+            )
             return None
 
     def write(self, name: str, tensors: Mapping[str, Tensor], notes: Mapping[str, Any]) -> None:

@@ -1,7 +1,8 @@
 """The one training loop: every model, every task, S replicas in lock-step, resumable to the bit.
 
-A batch is a function of (data stream, update), so a checkpoint holds parameters, optimiser state and curves, and
-nothing about generators. A replica whose loss is no longer finite is a result: it stops, is kept, and is shown.
+A batch is a function of (data stream, update), so a checkpoint holds parameters, optimiser state and curves,
+and nothing about generators. A replica whose loss is no longer finite is a result: it stops, is kept, and is
+shown.
 """
 
 import math
@@ -60,10 +61,13 @@ class Schedule:
 
     @classmethod
     def of(cls, training: Mapping[str, Any], per_epoch: int | None) -> "Schedule":
-        """The schedule of `training` for a task with `per_epoch` updates an epoch (None: data without end)."""
+        """The schedule of `training` for a task with `per_epoch` updates an epoch (None: data without
+        end)."""
         if "epochs" in training:
             if per_epoch is None:
-                raise ValueError("training.epochs is given, but the task has no epochs; give training.updates")
+                raise ValueError(
+                    "training.epochs is given, but the task has no epochs; give training.updates"
+                )
             updates = int(training["epochs"]) * per_epoch
         else:
             updates = int(training["updates"])
@@ -113,7 +117,9 @@ def optimiser_of(learner: Learner) -> tuple[optimisers.Optimiser, Tensor | None]
 
     limit = column("clip_norm") if any(block.get("clip_norm") is not None for block in blocks) else None
     options = {name: value for name, value in options.items() if name != "name"}
-    return optimisers.build(kind if isinstance(kind, str) else kind["name"], column("learning_rate"), options), limit
+    return optimisers.build(
+        kind if isinstance(kind, str) else kind["name"], column("learning_rate"), options
+    ), limit
 
 
 def step(learner: Learner, optimiser: optimisers.Optimiser, limit: Tensor | None, state: State) -> Tensor:
@@ -146,7 +152,9 @@ def validate(learner: Learner, schedule: Schedule, state: State) -> None:
     state.best = torch.where(better.to(learner.device).unsqueeze(1), state.parameters, state.best)
     if schedule.patience is not None:
         waited = state.update - state.best_update
-        state.stopped_at[state.running & (waited > schedule.patience * schedule.evaluate_every)] = state.update
+        state.stopped_at[state.running & (waited > schedule.patience * schedule.evaluate_every)] = (
+            state.update
+        )
 
 
 def train(
@@ -158,7 +166,8 @@ def train(
     asked_to_stop: Callable[[], bool],
     save_seconds: float = 60.0,
 ) -> State:
-    """Train `state` to the end of `schedule`, saving every `save_seconds`; Interrupted after a save when asked to stop."""
+    """Train `state` to the end of `schedule`, saving every `save_seconds`; Interrupted after a save when
+    asked to stop."""
     optimiser, limit = optimiser_of(learner)
     saved = time.monotonic()
     began = time.monotonic() - state.seconds
@@ -170,7 +179,10 @@ def train(
             validate(learner, schedule, state)
         running = state.running
         progress.advance(
-            state.update, float(loss[running].mean()) if bool(running.any()) else math.nan, int(running.sum()), len(running)
+            state.update,
+            float(loss[running].mean()) if bool(running.any()) else math.nan,
+            int(running.sum()),
+            len(running),
         )
         stop = asked_to_stop()
         if stop or time.monotonic() - saved >= save_seconds:
@@ -178,13 +190,17 @@ def train(
             save(state)
             saved = time.monotonic()
         if stop:
-            raise Interrupted(f"stopped at update {state.update} of {schedule.updates}; the checkpoint is written")
+            raise Interrupted(
+                f"stopped at update {state.update} of {schedule.updates}; the checkpoint is written"
+            )
     state.seconds = time.monotonic() - began
     save(state)
     return state
 
 
-def finish(learner: Learner, schedule: Schedule, state: State) -> tuple[Tensor, dict[tuple[str, str], Tensor]]:
+def finish(
+    learner: Learner, schedule: Schedule, state: State
+) -> tuple[Tensor, dict[tuple[str, str], Tensor]]:
     """The parameters to keep [S, P] and the metrics {(split, name): [S]} measured with them."""
     kept = state.best if schedule.keep == "best" else state.parameters
     found = {

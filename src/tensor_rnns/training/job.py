@@ -1,7 +1,7 @@
 """One train job: a chunk of replicas from its settings to four files, whatever happened before.
 
-Finished replicas are taken from the state folder, an unfinished cohort goes on from its checkpoint, and the files
-are assembled from the results alone, so that they hold the same bytes after any number of kills.
+Finished replicas are taken from the state folder, an unfinished cohort goes on from its checkpoint, and the
+files are assembled from the results alone, so that they hold the same bytes after any number of kills.
 """
 
 import logging
@@ -66,7 +66,9 @@ def numerics(threads: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def result_of(learner: Learner, state: cohort.State, kept: Tensor, metrics: Mapping, index: int) -> tuple[dict, dict]:
+def result_of(
+    learner: Learner, state: cohort.State, kept: Tensor, metrics: Mapping, index: int
+) -> tuple[dict, dict]:
     """Tensors and notes of one finished replica of a cohort."""
     layout: Layout = learner.layout
     end = int(state.failed_at[index])
@@ -79,7 +81,11 @@ def result_of(learner: Learner, state: cohort.State, kept: Tensor, metrics: Mapp
     if int(state.best_update[index]) != cohort.NEVER:
         rows.append(["none", "best_update", int(state.best_update[index])])
     rows += [[split, name, number(float(value[index]))] for (split, name), value in metrics.items()]
-    train = [[u, number(float(v[index]))] for u, v in state.train if u <= updates and bool(torch.isfinite(v[index]))]
+    train = [
+        [u, number(float(v[index]))]
+        for u, v in state.train
+        if u <= updates and bool(torch.isfinite(v[index]))
+    ]
     evaluated = [[u, s, n, number(float(v[index]))] for u, s, n, v in state.evaluated if u <= updates]
     notes = {
         "status": "failed" if failed else "done",
@@ -96,8 +102,11 @@ def result_of(learner: Learner, state: cohort.State, kept: Tensor, metrics: Mapp
     return {name: value[0].clone() for name, value in views.items()}, notes
 
 
-def train_cohort(learner: Learner, names: Sequence[str], checkpoints: Checkpoints, results: Results, title: str) -> None:
-    """Train one cohort to its end, from its checkpoint if it has one, and keep the result of every replica."""
+def train_cohort(
+    learner: Learner, names: Sequence[str], checkpoints: Checkpoints, results: Results, title: str
+) -> None:
+    """Train one cohort to its end, from its checkpoint if it has one, and keep the result of every
+    replica."""
     schedule = cohort.Schedule.of(learner.replicas[0].settings["training"], learner.task.updates_per_epoch)
     state = checkpoints.load(learner.device)
     if state is None:
@@ -123,13 +132,16 @@ def run(
     device_name: str = "auto",
     threads: int = 1,
 ) -> None:
-    """Train `replicas` (one chunk, one shape) and write metrics.csv, curves.csv.gz, record.json, weights.safetensors.
+    """Train `replicas` (one chunk, one shape) and write metrics.csv, curves.csv.gz, record.json,
+    weights.safetensors.
 
     Raises `cohort.Interrupted` after SIGTERM, with the checkpoint written, and ValueError for settings that
     the cell, model, task or optimiser refuses.
     """
     began = time.monotonic()
-    device = torch.device(("cuda" if torch.cuda.is_available() else "cpu") if device_name == "auto" else device_name)
+    device = torch.device(
+        ("cuda" if torch.cuda.is_available() else "cpu") if device_name == "auto" else device_name
+    )
     settings = replicas[0].settings
     dataset = datasets.load(ready, settings["dataset"]) if settings["dataset"] else None
     task = tasks.build(settings, dataset)
@@ -158,10 +170,11 @@ def run(
 
 
 def unfinished(names: Sequence[str], results: Results, cohorts: Path) -> list[int]:
-    """Which of `names` to train: those without a result, or the whole of an interrupted cohort that holds some of them.
+    """Which of `names` to train: those without a result, or the whole of an interrupted cohort that holds
+    some of them.
 
-    A cohort that was killed while its results were written goes on as it was, so that all its members have the
-    bits of one unbroken run.
+    A cohort that was killed while its results were written goes on as it was, so that all its members have
+    the bits of one unbroken run.
     """
     missing = [index for index, name in enumerate(names) if results.read(name) is None]
     if missing:
@@ -180,7 +193,12 @@ def dtype_of(settings: Mapping[str, Any]) -> torch.dtype:
 
 
 def write_outputs(
-    replicas: Sequence[Replica], names: Sequence[str], results: Results, out: Path, surroundings: Mapping, seconds: float
+    replicas: Sequence[Replica],
+    names: Sequence[str],
+    results: Results,
+    out: Path,
+    surroundings: Mapping,
+    seconds: float,
 ) -> None:
     """The four files of a run folder, from the finished results alone."""
     metrics, curves, runs, weights = [], [], [], {}
@@ -191,8 +209,12 @@ def write_outputs(
         tensors, notes = found
         key = replica.key
         metrics += [key | {"split": s, "name": n, "value": v} for s, n, v in notes["metrics"]]
-        curves += [key | {"split": "train", "name": "loss", "update": u, "value": v} for u, v in notes["train"]]
-        curves += [key | {"split": s, "name": n, "update": u, "value": v} for u, s, n, v in notes["evaluated"]]
+        curves += [
+            key | {"split": "train", "name": "loss", "update": u, "value": v} for u, v in notes["train"]
+        ]
+        curves += [
+            key | {"split": s, "name": n, "update": u, "value": v} for u, s, n, v in notes["evaluated"]
+        ]
         runs.append(
             key
             | {field: notes[field] for field in ("status", "failed_at", "updates", "parameters")}
@@ -212,4 +234,6 @@ def write_outputs(
     with writing(out / "weights.safetensors", "wb") as stream:
         stream.write(save(weights))
     hours = sum(run["seconds_per_update"] * run["updates"] for run in runs) / 3600 * surroundings["threads"]
-    write_json(out / "record.json", {"replicas": runs, "core_hours": hours, "job_seconds": seconds, **surroundings})
+    write_json(
+        out / "record.json", {"replicas": runs, "core_hours": hours, "job_seconds": seconds, **surroundings}
+    )

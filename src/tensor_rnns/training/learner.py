@@ -58,7 +58,9 @@ class Learner:
 
     def batch(self, update: int) -> Batch:
         """The training batch of each replica at `update` (0 is the first), stacked."""
-        return self.tensors(Batch.stack([self.task.batch(replica.data_seed, update) for replica in self.replicas]))
+        return self.tensors(
+            Batch.stack([self.task.batch(replica.data_seed, update) for replica in self.replicas])
+        )
 
     def evaluation(self, split: str) -> Iterator[Batch]:
         """The batches of `split`, the same for every replica."""
@@ -70,7 +72,9 @@ class Learner:
 
         def convert(values: np.ndarray) -> Tensor:
             tensor = torch.from_numpy(np.ascontiguousarray(values))
-            return tensor.to(self.device, self.dtype) if tensor.is_floating_point() else tensor.to(self.device)
+            return (
+                tensor.to(self.device, self.dtype) if tensor.is_floating_point() else tensor.to(self.device)
+            )
 
         return Batch(convert(batch.inputs), convert(batch.targets), batch.weight)
 
@@ -91,7 +95,8 @@ class Learner:
         self.model.constrain(self.layout.views(flat))
 
     def evaluate(self, flat: Tensor, split: str) -> dict[str, Tensor]:
-        """Every metric of the task on `split`, float64 [S]: the mean over the batches, weighted by their items."""
+        """Every metric of the task on `split`, float64 [S]: the mean over the batches, weighted by their
+        items."""
         totals: dict[str, Tensor] = {}
         weight = 0.0
         with torch.no_grad():

@@ -1,7 +1,8 @@
 """One writer at a time: a second one waits, says who holds the lock, and then finds the work done.
 
-A killed controller leaves its children running, and a rerun would start twins of them. The lock is flock(2), which
-the kernel releases however the holder dies; a heartbeat in the file says who that is and that it still works.
+A killed controller leaves its children running, and a rerun would start twins of them. The lock is flock(2),
+which the kernel releases however the holder dies; a heartbeat in the file says who that is and that it still
+works.
 """
 
 import fcntl
@@ -33,8 +34,8 @@ def holder(path: Path) -> str:
 def held(path: Path, what: str) -> Iterator[bool]:
     """Hold the lock `path` while the block runs; yields whether it had to be waited for.
 
-    `what` is named in the message of a writer that has to wait. Waiting has no limit: the holder's heartbeat is
-    repeated every half minute, and a person decides.
+    `what` is named in the message of a writer that has to wait. Waiting has no limit: the holder's heartbeat
+    is repeated every half minute, and a person decides.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a+", encoding="utf-8") as stream:
@@ -56,7 +57,9 @@ def held(path: Path, what: str) -> Iterator[bool]:
             while True:
                 stream.seek(0)
                 stream.truncate()
-                stream.write(json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "beat": time.time()}))
+                stream.write(
+                    json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "beat": time.time()})
+                )
                 stream.flush()
                 if ended.wait(BEAT_SECONDS):
                     return

@@ -1,7 +1,8 @@
 """The four optimisers of the papers, on flat parameters [S, P] with one learning rate for each replica.
 
 All four have the form of the published text and agree with torch.optim where that has the same options. The
-accumulators start where TensorFlow 0.11 started them when the experiment file says so (`initial_accumulator`).
+accumulators start where TensorFlow 0.11 started them when the experiment file says so
+(`initial_accumulator`).
 """
 
 from collections.abc import Mapping
@@ -100,7 +101,8 @@ OPTIMISERS: dict[str, type[Optimiser]] = {"adam": Adam, "rmsprop": RMSProp, "sgd
 
 
 def build(name: str, rate: Tensor, options: Mapping[str, Any]) -> Optimiser:
-    """The optimiser called `name` with per-replica `rate` [S, 1]; ValueError for an unknown name or option."""
+    """The optimiser called `name` with per-replica `rate` [S, 1]; ValueError for an unknown name or
+    option."""
     if name not in OPTIMISERS:
         raise ValueError(f"unknown optimiser {name!r}; allowed are {sorted(OPTIMISERS)}")
     kind = OPTIMISERS[name]

@@ -27,7 +27,11 @@ class Progress:
         self.title, self.total, self.start, self.update = title, total, start, start
         self.began = self.last = time.monotonic()
         terminal = self.stream.isatty()
-        self.bar = tqdm(total=total, initial=start, desc=title, file=self.stream, unit="update") if terminal else None
+        self.bar = (
+            tqdm(total=total, initial=start, desc=title, file=self.stream, unit="update")
+            if terminal
+            else None
+        )
         if not terminal and start:
             self.line(f"resumed at update {start} of {total}")
 

@@ -1,4 +1,5 @@
-"""The run record: everything a reader needs to know about how a number came about, and nothing it depends on."""
+"""The run record: everything a reader needs to know about how a number came about, and nothing it depends
+on."""
 
 import importlib.metadata
 import os
@@ -32,7 +33,9 @@ def git(*arguments: str) -> str | None:
     """The answer of git about the checkout that the package runs from; None outside one."""
     try:
         folder = Path(__file__).resolve().parent
-        answer = subprocess.run(("git", "-C", str(folder), *arguments), capture_output=True, text=True, check=True, timeout=20)
+        answer = subprocess.run(
+            ("git", "-C", str(folder), *arguments), capture_output=True, text=True, check=True, timeout=20
+        )
     except (OSError, subprocess.SubprocessError):
         return None
     return answer.stdout.strip()

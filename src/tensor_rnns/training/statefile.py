@@ -1,7 +1,7 @@
 """State on disk: tensors and notes in one file that says whether it is whole.
 
-The first line holds a SHA-256 of the rest, which is a safetensors file (it has no checksum of its own). Files are
-written aside and renamed; a damaged one is set aside under another name, never deleted.
+The first line holds a SHA-256 of the rest, which is a safetensors file (it has no checksum of its own). Files
+are written aside and renamed; a damaged one is set aside under another name, never deleted.
 """
 
 import hashlib
@@ -43,7 +43,10 @@ def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise Damaged(f"{path} does not begin as a state file")
     expected, found = head[len(MAGIC) :].decode(errors="replace"), hashlib.sha256(content).hexdigest()
     if expected != found:
-        raise Damaged(f"{path} is damaged: its {len(content)} bytes have sha256 {found[:12]}..., written was {expected[:12]}...")
+        raise Damaged(
+            f"{path} is damaged: the sha256 of its {len(content)} bytes is {found[:12]}..., "
+            f"as written it was {expected[:12]}..."
+        )
     try:
         tensors = load(content)
     except SafetensorError as error:
