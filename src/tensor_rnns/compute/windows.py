@@ -17,7 +17,6 @@ SHOWN = 0
 """Stream of the gates that the figures show."""
 DRAWN = 1
 """Stream of the gates over which shares and means are taken."""
-LEVELS = (0.5, 0.9, 0.99, 0.999)
 ARGUMENTS = ("seed", "draws", "steps", "switch", "level", "levels", "picks")
 
 
@@ -86,7 +85,9 @@ def scalars(item: str, numbers: Mapping[str, float]) -> list[dict]:
 def curves(
     seed: int, steps: int, switch: int, level: float, levels: list[float], picks: list[int]
 ) -> list[dict]:
-    """What the panels show. Names: forget, convex, or p=<gate> in the panel of several levels."""
+    """What the panels show. Names: forget, convex, or p=<gate> in the panel of several levels, whose weights
+    are relative to that of the newest candidate.
+    """
     constant, random = np.full(steps, level), switched(rng(seed, SHOWN), steps, switch)
     rows = series("fig-4.1a", "forget", forget_window(constant)) + series(
         "fig-4.1b", "forget", forget_window(random)
@@ -94,7 +95,8 @@ def curves(
     rows += series("fig-4.3a", "convex", convex_window(constant)[1:])
     rows += series("fig-4.3b", "convex", convex_window(random)[1:])
     for each in levels:
-        rows += series("fig-4.3c", f"p={each:g}", convex_window(np.full(steps, each))[1:])
+        window = convex_window(np.full(steps, each))[1:]
+        rows += series("fig-4.3c", f"p={each:g}", window / window[-1])
     gates = picking(steps, picks)
     return rows + series("fig-4.4", "convex", convex_window(gates)[1:]) + series("fig-4.4", "gate", gates)
 

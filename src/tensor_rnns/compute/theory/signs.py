@@ -55,7 +55,7 @@ def corollary_conjunctions(draw: np.random.Generator) -> dict:
 
 
 def exclusive_or(draw: np.random.Generator) -> dict:
-    """3.2.4, implications: no line separates exclusive-or; with the conjunction as input, or a tensor, one does.
+    """3.2.4, implications: no line separates exclusive-or; the conjunction as input, or a tensor, does it.
 
     The rank-1 forms are -(x1 + x2 - 0.5)(x1 + x2 - 1.5) on an input with a 1 appended, and (x1 - x2)^2 - 0.5
     with an output bias. `error` counts which of the four fail: no line, a line with x1 x2, the two forms.

@@ -1,0 +1,133 @@
+"""Proves that a computed experiment is run from its file and gives what its claims and tables name."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tensor_rnns.compute import run
+from tensor_rnns.experiments.catalogue import Catalogue
+
+ROOT = Path(__file__).parents[2]
+CATALOGUE = Catalogue.load(ROOT / "workflow" / "papers", ["mathews2016"])
+NAMES = ("theory", "sizes", "counts", "windows", "xor-table")
+FEW = {"theory": {"draws": 2}}
+MISPRINTS = {
+    "m2.2-2", "m2.3-1", "m2.3-4", "m2.5-4", "m3.2.4-8", "m3.3.1-4", "m3.4.1-3", "m3.4.1-7", "m3.4.5-1",
+    "m4.2.1-2", "m4.2.1-4", "m4.2.2-24", "m5.T2.gmr_c.52",
+}  # fmt: skip
+
+
+def experiment(name: str, few: bool = True):
+    """The experiment `name`, with few draws."""
+    found = CATALOGUE.experiments["mathews2016", name]
+    if few and name in FEW:
+        found.content["compute"]["arguments"] |= FEW[name]
+    return found
+
+
+@pytest.fixture(scope="module")
+def computed() -> dict[str, dict[tuple[str, str], list[float]]]:
+    """{experiment: {(item, name): values}}."""
+    tables: dict[str, dict[tuple[str, str], list[float]]] = {}
+    for name in NAMES:
+        for row in run.rows(experiment(name), "smoke"):
+            tables.setdefault(name, {}).setdefault((row["item"], row["name"]), []).append(row["value"])
+    return tables
+
+
+def holds(spec, table) -> bool:
+    """Whether a claim's numbers are within what it asks for, written apart from the analysis."""
+    if spec["test"] == "identity":
+        name = "printed_error" if spec.get("expect") else spec.get("name", "error")
+        return max(table[spec["item"], name]) <= spec["tolerance"]
+    of, slack = spec["of"], spec.get("tolerance", 0)
+    items = of["item"] if isinstance(of["item"], list) else [of["item"]]
+    low, high = spec.get("within", (spec.get("at_least", -1e99), spec.get("at_most", 1e99)))
+    low, high = (spec["equals"], spec["equals"]) if "equals" in spec else (low, high)
+    return all(low - slack <= value <= high + slack for item in items for value in table[item, of["name"]])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_claims_come_out_as_listed(computed, name):
+    """Every number that a claim names is computed; what fails is exactly what is listed as a slip of the
+    thesis.
+    """
+    failed = {
+        claim.id
+        for claim in CATALOGUE.experiments["mathews2016", name].claims
+        if claim.test != "refers" and not holds(claim.spec, computed[name])
+    }
+    assert failed == {claim.id for claim in CATALOGUE.experiments["mathews2016", name].claims} & MISPRINTS
+
+
+def test_claims_refer_to_claims():
+    """A claim that rests on others names ones that exist, and not itself."""
+    known = {claim.id for claim in CATALOGUE.claims}
+    for name in NAMES:
+        for claim in CATALOGUE.experiments["mathews2016", name].claims:
+            if claim.test == "refers":
+                assert set(claim.spec["claims"]) <= known - {claim.id}
+
+
+def test_panels_and_tables_name_what_is_computed(computed):
+    """Each series of a figure and each printed number of a table has its computed row; captions exist."""
+    for name in NAMES:
+        found = CATALOGUE.experiments["mathews2016", name]
+        for artefact in found.artefacts:
+            assert (ROOT / artefact.spec["caption"]).read_text(encoding="utf-8").strip()
+            for panel in artefact.spec.get("panels", ()):
+                for series in panel["series"]:
+                    assert len(computed[name][series["item"], series["name"]]) > 100
+            for values in found.paper_values.values():
+                for entry in values.get("table", [values]):
+                    assert (entry["item"], entry["name"]) in computed[name]
+
+
+def test_every_statement_is_claimed(computed):
+    """No checked statement is left without a claim, but the two that other experiments judge."""
+    claimed = {claim.spec.get("item") or claim.spec.get("of", {}).get("item")
+               for claim in CATALOGUE.experiments["mathews2016", "theory"].claims}  # fmt: skip
+    items = {item for item, _ in computed["theory"]}
+    assert items - claimed == {"convex-bound-4.2.2", "footnote-1-4.2.1"}
+
+
+def test_the_file_is_written_whole_and_again_alike(tmp_path):
+    """Columns item, name, index, value; equal bytes on a second run; every scale has the same arguments."""
+    for place in ("first", "second"):
+        run.run(experiment("counts"), "laptop", tmp_path / place / "counts.csv")
+    text = (tmp_path / "first" / "counts.csv").read_bytes()
+    assert text == (tmp_path / "second" / "counts.csv").read_bytes()
+    table = pd.read_csv(tmp_path / "first" / "counts.csv")
+    assert list(table.columns) == ["item", "name", "index", "value"]
+    assert not table.duplicated(["item", "name", "index"]).any()
+    for name in NAMES:
+        arguments = [run.arguments(experiment(name), scale) for scale in ("smoke", "laptop", "paper")]
+        assert arguments[0] == arguments[1] == arguments[2]
+
+
+class Other:
+    """An experiment with one thing wrong."""
+
+    name, kind, compute = "other", "compute", {"function": "counts", "arguments": {"size": 3}}
+
+    def __init__(self, **changed) -> None:
+        self.__dict__ |= changed
+
+    def scale_block(self, scale):
+        return {"set": self.__dict__.get("settings", {})}
+
+
+def test_what_is_refused():
+    """Unknown functions, kinds, scales and settings are named with what is allowed; a scale may set an
+    argument.
+    """
+    with pytest.raises(ValueError, match=r"asked to compute 'guess'.*counts.*theory.*windows"):
+        run.rows(Other(compute={"function": "guess"}), "smoke")
+    with pytest.raises(ValueError, match="kind train"):
+        run.rows(Other(kind="train"), "smoke")
+    with pytest.raises(ValueError, match="allowed are smoke, laptop, paper"):
+        run.rows(Other(), "huge")
+    with pytest.raises(ValueError, match=r"cannot set 'task.length'"):
+        run.rows(Other(settings={"task.length": 3}), "smoke")
+    assert run.arguments(Other(settings={"compute.arguments.size": 4}), "smoke") == {"size": 4}
