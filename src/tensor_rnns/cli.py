@@ -149,13 +149,16 @@ def chunk_of(
 @click.option("--engine", default="auto", show_default=True)
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
 @click.option("--threads", type=int, default=1, show_default=True)
+@click.option("--checkpoint-seconds", type=float, default=60.0, show_default=True)
 @click.option(
     "--ready", type=click.Path(path_type=Path), default=RESULTS / "data" / "ready", show_default=True
 )
 @click.option("--state", type=click.Path(path_type=Path), default=Path(".state"), show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True)
-def train(scale, data, paper, experiment, condition, variant, option, stage, chunk, cohort_size, chosen, engine,
-          device, threads, ready, state, out) -> None:  # fmt: skip
+def train(
+    scale, data, paper, experiment, condition, variant, option, stage, chunk, cohort_size, chosen, engine, device,
+    threads, checkpoint_seconds, ready, state, out,
+) -> None:  # fmt: skip
     """Train one chunk of replicas; goes on from its checkpoint if it has one."""
     from tensor_rnns.training import job
     from tensor_rnns.training.cohort import Interrupted
@@ -165,7 +168,7 @@ def train(scale, data, paper, experiment, condition, variant, option, stage, chu
         found = experiment_named(paper, experiment).replicas(scale, data, stage, values)
         replicas = chunk_of(found, condition, variant, option, cohort_size, chunk)
         try:
-            job.run(replicas, out, state, ready, engine, device, threads)
+            job.run(replicas, out, state, ready, engine, device, threads, checkpoint_seconds)
         except Interrupted as stop:
             click.echo(f"tensor-rnns: {stop}", err=True)
             sys.exit(143)

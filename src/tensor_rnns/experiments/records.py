@@ -123,8 +123,10 @@ class Experiment:
         return dict(self.content.get(name) or {})
 
     def __getattr__(self, name: str) -> dict[str, Any]:
-        blocks = ("dataset", "task", "model", "training", "conditions", "variants", "options", "search", "scales",
-                  "probes", "paper_values", "deviations", "compute")  # fmt: skip
+        blocks = (
+            "dataset", "task", "model", "training", "conditions", "variants", "options", "search", "scales",
+            "probes", "paper_values", "deviations", "compute",
+        )  # fmt: skip
         if name in blocks:
             return self.block(name)
         raise AttributeError(f"an experiment has no {name!r}; its blocks are {', '.join(blocks)}")
@@ -146,7 +148,7 @@ class Experiment:
         ]
 
     def cohort_size(self, configured: int) -> int:
-        """Replicas that one job trains in lock-step: the file's own number, where it has one, or the configured."""
+        """Replicas that one job trains in lock-step: the file's own number if it has one, or `configured`."""
         return int(self.content.get("cohort_size") or configured)
 
     def scale_block(self, scale: str) -> dict[str, Any]:

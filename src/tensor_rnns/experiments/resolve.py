@@ -168,8 +168,10 @@ def replicas(
             for key, value in values.items():
                 put(settings, key, value)
             found += [
-                Replica(experiment.paper, experiment.name, scale, condition, variant, option, stage, point, seed,
-                        settings, names)
+                Replica(
+                    experiment.paper, experiment.name, scale, condition, variant, option, stage, point, seed,
+                    settings, names,
+                )
                 for seed in seeds
             ]  # fmt: skip
     return found

@@ -164,7 +164,7 @@ def train(
     progress: Progress,
     save: Callable[[State], None],
     asked_to_stop: Callable[[], bool],
-    save_seconds: float = 60.0,
+    save_seconds: float,
 ) -> State:
     """Train `state` to the end of `schedule`, saving every `save_seconds`; Interrupted after a save when
     asked to stop."""

@@ -103,7 +103,12 @@ def result_of(
 
 
 def train_cohort(
-    learner: Learner, names: Sequence[str], checkpoints: Checkpoints, results: Results, title: str
+    learner: Learner,
+    names: Sequence[str],
+    checkpoints: Checkpoints,
+    results: Results,
+    title: str,
+    checkpoint_seconds: float,
 ) -> None:
     """Train one cohort to its end, from its checkpoint if it has one, and keep the result of every
     replica."""
@@ -115,7 +120,9 @@ def train_cohort(
     progress = Progress(title, schedule.updates, state.update)
     with stop_signal() as asked:
         try:
-            cohort.train(learner, schedule, state, progress, checkpoints.save, asked.is_set)
+            cohort.train(
+                learner, schedule, state, progress, checkpoints.save, asked.is_set, checkpoint_seconds
+            )
         finally:
             progress.close()
     kept, metrics = cohort.finish(learner, schedule, state)
@@ -131,6 +138,7 @@ def run(
     engine_name: str = "auto",
     device_name: str = "auto",
     threads: int = 1,
+    checkpoint_seconds: float = 60.0,
 ) -> None:
     """Train `replicas` (one chunk, one shape) and write metrics.csv, curves.csv.gz, record.json,
     weights.safetensors.
@@ -161,7 +169,7 @@ def run(
         )  # fmt: skip
         if members:
             learner = Learner(model, task, [replicas[index] for index in members], device, dtype_of(settings))
-            train_cohort(learner, chosen, checkpoints, results, title)
+            train_cohort(learner, chosen, checkpoints, results, title, checkpoint_seconds)
         else:
             log.info("%s: all %d replicas are finished; nothing to train", title, len(names))
         write_outputs(replicas, names, results, out, record.surroundings(device, threads, chosen_engine),

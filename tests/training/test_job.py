@@ -1,0 +1,180 @@
+"""A train job gives the same bytes however often it is killed, and takes nothing that is not its own."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tensor_rnns.training import cohort, job, statefile
+from tensor_rnns.training.checkpoint import Checkpoints
+
+FILES = ("metrics.csv", "curves.csv.gz", "weights.safetensors")
+LONG = {"updates": 400, "evaluate": {"every": 100, "splits": ["valid", "test"]}, "keep": "best"}
+RUN = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from conftest import replica
+from tensor_rnns.training import cohort, job
+updates, seeds, folder = int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])
+block = {"updates": updates, "evaluate": {"every": 100, "splits": ["valid", "test"]}, "keep": "best"}
+try:
+    job.run([replica(seed, **block) for seed in range(seeds)], folder / "out", folder / "state", folder, "eager", "cpu", 1, 0.05)
+except cohort.Interrupted:
+    sys.exit(143)
+"""
+
+
+def start(folder: Path, updates=400, seeds=3) -> subprocess.Popen:
+    """The job in a process of its own, with a checkpoint every twentieth of a second."""
+    here = str(Path(__file__).parent)
+    return subprocess.Popen(
+        [sys.executable, "-W", "error", "-c", RUN, here, str(updates), str(seeds), str(folder)],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """The files whose bytes are promised."""
+    return {name: (folder / "out" / name).read_bytes() for name in FILES}
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory) -> dict[str, bytes]:
+    """The files of a run that nothing disturbed."""
+    folder = tmp_path_factory.mktemp("unbroken")
+    process = start(folder)
+    assert process.wait(timeout=300) == 0, process.stderr.read()
+    process.stderr.close()
+    return files(folder)
+
+
+def checkpoint_count(folder: Path) -> int:
+    """How many checkpoint files there are."""
+    return len(list((folder / "state").glob("cohorts/*/checkpoint-?")))
+
+
+def test_killed_at_random_moments_gives_the_same_bytes(tmp_path, unbroken):
+    """kill -9 five times, at moments from an explicit seed, then to the end: equal metrics, curves and weights."""
+    moments = random.Random(20)
+    kills = 0
+    while kills < 5:
+        with start(tmp_path) as process:
+            before = checkpoint_count(tmp_path)
+            while checkpoint_count(tmp_path) <= min(before, 1) and process.poll() is None:
+                time.sleep(0.005)
+            time.sleep(moments.uniform(0, 0.25))
+            process.kill()
+            process.wait()
+        kills += 1
+        if (tmp_path / "out" / "metrics.csv").exists():
+            break
+    assert kills >= 2
+    with start(tmp_path) as process:
+        assert process.wait(timeout=300) == 0, process.stderr.read()
+    assert files(tmp_path) == unbroken
+
+
+def test_sigterm_writes_a_checkpoint_and_leaves(tmp_path, unbroken):
+    """SIGTERM ends the job with 143 and a checkpoint; the next job says that it resumed, and ends with equal bytes."""
+    with start(tmp_path) as process:
+        while checkpoint_count(tmp_path) == 0:
+            time.sleep(0.005)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=60) == 143
+    with start(tmp_path) as process:
+        assert process.wait(timeout=300) == 0
+        assert "resumed at update" in process.stderr.read()
+    assert files(tmp_path) == unbroken
+
+
+def test_a_damaged_checkpoint_is_set_aside_and_the_one_before_used(tmp_path, unbroken):
+    """After a byte of the newest checkpoint is flipped, the job says so, goes back one, and ends with equal bytes."""
+    with start(tmp_path) as process:
+        while checkpoint_count(tmp_path) < 2:
+            time.sleep(0.005)
+        process.kill()
+        process.wait()
+    paths = sorted((tmp_path / "state").glob("cohorts/*/checkpoint-?"))
+    newest = max(paths, key=lambda path: statefile.read(path)[1]["update"])
+    older = min(statefile.read(path)[1]["update"] for path in paths)
+    raw = bytearray(newest.read_bytes())
+    raw[len(raw) // 2] ^= 4
+    newest.write_bytes(raw)
+    with start(tmp_path) as process:
+        assert process.wait(timeout=300) == 0
+        said = process.stderr.read()
+    assert f"resumed at update {older} of 400" in said
+    assert f"set aside as {newest.name}.damaged-1" in said
+    assert files(tmp_path) == unbroken
+
+
+def test_killed_while_results_are_written(tmp_path, unbroken, monkeypatch, make_replica, capfd):
+    """A kill between two results leaves a cohort that goes on whole: equal bytes."""
+    replicas = [make_replica(seed, **LONG) for seed in range(3)]
+    original = job.Results.write
+
+    def dies(self, name, tensors, notes):
+        if list(self.folder.glob("*/*/result")):
+            raise KeyboardInterrupt
+        original(self, name, tensors, notes)
+
+    arguments = (replicas, tmp_path / "out", tmp_path / "state", tmp_path, "eager", "cpu", 1, 60)
+    with monkeypatch.context() as patch:
+        patch.setattr(job.Results, "write", dies)
+        with pytest.raises(KeyboardInterrupt):
+            job.run(*arguments)
+    assert not (tmp_path / "out").exists()
+    job.run(*arguments)
+    assert files(tmp_path) == unbroken
+
+
+def test_finished_replicas_are_used_again(folders, make_replica, monkeypatch, capfd):
+    """After a cohort of two, a cohort of five trains only the three that are missing; then nothing."""
+    out, state, ready = folders
+    trained = []
+    original = cohort.train
+
+    def counting(learner, *arguments):
+        trained.append([replica.seed for replica in learner.replicas])
+        return original(learner, *arguments)
+
+    monkeypatch.setattr(cohort, "train", counting)
+    for seeds in ((0, 1), (0, 1, 2, 3, 4), (0, 1, 2, 3, 4)):
+        job.run([make_replica(seed) for seed in seeds], out, state, ready, "eager", "cpu")
+    assert trained == [[0, 1], [2, 3, 4]]
+    rows = json.loads((out / "record.json").read_text())["replicas"]
+    assert [row["seed"] for row in rows] == [0, 1, 2, 3, 4]
+    assert not list((state / "cohorts").glob("*"))
+
+
+def test_a_failed_replica_is_a_result(folders, make_replica, capfd):
+    """A diverging replica is recorded as failed, with the update, and the job succeeds."""
+    out, state, ready = folders
+    broken = {"optimiser": "sgd", "learning_rate": 1e30, "clip_norm": None}
+    job.run([make_replica(0, **broken)], out, state, ready, "eager", "cpu")
+    (row,) = json.loads((out / "record.json").read_text())["replicas"]
+    assert row["status"] == "failed"
+    assert 1 <= row["failed_at"] <= 12
+    assert row["updates"] == row["failed_at"]
+
+
+@pytest.mark.parametrize("change", [{"engine": "compiled"}, {"instruction_set": "AVX1024"}, {"replicas": ["other"]}])
+def test_a_checkpoint_of_another_configuration_is_refused(tmp_path, make_learner, change, caplog):
+    """Another engine, instruction set or replica: the checkpoint is not used, and both are named."""
+    mine = {"engine": "eager", "instruction_set": "AVX2", "replicas": ["a", "b"]}
+    learner = make_learner()
+    state = cohort.start(learner, cohort.optimiser_of(learner)[0])
+    Checkpoints(tmp_path, mine).save(state)
+    assert Checkpoints(tmp_path, mine).load(learner.device).update == 0
+    assert Checkpoints(tmp_path, mine | change).load(learner.device) is None
+    key, value = next(iter(change.items()))
+    assert f"was written with {{'{key}': {mine[key]!r}}}; this job has {{'{key}': {value!r}}}" in caplog.text

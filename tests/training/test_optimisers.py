@@ -1,0 +1,74 @@
+"""Our optimisers take the steps of torch.optim, one rate a replica, and clip each replica by its own norm."""
+
+import numpy as np
+import pytest
+import torch
+
+from tensor_rnns.training import optimisers
+
+CASES = {
+    "adam": ({}, lambda p, rate: torch.optim.Adam(p, lr=rate)),
+    "sgd": ({"momentum": 0.9}, lambda p, rate: torch.optim.SGD(p, lr=rate, momentum=0.9)),
+    "rmsprop": (
+        {"epsilon": 1e-5, "epsilon_inside": False, "momentum": 0.3},
+        lambda p, rate: torch.optim.RMSprop(p, lr=rate, alpha=0.9, eps=1e-5, momentum=0.3),
+    ),
+    "adagrad": (
+        {"initial_accumulator": 0.1},
+        lambda p, rate: torch.optim.Adagrad(p, lr=rate, initial_accumulator_value=0.1),
+    ),
+}
+
+
+def gradients(updates: int, replicas: int, width: int) -> torch.Tensor:
+    """Random gradients [updates, replicas, width] in float64."""
+    generator = torch.Generator().manual_seed(5)
+    return torch.randn(updates, replicas, width, generator=generator, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_steps_equal_torch(name):
+    """Seven updates of three replicas with three rates equal three torch optimisers to 1e-12."""
+    options, oracle = CASES[name]
+    rates = torch.tensor([[0.1], [0.01], [0.003]], dtype=torch.float64)
+    parameters = torch.linspace(-1, 1, 15, dtype=torch.float64).reshape(3, 5)
+    expected = [row.clone().requires_grad_() for row in parameters]
+    theirs = [oracle([row], float(rate)) for row, rate in zip(expected, rates, strict=True)]
+    ours = optimisers.build(name, rates, options)
+    state = ours.start(parameters)
+    for count, gradient in enumerate(gradients(7, 3, 5), start=1):
+        parameters = parameters - ours.update(gradient.clone(), state, count)
+        for row, step, own in zip(expected, theirs, gradient, strict=True):
+            row.grad = own.clone()
+            step.step()
+    np.testing.assert_allclose(parameters, torch.stack(expected).detach(), rtol=0, atol=1e-12)
+
+
+def test_rmsprop_of_tensorflow_by_hand():
+    """With epsilon under the root and an accumulator from 1, two steps equal the arithmetic written out."""
+    ours = optimisers.build("rmsprop", torch.tensor([[0.5]]).double(), {"initial_accumulator": 1.0, "epsilon": 0.25})
+    state = ours.start(torch.zeros(1, 2, dtype=torch.float64))
+    first = ours.update(torch.tensor([[2.0, -4.0]]).double(), state, 1)
+    v = np.array([0.9 + 0.1 * 4, 0.9 + 0.1 * 16])
+    np.testing.assert_allclose(first, [0.5 * np.array([2.0, -4.0]) / np.sqrt(v + 0.25)], rtol=1e-14)
+    second = ours.update(torch.tensor([[1.0, 3.0]]).double(), state, 2)
+    v = 0.9 * v + 0.1 * np.array([1.0, 9.0])
+    np.testing.assert_allclose(second, [0.5 * np.array([1.0, 3.0]) / np.sqrt(v + 0.25)], rtol=1e-14)
+
+
+def test_clipping_is_by_replica():
+    """A replica above its limit is scaled to it, one below keeps its gradient, a missing limit is no limit."""
+    gradient = torch.tensor([[3.0, 4.0], [0.3, 0.4], [30.0, 40.0]])
+    clipped = optimisers.clip(gradient, torch.tensor([[1.0], [1.0], [torch.inf]]))
+    torch.testing.assert_close(clipped, torch.tensor([[0.6, 0.8], [0.3, 0.4], [30.0, 40.0]]))
+    assert optimisers.clip(gradient, None) is gradient
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [("adma", {}, "unknown optimiser 'adma'.*adagrad"), ("adam", {"momentum": 0.9}, r"adam has no options \['momentum'\]")],
+)
+def test_unknown_names_are_refused(name, options, words):
+    """An unknown optimiser or option names what is allowed."""
+    with pytest.raises(ValueError, match=words):
+        optimisers.build(name, torch.ones(1, 1), options)
