@@ -35,6 +35,7 @@ class Request:
 
     path: str
     range: str | None
+    encoding: str | None
     sent: int = 0
 
 
@@ -43,7 +44,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer one request."""
-        server, request = self.server, Request(self.path, self.headers.get("Range"))
+        server, request = (
+            self.server,
+            Request(self.path, self.headers.get("Range"), self.headers.get("Accept-Encoding")),
+        )
         server.requests.append(request)
         serve = server.paths.get(self.path)
         if serve is None:
@@ -84,8 +88,11 @@ class Handler(BaseHTTPRequestHandler):
     def send_body(self, serve: Serve, request: Request, body: bytes) -> None:
         """Send the body, or its beginning and then nothing more, or its beginning and then close."""
         stop = (serve.breaks or serve.stalls or [len(body)])[0]
-        self.wfile.write(body[:stop])
-        self.wfile.flush()
+        try:
+            self.wfile.write(body[:stop])
+            self.wfile.flush()
+        except ConnectionError:
+            return
         request.sent = len(body[:stop])
         if serve.breaks:
             serve.breaks.pop(0)
@@ -140,7 +147,7 @@ def one_file(monkeypatch: pytest.MonkeyPatch, data: bytes):
 
     def make(*urls: str, packed: table.Packed | None = None) -> table.File:
         file = table.File(
-            "thing.bin", len(data), hashlib.sha256(data).hexdigest(), "some where/thing.bin", urls, packed
+            "thing.bin", len(data), hashlib.sha256(data).hexdigest(), "some where/thing#1.bin", urls, packed
         )
         source = table.Source("thing", "A thing", "http://home", "none", "nothing", (file,))
         monkeypatch.setattr(table, "sources", lambda: {"thing": source})

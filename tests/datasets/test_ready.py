@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -113,6 +114,14 @@ def test_differing_counts_are_all_told_with_both_values():
     )
 
 
+def test_differing_counts_stop_the_preparation(monkeypatch, tmp_path):
+    other = replace(table.entry("digits"), counted={"classes": 11})
+    monkeypatch.setattr(table, "entries", lambda: {"digits": other})
+    with pytest.raises(ValueError, match="digits: counted facts differ: classes: expected 11, found 10"):
+        prepare("digits", None, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_wrong_or_missing_raw_file_is_refused_before_it_is_parsed(tmp_path):
     with pytest.raises(ValueError, match="jsb is prepared from the source 'jsb'; its raw folder is needed"):
         prepare("jsb", None, tmp_path)
@@ -123,7 +132,9 @@ def test_wrong_or_missing_raw_file_is_refused_before_it_is_parsed(tmp_path):
     (tmp_path / "jsb").mkdir()
     (tmp_path / "jsb" / "jsb_chorales.pickle").write_bytes(b"<html>no</html>")
     sha = table.source("jsb").files[0].sha256
-    told = rf"size: expected 2,051,809 bytes, found 15; sha256: expected {sha}, found \w+; it looks like an HTML page"
+    told = (
+        rf"size: expected 2,051,809 bytes, found 15; sha256: expected {sha}, found \w+; it looks like an HTML"
+    )
     with pytest.raises(ValueError, match=told):
         prepare("jsb", tmp_path, tmp_path)
     assert not (tmp_path / "jsb.npz").exists()
