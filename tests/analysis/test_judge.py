@@ -124,7 +124,7 @@ def test_part_of_the_runs_gives_part_of_the_verdicts(catalogue, trained):
     results = trained(experiment, outcome, keep=lambda replica: replica.variant in ("gru2", "gru3"))
     found = judge_claims(catalogue.claims, catalogue.experiments, "paper", results)
     assert [name for name, one in found.items() if one.judged] == ["v2", "v3", "o1", "r1", "r3"]
-    assert found["v4"].verdict == "not judged (paper, not run at paper: no run of variant gru4)"
+    assert found["v4"].verdict == "not judged (not run at paper: no run of variant gru4)"
 
 
 def test_one_seed_is_tabled_without_a_verdict(catalogue, trained):
@@ -158,7 +158,7 @@ def test_computed_numbers_are_judged_everywhere(catalogue_of, tmp_path):
     assert [one.holds for one in found.values()] == ["yes", "yes", "no", "yes", "yes", "no", "unclear"]
     verdicts = [one.verdict for one in found.values()]
     assert verdicts[:3] == ["reproduced", "reproduced", "not reproduced"]
-    assert verdicts[6] == "not judged (smoke, not run at smoke: computed has no colour of cp)"
+    assert verdicts[6] == "not judged (not run at smoke: computed has no colour of cp)"
     assert found["i2"].reason == "as printed it fails, as corrected it holds"
     assert not any(one.statistical for one in found.values())
 

@@ -94,7 +94,7 @@ def test_another_protocol_is_not_comparable(judged, catalogue_of, trained):
 
 def test_nothing_run_is_not_judged(judged):
     found = judged(f"{VALUE}, paper: 3.02", keep=lambda replica: replica.variant == "gru")
-    assert found.verdict == "not judged (paper, not run at paper: no run of condition T250, variant tgu)"
+    assert found.verdict == "not judged (not run at paper: no run of condition T250, variant tgu)"
     assert (found.holds, found.ours, found.n) == ("unclear", None, 0)
 
 

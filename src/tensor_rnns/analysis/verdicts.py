@@ -9,7 +9,7 @@ from tensor_rnns.analysis.comparable import differences, needed
 from tensor_rnns.analysis.evidence import Room, every, evidence
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue
-from tensor_rnns.analysis.samples import listed
+from tensor_rnns.analysis.samples import PLACE, listed
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.experiments.records import Claim, Experiment
 
@@ -47,7 +47,9 @@ def split_by_each(spec: Mapping[str, Any], experiment: Experiment) -> list[dict[
     for key in spec.get("each") or ():
         selectors = [spec[name] for name in ("where", "less", "than") if isinstance(spec.get(name), Mapping)]
         wanted = next((names for s in selectors if (names := listed(s.get(key))) is not None), None)
-        position = {"condition": 0, "variant": 1, "option": 2}[key]
+        if key not in PLACE:
+            raise ValueError(f"each: {key!r}; allowed are {list(PLACE)}")
+        position = PLACE.index(key)
         known = dict.fromkeys(
             place[position] for place in needed(selectors or [{}], experiment.protocols("paper"))
         )
@@ -82,15 +84,11 @@ def judge_claim(claim: Claim, experiment: Experiment, tables: Tables, scale: str
             parts.append(evidence(part, room))
         except MissingValue as error:
             absent.append(str(error))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError) as error:
             raise ValueError(f"claim {claim.id}: {error}") from error
     if not parts:
-        reasons = [f"not run at {scale}"] if not tables.runs else [f"not run at {scale}: {absent[0]}"]
-        return (
-            not_judged(scale, reasons)
-            if tables.runs
-            else Judgement("unclear", f"{NOT_JUDGED} ({reasons[0]})")
-        )
+        why = f": {absent[0]}" if tables.runs else ""
+        return Judgement("unclear", f"{NOT_JUDGED} (not run at {scale}{why})")
     failed = max(part.failed for part in parts)
     outcomes = [
         replace(part.outcome, holds="unclear").because("over a fifth of the seeds failed")
