@@ -144,7 +144,7 @@ def write_papers(home: Path) -> Catalogue:
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Catalogue, Path]:
-    """The catalogue and the results folder; of `made2016` all has run at smoke scale, of `late2017` nothing."""
+    """The catalogue and the results; of `made2016` all has run at smoke scale, of `late2017` nothing."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1479686400")
     home, results = tmp_path / "checkout", tmp_path / "checkout" / "results"
     catalogue = write_papers(home)

@@ -16,16 +16,15 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from tensor_rnns.drawing.beside import BEYOND, beyond, draw_levels, draw_points, handles_of
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.layout import panels, put_legend
-from tensor_rnns.drawing.series import Line, lines, summary, thinned, width_of
-from tensor_rnns.drawing.style import PAPER, look
+from tensor_rnns.drawing.series import BANDS, CENTRES, Line, lines, summary, thinned, width_of
+from tensor_rnns.drawing.style import look
 from tensor_rnns.experiments.records import Artefact
 
 FEW = 10
 """Up to so many replicas each has its own thin line."""
-LEVELS = ((0, (7, 3)), (0, (1, 2)), (0, (6, 2, 1, 2, 1, 2)))
-"""Line styles of the levels that `lines` asks for."""
 MEASURES = ("running",)
 
 
@@ -56,10 +55,12 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     groups = _groups(data, rows, panel_key, colour, spec.get("labels"))
     beside = {name: data.experiment.paper_values[name] for name in spec.get("beside", ())}
     handles = [Line2D([], [], label=group.legend, **group.look) for group in groups.values()]
-    handles += _beside_handles(beside)
+    handles += handles_of(beside)
     log = (spec.get("y") or {}).get("scale") == "log"
+    looks = {name: group.look for name, group in groups.items()}
+    limit = BEYOND * float(rows["update"].max())
     remarks = ["; ".join(data.remarks(rows))] if data.remarks(rows) else []
-    notes = [*_missing(data, spec, rows, panel_key), *_explained(spec, groups)]
+    notes = [*_missing(data, spec, rows, panel_key), *beyond(beside, limit), *_explained(spec, groups)]
     titles = [data.title(panel_key, place, spec.get("labels")) if panel_key else "" for place in places]
     legend_columns = 3
     extra = sum(not isinstance(entry, str) or "baseline" in entry for entry in spec.get("lines", ()))
@@ -76,9 +77,8 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
                 found = lines(mine, data.runs, width_of(measure))
                 end = _draw_group(axis, found, group, spec, log)
                 ends.append(f"{group.title} ends at {end:.3g} ({_count(*group.counts[place])})")
-        reach = max((line.get_xdata()[-1] for line in axis.lines if len(line.get_xdata())), default=1)
-        _draw_beside(axis, beside, panel_key, place, colour, groups, reach)
-        handles += _draw_lines(axis, spec, data, panel_key, place, handles)
+        draw_points(axis, beside, panel_key, place, colour, looks, limit)
+        handles += draw_levels(axis, spec, data, panel_key, place, handles)
         _dress(axis, spec, measure, first=axis is axes[0] or axis.get_subplotspec().is_first_col(), log=log)
         told.append(f"{title + ': ' if title else ''}{'; '.join(ends)}.")
     put_legend(figure, handles, legend_columns, bottom)
@@ -136,8 +136,7 @@ def _groups(
 
 def _draw_group(axis: Axes, found: list[Line], group: Group, spec: Mapping[str, Any], log: bool) -> float:
     """Draw the lines, centre and band of one group; the last value of the centre."""
-    band = spec.get("band") or ("none" if len(found) <= FEW else "quantiles")
-    centre = spec.get("centre") or ("mean" if band == "range" else "median")
+    centre, band = _manner(spec, len(found))
     drawn = [line for line in found if len(line.updates)]
     if not drawn:
         return float("nan")
@@ -160,74 +159,6 @@ def _draw_group(axis: Axes, found: list[Line], group: Group, spec: Mapping[str, 
         axis.fill_between(updates, low, high, color=colour, alpha=0.18, linewidth=0)
     axis.plot(updates, middle, markevery=max(1, len(updates) // 6), zorder=3, **group.look)
     return float(middle[-1])
-
-
-def _draw_beside(
-    axis: Axes, beside: Mapping[str, Any], panel_key: str | None, place: Any, colour: list[str],
-    groups: Mapping[tuple, Group], reach: float,
-) -> None:  # fmt: skip
-    """Draw the papers' points with hollow markers and dashed lines, a single value as a dashed level."""
-    for entry in beside.values():
-        if panel_key and entry.get(panel_key, place) != place:
-            continue
-        match = [group for name, group in groups.items() if [entry.get(key) for key in colour] == list(name)]
-        own = match[0].look if match else {"color": PAPER, "marker": "o"}
-        if "points" in entry:
-            points = sorted((float(update), float(value)) for update, value in entry["points"].items())
-            near = [pair for pair in points if pair[0] <= 5 * reach] or points[:1]
-            axis.plot(*zip(*near, strict=True), linestyle=(0, (4, 2)), linewidth=0.9, markerfacecolor="white",
-                      markeredgewidth=0.9, color=own["color"], marker=own["marker"], zorder=5)  # fmt: skip
-        elif "value" in entry:
-            axis.axhline(float(entry["value"]), color=own["color"], linestyle=(0, (2, 2)), linewidth=0.8)
-
-
-def _beside_handles(beside: Mapping[str, Any]) -> list[Line2D]:
-    """A legend entry for the authors' logs and for each value of the paper."""
-    handles = []
-    for name, entry in beside.items():
-        if "points" in entry:
-            source = "authors' log" if entry.get("from") == "authors_log" else "paper"
-            if source not in [handle.get_label() for handle in handles]:
-                handles.append(Line2D([], [], color=PAPER, linestyle=(0, (4, 2)), linewidth=0.9, marker="o",
-                                      markerfacecolor="white", label=source))  # fmt: skip
-        elif "value" in entry:
-            label = entry.get("label") or f"paper: {float(entry['value']):g}"
-            handles.append(
-                Line2D([], [], color=PAPER, linestyle=(0, (2, 2)), linewidth=0.8, label=str(label))
-            )
-        else:
-            raise ValueError(
-                f"paper value {name!r} has neither points nor value to draw; it has {sorted(entry)}"
-            )
-    return handles
-
-
-def _draw_lines(
-    axis: Axes,
-    spec: Mapping[str, Any],
-    data: ArtefactData,
-    panel_key: str | None,
-    place: Any,
-    known: list[Line2D],
-) -> list[Line2D]:
-    """Draw the levels of `lines`; the legend entries that are not yet `known`."""
-    handles = []
-    for place_of, entry in enumerate(spec.get("lines", ())):
-        if entry == "task_baseline":
-            rows = data.metrics[data.metrics["name"] == "baseline"]
-            rows = rows if place is None else rows[rows[panel_key] == place]
-            level, label = (float(rows["value"].iloc[0]) if len(rows) else None), "baseline"
-        elif isinstance(entry, Mapping):
-            level, label = float(entry["value"]), str(entry["label"])
-        else:
-            raise ValueError(f"lines names {entry!r}; allowed are task_baseline and {{value, label}}")
-        if level is None:
-            continue
-        own = {"color": "#444444", "linestyle": LEVELS[place_of % len(LEVELS)], "linewidth": 0.9}
-        axis.axhline(level, zorder=1, **own)
-        if label not in [handle.get_label() for handle in [*known, *handles]]:
-            handles.append(Line2D([], [], label=label, **own))
-    return handles
 
 
 def _dress(axis: Axes, spec: Mapping[str, Any], measure: Mapping[str, Any], first: bool, log: bool) -> None:
@@ -258,19 +189,21 @@ def _missing(
     return [f"Not run at this scale: {', '.join(absent)}."] if absent else []
 
 
+def _manner(spec: Mapping[str, Any], n: int) -> tuple[str, str]:
+    """Centre and band of n replicas: as the artefact asks, else no band for few and quartiles for many."""
+    band = spec.get("band") or ("none" if n <= FEW else "quantiles")
+    centre = spec.get("centre") or ("mean" if band == "range" else "median")
+    for word, allowed in ((centre, CENTRES), (band, BANDS)):
+        if word not in allowed:
+            raise ValueError(f"{word!r} is neither centre nor band; allowed are {', '.join(allowed)}")
+    return centre, band
+
+
 def _explained(spec: Mapping[str, Any], groups: Mapping[tuple, Group]) -> list[str]:
     """One note on what line, band and cross are."""
     most = max(n for group in groups.values() for n, _ in group.counts.values())
-    band = spec.get("band") or ("none" if most <= FEW else "quantiles")
-    centre = spec.get("centre") or ("mean" if band == "range" else "median")
-    told = []
-    if most > 1:
-        told.append(f"bold: {centre} of the seeds")
-        told.append(
-            {"none": "thin: each seed", "quantiles": "band: quartiles", "range": "band: minimum to maximum"}[
-                band
-            ]
-        )
+    centre, band = _manner(spec, most)
+    told = [f"bold: {centre} of the seeds", BANDS[band]] if most > 1 else []
     width = width_of(spec.get("measure") or {})
     if width > 1:
         told.append(f"running mean over {width:g} updates")

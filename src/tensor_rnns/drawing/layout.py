@@ -9,10 +9,13 @@ from matplotlib.figure import Figure
 
 from tensor_rnns.drawing.style import WIDTH
 
-LEFT, RIGHT, TITLE, XLABEL, LINE = 0.62, 0.12, 0.24, 0.42, 0.165
+LEFT, RIGHT, TITLE, XLABEL, LINE = 0.68, 0.12, 0.24, 0.42, 0.165
 """Inches kept at the sides, above a panel for its title, below the panels for ticks and label, and for a line
 of text.
 """
+
+LETTERS = 84
+"""So many letters of a panel's title fit in the width of the figure."""
 
 
 def panels(
@@ -26,16 +29,18 @@ def panels(
     columns = min(columns, len(titles)) or 1
     rows = -(-len(titles) // columns)
     notes = [part for note in notes for part in textwrap.wrap(note, 118)]
+    titles = [textwrap.fill(title, LETTERS // columns) for title in titles]
+    title_room = TITLE + LINE * max(title.count("\n") for title in titles)
     above, below = LINE * len(remarks) + 0.06, XLABEL + LINE * (legend + len(notes)) + 0.08
-    gap = TITLE + (0.3 if rows > 1 else 0)
-    total = above + rows * height + TITLE + (rows - 1) * gap + below
+    gap = title_room + (0.3 if rows > 1 else 0)
+    total = above + rows * height + title_room + (rows - 1) * gap + below
     figure = Figure(figsize=(WIDTH, total))
     axes = figure.subplots(rows, columns, sharex=False, sharey=share_y, squeeze=False)
     figure.subplots_adjust(
         left=LEFT / WIDTH,
         right=1 - RIGHT / WIDTH,
         bottom=below / total,
-        top=1 - (above + TITLE) / total,
+        top=1 - (above + title_room) / total,
         wspace=0.12 if share_y else 0.32,
         hspace=gap / height,
     )

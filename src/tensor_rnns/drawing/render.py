@@ -40,7 +40,7 @@ def paths(results: Path | str, scale: str, artefact: Artefact) -> list[Path]:
     return [base / f"{artefact.id}.{suffix}" for suffix in suffixes(artefact.draw)]
 
 
-def draw(data: ArtefactData, artefact: Artefact) -> Figure | Table:
+def draw_artefact(data: ArtefactData, artefact: Artefact) -> Figure | Table:
     """The figure or table of `artefact`; ValueError for an unknown kind."""
     known = kinds()
     if artefact.draw not in known:
@@ -72,7 +72,7 @@ def render(
         raise ValueError(f"{paper} {artefact}: {chosen.experiment} was not run at scale {scale}")
     targets = [Path(path) for path in out or paths(results, scale, chosen)]
     with styled():
-        drawn = draw(data, chosen)
+        drawn = draw_artefact(data, chosen)
         for path in targets:
             _write(drawn, path)
     return targets

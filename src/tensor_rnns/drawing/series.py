@@ -12,6 +12,9 @@ from tensor_rnns.experiments.records import KEY
 
 POINTS = 400
 """A drawn line has at most about this many points; more would not be seen and make the files large."""
+CENTRES = ("mean", "median")
+BANDS = {"none": "thin: each seed", "quantiles": "band: quartiles", "range": "band: minimum to maximum"}
+"""The kinds of band, and how a figure explains them."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +55,6 @@ def lines(rows: pd.DataFrame, runs: pd.DataFrame, width: int) -> list[Line]:
 
 def summary(found: list[Line], centre: str, band: str) -> Summary:
     """Centre (mean or median) and band (quartiles or range) where at least half of the lines have values."""
-    if centre not in ("mean", "median"):
-        raise ValueError(f"centre {centre!r}; allowed are mean, median")
-    if band not in ("quantiles", "range", "none"):
-        raise ValueError(f"band {band!r}; allowed are quantiles, range, none")
     updates = np.unique(np.concatenate([line.updates for line in found]))
     table = np.full((len(found), len(updates)), np.nan)
     for row, line in zip(table, found, strict=True):

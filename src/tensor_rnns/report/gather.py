@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.render import draw, paths
+from tensor_rnns.drawing.render import draw_artefact, paths
 from tensor_rnns.drawing.tables import Table
 from tensor_rnns.experiments import Artefact, Catalogue, Experiment
 from tensor_rnns.files import read_json
@@ -125,9 +125,10 @@ def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, com
     contents = [(path.parent, read_json(path)) for path in records]
     folders = {replica["hash"]: folder for folder, record in contents for replica in record["replicas"]}
     recorded = _recorded(results)
-    papers = [
-        _paper(catalogue, name, scale, results, home, claims, folders, recorded) for name in catalogue.papers
-    ]
+    order = sorted(
+        catalogue.papers, key=lambda name: catalogue.papers[name].get("order", len(catalogue.papers))
+    )
+    papers = [_paper(catalogue, name, scale, results, home, claims, folders, recorded) for name in order]
     datasets = [read_json(path) for path in sorted((results / "data" / "ready").glob("*.json"))]
     board = results / scale / "board.json"
     content = Content(
@@ -198,7 +199,7 @@ def _piece(
     files = files if all(path.is_file() for path in files) else ()
     table = None
     if files and artefact.draw == "table":
-        drawn = draw(ArtefactData.load(experiment, scale, results, curves=False), artefact)
+        drawn = draw_artefact(ArtefactData.load(experiment, scale, results, curves=False), artefact)
         table = drawn if isinstance(drawn, Table) else None
     own = [claim for claim in claims if claim["paper"] == artefact.paper and claim["artefact"] == artefact.id]
     given = str(artefact.spec.get("caption") or f"report/captions/{artefact.paper}/{artefact.id}.md")

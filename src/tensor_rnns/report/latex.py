@@ -33,7 +33,8 @@ def environment(templates: Path) -> Environment:
         finalize=lambda value: value if isinstance(value, Raw) else latex("" if value is None else value),
     )  # fmt: skip
     made.filters |= {"cell": words.cell, "interval": words.interval, "plain": words.plain,
-                     "source": words.source, "hours": words.hours, "paragraphs": words.paragraphs, "bucket": bucket,
+                     "source": words.source, "hours": words.hours, "paragraphs": words.paragraphs,
+                     "bucket": bucket,
                      "label": lambda text: Raw(words.slug(text)),
                      "breakable": breakable, "raw": Raw}  # fmt: skip
     made.globals |= {

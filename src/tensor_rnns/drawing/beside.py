@@ -1,0 +1,102 @@
+"""What stands beside our curves: the papers' points and values, and levels such as the task's baseline."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from tensor_rnns.drawing.data import ArtefactData
+from tensor_rnns.drawing.style import PAPER
+
+BEYOND = 5
+"""The papers' points are drawn up to so many times our last update."""
+LEVELS = ((0, (7, 3)), (0, (1, 2)), (0, (6, 2, 1, 2, 1, 2)))
+"""Line styles of the levels that `lines` asks for."""
+HOLLOW: Mapping[str, Any] = {
+    "linestyle": (0, (4, 2)), "linewidth": 0.9, "markerfacecolor": "white", "markeredgewidth": 0.9,
+}  # fmt: skip
+"""How points of the papers are drawn."""
+
+
+def draw_points(
+    axis: Axes, beside: Mapping[str, Any], panel_key: str | None, place: Any, colour: Sequence[str],
+    looks: Mapping[tuple, Mapping[str, Any]], limit: float,
+) -> None:  # fmt: skip
+    """Draw the papers' points up to `limit`, hollow and dashed, and a single value as a dashed level.
+
+    They have the colour and marker of the variant that they name; else they are black.
+    """
+    for entry in beside.values():
+        if panel_key and entry.get(panel_key, place) != place:
+            continue
+        own = looks.get(tuple(entry.get(key) for key in colour), {"color": PAPER, "marker": "o"})
+        if "points" in entry:
+            points = sorted((float(update), float(value)) for update, value in entry["points"].items())
+            near = np.array([pair for pair in points if pair[0] <= limit]).reshape(-1, 2)
+            style = HOLLOW | {"color": own["color"], "marker": own["marker"]}
+            axis.plot(near[:, 0], near[:, 1], zorder=5, **style)
+        elif "value" in entry:
+            axis.axhline(float(entry["value"]), color=own["color"], linestyle=(0, (2, 2)), linewidth=0.8)
+
+
+def beyond(beside: Mapping[str, Any], limit: float) -> list[str]:
+    """One note where points of the papers lie so far beyond our updates that they are not drawn."""
+    furthest = max(
+        (max(map(float, entry["points"])) for entry in beside.values() if "points" in entry), default=0
+    )
+    return (
+        [f"Points beside ours go on to update {furthest:g} and are not all drawn."]
+        if furthest > limit
+        else []
+    )
+
+
+def handles_of(beside: Mapping[str, Any]) -> list[Line2D]:
+    """A legend entry for the authors' logs and for each value of the paper."""
+    handles = []
+    for name, entry in beside.items():
+        if "points" in entry:
+            source = "authors' log" if entry.get("from") == "authors_log" else "paper"
+            if source not in [handle.get_label() for handle in handles]:
+                handles.append(Line2D([], [], color=PAPER, linestyle=(0, (4, 2)), linewidth=0.9, marker="o",
+                                      markerfacecolor="white", label=source))  # fmt: skip
+        elif "value" in entry:
+            label = entry.get("label") or f"paper: {float(entry['value']):g}"
+            handles.append(
+                Line2D([], [], color=PAPER, linestyle=(0, (2, 2)), linewidth=0.8, label=str(label))
+            )
+        else:
+            raise ValueError(
+                f"paper value {name!r} has neither points nor value to draw; it has {sorted(entry)}"
+            )
+    return handles
+
+
+def draw_levels(
+    axis: Axes,
+    spec: Mapping[str, Any],
+    data: ArtefactData,
+    panel_key: str | None,
+    place: Any,
+    known: list[Line2D],
+) -> list[Line2D]:
+    """Draw the levels of `lines`; the legend entries that are not yet `known`."""
+    handles = []
+    for place_of, entry in enumerate(spec.get("lines", ())):
+        if entry == "task_baseline":
+            rows = data.metrics[data.metrics["name"] == "baseline"]
+            rows = rows if place is None else rows[rows[panel_key] == place]
+            level, label = (float(rows["value"].iloc[0]) if len(rows) else None), "baseline"
+        elif isinstance(entry, Mapping):
+            level, label = float(entry["value"]), str(entry["label"])
+        else:
+            raise ValueError(f"lines names {entry!r}; allowed are task_baseline and {{value, label}}")
+        if level is None:
+            continue
+        own = {"color": "#444444", "linestyle": LEVELS[place_of % len(LEVELS)], "linewidth": 0.9}
+        axis.axhline(level, zorder=1, **own)
+        if label not in [handle.get_label() for handle in [*known, *handles]]:
+            handles.append(Line2D([], [], label=label, **own))
+    return handles

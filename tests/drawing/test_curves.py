@@ -1,0 +1,137 @@
+"""A figure of curves shows exactly the numbers it was given, counts failed seeds, names what was not run."""
+
+import numpy as np
+import pytest
+
+from tensor_rnns.drawing import curves
+from tensor_rnns.drawing.style import CELLS, styled
+
+
+def drawn(data, artefact):
+    with styled():
+        return curves.draw(data, artefact)
+
+
+def texts(figure) -> str:
+    return "\n".join(text.get_text() for text in figure.texts)
+
+
+def legend(figure) -> list[str]:
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def line(axis, colour: str, width: float):
+    return [found for found in axis.lines if found.get_color() == colour and found.get_linewidth() == width]
+
+
+def test_centre_is_the_median_of_running_means(data, artefact):
+    spec = {"panels": "condition", "where": {"variant": "tgu"}, "measure": {"name": "running", "width": 2}}
+    figure = drawn(data, artefact("curves", **spec))
+    first, second = figure.axes
+    assert [axis.get_title() for axis in figure.axes] == ["T = 250", "T = 500"]
+    (bold,) = line(first, CELLS["tgu"][0], 1.4)
+    updates = np.arange(2, 31)
+    np.testing.assert_array_equal(bold.get_xdata(), updates)
+    np.testing.assert_allclose(bold.get_ydata(), 2.5 * (1 / updates + 1 / (updates - 1)) / 2)
+    (bold,) = line(second, CELLS["tgu"][0], 1.4)
+    np.testing.assert_allclose(bold.get_ydata()[-1], 25 * (1 / 30 + 1 / 29) / 2)
+    assert len(line(first, CELLS["tgu"][0], 0.5)) == 4
+
+
+def test_failed_seeds_are_counted_and_crossed_where_they_stop(data, artefact):
+    figure = drawn(data, artefact("curves", where={"condition": "T250", "variant": "lstm"}))
+    assert legend(figure) == ["LSTM (n = 4, 1 failed)"]
+    crosses = [found for found in figure.axes[0].lines if found.get_marker() == "x"]
+    assert {(found.get_xdata()[0], found.get_ydata()[0]) for found in crosses} == {(11, 4 / 11)}
+    assert "cross" in texts(figure)
+
+
+def test_what_was_not_run_is_named_and_not_drawn(data, artefact):
+    figure = drawn(data, artefact("curves", panels="condition"))
+    assert len(figure.axes) == 2
+    assert "Not run at this scale: T = 750." in texts(figure)
+    assert "scale: laptop; stand-in: chorales in place of jsb" in texts(figure)
+
+
+def test_the_papers_points_stand_beside_ours(data, artefact):
+    spec = {
+        "panels": "condition",
+        "beside": ["log", "printed"],
+        "lines": ["task_baseline", {"value": 0.7, "label": "chance"}],
+    }
+    figure = drawn(data, artefact("curves", **spec))
+    first, second = figure.axes
+    hollow = [
+        [
+            found
+            for found in axis.lines
+            if found.get_markerfacecolor() == "white" and found.get_marker() != "x"
+        ]
+        for axis in (first, second)
+    ]
+    assert [len(found) for found in hollow] == [1, 0]
+    np.testing.assert_array_equal(hollow[0][0].get_xydata(), [[1, 0.5], [30, 0.1]])
+    assert hollow[0][0].get_color() == CELLS["tgu"][0]
+    assert hollow[0][0].get_linestyle() == "--"
+    levels = [
+        {found.get_ydata()[0] for found in axis.lines if len(set(found.get_ydata())) == 1}
+        for axis in (first, second)
+    ]
+    assert levels[0] >= {0.1767, 0.25, 0.7}
+    assert levels[1] >= {0.1767, 2.5, 0.7}
+    assert {"authors' log", "printed baseline", "baseline", "chance"} <= set(legend(figure))
+
+
+def test_points_far_beyond_our_updates_do_not_squeeze_the_curves(data, artefact):
+    data.experiment.paper_values["log"]["points"][5000] = 0.01
+    spec = {"where": {"condition": "T250"}, "beside": ["log"]}
+    figure = drawn(data, artefact("curves", **spec))
+    assert figure.axes[0].get_xlim()[1] < 40
+    assert "go on to update 5000" in texts(figure)
+
+
+def test_band_of_the_range_is_lowest_to_highest(data, artefact):
+    figure = drawn(data, artefact("curves", where={"condition": "T250", "variant": "tgu"}, band="range"))
+    outline = figure.axes[0].collections[0].get_paths()[0].vertices
+    at_two = outline[outline[:, 0] == 2][:, 1]
+    np.testing.assert_allclose([at_two.min(), at_two.max()], [1 / 2, 4 / 2])
+    (bold,) = line(figure.axes[0], CELLS["tgu"][0], 1.4)
+    np.testing.assert_allclose(bold.get_ydata()[1], 2.5 / 2)
+
+
+def test_quartiles(data, artefact):
+    figure = drawn(data, artefact("curves", where={"condition": "T500", "variant": "tgu"}, band="quantiles"))
+    outline = figure.axes[0].collections[0].get_paths()[0].vertices
+    at_five = outline[outline[:, 0] == 5][:, 1]
+    np.testing.assert_allclose([at_five.min(), at_five.max()], [17.5 / 5, 32.5 / 5])
+
+
+def test_two_variants_of_one_cell_are_told_apart_without_colour(data, artefact):
+    figure = drawn(data, artefact("curves", where={"condition": "T250"}))
+    handles = dict(zip(legend(figure), figure.legends[0].legend_handles, strict=True))
+    one, other = handles["TGU (n = 4)"], handles["TGU, rank 9 (n = 4)"]
+    assert one.get_marker() != other.get_marker()
+    assert one.get_linestyle() != other.get_linestyle()
+
+
+def test_the_description_holds_the_numbers(data, artefact):
+    figure = drawn(
+        data, artefact("curves", where={"condition": "T250", "variant": "tgu"}, y={"label": "error"})
+    )
+    assert figure.get_label().startswith("Curves of error against updates. TGU ends at 0.0833 (n = 4).")
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"measure": {"name": "gap"}}, "allowed measures: running"),
+        ({"where": {"variant": "gru"}}, "no curve of"),
+        ({"where": {"colour": "tgu"}}, "where names"),
+        ({"band": "ranges"}, "allowed are none, quantiles, range"),
+        ({"centre": "mode"}, "allowed are mean, median"),
+        ({"lines": ["chance"]}, "allowed are task_baseline"),
+    ],
+)
+def test_errors_name_what_is_allowed(data, artefact, spec, message):
+    with pytest.raises(ValueError, match=message):
+        drawn(data, artefact("curves", **spec))

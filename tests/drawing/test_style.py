@@ -1,0 +1,141 @@
+"""Every cell has one look that survives grey print and colour blindness; equal figures have equal bytes."""
+
+import io
+import itertools
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.colors import to_rgb
+
+from tensor_rnns.drawing import curves, windows
+from tensor_rnns.drawing.style import (
+    BROWN,
+    CELLS,
+    GREEN,
+    GREY,
+    LINES,
+    OCHRE,
+    PURPLE,
+    RC,
+    RED,
+    SKY,
+    look,
+    save,
+    styled,
+)
+
+DEUTERANOPIA = np.array(
+    [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+)
+TOGETHER = ("tgu", "gru", "lstm", "irnn", "vanilla", "gmr")
+
+
+def linear(colour) -> np.ndarray:
+    rgb = np.array(to_rgb(colour))
+    return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+
+
+def luminance(colour) -> float:
+    return float(linear(colour) @ [0.2126, 0.7152, 0.0722])
+
+
+def test_no_two_cells_look_alike():
+    assert len({(colour, str(line), marker) for colour, line, marker in CELLS.values()}) == len(CELLS)
+    for one, other in itertools.combinations(TOGETHER, 2):
+        assert CELLS[one][1:] != CELLS[other][1:], f"{one} and {other} are the same in grey"
+
+
+@pytest.mark.parametrize("colour", sorted({colour for colour, _, _ in CELLS.values()}))
+def test_every_colour_stands_out_on_white(colour):
+    assert 1.05 / (luminance(colour) + 0.05) >= 3
+
+
+def test_cells_drawn_together_differ_for_the_colour_blind():
+    seen = {cell: DEUTERANOPIA @ linear(CELLS[cell][0]) for cell in TOGETHER}
+    for one, other in itertools.combinations(TOGETHER, 2):
+        far = np.abs(seen[one] - seen[other]).max() > 0.05
+        assert far or CELLS[one][1] != CELLS[other][1], f"{one} and {other}"
+
+
+def test_variants_of_one_cell_differ_in_line_and_marker():
+    looks = [look("tgu", place, 5) for place in range(5)]
+    assert len({str(one["linestyle"]) for one in looks}) == 5
+    assert len({one["marker"] for one in looks}) == 5
+    assert len({one["color"] for one in looks}) == 5
+
+
+def test_a_new_cell_has_a_look_that_does_not_change():
+    assert look("my_cell") == look("my_cell")
+    assert look("my_cell")["color"] in (BROWN, GREEN, GREY, OCHRE, PURPLE, RED, SKY, CELLS["tgu"][0])
+    assert look("my_cell")["linestyle"] in LINES
+
+
+def test_the_users_settings_do_not_show_through():
+    with matplotlib.rc_context({"font.size": 30, "pdf.fonttype": 3}):
+        with styled():
+            assert matplotlib.rcParams["font.size"] == RC["font.size"]
+            assert matplotlib.rcParams["pdf.fonttype"] == 42
+        assert matplotlib.rcParams["font.size"] == 30
+
+
+def written(data, artefact, kind: str) -> bytes:
+    with styled():
+        figure = (curves if artefact.draw == "curves" else windows).draw(data, artefact)
+        stream = io.BytesIO()
+        save(figure, stream, kind)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["svg", "pdf"])
+def test_equal_figures_have_equal_bytes(data, artefact, kind):
+    for name in ("curves", "windows"):
+        assert written(data, artefact(name), kind) == written(data, artefact(name), kind)
+
+
+def test_svg_is_readable_and_described(data, artefact):
+    tree = ET.fromstring(written(data, artefact("windows", y={"label": "weight"}), "svg"))
+    assert tree.tag.endswith("svg")
+    told = tree.find(".//{http://purl.org/dc/elements/1.1/}description").text
+    assert told.startswith("weight against step. a: slow from 1 to 0.314; fast from 1 to 0.000488.")
+    assert tree.find(".//{http://purl.org/dc/elements/1.1/}date") is None
+
+
+def test_pdf_embeds_its_fonts(data, artefact):
+    made = written(data, artefact("curves"), "pdf")
+    assert made.startswith(b"%PDF")
+    assert b"/CIDFontType2" in made
+    assert b"/Type3" not in made
+    assert b"CreationDate" not in made
+
+
+PROGRAM = """
+import sys, hashlib, io, pathlib
+from tensor_rnns.drawing import windows
+from tensor_rnns.drawing.data import ArtefactData
+from tensor_rnns.drawing.style import save, styled
+from tensor_rnns.experiments.records import Artefact, Experiment
+import pandas as pd
+rows = pd.DataFrame([{"item": "a", "name": "b", "index": k, "value": 0.9 ** k} for k in range(9)])
+data = ArtefactData(Experiment("p", "e", pathlib.Path("e"), "E", "compute", {}, {}), "paper", *[rows] * 4)
+with styled():
+    for kind in ("svg", "pdf"):
+        stream = io.BytesIO()
+        save(windows.draw(data, Artefact("p", "e", "f", "windows", {})), stream, kind)
+        print(hashlib.sha256(stream.getvalue()).hexdigest())
+"""
+
+
+def test_bytes_do_not_depend_on_the_process():
+    answers = set()
+    for seed in ("1", "77"):
+        given = os.environ | {"PYTHONHASHSEED": seed}
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True, env=given
+        )
+        answers.add(done.stdout)
+    assert len(answers) == 1

@@ -1,0 +1,123 @@
+"""A table shows the paper beside ours with interval, n and failed, keeps unrun rows, and escapes LaTeX."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tensor_rnns.drawing import table
+from tensor_rnns.drawing.table import shown
+from tensor_rnns.drawing.tables import LONG, Table, latex
+
+NLL = {"name": "metric", "of": "nll", "split": "test"}
+
+
+def test_paper_beside_ours_with_interval_n_and_failed(data, artefact):
+    spec = {
+        "rows": "variant",
+        "where": {"condition": "T250"},
+        "measure": NLL,
+        "beside": ["tgu-test", "irnn-test"],
+        "columns": [
+            {"label": "loss", "where": {"condition": "T250"}},
+            {"label": "size", "measure": {"name": "parameters"}},
+        ],
+    }
+    made = table.draw(data, artefact("table", **spec))
+    assert list(made.header) == ["model", "loss, paper", "loss, ours", "size", "n", "failed"]
+    rows = {row[0]: row[1:] for row in made.rows}
+    assert rows["TGU"] == ["8.606", "2.5 ± 2.1", "193", "4", "0"]
+    assert rows["LSTM"] == ["–", "2.5 ± 2.1", "193", "4", "1"]
+    assert rows["IRNN"] == ["9.5", "–", "–", "0", "0"]
+    record = next(r for r in made.records if r["variant"] == "tgu" and r["column"] == "loss")
+    low, high = stats.ttest_1samp([1, 2, 3, 4], 0).confidence_interval()
+    assert (record["paper"], record["ours"], record["n"], record["failed"]) == (8.606, 2.5, 4, 0)
+    assert (record["low"], record["high"]) == pytest.approx((low, high))
+    assert "Stand-in: chorales in place of jsb." in made.notes
+
+
+def test_columns_by_condition(data, artefact):
+    made = table.draw(
+        data, artefact("table", rows="variant", columns="condition", measure=NLL, beside=["tgu-test"])
+    )
+    assert list(made.header) == ["model", "T = 250, paper", "T = 250, ours", "T = 500", "n", "failed"]
+    assert made.rows[0][:4] == ["TGU", "8.606", "2.5 ± 2.1", "25 ± 21"]
+
+
+def test_a_computed_table(data, artefact):
+    data.experiment.content["paper_values"]["counts"] = {
+        "table": [{"item": "a", "name": "slow", "value": 0.9}]
+    }
+    spec = {
+        "rows": ["item"],
+        "columns": "name",
+        "where": {"index": 2.0},
+        "beside": ["counts"],
+        "labels": {"slow": "slow gate"},
+    }
+    made = table.draw(data, artefact("table", **spec))
+    assert list(made.header) == ["item", "slow gate, paper", "slow gate, ours", "fast"]
+    assert [list(row) for row in made.rows] == [["a", "0.9", "0.81", "0.25"], ["b", "–", "0.81", "0.25"]]
+    with pytest.raises(ValueError, match="12 computed rows in one cell"):
+        table.draw(data, artefact("table", rows=["item"], columns="name"))
+
+
+def test_runs_that_never_get_there(data, artefact):
+    for run in data.records:
+        values = np.array([9.0, 1.0, 1.0]) if run.key["seed"] % 2 else np.array([9.0, 9.0, 9.0])
+        run.load_curves = lambda values=values: {("train", "loss"): (np.arange(1, 4), values)}
+    first = {"name": "first_below", "threshold": 2.0}
+    made = table.draw(
+        data,
+        artefact("table", where={"condition": "T250"}, measure=first),
+    )
+    assert made.rows[0][1] == "2 (2 of 4)"
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "text"),
+    [
+        (0.123456, None, "0.1235"),
+        (3.0, None, "3"),
+        (1234567.0, None, "1\u202f234\u202f567"),
+        (float("inf"), None, "∞"),
+        (-0.5, 0.0123, "−0.500 ± 0.012"),
+        (131.42, 12.0, "131 ± 12"),
+        (2e-9, 3e-10, "2e−09 ± 3e−10"),
+        (5.0, 0.0, "5"),
+    ],
+)
+def test_numbers_are_rounded_by_their_interval(value, half, text):
+    assert shown(value, half) == text
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"rows": "colour", "measure": NLL}, "rows names"),
+        ({"columns": [{"label": "a"}]}, "has no measure"),
+        ({"measure": NLL, "beside": ["nobody"]}, "beside names"),
+    ],
+)
+def test_errors_name_what_is_allowed(data, artefact, spec, message):
+    with pytest.raises(ValueError, match=message):
+        table.draw(data, artefact("table", **spec))
+
+
+def test_latex_of_any_sign():
+    assert latex(r"a_b & 50 % \x {±} #1 $") == r"a\_b \& 50 \% \textbackslash{}x \{$\pm$\} \#1 \$"
+    assert latex("ŷ 中 ﬁ") == "ŷ [U+4E2D] fi"
+
+
+@pytest.mark.parametrize(("rows", "kind"), [(3, "tabular"), (LONG + 1, "longtable")])
+def test_tex_and_csv(rows, kind):
+    made = Table(["a_b", "c"], [["x&y", "1"]] * rows, ["a", "c"], [{"a": "x", "c": 0.1}] * rows, ["50 %"])
+    tex, text = io.StringIO(), io.StringIO()
+    made.write_tex(tex)
+    made.write_csv(text)
+    assert tex.getvalue().count(r"x\&y & 1 \\") == rows
+    assert tex.getvalue().count(rf"\begin{{{kind}}}") == tex.getvalue().count(rf"\end{{{kind}}}") == 1
+    assert r"50 \%" in tex.getvalue()
+    assert list(csv.DictReader(io.StringIO(text.getvalue()))) == [{"a": "x", "c": "0.1"}] * rows

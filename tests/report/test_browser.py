@@ -1,0 +1,119 @@
+"""In a real browser: tables sort and filter by mouse and keyboard, nothing is fetched, the console is empty."""
+
+import json
+from pathlib import Path
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from tensor_rnns.report.build import build
+
+pytestmark = pytest.mark.browser
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+
+@pytest.fixture
+def browser(tmp_path: Path):
+    options = webdriver.ChromeOptions()
+    options.binary_location = "/usr/bin/chromium"
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path / 'profile'}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def address(checkout, monkeypatch) -> str:
+    monkeypatch.setattr("tensor_rnns.report.latex.shutil.which", lambda name: None)
+    return build(checkout[0], "smoke", "embedded", checkout[1])[0].as_uri()
+
+
+def column(table, number: int) -> list[str]:
+    return [
+        row.find_elements(By.CSS_SELECTOR, "th, td")[number].text
+        for row in table.find_elements(By.CSS_SELECTOR, "tbody tr")
+        if row.is_displayed()
+    ]
+
+
+def requests(browser) -> list[str]:
+    sent = (json.loads(entry["message"])["message"] for entry in browser.get_log("performance"))
+    return [
+        event["params"]["request"]["url"] for event in sent if event["method"] == "Network.requestWillBeSent"
+    ]
+
+
+def test_the_page_works(browser, address):
+    browser.get(address)
+    table = browser.find_element(By.CSS_SELECTOR, "#coverage table")
+    name, drawn = (table.find_elements(By.CSS_SELECTOR, "thead th button")[k] for k in (1, 3))
+    before = column(table, 1)
+    name.click()
+    assert column(table, 1) == sorted(before)
+    assert table.find_elements(By.TAG_NAME, "th")[1].get_attribute("aria-sort") == "ascending"
+    name.click()
+    assert column(table, 1) == sorted(before, reverse=True)
+    drawn.send_keys(Keys.ENTER)
+    assert column(table, 3) == sorted(column(table, 3))
+    assert table.find_elements(By.TAG_NAME, "th")[1].get_attribute("aria-sort") is None
+
+    box = browser.find_element(By.CSS_SELECTOR, "#coverage input[type=search]")
+    box.send_keys("made TABLE")
+    assert column(table, 1) == ["table-1"]
+    assert browser.find_element(By.CSS_SELECTOR, "#coverage output").text == "1 of 7"
+    box.send_keys(Keys.CONTROL, "a")
+    box.send_keys(Keys.DELETE)
+    assert len(column(table, 1)) == 7
+
+    assert requests(browser) == [address]
+    assert browser.get_log("browser") == []
+
+
+def test_numbers_sort_as_numbers_and_empty_cells_stay_last(browser, address):
+    browser.get(address)
+    browser.execute_script("""
+        const body = document.querySelector('#coverage table').tBodies[0];
+        const texts = ['−0.5 ± 0.1', '10', '', '9.5', '1\u202f000', '2e−03', '∞'];
+        texts.forEach((text, k) => { body.rows[k].cells[3].textContent = text; });
+    """)
+    table = browser.find_element(By.CSS_SELECTOR, "#coverage table")
+    button = table.find_elements(By.CSS_SELECTOR, "thead th button")[3]
+    button.click()
+    up = ["−0.5 ± 0.1", "2e−03", "9.5", "10", "1\u202f000", "∞"]
+    assert column(table, 3) == [*up, ""]
+    button.click()
+    assert column(table, 3) == [*reversed(up), ""]
+
+
+def test_a_link_to_a_run_opens_its_table(browser, address):
+    browser.get(address)
+    runs = browser.find_element(By.CSS_SELECTOR, "#runs-made2016-addition")
+    assert runs.get_attribute("open") is None
+    browser.find_element(By.CSS_SELECTOR, "#failed a").click()
+    assert runs.get_attribute("open") is not None
+    assert browser.find_element(By.ID, "run-made2016-addition-T20-gru-main-final-0-2").is_displayed()
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_and_figures_stay_on_white(browser, address, width, scheme):
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False},
+    )
+    browser.execute_cdp_cmd(
+        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+    )
+    browser.get(address)
+    assert browser.execute_script("return document.documentElement.scrollWidth") == width
+    card = browser.find_element(By.CSS_SELECTOR, ".card").value_of_css_property("background-color")
+    page = browser.find_element(By.TAG_NAME, "body").value_of_css_property("background-color")
+    assert card == "rgba(255, 255, 255, 1)"
+    assert page == {"light": "rgba(251, 250, 247, 1)", "dark": "rgba(22, 24, 28, 1)"}[scheme]
