@@ -39,7 +39,7 @@ figure: environment ## one figure or table: make figure NAME=fig-5.1 SCALE=lapto
 
 plan: environment ## what a report would run, without running it
 	@tensor-rnns plan --scale $(SCALE) --data $(DATA)
-	snakemake --cores $(CORES) --dry-run --quiet rules $(CHOICE) -- all
+	snakemake --cores $(CORES) --dry-run --nolock --quiet rules $(CHOICE) -- all
 
 recorded: ## the report of the recorded runs of the paper's scale; needs no torch
 	@$(MAKE_ENVIRONMENT) runtime package
