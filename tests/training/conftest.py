@@ -17,7 +17,8 @@ def replica(seed: int = 0, **training) -> Replica:
         "task": {"name": "addition", "length": 7},
         "model": {"shell": "last_output"},
         "cell": {"name": "gmr", "hidden": 3, "rank": 2},
-        "training": {"optimiser": "adam", "learning_rate": 0.01, "clip_norm": 10, "batch": 5, "updates": 12} | training,
+        "training": {"optimiser": "adam", "learning_rate": 0.01, "clip_norm": 10, "batch": 5, "updates": 12}
+        | training,
         "dataset": None,
     }
     return Replica("mathews2016", "addition", "smoke", "T7", "gmr", "main", "final", 0, seed, settings)
@@ -35,7 +36,10 @@ def make_learner() -> Callable[..., Learner]:
 
     def make(seeds=(0, 1, 2), dtype=torch.float32, rates=None, **training) -> Learner:
         rates = rates or [0.01] * len(seeds)
-        found = [replica(seed, **({"learning_rate": rate} | training)) for seed, rate in zip(seeds, rates, strict=True)]
+        found = [
+            replica(seed, **({"learning_rate": rate} | training))
+            for seed, rate in zip(seeds, rates, strict=True)
+        ]
         task = tasks.build(found[0].settings)
         model = models.build(found[0].settings, task.inputs, task.outputs, "eager")
         return Learner(model, task, found, torch.device("cpu"), dtype)

@@ -32,7 +32,8 @@ def run(learner, updates=12, save=lambda state: None, stop=lambda: False, save_s
 
 
 def test_loss_curve_is_pinned(make_learner):
-    """The first losses of one replica are what they were: a change here means that TRAINING or ENGINE must be raised."""
+    """The first losses of one replica are what they were: a change here means that TRAINING or ENGINE must be
+    raised."""
     state = run(make_learner(seeds=(3,)), updates=4)
     assert [float(loss[0]) for _, loss in state.train] == pytest.approx(PINNED, abs=5e-5)
 
@@ -53,8 +54,11 @@ def test_each_replica_has_its_own_rate(make_learner):
 
 
 def test_a_diverged_replica_is_kept_and_the_others_go_on(make_learner):
-    """A rate of 1e30 breaks one replica: it fails at a known update, its neighbours train as if it were not there."""
-    learner = make_learner(seeds=(0, 1, 2), rates=[0.01, 1e30, 0.01], optimiser="sgd", clip_norm=None, dtype=torch.float64)
+    """A rate of 1e30 breaks one replica: it fails at a known update, its neighbours train as if it were not
+    there."""
+    learner = make_learner(
+        seeds=(0, 1, 2), rates=[0.01, 1e30, 0.01], optimiser="sgd", clip_norm=None, dtype=torch.float64
+    )
     state = run(learner)
     assert state.failed_at[1] > 0
     assert [int(u) for u in state.failed_at[[0, 2]]] == [cohort.NEVER, cohort.NEVER]
@@ -65,7 +69,8 @@ def test_a_diverged_replica_is_kept_and_the_others_go_on(make_learner):
 
 
 def test_early_stopping_keeps_the_best(make_learner):
-    """A replica that stops improving stops after its patience; its best parameters are those of its best update."""
+    """A replica that stops improving stops after its patience; its best parameters are those of its best
+    update."""
     learner = make_learner(seeds=(0, 1), rates=[0.5, 0.001], optimiser="sgd", clip_norm=1.0)
     seen = {}
     original = learner.evaluate

@@ -25,7 +25,8 @@ from tensor_rnns.training import cohort, job
 updates, seeds, folder = int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])
 block = {"updates": updates, "evaluate": {"every": 100, "splits": ["valid", "test"]}, "keep": "best"}
 try:
-    job.run([replica(seed, **block) for seed in range(seeds)], folder / "out", folder / "state", folder, "eager", "cpu", 1, 0.05)
+    job.run([replica(seed, **block) for seed in range(seeds)], folder / "out", folder / "state", folder,
+    "eager", "cpu", 1, 0.05)
 except cohort.Interrupted:
     sys.exit(143)
 """
@@ -63,7 +64,8 @@ def checkpoint_count(folder: Path) -> int:
 
 
 def test_killed_at_random_moments_gives_the_same_bytes(tmp_path, unbroken):
-    """kill -9 five times, at moments from an explicit seed, then to the end: equal metrics, curves and weights."""
+    """kill -9 five times, at moments from an explicit seed, then to the end: equal metrics, curves and
+    weights."""
     moments = random.Random(20)
     kills = 0
     while kills < 5:
@@ -84,7 +86,8 @@ def test_killed_at_random_moments_gives_the_same_bytes(tmp_path, unbroken):
 
 
 def test_sigterm_writes_a_checkpoint_and_leaves(tmp_path, unbroken):
-    """SIGTERM ends the job with 143 and a checkpoint; the next job says that it resumed, and ends with equal bytes."""
+    """SIGTERM ends the job with 143 and a checkpoint; the next job says that it resumed, and ends with equal
+    bytes."""
     with start(tmp_path) as process:
         while checkpoint_count(tmp_path) == 0:
             time.sleep(0.005)
@@ -97,7 +100,8 @@ def test_sigterm_writes_a_checkpoint_and_leaves(tmp_path, unbroken):
 
 
 def test_a_damaged_checkpoint_is_set_aside_and_the_one_before_used(tmp_path, unbroken):
-    """After a byte of the newest checkpoint is flipped, the job says so, goes back one, and ends with equal bytes."""
+    """After a byte of the newest checkpoint is flipped, the job says so, goes back one, and ends with equal
+    bytes."""
     with start(tmp_path) as process:
         while checkpoint_count(tmp_path) < 2:
             time.sleep(0.005)
@@ -167,7 +171,9 @@ def test_a_failed_replica_is_a_result(folders, make_replica, capfd):
     assert row["updates"] == row["failed_at"]
 
 
-@pytest.mark.parametrize("change", [{"engine": "compiled"}, {"instruction_set": "AVX1024"}, {"replicas": ["other"]}])
+@pytest.mark.parametrize(
+    "change", [{"engine": "compiled"}, {"instruction_set": "AVX1024"}, {"replicas": ["other"]}]
+)
 def test_a_checkpoint_of_another_configuration_is_refused(tmp_path, make_learner, change, caplog):
     """Another engine, instruction set or replica: the checkpoint is not used, and both are named."""
     mine = {"engine": "eager", "instruction_set": "AVX2", "replicas": ["a", "b"]}

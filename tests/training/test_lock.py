@@ -19,7 +19,9 @@ with lock.held(Path(sys.argv[1]), "the test"):
 
 def holder(path, seconds):
     """Another process that holds the lock for `seconds`; it has it when this returns."""
-    process = subprocess.Popen([sys.executable, "-c", HOLD, str(path), str(seconds)], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path), str(seconds)], stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout.readline() == "held\n"
     return process
 

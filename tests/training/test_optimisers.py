@@ -46,7 +46,9 @@ def test_steps_equal_torch(name):
 
 def test_rmsprop_of_tensorflow_by_hand():
     """With epsilon under the root and an accumulator from 1, two steps equal the arithmetic written out."""
-    ours = optimisers.build("rmsprop", torch.tensor([[0.5]]).double(), {"initial_accumulator": 1.0, "epsilon": 0.25})
+    ours = optimisers.build(
+        "rmsprop", torch.tensor([[0.5]]).double(), {"initial_accumulator": 1.0, "epsilon": 0.25}
+    )
     state = ours.start(torch.zeros(1, 2, dtype=torch.float64))
     first = ours.update(torch.tensor([[2.0, -4.0]]).double(), state, 1)
     v = np.array([0.9 + 0.1 * 4, 0.9 + 0.1 * 16])
@@ -57,7 +59,8 @@ def test_rmsprop_of_tensorflow_by_hand():
 
 
 def test_clipping_is_by_replica():
-    """A replica above its limit is scaled to it, one below keeps its gradient, a missing limit is no limit."""
+    """A replica above its limit is scaled to it, one below keeps its gradient, a missing limit is no
+    limit."""
     gradient = torch.tensor([[3.0, 4.0], [0.3, 0.4], [30.0, 40.0]])
     clipped = optimisers.clip(gradient, torch.tensor([[1.0], [1.0], [torch.inf]]))
     torch.testing.assert_close(clipped, torch.tensor([[0.6, 0.8], [0.3, 0.4], [30.0, 40.0]]))
@@ -66,7 +69,10 @@ def test_clipping_is_by_replica():
 
 @pytest.mark.parametrize(
     ("name", "options", "words"),
-    [("adma", {}, "unknown optimiser 'adma'.*adagrad"), ("adam", {"momentum": 0.9}, r"adam has no options \['momentum'\]")],
+    [
+        ("adma", {}, "unknown optimiser 'adma'.*adagrad"),
+        ("adam", {"momentum": 0.9}, r"adam has no options \['momentum'\]"),
+    ],
 )
 def test_unknown_names_are_refused(name, options, words):
     """An unknown optimiser or option names what is allowed."""

@@ -16,7 +16,9 @@ def test_round_trip(tmp_path):
     statefile.write(tmp_path / "state", TENSORS, NOTES)
     tensors, notes = statefile.read(tmp_path / "state")
     assert notes == NOTES
-    assert {name: value.tolist() for name, value in tensors.items()} == {n: v.tolist() for n, v in TENSORS.items()}
+    assert {name: value.tolist() for name, value in tensors.items()} == {
+        n: v.tolist() for n, v in TENSORS.items()
+    }
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

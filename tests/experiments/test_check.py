@@ -1,0 +1,186 @@
+"""Broken experiment files are refused before any job: every error at once, with file, line, key and what is
+allowed."""
+
+from pathlib import Path
+
+import pytest
+
+from tensor_rnns import datasets
+from tensor_rnns.analysis import measures
+from tensor_rnns.experiments import check
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = ROOT / "workflow" / "schemas" / "experiment.schema.yaml"
+NAMES = check.Names(datasets.names(), measures.arguments)
+SOUND = """\
+title: A small experiment
+kind: train
+source: {section: 5.1.1}
+dataset: {real: jsb, stand_in: chorales}
+task: {name: polyphony, bptt: 75}
+model: {shell: every_step}
+training: {optimiser: adam, learning_rate: 0.01, batch: 8, epochs: 3}
+variants:
+  tgu: {cell: tgu, hidden: 8, rank: 4, candidate: relu}
+  lstm: {cell: lstm, hidden: 9}
+options:
+  slow:
+    why: to see a slow one
+    set: {training.learning_rate: 0.001}
+scales:
+  paper: {seeds: 5}
+  laptop: {seeds: 2}
+  smoke: {seeds: 1, variants: [lstm]}
+artefacts:
+  fig-1: {draw: curves, colour: variant, measure: {name: running, width: 10}}
+claims:
+  c-1:
+    statement: The TGU ends below the LSTM.
+    artefact: fig-1
+    test: order
+    less: {variant: tgu}
+    than: {variant: lstm}
+    measure: {name: metric, of: nll, split: test}
+"""
+BROKEN = {
+    "unknown key": (
+        "batch: 8, epochs: 3",
+        "batch: 8, epochs: 3, bacth: 7",
+        7,
+        "training.bacth: unknown key 'bacth'; did you mean 'batch'?",
+    ),
+    "unknown cell": (
+        "{cell: lstm, hidden: 9}",
+        "{cell: lsmt, hidden: 9}",
+        10,
+        "unknown cell 'lsmt'; did you mean 'lstm'?",
+    ),
+    "unknown data set": (
+        "real: jsb",
+        "real: jbs",
+        None,
+        "unknown data set 'jbs'; did you mean 'jsb'? allowed are chorales",
+    ),
+    "unknown measure": ("name: running", "name: runing", 20, "unknown measure 'runing'"),
+    "unknown kind of drawing": (
+        "draw: curves",
+        "draw: curve",
+        20,
+        "unknown kind of drawing 'curve'; did you mean 'curves'?",
+    ),
+    "rank of a cell without one": (
+        "{cell: lstm, hidden: 9}",
+        "{cell: lstm, hidden: 9, rank: 3}",
+        10,
+        "cell lstm has no key 'rank'",
+    ),
+    "rank of nought": (
+        "rank: 4",
+        "rank: 0",
+        9,
+        "cell tgu: rank is 0; allowed is a whole number of at least 1",
+    ),
+    "rank missing": (", rank: 4", "", 9, "cell tgu needs the key 'rank' (int)"),
+    "unknown candidate": (
+        "candidate: relu",
+        "candidate: rleu",
+        9,
+        "candidate is 'rleu'; did you mean 'relu'?",
+    ),
+    "unknown variant at a scale": (
+        "variants: [lstm]",
+        "variants: [gru]",
+        18,
+        "unknown variant 'gru'; did you mean 'tgu'? allowed are lstm, tgu",
+    ),
+    "unknown variant in a claim": (
+        "than: {variant: lstm}",
+        "than: {variant: gru}",
+        22,
+        "unknown variant 'gru'",
+    ),
+    "unknown optimiser": (
+        "optimiser: adam",
+        "optimiser: adma",
+        None,
+        "unknown optimiser 'adma'; did you mean 'adam'?",
+    ),
+    "unknown task": (
+        "name: polyphony",
+        "name: polyfony",
+        None,
+        "unknown task 'polyfony'; did you mean 'polyphony'?",
+    ),
+    "two ways to end": (
+        "epochs: 3",
+        "epochs: 3, updates: 9",
+        7,
+        "exactly one of updates or epochs must be given",
+    ),
+    "unknown test": ("test: order", "test: oder", 25, "'oder' is not one of"),
+    "scale missing": ("  laptop: {seeds: 2}\n", "", 15, "the scale 'laptop' is missing"),
+    "missing key of a claim": ("    than: {variant: lstm}\n", "", 22, "a claim of test order needs 'than'"),
+    "measure argument": (
+        "of: nll, split: test",
+        "of: nll, spilt: test",
+        28,
+        "has no argument 'spilt'; did you mean 'split'?",
+    ),
+    "not YAML": ("title: A small", "title: [A small", None, "not YAML"),
+}
+
+
+def problems(folder: Path, text: str) -> list[str]:
+    """What `check` says of one file with `text`."""
+    path = folder / "papers" / "paper2000" / "small.yaml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    return check.check(folder / "papers", SCHEMA, NAMES, folder)
+
+
+def test_the_sound_file_is_sound(tmp_path):
+    """The file that the others break has no problem."""
+    assert problems(tmp_path, SOUND) == []
+
+
+def test_the_project_is_sound():
+    """Every experiment file of the project passes."""
+    assert check.check(ROOT / "workflow" / "papers", SCHEMA, NAMES, ROOT) == []
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_one_fault_is_named_with_its_place(tmp_path, name):
+    """The message names file, line, key and what is allowed."""
+    before, after, line, words = BROKEN[name]
+    assert before in SOUND
+    found = problems(tmp_path, SOUND.replace(before, after, 1))
+    hits = [problem for problem in found if words in problem]
+    assert hits, found
+    assert hits[0].startswith(
+        "papers/paper2000/small.yaml:" if line is None else f"papers/paper2000/small.yaml:{line}:"
+    ), hits
+
+
+def test_all_faults_are_told_at_once(tmp_path):
+    """Three faults of names in one file are three messages."""
+    text = (
+        SOUND.replace("rank: 4", "rank: 0")
+        .replace("draw: curves", "draw: curve")
+        .replace("cell: lstm", "cell: lsmt")
+    )
+    found = problems(tmp_path, text)
+    assert [sum(words in problem for problem in found) for words in ("rank is 0", "'curve'", "'lsmt'")] == [
+        1,
+        1,
+        1,
+    ]
+
+
+def test_an_id_has_one_home(tmp_path):
+    """Two files of a paper with the same claim are refused, and both are named."""
+    folder = tmp_path / "papers" / "paper2000"
+    folder.mkdir(parents=True)
+    for name in ("small", "tiny"):
+        (folder / f"{name}.yaml").write_text(SOUND)
+    found = check.check(tmp_path / "papers", SCHEMA, NAMES, tmp_path)
+    assert any("tiny.yaml" in p and "'c-1' stands in small.yaml already" in p for p in found)

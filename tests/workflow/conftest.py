@@ -1,0 +1,64 @@
+"""Copies of the project that a test may change."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+KEPT = ("addition.yaml", "windows.yaml", "paper.yaml")
+
+
+def copy_project(folder: Path, kept: tuple[str, ...] = KEPT) -> Path:
+    """The tracked files of the project in `folder`, with the experiment files `kept` alone."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    for name in listed.stdout.splitlines():
+        if (ROOT / name).is_file() and not name.startswith("results/"):
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, target)
+    for path in (folder / "workflow" / "papers").glob("*/*.yaml"):
+        if path.name not in kept:
+            path.unlink()
+    return folder
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Run the package of the copy, not the installed one, with the tools of this environment."""
+    tools = str(Path(sys.executable).parent)
+    return {
+        **os.environ,
+        "PYTHONPATH": str(folder / "src"),
+        "PATH": f"{tools}:{os.environ['PATH']}",
+        "OMP_NUM_THREADS": "1",
+    }
+
+
+@pytest.fixture(scope="session")
+def project() -> Callable[..., Path]:
+    """Copies the project to a folder; see `copy_project`."""
+    return copy_project
+
+
+@pytest.fixture(scope="session")
+def snakemake() -> Callable[..., subprocess.CompletedProcess]:
+    """Runs Snakemake in a copy of the project; see `run_snakemake`."""
+    return run_snakemake
+
+
+def run_snakemake(
+    folder: Path, *arguments: str, config: tuple[str, ...] = ("scale=smoke",)
+) -> subprocess.CompletedProcess:
+    """`snakemake --cores 2 all` in `folder` with `arguments` and `config`."""
+    line = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments, "--config", *config, "--", "all"]
+    found = subprocess.run(
+        line, cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=500, check=False
+    )
+    assert found.returncode == 0, found.stdout[-3000:] + found.stderr[-6000:]
+    return found
