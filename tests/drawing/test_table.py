@@ -113,11 +113,14 @@ def test_latex_of_any_sign():
 
 @pytest.mark.parametrize(("rows", "kind"), [(3, "tabular"), (LONG + 1, "longtable")])
 def test_tex_and_csv(rows, kind):
-    made = Table(["a_b", "c"], [["x&y", "1"]] * rows, ["a", "c"], [{"a": "x", "c": 0.1}] * rows, ["50 %"])
+    made = Table(
+        ["a_b", "c, ours"], [["x&y", "1"]] * rows, ["a", "c"], [{"a": "x", "c": 0.1}] * rows, ["50 %"]
+    )
     tex, text = io.StringIO(), io.StringIO()
     made.write_tex(tex)
     made.write_csv(text)
     assert tex.getvalue().count(r"x\&y & 1 \\") == rows
     assert tex.getvalue().count(rf"\begin{{{kind}}}") == tex.getvalue().count(rf"\end{{{kind}}}") == 1
+    assert r"a\_b & \shortstack[r]{c\\ours} \\" in tex.getvalue()
     assert r"50 \%" in tex.getvalue()
     assert list(csv.DictReader(io.StringIO(text.getvalue()))) == [{"a": "x", "c": "0.1"}] * rows

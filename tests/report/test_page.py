@@ -107,6 +107,7 @@ def test_it_says_what_the_files_say(page):
         "A processor, 5 cores, no GPU",
         "3 of 7 drawn at this scale",
         "No claim has a verdict at smoke scale",
+        "smoke, stand-in chorales in place of jsb, n = 3; Holm p = ",
         "make figure NAME=table-1 SCALE=smoke",
         "In the document: section 5.1, page 68",
         "made2016, addition: T20, gru, main, final, point 0, seed 2, at update 9",

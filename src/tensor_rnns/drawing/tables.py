@@ -49,6 +49,12 @@ def _simpler(sign: str) -> str:
     return "".join(simple) or f"[U+{ord(sign):04X}]"
 
 
+def _stacked(head: str) -> str:
+    """A heading with a comma on two lines."""
+    before, comma, after = head.rpartition(", ")
+    return rf"\shortstack[r]{{{latex(before)}\\{latex(after)}}}" if comma else latex(head)
+
+
 @dataclass(frozen=True)
 class Table:
     """`header` and `rows` as shown; `records` hold the same numbers unrounded, under `columns`."""
@@ -73,7 +79,7 @@ class Table:
         """Write a booktabs tabular no wider than the text, or a longtable if it may not fit on a page."""
         shape = "l" * self.labels + "r" * (len(self.header) - self.labels)
         lines = [" & ".join(latex(cell) for cell in row) + r" \\" for row in self.rows]
-        head = " & ".join(latex(cell) for cell in self.header) + r" \\"
+        head = " & ".join(_stacked(cell) for cell in self.header) + r" \\"
         if len(lines) > LONG:
             before = [r"\begin{longtable}{" + shape + "}", r"\toprule", head, r"\midrule", r"\endhead"]
             body = [*before, r"\bottomrule", r"\endfoot", *lines, r"\end{longtable}"]

@@ -60,6 +60,7 @@ class Part:
     experiment: Experiment
     pieces: list[Piece]
     runs: list[Run]
+    computed: Path | None
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,8 @@ def _paper(
             runs = [Run(row, folders.get(row["hash"])) for row in rows]
             pieces = [_piece(artefact, experiment, scale, results, home, claims, described)
                       for artefact in experiment.artefacts]  # fmt: skip
-            parts.append(Part(experiment, pieces, runs))
+            computed = results / scale / "computed" / paper / f"{name}.csv"
+            parts.append(Part(experiment, pieces, runs, computed if computed.is_file() else None))
     own = [claim for claim in claims if claim["paper"] == paper]
     verdicts = dict.fromkeys((*VERDICTS, NOT_RUN), 0)
     for claim in own:

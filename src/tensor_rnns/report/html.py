@@ -20,9 +20,7 @@ def environment(templates: Path) -> Environment:
         loader=FileSystemLoader(templates), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    made.filters |= {"cell": words.cell, "interval": words.interval, "plain": words.plain,
-                     "source": words.source, "hours": words.hours,
-                     "paragraphs": words.paragraphs, "bucket": bucket}  # fmt: skip
+    made.filters |= words.FILTERS | {"bucket": bucket}
     made.globals |= {"slug": words.slug, "symbols": words.SYMBOLS, "verdicts": VERDICTS, "not_run": NOT_RUN,
                      "curves": curves, "shared": shared, "finals": finals}  # fmt: skip
     return made

@@ -32,11 +32,8 @@ def environment(templates: Path) -> Environment:
         comment_start_string="<#", comment_end_string="#>", autoescape=False, keep_trailing_newline=True,
         finalize=lambda value: value if isinstance(value, Raw) else latex("" if value is None else value),
     )  # fmt: skip
-    made.filters |= {"cell": words.cell, "interval": words.interval, "plain": words.plain,
-                     "source": words.source, "hours": words.hours, "paragraphs": words.paragraphs,
-                     "bucket": bucket,
-                     "label": lambda text: Raw(words.slug(text)),
-                     "breakable": breakable, "raw": Raw}  # fmt: skip
+    made.filters |= words.FILTERS | {"bucket": bucket, "breakable": breakable, "raw": Raw}
+    made.filters["label"] = lambda text: Raw(words.slug(text))
     made.globals |= {
         "verdicts": VERDICTS,
         "not_run": NOT_RUN,

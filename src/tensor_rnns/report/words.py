@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tensor_rnns.drawing.table import shown
@@ -20,9 +20,18 @@ def cell(text: Any) -> str:
 
 
 def interval(row: Mapping[str, str]) -> str:
-    """`[low, high]` of a claim's row; empty where it has no interval."""
+    """`[low, high]` of a claim's row; empty where it has no interval or a certain number."""
     low, high = row.get("low", ""), row.get("high", "")
+    if low == high:
+        return ""
     return f"[{cell(low) or '−∞'}, {cell(high) or '∞'}]" if low or high else ""
+
+
+def because(claim: Mapping[str, str]) -> str:
+    """Why a claim's row has its verdict: the verdict's bracket, the reason, and Holm's p value."""
+    bracket = re.search(r"\((.*)\)$", claim["verdict"], re.S)
+    holm = f"Holm p = {cell(claim['holm_p'])}" if claim["holm_p"] else ""
+    return "; ".join(part for part in (bracket[1] if bracket else "", claim["reason"], holm) if part)
 
 
 def plain(value: Any) -> str:
@@ -73,3 +82,15 @@ def _part(part: str) -> tuple[str, str]:
     if part.startswith("`"):
         return "code", part.strip("`")
     return ("strong", part.strip("*")) if part.startswith("**") else ("text", part)
+
+
+FILTERS: Mapping[str, Callable[..., Any]] = {
+    "cell": cell,
+    "interval": interval,
+    "because": because,
+    "plain": plain,
+    "source": source,
+    "hours": hours,
+    "paragraphs": paragraphs,
+}
+"""The filters of both kinds of template."""

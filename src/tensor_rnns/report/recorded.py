@@ -1,0 +1,58 @@
+"""Runs of the paper's scale that are kept in the repository, and the report that is made from them alone.
+
+They are a source of runs, not a result: no rule makes them, so nothing can plan a training over them. Weights stay
+behind; metrics, curves, the run record with its resolved settings, and the choice of a search are small.
+"""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from tensor_rnns.analysis.collect import collect
+from tensor_rnns.experiments import Catalogue
+
+KEPT = ("metrics.csv", "curves.csv.gz", "record.json")
+SCALE = "recorded"
+
+
+def record(catalogue: Catalogue, paper: str, experiment: str, results: Path) -> list[Path]:
+    """Copy the runs of one experiment at the paper's scale below `results`/recorded; returns the folders.
+
+    A computed experiment has one table instead. An older recording of the same curve is replaced. ValueError where
+    the experiment is unknown or nothing of it was run.
+    """
+    if (paper, experiment) not in catalogue.experiments:
+        known = sorted(f"{p} {e}" for p, e in catalogue.experiments)
+        raise ValueError(f"unknown experiment {paper} {experiment}; allowed are {', '.join(known)}")
+    written = []
+    table = results / "paper" / "computed" / paper / f"{experiment}.csv"
+    if table.exists():
+        target = results / SCALE / "computed" / paper / table.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        written.append(Path(shutil.copy2(table, target)))
+    source = results / "paper" / "runs" / paper / experiment
+    for found in sorted(source.rglob("record.json")):
+        target = results / SCALE / "runs" / paper / experiment / found.parent.relative_to(source)
+        target.mkdir(parents=True, exist_ok=True)
+        for name in KEPT:
+            shutil.copy2(found.parent / name, target / name)
+        written.append(target)
+    for found in sorted(source.rglob("chosen.json")):
+        target = results / SCALE / "runs" / paper / experiment / found.relative_to(source)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(found, target)
+    if not written:
+        raise ValueError(
+            f"{paper} {experiment}: nothing was run at the paper's scale, so nothing can be recorded"
+        )
+    return written
+
+
+def collect_recorded(catalogue: Catalogue, results: Path, say: Callable[[str], None] = print) -> None:
+    """Join the recorded runs of each experiment, as the rule `collect` does for the runs of a scale."""
+    for paper, experiment in catalogue.experiments:
+        home = results / SCALE / "runs" / paper / experiment
+        folders = sorted(path.parent for path in home.rglob("record.json"))
+        if folders:
+            collect(folders, results / SCALE / "collected" / paper / experiment)
+            say(f"{paper}/{experiment}: {len(folders)} recorded runs")
