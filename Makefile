@@ -43,7 +43,7 @@ plan: environment ## what a report would run, without running it
 
 recorded: ## the report of the recorded runs of the paper's scale; needs no torch
 	@$(MAKE_ENVIRONMENT) runtime package
-	tensor-rnns report --recorded
+	tensor-rnns recorded
 
 test: ## all tests; what needs a missing part is named and left out, NO_SKIP=1 refuses that
 	@$(MAKE_ENVIRONMENT) runtime package torch dev

@@ -282,6 +282,32 @@ def report(scale: str, data: str, results: Path, papers: str, partial: bool) -> 
 
 
 @main.command()
+@click.option("--paper", required=True)
+@click.option("--experiment", required=True)
+@results_option
+def record(paper: str, experiment: str, results: Path) -> None:
+    """Keep the runs of one experiment at the paper's scale in results/recorded, to be committed."""
+    from tensor_rnns.report import recorded
+
+    with refusals():
+        for folder in recorded.record(Catalogue.load(PAPERS), paper, experiment, results):
+            click.echo(folder)
+
+
+@main.command()
+@results_option
+def recorded(results: Path) -> None:
+    """Make the report of the recorded runs; trains nothing and needs no torch."""
+    from tensor_rnns.report import recorded as kept
+    from tensor_rnns.report.build import build
+
+    with refusals():
+        catalogue = Catalogue.load(PAPERS)
+        kept.collect_recorded(catalogue, results)
+        build(catalogue, kept.SCALE, "real", results, partial=True)
+
+
+@main.command()
 @scale_option
 @data_option
 @click.option("--cohort-size", type=int, default=5, show_default=True)

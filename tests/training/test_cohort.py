@@ -24,8 +24,8 @@ class Silent(Progress):
 def run(learner, updates=12, save=lambda state: None, stop=lambda: False, save_seconds=1e9, **schedule):
     """Train `learner` to the end; returns the state."""
     plan = cohort.Schedule(
-        **{"updates": updates, "log_every": 1, "evaluate_every": 0, "final_splits": (), "keep": "last", "patience": None,
-           "criterion": None} | schedule
+        **{"updates": updates, "log_every": 1, "evaluate_every": 0, "final_splits": (), "keep": "last",
+           "patience": None, "criterion": None} | schedule
     )  # fmt: skip
     state = cohort.start(learner, cohort.optimiser_of(learner)[0])
     return cohort.train(learner, plan, state, Silent(), save, stop, save_seconds)

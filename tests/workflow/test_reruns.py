@@ -41,7 +41,8 @@ GATES = "src/tensor_rnns/cells/tensor_gate.py"
 CHANGES = {
     "a claim": (ADDITION, "threshold: 0.02", "threshold: 0.03", LAST),
     "an axis label": (
-        ADDITION, "label: mean squared error", "label: squared error", {"draw_figure": 1, "report": 1, "all": 1},
+        ADDITION, "label: mean squared error", "label: squared error",
+        {"draw_figure": 1, "report": 1, "all": 1},
     ),
     "another variant": (
         ADDITION, "variants: [tgu, gru, lstm]", "variants: [tgu, gru, lstm, irnn]",
