@@ -1,16 +1,20 @@
 # The runs of one experiment become three tables.
 rule collect:
     input:
-        lambda wildcards: expand("{run}/{file}", run=runs(experiment_of(wildcards), wildcards.scale), file=RUN_FILES[:3]),
+        lambda wildcards: expand(
+            "{run}/{file}",
+            run=runs(experiment_of(wildcards), wildcards.scale),
+            file=RUN_FILES[:3],
+        ),
     output:
         "results/{scale}/collected/{paper}/{experiment}/metrics.csv",
         "results/{scale}/collected/{paper}/{experiment}/curves.csv",
         "results/{scale}/collected/{paper}/{experiment}/runs.csv",
+    log:
+        "results/{scale}/logs/collect/{paper}/{experiment}.log",
     params:
         runs=lambda wildcards: runs(experiment_of(wildcards), wildcards.scale),
         out=lambda wildcards, output: str(Path(output[0]).parent),
-    log:
-        "results/{scale}/logs/collect/{paper}/{experiment}.log",
     shell:
         "tensor-rnns collect --out {params.out} {params.runs} 2>&1 | tee {log}"
 
@@ -20,5 +24,11 @@ def evidence(experiment, scale):
     paper, name = experiment.paper, experiment.name
     if experiment.kind == "compute":
         return [f"results/{scale}/computed/{paper}/{name}.csv"]
-    tables = expand(f"results/{scale}/collected/{paper}/{name}/{{table}}.csv", table=["metrics", "curves", "runs"])
-    return tables + [f"results/{scale}/probes/{paper}/{name}/{probe}.csv" for probe in experiment.probes]
+    tables = expand(
+        f"results/{scale}/collected/{paper}/{name}/{{table}}.csv",
+        table=["metrics", "curves", "runs"],
+    )
+    return tables + [
+        f"results/{scale}/probes/{paper}/{name}/{probe}.csv"
+        for probe in experiment.probes
+    ]

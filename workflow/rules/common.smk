@@ -5,7 +5,14 @@ from pathlib import Path
 
 from tensor_rnns import datasets
 from tensor_rnns.analysis import measures
-from tensor_rnns.experiments import Catalogue, check, cohorts, digest, resolve, vocabulary
+from tensor_rnns.experiments import (
+    Catalogue,
+    check,
+    cohorts,
+    digest,
+    resolve,
+    vocabulary,
+)
 from tensor_rnns.training import revisions
 
 
@@ -23,7 +30,11 @@ wildcard_constraints:
 
 def as_list(value):
     """A list given as one, or as text with commas on the command line."""
-    return value if isinstance(value, list) else [part for part in str(value).split(",") if part]
+    return (
+        value
+        if isinstance(value, list)
+        else [part for part in str(value).split(",") if part]
+    )
 
 
 PAPERS = as_list(config["papers"])
@@ -35,7 +46,14 @@ problems = check.check(
     check.Names(datasets.names(), measures.arguments),
 )
 if problems:
-    raise WorkflowError("\n".join([*problems, f"{len(problems)} problems in the experiment files; nothing was run"]))
+    raise WorkflowError(
+        "\n".join(
+            [
+                *problems,
+                f"{len(problems)} problems in the experiment files; nothing was run",
+            ]
+        )
+    )
 
 CATALOGUE = Catalogue.load("workflow/papers", PAPERS or None)
 CURVE = "{paper}/{experiment}/{condition}/{variant}/{option}"
@@ -61,12 +79,17 @@ def chunks(experiment, scale, stage, place=None):
     """The jobs of a stage as (curve, chunk number, replicas), for one curve or for all."""
     curves = {}
     for replica in replicas_of(experiment, scale, stage):
-        if place is None or (replica.condition, replica.variant, replica.option) == place:
+        if (
+            place is None
+            or (replica.condition, replica.variant, replica.option) == place
+        ):
             curves.setdefault(replica.place, []).append(replica)
     return [
         ("/".join(curve), number, cohort)
         for curve, found in curves.items()
-        for number, cohort in enumerate(cohorts(found, experiment.cohort_size(config["cohort_size"])))
+        for number, cohort in enumerate(
+            cohorts(found, experiment.cohort_size(config["cohort_size"]))
+        )
     ]
 
 

@@ -9,17 +9,22 @@ def raw_of(wildcards):
 def dataset_digest(dataset):
     """The data set's entry and the code of its parser."""
     parser = digest.PACKAGE / "datasets" / f"{dataset}.py"
-    return digest.digest([repr(datasets.entry(dataset)), digest.of_source(parser) if parser.exists() else ""])
+    return digest.digest(
+        [
+            repr(datasets.entry(dataset)),
+            digest.of_source(parser) if parser.exists() else "",
+        ]
+    )
 
 
 rule download:
     output:
         "results/data/raw/{source}/verified.json",
+    log:
+        "results/logs/download/{source}.log",
     params:
         digest=lambda wildcards: digest.digest(repr(datasets.source(wildcards.source))),
         mirrors=" ".join(f"--mirror '{mirror}'" for mirror in MIRRORS),
-    log:
-        "results/logs/download/{source}.log",
     shell:
         "tensor-rnns download {wildcards.source} {params.mirrors} --into results/data/raw 2>&1 | tee {log}"
 
@@ -30,9 +35,9 @@ rule prepare:
     output:
         "results/data/ready/{dataset}.npz",
         "results/data/ready/{dataset}.json",
-    params:
-        digest=lambda wildcards: dataset_digest(wildcards.dataset),
     log:
         "results/logs/prepare/{dataset}.log",
+    params:
+        digest=lambda wildcards: dataset_digest(wildcards.dataset),
     shell:
         "tensor-rnns prepare {wildcards.dataset} --raw results/data/raw --into results/data/ready 2>&1 | tee {log}"

@@ -14,18 +14,30 @@ def drawing_digest(wildcards):
     artefact = artefact_of(wildcards)
     experiment = CATALOGUE.experiment_of(artefact)
     labels = [experiment.variants, experiment.paper_values]
-    return digest.digest([artefact.spec, labels, digest.of_room("drawing"), digest.of_room("analysis")])
+    return digest.digest(
+        [artefact.spec, labels, digest.of_room("drawing"), digest.of_room("analysis")]
+    )
 
 
 def drawn(artefact, scale):
     """The files of one artefact."""
-    kind, ends = ("tables", ["tex", "csv"]) if artefact.draw == "table" else ("figures", ["pdf", "svg"])
-    return [f"results/{scale}/{kind}/{artefact.paper}/{artefact.id}.{end}" for end in ends]
+    kind, ends = (
+        ("tables", ["tex", "csv"])
+        if artefact.draw == "table"
+        else ("figures", ["pdf", "svg"])
+    )
+    return [
+        f"results/{scale}/{kind}/{artefact.paper}/{artefact.id}.{end}" for end in ends
+    ]
 
 
 def all_drawn(scale):
     """The files of every artefact."""
-    return [path for artefact in CATALOGUE.artefacts.values() for path in drawn(artefact, scale)]
+    return [
+        path
+        for artefact in CATALOGUE.artefacts.values()
+        for path in drawn(artefact, scale)
+    ]
 
 
 rule draw_figure:
@@ -34,10 +46,10 @@ rule draw_figure:
     output:
         "results/{scale}/figures/{paper}/{artefact}.pdf",
         "results/{scale}/figures/{paper}/{artefact}.svg",
-    params:
-        digest=drawing_digest,
     log:
         "results/{scale}/logs/draw/{paper}/{artefact}.log",
+    params:
+        digest=drawing_digest,
     shell:
         "tensor-rnns draw --scale {wildcards.scale} --paper {wildcards.paper} {wildcards.artefact} 2>&1 | tee {log}"
 
@@ -48,9 +60,9 @@ rule draw_table:
     output:
         "results/{scale}/tables/{paper}/{artefact}.tex",
         "results/{scale}/tables/{paper}/{artefact}.csv",
-    params:
-        digest=drawing_digest,
     log:
         "results/{scale}/logs/draw/{paper}/{artefact}.log",
+    params:
+        digest=drawing_digest,
     shell:
         "tensor-rnns draw --scale {wildcards.scale} --paper {wildcards.paper} {wildcards.artefact} 2>&1 | tee {log}"

@@ -1,7 +1,11 @@
 # Claims are judged, and everything is put into one report.
 def all_evidence(wildcards):
     """Every table of every experiment at a scale."""
-    return [path for experiment in CATALOGUE.experiments.values() for path in evidence(experiment, wildcards.scale)]
+    return [
+        path
+        for experiment in CATALOGUE.experiments.values()
+        for path in evidence(experiment, wildcards.scale)
+    ]
 
 
 def datasets_used(wildcards):
@@ -20,13 +24,14 @@ rule judge:
     output:
         "results/{scale}/claims.csv",
         "results/{scale}/board.json",
-    params:
-        digest=lambda wildcards: digest.digest(
-            [[claim.id, claim.spec] for claim in CATALOGUE.claims] + [digest.of_room("analysis")]
-        ),
-        papers=",".join(PAPERS),
     log:
         "results/{scale}/logs/judge.log",
+    params:
+        digest=lambda wildcards: digest.digest(
+            [[claim.id, claim.spec] for claim in CATALOGUE.claims]
+            + [digest.of_room("analysis")]
+        ),
+        papers=",".join(PAPERS),
     shell:
         "tensor-rnns judge --scale {wildcards.scale} --papers '{params.papers}' 2>&1 | tee {log}"
 
@@ -40,21 +45,28 @@ rule report:
     output:
         "results/{scale}/report/index.html",
         "results/{scale}/report/report.tex",
+    log:
+        "results/{scale}/logs/report.log",
     params:
         digest=lambda wildcards: digest.digest(
             [
-                [[experiment.title, experiment.deviations] for experiment in CATALOGUE.experiments.values()],
+                [
+                    [experiment.title, experiment.deviations]
+                    for experiment in CATALOGUE.experiments.values()
+                ],
                 [[name, path.read_text()] for name, path in report_texts()],
                 digest.of_room("report"),
             ]
         ),
         papers=",".join(PAPERS),
-    log:
-        "results/{scale}/logs/report.log",
     shell:
         "tensor-rnns report --scale {wildcards.scale} --data {config[data]} --papers '{params.papers}' 2>&1 | tee {log}"
 
 
 def report_texts():
     """Templates and captions by name."""
-    return [(path.name, path) for path in sorted(Path("report").rglob("*")) if path.is_file()]
+    return [
+        (path.name, path)
+        for path in sorted(Path("report").rglob("*"))
+        if path.is_file()
+    ]
