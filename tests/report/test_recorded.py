@@ -1,4 +1,4 @@
-"""Recorded runs: what is kept, what is refused, and that the tables made from them are the originals' tables."""
+"""Recorded runs: what is kept, what is refused, and that their tables are the tables of the originals."""
 
 import json
 
