@@ -38,7 +38,8 @@ def key(condition: str, variant: str, seed: int) -> dict:
 def data() -> ArtefactData:
     """Two of three conditions, three variants, four seeds of 30 updates; one LSTM of T250 fails at update 11.
 
-    The value of a seed at update u is (seed + 1) / u, ten times that at T500: every number is known by hand.
+    The value of a seed at update u is (seed + 1)^2 / u, ten times that at T500: every number is known by hand.
+    A search run of the TGU lies far off; nothing that is drawn may see it.
     """
     curves, runs, metrics, records = [], [], [], []
     for condition, factor in (("T250", 1), ("T500", 10)):
@@ -46,7 +47,7 @@ def data() -> ArtefactData:
             for seed in range(4):
                 failed = (condition, variant, seed) == ("T250", "lstm", 3)
                 updates = np.arange(1, 12 if failed else 31)
-                values = factor * (seed + 1) / updates
+                values = factor * (seed + 1) ** 2 / updates
                 place = key(condition, variant, seed)
                 curves += [place | {"split": "train", "name": "loss", "update": u, "value": v}
                            for u, v in zip(updates, values, strict=True)]  # fmt: skip
@@ -55,6 +56,9 @@ def data() -> ArtefactData:
                 runs.append(place | dict.fromkeys(RUNS[10:], "") | status | {"learning_rate": "0.01"})
                 found = {("test", "nll"): factor * (seed + 1.0)}
                 records.append(Run(place, status["status"], parameters=193, metrics=found))
+    search = key("T250", "tgu", 1000) | {"stage": "search", "point": 1}
+    curves += [search | {"split": "train", "name": "loss", "update": u, "value": 1e6} for u in (1, 90)]
+    records.append(Run(search, "done", parameters=5, metrics={("test", "nll"): 1e6}))
     shapes = [(item, name, rate) for item in ("a", "b") for name, rate in (("slow", 0.9), ("fast", 0.5))]
     computed = [
         {"item": item, "name": name, "index": float(k), "value": rate**k}

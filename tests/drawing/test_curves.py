@@ -32,9 +32,9 @@ def test_centre_is_the_median_of_running_means(data, artefact):
     (bold,) = line(first, CELLS["tgu"][0], 1.4)
     updates = np.arange(2, 31)
     np.testing.assert_array_equal(bold.get_xdata(), updates)
-    np.testing.assert_allclose(bold.get_ydata(), 2.5 * (1 / updates + 1 / (updates - 1)) / 2)
+    np.testing.assert_allclose(bold.get_ydata(), 6.5 * (1 / updates + 1 / (updates - 1)) / 2)
     (bold,) = line(second, CELLS["tgu"][0], 1.4)
-    np.testing.assert_allclose(bold.get_ydata()[-1], 25 * (1 / 30 + 1 / 29) / 2)
+    np.testing.assert_allclose(bold.get_ydata()[-1], 65 * (1 / 30 + 1 / 29) / 2)
     assert len(line(first, CELLS["tgu"][0], 0.5)) == 4
 
 
@@ -42,7 +42,7 @@ def test_failed_seeds_are_counted_and_crossed_where_they_stop(data, artefact):
     figure = drawn(data, artefact("curves", where={"condition": "T250", "variant": "lstm"}))
     assert legend(figure) == ["LSTM (n = 4, 1 failed)"]
     crosses = [found for found in figure.axes[0].lines if found.get_marker() == "x"]
-    assert {(found.get_xdata()[0], found.get_ydata()[0]) for found in crosses} == {(11, 4 / 11)}
+    assert {(found.get_xdata()[0], found.get_ydata()[0]) for found in crosses} == {(11, 16 / 11)}
     assert "cross" in texts(figure)
 
 
@@ -94,16 +94,16 @@ def test_band_of_the_range_is_lowest_to_highest(data, artefact):
     figure = drawn(data, artefact("curves", where={"condition": "T250", "variant": "tgu"}, band="range"))
     outline = figure.axes[0].collections[0].get_paths()[0].vertices
     at_two = outline[outline[:, 0] == 2][:, 1]
-    np.testing.assert_allclose([at_two.min(), at_two.max()], [1 / 2, 4 / 2])
+    np.testing.assert_allclose([at_two.min(), at_two.max()], [1 / 2, 16 / 2])
     (bold,) = line(figure.axes[0], CELLS["tgu"][0], 1.4)
-    np.testing.assert_allclose(bold.get_ydata()[1], 2.5 / 2)
+    np.testing.assert_allclose(bold.get_ydata()[1], 7.5 / 2)
 
 
 def test_quartiles(data, artefact):
     figure = drawn(data, artefact("curves", where={"condition": "T500", "variant": "tgu"}, band="quantiles"))
     outline = figure.axes[0].collections[0].get_paths()[0].vertices
     at_five = outline[outline[:, 0] == 5][:, 1]
-    np.testing.assert_allclose([at_five.min(), at_five.max()], [17.5 / 5, 32.5 / 5])
+    np.testing.assert_allclose([at_five.min(), at_five.max()], [32.5 / 5, 107.5 / 5])
 
 
 def test_two_variants_of_one_cell_are_told_apart_without_colour(data, artefact):
@@ -118,7 +118,7 @@ def test_the_description_holds_the_numbers(data, artefact):
     figure = drawn(
         data, artefact("curves", where={"condition": "T250", "variant": "tgu"}, y={"label": "error"})
     )
-    assert figure.get_label().startswith("Curves of error against updates. TGU ends at 0.0833 (n = 4).")
+    assert figure.get_label().startswith("Curves of error against updates. TGU ends at 0.217 (n = 4).")
 
 
 @pytest.mark.parametrize(
