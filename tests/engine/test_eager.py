@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tensor_rnns import cells, engine
-from tensor_rnns.engine import eager
+from tensor_rnns.engine import compiled, eager
 
 STEPS, REPLICAS, BATCH, INPUTS, HIDDEN = 6, 2, 4, 3, 5
 
@@ -64,10 +64,11 @@ def test_no_steps_are_refused(setting):
 
 def test_engines_are_chosen_by_name():
     block = {"name": "gru", "hidden": 5}
-    assert engine.choose("auto", block, "cpu") == "eager"
+    assert engine.choose("auto", block, "cuda") == "eager"
     assert engine.choose("eager", None, "cuda") == "eager"
     assert engine.runner("eager") is eager.run
-    with pytest.raises(ValueError, match="engine 'steam' asked for; allowed: auto, eager"):
+    assert engine.runner("compiled") is compiled.run
+    with pytest.raises(ValueError, match="engine 'steam' asked for; allowed: auto, eager, compiled"):
         engine.choose("steam", block)
-    with pytest.raises(ValueError, match="engine 'auto' asked for; allowed: eager"):
+    with pytest.raises(ValueError, match="engine 'auto' asked for; allowed: eager, compiled"):
         engine.runner("auto")

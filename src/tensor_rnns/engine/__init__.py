@@ -2,15 +2,19 @@
 
 from collections.abc import Callable, Mapping
 
-from tensor_rnns.engine import eager
+from tensor_rnns.engine import compiled, eager
 
-RUNS = {"eager": eager.run}
+RUNS = {"eager": eager.run, "compiled": compiled.run}
 
 
 def choose(name: str, cell: Mapping | None, device: str = "cpu") -> str:
-    """The engine that `name` means for a cell block and a device; "auto" is a pure function of the two."""
+    """The engine that `name` means for a cell block and a device.
+
+    "auto" is a pure function of the two and of whether there is a compiler: compiled on the CPU where the
+    step of the cell has C++, else eager.
+    """
     if name == "auto":
-        return "eager"
+        return "compiled" if cell is not None and device == "cpu" and compiled.supports(cell) else "eager"
     if name not in RUNS:
         raise ValueError(f"engine {name!r} asked for; allowed: auto, {', '.join(RUNS)}")
     return name

@@ -1,0 +1,95 @@
+"""From C++ to a loaded library, built once for a source, compiler, flags and processor."""
+
+import ctypes
+import fcntl
+import functools
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+COMPILER = "g++"
+FLAGS = ("-O2", "-march=native", "-std=c++17", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math",
+         "-fPIC", "-shared", "-pthread")  # fmt: skip
+SECONDS = 300
+
+
+class BuildError(Exception):
+    """There is no compiler, or it refused the source; the message has its first words."""
+
+
+def folder() -> Path:
+    """Where kernels are kept: $TENSOR_RNNS_KERNELS, or tensor-rnns/kernels in the user's cache."""
+    chosen = os.environ.get("TENSOR_RNNS_KERNELS")
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(chosen) if chosen else Path(cache) / "tensor-rnns" / "kernels"
+
+
+def compiler() -> str | None:
+    """The path of the compiler, if there is one."""
+    return shutil.which(COMPILER)
+
+
+@functools.cache
+def version(path: str) -> str:
+    """What the compiler says about itself and its target."""
+    try:
+        command = (path, "--version")
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise BuildError(f"{path} --version: {error}") from error
+    return answer.stdout
+
+
+@functools.cache
+def processor() -> str:
+    """Model and instructions of the processor, as the system names them."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text(errors="replace").splitlines() if info.exists() else []
+    named = {line.partition(":")[0].strip(): line for line in reversed(lines)}
+    found = [named[key] for key in ("model name", "flags", "Features") if key in named]
+    return "\n".join(found) or repr(os.uname())
+
+
+def library(source: str, name: str) -> ctypes.CDLL:
+    """The library of `source`, from the folder or built into it; `name` begins the name of its file.
+
+    Several processes may ask at once: one builds, beside the final name, and the others wait for it. Raises
+    BuildError.
+    """
+    path = compiler()
+    if path is None:
+        raise BuildError(f"no {COMPILER} in PATH")
+    parts = (source, version(path), " ".join(FLAGS), processor())
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+    try:
+        folder().mkdir(parents=True, exist_ok=True)
+        target = folder() / f"{name}-{key}.so"
+        if not target.exists():
+            with open(target.with_suffix(".lock"), "w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                if not target.exists():
+                    build(path, source, target)
+        return ctypes.CDLL(str(target))
+    except OSError as error:
+        raise BuildError(str(error)) from error
+
+
+def build(path: str, source: str, target: Path) -> None:
+    """Compile `source` into `target`, and leave the source beside it."""
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f"{target.stem}-") as aside:
+        code, made = Path(aside) / f"{target.stem}.cpp", Path(aside) / target.name
+        code.write_text(source)
+        command = (path, *FLAGS, str(code), "-o", str(made))
+        try:
+            answer = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+        except subprocess.TimeoutExpired as error:
+            raise BuildError(f"{path} took more than {SECONDS} s") from error
+        if answer.returncode:
+            lines = answer.stderr.splitlines()
+            words = [line for line in lines if "error" in line] or lines
+            raise BuildError(f"{path} failed: {' | '.join(words[:3])}")
+        os.replace(code, target.with_suffix(".cpp"))
+        os.replace(made, target)

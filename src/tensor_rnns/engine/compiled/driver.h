@@ -1,0 +1,129 @@
+
+// ---- the scans -------------------------------------------------------------------------------------------
+// A block of rows of one replica runs through time by itself: every block is one item of work. Gradients of the
+// leaves are added in the order of the blocks.
+
+constexpr long larger(long a, long b) { return a > b ? a : b; }
+
+static constexpr long FEW = 1 << 16;  // numbers below which starting a thread costs more than it gains
+static constexpr long ARENA = SCRATCH * Wide::W;
+template <class Block> constexpr long CHUNK = chunk<Block>(RECORD + STATES + KEPT);
+template <class Block>
+constexpr long ROOM = (2 * STATES + INPUTS + SCRATCH_BACK + CHUNK<Block> * KEPT) * Block::W;
+static constexpr long ARENA_BACK = larger(ROOM<Wide>, ROOM<Narrow>);
+
+template <class Block> static void forward(const Call& call, const Unit& unit) {
+  constexpr int W = Block::W, H = WIDTH[0];
+  const real* const packed = call.packed + unit.replica * PACKED;
+  real* const scratch = call.arena + unit.thread * ARENA;
+  real* const tape = call.tape + unit.place * RECORD * (call.keep ? call.steps : 1);
+  real* const states = call.states + unit.place * STATES * (call.keep ? call.steps + 1 : 2);
+  const long row = unit.replica * call.batch + unit.first, rows = call.replicas * call.batch;
+  for (int i = 0; i < COUNT; ++i)
+    gather<Block>(states + PLACE[i] * W, call.initial[i] + row * WIDTH[i], WIDTH[i], WIDTH[i], unit.rows);
+  const real* inputs = call.inputs + unit.replica * call.input_replica + unit.first * call.input_row;
+  real* after = states;
+  for (long t = 0; t < call.steps; ++t, inputs += call.input_step) {
+    const real* const before = after;
+    after = states + (call.keep ? t + 1 : (t + 1) & 1) * STATES * W;
+    real* const record = tape + (call.keep ? t : 0) * RECORD * W;
+    gather<Block>(record, inputs, call.input_row, INPUTS, unit.rows);
+    step<Block>(packed, record, before, after, scratch);
+    if (call.every) scatter<Block>(call.outputs + (t * rows + row) * H, H, after, H, unit.rows);
+  }
+  if (!call.every) scatter<Block>(call.outputs + row * H, H, after, H, unit.rows);
+  for (int i = 0; i < COUNT; ++i)
+    scatter<Block>(call.final[i] + row * WIDTH[i], WIDTH[i], after + PLACE[i] * W, WIDTH[i], unit.rows);
+}
+
+template <class Block> static void backward(const Call& call, const Unit& unit) {
+  constexpr int W = Block::W, H = WIDTH[0];
+  const real* const packed = call.packed + unit.replica * PACKED_BACK;
+  const real* const tape = call.tape + unit.place * RECORD * call.steps;
+  const real* const states = call.states + unit.place * STATES * (call.steps + 1);
+  const long row = unit.replica * call.batch + unit.first, rows = call.replicas * call.batch;
+  real* g = call.arena + unit.thread * ARENA_BACK;  // gradients of the states after a step
+  real* earlier = g + STATES * W;                   // and before it
+  real* const inward = earlier + STATES * W;
+  real* const scratch = inward + INPUTS * W;
+  real* const kept = scratch + SCRATCH_BACK * W;
+  real* const sums = call.sums + unit.item * SUMS;
+  std::memset(g, 0, STATES * W * sizeof(real));
+  std::memset(sums, 0, SUMS * sizeof(real));
+  for (int i = 0; i < COUNT; ++i)
+    if (const real* given = call.final_gradients[i])
+      gather_onto<Block>(g + PLACE[i] * W, given + row * WIDTH[i], WIDTH[i], WIDTH[i], unit.rows);
+  for (long end = call.steps, begin; end > 0; end = begin) {
+    begin = end > CHUNK<Block> ? end - CHUNK<Block> : 0;
+    for (long t = end - 1; t >= begin; --t) {
+      const real* const record = tape + t * RECORD * W;
+      const real* const before = states + t * STATES * W;
+      real* const now = kept + (t - begin) * KEPT * W;
+      if (call.output_gradients && (call.every || t == call.steps - 1))
+        gather_onto<Block>(g, call.output_gradients + ((call.every ? t * rows : 0) + row) * H, H, H, unit.rows);
+      step_back<Block>(packed, record, before, before + STATES * W, g, earlier, now, scratch);
+      if (call.input_gradients) {
+        input_back<Block>(packed, record, before, before + STATES * W, g, earlier, now, scratch, inward);
+        scatter<Block>(call.input_gradients + (t * rows + row) * INPUTS, INPUTS, inward, INPUTS, unit.rows);
+      }
+      real* const other = g;
+      g = earlier;
+      earlier = other;
+    }
+    const real* const before = states + begin * STATES * W;
+    add_leaves<Block>(end - begin, tape + begin * RECORD * W, before, before + STATES * W, kept, sums);
+  }
+  for (int i = 0; i < COUNT; ++i)
+    scatter<Block>(call.initial_gradients[i] + row * WIDTH[i], WIDTH[i], g + PLACE[i] * W, WIDTH[i], unit.rows);
+}
+
+template <class F> static void for_each_block(const Call& call, F work) {
+  const Cut cut(call.batch);
+  const long blocks = cut.blocks();
+  in_parallel(call.replicas * blocks, call.threads, [&](long item, long thread) {
+    const long replica = item / blocks, block = item % blocks;
+    const bool wide = block < cut.wide;
+    const long first = wide ? block * Wide::W : cut.wide * Wide::W + (block - cut.wide) * Narrow::W;
+    const long most = wide ? Wide::W : Narrow::W, left = call.batch - first;
+    const long place = replica * cut.rows() + first;
+    work(Unit{replica, first, int(left < most ? left : most), item, place, thread}, wide);
+  });
+}
+
+// How many numbers the tape, the states, the packed leaves, the arenas and the sums of a call take.
+extern "C" void sizes(long steps, long replicas, long batch, long threads, long keep, long* out) {
+  const Cut cut(batch);
+  out[0] = replicas * cut.rows() * RECORD * (keep ? steps : 1);
+  out[1] = replicas * cut.rows() * STATES * (keep ? steps + 1 : 2);
+  out[2] = replicas * larger(PACKED, PACKED_BACK);
+  out[3] = threads * larger(ARENA, ARENA_BACK);
+  out[4] = replicas * cut.blocks() * SUMS;
+}
+
+extern "C" void run_forward(const Call* given) {
+  const Call& call = *given;
+  in_parallel(call.replicas, call.replicas * PACKED > FEW ? call.threads : 1,
+              [&](long replica, long) { pack_forward(call, replica, call.packed + replica * PACKED); });
+  for_each_block(call, [&](const Unit& unit, bool wide) {
+    wide ? forward<Wide>(call, unit) : forward<Narrow>(call, unit);
+  });
+}
+
+extern "C" void run_backward(const Call* given) {
+  const Call& call = *given;
+  in_parallel(call.replicas, call.replicas * PACKED_BACK > FEW ? call.threads : 1,
+              [&](long replica, long) { pack_backward(call, replica, call.packed + replica * PACKED_BACK); });
+  for_each_block(call, [&](const Unit& unit, bool wide) {
+    wide ? backward<Wide>(call, unit) : backward<Narrow>(call, unit);
+  });
+  const long blocks = Cut(call.batch).blocks();
+  in_parallel(call.replicas, call.replicas * blocks * SUMS > FEW ? call.threads : 1, [&](long replica, long) {
+    real* sums = call.sums + replica * blocks * SUMS;
+    for (long block = 1; block < blocks; ++block)
+      for (long i = 0; i < SUMS; ++i) sums[i] += sums[block * SUMS + i];
+    for (int leaf = 0; leaf < LEAVES; ++leaf) {
+      const long size = OFFSETS[leaf + 1] - OFFSETS[leaf];
+      std::memcpy(call.leaf_gradients[leaf] + replica * size, sums + OFFSETS[leaf], size * sizeof(real));
+    }
+  });
+}

@@ -1,0 +1,249 @@
+"""From a program and its reverse to one C++ file with a forward and a backward scan over time."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import torch
+
+from tensor_rnns.engine.compiled.graph import Node
+from tensor_rnns.engine.compiled.operations import POINTWISE
+from tensor_rnns.engine.compiled.plan import Loop, Product, plan, saved
+from tensor_rnns.engine.compiled.reverse import Backward, reverse
+from tensor_rnns.engine.compiled.trace import Program
+
+REALS = {torch.float32: "float", torch.float64: "double"}
+FOLDER = Path(__file__).parent
+
+
+class Room:
+    """Values of given widths, one behind another."""
+
+    def __init__(self) -> None:
+        self.width = 0
+        self.offsets: dict = {}
+
+    def take(self, key, width: int) -> int:
+        """The offset of `key`, new or known."""
+        if key not in self.offsets:
+            self.offsets[key] = self.width
+            self.width += width
+        return self.offsets[key]
+
+
+class Body:
+    """The code of one step in one direction: where each node lies, and the lines that compute it."""
+
+    def __init__(self, program: Program, places: dict[Node, str], packed: Room, scratch: Room) -> None:
+        self.program = program
+        self.places = dict(places)
+        self.packed = packed
+        self.scratch = scratch
+        self.lines: list[str] = []
+
+    def matrix(self, node: Node) -> str:
+        """Where the packed matrix of a product lies."""
+        leaf, transposed = node.detail
+        rows, columns = self.program.leaves[leaf]
+        return f"packed + {self.packed.take((leaf, transposed), rows * columns)}"
+
+    def row(self, node: Node) -> str:
+        """Where the packed row of a leaf lies."""
+        return f"packed[{self.packed.take((node.detail, False), node.width)} + j]"
+
+    def write(self, steps: Sequence[Product | Loop], stored: Iterable[Node]) -> None:
+        """Append the lines of `steps`; `stored` nodes already have a place and are written there."""
+        onto = {step.onto: step.target for step in steps if isinstance(step, Product) and step.onto}
+        outside = set(stored) | set(onto)
+        for step in steps:
+            if isinstance(step, Product):
+                outside.update(step.product.inputs)
+            else:
+                outside.update(part for node in step.nodes for part in node.inputs if part not in step.nodes)
+        for step in steps:
+            for node in [step.target] if isinstance(step, Product) else step.nodes:
+                end = node
+                while end in onto:
+                    end = onto[end]
+                if end not in self.places and node in outside | {getattr(step, "target", None)}:
+                    self.places[end] = f"scratch + {self.scratch.take(end, end.width)} * W"
+                if end is not node:
+                    self.places[node] = self.places[end]
+        for step in steps:
+            self.lines += self.product(step) if isinstance(step, Product) else self.loop(step, outside)
+
+    def product(self, step: Product) -> list[str]:
+        """One product of matrices."""
+        (left,) = step.product.inputs
+        sizes = f"{left.width}, {step.target.width}, {'true' if step.onto else 'false'}"
+        operands = f"{self.places[left]}, {self.matrix(step.product)}, {self.places[step.target]}"
+        return [f"product<Block, {sizes}>({operands});  // %{step.target.index}"]
+
+    def loop(self, step: Loop, outside: set[Node]) -> list[str]:
+        """One pass over the numbers of a width."""
+        names: dict[Node, str] = {}
+        lines = []
+
+        def get(node: Node) -> str:
+            if node not in names:
+                names[node] = f"a{node.index}"
+                row = node.operation == "row"
+                value = f"splat<Vec>({self.row(node)})" if row else f"at<Vec>({self.places[node]}, i)"
+                lines.append(f"const Vec a{node.index} = {value};")
+            return names[node]
+
+        for node in step.nodes:
+            number = f"real({float(node.detail)!r})" if isinstance(node.detail, float) else ""
+            code = POINTWISE[node.operation].code.format(*map(get, node.inputs), n=number)
+            lines.append(f"const Vec a{node.index} = {code};")
+            names[node] = f"a{node.index}"
+            if node in outside:
+                lines.append(f"put({self.places[node]}, i, a{node.index});")
+        head = f"for (int j = 0; j < {step.width}; ++j)"
+        inner = "  for (int i = j * V; i < (j + 1) * V; ++i) {"
+        return [head, inner, *(f"    {line}" for line in lines), "  }"]
+
+
+def indent(lines: Iterable[str], by: int) -> str:
+    """Lines moved to the right."""
+    return "\n".join(" " * by + line for line in lines)
+
+
+def function(template: str, name: str, arguments: str, lines: Iterable[str]) -> str:
+    """A C++ function."""
+    return f"{template}static INLINE void {name}({arguments}) {{\n{indent(lines, 2)}\n}}\n"
+
+
+BLOCK = "template <class Block>\n"
+USING = "using Vec = typename Block::vector; constexpr int W = Block::W, V = Block::V;"
+READ = "const real* packed, const real* record, const real* before, const real* after, const real* g"
+STRIDES = {"record": "RECORD * W", "before": "STATES * W", "after": "STATES * W", "kept": "KEPT * W"}
+
+
+def packing(name: str, program: Program, packed: Room) -> str:
+    """The function that copies the leaves of a replica in the order of the code."""
+    lines = []
+    for (leaf, transposed), offset in packed.offsets.items():
+        sizes = program.leaves[leaf][::-1] if transposed else program.leaves[leaf]
+        choice = "true" if transposed else "false"
+        lines.append(
+            f"pack_leaf(call, replica, {leaf}, {choice}, {sizes[0]}, {sizes[1]}, packed + {offset});"
+        )
+    return function("", name, "const Call& call, long replica, real* packed", lines)
+
+
+def constant(kind: str, **values: int | list[int]) -> str:
+    """A line of constants; a list makes an array."""
+    parts = [
+        f"{name}[] = {{{', '.join(map(str, value))}}}" if isinstance(value, list) else f"{name} = {value}"
+        for name, value in values.items()
+    ]
+    return f"static constexpr {kind} {', '.join(parts)};"
+
+
+def source(program: Program, dtype: torch.dtype) -> str:
+    """The whole C++ file for `dtype`."""
+    printed = str(program)
+    backward = reverse(program)
+    states, tape, sums = Room(), Room(), Room()
+    for i, width in enumerate(program.states):
+        states.take(i, width)
+    tape.take("input", program.inputs)
+    keep = saved(program, backward)
+    for node in keep:
+        tape.take(node, node.width)
+    for leaf, (rows, columns) in enumerate(program.leaves):
+        sums.take(leaf, rows * columns)
+    places = {node: f"record + {tape.offsets[node]} * W" for node in keep}
+    for node in program.graph.nodes:
+        if node.operation == "input":
+            places[node] = "record"
+        if node.operation in ("state", "gradient"):
+            base = "before" if node.operation == "state" else "g"
+            places[node] = f"{base} + {states.offsets[node.detail]} * W"
+    for i, node in enumerate(program.outputs):
+        places[node] = f"after + {states.offsets[i]} * W"
+    leaves = [sums.offsets[leaf] for leaf in range(len(program.leaves))]
+    parts = [
+        "\n".join(f"// {line}".rstrip() for line in f"{printed}\n\nand back:\n{backward}".splitlines()),
+        f"\nusing real = {REALS[dtype]};\n",
+        (FOLDER / "kernel.h").read_text(),
+        f"// ---- the step of {program.name} ----\n",
+        constant("long", RECORD=tape.width, STATES=states.width, SUMS=sums.width),
+        constant("int", INPUTS=program.inputs, COUNT=len(program.states), LEAVES=len(program.leaves)),
+        constant("int", WIDTH=list(program.states), PLACE=list(states.offsets.values())),
+        constant("long", OFFSETS=[*leaves, sums.width]),
+        forward_code(program, places, keep),
+        backward_code(program, backward, places, states, sums),
+        (FOLDER / "driver.h").read_text(),
+    ]
+    return "\n".join(parts)
+
+
+def forward_code(program: Program, places: dict[Node, str], keep: Sequence[Node]) -> str:
+    """The functions `pack_forward` and `step`."""
+    packed, scratch = Room(), Room()
+    body = Body(program, places, packed, scratch)
+    stored = [*program.outputs, *keep]
+    body.write(plan(stored, (), stored), stored)
+    arguments = "const real* packed, real* record, const real* before, real* after, real* scratch"
+    parts = [
+        constant("long", PACKED=packed.width, SCRATCH=scratch.width),
+        "",
+        packing("pack_forward", program, packed),
+        function(BLOCK, "step", arguments, [USING, *body.lines]),
+    ]
+    return "\n".join(parts)
+
+
+def backward_code(
+    program: Program, backward: Backward, places: dict[Node, str], states: Room, sums: Room
+) -> str:
+    """The functions `pack_backward`, `step_back`, `input_back` and `add_leaves`."""
+    packed, scratch, kept = Room(), Room(), Room()
+    given = {node for node in places if node.operation != "gradient"}
+    places = dict(places)
+    operands = [node for _, left, g in backward.matrices for node in (left, g)]
+    operands += [g for _, g in backward.rows]
+    fresh = [node for node in dict.fromkeys(operands) if node not in given]
+    for node in fresh:
+        places[node] = f"kept + {kept.take(node, node.width)} * W"
+    for i, node in enumerate(backward.states):
+        if node:
+            places[node] = f"earlier + {states.offsets[i]} * W"
+    stored = [*fresh, *(node for node in backward.states if node)]
+    body = Body(program, places, packed, scratch)
+    body.write(plan(stored, given, stored), stored)
+    for i, width in enumerate(program.states):
+        if backward.states[i] is None:
+            body.lines.append(f"clear(earlier + {states.offsets[i]} * W, {width} * W);")
+    inward = Body(program, places, packed, scratch)
+    if backward.input:
+        inward.places[backward.input] = "inward"
+        inward.write(plan([backward.input], given | set(stored), [backward.input]), [backward.input])
+    else:
+        inward.lines.append("clear(inward, INPUTS * W);")
+    passes = []
+    for leaf, left, g in backward.matrices:
+        operand = f"{places[left]}, {STRIDES[places[left].split()[0]]}, {places[g]}, KEPT * W"
+        passes.append(
+            f"outer<Block>(steps, {left.width}, {g.width}, {operand}, sums + {sums.offsets[leaf]});"
+        )
+    for leaf, g in backward.rows:
+        passes.append(
+            f"row_sums<Block>(steps, {g.width}, {places[g]}, KEPT * W, sums + {sums.offsets[leaf]});"
+        )
+    span = (
+        "long steps, const real* record, const real* before, const real* after, const real* kept, real* sums"
+    )
+    rest = "const real* earlier, const real* kept, real* scratch, real* inward"
+    parts = [
+        constant("long", PACKED_BACK=packed.width, SCRATCH_BACK=scratch.width, KEPT=kept.width),
+        "",
+        packing("pack_backward", program, packed),
+        function(
+            BLOCK, "step_back", f"{READ}, real* earlier, real* kept, real* scratch", [USING, *body.lines]
+        ),
+        function(BLOCK, "input_back", f"{READ}, {rest}", [USING, *inward.lines]),
+        function(BLOCK, "add_leaves", span, ["constexpr int W = Block::W;", *passes]),
+    ]
+    return "\n".join(parts)

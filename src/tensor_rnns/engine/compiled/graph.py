@@ -1,0 +1,68 @@
+"""The intermediate representation: one step of a cell for one replica, as nodes that can be printed.
+
+A node is a block [B, width] of numbers, except `row`, which is one row [1, width] for the whole batch.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+SOURCES = ("input", "state", "row", "gradient")
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """One value of the step.
+
+    `operation` is one of SOURCES, `product` or a name in `operations.POINTWISE`. `detail` is the number of a
+    state, row leaf or incoming gradient; (matrix leaf, transposed) of a product; the number of an operation
+    with a number; else None.
+    """
+
+    index: int
+    operation: str
+    inputs: tuple["Node", ...]
+    width: int
+    detail: Any = None
+
+    def __str__(self) -> str:
+        parts = [f"%{node.index}" for node in self.inputs]
+        parts += [str(self.detail)] if self.detail is not None else []
+        return f"%{self.index} = {self.operation}({', '.join(parts)}) [{self.width}]"
+
+
+@dataclass
+class Graph:
+    """Nodes in an order in which each follows its inputs; equal nodes are made once."""
+
+    nodes: list[Node] = field(default_factory=list)
+    known: dict[tuple, Node] = field(default_factory=dict)
+
+    def add(self, operation: str, *inputs: Node, width: int | None = None, detail: Any = None) -> Node:
+        """The node of this operation, inputs and detail; as wide as its first input if no width is given."""
+        key = (operation, tuple(node.index for node in inputs), detail)
+        if key not in self.known:
+            width = inputs[0].width if width is None else width
+            self.known[key] = Node(len(self.nodes), operation, inputs, width, detail)
+            self.nodes.append(self.known[key])
+        return self.known[key]
+
+    def own(self, node: Node) -> Node:
+        """A fresh copy of `node`, which shares its place in memory with nothing."""
+        copy = Node(len(self.nodes), "copy", (node,), node.width)
+        self.nodes.append(copy)
+        return copy
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.nodes))
+
+
+def needed(roots: Iterable[Node], given: Iterable[Node] = ()) -> set[Node]:
+    """Every node that `roots` depend on, themselves included, without what is `given` and the sources."""
+    given, found, stack = set(given), set(), list(roots)
+    while stack:
+        node = stack.pop()
+        if node not in found and node not in given and node.operation not in SOURCES:
+            found.add(node)
+            stack.extend(node.inputs)
+    return found

@@ -1,0 +1,100 @@
+"""Cells of odd sizes with random parameters, and the gradients of everything that a run returns."""
+
+import os
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from tensor_rnns import cells
+from tensor_rnns.cells.base import Cell
+
+RANKED = ("gmr", "gmr_c", "tgu", "tgu_c")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernels(tmp_path_factory):
+    """Kernels are built into a folder of the test session, or into the one that the environment names."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "TENSOR_RNNS_KERNELS" not in os.environ:
+            patch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path_factory.mktemp("kernels")))
+        yield
+
+
+@pytest.fixture
+def block():
+    """The `cell` block of a name, of 9 units unless said otherwise."""
+    return lambda name, hidden=9, rank=4: (
+        {"name": name, "hidden": hidden} | ({"rank": rank} if name in RANKED else {})
+    )
+
+
+@pytest.fixture
+def setting():
+    """A function that draws parameters, inputs and states of a cell in float64."""
+
+    def draw(cell, replicas=3, batch=7, steps=11, seed=1):
+        rng = np.random.default_rng(seed)
+
+        def normal(*shape):
+            return torch.from_numpy(rng.standard_normal(shape))
+
+        cell = cells.build(cell, 2) if isinstance(cell, dict) else cell
+        params = {name: 0.4 * normal(replicas, *shape) for name, shape in cell.shapes().items()}
+        inputs = normal(steps, replicas, batch, cell.inputs)
+        state = tuple(normal(replicas, batch, cell.hidden) for _ in cell.states)
+        return SimpleNamespace(cell=cell, params=params, inputs=inputs, state=state)
+
+    return draw
+
+
+@pytest.fixture
+def results():
+    """A function that runs an engine and returns, by name, outputs, final states and every gradient.
+
+    The loss weighs each output and each final state with another random number.
+    """
+
+    def compute(run, s, dtype, last_only=False, seed=9):
+        def leaf(tensor):
+            return tensor.to(dtype, copy=True).requires_grad_()
+
+        params = {name: leaf(value) for name, value in s.params.items()}
+        inputs, state = leaf(s.inputs), tuple(map(leaf, s.state))
+        outputs, final = run(s.cell, params, inputs, state, last_only=last_only)
+        generator = np.random.default_rng(seed)
+        weights = [torch.from_numpy(generator.standard_normal(tuple(y.shape))) for y in (outputs, *final)]
+        loss = sum((w.to(dtype) * y).sum() for w, y in zip(weights, (outputs, *final), strict=True))
+        loss.backward()
+        found = {"outputs": outputs.detach(), "gradient of inputs": inputs.grad}
+        found |= {f"final {i}": part.detach() for i, part in enumerate(final)}
+        found |= {f"gradient of state {i}": part.grad for i, part in enumerate(state)}
+        return found | {f"gradient of {name}": value.grad for name, value in params.items()}
+
+    return compute
+
+
+@pytest.fixture
+def sink():
+    """A cell of 2 inputs and 3 units in two states that uses every operation; one state is a bare product."""
+    return Sink()
+
+
+class Sink(Cell):
+    """Its roots and quotients stay away from zero."""
+
+    name = "sink"
+    states = ("h", "m")
+    inputs, hidden = 2, 3
+
+    def shapes(self):
+        return {"W": (2, 3), "U": (3, 3), "g": (1, 3), "V": (3, 3)}
+
+    def step(self, p, x, state):
+        h, m = state
+        a = torch.relu(x @ p["W"]) - torch.sigmoid(m) * p["g"]
+        b = 2 / (1.5 + torch.exp(-h)) + torch.sqrt(a**2 + 0.7) / (
+            3 - torch.tanh(h @ (p["U"] / p["U"].norm(dim=(-2, -1), keepdim=True)))
+        )
+        return torch.lerp(torch.tanh(b), 0.1 - h, torch.sigmoid(a)), (b * 0.3) @ p["V"]

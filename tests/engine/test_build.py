@@ -1,0 +1,167 @@
+"""Proves that kernels are built once, and that every reason for the eager loop is said once and by name."""
+
+import ctypes
+import logging
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from tensor_rnns import cells, engine
+from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine import compiled, eager
+from tensor_rnns.engine.compiled import build, emit
+
+SOURCE = 'extern "C" int answer() { return 42; }\n'
+BUILDER = """
+import importlib.util, sys, time
+spec = importlib.util.spec_from_file_location("build", sys.argv[1])
+build = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(build)
+real = build.build
+def slow(*arguments):
+    print("built", flush=True)
+    time.sleep(0.5)
+    real(*arguments)
+build.build = slow
+print(build.library(sys.argv[2], "answer").answer())
+"""
+
+
+@dataclass(frozen=True)
+class Sorted(Cell):
+    """A cell whose step has no C++."""
+
+    name = "sorted"
+    inputs: int = 2
+    hidden: int = 3
+
+    def shapes(self):
+        return {"W": (2, 3)}
+
+    def step(self, p, x, state):
+        return (torch.sort(x @ p["W"] + state[0]).values,)
+
+
+@pytest.fixture
+def fresh(monkeypatch, tmp_path):
+    """No kernel is known, and the folder is empty."""
+    monkeypatch.setattr(compiled, "READY", {})
+    monkeypatch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path))
+    compiled.supported.cache_clear()
+    yield tmp_path
+    compiled.supported.cache_clear()
+
+
+def run(function, cell):
+    """One run of a cell on fixed numbers."""
+    rng = np.random.default_rng(4)
+    params = {
+        name: torch.from_numpy(rng.standard_normal((2, *shape))) for name, shape in cell.shapes().items()
+    }
+    inputs = torch.from_numpy(rng.standard_normal((5, 2, 4, cell.inputs)))
+    return function(cell, params, inputs, cell.initial_state(2, 4, dtype=torch.float64))
+
+
+def runs_eager(cell, caplog):
+    """Run twice; the numbers must be those of the eager loop, the words are returned."""
+    with caplog.at_level(logging.WARNING):
+        for _ in range(2):
+            outputs, _ = run(compiled.run, cell)
+            assert torch.equal(outputs, run(eager.run, cell)[0])
+    return [record.getMessage() for record in caplog.records]
+
+
+def test_two_processes_build_once(tmp_path, monkeypatch):
+    monkeypatch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path))
+    command = (sys.executable, "-c", BUILDER, build.__file__, SOURCE)
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    said = "".join(process.communicate(timeout=120)[0] for process in both)
+    assert sorted(said.split()) == ["42", "42", "built"]
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".cpp", ".lock", ".so"]
+    assert next(tmp_path.glob("*.cpp")).read_text() == SOURCE
+
+
+def test_a_kernel_is_known_by_source_flags_and_processor(tmp_path, monkeypatch):
+    monkeypatch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path))
+    build.library(SOURCE, "answer")
+    build.library(SOURCE, "answer")
+    monkeypatch.setattr(build, "processor", lambda: "another")
+    build.library(SOURCE, "answer")
+    monkeypatch.setattr(build, "FLAGS", (*build.FLAGS, "-g"))
+    build.library(SOURCE, "answer")
+    build.library(SOURCE + "\n", "answer")
+    assert len(list(tmp_path.glob("answer-*.so"))) == 4
+
+
+def test_the_folder_of_kernels(monkeypatch):
+    monkeypatch.setenv("TENSOR_RNNS_KERNELS", "/somewhere")
+    assert build.folder() == Path("/somewhere")
+    monkeypatch.delenv("TENSOR_RNNS_KERNELS")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
+    assert build.folder() == Path("/cache/tensor-rnns/kernels")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", "/home/someone")
+    assert build.folder() == Path("/home/someone/.cache/tensor-rnns/kernels")
+
+
+def test_without_a_compiler(fresh, monkeypatch, caplog):
+    monkeypatch.setenv("PATH", "")
+    cell = cells.build({"name": "vanilla", "hidden": 3}, 2)
+    assert runs_eager(cell, caplog) == ["cell vanilla runs eager, not compiled: no g++ in PATH"]
+    caplog.clear()
+    assert [engine.choose("auto", {"name": "vanilla", "hidden": 3}) for _ in range(2)] == ["eager", "eager"]
+    assert [r.getMessage() for r in caplog.records] == [
+        "cell vanilla runs eager, not compiled: no g++ in PATH"
+    ]
+
+
+def test_a_compiler_that_fails(fresh, monkeypatch, caplog):
+    monkeypatch.setattr(build, "FLAGS", ("-no-such-flag",))
+    cell = cells.build({"name": "vanilla", "hidden": 3}, 2)
+    (words,) = runs_eager(cell, caplog)
+    assert words.startswith("cell vanilla runs eager, not compiled: ")
+    assert "no-such-flag" in words
+    assert not list(fresh.glob("*.so"))
+
+
+def test_an_unknown_operation(fresh, monkeypatch, caplog):
+    assert runs_eager(Sorted(), caplog) == ["cell sorted runs eager, not compiled: aten.sort.default"]
+    caplog.clear()
+    monkeypatch.setattr(compiled.cells, "build", lambda block, inputs: Sorted())
+    assert [engine.choose("auto", {"name": "sorted"}) for _ in range(2)] == ["eager", "eager"]
+    assert [r.getMessage() for r in caplog.records] == [
+        "cell sorted runs eager, not compiled: aten.sort.default"
+    ]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_the_functions_of_a_vector(dtype):
+    names = {"exponential": torch.exp, "sigmoid": torch.sigmoid, "hyperbolic_tangent": torch.tanh}
+    code = [f"using real = {emit.REALS[dtype]};", (emit.FOLDER / "kernel.h").read_text()]
+    for name in names:
+        code.append(
+            f'extern "C" void {name}_of(real* p, int n) {{\n'
+            f"  for (int i = 0; i < n / lanes<wide_vector>; ++i) put(p, i, {name}(at<wide_vector>(p, i)));\n}}"
+        )
+    library = build.library("\n".join(code), "functions")
+    limit = 88.7 if dtype == torch.float32 else 709.7
+    x = torch.cat(
+        [torch.linspace(-limit, limit, 20_001, dtype=torch.float64), torch.logspace(-9, 0, 4000).double()]
+    )
+    x = torch.cat([x, -x, torch.zeros(16 - 2 * len(x) % 16, dtype=torch.float64)]).to(dtype)
+    for name, function in names.items():
+        y, exact = x.clone(), function(x.double())
+        getattr(library, f"{name}_of")(ctypes.c_void_p(y.data_ptr()), len(y))
+        least = torch.finfo(dtype).tiny * 4
+        error = (y.double() - exact).abs() / exact.abs().clamp(min=least) / torch.finfo(dtype).eps
+        assert error[exact.abs() > least].max() < 4, name
+    ends = torch.tensor([torch.inf, -torch.inf, torch.nan, 1e4, -1e4, 0.0, -0.0, 1.0] * 8, dtype=dtype)
+    for name, function in names.items():
+        y = ends.clone()
+        getattr(library, f"{name}_of")(ctypes.c_void_p(y.data_ptr()), len(y))
+        torch.testing.assert_close(y, function(ends), equal_nan=True)

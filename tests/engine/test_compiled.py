@@ -1,0 +1,253 @@
+"""Proves that the compiled engine gives the numbers of the float64 eager loop, and the bits it promises."""
+
+import gc
+from pathlib import Path
+
+import pytest
+import torch
+
+from tensor_rnns import cells, engine
+from tensor_rnns.engine import compiled, eager
+
+BOUND = {torch.float32: 1e-5, torch.float64: 1e-12}
+NAMES = ["gmr", "gmr_c", "gru", "irnn", "lstm", "tgu", "tgu_c", "vanilla"]
+
+
+@pytest.fixture
+def threads():
+    """Set the number of threads for one test."""
+    before = torch.get_num_threads()
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(autouse=True)
+def strictly_compiled(monkeypatch):
+    """A silent eager loop cannot pass for the compiled engine."""
+
+    def refuse(*_, **__):
+        raise AssertionError("the eager loop ran in place of the compiled engine")
+
+    monkeypatch.setattr(compiled.eager, "run", refuse)
+
+
+@pytest.fixture(scope="module")
+def reference():
+    """The eager loop."""
+    return eager.run
+
+
+def agree(ours, theirs, bound):
+    """Each of ours differs from theirs by at most `bound` of their greatest value."""
+    assert ours.keys() == theirs.keys()
+    for name, value in theirs.items():
+        error = (ours[name].double() - value).abs().max() / value.abs().max().clamp(min=1e-30)
+        assert error <= bound, f"{name}: {error:.1e}"
+
+
+def same(ours, theirs):
+    """Equal bits."""
+    assert ours.keys() == theirs.keys()
+    for name, value in theirs.items():
+        assert torch.equal(ours[name], value), name
+
+
+def alone(s, replica):
+    """The setting of one replica of a cohort."""
+    chosen = slice(replica, replica + 1)
+    one = {name: value[chosen] for name, value in s.params.items()}
+    return type(s)(
+        cell=s.cell, params=one, inputs=s.inputs[:, chosen], state=tuple(part[chosen] for part in s.state)
+    )
+
+
+def test_every_cell_is_tested():
+    assert sorted(cells.families()) == NAMES
+
+
+@pytest.mark.parametrize("dtype", BOUND, ids=str)
+@pytest.mark.parametrize("name", NAMES)
+def test_outputs_and_gradients(reference, block, setting, results, name, dtype):
+    s = setting(block(name))
+    for last_only in (False, True):
+        expected = results(reference, s, torch.float64, last_only)
+        agree(results(compiled.run, s, dtype, last_only), expected, BOUND[dtype])
+
+
+@pytest.mark.parametrize("dtype", BOUND, ids=str)
+def test_every_operation(reference, sink, setting, results, dtype):
+    s = setting(sink, batch=5)
+    agree(results(compiled.run, s, dtype), results(reference, s, torch.float64), BOUND[dtype])
+
+
+@pytest.mark.parametrize("batch", [1, 8, 23, 40])
+def test_every_cut_of_the_batch(reference, block, setting, results, batch):
+    s = setting(block("tgu"), replicas=2, batch=batch, steps=5)
+    agree(results(compiled.run, s, torch.float32), results(reference, s, torch.float64), 1e-5)
+
+
+def test_full_length(reference, block, setting, results):
+    s = setting(block("tgu"), replicas=1, steps=750)
+    for last_only in (False, True):
+        expected = results(reference, s, torch.float64, last_only)
+        agree(results(compiled.run, s, torch.float32, last_only), expected, 1e-5)
+
+
+@pytest.mark.parametrize(("name", "hidden", "batch", "steps"), [("tgu", 9, 7, 300), ("lstm", 63, 23, 20)])
+def test_bits_do_not_depend_on_the_cohort_or_on_threads(
+    block, setting, results, threads, name, hidden, batch, steps
+):
+    s = setting(block(name, hidden), replicas=5, batch=batch, steps=steps)
+    threads(1)
+    whole = results(compiled.run, s, torch.float32)
+    threads(2)
+    same(results(compiled.run, s, torch.float32), whole)
+    three = type(s)(
+        cell=s.cell,
+        params={key: value[:3] for key, value in s.params.items()},
+        inputs=s.inputs[:, :3],
+        state=tuple(part[:3] for part in s.state),
+    )
+    for cohort in (three, *(alone(s, replica) for replica in range(2))):
+        threads(1)
+        one = pieces(cohort)
+        threads(2)
+        same(pieces(cohort), one)
+    for replica in range(3):
+        first, second = pieces(s), pieces(alone(s, replica))
+        same(
+            {key: cut(value, replica) for key, value in first.items()},
+            {key: cut(v, 0) for key, v in second.items()},
+        )
+        same(
+            {key: cut(value, replica) for key, value in pieces(three).items()},
+            {k: cut(v, 0) for k, v in second.items()},
+        )
+
+
+def pieces(s):
+    """Outputs and gradients for a loss that weighs every replica alike."""
+    params = {name: value.float().requires_grad_() for name, value in s.params.items()}
+    inputs, state = (
+        s.inputs.float().requires_grad_(),
+        tuple(part.float().requires_grad_() for part in s.state),
+    )
+    outputs, final = compiled.run(s.cell, params, inputs, state)
+    (outputs.square().sum() + sum(part.sin().sum() for part in final)).backward()
+    found = {"outputs": outputs.detach(), "inputs": inputs.grad}
+    found |= {f"state {i}": part.grad.unsqueeze(0) for i, part in enumerate(state)}
+    return found | {name: value.grad.unsqueeze(0) for name, value in params.items()}
+
+
+def cut(tensor, replica):
+    """One replica of [T, S, ...]."""
+    return tensor[:, replica]
+
+
+def test_without_a_replica_axis(reference, block, setting, results):
+    s = alone(setting(block("lstm")), 1)
+    plain = type(s)(
+        cell=s.cell,
+        params={name: value[0] for name, value in s.params.items()},
+        inputs=s.inputs[:, 0],
+        state=tuple(part[0] for part in s.state),
+    )
+    for last_only in (False, True):
+        expected = results(reference, plain, torch.float64, last_only)
+        agree(results(compiled.run, plain, torch.float64, last_only), expected, 1e-12)
+
+
+def test_without_gradients_the_outputs_are_the_same(block, setting):
+    s = setting(block("gru"))
+    params = {name: value.float().requires_grad_() for name, value in s.params.items()}
+    inputs, state = s.inputs.float(), tuple(part.float() for part in s.state)
+    kept, final = compiled.run(s.cell, params, inputs, state)
+    with torch.no_grad():
+        light, end = compiled.run(s.cell, params, inputs, state)
+    assert torch.equal(light, kept)
+    assert torch.equal(end[0], final[0])
+    assert kept.requires_grad
+    assert not light.requires_grad
+
+
+def test_only_what_is_wanted_gets_a_gradient_and_views_are_read_in_place(reference, block, setting):
+    s = setting(block("tgu_c"))
+    generator = torch.Generator().manual_seed(2)
+    count = sum(value[0].numel() for value in s.params.values())
+    flat = torch.randn(3, count + 1, dtype=torch.float64, generator=generator).requires_grad_()
+    pieces = flat[:, 1:].split([value[0].numel() for value in s.params.values()], dim=1)
+    params = {
+        name: piece.unflatten(1, value.shape[1:])
+        for (name, value), piece in zip(s.params.items(), pieces, strict=True)
+    }
+    inputs = s.inputs[:, :1].expand_as(s.inputs)
+    found = []
+    for run in (reference, compiled.run):
+        outputs, _ = run(s.cell, params, inputs, s.state, last_only=True)
+        found.append(torch.autograd.grad(outputs.square().sum(), flat)[0])
+    torch.testing.assert_close(found[1], found[0], rtol=1e-12, atol=1e-12)
+
+
+def test_backward_twice_gives_the_same_and_double_backward_is_refused(block, setting):
+    s = setting(block("vanilla"))
+    params = {name: value.clone().requires_grad_() for name, value in s.params.items()}
+    outputs, _ = compiled.run(s.cell, params, s.inputs, s.state)
+    loss = outputs.square().sum()
+    first = torch.autograd.grad(loss, params["U"], retain_graph=True)[0]
+    compiled.run(s.cell, params, s.inputs, s.state)
+    assert torch.equal(torch.autograd.grad(loss, params["U"], retain_graph=True)[0], first)
+    (again,) = torch.autograd.grad(loss, params["U"], create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        again.sum().backward()
+
+
+def test_a_replica_that_diverges_leaves_the_others_alone(block, setting):
+    s = setting(block("irnn"), steps=60)
+    healthy = pieces(s)
+    s.params["U"][1] = 1e6
+    sick = pieces(s)
+    assert not torch.isfinite(sick["outputs"][-1, 1]).any()
+    for replica in (0, 2):
+        same({k: cut(v, replica) for k, v in sick.items()}, {k: cut(v, replica) for k, v in healthy.items()})
+
+
+def test_denormals_are_flushed_inside_and_not_outside(block, setting):
+    s = setting(block("vanilla"))
+    params = {name: torch.zeros_like(value).float() for name, value in s.params.items()}
+    params["b"] += 1e-40
+    zeros = tuple(torch.zeros_like(part).float() for part in s.state)
+    outputs, _ = compiled.run(s.cell, params, s.inputs.float(), zeros)
+    assert not outputs.any()
+    assert (torch.full((64,), 1e-30) * 1e-10).all()
+
+
+def test_wrong_sizes_are_refused(block, setting):
+    s = setting(block("tgu"))
+    params = s.params | {"U": s.params["U"][:2]}
+    with pytest.raises(
+        ValueError, match=r"cell tgu: U \(2, 9, 9\) torch.float64 on cpu given; allowed: \(3, 9, 9\)"
+    ):
+        compiled.run(s.cell, params, s.inputs, s.state)
+
+
+def test_memory_does_not_grow(block, setting):
+    s = setting(block("tgu"), steps=200)
+    for call in range(600):
+        pieces(s)
+        if call == 100:
+            gc.collect()
+            before = resident()
+    assert resident() - before < 8
+    assert len(compiled.kernel.POOL.free) <= 8
+
+
+def resident():
+    """MiB of memory of this process."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
+
+
+def test_what_auto_picks(block):
+    picked = {name: engine.choose("auto", block(name), "cpu") for name in cells.families()}
+    assert picked == dict.fromkeys(NAMES, "compiled")
+    assert engine.choose("auto", block("tgu"), "cuda") == "eager"
+    assert engine.choose("auto", None, "cpu") == "eager"

@@ -1,0 +1,101 @@
+"""Proves that a step becomes the graph it should, and that what has no code is refused by name."""
+
+import pytest
+import torch
+
+from tensor_rnns import cells
+from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine.compiled.operations import Unsupported
+from tensor_rnns.engine.compiled.trace import trace
+
+
+class Guest(Cell):
+    """A cell of 2 inputs and 3 units with a step of its own."""
+
+    name = "guest"
+    inputs, hidden = 2, 3
+
+    def __init__(self, formula):
+        self.formula = formula
+
+    def shapes(self):
+        return {"W": (2, 3), "U": (3, 3), "g": (1, 3)}
+
+    def step(self, p, x, state):
+        return (self.formula(p, x, state[0]),)
+
+
+def test_the_graph_of_a_tensor_cell_can_be_read():
+    cell = cells.build({"name": "gmr_c", "hidden": 5, "rank": 4}, 3)
+    assert str(trace(cell)).splitlines() == [
+        "step of gmr_c",
+        "leaf 0 = transpose(slice(A, 1, 0, -1), -2, -1) [3, 4]",
+        "leaf 1 = transpose(slice(A, 1, -1, 9223372036854775807), -2, -1) [1, 4]",
+        "leaf 2 = transpose(slice(C, 1, 0, -1), -2, -1) [5, 4]",
+        "leaf 3 = transpose(slice(C, 1, -1, 9223372036854775807), -2, -1) [1, 4]",
+        "leaf 4 = B [4, 5]",
+        "%0 = input() [3]",
+        "%1 = state(0) [5]",
+        "%2 = product(%0, (0, False)) [4]",
+        "%3 = row(1) [4]",
+        "%4 = add(%2, %3) [4]",
+        "%5 = product(%1, (2, False)) [4]",
+        "%6 = row(3) [4]",
+        "%7 = add(%5, %6) [4]",
+        "%8 = multiply(%4, %7) [4]",
+        "%9 = product(%8, (4, False)) [5]",
+        "%10 = tanh(%9) [5]",
+        "state 0 = %10",
+    ]
+
+
+def test_views_of_parameters_are_taken_of_all_replicas_at_once():
+    cell = cells.build({"name": "gmr_c", "hidden": 5, "rank": 4}, 3)
+    params = {name: torch.randn(6, *shape) for name, shape in cell.shapes().items()}
+    leaves = trace(cell).hoisted(params, 6)
+    assert torch.equal(leaves[1], params["A"][..., -1:].mT)
+    assert leaves[2].data_ptr() == params["C"].data_ptr()
+
+
+def test_other_expressions_of_parameters_are_evaluated_replica_by_replica():
+    program = trace(Guest(lambda p, x, h: x @ p["W"] + h @ (p["U"] / p["U"].norm(dim=0)) + p["g"].exp()))
+    params = {name: torch.randn(4, *shape) for name, shape in Guest(None).shapes().items()}
+    weights, matrix, row = program.hoisted(params, 4)
+    assert torch.equal(weights, params["W"])
+    torch.testing.assert_close(matrix, params["U"] / params["U"].norm(dim=1, keepdim=True))
+    assert torch.equal(row, params["g"].exp())
+
+
+def test_equal_expressions_are_one_node():
+    program = trace(Guest(lambda p, x, h: torch.tanh(h @ p["U"]) * torch.tanh(h @ p["U"])))
+    assert [node.operation for node in program.graph.nodes] == [
+        "input",
+        "state",
+        "product",
+        "tanh",
+        "multiply",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("formula", "words"),
+    [
+        (lambda p, x, h: torch.cumsum(h, -1), "aten.cumsum.default"),
+        (lambda p, x, h: h**3, "aten.pow.Tensor_Scalar with exponent 3"),
+        (lambda p, x, h: h * h.sum(-1, keepdim=True), "aten.sum"),
+        (lambda p, x, h: h * (x @ p["W"])[:, :1], "aten.slice"),
+        (lambda p, x, h: h.add_(1), "aten.add_.Tensor"),
+        (lambda p, x, h: h * float(h[0, 0]), "aten.select|aten._local_scalar"),
+        (lambda p, x, h: h + torch.ones(3, 3), "beside a block of the batch"),
+        (lambda p, x, h: h[:, :2], "a state that changes its shape"),
+    ],
+)
+def test_what_has_no_code_is_named(formula, words):
+    with pytest.raises(Unsupported, match=words):
+        trace(Guest(formula))
+
+
+def test_a_tensor_from_outside_the_step_is_refused():
+    constant = torch.ones(1, 3)
+    with pytest.raises(Unsupported, match="from outside the step"):
+        trace(Guest(lambda p, x, h: h + constant))
