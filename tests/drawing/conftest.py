@@ -36,9 +36,9 @@ def key(condition: str, variant: str, seed: int) -> dict:
 
 @pytest.fixture
 def data() -> ArtefactData:
-    """Two of three conditions, three variants, four seeds of 30 updates; one LSTM of T250 fails at update 11.
+    """Two of three conditions, three variants, four seeds of 30 updates; an LSTM of T250 fails at update 11.
 
-    The value of a seed at update u is (seed + 1)^2 / u, ten times that at T500: all numbers are known by hand.
+    The value of a seed at update u is (seed + 1)^2 / u, ten times that at T500: all are known by hand.
     A search run of the TGU lies far off; nothing that is drawn may see it.
     """
     curves, runs, metrics, records = [], [], [], []

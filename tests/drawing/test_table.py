@@ -46,6 +46,15 @@ def test_columns_by_condition(data, artefact):
     assert made.rows[0][:4] == ["TGU", "8.606", "2.5 ± 2.1", "25 ± 21"]
 
 
+def test_a_column_that_a_model_lacks_does_not_count_for_n(data, artefact):
+    columns = [
+        {"label": "loss", "measure": NLL},
+        {"label": "rank", "measure": {"name": "setting", "key": "cell.rank"}},
+    ]
+    made = table.draw(data, artefact("table", where={"condition": "T250"}, columns=columns))
+    assert list(made.rows[0]) == ["TGU", "2.5 ± 2.1", "–", "4", "0"]
+
+
 def test_a_computed_table(data, artefact):
     data.experiment.content["paper_values"]["counts"] = {
         "table": [{"item": "a", "name": "slow", "value": 0.9}]

@@ -97,7 +97,8 @@ def draw(data: ArtefactData, artefact: Artefact) -> Table:
             row.append(cell.text)
             numbers = (label, paper, cell.ours, cell.low, cell.high, cell.n, cell.failed)
             records.append(place | dict(zip(RECORD, numbers, strict=True)))
-        row += [] if computed else [_span(cell.n for cell in cells), _span(cell.failed for cell in cells)]
+        ours = [cell for cell in cells if cell.ours is not None]
+        row += [] if computed else [_span(cell.n for cell in ours), _span(cell.failed for cell in ours)]
         rows.append(row)
     notes = [] if computed else ["Ours: mean ± half of the 95 % t interval over n replicas."]
     notes += [f"{text[0].upper()}{text[1:]}." for text in data.remarks(chosen)]
@@ -246,6 +247,6 @@ def _cell(
 
 
 def _span(numbers: Iterable[int]) -> str:
-    """One number, or the smallest and largest where the columns differ; columns without ours do not count."""
-    found = sorted(set(numbers))
+    """One number, or the smallest and largest where the columns differ; 0 for none."""
+    found = sorted(set(numbers)) or [0]
     return str(found[0]) if len(found) == 1 else f"{found[0]}–{found[-1]}"
