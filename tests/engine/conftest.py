@@ -22,7 +22,7 @@ def kernels(tmp_path_factory):
         yield
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def block():
     """The `cell` block of a name, of 9 units unless said otherwise."""
     return lambda name, hidden=9, rank=4: (

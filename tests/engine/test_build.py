@@ -146,7 +146,8 @@ def test_the_functions_of_a_vector(dtype):
     for name in names:
         code.append(
             f'extern "C" void {name}_of(real* p, int n) {{\n'
-            f"  for (int i = 0; i < n / lanes<wide_vector>; ++i) put(p, i, {name}(at<wide_vector>(p, i)));\n}}"
+            f"  for (int i = 0; i < n / lanes<wide_vector>; ++i) "
+            f"put(p, i, {name}(at<wide_vector>(p, i)));\n}}"
         )
     library = build.library("\n".join(code), "functions")
     limit = 88.7 if dtype == torch.float32 else 709.7

@@ -1,6 +1,8 @@
 """Proves that the compiled engine gives the numbers of the float64 eager loop, and the bits it promises."""
 
 import gc
+import itertools
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,17 @@ def strictly_compiled(monkeypatch):
 def reference():
     """The eager loop."""
     return eager.run
+
+
+@pytest.fixture(scope="module", autouse=True)
+def built(kernels, block):
+    """The kernels of every cell and dtype, two at a time."""
+
+    def build(name, dtype):
+        compiled.prepare(cells.build(block(name), 2), dtype, torch.device("cpu"))
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(build, *zip(*itertools.product(NAMES, BOUND), strict=True)))
 
 
 def agree(ours, theirs, bound):
@@ -78,6 +91,14 @@ def test_outputs_and_gradients(reference, block, setting, results, name, dtype):
 def test_every_operation(reference, sink, setting, results, dtype):
     s = setting(sink, batch=5)
     agree(results(compiled.run, s, dtype), results(reference, s, torch.float64), BOUND[dtype])
+
+
+def test_the_vectors_of_any_processor(reference, block, setting, results, monkeypatch):
+    plain = tuple(flag for flag in compiled.build.FLAGS if not flag.startswith("-march"))
+    monkeypatch.setattr(compiled.build, "FLAGS", plain)
+    monkeypatch.setattr(compiled, "READY", {})
+    s = setting(block("tgu"))
+    agree(results(compiled.run, s, torch.float32), results(reference, s, torch.float64), 1e-5)
 
 
 @pytest.mark.parametrize("batch", [1, 8, 23, 40])
@@ -209,6 +230,16 @@ def test_a_replica_that_diverges_leaves_the_others_alone(block, setting):
     assert not torch.isfinite(sick["outputs"][-1, 1]).any()
     for replica in (0, 2):
         same({k: cut(v, replica) for k, v in sick.items()}, {k: cut(v, replica) for k, v in healthy.items()})
+
+
+def test_rows_that_are_missing_to_a_block_cannot_overflow_into_the_sums(block, setting):
+    s = setting(block("irnn"), replicas=1, batch=3, steps=200)
+    s.params["U"][:] = 3 * torch.eye(9)
+    s.params["W"][:], s.params["b"][:], s.inputs[:] = 1, 1, -10
+    s.state[0][:] = 0
+    found = pieces(s)
+    assert not found["outputs"].any()
+    assert all(torch.isfinite(value).all() for value in found.values())
 
 
 def test_denormals_are_flushed_inside_and_not_outside(block, setting):

@@ -1,0 +1,1 @@
+"""Measurements that are run by hand; nothing here is a test."""
