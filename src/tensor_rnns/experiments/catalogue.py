@@ -1,24 +1,30 @@
 """The catalogue: every paper and experiment file of a folder, read into plain records."""
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
+from yaml import YAMLError
 
+from tensor_rnns.experiments.reading import parse
 from tensor_rnns.experiments.records import Artefact, Claim, Experiment
 
 PAPER_FILE = "paper.yaml"
 
 
+@cache
+def parsed(text: str) -> Any:
+    """The content of YAML text; kept, because a workflow reads each file several times."""
+    return parse(text)
+
+
 def read_yaml(path: Path) -> Any:
     """The content of a YAML file as plain data; ValueError naming file and line where it is not YAML."""
-    from ruamel.yaml.error import YAMLError
-
-    reader = YAML(typ="safe", pure=True)
     try:
-        return reader.load(path.read_text(encoding="utf-8"))
+        return deepcopy(parsed(path.read_text(encoding="utf-8")))
     except YAMLError as error:
         raise ValueError(f"{path}: not YAML: {error}") from None
 

@@ -277,7 +277,6 @@ def check(root: Path, schema: Path, names: Names, shown: Path | None = None) -> 
         short = path.relative_to(shown) if shown and path.is_relative_to(shown) else path
         try:
             content = read_yaml(path)
-            tree = YAML(typ="rt").load(path.read_text(encoding="utf-8"))
         except ValueError as error:
             found.append(str(error).replace(str(path), str(short)))
             continue
@@ -292,6 +291,7 @@ def check(root: Path, schema: Path, names: Names, shown: Path | None = None) -> 
                         problems.append(
                             ((kind, name), f"{name!r} stands in {other.name} already; an id has one home")
                         )
+        tree = YAML(typ="rt").load(path.read_text(encoding="utf-8")) if problems else None
         found += [
             f"{short}:{line_of(tree, place)}: {'.'.join(map(str, place)) or 'file'}: {message}"
             for place, message in problems
