@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from tensor_rnns.analysis.runs import MissingValue
 from tensor_rnns.experiments import SCALES, Catalogue, Experiment, Replica, cohorts, resolve
 from tensor_rnns.files import read_json, write_json
 
@@ -30,7 +31,7 @@ def refusals() -> Iterator[None]:
     """Turn an error that a person can mend into one message and exit code 2, without a traceback."""
     try:
         yield
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, MissingValue) as error:
         click.echo(f"tensor-rnns: {error}", err=True)
         sys.exit(2)
 
@@ -156,8 +157,8 @@ def chunk_of(
 @click.option("--state", type=click.Path(path_type=Path), default=Path(".state"), show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True)
 def train(
-    scale, data, paper, experiment, condition, variant, option, stage, chunk, cohort_size, chosen, engine, device,
-    threads, checkpoint_seconds, ready, state, out,
+    scale, data, paper, experiment, condition, variant, option, stage, chunk, cohort_size, chosen,
+    engine, device, threads, checkpoint_seconds, ready, state, out,
 ) -> None:  # fmt: skip
     """Train one chunk of replicas; goes on from its checkpoint if it has one."""
     from tensor_rnns.training import job

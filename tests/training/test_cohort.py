@@ -99,6 +99,23 @@ def test_epochs_need_a_task_with_epochs():
     assert cohort.Schedule.of({"epochs": 3, "evaluate": {"every": "epoch"}}, 7).updates == 21
 
 
+@pytest.mark.parametrize(
+    "block", [{"keep": "best"}, {"early_stop": {"patience": 2}, "evaluate": {"every": "end"}}]
+)
+def test_choosing_the_best_needs_a_validation(block):
+    """Without a validation during training there is no best: asking for it is refused before any work."""
+    with pytest.raises(ValueError, match=r"need a validation during training, but evaluate\.every is end"):
+        cohort.Schedule.of({"updates": 3} | block, None)
+    with pytest.raises(ValueError, match=r"evaluate\.every is epoch, but the task has no epochs"):
+        cohort.Schedule.of({"updates": 3, "evaluate": {"every": "epoch"}}, None)
+
+
+def test_an_unknown_criterion_names_the_metrics(make_learner):
+    """The lowest of a metric that the task does not have cannot be kept."""
+    with pytest.raises(ValueError, match=r"evaluate\.criterion is 'acuracy'; the task's metrics are loss"):
+        run(make_learner(), evaluate_every=1, criterion="acuracy")
+
+
 @pytest.mark.parametrize(("seconds", "words"), [(59.4, "59 s"), (200, "3 min 20 s"), (18600, "5 h 10 min")])
 def test_durations_read_like_words(seconds, words):
     """Time left is said in the unit a person would use."""

@@ -13,6 +13,7 @@ rule collect:
     log:
         "results/{scale}/logs/collect/{paper}/{experiment}.log",
     params:
+        digest=digest.of_source(digest.PACKAGE / "analysis" / "collect.py"),
         runs=lambda wildcards: runs(experiment_of(wildcards), wildcards.scale),
         out=lambda wildcards, output: str(Path(output[0]).parent),
     shell:

@@ -7,14 +7,8 @@ def raw_of(wildcards):
 
 
 def dataset_digest(dataset):
-    """The data set's entry and the code of its parser."""
-    parser = digest.PACKAGE / "datasets" / f"{dataset}.py"
-    return digest.digest(
-        [
-            repr(datasets.entry(dataset)),
-            digest.of_source(parser) if parser.exists() else "",
-        ]
-    )
+    """The data set's entry and the code of the parsers."""
+    return digest.digest([repr(datasets.entry(dataset)), digest.of_room("datasets")])
 
 
 rule download:

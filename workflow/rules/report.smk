@@ -18,6 +18,15 @@ def datasets_used(wildcards):
     return [f"results/data/ready/{dataset}.json" for dataset in sorted(used - {None})]
 
 
+def judged_by(experiment):
+    """What a verdict rests on beside the numbers: the claims, the paper's values and the paper's protocol."""
+    drawn = {"title", "artefacts", "deviations", "scales"}
+    settings = {
+        key: block for key, block in experiment.content.items() if key not in drawn
+    }
+    return [settings, experiment.scale_block("paper")]
+
+
 rule judge:
     input:
         all_evidence,

@@ -92,7 +92,9 @@ rule select:
     log:
         "results/{scale}/logs/select/" + CURVE + ".log",
     params:
-        digest=lambda wildcards: digest.digest(experiment_of(wildcards).search),
+        digest=lambda wildcards: digest.digest(
+            [experiment_of(wildcards).search, digest.of_room("analysis")]
+        ),
         runs=lambda wildcards: runs(
             experiment_of(wildcards), wildcards.scale, ["search"], place_of(wildcards)
         ),
@@ -157,7 +159,7 @@ rule compute:
 
 def computed_digest(experiment, scale):
     """Arguments and code of a computed experiment; the cells are code it may call."""
-    rooms = ("compute", "cells", "bilinear")
+    rooms = ("compute", "cells", "bilinear", "models", "tasks")
     deeper = [
         digest.of_source(p) for p in sorted((digest.PACKAGE / "compute").glob("*/*.py"))
     ]

@@ -64,8 +64,9 @@ def run_row(record: dict[str, Any], replica: dict[str, Any], path: Path) -> dict
             for name in (*KEY, "status", "updates", "parameters", "protocol", "hash", "searched")
         }
         row |= {name: replica.get(name) for name in ("failed_at", "seconds_per_update")}
-        row |= {name: record[name] for name in ("engine", "device", "threads", "commit")}
-        host = record["host"]
+        where = record | replica
+        row |= {name: where[name] for name in ("engine", "device", "threads", "commit")}
+        host = where["host"]
     except KeyError as error:
         raise ValueError(f"{path}: a record without {error}; replicas need {list(RUNS)}") from None
     row["host"] = host if isinstance(host, str) else json.dumps(host, sort_keys=True, ensure_ascii=False)

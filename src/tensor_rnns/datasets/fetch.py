@@ -12,7 +12,7 @@ from tensor_rnns.datasets.sums import Refused, check
 from tensor_rnns.datasets.transfer import NO_SPACE, Patience, transfer
 
 
-class DownloadError(Exception):
+class DownloadError(OSError):
     """A file could not be had; the message lists every address tried with its reason."""
 
 

@@ -2,6 +2,9 @@
 
 from collections.abc import Callable, Mapping
 
+import torch
+
+from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import compiled, eager
 
 RUNS = {"eager": eager.run, "compiled": compiled.run}
@@ -17,6 +20,16 @@ def choose(name: str, cell: Mapping | None, device: str = "cpu") -> str:
         return "compiled" if cell is not None and device == "cpu" and compiled.supports(cell) else "eager"
     if name not in RUNS:
         raise ValueError(f"engine {name!r} asked for; allowed: auto, {', '.join(RUNS)}")
+    return name
+
+
+def settle(name: str, cell: Cell | None, dtype: torch.dtype, device: torch.device) -> str:
+    """The engine that will really run: `name`, or eager where a kernel was chosen and cannot be built here.
+
+    Asked once, at the start of a replica, so that the run record and the name of the result tell the truth.
+    """
+    if name == "compiled" and (cell is None or compiled.prepare(cell, dtype, device) is None):
+        return "eager"
     return name
 
 

@@ -1,7 +1,7 @@
 """Runs of the paper's scale that are kept in the repository, and the report that is made from them alone.
 
-They are a source of runs, not a result: no rule makes them, so nothing can plan a training over them. Weights stay
-behind; metrics, curves, the run record with its resolved settings, and the choice of a search are small.
+They are a source of runs, not a result: no rule makes them, so nothing can plan a training over them. Weights
+stay behind; metrics, curves, the run record with its resolved settings, and the choice of a search are small.
 """
 
 import shutil
@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tensor_rnns.analysis.collect import collect
-from tensor_rnns.experiments import Catalogue
+from tensor_rnns.experiments import KEY, Catalogue
+from tensor_rnns.files import read_json
 
 KEPT = ("metrics.csv", "curves.csv.gz", "record.json")
 SCALE = "recorded"
@@ -18,8 +19,8 @@ SCALE = "recorded"
 def record(catalogue: Catalogue, paper: str, experiment: str, results: Path) -> list[Path]:
     """Copy the runs of one experiment at the paper's scale below `results`/recorded; returns the folders.
 
-    A computed experiment has one table instead. An older recording of the same curve is replaced. ValueError where
-    the experiment is unknown or nothing of it was run.
+    A computed experiment has one table instead. An older recording of the same curve is replaced. ValueError
+    where the experiment is unknown or nothing of it was run.
     """
     if (paper, experiment) not in catalogue.experiments:
         known = sorted(f"{p} {e}" for p, e in catalogue.experiments)
@@ -31,21 +32,36 @@ def record(catalogue: Catalogue, paper: str, experiment: str, results: Path) -> 
         target.parent.mkdir(parents=True, exist_ok=True)
         written.append(Path(shutil.copy2(table, target)))
     source = results / "paper" / "runs" / paper / experiment
-    for found in sorted(source.rglob("record.json")):
-        target = results / SCALE / "runs" / paper / experiment / found.parent.relative_to(source)
-        target.mkdir(parents=True, exist_ok=True)
-        for name in KEPT:
-            shutil.copy2(found.parent / name, target / name)
-        written.append(target)
-    for found in sorted(source.rglob("chosen.json")):
-        target = results / SCALE / "runs" / paper / experiment / found.relative_to(source)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(found, target)
+    home = results / SCALE / "runs" / paper / experiment
+    for curve in sorted({found.parents[1] for found in source.rglob("record.json")}):
+        target = home / curve.relative_to(source)
+        shutil.rmtree(target, ignore_errors=True)
+        for run in newest_runs(curve):
+            (target / run.name).mkdir(parents=True)
+            for name in KEPT:
+                shutil.copy2(run / name, target / run.name / name)
+            written.append(target / run.name)
+        if (curve / "chosen.json").exists():
+            shutil.copy2(curve / "chosen.json", target / "chosen.json")
     if not written:
         raise ValueError(
             f"{paper} {experiment}: nothing was run at the paper's scale, so nothing can be recorded"
         )
     return written
+
+
+def newest_runs(curve: Path) -> list[Path]:
+    """The run folders of a curve without those that hold a replica which a newer folder holds too.
+
+    After a change of the cohort size, folders of the old cut lie beside the new ones.
+    """
+    kept, seen = [], set()
+    for path in sorted(curve.glob("*/record.json"), key=lambda path: path.stat().st_mtime_ns, reverse=True):
+        keys = {tuple(replica[name] for name in KEY) for replica in read_json(path)["replicas"]}
+        if not keys & seen:
+            kept.append(path.parent)
+            seen |= keys
+    return sorted(kept)
 
 
 def collect_recorded(catalogue: Catalogue, results: Path, say: Callable[[str], None] = print) -> None:

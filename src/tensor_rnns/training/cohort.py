@@ -71,17 +71,28 @@ class Schedule:
             updates = int(training["epochs"]) * per_epoch
         else:
             updates = int(training["updates"])
-        evaluate = dict(training.get("evaluate") or {"every": "end", "splits": []})
-        every = evaluate.get("every", "end")
+        evaluate = {"every": "end", "splits": []} | dict(training.get("evaluate") or {})
+        every = evaluate["every"]
+        if every == "epoch" and per_epoch is None:
+            raise ValueError(
+                "evaluate.every is epoch, but the task has no epochs; give a number of updates or end"
+            )
+        pace = {"end": 0, "epoch": per_epoch}.get(every, every)
+        keep = training.get("keep", "last")
+        stop = training.get("early_stop")
+        patience = stop["patience"] if isinstance(stop, Mapping) else None
+        if not pace and (keep == "best" or patience is not None):
+            raise ValueError(
+                f"keep: {keep}, early_stop: {stop or 'none'} need a validation during training, but "
+                "evaluate.every is end; allowed are epoch and a number of updates"
+            )
         return cls(
             updates=updates,
             log_every=int(training.get("log_every", 1)),
-            evaluate_every={"end": 0, "epoch": per_epoch or 0}.get(every, every),
-            final_splits=tuple(evaluate.get("splits", ())),
-            keep=training.get("keep", "last"),
-            patience=(training.get("early_stop") or {}).get("patience")
-            if isinstance(training.get("early_stop"), Mapping)
-            else None,
+            evaluate_every=pace,
+            final_splits=tuple(evaluate["splits"]),
+            keep=keep,
+            patience=patience,
             criterion=evaluate.get("criterion"),
         )
 
@@ -140,9 +151,13 @@ def step(learner: Learner, optimiser: optimisers.Optimiser, limit: Tensor | None
 
 
 def validate(learner: Learner, schedule: Schedule, state: State) -> None:
-    """Evaluate on the validation split, keep the best parameters, and stop who has waited long enough."""
+    """Evaluate on the validation split, keep the parameters of the lowest criterion, and stop who has waited
+    long enough; ValueError where the task has no metric of the criterion's name.
+    """
     values = learner.evaluate(state.parameters, "valid")
     criterion = schedule.criterion or next(iter(values))
+    if criterion not in values:
+        raise ValueError(f"evaluate.criterion is {criterion!r}; the task's metrics are {', '.join(values)}")
     for name, value in values.items():
         state.evaluated.append((state.update, "valid", name, value.cpu()))
     score = values[criterion].cpu()

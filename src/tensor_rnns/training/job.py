@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +32,11 @@ METRIC_COLUMNS = (*KEY, "split", "name", "value")
 CURVE_COLUMNS = (*KEY, "split", "name", "update", "value")
 
 
-def name_of(replica: Replica, chosen_engine: str) -> str:
-    """The name of a finished result: settings, streams, code, engine and revisions."""
-    return digest(
-        [replica.hash, code_of(replica.settings), chosen_engine, revisions.ENGINE, revisions.TRAINING]
-    )
+def name_of(replica: Replica, chosen_engine: str, device: str) -> str:
+    """The name of a finished result: settings, streams, code, engine, device, instruction set and
+    revisions."""
+    machine = [chosen_engine, device, record.instruction_set() if device == "cpu" else ""]
+    return digest([replica.hash, code_of(replica.settings), *machine, revisions.ENGINE, revisions.TRAINING])
 
 
 @contextmanager
@@ -109,6 +109,7 @@ def train_cohort(
     results: Results,
     title: str,
     checkpoint_seconds: float,
+    surroundings: Mapping[str, Any],
 ) -> None:
     """Train one cohort to its end, from its checkpoint if it has one, and keep the result of every
     replica."""
@@ -127,7 +128,8 @@ def train_cohort(
             progress.close()
     kept, metrics = cohort.finish(learner, schedule, state)
     for index, name in enumerate(names):
-        results.write(name, *result_of(learner, state, kept, metrics, index))
+        tensors, notes = result_of(learner, state, kept, metrics, index)
+        results.write(name, tensors, notes | {"surroundings": dict(surroundings)})
 
 
 def run(
@@ -155,25 +157,38 @@ def run(
     task = tasks.build(settings, dataset)
     chosen_engine = engine.choose(engine_name, settings.get("cell"), device.type)
     model = models.build(settings, task.inputs, task.outputs, chosen_engine)
-    names = [name_of(replica, chosen_engine) for replica in replicas]
+    settled = engine.settle(chosen_engine, getattr(model, "cell", None), dtype_of(settings), device)
+    if settled != chosen_engine:
+        chosen_engine, model = settled, models.build(settings, task.inputs, task.outputs, settled)
+    names = [name_of(replica, chosen_engine, device.type) for replica in replicas]
     results = Results(state_folder / "results")
     title = f"{'/'.join(replicas[0].place[1:])} {replicas[0].stage}"
-    whole = digest(names)
-    with numerics(threads), lock.held(state_folder / "locks" / whole, title):
+    surroundings = record.surroundings(device, threads, chosen_engine)
+    locks = state_folder / "locks"
+    with numerics(threads), lock.held(locks / digest(names), title), ExitStack() as more:
         members = unfinished(names, results, state_folder / "cohorts")
+        if 0 < len(members) < len(names):
+            # Another job, cut differently, may be at these very replicas: then this one waits and looks
+            # again.
+            more.enter_context(lock.held(locks / digest([names[index] for index in members]), title))
+            members = unfinished(names, results, state_folder / "cohorts")
         chosen = [names[index] for index in members]
         checkpoints = Checkpoints(
             state_folder / "cohorts" / digest(chosen),
-            {"replicas": chosen, "engine": chosen_engine, "device": device.type, "threads": threads,
-             "instruction_set": record.instruction_set()},
-        )  # fmt: skip
+            {
+                "replicas": chosen,
+                "engine": chosen_engine,
+                "device": device.type,
+                "threads": threads,
+                "instruction_set": record.instruction_set(),
+            },
+        )
         if members:
             learner = Learner(model, task, [replicas[index] for index in members], device, dtype_of(settings))
-            train_cohort(learner, chosen, checkpoints, results, title, checkpoint_seconds)
+            train_cohort(learner, chosen, checkpoints, results, title, checkpoint_seconds, surroundings)
         else:
             log.info("%s: all %d replicas are finished; nothing to train", title, len(names))
-        write_outputs(replicas, names, results, out, record.surroundings(device, threads, chosen_engine),
-                      time.monotonic() - began)  # fmt: skip
+        write_outputs(replicas, names, results, out, surroundings, time.monotonic() - began)
         checkpoints.remove()
 
 
@@ -208,7 +223,11 @@ def write_outputs(
     surroundings: Mapping,
     seconds: float,
 ) -> None:
-    """The four files of a run folder, from the finished results alone."""
+    """The four files of a run folder, from the finished results alone.
+
+    The record says of each replica where and with which commit it was trained, which may be long before this
+    job; `surroundings` are those of this job, which put the files together.
+    """
     metrics, curves, runs, weights = [], [], [], {}
     for replica, name in zip(replicas, names, strict=True):
         found = results.read(name)
@@ -227,6 +246,10 @@ def write_outputs(
             key
             | {field: notes[field] for field in ("status", "failed_at", "updates", "parameters")}
             | {
+                name: notes["surroundings"][name]
+                for name in ("engine", "device", "host", "threads", "commit")
+            }
+            | {
                 "seconds_per_update": notes["seconds"] / max(notes["updates"], 1) / notes["cohort"],
                 "hash": replica.hash,
                 "protocol": replica.protocol,
@@ -241,7 +264,7 @@ def write_outputs(
     write_csv(out / "curves.csv.gz", curves, CURVE_COLUMNS)
     with writing(out / "weights.safetensors", "wb") as stream:
         stream.write(save(weights))
-    hours = sum(run["seconds_per_update"] * run["updates"] for run in runs) / 3600 * surroundings["threads"]
+    hours = sum(run["seconds_per_update"] * run["updates"] * run["threads"] for run in runs) / 3600
     write_json(
         out / "record.json", {"replicas": runs, "core_hours": hours, "job_seconds": seconds, **surroundings}
     )

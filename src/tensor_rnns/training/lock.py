@@ -13,7 +13,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 log = logging.getLogger(__name__)
@@ -55,12 +55,13 @@ def held(path: Path, what: str) -> Iterator[bool]:
 
         def beat() -> None:
             while True:
-                stream.seek(0)
-                stream.truncate()
-                stream.write(
-                    json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "beat": time.time()})
-                )
-                stream.flush()
+                # A full disk must not end the heartbeat: the lock itself is the kernel's and holds.
+                with suppress(OSError):
+                    stream.seek(0)
+                    stream.truncate()
+                    who = {"pid": os.getpid(), "host": socket.gethostname(), "beat": time.time()}
+                    stream.write(json.dumps(who))
+                    stream.flush()
                 if ended.wait(BEAT_SECONDS):
                     return
 
