@@ -312,9 +312,17 @@ def recorded(results: Path) -> None:
 @scale_option
 @data_option
 @click.option("--cohort-size", type=int, default=5, show_default=True)
-def plan(scale: str, data: str, cohort_size: int) -> None:
-    """List what a scale trains: curves, replicas, jobs, engine."""
-    catalogue = Catalogue.load(PAPERS)
+@click.option("--engine", default="auto", show_default=True)
+def plan(scale: str, data: str, cohort_size: int, engine: str) -> None:
+    """List what a scale trains: curves, replicas, jobs, and the engine of each on this machine's processor."""
+    with refusals():
+        catalogue = Catalogue.load(PAPERS)
+        jobs, trainings = planned(catalogue, scale, data, cohort_size, engine)
+        click.echo(f"{scale} on {data} data: {trainings} trainings in {jobs} jobs")
+
+
+def planned(catalogue: Catalogue, scale: str, data: str, cohort_size: int, engine: str) -> tuple[int, int]:
+    """Print a line for each stage of each experiment; returns how many jobs and trainings there are in all."""
     jobs = trainings = 0
     for (paper, name), experiment in catalogue.experiments.items():
         for stage in ("search", "final"):
@@ -324,12 +332,24 @@ def plan(scale: str, data: str, cohort_size: int) -> None:
             count = sum(len(cohorts([r for r in found if r.place == place], size)) for place in places)
             jobs, trainings = jobs + count, trainings + len(found)
             if found:
-                click.echo(
-                    f"{paper}/{name} {stage}: {len(places)} curves, {len(found)} replicas, {count} jobs"
-                )
+                said = f"{len(places)} curves, {len(found)} replicas, {count} jobs, {engines(found, engine)}"
+                click.echo(f"{paper}/{name} {stage}: {said}")
         if experiment.kind == "compute":
             click.echo(f"{paper}/{name}: computed")
-    click.echo(f"{scale} on {data} data: {trainings} trainings in {jobs} jobs")
+    return jobs, trainings
+
+
+def engines(found: list[Replica], asked: str) -> str:
+    """Which engines the cells of `found` would run on, in words."""
+    try:
+        from tensor_rnns import engine
+    except ModuleNotFoundError:
+        return "engine unknown without torch"
+    cells = {repr(replica.settings["cell"]): replica.settings["cell"] for replica in found}
+    names = [engine.choose(asked, cell, "cpu") for cell in cells.values() if cell is not None]
+    if not names:
+        return "no cell to run over time"
+    return "engine " + ", ".join(f"{name} ({names.count(name)} cells)" for name in sorted(set(names)))
 
 
 @main.command()
