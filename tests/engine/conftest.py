@@ -69,7 +69,8 @@ def results():
         loss.backward()
         found = {"outputs": outputs.detach(), "gradient of inputs": inputs.grad}
         found |= {f"final {i}": part.detach() for i, part in enumerate(final)}
-        found |= {f"gradient of state {i}": part.grad for i, part in enumerate(state)}
+        grads = [torch.zeros_like(part) if part.grad is None else part.grad for part in state]
+        found |= {f"gradient of state {i}": part for i, part in enumerate(grads)}
         return found | {f"gradient of {name}": value.grad for name, value in params.items()}
 
     return compute
@@ -77,7 +78,7 @@ def results():
 
 @pytest.fixture
 def sink():
-    """A cell of 2 inputs and 3 units in two states that uses every operation; one state is a bare product."""
+    """A cell that uses every operation; one state is a bare product, and one product has two readers."""
     return Sink()
 
 
@@ -93,8 +94,28 @@ class Sink(Cell):
 
     def step(self, p, x, state):
         h, m = state
-        a = torch.relu(x @ p["W"]) - torch.sigmoid(m) * p["g"]
-        b = 2 / (1.5 + torch.exp(-h)) + torch.sqrt(a**2 + 0.7) / (
-            3 - torch.tanh(h @ (p["U"] / p["U"].norm(dim=(-2, -1), keepdim=True)))
-        )
+        q = h @ (p["U"] / p["U"].norm(dim=(-2, -1), keepdim=True))
+        a = torch.relu(torch.sigmoid(x @ p["W"] + q) - 0.4) - torch.sigmoid(m) * p["g"]
+        b = 2 / (1.5 + torch.exp(-h)) + torch.sqrt(a**2 + 0.7) / (3 - torch.tanh(q))
         return torch.lerp(torch.tanh(b), 0.1 - h, torch.sigmoid(a)), (b * 0.3) @ p["V"]
+
+
+@pytest.fixture
+def delay():
+    """A cell whose states are handed on, added up or never read."""
+    return Delay()
+
+
+class Delay(Cell):
+    """h_t = tanh(W x_t + U last_{t-1}), last_t = h_{t-1}, sum_t = sum_{t-1} + h_{t-1}, unread_t = W x_t."""
+
+    name = "delay"
+    states = ("h", "last", "sum", "unread")
+    inputs, hidden = 2, 3
+
+    def shapes(self):
+        return {"W": (2, 3), "U": (3, 3)}
+
+    def step(self, p, x, state):
+        h, last, total, _ = state
+        return torch.tanh(x @ p["W"] + last @ p["U"]), h, total + h, x @ p["W"]

@@ -141,7 +141,12 @@ def test_an_unknown_operation(fresh, monkeypatch, caplog):
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 def test_the_functions_of_a_vector(dtype):
-    names = {"exponential": torch.exp, "sigmoid": torch.sigmoid, "hyperbolic_tangent": torch.tanh}
+    names = {
+        "exponential": torch.exp,
+        "sigmoid": torch.sigmoid,
+        "hyperbolic_tangent": torch.tanh,
+        "positive_part": torch.relu,
+    }
     code = [f"using real = {emit.REALS[dtype]};", (emit.FOLDER / "kernel.h").read_text()]
     for name in names:
         code.append(

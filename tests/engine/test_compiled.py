@@ -101,6 +101,13 @@ def test_the_vectors_of_any_processor(reference, block, setting, results, monkey
     agree(results(compiled.run, s, torch.float32), results(reference, s, torch.float64), 1e-5)
 
 
+def test_states_that_are_handed_on_added_up_or_never_read(reference, delay, setting, results):
+    s = setting(delay, batch=5)
+    for last_only in (False, True):
+        expected = results(reference, s, torch.float64, last_only)
+        agree(results(compiled.run, s, torch.float64, last_only), expected, 1e-12)
+
+
 @pytest.mark.parametrize("batch", [1, 8, 23, 40])
 def test_every_cut_of_the_batch(reference, block, setting, results, batch):
     s = setting(block("tgu"), replicas=2, batch=batch, steps=5)
