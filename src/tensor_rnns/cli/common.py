@@ -1,0 +1,51 @@
+"""What the commands share: options, and errors that a person can mend."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tensor_rnns.analysis.runs import MissingValue
+from tensor_rnns.experiments import SCALES, Catalogue, Experiment
+
+PAPERS = Path("workflow/papers")
+SCHEMA = Path("workflow/schemas/experiment.schema.yaml")
+RESULTS = Path("results")
+
+scale_option = click.option("--scale", type=click.Choice(SCALES), default="laptop", show_default=True)
+data_option = click.option(
+    "--data", type=click.Choice(["embedded", "real"]), default="embedded", show_default=True
+)
+results_option = click.option(
+    "--results", type=click.Path(path_type=Path), default=RESULTS, show_default=True
+)
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Turn an error that a person can mend into one message and exit code 2, without a traceback."""
+    try:
+        yield
+    except (ValueError, OSError, MissingValue) as error:
+        click.echo(f"tensor-rnns: {error}", err=True)
+        sys.exit(2)
+
+
+def experiment_named(paper: str, name: str) -> Experiment:
+    """The experiment `name` of `paper`; ValueError listing the allowed names."""
+    catalogue = Catalogue.load(PAPERS, [paper])
+    if (paper, name) not in catalogue.experiments:
+        raise ValueError(
+            f"{paper} has no experiment {name!r}; allowed are {sorted(n for _, n in catalogue.experiments)}"
+        )
+    return catalogue.experiments[paper, name]
+
+
+def place_options(function: Any) -> Any:
+    """The options that name one curve: paper, experiment, condition, variant, option."""
+    for name in ("option", "variant", "condition", "experiment", "paper"):
+        function = click.option(f"--{name}", required=True)(function)
+    return function

@@ -1,0 +1,64 @@
+"""Commands for experiment files and data: check, download, prepare."""
+
+import sys
+from pathlib import Path
+
+import click
+
+from tensor_rnns.cli.common import PAPERS, RESULTS, SCHEMA, refusals
+from tensor_rnns.experiments import Catalogue
+from tensor_rnns.files import write_json
+
+
+@click.command()
+def check() -> None:
+    """Check every experiment file; print all errors at once."""
+    from tensor_rnns import datasets
+    from tensor_rnns.analysis import measures
+    from tensor_rnns.experiments.check import Names, check
+
+    found = check(PAPERS, SCHEMA, Names(datasets.names(), measures.arguments), Path.cwd())
+    for problem in found:
+        click.echo(problem, err=True)
+    if found:
+        click.echo(f"{len(found)} problems in the experiment files; nothing was run", err=True)
+        sys.exit(2)
+    catalogue = Catalogue.load(PAPERS)
+    click.echo(
+        f"{len(catalogue.experiments)} experiments, {len(catalogue.artefacts)} figures and tables, "
+        f"{len(catalogue.claims)} claims: all well"
+    )
+
+
+@click.command()
+@click.argument("sources", nargs=-1)
+@click.option("--all", "everything", is_flag=True, help="Download every source.")
+@click.option(
+    "--mirror", "mirrors", multiple=True, help="Base address tried before the public ones; may be repeated."
+)
+@click.option("--into", type=click.Path(path_type=Path), default=RESULTS / "data" / "raw", show_default=True)
+def download(sources: tuple[str, ...], everything: bool, mirrors: tuple[str, ...], into: Path) -> None:
+    """Download SOURCES, verify size and sha256, and only then give the files their names."""
+    from tensor_rnns import datasets
+
+    known = sorted({datasets.source_of(dataset) for dataset in datasets.names()} - {None})
+    with refusals():
+        if not sources and not everything:
+            raise ValueError(f"no source given; allowed are {', '.join(known)}, or --all")
+        for source in known if everything else sources:
+            found = datasets.download(source, into, mirrors)
+            write_json(into / source / "verified.json", {path.name: path.stat().st_size for path in found})
+
+
+@click.command()
+@click.argument("dataset")
+@click.option("--raw", type=click.Path(path_type=Path), default=RESULTS / "data" / "raw", show_default=True)
+@click.option(
+    "--into", type=click.Path(path_type=Path), default=RESULTS / "data" / "ready", show_default=True
+)
+def prepare(dataset: str, raw: Path, into: Path) -> None:
+    """Parse one data set, compare its counted facts, and write it ready for training."""
+    from tensor_rnns import datasets
+
+    with refusals():
+        datasets.prepare(dataset, raw, into)

@@ -1,0 +1,141 @@
+"""Commands that the jobs of the workflow are: train, select, compute, probe, collect."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from tensor_rnns.cli.common import (
+    RESULTS,
+    data_option,
+    experiment_named,
+    place_options,
+    refusals,
+    scale_option,
+)
+from tensor_rnns.experiments import Replica, cohorts, resolve
+from tensor_rnns.files import read_json
+
+
+def chosen_values(
+    path: Path | None, place: tuple[str, str, str]
+) -> dict[tuple[str, str, str], dict[str, Any]] | None:
+    """The values that a search chose for one curve, from its chosen.json."""
+    return None if path is None else {place: read_json(path)["values"]}
+
+
+def chunk_of(
+    found: list[Replica], condition: str, variant: str, option: str, size: int, chunk: int
+) -> list[Replica]:
+    """The replicas of one train job; ValueError where the curve or the chunk does not exist."""
+    mine = [r for r in found if (r.condition, r.variant, r.option) == (condition, variant, option)]
+    chunks = cohorts(mine, size)
+    if not chunks:
+        allowed = sorted({f"{r.condition}/{r.variant}/{r.option}" for r in found})
+        raise ValueError(f"no replicas for {condition}/{variant}/{option}; allowed are {allowed}")
+    if chunk >= len(chunks):
+        raise ValueError(
+            f"chunk {chunk} of {condition}/{variant}/{option}; allowed are 0 to {len(chunks) - 1}"
+        )
+    return chunks[chunk]
+
+
+@click.command()
+@scale_option
+@data_option
+@place_options
+@click.option("--stage", type=click.Choice(["search", "final"]), default="final", show_default=True)
+@click.option("--chunk", type=int, default=0, show_default=True)
+@click.option("--cohort-size", type=int, default=5, show_default=True)
+@click.option(
+    "--chosen", type=click.Path(path_type=Path, exists=True), help="The chosen.json of the search before."
+)
+@click.option("--engine", default="auto", show_default=True)
+@click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
+@click.option("--threads", type=int, default=1, show_default=True)
+@click.option("--checkpoint-seconds", type=float, default=60.0, show_default=True)
+@click.option(
+    "--ready", type=click.Path(path_type=Path), default=RESULTS / "data" / "ready", show_default=True
+)
+@click.option("--state", type=click.Path(path_type=Path), default=Path(".state"), show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+def train(
+    scale, data, paper, experiment, condition, variant, option, stage, chunk, cohort_size, chosen,
+    engine, device, threads, checkpoint_seconds, ready, state, out,
+) -> None:  # fmt: skip
+    """Train one chunk of replicas; goes on from its checkpoint if it has one."""
+    from tensor_rnns.training import job
+    from tensor_rnns.training.cohort import Interrupted
+
+    with refusals():
+        values = chosen_values(chosen, (condition, variant, option))
+        found = experiment_named(paper, experiment).replicas(scale, data, stage, values)
+        replicas = chunk_of(found, condition, variant, option, cohort_size, chunk)
+        try:
+            job.run(replicas, out, state, ready, engine, device, threads, checkpoint_seconds)
+        except Interrupted as stop:
+            click.echo(f"tensor-rnns: {stop}", err=True)
+            sys.exit(143)
+
+
+@click.command()
+@scale_option
+@data_option
+@place_options
+@click.argument("runs", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+def select(scale, data, paper, experiment, condition, variant, option, runs, out) -> None:
+    """Choose the grid point of one curve from its search RUNS, by validation alone."""
+    from tensor_rnns.analysis import selection
+
+    with refusals():
+        asked = experiment_named(paper, experiment)
+        values = resolve.points(resolve.grid(asked, scale, condition, variant, option))
+        selection.select_from_folders(runs, asked.search["select"], values, out)
+
+
+@click.command()
+@click.option("--paper", required=True)
+@click.option("--experiment", required=True)
+@scale_option
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+def compute(paper: str, experiment: str, scale: str, out: Path) -> None:
+    """Compute one experiment that needs no training."""
+    from tensor_rnns.compute import run
+
+    with refusals():
+        run.run(experiment_named(paper, experiment), scale, out)
+
+
+@click.command()
+@click.option("--paper", required=True)
+@click.option("--experiment", required=True)
+@click.option("--name", required=True, help="The probe's name in the experiment file.")
+@click.option(
+    "--ready", type=click.Path(path_type=Path), default=RESULTS / "data" / "ready", show_default=True
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The .npz file; a .csv is written beside it.",
+)
+@click.argument("runs", nargs=-1, type=click.Path(path_type=Path, exists=True))
+def probe(paper: str, experiment: str, name: str, ready: Path, out: Path, runs: tuple[Path, ...]) -> None:
+    """Take small arrays from the trained weights of RUNS."""
+    from tensor_rnns.probes import run
+
+    with refusals():
+        run.run(experiment_named(paper, experiment), name, runs, ready, out)
+
+
+@click.command()
+@click.argument("runs", nargs=-1, type=click.Path(path_type=Path, exists=True))
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+def collect(runs: tuple[Path, ...], out: Path) -> None:
+    """Join the metrics, curves and records of the RUNS of one experiment."""
+    from tensor_rnns.analysis.collect import collect
+
+    with refusals():
+        collect(runs, out)

@@ -1,0 +1,145 @@
+"""Commands from tables to the report: draw, judge, report, record, recorded, plan, target."""
+
+from pathlib import Path
+
+import click
+
+from tensor_rnns.cli.common import PAPERS, RESULTS, data_option, refusals, results_option, scale_option
+from tensor_rnns.experiments import Catalogue, Replica, cohorts
+
+
+@click.command()
+@scale_option
+@results_option
+@click.option("--paper", required=True)
+@click.argument("artefact")
+def draw(scale: str, results: Path, paper: str, artefact: str) -> None:
+    """Draw one figure or table."""
+    from tensor_rnns.drawing.render import render
+
+    with refusals():
+        render(Catalogue.load(PAPERS), scale, paper, artefact, results)
+
+
+@click.command()
+@scale_option
+@results_option
+@click.option("--papers", default="", help="Names separated by commas; empty means all.")
+def judge(scale: str, results: Path, papers: str) -> None:
+    """Judge every claim and write claims.csv."""
+    from tensor_rnns.analysis.judge import judge
+
+    with refusals():
+        judge(Catalogue.load(PAPERS, [name for name in papers.split(",") if name] or None), scale, results)
+
+
+@click.command()
+@scale_option
+@data_option
+@results_option
+@click.option("--papers", default="", help="Names separated by commas; empty means all.")
+@click.option("--partial", is_flag=True, help="Judge and draw what is there first; for runs that failed.")
+def report(scale: str, data: str, results: Path, papers: str, partial: bool) -> None:
+    """Write the report in HTML and LaTeX, and in PDF where a LaTeX engine is installed."""
+    from tensor_rnns.report.build import build
+
+    with refusals():
+        build(
+            Catalogue.load(PAPERS, [name for name in papers.split(",") if name] or None),
+            scale,
+            data,
+            results,
+            partial,
+        )
+
+
+@click.command()
+@click.option("--paper", required=True)
+@click.option("--experiment", required=True)
+@results_option
+def record(paper: str, experiment: str, results: Path) -> None:
+    """Keep the runs of one experiment at the paper's scale in results/recorded, to be committed."""
+    from tensor_rnns.report import recorded
+
+    with refusals():
+        for folder in recorded.record(Catalogue.load(PAPERS), paper, experiment, results):
+            click.echo(folder)
+
+
+@click.command()
+@results_option
+def recorded(results: Path) -> None:
+    """Make the report of the recorded runs; trains nothing and needs no torch."""
+    from tensor_rnns.report import recorded as kept
+    from tensor_rnns.report.build import build
+
+    with refusals():
+        catalogue = Catalogue.load(PAPERS)
+        kept.collect_recorded(catalogue, results)
+        build(catalogue, kept.SCALE, "real", results, partial=True)
+
+
+@click.command()
+@scale_option
+@data_option
+@click.option("--cohort-size", type=int, default=5, show_default=True)
+@click.option("--engine", default="auto", show_default=True)
+def plan(scale: str, data: str, cohort_size: int, engine: str) -> None:
+    """List what a scale trains: curves, replicas, jobs, and the engine of each on this machine's
+    processor."""
+    with refusals():
+        catalogue = Catalogue.load(PAPERS)
+        jobs, trainings = planned(catalogue, scale, data, cohort_size, engine)
+        click.echo(f"{scale} on {data} data: {trainings} trainings in {jobs} jobs")
+
+
+def planned(catalogue: Catalogue, scale: str, data: str, cohort_size: int, engine: str) -> tuple[int, int]:
+    """Print a line for each stage of each experiment; returns how many jobs and trainings there are in
+    all."""
+    jobs = trainings = 0
+    for (paper, name), experiment in catalogue.experiments.items():
+        for stage in ("search", "final"):
+            found = experiment.replicas(scale, data, stage)
+            places = {r.place for r in found}
+            size = experiment.cohort_size(cohort_size)
+            count = sum(len(cohorts([r for r in found if r.place == place], size)) for place in places)
+            jobs, trainings = jobs + count, trainings + len(found)
+            if found:
+                said = f"{len(places)} curves, {len(found)} replicas, {count} jobs, {engines(found, engine)}"
+                click.echo(f"{paper}/{name} {stage}: {said}")
+        if experiment.kind == "compute":
+            click.echo(f"{paper}/{name}: computed")
+    return jobs, trainings
+
+
+def engines(found: list[Replica], asked: str) -> str:
+    """Which engines the cells of `found` would run on, in words."""
+    try:
+        from tensor_rnns import engine
+    except ModuleNotFoundError:
+        return "engine unknown without torch"
+    cells = {repr(replica.settings["cell"]): replica.settings["cell"] for replica in found}
+    names = [engine.choose(asked, cell, "cpu") for cell in cells.values() if cell is not None]
+    if not names:
+        return "no cell to run over time"
+    return "engine " + ", ".join(f"{name} ({names.count(name)} cells)" for name in sorted(set(names)))
+
+
+@click.command()
+@scale_option
+@click.argument("name")
+def target(scale: str, name: str) -> None:
+    """Print the files that hold the figure or table NAME, as `make figure` asks Snakemake for them."""
+    with refusals():
+        catalogue = Catalogue.load(PAPERS)
+        found = [a for (_, id_), a in catalogue.artefacts.items() if id_ == name]
+        if not found:
+            raise ValueError(
+                f"no figure or table {name!r}; allowed are {sorted(i for _, i in catalogue.artefacts)}"
+            )
+        for artefact in found:
+            kind, ends = (
+                ("tables", ("tex", "csv")) if artefact.draw == "table" else ("figures", ("pdf", "svg"))
+            )
+            for end in ends:
+                click.echo(RESULTS / scale / kind / artefact.paper / f"{artefact.id}.{end}")
