@@ -19,7 +19,7 @@ export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 
 
 MAKE_ENVIRONMENT = $(PYTHON) workflow/scripts/make_environment.py --folder $(VENV) --torch "$(TORCH)"
 CHOICE = --config scale=$(SCALE) data=$(DATA) $(CONFIG)
-SNAKEMAKE = python workflow/scripts/snakemake_locked.py --cores $(CORES) --keep-going
+SNAKEMAKE = python workflow/scripts/snakemake_locked.py --cores $(CORES) --keep-going --quiet rules
 
 help: ## list what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile

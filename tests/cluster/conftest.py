@@ -46,7 +46,7 @@ def cluster(private_slurm: ModuleType) -> Iterator[Cluster]:
     """A private Slurm that lives as long as one test; sockets need a short path, hence not tmp_path."""
     with tempfile.TemporaryDirectory(prefix="slurm-") as name:
         folder = Path(name)
-        private_slurm.start(folder, cpus=os.cpu_count() or 1, memory=8000)
+        private_slurm.start(folder, cpus=4, memory=8000)
         try:
             yield Cluster(folder, private_slurm.environment(folder))
         finally:

@@ -5,8 +5,8 @@
     private_slurm.py status FOLDER    the processes, and what sinfo says
 
 Needs root, slurmctld, slurmd, munged and the Slurm commands; no systemd, no data base. Ports are free ones,
-so several can run at once. The node declares one GPU, which is /dev/null: a job that asks for it sees
-CUDA_VISIBLE_DEVICES and finds no device. steps.log says which GPUs each step was given.
+so several can run at once. The node declares two GPUs, which are /dev/null and /dev/zero: a job that
+asks for one sees CUDA_VISIBLE_DEVICES and finds no device. steps.log says which GPUs each step was given.
 """
 
 import getpass
@@ -64,7 +64,7 @@ InactiveLimit=0
 MailProg=/bin/true
 SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,bf_interval=2
 DefMemPerCPU=500
-NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory={memory} Gres=gpu:1 State=UNKNOWN
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory={memory} Gres=gpu:2 State=UNKNOWN
 PartitionName={partition} Nodes={host} Default=YES MaxTime=12:00:00 DefaultTime=00:10:00 State=UP
 """
 
@@ -125,7 +125,7 @@ def write_files(folder: Path, cpus: int, memory: int) -> None:
         partition=PARTITION,
     )
     (folder / "slurm.conf").write_text(configuration, encoding="utf-8")
-    (folder / "gres.conf").write_text("Name=gpu File=/dev/null\n", encoding="utf-8")
+    (folder / "gres.conf").write_text("Name=gpu File=/dev/null\nName=gpu File=/dev/zero\n", encoding="utf-8")
     # Snakemake drops SLURM_CONF from the environment before it calls srun; this wrapper puts it back.
     srun = shutil.which("srun", path=SYSTEM_PATH)
     write_script(folder / "bin" / "srun", f'SLURM_CONF={folder}/slurm.conf exec {srun} "$@"')
