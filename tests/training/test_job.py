@@ -10,33 +10,39 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 
 from tensor_rnns.training import cohort, job, statefile
 from tensor_rnns.training.checkpoint import Checkpoints
+from tensor_rnns.training.progress import Progress
 
 FILES = ("metrics.csv", "curves.csv.gz", "weights.safetensors")
-LONG = {"updates": 400, "evaluate": {"every": 100, "splits": ["valid", "test"]}, "keep": "best"}
+LONG = {
+    "updates": 400,
+    "learning_rate": 0.3,
+    "evaluate": {"every": 20, "splits": ["valid", "test"]},
+    "keep": "best",
+}
 RUN = """
-import sys
+import json, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from conftest import replica
 from tensor_rnns.training import cohort, job
-updates, seeds, folder = int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])
-block = {"updates": updates, "evaluate": {"every": 100, "splits": ["valid", "test"]}, "keep": "best"}
+block, seeds, folder = json.loads(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])
+replicas = [replica(seed, **block) for seed in range(seeds)]
 try:
-    job.run([replica(seed, **block) for seed in range(seeds)], folder / "out", folder / "state", folder,
-    "eager", "cpu", 1, 0.05)
+    job.run(replicas, folder / "out", folder / "state", folder, "eager", "cpu", 1, 0.05)
 except cohort.Interrupted:
     sys.exit(143)
 """
 
 
-def start(folder: Path, updates=400, seeds=3) -> subprocess.Popen:
-    """The job in a process of its own, with a checkpoint every twentieth of a second."""
+def start(folder: Path, seeds=3) -> subprocess.Popen:
+    """The job LONG in a process of its own, with a checkpoint every twentieth of a second."""
     here = str(Path(__file__).parent)
     return subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", RUN, here, str(updates), str(seeds), str(folder)],
+        [sys.executable, "-W", "error", "-c", RUN, here, json.dumps(LONG), str(seeds), str(folder)],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
@@ -55,6 +61,9 @@ def unbroken(tmp_path_factory) -> dict[str, bytes]:
     process = start(folder)
     assert process.wait(timeout=300) == 0, process.stderr.read()
     process.stderr.close()
+    metrics = (folder / "out" / "metrics.csv").read_text().splitlines()
+    best = [int(row.rsplit(",", 1)[1]) for row in metrics if ",best_update," in row]
+    assert min(best) < 200, "the best must lie before a kill, or its score could be lost unseen"
     return files(folder)
 
 
@@ -119,6 +128,41 @@ def test_a_damaged_checkpoint_is_set_aside_and_the_one_before_used(tmp_path, unb
     assert f"resumed at update {older} of 400" in said
     assert f"set aside as {newest.name}.damaged-1" in said
     assert files(tmp_path) == unbroken
+
+
+@pytest.mark.parametrize("stop_at", [1, 37, 210, 399])
+def test_every_field_survives_a_checkpoint(tmp_path, make_learner, stop_at):
+    """Stopped, written, read back and gone on with: every field of the state is that of one unbroken run.
+
+    The rates make the best validation lie early for one replica and late for another, and break a third.
+    """
+    learner = make_learner(seeds=(0, 1, 2), rates=[0.3, 0.001, 1e30])
+    block = LONG | {"optimiser": "adam", "early_stop": {"patience": 8}}
+    schedule = cohort.Schedule.of(block, None)
+    optimiser = cohort.optimiser_of(learner)[0]
+
+    def go(state, stop=lambda: False):
+        progress = Progress("test", schedule.updates, state.update)
+        return cohort.train(learner, schedule, state, progress, lambda state: None, stop, 1e9)
+
+    whole = go(cohort.start(learner, optimiser))
+    broken = cohort.start(learner, optimiser)
+    with pytest.raises(cohort.Interrupted):
+        go(broken, lambda: broken.update == stop_at)
+    checkpoints = Checkpoints(tmp_path, {"replicas": ["a", "b", "c"]})
+    checkpoints.save(broken)
+    resumed = go(checkpoints.load(learner.device))
+    assert int(whole.best_update[0]) < 399
+    assert int(whole.failed_at[2]) > 0
+    for field in ("parameters", "best", "best_score", "best_update", "failed_at", "stopped_at"):
+        torch.testing.assert_close(
+            getattr(resumed, field), getattr(whole, field), rtol=0, atol=0, equal_nan=True
+        )
+    for name, value in whole.optimiser.items():
+        torch.testing.assert_close(resumed.optimiser[name], value, rtol=0, atol=0, equal_nan=True)
+    for curve in ("train", "evaluated"):
+        rows = [[(*row[:-1], str(row[-1].tolist())) for row in getattr(s, curve)] for s in (resumed, whole)]
+        assert rows[0] == rows[1]
 
 
 def test_killed_while_results_are_written(tmp_path, unbroken, monkeypatch, make_replica, capfd):
