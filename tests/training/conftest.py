@@ -32,16 +32,16 @@ def make_replica() -> Callable[..., Replica]:
 
 @pytest.fixture
 def make_learner() -> Callable[..., Learner]:
-    """A learner of small replicas with the given seeds, on the reference engine."""
+    """A learner of small replicas with the given seeds, on the reference engine unless another is named."""
 
-    def make(seeds=(0, 1, 2), dtype=torch.float32, rates=None, **training) -> Learner:
+    def make(seeds=(0, 1, 2), dtype=torch.float32, rates=None, engine="eager", **training) -> Learner:
         rates = rates or [0.01] * len(seeds)
         found = [
             replica(seed, **({"learning_rate": rate} | training))
             for seed, rate in zip(seeds, rates, strict=True)
         ]
         task = tasks.build(found[0].settings)
-        model = models.build(found[0].settings, task.inputs, task.outputs, "eager")
+        model = models.build(found[0].settings, task.inputs, task.outputs, engine)
         return Learner(model, task, found, torch.device("cpu"), dtype)
 
     return make

@@ -130,13 +130,15 @@ def test_a_damaged_checkpoint_is_set_aside_and_the_one_before_used(tmp_path, unb
     assert files(tmp_path) == unbroken
 
 
-@pytest.mark.parametrize("stop_at", [1, 37, 210, 399])
-def test_every_field_survives_a_checkpoint(tmp_path, make_learner, stop_at):
+@pytest.mark.parametrize(
+    ("stop_at", "engine"), [(1, "eager"), (37, "compiled"), (210, "compiled"), (399, "eager")]
+)
+def test_every_field_survives_a_checkpoint(tmp_path, make_learner, stop_at, engine):
     """Stopped, written, read back and gone on with: every field of the state is that of one unbroken run.
 
     The rates make the best validation lie early for one replica and late for another, and break a third.
     """
-    learner = make_learner(seeds=(0, 1, 2), rates=[0.3, 0.001, 1e30])
+    learner = make_learner(seeds=(0, 1, 2), rates=[0.3, 0.001, 1e30], engine=engine)
     block = LONG | {"optimiser": "adam", "early_stop": {"patience": 8}}
     schedule = cohort.Schedule.of(block, None)
     optimiser = cohort.optimiser_of(learner)[0]
