@@ -12,24 +12,11 @@ rule collect:
         "results/{scale}/collected/{paper}/{experiment}/runs.csv",
     log:
         "results/{scale}/logs/collect/{paper}/{experiment}.log",
+    conda:
+        "../../envs/main.yaml"
     params:
         digest=digest.of_source(digest.PACKAGE / "analysis" / "collect.py"),
         runs=lambda wildcards: runs(experiment_of(wildcards), wildcards.scale),
         out=lambda wildcards, output: str(Path(output[0]).parent),
     shell:
         "tensor-rnns collect --out {params.out} {params.runs} 2>&1 | tee {log}"
-
-
-def evidence(experiment, scale):
-    """Every table that the drawings and the claims of an experiment read."""
-    paper, name = experiment.paper, experiment.name
-    if experiment.kind == "compute":
-        return [f"results/{scale}/computed/{paper}/{name}.csv"]
-    tables = expand(
-        f"results/{scale}/collected/{paper}/{name}/{{table}}.csv",
-        table=["metrics", "curves", "runs"],
-    )
-    return tables + [
-        f"results/{scale}/probes/{paper}/{name}/{probe}.csv"
-        for probe in experiment.probes
-    ]

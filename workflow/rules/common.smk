@@ -56,7 +56,6 @@ if problems:
     )
 
 CATALOGUE = Catalogue.load("workflow/papers", PAPERS or None)
-CURVE = "{paper}/{experiment}/{condition}/{variant}/{option}"
 RUN_FILES = ["metrics.csv", "curves.csv.gz", "record.json", "weights.safetensors"]
 
 

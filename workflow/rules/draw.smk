@@ -1,45 +1,4 @@
 # One job draws one figure or one table.
-def artefact_of(wildcards):
-    """The artefact that the wildcards name."""
-    return CATALOGUE.artefacts[wildcards.paper, wildcards.artefact]
-
-
-def drawing_inputs(wildcards):
-    """The tables behind an artefact."""
-    return evidence(CATALOGUE.experiment_of(artefact_of(wildcards)), wildcards.scale)
-
-
-def drawing_digest(wildcards):
-    """The artefact's block, the paper's values beside it, and the code that draws it."""
-    artefact = artefact_of(wildcards)
-    experiment = CATALOGUE.experiment_of(artefact)
-    labels = [experiment.variants, experiment.paper_values]
-    return digest.digest(
-        [artefact.spec, labels, digest.of_room("drawing"), digest.of_room("analysis")]
-    )
-
-
-def drawn(artefact, scale):
-    """The files of one artefact."""
-    kind, ends = (
-        ("tables", ["tex", "csv"])
-        if artefact.draw == "table"
-        else ("figures", ["pdf", "svg"])
-    )
-    return [
-        f"results/{scale}/{kind}/{artefact.paper}/{artefact.id}.{end}" for end in ends
-    ]
-
-
-def all_drawn(scale):
-    """The files of every artefact."""
-    return [
-        path
-        for artefact in CATALOGUE.artefacts.values()
-        for path in drawn(artefact, scale)
-    ]
-
-
 rule draw_figure:
     input:
         drawing_inputs,
@@ -48,6 +7,8 @@ rule draw_figure:
         "results/{scale}/figures/{paper}/{artefact}.svg",
     log:
         "results/{scale}/logs/draw/{paper}/{artefact}.log",
+    conda:
+        "../../envs/main.yaml"
     params:
         digest=drawing_digest,
     shell:
@@ -62,6 +23,8 @@ rule draw_table:
         "results/{scale}/tables/{paper}/{artefact}.csv",
     log:
         "results/{scale}/logs/draw/{paper}/{artefact}.log",
+    conda:
+        "../../envs/main.yaml"
     params:
         digest=drawing_digest,
     shell:

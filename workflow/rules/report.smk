@@ -1,32 +1,4 @@
 # Claims are judged, and everything is put into one report.
-def all_evidence(wildcards):
-    """Every table of every experiment at a scale."""
-    return [
-        path
-        for experiment in CATALOGUE.experiments.values()
-        for path in evidence(experiment, wildcards.scale)
-    ]
-
-
-def datasets_used(wildcards):
-    """The cards of the data sets behind a scale."""
-    used = {
-        replica.settings["dataset"]
-        for experiment in CATALOGUE.experiments.values()
-        for replica in replicas_of(experiment, wildcards.scale, "final")
-    }
-    return [f"results/data/ready/{dataset}.json" for dataset in sorted(used - {None})]
-
-
-def judged_by(experiment):
-    """What a verdict rests on beside the numbers: the claims, the paper's values and the paper's protocol."""
-    drawn = {"title", "artefacts", "deviations", "scales"}
-    settings = {
-        key: block for key, block in experiment.content.items() if key not in drawn
-    }
-    return [settings, experiment.scale_block("paper")]
-
-
 rule judge:
     input:
         all_evidence,
@@ -35,6 +7,8 @@ rule judge:
         "results/{scale}/board.json",
     log:
         "results/{scale}/logs/judge.log",
+    conda:
+        "../../envs/main.yaml"
     params:
         digest=lambda wildcards: digest.digest(
             [[claim.id, claim.spec] for claim in CATALOGUE.claims]
@@ -56,6 +30,8 @@ rule report:
         "results/{scale}/report/report.tex",
     log:
         "results/{scale}/logs/report.log",
+    conda:
+        "../../envs/main.yaml"
     params:
         digest=lambda wildcards: digest.digest(
             [
@@ -68,14 +44,6 @@ rule report:
             ]
         ),
         papers=",".join(PAPERS),
+        data=lambda wildcards, output: config["data"],
     shell:
-        "tensor-rnns report --scale {wildcards.scale} --data {config[data]} --papers '{params.papers}' 2>&1 | tee {log}"
-
-
-def report_texts():
-    """Templates and captions by name."""
-    return [
-        (path.name, path)
-        for path in sorted(Path("report").rglob("*"))
-        if path.is_file()
-    ]
+        "tensor-rnns report --scale {wildcards.scale} --data {params.data} --papers '{params.papers}' 2>&1 | tee {log}"

@@ -1,0 +1,179 @@
+# What rules read, and digests of what their jobs depend on; the rules themselves stand in the other files.
+
+
+def raw_of(wildcards):
+    """The marker of the source that a data set is parsed from; nothing for what an installed package carries."""
+    source = datasets.source_of(wildcards.dataset)
+    return [f"results/data/raw/{source}/verified.json"] if source else []
+
+
+def dataset_digest(dataset):
+    """The data set's entry and the code of the parsers."""
+    return digest.digest([repr(datasets.entry(dataset)), digest.of_room("datasets")])
+
+
+def cohort_of(wildcards):
+    """The replicas of one train job."""
+    found = chunks(
+        experiment_of(wildcards), wildcards.scale, wildcards.stage, place_of(wildcards)
+    )
+    if int(wildcards.chunk) >= len(found):
+        raise WorkflowError(
+            f"no chunk {wildcards.chunk} of {wildcards}; there are {len(found)}"
+        )
+    return found[int(wildcards.chunk)][2]
+
+
+def train_inputs(wildcards):
+    """The data set, and the chosen point where the stage is final and something was searched."""
+    replica = cohort_of(wildcards)[0]
+    dataset, inputs = replica.settings["dataset"], {}
+    if dataset:
+        inputs["data"] = [
+            f"results/data/ready/{dataset}.npz",
+            f"results/data/ready/{dataset}.json",
+        ]
+    if wildcards.stage == "final" and replica.searched:
+        inputs["chosen"] = (
+            f"results/{wildcards.scale}/runs/{'/'.join(replica.place)}/chosen.json"
+        )
+    return inputs
+
+
+def train_digest(wildcards):
+    """Settings, streams, code and revisions of a train job: what its results depend on, and nothing else."""
+    found = cohort_of(wildcards)
+    return digest.digest(
+        [
+            [replica.hash for replica in found],
+            vocabulary.code_of(found[0].settings),
+            config["engine"],
+            revisions.ENGINE,
+            revisions.TRAINING,
+        ]
+    )
+
+
+def probed_runs(wildcards):
+    """The final runs that a probe looks at."""
+    experiment = experiment_of(wildcards)
+    where = experiment.probes[wildcards.probe].get("where") or {}
+    found = []
+    for curve, number, cohort in chunks(experiment, wildcards.scale, "final"):
+        keys = cohort[0].key
+        if all(
+            value == "all"
+            or keys[key] in (value if isinstance(value, list) else [value])
+            for key, value in where.items()
+        ):
+            found.append(f"results/{wildcards.scale}/runs/{curve}/final-{number}")
+    return found
+
+
+def computed_digest(experiment, scale):
+    """Arguments and code of a computed experiment; the cells are code it may call."""
+    rooms = ("compute", "cells", "bilinear", "models", "tasks")
+    deeper = [
+        digest.of_source(p) for p in sorted((digest.PACKAGE / "compute").glob("*/*.py"))
+    ]
+    return digest.digest(
+        [
+            experiment.compute,
+            experiment.scale_block(scale),
+            [digest.of_room(room) for room in rooms],
+            deeper,
+        ]
+    )
+
+
+def evidence(experiment, scale):
+    """Every table that the drawings and the claims of an experiment read."""
+    paper, name = experiment.paper, experiment.name
+    if experiment.kind == "compute":
+        return [f"results/{scale}/computed/{paper}/{name}.csv"]
+    tables = expand(
+        f"results/{scale}/collected/{paper}/{name}/{{table}}.csv",
+        table=["metrics", "curves", "runs"],
+    )
+    return tables + [
+        f"results/{scale}/probes/{paper}/{name}/{probe}.csv"
+        for probe in experiment.probes
+    ]
+
+
+def artefact_of(wildcards):
+    """The artefact that the wildcards name."""
+    return CATALOGUE.artefacts[wildcards.paper, wildcards.artefact]
+
+
+def drawing_inputs(wildcards):
+    """The tables behind an artefact."""
+    return evidence(CATALOGUE.experiment_of(artefact_of(wildcards)), wildcards.scale)
+
+
+def drawing_digest(wildcards):
+    """The artefact's block, the paper's values beside it, and the code that draws it."""
+    artefact = artefact_of(wildcards)
+    experiment = CATALOGUE.experiment_of(artefact)
+    labels = [experiment.variants, experiment.paper_values]
+    return digest.digest(
+        [artefact.spec, labels, digest.of_room("drawing"), digest.of_room("analysis")]
+    )
+
+
+def drawn(artefact, scale):
+    """The files of one artefact."""
+    kind, ends = (
+        ("tables", ["tex", "csv"])
+        if artefact.draw == "table"
+        else ("figures", ["pdf", "svg"])
+    )
+    return [
+        f"results/{scale}/{kind}/{artefact.paper}/{artefact.id}.{end}" for end in ends
+    ]
+
+
+def all_drawn(scale):
+    """The files of every artefact."""
+    return [
+        path
+        for artefact in CATALOGUE.artefacts.values()
+        for path in drawn(artefact, scale)
+    ]
+
+
+def all_evidence(wildcards):
+    """Every table of every experiment at a scale."""
+    return [
+        path
+        for experiment in CATALOGUE.experiments.values()
+        for path in evidence(experiment, wildcards.scale)
+    ]
+
+
+def datasets_used(wildcards):
+    """The cards of the data sets behind a scale."""
+    used = {
+        replica.settings["dataset"]
+        for experiment in CATALOGUE.experiments.values()
+        for replica in replicas_of(experiment, wildcards.scale, "final")
+    }
+    return [f"results/data/ready/{dataset}.json" for dataset in sorted(used - {None})]
+
+
+def judged_by(experiment):
+    """What a verdict rests on beside the numbers: the claims, the paper's values and the paper's protocol."""
+    drawn = {"title", "artefacts", "deviations", "scales"}
+    settings = {
+        key: block for key, block in experiment.content.items() if key not in drawn
+    }
+    return [settings, experiment.scale_block("paper")]
+
+
+def report_texts():
+    """Templates and captions by name."""
+    return [
+        (path.name, path)
+        for path in sorted(Path("report").rglob("*"))
+        if path.is_file()
+    ]
