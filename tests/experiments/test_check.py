@@ -96,7 +96,7 @@ BROKEN = {
     "unknown variant in a claim": (
         "than: {variant: lstm}",
         "than: {variant: gru}",
-        22,
+        27,
         "unknown variant 'gru'",
     ),
     "unknown optimiser": (

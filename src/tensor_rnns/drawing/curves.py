@@ -26,6 +26,12 @@ from tensor_rnns.experiments.records import Artefact
 FEW = 10
 """Up to so many replicas each has its own thin line."""
 MEASURES = ("running",)
+KEYS = {
+    "panels": (), "colour": (), "where": (), "measure": ("name", "width", "of", "split"), "centre": (),
+    "band": (), "beside": (), "lines": ("value", "label"), "x": ("scale", "label"),
+    "y": ("scale", "label", "limits"), "labels": (),
+}  # fmt: skip
+"""The keys that are read, and below each those of its mappings; () where any may stand."""
 
 
 @dataclass

@@ -22,6 +22,11 @@ from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.tables import Table
 from tensor_rnns.experiments.records import Artefact
 
+KEYS = {
+    "rows": (), "columns": ("label", "measure", "where"), "measure": (), "where": (), "beside": (),
+    "labels": (),
+}  # fmt: skip
+"""The keys that are read, and below each those of its mappings; () where any may stand."""
 MATCHED = ("condition", "variant", "option", "dataset", "split", "of", "column", "item", "name")
 RECORD = ("column", "paper", "ours", "low", "high", "n", "failed")
 TITLES = {"condition": "condition", "variant": "model", "option": "option", "item": "item", "name": "name"}

@@ -20,6 +20,11 @@ from tensor_rnns.drawing.layout import panels, put_legend
 from tensor_rnns.drawing.style import BLUE, BROWN, GREEN, GREY, LINES, MARKERS, OCHRE, PURPLE, RED, SKY, look
 from tensor_rnns.experiments.records import Artefact
 
+KEYS = {
+    "panels": ("title", "series"), "panels.series": ("item", "name", "label", "cell"), "where": (),
+    "lines": ("value", "label"), "x": ("scale", "label"), "y": ("scale", "label", "limits"), "share_y": (),
+}  # fmt: skip
+"""The keys that are read, and below each those of its mappings; () where any may stand."""
 ORDER = (BLUE, RED, GREEN, PURPLE, OCHRE, SKY, GREY, BROWN)
 """Colours of series that belong to no cell, in the order in which they are named."""
 

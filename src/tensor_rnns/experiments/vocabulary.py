@@ -75,17 +75,102 @@ def modules_with(room: str, function: str) -> tuple[str, ...]:
 
 
 @cache
-def optimisers() -> tuple[str, ...]:
-    """The optimisers that the trainer offers, read from its table."""
-    tree = ast.parse((PACKAGE / "training" / "optimisers.py").read_text(encoding="utf-8"))
-    for node in tree.body:
-        if (
-            isinstance(node, ast.AnnAssign)
-            and isinstance(node.value, ast.Dict)
-            and ast.unparse(node.target) == "OPTIMISERS"
-        ):
-            return tuple(ast.literal_eval(key) for key in node.value.keys if key is not None)
-    raise ValueError("training/optimisers.py has no table OPTIMISERS")
+def module(room: str, name: str) -> ast.Module:
+    """The syntax tree of one module of `room`."""
+    return ast.parse((PACKAGE / room / f"{name}.py").read_text(encoding="utf-8"))
+
+
+def assigned(room: str, name: str, target: str) -> ast.expr:
+    """What the module `name` of `room` assigns to `target` at its top; ValueError where it does not."""
+    for node in module(room, name).body:
+        if isinstance(node, ast.AnnAssign) and node.value and ast.unparse(node.target) == target:
+            return node.value
+        if isinstance(node, ast.Assign) and target in [ast.unparse(one) for one in node.targets]:
+            return node.value
+    raise ValueError(f"{room}/{name}.py has no {target}")
+
+
+def literal(room: str, name: str, target: str) -> Any:
+    """The same as a value, where it is written out as a literal."""
+    return ast.literal_eval(assigned(room, name, target))
+
+
+def table(room: str, name: str, target: str) -> list[tuple[str, ast.expr]]:
+    """The same as (key, expression), where it is a dict with literal keys."""
+    found = assigned(room, name, target)
+    if not isinstance(found, ast.Dict):
+        raise ValueError(f"{room}/{name}.py: {target} is no table")
+    return [
+        (ast.literal_eval(key), value)
+        for key, value in zip(found.keys, found.values, strict=True)
+        if key is not None
+    ]
+
+
+@cache
+def optimisers() -> dict[str, dict[str, str]]:
+    """The optimisers that the trainer offers, each with its options: {name: {option: annotation}}."""
+    fields = {
+        node.name: {
+            line.target.id: ast.unparse(line.annotation)
+            for line in node.body
+            if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name)
+        }
+        for node in module("training", "optimisers").body
+        if isinstance(node, ast.ClassDef)
+    }
+    return {name: fields[ast.unparse(kind)] for name, kind in table("training", "optimisers", "OPTIMISERS")}
+
+
+@cache
+def initialisers() -> dict[str, str | None]:
+    """The schemes of initial values, each with the name of its argument, None where it takes none."""
+    return {
+        name: ast.literal_eval(entry.elts[1])
+        for name, entry in table("bilinear", "initialisers", "SCHEMES")
+        if isinstance(entry, ast.Tuple)
+    }
+
+
+@cache
+def measures() -> dict[str, dict[str, str]]:
+    """The functions among which the measures are, each with its arguments: {name: {argument: annotation}}."""
+    return {
+        node.name: {one.arg: ast.unparse(one.annotation) for one in node.args.kwonlyargs if one.annotation}
+        for node in module("analysis", "measures").body
+        if isinstance(node, ast.FunctionDef)
+    }
+
+
+@cache
+def shells_around_a_cell() -> frozenset[str]:
+    """The shells that have a field `cell`, their own or of a base class in the same module."""
+    found = set()
+    for name, word in words("models").items():
+        classes = {node.name: node for node in module("models", word.path.stem).body
+                   if isinstance(node, ast.ClassDef)}  # fmt: skip
+        waiting = [node for node in classes.values() if declared_name(node) == name]
+        while waiting:
+            node = waiting.pop()
+            if any(
+                isinstance(line, ast.AnnAssign) and ast.unparse(line.target) == "cell" for line in node.body
+            ):
+                found.add(name)
+            waiting += [classes[base] for base in map(ast.unparse, node.bases) if base in classes]
+    return frozenset(found)
+
+
+@cache
+def tasks_without_epochs() -> frozenset[str]:
+    """The tasks whose class says `updates_per_epoch = None`: every batch is new."""
+    found = set()
+    for path in sorted((PACKAGE / "tasks").glob("*.py")):
+        for node in module("tasks", path.stem).body:
+            name = declared_name(node)
+            lines = [] if name is None or not isinstance(node, ast.ClassDef) else node.body
+            if any(ast.unparse(line) == "updates_per_epoch = None" for line in lines):
+                found.add(name)
+    return frozenset(found)
 
 
 def code_of(settings: Mapping[str, Any], guests: tuple[Path, ...] = ()) -> str:
