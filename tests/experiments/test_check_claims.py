@@ -153,6 +153,17 @@ CLAIMS = {
         "{name: computed, item: a, value: b}, equals",
         "a trained experiment has no computed table",
     ),
+    "computed table in a training": (
+        "where: {variant: gru},\n     measure: {name: parameters}, equals",
+        "of: {item: a, name: b}, equals",
+        "a trained experiment has no computed table; allowed is a measure",
+    ),
+    "identity without a probe": ("probe: memory, ", "", "an identity of a trained experiment needs 'probe'"),
+    "name in a measure": (
+        "{name: parameters}, equals",
+        "{name: setting, key: 3}, equals",
+        "key is 3; allowed is a name",
+    ),
     "effect of a deviation": (
         "effect: {claim: first}",
         "effect: {claim: frist}",
@@ -296,7 +307,7 @@ COMPUTED = {
     "each beside of": ("equals: 3", "equals: 3, where: {item: a}", "'where' is not read beside 'of'"),
 }
 AT = {"no levels": "  rising", "no threshold": "  solved", "no limit": "  size", "nothing counted": "  size",
-      "no tolerance": "  held", "selector beside panels": "    where: {item",
+      "no tolerance": "  held", "identity without a probe": "  held", "selector beside panels": "    where: {item",
       "two columns of a name": "      - {label: size, measure: {name: parameters}}"}  # fmt: skip
 
 

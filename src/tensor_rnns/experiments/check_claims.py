@@ -135,8 +135,6 @@ def value(spec: Mapping[str, Any], experiment: Experiment) -> Iterator[Problem]:
         known = [name for name, entry in experiment.paper_values.items() if "value" in entry]
         if paper not in known:
             yield ("paper",), f"unknown paper value {paper!r}; {suggestion(paper, known)}"
-    elif paper is not None and not is_number(paper):
-        yield ("paper",), f"paper is {paper!r}; allowed is a number or the name of one of paper_values"
 
 
 def order(spec: Mapping[str, Any], experiment: Experiment) -> Iterator[Problem]:
