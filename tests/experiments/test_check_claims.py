@@ -307,7 +307,8 @@ COMPUTED = {
     "each beside of": ("equals: 3", "equals: 3, where: {item: a}", "'where' is not read beside 'of'"),
 }
 AT = {"no levels": "  rising", "no threshold": "  solved", "no limit": "  size", "nothing counted": "  size",
-      "no tolerance": "  held", "identity without a probe": "  held", "selector beside panels": "    where: {item",
+      "no tolerance": "  held",
+    "identity without a probe": "  held", "selector beside panels": "    where: {item",
       "two columns of a name": "      - {label: size, measure: {name: parameters}}"}  # fmt: skip
 
 
