@@ -10,7 +10,8 @@ import pytest
 from tensor_rnns.analysis.collect import RUNS
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.experiments.records import KEY, Artefact, Experiment
+from tensor_rnns.experiments.experiment import Experiment
+from tensor_rnns.experiments.records import KEY, Artefact
 
 CONTENT = {
     "dataset": {"real": "jsb", "stand_in": "chorales"},

@@ -118,7 +118,8 @@ import sys, hashlib, io, pathlib
 from tensor_rnns.drawing import windows
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.style import save, styled
-from tensor_rnns.experiments.records import Artefact, Experiment
+from tensor_rnns.experiments.experiment import Experiment
+from tensor_rnns.experiments.records import Artefact
 import pandas as pd
 rows = pd.DataFrame([{"item": "a", "name": "b", "index": k, "value": 0.9 ** k} for k in range(9)])
 data = ArtefactData(Experiment("p", "e", pathlib.Path("e"), "E", "compute", {}, {}), "paper", *[rows] * 4)

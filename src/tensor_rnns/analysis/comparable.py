@@ -5,7 +5,7 @@ from typing import Any
 
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.samples import Place, place_of, places
-from tensor_rnns.experiments.records import Experiment
+from tensor_rnns.experiments.experiment import Experiment
 
 FEWEST = 5
 

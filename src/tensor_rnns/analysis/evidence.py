@@ -13,7 +13,7 @@ from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.analysis.samples import Sample, measure_for, sample
 from tensor_rnns.analysis.tables import Tables
-from tensor_rnns.experiments.records import Experiment
+from tensor_rnns.experiments.experiment import Experiment
 
 MOST_FAILED = 0.2
 

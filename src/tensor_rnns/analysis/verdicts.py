@@ -11,7 +11,8 @@ from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue
 from tensor_rnns.analysis.samples import PLACE, listed
 from tensor_rnns.analysis.tables import Tables
-from tensor_rnns.experiments.records import Claim, Experiment
+from tensor_rnns.experiments.experiment import Experiment
+from tensor_rnns.experiments.records import Claim
 
 REPRODUCED, NOT_REPRODUCED, UNDECIDED, NOT_JUDGED = "reproduced", "not reproduced", "undecided", "not judged"
 VERDICT = {"yes": REPRODUCED, "no": NOT_REPRODUCED, "unclear": UNDECIDED}

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tensor_rnns.experiments.records import SCALES, Experiment
+from tensor_rnns.experiments.experiment import Experiment
+from tensor_rnns.experiments.records import SCALES
 from tensor_rnns.experiments.vocabulary import modules_with
 from tensor_rnns.files import write_csv
 

@@ -13,7 +13,7 @@ from tensor_rnns.analysis.collect import CURVES, METRICS, RUNS
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.tables import COMPUTED, PROBED, Tables, read_table
 from tensor_rnns.drawing.style import cell_title
-from tensor_rnns.experiments.records import Experiment
+from tensor_rnns.experiments.experiment import Experiment
 
 
 def table(path: Path, columns: tuple[str, ...]) -> pd.DataFrame:

@@ -1,7 +1,8 @@
 """Experiment files read, checked and expanded into replicas; no torch."""
 
 from tensor_rnns.experiments.catalogue import Catalogue, read_experiment
-from tensor_rnns.experiments.records import KEY, SCALES, Artefact, Claim, Experiment, Replica
+from tensor_rnns.experiments.experiment import Experiment
+from tensor_rnns.experiments.records import KEY, SCALES, Artefact, Claim, Replica
 from tensor_rnns.experiments.resolve import MAIN, cohorts
 
 __all__ = [

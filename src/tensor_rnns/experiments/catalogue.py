@@ -9,8 +9,9 @@ from typing import Any
 
 from yaml import YAMLError
 
+from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.reading import parse
-from tensor_rnns.experiments.records import Artefact, Claim, Experiment
+from tensor_rnns.experiments.records import Artefact, Claim
 
 PAPER_FILE = "paper.yaml"
 

@@ -16,7 +16,7 @@ from tensor_rnns.experiments.check_form import line_of, schema_problems
 from tensor_rnns.experiments.check_overrides import computed_problems, search_problems
 from tensor_rnns.experiments.check_settings import settings_problems
 from tensor_rnns.experiments.check_words import Names, Problem, suggestion
-from tensor_rnns.experiments.records import Experiment
+from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.resolve import MAIN
 
 __all__ = ["Names", "check"]

@@ -13,7 +13,8 @@ from tensor_rnns.experiments.check_words import (
     suggestion,
     where_problems,
 )
-from tensor_rnns.experiments.records import KEY, Experiment
+from tensor_rnns.experiments.experiment import Experiment
+from tensor_rnns.experiments.records import KEY
 
 COMMON = ("draw", "page", "section", "caption")
 """Keys of every artefact beside those that its kind of drawing reads."""

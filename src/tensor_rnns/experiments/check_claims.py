@@ -14,7 +14,7 @@ from tensor_rnns.experiments.check_words import (
     suggestion,
     where_problems,
 )
-from tensor_rnns.experiments.records import Experiment
+from tensor_rnns.experiments.experiment import Experiment
 
 COMMON = {"statement", "artefact", "page", "section", "test", "note", "paper"}
 NEEDED = {

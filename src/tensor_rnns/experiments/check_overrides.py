@@ -17,7 +17,7 @@ from tensor_rnns.experiments.check_words import (
     reads_test,
     suggestion,
 )
-from tensor_rnns.experiments.records import Experiment
+from tensor_rnns.experiments.experiment import Experiment
 
 ROOMS = {"task": ("tasks", "name"), "model": ("models", "shell"), "cell": ("cells", "name")}
 """Per block of the settings: the room of its classes, and the key that names one."""

@@ -17,7 +17,8 @@ from tensor_rnns.experiments.check_words import (
     typed_problem,
     word_problems,
 )
-from tensor_rnns.experiments.records import SCALES, Experiment
+from tensor_rnns.experiments.experiment import Experiment
+from tensor_rnns.experiments.records import SCALES
 from tensor_rnns.experiments.resolve import curves, grid, points, put, settings_of
 
 OPTIMISER = "training.optimiser"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tensor_rnns.experiments import vocabulary
-from tensor_rnns.experiments.records import Experiment
+from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.resolve import MAIN
 
 Place = tuple[str | int, ...]

@@ -107,8 +107,8 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Experiment:
-    """One experiment file, as plain data; `tensor_rnns.experiments.resolve` expands it into replicas."""
+class ExperimentFile:
+    """One experiment file, as plain data."""
 
     paper: str
     name: str
@@ -154,20 +154,6 @@ class Experiment:
     def scale_block(self, scale: str) -> dict[str, Any]:
         """What the file says of `scale`; {} where the experiment does not name it."""
         return dict(self.scales.get(scale) or {})
-
-    def replicas(self, scale: str, data: str, stage: str, chosen: Mapping | None = None) -> list[Replica]:
-        """All replicas of a stage; see `resolve.replicas`."""
-        from tensor_rnns.experiments import resolve
-
-        return resolve.replicas(self, scale, data, stage, chosen)
-
-    def protocols(self, scale: str = "paper") -> dict[tuple[str, str, str], tuple[str, bool]]:
-        """Per (condition, variant, option): the digest of the protocol at `scale` with real data, and whether
-        it searches."""
-        return {
-            (replica.condition, replica.variant, replica.option): (replica.protocol, replica.searched)
-            for replica in self.replicas(scale, "real", "final", chosen=None)
-        }
 
 
 def without(settings: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:

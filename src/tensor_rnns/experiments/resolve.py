@@ -6,24 +6,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from tensor_rnns.experiments.records import SEARCH_SEED, Experiment, Replica
+from tensor_rnns.experiments.records import SEARCH_SEED, ExperimentFile, Replica
 
 MAIN = "main"
 
 
-def conditions(experiment: Experiment, scale: str) -> list[str]:
+def conditions(experiment: ExperimentFile, scale: str) -> list[str]:
     """The conditions that run at `scale`; an experiment without conditions has the one called `only`."""
     known = list(experiment.conditions) or ["only"]
     return [name for name in known if name in experiment.scale_block(scale).get("conditions", known)]
 
 
-def variants(experiment: Experiment, scale: str) -> list[str]:
+def variants(experiment: ExperimentFile, scale: str) -> list[str]:
     """The variants that run at `scale`, in the order of the file."""
     known = list(experiment.variants)
     return [name for name in known if name in experiment.scale_block(scale).get("variants", known)]
 
 
-def options(experiment: Experiment, scale: str, condition: str, variant: str) -> list[str]:
+def options(experiment: ExperimentFile, scale: str, condition: str, variant: str) -> list[str]:
     """The options of one curve at `scale`: `main` and those of the file that are not restricted to other
     curves."""
     known = [MAIN, *experiment.options]
@@ -37,7 +37,7 @@ def options(experiment: Experiment, scale: str, condition: str, variant: str) ->
     ]
 
 
-def curves(experiment: Experiment, scale: str) -> Iterable[tuple[str, str, str]]:
+def curves(experiment: ExperimentFile, scale: str) -> Iterable[tuple[str, str, str]]:
     """Every (condition, variant, option) that runs at `scale`."""
     for condition in conditions(experiment, scale):
         for variant in variants(experiment, scale):
@@ -55,7 +55,7 @@ def put(settings: dict[str, Any], key: str, value: Any) -> None:
     settings[block][name] = copy.deepcopy(value)
 
 
-def option_keys(experiment: Experiment, condition: str, variant: str, option: str) -> dict[str, Any]:
+def option_keys(experiment: ExperimentFile, condition: str, variant: str, option: str) -> dict[str, Any]:
     """The dotted overrides of an option for one curve: `set` for all, then each matching pattern of `per`."""
     block = experiment.options.get(option, {})
     keys = dict(block.get("set") or {})
@@ -66,7 +66,7 @@ def option_keys(experiment: Experiment, condition: str, variant: str, option: st
 
 
 def settings_of(
-    experiment: Experiment, scale: str, data: str, condition: str, variant: str, option: str
+    experiment: ExperimentFile, scale: str, data: str, condition: str, variant: str, option: str
 ) -> dict[str, Any]:
     """The resolved settings of one curve before any search: file, condition, variant, option, scale, in this
     order."""
@@ -101,7 +101,9 @@ def settings_of(
     return settings
 
 
-def grid(experiment: Experiment, scale: str, condition: str, variant: str, option: str) -> dict[str, list]:
+def grid(
+    experiment: ExperimentFile, scale: str, condition: str, variant: str, option: str
+) -> dict[str, list]:
     """The grid of one curve: {dotted key, or several joined by commas: values}; {} where nothing is searched.
 
     A key that the option fixes for this curve is not searched.
@@ -131,7 +133,7 @@ def points(keys: Mapping[str, Sequence]) -> list[dict[str, Any]]:
 
 
 def replicas(
-    experiment: Experiment,
+    experiment: ExperimentFile,
     scale: str,
     data: str,
     stage: str,

@@ -1,0 +1,24 @@
+"""An experiment: its file as plain data, expanded into replicas on demand."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tensor_rnns.experiments import resolve
+from tensor_rnns.experiments.records import ExperimentFile, Replica
+
+
+@dataclass(frozen=True)
+class Experiment(ExperimentFile):
+    """One experiment file with its replicas; see `resolve` for how settings are merged."""
+
+    def replicas(self, scale: str, data: str, stage: str, chosen: Mapping | None = None) -> list[Replica]:
+        """All replicas of a stage; see `resolve.replicas`."""
+        return resolve.replicas(self, scale, data, stage, chosen)
+
+    def protocols(self, scale: str = "paper") -> dict[tuple[str, str, str], tuple[str, bool]]:
+        """Per (condition, variant, option): the digest of the protocol at `scale` with real data, and whether
+        it searches."""
+        return {
+            (replica.condition, replica.variant, replica.option): (replica.protocol, replica.searched)
+            for replica in self.replicas(scale, "real", "final", chosen=None)
+        }
