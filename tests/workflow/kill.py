@@ -3,11 +3,14 @@
     python tests/workflow/kill.py --kills 10 --seed 1      the whole smoke scale; or name the files to make
 
 Each kill is a SIGKILL, a random time after a train job of this start appeared: of Snakemake alone, so that
-its jobs go on without it, of a train job alone, or of the whole group. The next start follows at once, beside
-what still runs.
+its jobs go on without it, or of the whole group; the last kill is of a train job alone. The next start
+follows at once, beside what still runs.
 """
 
 import argparse
+import difflib
+import gzip
+import itertools
 import os
 import random
 import signal
@@ -15,12 +18,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-KINDS = ("controller", "job", "group")
+ABOVE = ("controller", "group")
 LATEST_KILL = 3.0
-LIMIT = 600.0
+LIMIT = 900.0
+Differences = dict[str, tuple[bytes | None, bytes | None]]
 
 
 class Copy:
@@ -42,7 +47,7 @@ class Copy:
         }
         with open(self.log, "a", encoding="utf-8") as log:
             return subprocess.Popen(
-                [*command, "--config", "scale=smoke", "data=embedded", "--", *self.targets],
+                [*command, "--config", "scale=smoke", "data=embedded", "cohort_size=1", "--", *self.targets],
                 cwd=self.folder,
                 env=os.environ | variables,
                 stdin=subprocess.DEVNULL,
@@ -98,7 +103,8 @@ class Copy:
         try:
             while True:
                 snakemake = self.start()
-                kind = KINDS[len(done)] if len(done) < len(KINDS) else chance.choice(KINDS)
+                # A killed job leaves its Snakemake to finish all else, so it can only be the last kill.
+                kind = "job" if len(done) == kills - 1 else chance.choice(ABOVE)
                 moment = chance.uniform(0, LATEST_KILL)
                 killed = len(done) < kills and self.kill_once(snakemake, kind, moment)
                 status = snakemake.wait(timeout=max(ends - time.monotonic(), 1))
@@ -123,13 +129,21 @@ class Copy:
         }
 
 
-def compare(folder: Path, targets: list[str], kills: int, seed: int) -> tuple[list[str], list[str], int]:
+def lines_that_differ(ours: bytes | None, theirs: bytes | None) -> Iterator[str]:
+    """A unified diff of two tables, packed or not; a missing one is empty."""
+    texts = [gzip.decompress(raw) if raw and raw[:2] == b"\x1f\x8b" else raw or b"" for raw in (ours, theirs)]
+    one, two = (text.decode().splitlines(keepends=True) for text in texts)
+    return difflib.unified_diff(one, two, "killed", "unbroken", n=0)
+
+
+def compare(folder: Path, targets: list[str], kills: int, seed: int) -> tuple[list[str], Differences, int]:
     """What was killed, the files that differ from those of an unbroken run, and how many were compared."""
     broken, whole = Copy(folder / "broken", targets), Copy(folder / "whole", targets)
     killed = broken.run(kills, random.Random(seed))
     whole.run(0, random.Random(seed))
     ours, theirs = broken.results(), whole.results()
-    different = sorted(name for name in ours.keys() | theirs.keys() if ours.get(name) != theirs.get(name))
+    names = sorted(ours.keys() | theirs.keys())
+    different = {n: (ours.get(n), theirs.get(n)) for n in names if ours.get(n) != theirs.get(n)}
     return killed, different, len(theirs)
 
 
@@ -143,8 +157,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="kill-") as name:
         killed, different, count = compare(Path(name), arguments.targets, arguments.kills, arguments.seed)
     print(f"{len(killed)} kills: {', '.join(killed)}", f"{count} files compared", sep="\n")
+    for name, (ours, theirs) in different.items():
+        print(f"{name} differs:")
+        sys.stdout.writelines(itertools.islice(lines_that_differ(ours, theirs), 12))
     if different or len(killed) < arguments.kills:
-        sys.exit(f"different: {different}; kills asked {arguments.kills}, made {len(killed)}")
+        sys.exit(f"{len(different)} files differ; kills asked {arguments.kills}, made {len(killed)}")
 
 
 if __name__ == "__main__":
