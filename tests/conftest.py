@@ -82,9 +82,18 @@ def as_failure(report):
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """With NO_SKIP, a missing part other than a GPU fails the run."""
-    if NO_SKIP and set(session.config.stash.get(NOT_RUN, {})) - {"gpu"}:
+    """With NO_SKIP, a missing part other than a GPU fails the run; a worker of xdist tells its controller."""
+    lines = session.config.stash.get(NOT_RUN, {})
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["not_run"] = lines
+    elif NO_SKIP and set(lines) - {"gpu"}:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node) -> None:
+    """Take over what a worker of xdist did not run; every worker collects everything."""
+    node.config.stash.setdefault(NOT_RUN, {}).update(getattr(node, "workeroutput", {}).get("not_run", {}))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

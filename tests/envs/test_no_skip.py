@@ -11,15 +11,17 @@ CONFTEST = Path(__file__).resolve().parents[1] / "conftest.py"
 MARKERS = "markers = ['gpu: x', 'slurm: x', 'latex: x', 'browser: x', 'real_data: x']"
 
 
-def outcome(folder: Path, no_skip: str, *files: str) -> tuple[int, str]:
+def outcome(folder: Path, no_skip: str, *files: str, options: tuple[str, ...] = ()) -> tuple[int, str]:
     """Exit status and output of pytest on files with the given texts; no mirror is named, PATH is empty."""
     (folder / "conftest.py").write_text(CONFTEST.read_text(encoding="utf-8"), encoding="utf-8")
     (folder / "pyproject.toml").write_text(f"[tool.pytest.ini_options]\n{MARKERS}\n", encoding="utf-8")
     for number, text in enumerate(files):
         (folder / f"test_{number}.py").write_text(f"import pytest\n{text}\n", encoding="utf-8")
-    variables = {name: value for name, value in os.environ.items() if name != "TENSOR_RNNS_MIRROR"}
+    variables = {
+        name: value for name, value in os.environ.items() if not name.startswith(("TENSOR_", "PYTEST_"))
+    }
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-ra", str(folder)],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-ra", *options, str(folder)],
         env=variables
         | {
             "NO_SKIP": no_skip,
@@ -63,10 +65,11 @@ def test_missing_gpu_is_counted_and_does_not_fail(tmp_path: Path) -> None:
     assert "gpu: 1 tests not run: no CUDA device\n" in output
 
 
-def test_missing_part_fails(tmp_path: Path) -> None:
-    status, output = outcome(tmp_path, "1", FINE, PARTS)
+@pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "2")], ids=["one process", "two workers"])
+def test_missing_part_fails(tmp_path: Path, options: tuple[str, ...]) -> None:
+    status, output = outcome(tmp_path, "1", FINE, PARTS, options=options)
     assert status == 1, output
-    assert "1 passed, 2 deselected" in output
+    assert "1 passed" in output
     assert "latex: 1 tests not run: no latexmk, no pdflatex (a failure: NO_SKIP=1)\n" in output
 
 
