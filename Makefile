@@ -58,4 +58,4 @@ lint: ## the checks of style and structure
 	lint-imports
 
 clean: ## remove what smoke and laptop runs made (SCALE=paper: what paper runs made); data and state stay
-	rm -rf $(if $(filter paper,$(SCALE)),results/paper,results/smoke results/laptop results/logs)
+	rm -rf $(if $(filter paper,$(SCALE)),results/paper,results/smoke* results/laptop* results/logs)

@@ -53,19 +53,23 @@ def test_a_paper_that_never_ran_is_named_not_an_error(checkout):
 
 
 @pytest.mark.usefixtures("without_latex")
-def test_partial_draws_and_judges_what_is_there(checkout):
+def test_partial_draws_and_judges_what_is_there_aside(checkout):
     catalogue, results = checkout
-    before = {path: path.read_bytes() for path in sorted(results.glob("smoke/figures/**/*.*"))}
-    assert len(before) == 4
+    drawn = {path.relative_to(results / "smoke") for path in results.glob("smoke/figures/**/*.*")}
+    assert len(drawn) == 4
     shutil.rmtree(results / "smoke" / "figures")
     (results / "smoke" / "claims.csv").unlink()
+    before = sorted(path for path in (results / "smoke").rglob("*"))
     said = []
     build(catalogue, "smoke", "embedded", results, partial=True, say=said.append)
-    assert {path: path.read_bytes() for path in sorted(results.glob("smoke/figures/**/*.*"))} == before
+    assert sorted(path for path in (results / "smoke").rglob("*")) == before
+    aside = results / "smoke-partial"
+    assert {path.relative_to(aside) for path in aside.glob("figures/**/*.*")} == drawn
     assert [line for line in said if line.startswith("left out")] == [
-        "left out: late2017 fig-1: later was not run at scale smoke"
+        "left out: late2017 fig-1: later was not run at scale smoke-partial"
     ]
-    assert "made-2" in (results / "smoke" / "claims.csv").read_text()
+    assert "made-2" in (aside / "claims.csv").read_text()
+    assert "made-2" in (aside / "report" / "index.html").read_text()
 
 
 @pytest.mark.latex

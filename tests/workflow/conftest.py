@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-KEPT = ("addition.yaml", "windows.yaml", "paper.yaml")
+KEPT = ("addition.yaml", "sizes.yaml", "paper.yaml")
 
 
 def copy_project(folder: Path, kept: tuple[str, ...] = KEPT) -> Path:

@@ -71,12 +71,13 @@ def record(paper: str, experiment: str, results: Path) -> None:
 def recorded(results: Path) -> None:
     """Make the report of the recorded runs; trains nothing and needs no torch."""
     from tensor_rnns.report import recorded as kept
-    from tensor_rnns.report.build import build
+    from tensor_rnns.report.build import build, draw_what_is_there
 
     with refusals():
         catalogue = Catalogue.load(PAPERS)
         kept.collect_recorded(catalogue, results)
-        build(catalogue, kept.SCALE, "real", results, partial=True)
+        draw_what_is_there(catalogue, kept.SCALE, results)
+        build(catalogue, kept.SCALE, "real", results)
 
 
 @click.command()

@@ -1,5 +1,6 @@
 """The whole report of one scale: index.html, report.tex and, where LaTeX is installed, report.pdf."""
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,17 +24,19 @@ def build(
 ) -> list[Path]:
     """Write the report of `scale` to `out` (default `results`/`scale`/report) from whatever `results` holds.
 
-    `data` is "embedded" or "real" and is printed. With `partial`, whatever can be is judged and drawn first.
+    `data` is "embedded" or "real" and is printed. With `partial`, whatever can be is judged and drawn first,
+    beside the scale's own results in `results`/`scale`-partial.
     Templates, captions and the log of obstacles are read from the checkout that the catalogue belongs to.
     What was not run is named, never an error. Returns the files written; `say` is given a line for each, and
     one where no PDF can be made. Equal inputs give equal bytes; the only time in them is SOURCE_DATE_EPOCH,
     or the commit's.
     """
     results = Path(results).resolve()
+    if partial:
+        scale = overlay(results, scale)
+        draw_what_is_there(catalogue, scale, results, say)
     out = Path(out).resolve() if out else results / scale / "report"
     home = catalogue.root.resolve().parents[1]
-    if partial:
-        draw_what_is_there(catalogue, scale, results, say)
     content = gather(catalogue, scale, data, results, commit_of(home))
     templates = home / "report" / "templates"
     written = [write_html(content, out, templates), write_latex(content, out, templates)]
@@ -45,6 +48,20 @@ def build(
     if not pdf:
         say("report.pdf was not made: no LaTeX engine was found (latexmk with pdflatex)")
     return written
+
+
+def overlay(results: Path, scale: str) -> str:
+    """The name of a scale beside `scale` that has the same tables and nothing that is made from them.
+
+    Verdicts, drawings and the report are files that the workflow makes: written by anybody else they would
+    look finished to it while what they need is missing, and the next run would find nothing to do.
+    """
+    name = f"{scale}-partial"
+    shutil.rmtree(results / name, ignore_errors=True)
+    (results / name).mkdir(parents=True)
+    for tables in ("collected", "computed", "probes", "runs"):
+        (results / name / tables).symlink_to(Path("..") / scale / tables, target_is_directory=True)
+    return name
 
 
 def draw_what_is_there(
