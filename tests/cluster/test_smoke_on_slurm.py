@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT = 500
+LIMIT = 1000
 # The profile suits jobs of hours. Here the first look comes early, and short jobs go to Slurm together.
 GROUPS = (
     "train=train",
@@ -31,6 +31,7 @@ SHORT_JOBS = (
 
 
 @pytest.mark.slurm
+@pytest.mark.timeout(LIMIT + 60)
 def test_smoke_scale_runs_through_slurm_to_the_report(cluster, tmp_path: Path) -> None:
     clone = tmp_path / "clone"
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)

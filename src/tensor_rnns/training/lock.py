@@ -53,18 +53,20 @@ def held(path: Path, what: str) -> Iterator[bool]:
                 time.sleep(0.2)
         ended = threading.Event()
 
-        def beat() -> None:
-            while True:
-                # A full disk must not end the heartbeat: the lock itself is the kernel's and holds.
-                with suppress(OSError):
-                    stream.seek(0)
-                    stream.truncate()
-                    who = {"pid": os.getpid(), "host": socket.gethostname(), "beat": time.time()}
-                    stream.write(json.dumps(who))
-                    stream.flush()
-                if ended.wait(BEAT_SECONDS):
-                    return
+        def say() -> None:
+            # A full disk must not end the heartbeat: the lock itself is the kernel's and holds.
+            with suppress(OSError):
+                stream.seek(0)
+                stream.truncate()
+                who = {"pid": os.getpid(), "host": socket.gethostname(), "beat": time.time()}
+                stream.write(json.dumps(who))
+                stream.flush()
 
+        def beat() -> None:
+            while not ended.wait(BEAT_SECONDS):
+                say()
+
+        say()
         thread = threading.Thread(target=beat, daemon=True)
         thread.start()
         try:
