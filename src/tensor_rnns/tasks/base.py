@@ -38,9 +38,13 @@ class Task:
     `inputs` and `outputs` are the sizes I and O of a model for it; `baseline` the loss of the best constant
     answer, or None; `updates_per_epoch` the batches of one pass over the data, or None where every batch is
     new. A task is a dataclass with its options as fields (see `tensor_rnns.cells.named`).
+
+    With `own_evaluation` the splits depend on the data stream of the replica, as where a target is drawn for
+    each, and `evaluation_of` stands in place of `evaluation`.
     """
 
     name: ClassVar[str]
+    own_evaluation: ClassVar[bool] = False
     inputs: int
     outputs: int
     baseline: float | None
@@ -56,6 +60,10 @@ class Task:
     def evaluation(self, split: str) -> Iterator[Batch]:
         """The batches of `split`, the same each time and for every replica."""
         raise NotImplementedError
+
+    def evaluation_of(self, seed: int, split: str) -> Iterator[Batch]:
+        """The batches of `split` for the replica of data stream `seed`, the same each time."""
+        return self.evaluation(split)
 
     def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """The training objective of each replica, [S]."""

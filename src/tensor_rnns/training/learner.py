@@ -63,9 +63,14 @@ class Learner:
         )
 
     def evaluation(self, split: str) -> Iterator[Batch]:
-        """The batches of `split`, the same for every replica."""
-        for batch in self.task.evaluation(split):
-            yield self.tensors(Batch.stack([batch] * len(self.replicas)))
+        """The batches of `split`, stacked: the same for every replica unless the task has its own for each."""
+        if not self.task.own_evaluation:
+            for batch in self.task.evaluation(split):
+                yield self.tensors(Batch.stack([batch] * len(self.replicas)))
+            return
+        streams = [self.task.evaluation_of(replica.data_seed, split) for replica in self.replicas]
+        for batches in zip(*streams, strict=True):
+            yield self.tensors(Batch.stack(batches))
 
     def tensors(self, batch: Batch) -> Batch:
         """`batch` as tensors on the device; floating inputs and targets take the dtype of the parameters."""
