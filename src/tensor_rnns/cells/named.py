@@ -3,7 +3,7 @@ fields.
 
 Such a class is a dataclass with a literal line `name: ClassVar[str] = "..."`; its fields are the keys of its
 block. Field rules, checked on construction: an int is at least 1, a float is a number, a Literal is one of
-its values, a field of type `str | dict` is an initialiser.
+its values, a field of type `str | dict` is an initialiser, `int | None` may also be none.
 """
 
 import dataclasses
@@ -57,8 +57,11 @@ def check_fields(kind: str, instance: Any) -> None:
     problems = []
     for field in dataclasses.fields(instance):
         value, rule = getattr(instance, field.name), None
-        if field.type is int and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+        whole = isinstance(value, int) and not isinstance(value, bool) and value >= 1
+        if field.type is int and not whole:
             rule = "a whole number of at least 1"
+        elif field.type == int | None and not (value is None or whole):
+            rule = "none, a whole number of at least 1"
         elif field.type is float and (isinstance(value, bool) or not isinstance(value, int | float)):
             rule = "a number"
         elif field.type is bool and not isinstance(value, bool):

@@ -91,6 +91,8 @@ def typed_problem(key: str, value: Any, annotation: str) -> str | None:
     """Why `value` is not of the annotated kind; None where it is."""
     if annotation == "int" and not is_whole(value):
         return f"{key} is {value!r}; allowed is a whole number of at least 1"
+    if annotation == "int | None" and not (value is None or is_whole(value)):
+        return f"{key} is {value!r}; allowed is none (null) or a whole number of at least 1"
     if annotation == "float" and not is_number(value):
         return f"{key} is {value!r}; allowed is a number"
     if annotation == "bool" and not isinstance(value, bool):

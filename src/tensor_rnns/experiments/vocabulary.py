@@ -15,7 +15,7 @@ from tensor_rnns.experiments.digest import PACKAGE, declared_name, digest, of_ro
 
 GIVEN = {
     "cells": {"inputs"},
-    "models": {"inputs", "outputs", "cell", "run"},
+    "models": {"inputs", "outputs", "symbols", "cell", "run"},
     "tasks": {"dataset", "batch_size"},
 }
 """Fields that the program fills in: a file may not give them."""
@@ -46,17 +46,34 @@ def words(room: str, guests: tuple[Path, ...] = ()) -> dict[str, Word]:
             if name is None or not isinstance(node, ast.ClassDef):
                 continue
             fields = {
-                line.target.id: (ast.unparse(line.annotation), line.value is None)
-                for line in node.body
-                if isinstance(line, ast.AnnAssign)
-                and isinstance(line.target, ast.Name)
-                and not ast.unparse(line.annotation).startswith("ClassVar")
-                and line.target.id not in GIVEN[room]
+                key: field
+                for part in lineage(tree, node)
+                for key, field in annotated(part).items()
+                if key not in GIVEN[room]
             }
             if name in found:
                 raise ValueError(f"{path}: {name!r} is already the name of a class in {found[name].path}")
             found[name] = Word(name, path, fields)
     return found
+
+
+def lineage(tree: ast.Module, node: ast.ClassDef) -> list[ast.ClassDef]:
+    """The class `node` after those of its bases that stand in the same module, the furthest first."""
+    classes = {one.name: one for one in tree.body if isinstance(one, ast.ClassDef)}
+    bases = [classes[base] for base in map(ast.unparse, reversed(node.bases)) if base in classes]
+    found = [part for base in bases for part in lineage(tree, base)]
+    return [*dict.fromkeys(found), node]
+
+
+def annotated(node: ast.ClassDef) -> dict[str, tuple[str, bool]]:
+    """The fields that a class itself declares: {name: (annotation, without a default)}."""
+    return {
+        line.target.id: (ast.unparse(line.annotation), line.value is None)
+        for line in node.body
+        if isinstance(line, ast.AnnAssign)
+        and isinstance(line.target, ast.Name)
+        and not ast.unparse(line.annotation).startswith("ClassVar")
+    }
 
 
 @cache
@@ -142,35 +159,53 @@ def measures() -> dict[str, dict[str, str]]:
     }
 
 
-@cache
 def shells_around_a_cell() -> frozenset[str]:
-    """The shells that have a field `cell`, their own or of a base class in the same module."""
+    """The shells that have a field `cell`."""
+    return shells_with("cell")
+
+
+@cache
+def shells_with(field: str) -> frozenset[str]:
+    """The shells that have a certain field, their own or of a base class in the same module."""
+    return frozenset(
+        name for name, parts in lineages("models").items() if any(field in annotated(part) for part in parts)
+    )
+
+
+@cache
+def lineages(room: str) -> dict[str, list[ast.ClassDef]]:
+    """Every named class of `room` with its bases in the same module, the furthest first."""
+    found = {}
+    for path in sorted((PACKAGE / room).glob("*.py")):
+        tree = module(room, path.stem)
+        for node in tree.body:
+            name = declared_name(node)
+            if name is not None and isinstance(node, ast.ClassDef):
+                found[name] = lineage(tree, node)
+    return found
+
+
+@cache
+def tasks_that(attribute: str, value: Any) -> frozenset[str]:
+    """The tasks whose class, or a base class in the same module, gives `attribute` this literal value."""
     found = set()
-    for name, word in words("models").items():
-        classes = {node.name: node for node in module("models", word.path.stem).body
-                   if isinstance(node, ast.ClassDef)}  # fmt: skip
-        waiting = [node for node in classes.values() if declared_name(node) == name]
-        while waiting:
-            node = waiting.pop()
-            if any(
-                isinstance(line, ast.AnnAssign) and ast.unparse(line.target) == "cell" for line in node.body
-            ):
-                found.add(name)
-            waiting += [classes[base] for base in map(ast.unparse, node.bases) if base in classes]
+    for name, parts in lineages("tasks").items():
+        given = [
+            line.value
+            for part in parts
+            for line in part.body
+            if isinstance(line, ast.Assign | ast.AnnAssign)
+            and attribute
+            in map(ast.unparse, [line.target] if isinstance(line, ast.AnnAssign) else line.targets)
+        ]
+        if given and isinstance(given[-1], ast.Constant) and given[-1].value == value:
+            found.add(name)
     return frozenset(found)
 
 
-@cache
 def tasks_without_epochs() -> frozenset[str]:
     """The tasks whose class says `updates_per_epoch = None`: every batch is new."""
-    found = set()
-    for path in sorted((PACKAGE / "tasks").glob("*.py")):
-        for node in module("tasks", path.stem).body:
-            name = declared_name(node)
-            lines = [] if name is None or not isinstance(node, ast.ClassDef) else node.body
-            if any(ast.unparse(line) == "updates_per_epoch = None" for line in lines):
-                found.add(name)
-    return frozenset(found)
+    return tasks_that("updates_per_epoch", None)
 
 
 def code_of(settings: Mapping[str, Any], guests: tuple[Path, ...] = ()) -> str:

@@ -2,11 +2,12 @@
 
 import sys
 from collections.abc import Mapping
+from dataclasses import fields
 
 from tensor_rnns import cells, engine
 from tensor_rnns.cells import named
 from tensor_rnns.models.base import Model
-from tensor_rnns.models.recurrent import Recurrent
+from tensor_rnns.models.recurrent import Recurrent, entering
 
 __all__ = ["Model", "build", "shells"]
 
@@ -16,21 +17,34 @@ def shells() -> dict[str, type[Model]]:
     return named.classes(sys.modules[__name__], Model)
 
 
-def build(settings: Mapping, inputs: int, outputs: int, engine_name: str = "eager") -> Model:
+def build(
+    settings: Mapping, inputs: int, outputs: int, engine_name: str = "eager", symbols: bool = False
+) -> Model:
     """The model of settings["model"] (its `shell`, then options) and settings["cell"] for a task's sizes.
 
-    The shells last_output and every_step need a cell; perceptron, mlp and tensor_layer take none. An unknown
-    shell or option, or a cell too many or too few, raises ValueError with what is allowed.
+    The shells last_output and every_step need a cell; the others take none. With `symbols` the inputs are
+    integers below `inputs`, which only a shell with a field `symbols` takes. An unknown shell or option, a
+    cell too many or too few, or inputs that the shell does not take raise ValueError with what is allowed.
     """
     block, cell = settings["model"], settings.get("cell")
     chosen = named.find("model", shells(), block.get("shell"))
     given = {key: value for key, value in block.items() if key != "shell"}
+    provided = {"inputs": inputs, "outputs": outputs, "symbols": symbols}
+    if symbols and not takes_symbols(chosen):
+        able = ", ".join(sorted(name for name, shell in shells().items() if takes_symbols(shell)))
+        raise ValueError(f"model {chosen.name}: a task of symbols given; allowed with the shells {able}")
     if not issubclass(chosen, Recurrent):
         if cell is not None:
             raise ValueError(f"model {chosen.name}: the cell {cell.get('name')!r} given; allowed: none")
-        return named.construct("model", chosen, given, {"inputs": inputs, "outputs": outputs})
+        return named.construct("model", chosen, given, provided)
     if cell is None:
         allowed = ", ".join(sorted(cells.families()))
         raise ValueError(f"model {chosen.name}: no cell given; allowed: {allowed}")
-    provided = {"cell": cells.build(cell, inputs), "outputs": outputs, "run": engine.runner(engine_name)}
+    built = cells.build(cell, entering(chosen.name, given, inputs, symbols))
+    provided |= {"cell": built, "run": engine.runner(engine_name)}
     return named.construct("model", chosen, given, provided)
+
+
+def takes_symbols(shell: type[Model]) -> bool:
+    """Whether a shell has the field `symbols`."""
+    return "symbols" in {field.name for field in fields(shell)}

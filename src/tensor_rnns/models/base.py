@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from torch import Tensor
@@ -31,10 +31,29 @@ class Model:
         raise NotImplementedError
 
     def forward(
-        self, params: Mapping[str, Tensor], inputs: Tensor, state: tuple[Tensor, ...] | None = None
+        self,
+        params: Mapping[str, Tensor],
+        inputs: Tensor,
+        state: tuple[Tensor, ...] | None = None,
+        masks: Mapping[str, Tensor] | None = None,
     ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
-        """(outputs, final state); the state starts at zero if not given, and is None without a cell."""
+        """(outputs, final state); the state starts at zero if not given, and is None without a cell.
+
+        `masks` are those of `masks` for all replicas; without them the model is as in evaluation.
+        """
         raise NotImplementedError
+
+    def masks(self, rng: np.random.Generator, batch: Any) -> dict[str, np.ndarray]:
+        """The random arrays of one training update of one replica, for its batch of a task; here none.
+
+        Each is [.., B, width] of floats or bools, or [.., B] of integers; `forward` gets them with the
+        replica axis before B. `rng` is a stream of the replica and the update alone.
+        """
+        return {}
+
+    def penalty(self, params: Mapping[str, Tensor]) -> Tensor | None:
+        """What the training objective adds to the loss of each replica, [S]; here nothing."""
+        return None
 
     def constrain(self, params: dict[str, Tensor]) -> None:
         """Put the parameters back, in place after an update, where the model allows them; here anywhere."""

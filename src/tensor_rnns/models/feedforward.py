@@ -34,7 +34,7 @@ class Feedforward(Model):
         raise NotImplementedError
 
     def forward(
-        self, params: Mapping[str, Tensor], inputs: Tensor, state: None = None
+        self, params: Mapping[str, Tensor], inputs: Tensor, state: None = None, masks: None = None
     ) -> tuple[Tensor, None]:
         """(outputs, None)."""
         return self.outputs_of(params, inputs), None

@@ -14,8 +14,9 @@ from tensor_rnns.cells.named import check_fields
 class Batch:
     """One batch of one replica, or of S replicas once stacked.
 
-    `inputs` float32 [T, B, I], or [B, I] for a task without time. `targets` float32 [.., B, O], or integers
-    [.., B] for classes. `weight` is the number of items of one replica, for averaging over batches.
+    `inputs` float32 [T, B, I], or [B, I] for a task without time; or integers, the numbers of symbols, with
+    the batch last: [T, B], or [K, B] for K symbols an item without time. `targets` float32 [.., B, O], or
+    integers [.., B] for classes. `weight` is the number of items of one replica, for averaging over batches.
     """
 
     inputs: np.ndarray
@@ -24,12 +25,15 @@ class Batch:
 
     @staticmethod
     def stack(batches: Sequence["Batch"]) -> "Batch":
-        """The replica axis before the batch axis: inputs [T, S, B, I], targets [.., S, B, O] or [.., S,
-        B]."""
-        first = batches[0]
-        axis = -2 if np.issubdtype(first.targets.dtype, np.integer) else -3
-        inputs = np.stack([batch.inputs for batch in batches], axis=-3)
-        return Batch(inputs, np.stack([batch.targets for batch in batches], axis=axis), first.weight)
+        """The replica axis before the batch axis: numbers [.., S, B, I] and integers [.., S, B]."""
+        inputs = stacked([batch.inputs for batch in batches])
+        return Batch(inputs, stacked([batch.targets for batch in batches]), batches[0].weight)
+
+
+def stacked(arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """The arrays of all replicas as one: integers with the replica axis before the last, others before the
+    last two."""
+    return np.stack(arrays, axis=-2 if np.issubdtype(arrays[0].dtype, np.integer) else -3)
 
 
 class Task:
@@ -39,11 +43,16 @@ class Task:
     answer, or None; `updates_per_epoch` the batches of one pass over the data, or None where every batch is
     new. A task is a dataclass with its options as fields (see `tensor_rnns.cells.named`).
 
+    With `symbols` the inputs of a batch are numbers below `inputs`, the number of symbols. With
+    `carries_state` batch `update` continues batch `update - 1` row by row, except at the start of an epoch,
+    where the state of a model is zero; the batches of `evaluation` continue one another from a zero state.
     With `own_evaluation` the splits depend on the data stream of the replica, as where a target is drawn for
     each, and `evaluation_of` stands in place of `evaluation`.
     """
 
     name: ClassVar[str]
+    symbols: ClassVar[bool] = False
+    carries_state: ClassVar[bool] = False
     own_evaluation: ClassVar[bool] = False
     inputs: int
     outputs: int
