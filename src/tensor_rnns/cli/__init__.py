@@ -19,6 +19,6 @@ for command in (
     data.check, data.download, data.prepare,
     jobs.train, jobs.select, jobs.compute, jobs.probe, jobs.collect,
     results.draw, results.judge, results.report, results.record, results.recorded,
-    results.plan, results.target,
+    results.plan, results.target, results.coverage,
 ):  # fmt: skip
     main.add_command(command)

@@ -127,6 +127,34 @@ def engines(found: list[Replica], asked: str) -> str:
 
 
 @click.command()
+@results_option
+@click.option("--papers", default="", help="Names separated by commas; empty means all.")
+@click.option("--absent", is_flag=True, help="Only what nothing stands or is planned for.")
+@click.option("--write", type=click.Path(path_type=Path), help="Write what stands to this coverage file.")
+@click.option("--guard", type=click.Path(path_type=Path, exists=True), help="Fail where it was better.")
+@click.option("--scales", default="smoke,recorded", show_default=True, help="What the guard compares.")
+def coverage(
+    results: Path, papers: str, absent: bool, write: Path | None, guard: Path | None, scales: str
+) -> None:
+    """Print each figure, table and statement of the papers: absent, smoke, laptop, or recorded with n
+    seeds."""
+    from tensor_rnns.report import coverage as reach
+
+    with refusals():
+        catalogue = Catalogue.load(PAPERS, [name for name in papers.split(",") if name] or None)
+        found = reach.rows(catalogue, results)
+        for row in found:
+            if row.absent or not absent:
+                click.echo(f"{row.paper:<12} {row.kind:<9} {row.id:<28} {row.state}")
+        click.echo(reach.summary(found))
+        if write:
+            reach.write(write, found)
+        lost = reach.fallen(guard, found, scales.split(",")) if guard else []
+        if lost:
+            raise ValueError("\n".join(["coverage has fallen back:", *lost]))
+
+
+@click.command()
 @scale_option
 @click.argument("name")
 def target(scale: str, name: str) -> None:

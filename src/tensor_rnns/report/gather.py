@@ -15,11 +15,11 @@ from tensor_rnns.drawing.render import draw_artefact, paths
 from tensor_rnns.drawing.tables import Table
 from tensor_rnns.experiments import Artefact, Catalogue, Experiment
 from tensor_rnns.files import read_json
+from tensor_rnns.report import coverage
 from tensor_rnns.report.provenance import Commit
 
 VERDICTS = ("reproduced", "not reproduced", "undecided", "not judged")
 NOT_RUN = "not run at this scale"
-ORDER = ("smoke", "laptop", "paper")
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,8 @@ class PaperPart:
     paper: str
     header: Mapping[str, Any]
     parts: list[Part]
-    coverage: list[Mapping[str, Any]]
+    coverage: list[coverage.Row]
+    statements: list[coverage.Row]
     verdicts: Mapping[str, int]
 
 
@@ -125,11 +126,10 @@ def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, com
     records = sorted((results / scale / "runs").glob("**/record.json"))
     contents = [(path.parent, read_json(path)) for path in records]
     folders = {replica["hash"]: folder for folder, record in contents for replica in record["replicas"]}
-    recorded = _recorded(results)
     order = sorted(
         catalogue.papers, key=lambda name: catalogue.papers[name].get("order", len(catalogue.papers))
     )
-    papers = [_paper(catalogue, name, scale, results, home, claims, folders, recorded) for name in order]
+    papers = [_paper(catalogue, name, scale, results, home, claims, folders) for name in order]
     datasets = [read_json(path) for path in sorted((results / "data" / "ready").glob("*.json"))]
     board = results / scale / "board.json"
     content = Content(
@@ -154,7 +154,7 @@ def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, com
 
 def _paper(
     catalogue: Catalogue, paper: str, scale: str, results: Path, home: Path, claims: list[dict[str, str]],
-    folders: Mapping[str, Path], recorded: Mapping[tuple[str, str], int],
+    folders: Mapping[str, Path],
 ) -> PaperPart:  # fmt: skip
     header = {"title": paper, "authors": "", "year": "", "source": ""} | catalogue.papers[paper]
     described = header.get("catalogue") or {}
@@ -174,8 +174,9 @@ def _paper(
     known = {claim["claim"] for claim in own}
     verdicts[NOT_RUN] = sum(claim.paper == paper and claim.id not in known for claim in catalogue.claims)
     return PaperPart(
-        paper, header, parts, _coverage(catalogue, paper, described, results, recorded), verdicts
-    )
+        paper, header, parts, coverage.artefacts(catalogue, paper, results),
+        coverage.statements(catalogue, paper, results), verdicts,
+    )  # fmt: skip
 
 
 def bucket(verdict: str) -> str:
@@ -209,40 +210,6 @@ def _piece(
     return Piece(
         artefact, experiment, files, table, own, caption, described.get(artefact.id, experiment.title)
     )
-
-
-def _coverage(
-    catalogue: Catalogue,
-    paper: str,
-    described: Mapping[str, str],
-    results: Path,
-    recorded: Mapping[tuple[str, str], int],
-) -> list[Mapping[str, Any]]:
-    """Per artefact of the paper, listed or beyond the list: where it was drawn, and with how many recorded
-    seeds.
-    """
-    known = {artefact.id: artefact for (home, _), artefact in catalogue.artefacts.items() if home == paper}
-    rows = []
-    for name in [*described, *(name for name in known if name not in described)]:
-        artefact = known.get(name)
-        drawn = [
-            scale for scale in ORDER if artefact and all(p.is_file() for p in paths(results, scale, artefact))
-        ]
-        n = recorded.get((paper, artefact.experiment), 0) if artefact else 0
-        rows.append({"id": name, "what": described.get(name) or catalogue.experiment_of(artefact).title,
-                     "listed": name in described, "planned": artefact is not None,
-                     "drawn": drawn, "recorded": n})  # fmt: skip
-    return rows
-
-
-def _recorded(results: Path) -> dict[tuple[str, str], int]:
-    """{(paper, experiment): number of seeds of the runs recorded at paper scale}."""
-    seeds: dict[tuple[str, str], set[int]] = {}
-    for path in sorted((results / "recorded" / "runs").glob("**/record.json")):
-        for replica in read_json(path)["replicas"]:
-            if replica["stage"] == "final":
-                seeds.setdefault((replica["paper"], replica["experiment"]), set()).add(int(replica["seed"]))
-    return {place: len(found) for place, found in seeds.items()}
 
 
 def _hours(records: Iterable[Mapping[str, Any]]) -> dict[str, float]:

@@ -9,11 +9,11 @@ from tensor_rnns.report.gather import Content
 def coverage(content: Content) -> dict[str, int]:
     """How many rows of the catalogue are listed, drawn here, drawn at another scale, absent, recorded."""
     rows = [row for paper in content.papers for row in paper.coverage]
-    drawn = sum(content.scale in row["drawn"] for row in rows)
-    elsewhere = sum(bool(row["drawn"]) and content.scale not in row["drawn"] for row in rows)
+    drawn = sum(content.scale in row.drawn for row in rows)
+    elsewhere = sum(bool(row.drawn) and content.scale not in row.drawn for row in rows)
     return {"listed": len(rows), "drawn": drawn, "elsewhere": elsewhere,
             "absent": len(rows) - drawn - elsewhere,
-            "recorded": sum(row["recorded"] > 0 for row in rows)}  # fmt: skip
+            "recorded": sum(row.recorded > 0 for row in rows)}  # fmt: skip
 
 
 def totals(content: Content) -> dict[str, int]:

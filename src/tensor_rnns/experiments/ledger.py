@@ -1,0 +1,50 @@
+"""The ledger of a paper: every checkable statement in it, whether some experiment judges it yet or not.
+
+`ledger.csv` beside the experiment files has a row a statement: `id`, `where` in the paper, `statement` in our
+words, and `untested`, the reason why no claim can judge it; empty where one can.
+"""
+
+import csv
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+COLUMNS = ("id", "where", "statement", "untested")
+FILE = "ledger.csv"
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One row of a ledger."""
+
+    id: str
+    where: str
+    statement: str
+    untested: str
+
+    def judged_by(self, claims: Iterable[str]) -> list[str]:
+        """Those of the claims' ids that judge this statement: its own id, or that with a part after a dot."""
+        return [claim for claim in claims if claim == self.id or claim.startswith(f"{self.id}.")]
+
+
+def read(folder: Path) -> list[Statement]:
+    """The ledger in a paper's folder; [] where it has none.
+
+    ValueError for other columns, a row without id or statement, or an id given twice.
+    """
+    path = folder / FILE
+    if not path.exists():
+        return []
+    with open(path, encoding="utf-8", newline="") as stream:
+        rows = csv.DictReader(stream)
+        if tuple(rows.fieldnames or ()) != COLUMNS:
+            raise ValueError(f"{path}: columns {rows.fieldnames} given; allowed: {', '.join(COLUMNS)}")
+        found = []
+        for row in rows:
+            if None in row or None in row.values() or not row["id"] or not row["statement"]:
+                raise ValueError(f"{path}:{rows.line_num}: {row} given; allowed: a value in each column")
+            found.append(Statement(**row))
+    twice = sorted({one.id for one in found if [other.id for other in found].count(one.id) > 1})
+    if twice:
+        raise ValueError(f"{path}: {', '.join(twice)} given twice; allowed: one row for each id")
+    return found

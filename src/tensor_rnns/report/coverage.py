@@ -1,0 +1,216 @@
+"""How far the replication reaches: every listed artefact and statement, and the scales at which it stands.
+
+An artefact stands at a scale where its files were drawn, a statement where a claim on it was judged from runs
+that took place. Recorded artefacts count the seeds that each of their curves has at the paper's scale.
+"""
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tensor_rnns.drawing.render import paths
+from tensor_rnns.experiments import MAIN, Artefact, Catalogue, Experiment, ledger, resolve
+from tensor_rnns.files import read_json, write_csv
+
+SCALES = ("smoke", "laptop", "paper", "recorded")
+COLUMNS = ("document", "kind", "id", *SCALES)
+NOT_RUN = "not judged (not run"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One artefact or statement: whether the paper's list has it, some file plans it, and where it stands.
+
+    `recorded` is the number of seeds of the curve with fewest among the recorded ones; `curves` says how many
+    of its curves at the paper's scale are recorded, such as "7 of 28"; `untested` why a statement has no
+    claim.
+    """
+
+    paper: str
+    kind: str
+    id: str
+    what: str
+    listed: bool
+    planned: bool
+    drawn: tuple[str, ...]
+    recorded: int = 0
+    curves: str = ""
+    where: str = ""
+    untested: str = ""
+
+    @property
+    def state(self) -> str:
+        """In words: absent, planned, the scales, and the recorded seeds."""
+        said = list(self.drawn)
+        if self.recorded:
+            said.append(f"recorded n = {self.recorded}" + (f" ({self.curves} curves)" if self.curves else ""))
+        nothing = self.untested and f"not testable: {self.untested}"
+        return "; ".join(said) or nothing or ("planned, not run" if self.planned else "absent")
+
+    @property
+    def absent(self) -> bool:
+        """Whether nothing stands or is planned, though it could be tested."""
+        return not (self.planned or self.untested)
+
+    def cells(self) -> dict[str, str]:
+        """The row of a coverage file: a mark for each scale, seeds for what is recorded."""
+        marks = {scale: "yes" if scale in self.drawn else "" for scale in SCALES}
+        if self.recorded:
+            marks["recorded"] = str(self.recorded)
+        return {"document": self.paper, "kind": self.kind, "id": self.id, **marks}
+
+
+def artefacts(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
+    """A row for each artefact of the paper's list, then for those beyond it."""
+    described = catalogue.papers[paper].get("catalogue") or {}
+    known = {artefact.id: artefact for (home, _), artefact in catalogue.artefacts.items() if home == paper}
+    rows = []
+    for name in [*described, *(name for name in known if name not in described)]:
+        artefact = known.get(name)
+        listed = name in described
+        if artefact is None:
+            rows.append(Row(paper, "artefact", name, described[name], listed, False, ()))
+            continue
+        experiment = catalogue.experiment_of(artefact)
+        seeds, curves = recorded_seeds(artefact, experiment, results)
+        what = described.get(name) or experiment.title
+        rows.append(
+            Row(paper, "artefact", name, what, listed, True, drawn_at(artefact, results), seeds, curves)
+        )
+    return rows
+
+
+def drawn_at(artefact: Artefact, results: Path) -> tuple[str, ...]:
+    """The scales at which every file of the artefact lies there."""
+    return tuple(
+        scale for scale in SCALES[:3] if all(path.is_file() for path in paths(results, scale, artefact))
+    )
+
+
+def recorded_seeds(artefact: Artefact, experiment: Experiment, results: Path) -> tuple[int, str]:
+    """(seeds of the curve with fewest, "k of n" curves) of the recorded runs that the artefact may show."""
+    if experiment.kind != "train":
+        return 0, ""
+    where = artefact.spec.get("where") or {}
+    asked = [
+        curve
+        for curve in resolve.curves(experiment, "paper")
+        if all(
+            name not in where or where[name] == "all" or value in as_list(where[name])
+            for name, value in zip(("condition", "variant", "option"), curve, strict=True)
+        )
+        and ("option" in where or curve[2] == MAIN)
+    ]
+    home = results / "recorded" / "runs" / experiment.paper / experiment.name
+    found = {curve: finals(home.joinpath(*curve)) for curve in asked}
+    counts = [count for count in found.values() if count]
+    return (min(counts), f"{len(counts)} of {len(asked)}") if counts else (0, "")
+
+
+def as_list(value: object) -> list:
+    """`value` itself when it is a list, else a list of it alone."""
+    return value if isinstance(value, list) else [value]
+
+
+def finals(curve: Path) -> int:
+    """How many final seeds lie in the recorded folder of a curve."""
+    records = (read_json(path) for path in sorted(curve.glob("final-*/record.json")))
+    return len({replica["seed"] for record in records for replica in record["replicas"]})
+
+
+def statements(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
+    """A row for each statement of the paper's ledger, then for the claims on none of them."""
+    claims = [claim.id for claim in catalogue.claims if claim.paper == paper]
+    judged = {scale: judged_at(results, scale, paper) for scale in SCALES}
+    rows, seen = [], set()
+    for one in ledger.read(catalogue.root / paper):
+        own = one.judged_by(claims)
+        seen.update(own)
+        row = statement(paper, one.id, one.statement, own, judged)
+        rows.append(replace(row, where=one.where, untested=one.untested))
+    return rows + [
+        replace(statement(paper, claim.id, claim.statement, [claim.id], judged), listed=False)
+        for claim in catalogue.claims
+        if claim.paper == paper and claim.id not in seen
+    ]
+
+
+def statement(
+    paper: str,
+    name: str,
+    what: str,
+    claims: Sequence[str],
+    judged: Mapping[str, Mapping[str, int]],
+) -> Row:
+    """The row of a statement: it stands at a scale where any claim on it was judged from runs."""
+    drawn = tuple(scale for scale in SCALES[:3] if any(claim in judged[scale] for claim in claims))
+    kept = [judged["recorded"][claim] for claim in claims if claim in judged["recorded"]]
+    return Row(paper, "claim", name, what, True, bool(claims), drawn, min(kept, default=0))
+
+
+def judged_at(results: Path, scale: str, paper: str) -> dict[str, int]:
+    """{claim: runs} of every claim of the paper that was judged from runs at a scale; at least 1 each."""
+    path = results / scale / "claims.csv"
+    if not path.is_file():
+        return {}
+    with open(path, encoding="utf-8", newline="") as stream:
+        return {
+            row["claim"]: max(1, int(row["n"] or 0))
+            for row in csv.DictReader(stream)
+            if row["paper"] == paper and not row["verdict"].startswith(NOT_RUN)
+        }
+
+
+def rows(catalogue: Catalogue, results: Path) -> list[Row]:
+    """Every artefact and statement, paper by paper in their order."""
+    papers = catalogue.papers
+    order = sorted(papers, key=lambda name: papers[name].get("order", len(papers)))
+    return [
+        row
+        for paper in order
+        for row in (*artefacts(catalogue, paper, results), *statements(catalogue, paper, results))
+    ]
+
+
+def summary(found: Sequence[Row]) -> str:
+    """One line: how many artefacts and statements there are, stand at each scale, and are absent."""
+    parts = []
+    for kind, plural in (("artefact", "artefacts"), ("claim", "statements")):
+        own = [row for row in found if row.kind == kind]
+        counts = [f"{sum(scale in row.drawn for row in own)} {scale}" for scale in SCALES[:3]]
+        counts.append(f"{sum(row.recorded > 0 for row in own)} recorded")
+        counts.append(f"{sum(bool(row.untested) and not row.planned for row in own)} not testable")
+        counts.append(f"{sum(row.absent for row in own)} absent")
+        parts.append(f"{len(own)} {plural}: {', '.join(counts)}")
+    return "; ".join(parts)
+
+
+def write(path: Path, found: Iterable[Row]) -> None:
+    """The coverage file: what has been reached and must not be lost."""
+    write_csv(path, [row.cells() for row in found], COLUMNS)
+
+
+def fallen(path: Path, found: Iterable[Row], scales: Sequence[str]) -> list[str]:
+    """What the coverage file has and `found` has no longer, at these scales, a line each.
+
+    ValueError where a scale is not one of the file's columns.
+    """
+    if unknown := sorted(set(scales) - set(SCALES)):
+        raise ValueError(f"coverage at {', '.join(unknown)} asked for; allowed: {', '.join(SCALES)}")
+    now = {(row.paper, row.kind, row.id): row.cells() for row in found}
+    told = []
+    with open(path, encoding="utf-8", newline="") as stream:
+        for row in csv.DictReader(stream):
+            name = row["document"], row["kind"], row["id"]
+            have = now.get(name, {})
+            for scale in scales:
+                if level(row[scale]) > level(have.get(scale, "")):
+                    was, today = row[scale], have.get(scale) or "nothing"
+                    told.append(f"{' '.join(name)}: {scale} was {was}, is {today}")
+    return told
+
+
+def level(mark: str) -> int:
+    """A mark of a coverage file as a number: seeds, 1 for yes, 0 for nothing."""
+    return int(mark) if mark.isdigit() else int(mark == "yes")

@@ -1,0 +1,52 @@
+"""The ledger: its rows, and which claims judge a statement."""
+
+from pathlib import Path
+
+import pytest
+
+from tensor_rnns.experiments import Catalogue, ledger
+
+HEAD = "id,where,statement,untested\n"
+PAPERS = Path(__file__).parents[2] / "workflow" / "papers"
+
+
+def test_a_claim_with_a_part_judges_its_statement():
+    """`m1-2.left` is on m1-2 and m1-20 is not."""
+    statement = ledger.Statement("m1-2", "", "made", "")
+    assert statement.judged_by(["m1-2", "m1-2.left", "m1-20", "m1"]) == ["m1-2", "m1-2.left"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("id,statement\nm1,made\n", "columns"),
+        (HEAD + "m1,,,\n", "a value in each column"),
+        (HEAD + "m1,,made\n", "a value in each column"),
+        (HEAD + "m1,,made,,more\n", "a value in each column"),
+        (HEAD + "m1,,made,\nm1,,again,\n", "m1 given twice"),
+    ],
+)
+def test_a_broken_ledger_is_refused(tmp_path, text, told):
+    """Other columns, rows too short or too long, no statement, and an id twice are named."""
+    (tmp_path / "ledger.csv").write_text(text)
+    with pytest.raises(ValueError, match=told):
+        ledger.read(tmp_path)
+
+
+def test_every_document_has_its_ledger_and_every_claim_stands_in_it():
+    """A claim judges a statement of the ledger; one that is not there would be our own invention."""
+    catalogue = Catalogue.load(PAPERS)
+    for paper in catalogue.papers:
+        statements = ledger.read(PAPERS / paper)
+        assert statements
+        claims = [claim.id for claim in catalogue.claims if claim.paper == paper]
+        known = {claim for one in statements for claim in one.judged_by(claims)}
+        assert sorted(set(claims) - known) == []
+
+
+def test_what_has_a_claim_is_not_called_untestable():
+    """A statement with a reason why it cannot be tested has no claim."""
+    catalogue = Catalogue.load(PAPERS)
+    claims = [claim.id for claim in catalogue.claims]
+    for paper in catalogue.papers:
+        assert [one.id for one in ledger.read(PAPERS / paper) if one.untested and one.judged_by(claims)] == []

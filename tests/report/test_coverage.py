@@ -1,0 +1,109 @@
+"""Coverage: what stands is read from the files, and a coverage file refuses to lose it."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from tensor_rnns.cli import main
+from tensor_rnns.report import coverage
+
+LEDGER = """\
+id,where,statement,untested
+made-1,table 1,the TGU's loss,
+made-2,table 1,"TGU, then GRU",
+made-3,ch. 2,a statement that nothing judges,
+made-4,ch. 2,a statement on other people,it needs the literature
+"""
+
+
+@pytest.fixture
+def made(checkout):
+    """The checkout with a ledger of four statements, two of which have claims."""
+    catalogue, results = checkout
+    (catalogue.root / "made2016" / "ledger.csv").write_text(LEDGER)
+    return catalogue, results
+
+
+def states(catalogue, results):
+    """{(kind, id): state} of the paper that has run."""
+    return {
+        (row.kind, row.id): row.state for row in coverage.rows(catalogue, results) if row.paper == "made2016"
+    }
+
+
+def test_states_follow_the_files(made):
+    """Drawn and judged at smoke, planned without a run, absent, and not testable are told apart."""
+    found = states(*made)
+    assert found["artefact", "fig-1"] == found["claim", "made-1"] == found["claim", "made-2"] == "smoke"
+    assert found["artefact", "fig-9"] == found["claim", "made-3"] == "absent"
+    assert found["claim", "made-4"] == "not testable: it needs the literature"
+    catalogue, results = made
+    (results / "smoke" / "figures" / "made2016" / "fig-1.svg").unlink()
+    (results / "smoke" / "claims.csv").unlink()
+    found = states(catalogue, results)
+    assert found["artefact", "fig-1"] == found["claim", "made-1"] == "planned, not run"
+
+
+def test_a_claim_that_was_not_run_does_not_count(made):
+    """A row of claims.csv that says `not run` is no evidence."""
+    catalogue, results = made
+    path = results / "smoke" / "claims.csv"
+    lines = path.read_text().splitlines()
+    head = lines[0].split(",")
+    rows = ["made2016,made-2,,table-1" + "," * (len(head) - 4)]
+    cells = rows[0].split(",")
+    cells[head.index("verdict")] = "not judged (not run at smoke)"
+    path.write_text("\n".join([lines[0], ",".join(cells)]) + "\n")
+    assert states(catalogue, results)["claim", "made-2"] == "planned, not run"
+
+
+def test_recorded_seeds_are_those_of_the_weakest_recorded_curve(made):
+    """Three seeds of one curve and two of another are `recorded n = 2`, and the curves are counted."""
+    catalogue, results = made
+    home = results / "recorded" / "runs" / "made2016" / "addition" / "T20"
+    for variant, folders in {"tgu": [(0, 1), (2,)], "gru": [(0, 1)]}.items():
+        for chunk, seeds in enumerate(folders):
+            path = home / variant / "main" / f"final-{chunk}" / "record.json"
+            path.parent.mkdir(parents=True)
+            path.write_text(json.dumps({"replicas": [{"seed": seed} for seed in seeds]}))
+    assert states(catalogue, results)["artefact", "fig-1"] == "smoke; recorded n = 2 (2 of 4 curves)"
+
+
+def test_the_guard_names_what_fell_back(made, tmp_path):
+    """A drawing that is gone, fewer seeds and a row that left the catalogue are named; a gain is not."""
+    catalogue, results = made
+    path = tmp_path / "coverage.csv"
+    coverage.write(path, coverage.rows(catalogue, results))
+    assert coverage.fallen(path, coverage.rows(catalogue, results), ["smoke", "recorded"]) == []
+    path.write_text(
+        path.read_text().replace("made2016,artefact,table-1,yes,,,", "made2016,artefact,table-1,yes,,,5")
+        + "made2016,claim,gone-1,yes,,,\n"
+    )
+    (results / "smoke" / "figures" / "made2016" / "fig-1.pdf").unlink()
+    assert coverage.fallen(path, coverage.rows(catalogue, results), ["smoke", "recorded"]) == [
+        "made2016 artefact fig-1: smoke was yes, is nothing",
+        "made2016 artefact table-1: recorded was 5, is nothing",
+        "made2016 claim gone-1: smoke was yes, is nothing",
+    ]
+    with pytest.raises(
+        ValueError, match="coverage at tiny asked for; allowed: smoke, laptop, paper, recorded"
+    ):
+        coverage.fallen(path, [], ["tiny"])
+
+
+def test_the_command_prints_and_guards(made, monkeypatch):
+    """`tensor-rnns coverage` lists every row, and ends with an error where the guard has more."""
+    _, results = made
+    monkeypatch.chdir(results.parent)
+    command = ["coverage", "--papers", "made2016"]
+    shown = CliRunner().invoke(main, [*command, "--write", "coverage.csv"])
+    assert shown.exit_code == 0
+    assert "4 artefacts: 3 smoke, 0 laptop, 0 paper, 0 recorded, 0 not testable, 1 absent" in shown.output
+    only = CliRunner().invoke(main, [*command, "--absent", "--guard", "coverage.csv"])
+    assert only.exit_code == 0
+    assert [line.split()[2] for line in only.output.splitlines()[:-1]] == ["fig-9", "made-3"]
+    (results / "smoke" / "tables" / "made2016" / "table-1.csv").unlink()
+    lost = CliRunner().invoke(main, [*command, "--guard", "coverage.csv"])
+    assert lost.exit_code == 2
+    assert "artefact table-1: smoke was yes, is nothing" in lost.output
