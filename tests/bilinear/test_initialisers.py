@@ -24,6 +24,8 @@ def uniform_fit(values, limit):
         ("unit_scaling", (5, 8, COLUMNS), np.sqrt(3 / 40)),
         ("unit_scaling", (1, 2000), np.sqrt(3)),
         ("unit_scaling", (2000,), np.sqrt(3)),
+        ("scaled_unit(1.4)", (100, COLUMNS), 1.4 * np.sqrt(3 / 100)),
+        ({"scaled_unit": 0.5}, (5, 8, COLUMNS), 0.5 * np.sqrt(3 / 40)),
         ("uniform(0.7)", (ROWS, COLUMNS), 0.7),
         ({"uniform": 0.7}, (ROWS, COLUMNS), 0.7),
     ],
@@ -91,7 +93,25 @@ def test_wrong_schemes_are_refused(scheme, message):
         made(scheme)
 
 
+def test_the_identity_tensor_gives_the_product_of_each_entry():
+    values = made("identity", (3, 3, 3))
+    x, y = np.array([2.0, 3.0, 5.0]), np.array([7.0, 11.0, 13.0])
+    np.testing.assert_array_equal(np.einsum("ijk,i,k->j", values, x, y), x * y)
+    oblong = made("identity", (4, 2, 3))
+    assert [tuple(place) for place in np.argwhere(oblong)] == [(0, 0, 0), (1, 1, 1)]
+    assert oblong.sum() == 2
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4), (5, 2, 7)])
+def test_a_tensor_is_drawn_as_the_matrix_of_its_last_dimension(shape):
+    rows = shape[0] * shape[1]
+    for scheme in ("orthonormal", "spectral_norm(2)"):
+        values = made(scheme, shape)
+        assert values.shape == shape
+        np.testing.assert_array_equal(values.reshape(rows, -1), made(scheme, (rows, shape[2])))
+
+
 @pytest.mark.parametrize("scheme", ["identity", "orthonormal", "spectral_norm(1)"])
-def test_matrix_schemes_refuse_other_shapes(scheme):
-    with pytest.raises(ValueError, match=r"\(2, 3, 4\) asked for; allowed: two dimensions"):
-        made(scheme, (2, 3, 4))
+def test_matrix_schemes_refuse_vectors(scheme):
+    with pytest.raises(ValueError, match=r"\(7,\) asked for; allowed: at least two dimensions"):
+        made(scheme, (7,))

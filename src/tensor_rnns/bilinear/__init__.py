@@ -1,1 +1,37 @@
 """Bilinear forms: the full tensor and its decompositions."""
+
+from tensor_rnns.bilinear.base import Form
+from tensor_rnns.bilinear.cp import CP
+from tensor_rnns.bilinear.full import Full
+from tensor_rnns.bilinear.tensor_train import TensorTrain
+
+__all__ = ["CP", "Form", "Full", "TensorTrain", "form", "rank_problem"]
+
+KINDS = (CP.kind, TensorTrain.kind, Full.kind)
+
+
+def form(
+    kind: str, left: int, out: int, right: int, rank: int | None, append_one: bool = False, prefix: str = ""
+) -> Form:
+    """The form of this kind, sizes and rank: cp, tensor_train with both ranks equal, or full, which has none.
+
+    Another kind, or a rank that the kind cannot have, raises ValueError with what is allowed.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"form {kind!r} is not known; allowed: {', '.join(KINDS)}")
+    if problem := rank_problem(kind, rank):
+        raise ValueError(problem)
+    if kind == Full.kind:
+        return Full(left, out, right, append_one, prefix)
+    if kind == TensorTrain.kind:
+        return TensorTrain(left, out, right, rank, rank, append_one, prefix)
+    return CP(left, out, right, rank, append_one, prefix)
+
+
+def rank_problem(kind: str, rank: int | None) -> str | None:
+    """Why a form of this kind cannot have this rank; None where it can."""
+    if kind == Full.kind and rank is not None:
+        return f"rank = {rank!r} given with form full; allowed: none"
+    if kind != Full.kind and rank is None:
+        return f"rank asked for with form {kind}; allowed: a whole number of at least 1"
+    return None

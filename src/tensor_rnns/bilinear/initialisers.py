@@ -2,9 +2,11 @@
 
 A scheme is a name ("identity"), or a name with its argument: "normal(0.15)" or {"normal": 0.15}. Matrices are
 stored [rows, columns]; all dimensions but the last count as rows, as TensorFlow's fan-in does. A bias row [1,
-n] therefore has one row, and `unit_scaling` draws it from U(-1.732, 1.732).
+n] therefore has one row, and `unit_scaling` draws it from U(-1.732, 1.732). A tensor with more dimensions is
+drawn as that matrix, except for `identity`.
 """
 
+import math
 import re
 from collections.abc import Mapping
 
@@ -15,7 +17,12 @@ Scheme = str | Mapping
 
 def unit_scaling(shape: tuple, rng: np.random.Generator) -> np.ndarray:
     """U(-sqrt(3 / rows), sqrt(3 / rows)): the default of the TensorFlow that the thesis used."""
-    return uniform(shape, rng, np.sqrt(3.0 / np.prod(shape[:-1])))
+    return scaled_unit(shape, rng, 1.0)
+
+
+def scaled_unit(shape: tuple, rng: np.random.Generator, factor: float) -> np.ndarray:
+    """U(-factor sqrt(3 / rows), factor sqrt(3 / rows))."""
+    return uniform(shape, rng, factor * np.sqrt(3.0 / np.prod(shape[:-1])))
 
 
 def uniform(shape: tuple, rng: np.random.Generator, limit: float) -> np.ndarray:
@@ -29,8 +36,11 @@ def normal(shape: tuple, rng: np.random.Generator, deviation: float) -> np.ndarr
 
 
 def identity(shape: tuple, rng: np.random.Generator) -> np.ndarray:
-    """Ones on the main diagonal, zeros elsewhere; the matrix need not be square."""
-    return np.eye(*matrix(shape, "identity"))
+    """Ones where all indices are equal, zeros elsewhere; the sizes need not be equal."""
+    unfolded("identity", shape)
+    values = np.zeros(shape)
+    values[(np.arange(min(shape)),) * len(shape)] = 1.0
+    return values
 
 
 def zeros(shape: tuple, rng: np.random.Generator) -> np.ndarray:
@@ -45,20 +55,21 @@ def constant(shape: tuple, rng: np.random.Generator, value: float) -> np.ndarray
 
 def spectral_norm(shape: tuple, rng: np.random.Generator, value: float) -> np.ndarray:
     """A U(-1, 1) matrix scaled so that its largest singular value is `value`."""
-    raw = rng.uniform(-1.0, 1.0, matrix(shape, "spectral_norm"))
-    return raw * (value / np.linalg.norm(raw, 2))
+    raw = rng.uniform(-1.0, 1.0, unfolded("spectral_norm", shape))
+    return (raw * (value / np.linalg.norm(raw, 2))).reshape(shape)
 
 
 def orthonormal(shape: tuple, rng: np.random.Generator) -> np.ndarray:
     """A random matrix with orthonormal rows or columns, whichever are fewer; Haar distributed when square."""
-    rows, columns = matrix(shape, "orthonormal")
+    rows, columns = unfolded("orthonormal", shape)
     q, r = np.linalg.qr(rng.standard_normal((max(rows, columns), min(rows, columns))))
     q = q * np.sign(np.diag(r))
-    return q if rows >= columns else q.T
+    return (q if rows >= columns else q.T).reshape(shape)
 
 
 SCHEMES = {
     "unit_scaling": (unit_scaling, None),
+    "scaled_unit": (scaled_unit, "factor"),
     "uniform": (uniform, "limit"),
     "normal": (normal, "deviation"),
     "identity": (identity, None),
@@ -70,11 +81,13 @@ SCHEMES = {
 ALLOWED = ", ".join(f"{{{name}: {wanted}}}" if wanted else name for name, (_, wanted) in SCHEMES.items())
 
 
-def matrix(shape: tuple, name: str) -> tuple:
-    """`shape` itself when it has two dimensions, else ValueError."""
-    if len(shape) != 2:
-        raise ValueError(f"initialiser {name!r}: the shape {tuple(shape)} asked for; allowed: two dimensions")
-    return shape
+def unfolded(name: str, shape: tuple) -> tuple[int, int]:
+    """(rows, columns) of a matrix or a tensor; ValueError for fewer dimensions."""
+    if len(shape) < 2:
+        raise ValueError(
+            f"initialiser {name!r}: the shape {tuple(shape)} asked for; allowed: at least two dimensions"
+        )
+    return math.prod(shape[:-1]), shape[-1]
 
 
 def parse(scheme: Scheme) -> tuple[str, float | None]:
