@@ -1,0 +1,125 @@
+"""Images as sequences of single pixels, classified at the last one: mathews2016 section 5.1.3."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.tasks.base import Batch, Task
+
+SPLITS = ("train", "valid", "test")
+PERMUTATION_SEED = 1001
+"""The seed of the authors' permutation."""
+ITEMS_PER_BATCH = 100
+"""Images of one batch of evaluation; the last batch of a split holds what is left."""
+
+
+@dataclass(frozen=True)
+class Pixels(Task):
+    """T = rows x columns steps of one pixel (p - 127.5) / 255, and the class of the image as the target.
+
+    `order: scan` reads row by row from the top left; `permuted` moves every image by one fixed permutation,
+    that of the authors for 784 pixels and one of the same recipe for other sizes. The loss is the cross
+    entropy in nats, averaged over the batch. The best constant answer gives each class its share of the
+    training images; its loss there, `baseline`, is their entropy. Its accuracy on a split, chance, is the
+    share of the most frequent class. Training images are shuffled anew in every epoch; those that do not
+    fill a batch are left out of that epoch. Evaluation takes every image once.
+    """
+
+    name: ClassVar[str] = "pixels"
+    dataset: Any
+    batch_size: int
+    order: Literal["scan", "permuted"] = "permuted"
+
+    inputs = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.dataset is None:
+            raise ValueError("task pixels: no data set given; allowed: one of the kind images")
+        if self.updates_per_epoch < 1:
+            have = len(self.classes["train"])
+            raise ValueError(
+                f"task pixels: batch = {self.batch_size} given; allowed: at most {have}, the training images"
+            )
+
+    @cached_property
+    def sequences(self) -> dict[str, np.ndarray]:
+        """The grey levels of each split in the order of the steps: uint8 [images, T]."""
+        found = {}
+        for split in SPLITS:
+            images = self.dataset.arrays[f"{split}_images"]
+            flat = images.reshape(len(images), -1)
+            found[split] = flat[:, permutation(flat.shape[1])] if self.order == "permuted" else flat
+        return found
+
+    @cached_property
+    def classes(self) -> dict[str, np.ndarray]:
+        """The class of each image of each split: int64 [images]."""
+        return {split: self.dataset.arrays[f"{split}_labels"].astype(np.int64) for split in SPLITS}
+
+    @property
+    def outputs(self) -> int:
+        """The number of classes."""
+        return self.dataset.facts["classes"]
+
+    @property
+    def baseline(self) -> float:
+        """The entropy of the shares of the classes among the training images, in nats."""
+        counts = np.bincount(self.classes["train"])
+        shares = counts[counts > 0] / counts.sum()
+        return float(-(shares * np.log(shares)).sum())
+
+    @property
+    def updates_per_epoch(self) -> int:
+        """Whole batches of the training images."""
+        return len(self.classes["train"]) // self.batch_size
+
+    def items(self, split: str, chosen: np.ndarray | slice) -> Batch:
+        """The chosen images of a split: inputs [T, items, 1], targets [items]."""
+        levels = self.sequences[split][chosen].T[..., None].astype(np.float32)
+        targets = self.classes[split][chosen]
+        return Batch((levels - np.float32(127.5)) / np.float32(255), targets, len(targets))
+
+    def batch(self, seed: int, update: int) -> Batch:
+        """Batch `update` modulo the batches of an epoch, in the order of this seed and epoch."""
+        epoch, place = divmod(update, self.updates_per_epoch)
+        order = shuffled(seed, epoch, len(self.classes["train"]))
+        return self.items("train", order[place * self.batch_size : (place + 1) * self.batch_size])
+
+    def evaluation(self, split: str) -> Iterator[Batch]:
+        """Every image of a split in the order of the file, 100 to a batch; the last batch may be smaller."""
+        if split not in SPLITS:
+            raise ValueError(f"task pixels: split {split!r} asked for; allowed: {', '.join(SPLITS)}")
+        for start in range(0, len(self.classes[split]), ITEMS_PER_BATCH):
+            yield self.items(split, slice(start, start + ITEMS_PER_BATCH))
+
+    def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Mean cross entropy in nats, [S]; outputs [S, B, classes] are logits, targets [S, B]."""
+        return cross_entropy(outputs.movedim(-1, 1), targets, reduction="none").mean(-1)
+
+    def metrics(self, outputs: Tensor, targets: Tensor) -> dict[str, Tensor]:
+        """loss, and accuracy: the share of images whose largest output is that of their class."""
+        right = outputs.argmax(-1) == targets
+        return {"loss": self.loss(outputs, targets), "accuracy": right.to(outputs.dtype).mean(-1)}
+
+
+def permutation(pixels: int) -> np.ndarray:
+    """The fixed order of `pixels` pixels: 0 .. pixels - 1 shuffled by numpy's legacy generator, seed 1001."""
+    order = np.arange(pixels)
+    np.random.RandomState(PERMUTATION_SEED).shuffle(order)
+    return order
+
+
+@lru_cache(maxsize=64)
+def shuffled(seed: int, epoch: int, items: int) -> np.ndarray:
+    """The order of the training images in one epoch of the data stream `seed`; kept, as every batch of the
+    epoch reads it."""
+    order = rng(seed, epoch).permutation(items)
+    order.flags.writeable = False
+    return order
