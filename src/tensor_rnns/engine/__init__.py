@@ -23,11 +23,17 @@ def choose(name: str, cell: Mapping | None, device: str = "cpu") -> str:
     return name
 
 
-def settle(name: str, cell: Cell | None, dtype: torch.dtype, device: torch.device) -> str:
-    """The engine that will really run: `name`, or eager where a kernel was chosen and cannot be built here.
+def settle(
+    name: str, cell: Cell | None, dtype: torch.dtype, device: torch.device, one_hot: bool = False
+) -> str:
+    """The engine that will really run: `name`, or eager where a kernel was chosen and cannot be built here,
+    or where one-hot vectors enter the cell (`one_hot`).
 
     Asked once, at the start of a replica, so that the run record and the name of the result tell the truth.
     """
+    if name == "compiled" and cell is not None and one_hot:
+        compiled.warn(cell.name, "one-hot vectors enter it")
+        return "eager"
     if name == "compiled" and (cell is None or compiled.prepare(cell, dtype, device) is None):
         return "eager"
     return name

@@ -12,6 +12,7 @@ from tensor_rnns.experiments.check_words import (
     Names,
     Place,
     Problem,
+    is_number,
     is_whole,
     suggestion,
     typed_problem,
@@ -125,10 +126,46 @@ def resolved_problems(
     if shell in vocabulary.words("models") and (shell in around) != (settings["cell"] is not None):
         told = "needs a cell" if shell in around else "takes no cell"
         yield "model.shell", f"shell {shell} {told}; shells around a cell are {', '.join(sorted(around))}"
+    yield from fitting_problems(settings["model"], settings["task"].get("name"))
     yield from training_problems(settings["training"], settings["task"].get("name"), training)
     dataset = settings["dataset"]
     if dataset is not None and dataset not in names.datasets:
         yield "dataset", f"unknown data set {dataset!r}; {suggestion(dataset, names.datasets)}"
+
+
+def fitting_problems(model: Mapping[str, Any], task: Any) -> Iterator[tuple[str, str]]:
+    """What is wrong between a task and a shell that are each well: symbols, carried states, what enters the
+    cell."""
+    shell = model.get("shell")
+    if shell not in vocabulary.words("models") or task not in vocabulary.words("tasks"):
+        return
+    symbols = task in vocabulary.tasks_that("symbols", True)
+    if symbols and shell not in (able := vocabulary.shells_with("symbols")):
+        yield (
+            "model.shell",
+            f"the task {task} gives symbols, which the shell {shell} does not take; shells that do are "
+            f"{', '.join(sorted(able))}",
+        )
+    around = vocabulary.shells_around_a_cell()
+    if task in vocabulary.tasks_that("carries_state", True) and shell not in around:
+        yield (
+            "model.shell",
+            f"the task {task} carries a state over batches, the shell {shell} has none; shells around a cell "
+            f"are {', '.join(sorted(around))}",
+        )
+    if shell not in around:
+        return
+    wrong, kind = ("projection", "symbols") if symbols else ("embedding", "numbers")
+    if model.get(wrong) is not None:
+        yield f"model.{wrong}", f"the task {task} gives {kind}, which have no {wrong}; allowed is none (null)"
+    dropout = model.get("input_dropout", 0)
+    if is_number(dropout) and not 0 <= dropout < 1:
+        yield "model.input_dropout", f"input_dropout is {dropout}; allowed is at least 0 and below 1"
+    elif symbols and dropout and model.get("embedding") is None:
+        yield (
+            "model.input_dropout",
+            f"input_dropout is {dropout}, and one-hot symbols have no dropout; allowed is 0, or an embedding",
+        )
 
 
 def training_problems(
@@ -157,7 +194,7 @@ def training_problems(
             f"the task {task} has no epochs, evaluate.every is 'epoch'; allowed are end and a number",
         )
     never = every == "end" or (is_whole(every) and every > block.get("updates", every))
-    for key, value in (("keep", block.get("keep") == "best"),
+    for key, value in (("keep", block.get("keep", "last") != "last"),
                        ("early_stop", isinstance(block.get("early_stop"), Mapping))):  # fmt: skip
         if value and never:
             yield (

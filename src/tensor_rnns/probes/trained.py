@@ -31,7 +31,7 @@ class Trained:
     @cached_property
     def model(self) -> Model:
         """The model of the replica, run by the reference engine."""
-        return models.build(self.settings, self.task.inputs, self.task.outputs, "eager")
+        return models.build(self.settings, self.task.inputs, self.task.outputs, "eager", self.task.symbols)
 
     @property
     def cell_parameters(self) -> dict[str, Tensor]:

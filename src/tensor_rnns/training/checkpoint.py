@@ -25,6 +25,7 @@ def pack(state: State) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """`state` as tensors and notes for one state file."""
     tensors = {name: getattr(state, name) for name in PLAIN}
     tensors |= {f"optimiser/{name}": value for name, value in state.optimiser.items()}
+    tensors |= {f"carried/{place}": value for place, value in enumerate(state.carried)}
     if state.train:
         tensors["train"] = torch.stack([loss for _, loss in state.train])
     if state.evaluated:
@@ -32,6 +33,7 @@ def pack(state: State) -> tuple[dict[str, Tensor], dict[str, Any]]:
     notes = {
         "update": state.update,
         "seconds": state.seconds,
+        "carried": len(state.carried),
         "train": [update for update, _ in state.train],
         "evaluated": [[update, split, name] for update, split, name, _ in state.evaluated],
     }
@@ -49,6 +51,7 @@ def unpack(tensors: Mapping[str, Tensor], notes: Mapping[str, Any], device: torc
             for name, tensor in tensors.items()
             if name.startswith("optimiser/")
         },
+        carried=tuple(tensors[f"carried/{place}"].to(device) for place in range(notes.get("carried", 0))),
         train=list(zip(notes["train"], tensors.get("train", ()), strict=True)),
         evaluated=[
             (*key, value) for key, value in zip(notes["evaluated"], tensors.get("evaluated", ()), strict=True)

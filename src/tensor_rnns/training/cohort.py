@@ -1,14 +1,14 @@
 """The one training loop: every model, every task, S replicas in lock-step, resumable to the bit.
 
-A batch is a function of (data stream, update), so a checkpoint holds parameters, optimiser state and curves,
-and nothing about generators. A replica whose loss is no longer finite is a result: it stops, is kept, and is
-shown.
+A batch is a function of (data stream, update), and so are masks, so a checkpoint holds parameters, optimiser
+state, carried states and curves, and nothing about generators. A replica whose loss is no longer finite is a
+result: it stops, is kept, and is shown.
 """
 
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -27,7 +27,11 @@ class Interrupted(Exception):
 
 @dataclass
 class State:
-    """All that training changes. Integers [S] hold `NEVER` (-1) for what has not happened."""
+    """All that training changes. Integers [S] hold `NEVER` (-1) for what has not happened.
+
+    `best_score` [S] is lower where a validation is better; `carried` the state of the model after the last
+    batch, () where the task carries none.
+    """
 
     update: int
     parameters: Tensor
@@ -37,6 +41,7 @@ class State:
     failed_at: Tensor
     stopped_at: Tensor
     optimiser: dict[str, Tensor]
+    carried: tuple[Tensor, ...] = ()
     train: list[tuple[int, Tensor]] = field(default_factory=list)
     evaluated: list[tuple[int, str, str, Tensor]] = field(default_factory=list)
     seconds: float = 0.0
@@ -58,6 +63,8 @@ class Schedule:
     keep: str
     patience: int | None
     criterion: str | None
+    best: str = "lowest"
+    decay: tuple[float, int] | None = None
 
     @classmethod
     def of(cls, training: Mapping[str, Any], per_epoch: int | None) -> "Schedule":
@@ -81,11 +88,12 @@ class Schedule:
         keep = training.get("keep", "last")
         stop = training.get("early_stop")
         patience = stop["patience"] if isinstance(stop, Mapping) else None
-        if not pace and (keep == "best" or patience is not None):
+        if not pace and (keep != "last" or patience is not None):
             raise ValueError(
                 f"keep: {keep}, early_stop: {stop or 'none'} need a validation during training, but "
                 "evaluate.every is end; allowed are epoch and a number of updates"
             )
+        decay = training.get("decay")
         return cls(
             updates=updates,
             log_every=int(training.get("log_every", 1)),
@@ -94,7 +102,16 @@ class Schedule:
             keep=keep,
             patience=patience,
             criterion=evaluate.get("criterion"),
+            best=evaluate.get("best", "lowest"),
+            decay=(float(decay["factor"]), int(decay["every"])) if decay else None,
         )
+
+    def slowed(self, optimiser: optimisers.Optimiser, update: int) -> optimisers.Optimiser:
+        """`optimiser` with its rate at `update` (0 is the first): rate factor^(update // every)."""
+        if self.decay is None:
+            return optimiser
+        factor, every = self.decay
+        return replace(optimiser, rate=optimiser.rate * factor ** (update // every))
 
 
 def start(learner: Learner, optimiser: optimisers.Optimiser) -> State:
@@ -135,7 +152,9 @@ def optimiser_of(learner: Learner) -> tuple[optimisers.Optimiser, Tensor | None]
 
 def step(learner: Learner, optimiser: optimisers.Optimiser, limit: Tensor | None, state: State) -> Tensor:
     """One update of every replica that runs; returns the loss [S] of its batch before the update."""
-    loss, gradient = learner.gradient(state.parameters, learner.batch(state.update))
+    carried = () if learner.starts_anew(state.update) else state.carried
+    batch, masks = learner.batch(state.update)
+    loss, gradient, state.carried = learner.gradient(state.parameters, batch, carried, masks)
     state.update += 1
     running = state.running
     broken = running & ~torch.isfinite(loss).cpu()
@@ -151,7 +170,7 @@ def step(learner: Learner, optimiser: optimisers.Optimiser, limit: Tensor | None
 
 
 def validate(learner: Learner, schedule: Schedule, state: State) -> None:
-    """Evaluate on the validation split, keep the parameters of the lowest criterion, and stop who has waited
+    """Evaluate on the validation split, keep the parameters of the best criterion, and stop who has waited
     long enough; ValueError where the task has no metric of the criterion's name.
     """
     values = learner.evaluate(state.parameters, "valid")
@@ -160,7 +179,7 @@ def validate(learner: Learner, schedule: Schedule, state: State) -> None:
         raise ValueError(f"evaluate.criterion is {criterion!r}; the task's metrics are {', '.join(values)}")
     for name, value in values.items():
         state.evaluated.append((state.update, "valid", name, value.cpu()))
-    score = values[criterion].cpu()
+    score = values[criterion].cpu() * (-1 if schedule.best == "highest" else 1)
     better = state.running & (score < state.best_score)
     state.best_score = torch.where(better, score, state.best_score)
     state.best_update[better] = state.update
@@ -187,7 +206,7 @@ def train(
     saved = time.monotonic()
     began = time.monotonic() - state.seconds
     while state.update < schedule.updates and bool(state.running.any()):
-        loss = step(learner, optimiser, limit, state)
+        loss = step(learner, schedule.slowed(optimiser, state.update), limit, state)
         if state.update % schedule.log_every == 0:
             state.train.append((state.update, torch.where(state.running, loss, torch.nan)))
         if schedule.evaluate_every and state.update % schedule.evaluate_every == 0:
@@ -216,11 +235,17 @@ def train(
 def finish(
     learner: Learner, schedule: Schedule, state: State
 ) -> tuple[Tensor, dict[tuple[str, str], Tensor]]:
-    """The parameters to keep [S, P] and the metrics {(split, name): [S]} measured with them."""
+    """The parameters to keep [S, P] and the metrics {(split, name): [S]} measured with them.
+
+    With `keep: both` the last parameters are kept, and the metrics of the best are there too, as
+    `<name>_at_best`.
+    """
     kept = state.best if schedule.keep == "best" else state.parameters
+    measured = {"": kept} | ({"_at_best": state.best} if schedule.keep == "both" else {})
     found = {
-        (split, name): value.cpu()
+        (split, name + suffix): value.cpu()
         for split in schedule.final_splits
-        for name, value in learner.evaluate(kept, split).items()
+        for suffix, parameters in measured.items()
+        for name, value in learner.evaluate(parameters, split).items()
     }
     return kept, found

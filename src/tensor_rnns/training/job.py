@@ -156,10 +156,7 @@ def run(
     dataset = datasets.load(ready, settings["dataset"]) if settings["dataset"] else None
     task = tasks.build(settings, dataset)
     chosen_engine = engine.choose(engine_name, settings.get("cell"), device.type)
-    model = models.build(settings, task.inputs, task.outputs, chosen_engine)
-    settled = engine.settle(chosen_engine, getattr(model, "cell", None), dtype_of(settings), device)
-    if settled != chosen_engine:
-        chosen_engine, model = settled, models.build(settings, task.inputs, task.outputs, settled)
+    chosen_engine, model = model_of(settings, task, chosen_engine, device)
     names = [name_of(replica, chosen_engine, device.type) for replica in replicas]
     results = Results(state_folder / "results")
     title = f"{'/'.join(replicas[0].place[1:])} {replicas[0].stage}"
@@ -190,6 +187,22 @@ def run(
             log.info("%s: all %d replicas are finished; nothing to train", title, len(names))
         write_outputs(replicas, names, results, out, surroundings, time.monotonic() - began)
         checkpoints.remove()
+
+
+def model_of(
+    settings: Mapping[str, Any], task: tasks.Task, chosen_engine: str, device: torch.device
+) -> tuple[str, models.Model]:
+    """The model of `settings` for `task`, and the engine that can really run every cell of it."""
+    model = models.build(settings, task.inputs, task.outputs, chosen_engine, task.symbols)
+    one_hot = getattr(model, "one_hot", False)
+    layers = getattr(model, "cells", {}).values() or [None]
+    settled = [
+        engine.settle(chosen_engine, cell, dtype_of(settings), device, one_hot and first)
+        for cell, first in zip(layers, [True] + [False] * len(layers), strict=False)
+    ]
+    if all(one == chosen_engine for one in settled):
+        return chosen_engine, model
+    return "eager", models.build(settings, task.inputs, task.outputs, "eager", task.symbols)
 
 
 def unfinished(names: Sequence[str], results: Results, cohorts: Path) -> list[int]:

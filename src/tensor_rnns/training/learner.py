@@ -1,6 +1,6 @@
 """A cohort of replicas of one shape: stacked parameters, stacked batches, one loss for each."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,10 @@ from tensor_rnns.experiments import Replica
 from tensor_rnns.experiments.seeds import rng
 from tensor_rnns.models import Model
 from tensor_rnns.tasks import Batch, Task
+from tensor_rnns.tasks.base import stacked
+
+MASKS = 1
+"""The stream of a replica's masks, beside that of its initial values."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +39,23 @@ class Layout:
 
 @dataclass(frozen=True)
 class Learner:
-    """A model on a task for S replicas that share every shape."""
+    """A model on a task for S replicas that share every shape.
+
+    ValueError where the task carries a state over batches and the model has none.
+    """
 
     model: Model
     task: Task
     replicas: Sequence[Replica]
     device: torch.device
     dtype: torch.dtype
+
+    def __post_init__(self) -> None:
+        if self.task.carries_state and not hasattr(self.model, "cell"):
+            raise ValueError(
+                f"model {self.model.name}: the task {self.task.name} carries a state over batches; allowed "
+                "are shells around a cell"
+            )
 
     @property
     def layout(self) -> Layout:
@@ -56,14 +70,19 @@ class Learner:
             rows.append(np.concatenate([np.asarray(values[name]).reshape(-1) for name in self.layout.shapes]))
         return torch.from_numpy(np.stack(rows)).to(self.device, self.dtype)
 
-    def batch(self, update: int) -> Batch:
-        """The training batch of each replica at `update` (0 is the first), stacked."""
-        return self.tensors(
-            Batch.stack([self.task.batch(replica.data_seed, update) for replica in self.replicas])
-        )
+    def batch(self, update: int) -> tuple[Batch, dict[str, Tensor]]:
+        """The training batch of each replica at `update` (0 is the first) and the masks of its model,
+        stacked."""
+        batches = [self.task.batch(replica.data_seed, update) for replica in self.replicas]
+        masks = [
+            self.model.masks(rng(replica.init_seed, MASKS, update), batch)
+            for replica, batch in zip(self.replicas, batches, strict=True)
+        ]
+        drawn = {name: self.tensor(stacked([one[name] for one in masks])) for name in masks[0]}
+        return self.tensors(Batch.stack(batches)), drawn
 
     def evaluation(self, split: str) -> Iterator[Batch]:
-        """The batches of `split`, stacked: the same for every replica unless the task has its own for each."""
+        """The batches of `split`, stacked: the same for every replica unless the task has some for each."""
         if not self.task.own_evaluation:
             for batch in self.task.evaluation(split):
                 yield self.tensors(Batch.stack([batch] * len(self.replicas)))
@@ -73,27 +92,46 @@ class Learner:
             yield self.tensors(Batch.stack(batches))
 
     def tensors(self, batch: Batch) -> Batch:
-        """`batch` as tensors on the device; floating inputs and targets take the dtype of the parameters."""
+        """`batch` as tensors on the device."""
+        return Batch(self.tensor(batch.inputs), self.tensor(batch.targets), batch.weight)
 
-        def convert(values: np.ndarray) -> Tensor:
-            tensor = torch.from_numpy(np.ascontiguousarray(values))
-            return (
-                tensor.to(self.device, self.dtype) if tensor.is_floating_point() else tensor.to(self.device)
-            )
+    def tensor(self, values: np.ndarray) -> Tensor:
+        """`values` on the device: floats in the dtype of the parameters, integers as int64, bools as they
+        are."""
+        tensor = torch.from_numpy(np.ascontiguousarray(values))
+        if tensor.is_floating_point():
+            return tensor.to(self.device, self.dtype)
+        return tensor.to(self.device, tensor.dtype if tensor.dtype is torch.bool else torch.int64)
 
-        return Batch(convert(batch.inputs), convert(batch.targets), batch.weight)
+    def gradient(
+        self,
+        flat: Tensor,
+        batch: Batch,
+        carried: tuple[Tensor, ...] = (),
+        masks: Mapping[str, Tensor] | None = None,
+    ) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
+        """The loss [S] of the task, the gradient [S, P] of the objective, and the state to carry on.
 
-    def loss(self, flat: Tensor, batch: Batch) -> Tensor:
-        """The training loss [S] of the replicas on `batch`."""
-        outputs, _ = self.model.forward(self.layout.views(flat), batch.inputs)
-        return self.task.loss(outputs, batch.targets)
-
-    def gradient(self, flat: Tensor, batch: Batch) -> tuple[Tensor, Tensor]:
-        """The loss [S] and its gradient [S, P]; a replica's row depends on that replica alone."""
+        The objective is the loss plus the model's penalty. `carried` is the state that the batch starts from,
+        () for zero; it is a constant, and so is what is returned: () unless the task carries its state. A
+        replica's rows depend on that replica alone.
+        """
         flat = flat.detach().requires_grad_()
-        loss = self.loss(flat, batch)
-        (gradient,) = torch.autograd.grad(loss.sum(), flat)
-        return loss.detach(), gradient
+        views = self.layout.views(flat)
+        outputs, final = self.model.forward(views, batch.inputs, carried or None, masks)
+        loss = self.task.loss(outputs, batch.targets)
+        penalty = self.model.penalty(views)
+        objective = loss if penalty is None else loss + penalty
+        (gradient,) = torch.autograd.grad(objective.sum(), flat)
+        kept = tuple(part.detach() for part in final) if self.task.carries_state else ()
+        return loss.detach(), gradient, kept
+
+    def starts_anew(self, update: int) -> bool:
+        """Whether the batch of `update` starts from a zero state: the first of an epoch, or any where
+        nothing is carried."""
+        epoch = self.task.updates_per_epoch
+        first = update == 0 or (epoch is not None and update % epoch == 0)
+        return first or not self.task.carries_state
 
     def constrain(self, flat: Tensor) -> None:
         """Put the parameters [S, P] back where the model allows them, in place, after an update."""
@@ -101,13 +139,15 @@ class Learner:
 
     def evaluate(self, flat: Tensor, split: str) -> dict[str, Tensor]:
         """Every metric of the task on `split`, float64 [S]: the mean over the batches, weighted by their
-        items."""
+        items. A task that carries its state does so here from a zero state on."""
         totals: dict[str, Tensor] = {}
         weight = 0.0
         with torch.no_grad():
             views = self.layout.views(flat)
+            state = None
             for batch in self.evaluation(split):
-                outputs, _ = self.model.forward(views, batch.inputs)
+                outputs, final = self.model.forward(views, batch.inputs, state)
+                state = final if self.task.carries_state else None
                 for name, value in self.task.metrics(outputs, batch.targets).items():
                     totals[name] = totals.get(name, 0) + value.double() * batch.weight
                 weight += batch.weight

@@ -103,7 +103,7 @@ def make(cell: Cell, dtype: torch.dtype, device: torch.device) -> Ready:
     return Ready(cell, Kernel(library, len(program.states)), program.hoisted)
 
 
-def warn(name: str, reason: Exception) -> None:
+def warn(name: str, reason: Exception | str) -> None:
     """Say that a cell runs in the eager loop, and why."""
     log.warning("cell %s runs eager, not compiled: %s", name, reason)
 

@@ -1,0 +1,138 @@
+"""What enters a cell, what a batch carries on, how a rate falls: told with the line where it does not fit."""
+
+from dataclasses import fields
+
+import pytest
+
+from tensor_rnns.experiments import vocabulary
+from tensor_rnns.models import shells
+from tensor_rnns.tasks import names as tasks
+
+SHELL = "{shell: last_output, read_out: {weight: unit_scaling, bias: {uniform: 1.732}}}"
+MODEL = {
+    "embedding of numbers": ("embedding: 3", "the task addition gives numbers, which have no embedding"),
+    "no width": ("projection: 0", "projection is 0; allowed is none (null) or a whole number of at least 1"),
+    "no switch": ("projection: true", "projection is True; allowed is none (null) or a whole number"),
+    "no layers": ("layers: 0", "layers is 0; allowed is a whole number of at least 1"),
+    "no initialiser": ("input_weights: norml", "unknown initialiser 'norml'; did you mean 'normal'?"),
+    "certain dropout": ("input_dropout: 1", "input_dropout is 1; allowed is at least 0 and below 1"),
+    "negative dropout": ("input_dropout: -0.5", "input_dropout is -0.5; allowed is at least 0 and below 1"),
+    "dropout in words": ("input_dropout: half", "input_dropout is 'half'; allowed is a number"),
+    "what the program gives": ("symbols: true", "shell last_output has no key 'symbols'"),
+}
+SYMBOLS = {
+    "projection of symbols": ("projection: 3", "the task addition gives symbols, which have no projection"),
+    "dropout of one-hot vectors": ("input_dropout: 0.5", "one-hot symbols have no dropout; allowed is 0, or"),
+}
+TRAINING = {
+    "factor": ("decay: {every: 5}", "'factor' is a required property"),
+    "factor of nothing": ("decay: {factor: 0, every: 5}", "0 is less than or equal to the minimum of 0"),
+    "pace of the decay": ("decay: {factor: 0.5, every: 0}", "0 is less than the minimum of 1"),
+    "epochs": ("decay: {factor: 0.5, every: 5, each: 5}", "unknown key 'each'; allowed are every, factor"),
+}
+
+
+def keys(shell):
+    """The fields of a shell."""
+    return {field.name for field in fields(shell)}
+
+
+def task_of(monkeypatch, attribute):
+    """Let the check believe that the task addition says `attribute` of itself."""
+    monkeypatch.setattr(
+        vocabulary,
+        "tasks_that",
+        lambda asked, value: frozenset({"addition"} if (asked, value) == (attribute, True) else ()),
+    )
+
+
+@pytest.mark.parametrize("name", MODEL)
+def test_a_key_of_the_shell_that_does_not_fit_is_told(refused, whole, name):
+    """One problem, at the line of the model."""
+    key, words = MODEL[name]
+    refused(whole, SHELL, f"{{shell: last_output, {key}}}", words)
+
+
+@pytest.mark.parametrize("name", SYMBOLS)
+def test_symbols_have_no_projection_and_no_dropout(refused, whole, monkeypatch, name):
+    """One problem, at the line of the model, where the task gives symbols."""
+    task_of(monkeypatch, "symbols")
+    key, words = SYMBOLS[name]
+    refused(whole, SHELL, f"{{shell: last_output, {key}}}", words)
+
+
+@pytest.mark.parametrize(
+    ("attribute", "block"),
+    [
+        (None, "{shell: every_step, projection: 3, input_dropout: 0.5, layers: 2, embedding: null}"),
+        ("symbols", "{shell: every_step, embedding: 3, projection: null, input_dropout: 0.5}"),
+        ("symbols", "{shell: last_output, input_dropout: 0, input_weights: normal(0.1)}"),
+        ("carries_state", "{shell: every_step}"),
+    ],
+)
+def test_what_fits_is_not_told(told, whole, monkeypatch, attribute, block):
+    """Numbers take a projection, symbols an embedding, either of them dropout; null is none."""
+    if attribute:
+        task_of(monkeypatch, attribute)
+    assert told(small=whole.replace(SHELL, block)) == []
+
+
+@pytest.mark.parametrize(
+    ("attribute", "words"),
+    [
+        ("symbols", "gives symbols, which the shell perceptron does not take; shells that do are every_step"),
+        (
+            "carries_state",
+            "carries a state over batches, the shell perceptron has none; shells around a cell",
+        ),
+    ],
+)
+def test_a_shell_without_a_cell_is_told(told, whole, monkeypatch, attribute, words):
+    """Neither symbols nor a carried state fit a perceptron."""
+    task_of(monkeypatch, attribute)
+    text = whole.replace("{cell: gru, hidden: 9, training.clip_norm: 5}", "{shell: perceptron}")
+    text = text.replace(SHELL, "{shell: last_output}").replace(", per: {T50/gru: {cell.gate_bias: 2.0}}", "")
+    (found,) = told(small=text)
+    assert found.startswith("small.yaml:18: ")
+    assert words in found
+
+
+@pytest.mark.parametrize("name", TRAINING)
+def test_a_decay_that_is_none_is_told(refused, whole, name):
+    """One problem for a wrong or missing key of `training.decay`."""
+    key, words = TRAINING[name]
+    text = whole.replace("  batch: 8", "  batch: 8\n  decay: {factor: 0.5, every: 5}")
+    refused(text, "decay: {factor: 0.5, every: 5}", key, words)
+
+
+@pytest.mark.parametrize(("key", "value"), [("keep", "both"), ("keep", "best")])
+def test_keeping_the_best_needs_validation(told, whole, key, value):
+    """`keep: both` is refused without validation, as `best` is."""
+    text = whole.replace("  keep: best", f"  {key}: {value}")
+    (found,) = told(small=text.replace("every: 10,", "every: end,"))
+    assert f"keep is '{value}', which needs validation" in found
+
+
+def test_the_whole_block_of_training_is_allowed(told, whole):
+    """A falling rate, the highest criterion and both ends kept."""
+    text = whole.replace("  batch: 8", "  batch: 8\n  decay: {factor: 0.5, every: 5}")
+    text = text.replace("every: 10, splits", "every: 10, criterion: accuracy, best: highest, splits")
+    assert told(small=text.replace("  keep: best", "  keep: both")) == []
+
+
+def test_an_unknown_end_of_the_criterion_is_told(refused, whole):
+    """`best` is lowest or highest."""
+    refused(whole, "every: 10, splits", "every: 10, best: high, splits", "did you mean 'highest'?")
+
+
+def test_the_words_read_from_the_sources_are_those_of_the_classes():
+    """Tasks of symbols, tasks that carry a state and shells with a field are the same imported and read."""
+    for attribute in ("symbols", "carries_state"):
+        imported = {name for name, task in tasks().items() if getattr(task, attribute)}
+        assert vocabulary.tasks_that(attribute, True) == imported
+    for field in ("cell", "symbols"):
+        imported = {name for name, shell in shells().items() if field in keys(shell)}
+        assert vocabulary.shells_with(field) == imported
+    for name, shell in shells().items():
+        given = vocabulary.GIVEN["models"]
+        assert vocabulary.words("models")[name].keys.keys() == keys(shell) - given
