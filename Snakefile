@@ -48,5 +48,5 @@ onerror:
     # What did finish is judged and shown; the report says what is missing.
     shell(
         "tensor-rnns report --partial --scale {config[scale]} --data {config[data]} "
-        "--papers '" + ",".join(PAPERS) + "' || true"
+        "--papers '" + ",".join(PAPERS) + "' " + GUEST_CELLS + " || true"
     )

@@ -81,7 +81,7 @@ def test_options_of_commands_exist(page):
 
 
 def test_the_list_of_pages_is_whole():
-    listed = set(re.findall(r"\]\((\w+\.md)\)", (DOCS / "README.md").read_text(encoding="utf-8")))
+    listed = set(re.findall(r"\]\(([\w-]+\.md)\)", (DOCS / "README.md").read_text(encoding="utf-8")))
     assert listed == {page.name for page in DOCS.glob("*.md")} - {"README.md"}
 
 

@@ -39,6 +39,7 @@ def as_list(value):
 
 PAPERS = as_list(config["papers"])
 MIRRORS = as_list(config["mirrors"])
+GUESTS = ",".join(as_list(config["guest_cells"]))
 
 problems = check.check(
     Path("workflow/papers"),
@@ -55,7 +56,8 @@ if problems:
         )
     )
 
-CATALOGUE = Catalogue.load("workflow/papers", PAPERS or None)
+CATALOGUE = Catalogue.load("workflow/papers", PAPERS or None, as_list(GUESTS))
+GUEST_CELLS = f"--guests '{GUESTS}'" if GUESTS else ""
 RUN_FILES = ["metrics.csv", "curves.csv.gz", "record.json", "weights.safetensors"]
 
 

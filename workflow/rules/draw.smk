@@ -11,8 +11,9 @@ rule draw_figure:
         "../../envs/main.yaml"
     params:
         digest=drawing_digest,
+        guests=lambda wildcards, output: GUEST_CELLS,
     shell:
-        "tensor-rnns draw --scale {wildcards.scale} --paper {wildcards.paper} {wildcards.artefact} 2>&1 | tee {log}"
+        "tensor-rnns draw --scale {wildcards.scale} --paper {wildcards.paper} {params.guests} {wildcards.artefact} 2>&1 | tee {log}"
 
 
 rule draw_table:
@@ -27,5 +28,6 @@ rule draw_table:
         "../../envs/main.yaml"
     params:
         digest=drawing_digest,
+        guests=lambda wildcards, output: GUEST_CELLS,
     shell:
-        "tensor-rnns draw --scale {wildcards.scale} --paper {wildcards.paper} {wildcards.artefact} 2>&1 | tee {log}"
+        "tensor-rnns draw --scale {wildcards.scale} --paper {wildcards.paper} {params.guests} {wildcards.artefact} 2>&1 | tee {log}"

@@ -45,5 +45,7 @@ rule report:
         ),
         papers=",".join(PAPERS),
         data=lambda wildcards, output: config["data"],
+        guests=lambda wildcards, output: GUEST_CELLS,
     shell:
-        "tensor-rnns report --scale {wildcards.scale} --data {params.data} --papers '{params.papers}' 2>&1 | tee {log}"
+        "tensor-rnns report --scale {wildcards.scale} --data {params.data} {params.guests} "
+        "--papers '{params.papers}' 2>&1 | tee {log}"

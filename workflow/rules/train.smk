@@ -25,6 +25,7 @@ rule train:
             f"--chosen {input.chosen}" if hasattr(input, "chosen") else ""
         ),
         data=lambda wildcards, output: config["data"],
+        guests=lambda wildcards, output: GUEST_CELLS,
         engine=lambda wildcards, output: config["engine"],
         state=lambda wildcards, output: config["state"],
         out=lambda wildcards, output: str(Path(output[0]).parent),
@@ -33,7 +34,7 @@ rule train:
         "--experiment {wildcards.experiment} --condition {wildcards.condition} --variant {wildcards.variant} "
         "--option {wildcards.option} --stage {wildcards.stage} --chunk {wildcards.chunk} "
         "--cohort-size {params.cohort_size} --engine {params.engine} --threads {threads} "
-        "--state {params.state} {params.chosen} --out {params.out} 2>&1 | tee -a {log}"
+        "--state {params.state} {params.chosen} {params.guests} --out {params.out} 2>&1 | tee -a {log}"
 
 
 rule select:
@@ -62,10 +63,11 @@ rule select:
             experiment_of(wildcards), wildcards.scale, ["search"], place_of(wildcards)
         ),
         data=lambda wildcards, output: config["data"],
+        guests=lambda wildcards, output: GUEST_CELLS,
     shell:
         "tensor-rnns select --scale {wildcards.scale} --data {params.data} --paper {wildcards.paper} "
         "--experiment {wildcards.experiment} --condition {wildcards.condition} --variant {wildcards.variant} "
-        "--option {wildcards.option} --out {output} {params.runs} 2>&1 | tee {log}"
+        "--option {wildcards.option} {params.guests} --out {output} {params.runs} 2>&1 | tee {log}"
 
 
 rule probe:

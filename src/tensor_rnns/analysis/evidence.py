@@ -14,6 +14,7 @@ from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.analysis.samples import Sample, measure_for, sample
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.experiments.experiment import Experiment
+from tensor_rnns.experiments.guests import is_guest
 
 MOST_FAILED = 0.2
 
@@ -56,9 +57,10 @@ class Room:
     scale: str
 
     def sample(self, spec: Mapping[str, Any], where: Mapping[str, Any]) -> Sample:
-        """The sample of the claim's measure under one selector."""
+        """The sample of the claim's measure under one selector; guest cells are in no claim."""
         real = real_dataset(self.experiment)
-        return sample(self.tables.runs, spec["measure"], where, real, spec.get("selected_from"))
+        runs = [run for run in self.tables.runs if not is_guest(run.key["variant"])]
+        return sample(runs, spec["measure"], where, real, spec.get("selected_from"))
 
 
 def paper_value(spec: Mapping[str, Any], experiment: Experiment) -> float:

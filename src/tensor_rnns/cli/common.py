@@ -34,9 +34,19 @@ def refusals() -> Iterator[None]:
         sys.exit(2)
 
 
-def experiment_named(paper: str, name: str) -> Experiment:
-    """The experiment `name` of `paper`; ValueError listing the allowed names."""
-    catalogue = Catalogue.load(PAPERS, [paper])
+guests_option = click.option(
+    "--guests", default="", help="Files with guest cells, separated by commas; they join every experiment."
+)
+
+
+def named_list(text: str) -> list[str]:
+    """The names in a text with commas."""
+    return [name for name in text.split(",") if name]
+
+
+def experiment_named(paper: str, name: str, guests: str = "") -> Experiment:
+    """The experiment `name` of `paper`, with guest cells; ValueError listing the allowed names."""
+    catalogue = Catalogue.load(PAPERS, [paper], named_list(guests))
     if (paper, name) not in catalogue.experiments:
         raise ValueError(
             f"{paper} has no experiment {name!r}; allowed are {sorted(n for _, n in catalogue.experiments)}"

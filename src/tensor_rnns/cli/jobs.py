@@ -10,6 +10,7 @@ from tensor_rnns.cli.common import (
     RESULTS,
     data_option,
     experiment_named,
+    guests_option,
     place_options,
     refusals,
     scale_option,
@@ -45,6 +46,7 @@ def chunk_of(
 @scale_option
 @data_option
 @place_options
+@guests_option
 @click.option("--stage", type=click.Choice(["search", "final"]), default="final", show_default=True)
 @click.option("--chunk", type=int, default=0, show_default=True)
 @click.option("--cohort-size", type=int, default=5, show_default=True)
@@ -61,7 +63,7 @@ def chunk_of(
 @click.option("--state", type=click.Path(path_type=Path), default=Path(".state"), show_default=True)
 @click.option("--out", type=click.Path(path_type=Path), required=True)
 def train(
-    scale, data, paper, experiment, condition, variant, option, stage, chunk, cohort_size, chosen,
+    scale, data, paper, experiment, condition, variant, option, guests, stage, chunk, cohort_size, chosen,
     engine, device, threads, checkpoint_seconds, ready, state, out,
 ) -> None:  # fmt: skip
     """Train one chunk of replicas; goes on from its checkpoint if it has one."""
@@ -70,7 +72,7 @@ def train(
 
     with refusals():
         values = chosen_values(chosen, (condition, variant, option))
-        found = experiment_named(paper, experiment).replicas(scale, data, stage, values)
+        found = experiment_named(paper, experiment, guests).replicas(scale, data, stage, values)
         replicas = chunk_of(found, condition, variant, option, cohort_size, chunk)
         try:
             job.run(replicas, out, state, ready, engine, device, threads, checkpoint_seconds)
@@ -83,14 +85,15 @@ def train(
 @scale_option
 @data_option
 @place_options
+@guests_option
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path, exists=True))
 @click.option("--out", type=click.Path(path_type=Path), required=True)
-def select(scale, data, paper, experiment, condition, variant, option, runs, out) -> None:
+def select(scale, data, paper, experiment, condition, variant, option, guests, runs, out) -> None:
     """Choose the grid point of one curve from its search RUNS, by validation alone."""
     from tensor_rnns.analysis import selection
 
     with refusals():
-        asked = experiment_named(paper, experiment)
+        asked = experiment_named(paper, experiment, guests)
         values = resolve.points(resolve.grid(asked, scale, condition, variant, option))
         selection.select_from_folders(runs, asked.search["select"], values, out)
 

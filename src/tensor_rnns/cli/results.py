@@ -4,21 +4,31 @@ from pathlib import Path
 
 import click
 
-from tensor_rnns.cli.common import PAPERS, RESULTS, data_option, refusals, results_option, scale_option
+from tensor_rnns.cli.common import (
+    PAPERS,
+    RESULTS,
+    data_option,
+    guests_option,
+    named_list,
+    refusals,
+    results_option,
+    scale_option,
+)
 from tensor_rnns.experiments import Catalogue, Replica, cohorts
 
 
 @click.command()
 @scale_option
 @results_option
+@guests_option
 @click.option("--paper", required=True)
 @click.argument("artefact")
-def draw(scale: str, results: Path, paper: str, artefact: str) -> None:
+def draw(scale: str, results: Path, guests: str, paper: str, artefact: str) -> None:
     """Draw one figure or table."""
     from tensor_rnns.drawing.render import render
 
     with refusals():
-        render(Catalogue.load(PAPERS), scale, paper, artefact, results)
+        render(Catalogue.load(PAPERS, guest_cells=named_list(guests)), scale, paper, artefact, results)
 
 
 @click.command()
@@ -30,22 +40,23 @@ def judge(scale: str, results: Path, papers: str) -> None:
     from tensor_rnns.analysis.judge import judge
 
     with refusals():
-        judge(Catalogue.load(PAPERS, [name for name in papers.split(",") if name] or None), scale, results)
+        judge(Catalogue.load(PAPERS, named_list(papers) or None), scale, results)
 
 
 @click.command()
 @scale_option
 @data_option
 @results_option
+@guests_option
 @click.option("--papers", default="", help="Names separated by commas; empty means all.")
 @click.option("--partial", is_flag=True, help="Judge and draw what is there first; for runs that failed.")
-def report(scale: str, data: str, results: Path, papers: str, partial: bool) -> None:
+def report(scale: str, data: str, results: Path, guests: str, papers: str, partial: bool) -> None:
     """Write the report in HTML and LaTeX, and in PDF where a LaTeX engine is installed."""
     from tensor_rnns.report.build import build
 
     with refusals():
         build(
-            Catalogue.load(PAPERS, [name for name in papers.split(",") if name] or None),
+            Catalogue.load(PAPERS, named_list(papers) or None, named_list(guests)),
             scale,
             data,
             results,
@@ -83,13 +94,14 @@ def recorded(results: Path) -> None:
 @click.command()
 @scale_option
 @data_option
+@guests_option
 @click.option("--cohort-size", type=int, default=5, show_default=True)
 @click.option("--engine", default="auto", show_default=True)
-def plan(scale: str, data: str, cohort_size: int, engine: str) -> None:
+def plan(scale: str, data: str, guests: str, cohort_size: int, engine: str) -> None:
     """List what a scale trains: curves, replicas, jobs, and the engine of each on this machine's
     processor."""
     with refusals():
-        catalogue = Catalogue.load(PAPERS)
+        catalogue = Catalogue.load(PAPERS, guest_cells=named_list(guests))
         jobs, trainings = planned(catalogue, scale, data, cohort_size, engine)
         click.echo(f"{scale} on {data} data: {trainings} trainings in {jobs} jobs")
 
@@ -141,7 +153,7 @@ def coverage(
     from tensor_rnns.report import coverage as reach
 
     with refusals():
-        catalogue = Catalogue.load(PAPERS, [name for name in papers.split(",") if name] or None)
+        catalogue = Catalogue.load(PAPERS, named_list(papers) or None)
         found = reach.rows(catalogue, results)
         for row in found:
             if row.absent or not absent:

@@ -1,6 +1,6 @@
 """The catalogue: every paper and experiment file of a folder, read into plain records."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache
@@ -9,9 +9,11 @@ from typing import Any
 
 from yaml import YAMLError
 
+from tensor_rnns.experiments import guests
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.reading import parse
 from tensor_rnns.experiments.records import Artefact, Claim
+from tensor_rnns.experiments.vocabulary import Word
 
 PAPER_FILE = "paper.yaml"
 
@@ -39,9 +41,15 @@ class Catalogue:
     experiments: dict[tuple[str, str], Experiment] = field(default_factory=dict)
 
     @classmethod
-    def load(cls, root: Path | str, papers: Sequence[str] | None = None) -> "Catalogue":
-        """Read `root`/<paper>/*.yaml; `papers` restricts to some, an unknown one raises ValueError."""
+    def load(
+        cls, root: Path | str, papers: Sequence[str] | None = None, guest_cells: Sequence[Path | str] = ()
+    ) -> "Catalogue":
+        """Read `root`/<paper>/*.yaml; `papers` restricts to some, an unknown one raises ValueError.
+
+        The cells in the files `guest_cells` join every train experiment; see `guests`.
+        """
         root = Path(root)
+        visiting = guests.read([Path(path) for path in guest_cells])
         known = sorted(folder.name for folder in root.iterdir() if folder.is_dir()) if root.is_dir() else []
         if not known:
             raise ValueError(f"no papers below {root}; each paper is a folder of experiment files")
@@ -54,7 +62,7 @@ class Catalogue:
             catalogue.papers[paper] = read_yaml(header) if header.exists() else {"title": paper}
             for path in sorted((root / paper).glob("*.yaml")):
                 if path.name != PAPER_FILE:
-                    catalogue.experiments[paper, path.stem] = read_experiment(path)
+                    catalogue.experiments[paper, path.stem] = read_experiment(path, visiting)
         return catalogue
 
     @property
@@ -72,9 +80,9 @@ class Catalogue:
         return self.experiments[artefact.paper, artefact.experiment]
 
 
-def read_experiment(path: Path) -> Experiment:
-    """One experiment file; its folder is the paper, its stem the name."""
-    content = read_yaml(path)
+def read_experiment(path: Path, visiting: Mapping[str, Word] | None = None) -> Experiment:
+    """One experiment file; its folder is the paper, its stem the name. Guest cells join it as variants."""
+    content = guests.join(read_yaml(path), visiting or {})
     return Experiment(
         paper=path.parent.name,
         name=path.stem,

@@ -208,12 +208,14 @@ def tasks_without_epochs() -> frozenset[str]:
     return tasks_that("updates_per_epoch", None)
 
 
-def code_of(settings: Mapping[str, Any], guests: tuple[Path, ...] = ()) -> str:
+def code_of(settings: Mapping[str, Any]) -> str:
     """The digest of the code that these settings run: cell, bilinear forms, shell and task; docstrings do not
     count.
 
     The modules that a room's words share (base classes, loading) count with their whole text.
     """
+    file = (settings.get("cell") or {}).get("file")
+    guests = () if file is None else (Path(file),)
     parts: dict[str, Any] = {"bilinear": of_room("bilinear")}
     asked = {
         "cells": (settings.get("cell") or {}).get("name"),

@@ -6,10 +6,11 @@ from dataclasses import fields
 
 from tensor_rnns import cells, engine
 from tensor_rnns.cells import named
+from tensor_rnns.models import budget
 from tensor_rnns.models.base import Model
 from tensor_rnns.models.recurrent import Recurrent, entering
 
-__all__ = ["Model", "build", "shells"]
+__all__ = ["Model", "build", "fitted", "shells"]
 
 
 def shells() -> dict[str, type[Model]]:
@@ -26,6 +27,7 @@ def build(
     integers below `inputs`, which only a shell with a field `symbols` takes. An unknown shell or option, a
     cell too many or too few, or inputs that the shell does not take raise ValueError with what is allowed.
     """
+    settings = fitted(settings, inputs, outputs, symbols)
     block, cell = settings["model"], settings.get("cell")
     chosen = named.find("model", shells(), block.get("shell"))
     given = {key: value for key, value in block.items() if key != "shell"}
@@ -48,3 +50,19 @@ def build(
 def takes_symbols(shell: type[Model]) -> bool:
     """Whether a shell has the field `symbols`."""
     return "symbols" in {field.name for field in fields(shell)}
+
+
+def fitted(settings: Mapping, inputs: int, outputs: int, symbols: bool = False) -> Mapping:
+    """`settings` with the width of a guest cell solved: the widest within the parameters of its budget."""
+    block = settings.get("cell") or {}
+    if "budget" not in block:
+        return settings
+    needs_rank = "rank" in cells.open_fields(cells.find(block))
+
+    def count(cell: Mapping) -> int:
+        model = build({**settings, "cell": cell}, inputs, outputs, symbols=symbols)
+        return model.parameter_count()
+
+    goal = count(block["budget"])
+    width = budget.widest(lambda wide: count(budget.with_width(block, needs_rank, wide)), goal)
+    return {**settings, "cell": budget.with_width(block, needs_rank, width)}

@@ -1,0 +1,129 @@
+"""Guest cells: what is read from the file, how guests join an experiment, and that claims leave them out."""
+
+from pathlib import Path
+
+import pytest
+
+from tensor_rnns import cells, models
+from tensor_rnns.experiments import Catalogue, guests
+from tensor_rnns.experiments.vocabulary import code_of
+
+EXAMPLE = (
+    (Path(__file__).parents[2] / "docs" / "guest-cells.md")
+    .read_text()
+    .split("```python\n")[1]
+    .split("```")[0]
+)
+RANKED = EXAMPLE.replace("my_leaky", "my_ranked").replace(
+    "keep: float = 0.9", "rank: int\n    keep: float = 0.9"
+)
+EXPERIMENT = """\
+title: Made
+kind: train
+task: {name: addition, length: 20}
+model: {shell: last_output}
+training: {optimiser: adam, learning_rate: 0.1, batch: 3, updates: 4}
+variants:
+  tgu: {cell: tgu, hidden: 9, rank: 4, label: TGU}
+  gru: {cell: gru, hidden: 7}
+options: {wide: {why: made, set: {cell.hidden: 11}}, slow: {why: made, set: {training.learning_rate: 0.01}}}
+scales: {paper: {seeds: 2}, smoke: {seeds: 1, variants: [tgu]}}
+artefacts: {fig-1: {draw: curves, where: {variant: [tgu, gru]}}, fig-2: {draw: curves}}
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Two guest files and a paper."""
+    (tmp_path / "papers" / "made2000").mkdir(parents=True)
+    (tmp_path / "papers" / "made2000" / "made.yaml").write_text(EXPERIMENT)
+    (tmp_path / "leaky.py").write_text(EXAMPLE)
+    (tmp_path / "ranked.py").write_text(RANKED)
+    return tmp_path
+
+
+def joined(files):
+    """The experiment with both guests."""
+    paths = [files / "leaky.py", files / "ranked.py"]
+    return Catalogue.load(files / "papers", None, paths).experiments["made2000", "made"]
+
+
+def test_guests_join_every_list_of_variants(files):
+    """They run at every scale and in every figure, but not in options that set fields of cells."""
+    experiment = joined(files)
+    names = ["guest-my_leaky", "guest-my_ranked"]
+    smoke = [(r.variant, r.option) for r in experiment.replicas("smoke", "embedded", "final")]
+    assert smoke == [("tgu", "main"), ("tgu", "wide"), ("tgu", "slow")] + [
+        (name, option) for name in names for option in ("main", "slow")
+    ]
+    first, second = experiment.artefacts
+    assert first.spec["where"]["variant"] == ["tgu", "gru", *names]
+    assert "where" not in second.spec
+    assert experiment.variants["guest-my_leaky"]["label"] == "my_leaky (guest)"
+
+
+def test_without_guests_nothing_changes(files):
+    """The replicas of the file's own cells have the same hashes with and without guests."""
+    alone = Catalogue.load(files / "papers").experiments["made2000", "made"]
+    own = [r.hash for r in joined(files).replicas("paper", "real", "final") if not guests.is_guest(r.variant)]
+    assert own == [r.hash for r in alone.replicas("paper", "real", "final")]
+
+
+@pytest.mark.parametrize("name", ["my_leaky", "my_ranked"])
+def test_the_width_is_the_widest_within_the_budget(files, name):
+    """One unit more would cost more parameters than the first cell's model has."""
+    (replica,) = [
+        r
+        for r in joined(files).replicas("smoke", "embedded", "final")
+        if r.variant == f"guest-{name}" and r.option == "main"
+    ]
+    settings = replica.settings
+    goal = models.build({**settings, "cell": {"name": "tgu", "hidden": 9, "rank": 4}}, 2, 1).parameter_count()
+    cell = models.fitted(settings, 2, 1)["cell"]
+    assert cell.get("rank", cell["hidden"]) == cell["hidden"]
+    wider = {key: cell["hidden"] + 1 for key in ("hidden", "rank") if key in cell}
+    assert models.build(settings, 2, 1).parameter_count() <= goal
+    assert models.build({**settings, "cell": cell | wider}, 2, 1).parameter_count() > goal
+    assert isinstance(models.build(settings, 2, 1).cell, cells.Cell)
+
+
+def test_the_code_of_a_guest_counts(files):
+    """A changed formula changes the digest of the guest and of nothing else; a comment changes none."""
+
+    def digests():
+        from tensor_rnns.experiments import digest, vocabulary
+
+        digest.of_source.cache_clear()
+        vocabulary.words.cache_clear()
+        found = joined(files).replicas("smoke", "embedded", "final")
+        return {r.variant: code_of(r.settings) for r in found}
+
+    before = digests()
+    (files / "leaky.py").write_text(EXAMPLE.replace("# my_cell.py", "# another comment"))
+    assert digests() == before
+    (files / "leaky.py").write_text(EXAMPLE.replace("1 - self.keep", "2 - self.keep"))
+    after = digests()
+    assert {name for name in after if after[name] != before[name]} == {"guest-my_leaky"}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x = 1\n", "no class with a line name"),
+        ("def\n", r"bad\.py: no Python: .*line 1"),
+        (EXAMPLE.replace("my_leaky", "gru"), "'gru' is already the name of a class"),
+        (EXAMPLE.replace("    hidden: int\n", ""), "it needs hidden"),
+        (EXAMPLE.replace("keep: float = 0.9", "keep: float"), "keep has no default"),
+    ],
+)
+def test_a_bad_guest_is_refused_before_any_work(tmp_path, text, told):
+    """No cell, no Python, a taken name, no width, and a field without a default are named."""
+    (tmp_path / "bad.py").write_text(text)
+    with pytest.raises(ValueError, match=told):
+        guests.read([tmp_path / "bad.py"])
+
+
+def test_a_missing_file_is_named():
+    """A path that does not exist is refused with what is allowed."""
+    with pytest.raises(ValueError, match=r"guest cell nowhere\.py given; allowed: Python files that exist"):
+        guests.read([Path("nowhere.py")])
