@@ -147,9 +147,14 @@ def one_file(monkeypatch: pytest.MonkeyPatch, data: bytes):
 
     def make(*urls: str, packed: table.Packed | None = None) -> table.File:
         file = table.File(
-            "thing.bin", len(data), hashlib.sha256(data).hexdigest(), "some where/thing#1.bin", urls, packed
+            "thing.bin",
+            len(data),
+            hashlib.sha256(data).hexdigest(),
+            "some where/thing#1.bin",
+            urls,
+            () if packed is None else (packed,),
         )
-        source = table.Source("thing", "A thing", "http://home", "none", "nothing", (file,))
+        source = table.Source("thing", "A thing", "http://home", "none", "nothing", "never", (file,))
         monkeypatch.setattr(table, "sources", lambda: {"thing": source})
         return file
 

@@ -162,6 +162,6 @@ def test_every_data_set_has_a_parser():
     from importlib import import_module
 
     for name in names():
-        module = import_module(f"tensor_rnns.datasets.{name}")
+        module = import_module(f"tensor_rnns.datasets.{table.entry(name).parser}")
         assert callable(module.read)
-        assert callable(getattr(module, "files", None)) == table.entry(name).stand_in
+        assert callable(getattr(module, "files", None)) == (table.entry(name).source is None)

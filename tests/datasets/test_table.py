@@ -43,23 +43,29 @@ def test_source_is_whole(name):
     assert len({file.name for file in source.files}) == len(source.files)
     for file in source.files:
         assert re.fullmatch(r"[\w.-]+", file.name)
-        for one in (file, file.packed):
-            if one is not None:
-                assert re.fullmatch("[0-9a-f]{64}", one.sha256)
-                assert one.size > 0
-                assert not one.mirror.startswith("/")
-        assert len({urlsplit(url).netloc for url in file.urls}) >= 2
-        assert file.packed is None or file.packed.form in unpack.FORMS
+        assert re.fullmatch("[0-9a-f]{64}", file.sha256)
+        assert file.size > 0
+        for copy in file.packed:
+            assert copy.form in unpack.FORMS
+            assert copy.size > 0
+            assert re.fullmatch("[0-9a-f]{64}", copy.sha256 or "") or re.fullmatch("[0-9a-f]{32}", copy.md5)
+            assert (copy.member is not None) == (copy.form in ("zip", "tgz"))
+            assert copy.mirror or copy.urls
+        places = [file.mirror, *(copy.mirror for copy in file.packed if copy.mirror)]
+        assert not any(path.startswith("/") or ".." in path for path in places)
+        urls = [*file.urls, *(url for copy in file.packed for url in copy.urls)]
+        assert len({urlsplit(url).netloc for url in urls}) >= 2 or "public address" in source.remark
 
 
 @pytest.mark.parametrize("name", table.entries())
 def test_data_set_is_whole(name):
     entry = table.entry(name)
-    assert (entry.source is None) != (entry.package is None)
-    assert entry.stand_in == (entry.source is None)
-    if entry.stand_in:
-        assert table.entry(entry.stands_in_for).kind == entry.kind
-        assert not table.entry(entry.stands_in_for).stand_in
+    assert (entry.source is None) == bool(entry.packages)
+    assert entry.stand_in == (entry.source is None and name not in datasets.packaged())
+    assert entry.archive in ("never", "allowed")
+    for replaced in entry.stands_in_for:
+        assert table.entry(replaced).kind == entry.kind
+        assert not table.entry(replaced).stand_in
     card = datasets.card(name)
     for key in ("title", "licence", "redistribution", "splits", "preprocessing"):
         assert card[key], key
@@ -70,7 +76,7 @@ def test_data_set_is_whole(name):
 
 def test_unknown_names_are_told_what_there_is():
     with pytest.raises(
-        ValueError, match="no data set is called 'mnits'; there are mnist, digits, jsb, chorales"
+        ValueError, match="no data set is called 'mnits'; there are mnist, digits, jsb, nottingham"
     ):
         datasets.card("mnits")
     with pytest.raises(ValueError, match="no source is called 'digits'; there are mnist, jsb"):

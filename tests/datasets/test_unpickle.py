@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensor_rnns.datasets.jsb import read_pickle
+from tensor_rnns.datasets.pickled import read_pickle
 from tensor_rnns.datasets.unpickle import loads
 
 VALUES = st.recursive(

@@ -45,8 +45,7 @@ def download(sources: tuple[str, ...], everything: bool, mirrors: tuple[str, ...
     with refusals():
         if not sources and not everything:
             raise ValueError(f"no source given; allowed are {', '.join(known)}, or --all")
-        for source in known if everything else sources:
-            found = datasets.download(source, into, mirrors)
+        for source, found in datasets.download_all(known if everything else sources, into, mirrors).items():
             write_json(into / source / "verified.json", {path.name: path.stat().st_size for path in found})
 
 

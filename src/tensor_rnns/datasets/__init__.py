@@ -1,24 +1,25 @@
 """Sources, download, and one parser for each data set; no torch.
 
-Asking what there is imports nothing heavy: names, source_of, files_of, kind_of, entry, card.
+Asking what there is imports nothing heavy: names, source_of, files_of, kind_of, packaged, entry, card.
 Getting it: download (source -> raw folder), prepare (raw -> ready folder), load (ready folder -> arrays).
 """
 
 from importlib import import_module
 from typing import Any
 
-from tensor_rnns.datasets.table import card, entry, files_of, kind_of, names, source, source_of
+from tensor_rnns.datasets.table import card, entry, files_of, kind_of, names, packaged, source, source_of
 
 _LATE = {
     "Dataset": "ready",
     "DownloadError": "fetch",
     "Patience": "transfer",
     "download": "fetch",
+    "download_all": "fetch",
     "load": "ready",
     "prepare": "ready",
 }
 
-__all__ = [*_LATE, "card", "entry", "files_of", "kind_of", "names", "source", "source_of"]
+__all__ = [*_LATE, "card", "entry", "files_of", "kind_of", "names", "packaged", "source", "source_of"]
 
 
 def __getattr__(name: str) -> Any:

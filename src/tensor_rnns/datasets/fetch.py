@@ -18,11 +18,14 @@ class DownloadError(OSError):
 
 @dataclass(frozen=True)
 class Address:
-    """One place to get a file from, as it is (`packed` None) or packed, and the sums of what lies there."""
+    """One place to get a file from, as it is (`packed` None) or packed, and the sums of what lies there.
+
+    `digest` is a sha256, or the md5 of a packed copy of which no more is known.
+    """
 
     url: str
     size: int
-    sha256: str
+    digest: str
     packed: table.Packed | None = None
 
 
@@ -42,20 +45,65 @@ def mirror_url(mirror: str, path: str) -> str:
 
 def addresses(file: table.File, mirrors: Sequence[str]) -> Iterator[Address]:
     """Where `file` is looked for, in order: each mirror (packed, then plain), then the public addresses."""
-    packed = file.packed
     for mirror in mirrors:
-        if packed is not None:
-            yield Address(mirror_url(mirror, packed.mirror), packed.size, packed.sha256, packed)
+        for packed in file.packed:
+            if packed.mirror is not None:
+                yield packed_at(mirror_url(mirror, packed.mirror), packed)
         yield Address(mirror_url(mirror, file.mirror), file.size, file.sha256)
     for url in file.urls:
         yield Address(url, file.size, file.sha256)
-    for url in packed.urls if packed is not None else ():
-        yield Address(url, packed.size, packed.sha256, packed)
+    for packed in file.packed:
+        for url in packed.urls:
+            yield packed_at(url, packed)
+
+
+def packed_at(url: str, packed: table.Packed) -> Address:
+    """A packed copy at an address."""
+    return Address(url, packed.size, packed.sha256 or packed.md5, packed)
 
 
 def print_line(text: str) -> None:
     """Print a line of progress to standard error."""
     print(text, file=sys.stderr, flush=True)
+
+
+@dataclass
+class Tally:
+    """Bytes that are there and verified, of one source and of all that are asked for."""
+
+    of_all: int = 0
+    done: int = 0
+
+    def told(self, source: str, have: int, size: int) -> str:
+        """How far a source is, and how far all of them are where there are more."""
+        line = f"{have:,} of {size:,} bytes of {source}"
+        if self.of_all > size:
+            line += f", {self.done:,} of {self.of_all:,} in all ({100 * self.done // self.of_all} %)"
+        return line
+
+
+def download_all(
+    names: Sequence[str],
+    folder: Path | str,
+    mirrors: Sequence[str] = (),
+    patience: Patience | None = None,
+    say: Callable[[str], None] = print_line,
+) -> dict[str, list[Path]]:
+    """`download` for each source of `names`; a source that fails does not keep the others from being tried.
+
+    The paths by source. Errors: as of `download`; one DownloadError names every source that failed.
+    """
+    tally = Tally(sum(file.size for name in names for file in table.source(name).files))
+    found, failed = {}, []
+    for name in names:
+        try:
+            found[name] = download(name, folder, mirrors, patience, say, tally)
+        except DownloadError as error:
+            say(f"{name}: failed: {error}")
+            failed.append(f"{name}: {error}")
+    if failed:
+        raise DownloadError(f"{len(failed)} of {len(names)} sources failed:\n" + "\n".join(failed))
+    return found
 
 
 def download(
@@ -64,6 +112,7 @@ def download(
     mirrors: Sequence[str] = (),
     patience: Patience | None = None,
     say: Callable[[str], None] = print_line,
+    tally: Tally | None = None,
 ) -> list[Path]:
     """Bring every file of `source` to folder/source/ and return their paths.
 
@@ -78,11 +127,17 @@ def download(
     places = [list(addresses(file, mirrors)) for file in files]
     home = Path(folder) / source
     home.mkdir(parents=True, exist_ok=True)
+    size, have = sum(file.size for file in files), 0
+    tally = tally or Tally(size)
     for number, (file, tried) in enumerate(zip(files, places, strict=True), start=1):
         label = f"{source} {number}/{len(files)}: {file.name}"
         fetch_file(
             file, home / file.name, tried, patience or Patience(), lambda text, a=label: say(f"{a}: {text}")
         )
+        have, tally.done = have + file.size, tally.done + file.size
+        if len(files) > 1 or tally.of_all > size:
+            say(tally.told(source, have, size))
+    drop_archives(home)
     return [home / file.name for file in files]
 
 
@@ -107,6 +162,10 @@ def fetch_file(
         except Refused as error:
             say(f"refused: {error}")
             reasons.append(f"\n  {address.url}\n    {error}")
+    if not tried:
+        raise DownloadError(
+            f"{file.name}: no public address is known; name a mirror that holds {file.mirror} in config.yaml"
+        )
     raise DownloadError(
         f"{file.name} could not be had from any of {len(tried)} addresses "
         "(mirrors can be given in config.yaml):" + "".join(reasons)
@@ -120,17 +179,18 @@ def obtain(
     full.
     """
     packed = address.packed
-    part = target.with_name(f"{target.name}.{packed.form}.part" if packed else f"{target.name}.part")
+    part = target.with_name(part_name(target.name, address))
     try:
-        transfer(address.url, part, address.size, address.sha256, patience, say)
+        transfer(address.url, part, address.size, address.digest, patience, say)
         if packed:
-            unpack.unpack(part, target, packed.form, file.size, file.sha256)
+            unpack.unpack(part, target, packed.form, file.size, file.sha256, packed.member)
         else:
             part.replace(target)
     except OSError as error:
         if error.errno not in NO_SPACE:
             raise
         discard(target)
+        drop_archives(target.parent)
         needed = address.size + (file.size if packed else 0)
         free = shutil.disk_usage(target.parent).free
         raise DownloadError(
@@ -138,6 +198,23 @@ def obtain(
             "nothing half-written was kept"
         ) from error
     discard(target)
+
+
+def part_name(name: str, address: Address) -> str:
+    """Where what comes from an address is kept. An archive serves several files, so that it is named after
+    its sum, and kept until `download` has them all.
+    """
+    if address.packed is None:
+        return f"{name}.part"
+    if address.packed.member is None:
+        return f"{name}.{address.packed.form}.part"
+    return f"archive-{address.digest[:16]}.part"
+
+
+def drop_archives(home: Path) -> None:
+    """Remove the archives that were kept aside for the files of a source."""
+    for aside in home.glob("archive-*.part*"):
+        aside.unlink(missing_ok=True)
 
 
 def discard(target: Path) -> None:

@@ -1,7 +1,7 @@
 """Prepared data: one .npz of equal bytes for equal input, and one .json of facts."""
 
 import hashlib
-import io
+import struct
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,6 +16,11 @@ from tensor_rnns.datasets import table
 from tensor_rnns.datasets.sums import Refused, check, sha256
 from tensor_rnns.files import read_json, write_json, writing
 
+MAPPED = 1 << 24
+"""Bytes from which a one-byte array is mapped and not read."""
+HEADER, HEADER_NAME = 30, 26
+"""Length of a zip member's header, and where in it the lengths of its name and extra field stand."""
+
 
 @dataclass(frozen=True)
 class Dataset:
@@ -23,6 +28,9 @@ class Dataset:
 
     images: {split}_images uint8 [n, rows, columns], {split}_labels uint8 [n].
     polyphony: {split}_roll uint8 [steps, 88] (column 0 = MIDI 21), {split}_lengths int64 [pieces].
+    text: {split}_tokens uint8 or uint16 [n], vocabulary str [symbols]; a token is a place in the vocabulary.
+    bytes: {split}_tokens uint8 [n], vocabulary uint8 [symbols], the byte of each token.
+    fonts: images uint8 [styles, letters, 32, 32], style_names str [styles], letter_names str [letters].
     split is train, valid or test.
     """
 
@@ -40,12 +48,12 @@ def prepare(dataset: str, raw: Path | str | None, ready: Path | str) -> Path:
     the table's (both printed).
     """
     entry = table.entry(dataset)
-    parser = import_module(f"tensor_rnns.datasets.{dataset}")
+    parser = import_module(f"tensor_rnns.datasets.{entry.parser}")
     if entry.source is None:
         arrays, found = parser.read()
         used = {
-            "package": entry.package,
-            "package_version": version(entry.package),
+            "package": ", ".join(entry.packages),
+            "package_version": ", ".join(version(package) for package in entry.packages),
             **_digest(parser.files()),
         }
     else:
@@ -78,6 +86,7 @@ def compare(dataset: str, expected: Mapping[str, Any], found: Mapping[str, Any])
 def load(folder: Path | str, name: str) -> Dataset:
     """The data set `name` prepared in `folder`.
 
+    Large arrays of bytes are mapped from the file and copied where they are written to (`read_npz`).
     Errors: ValueError for an unknown name, or for an .npz that is not the one its .json was written with
     (both sha256 printed); FileNotFoundError if it has not been prepared, with the command that does.
     """
@@ -90,15 +99,35 @@ def load(folder: Path | str, name: str) -> Dataset:
                 f"{name} is not prepared: {needed} is missing; run {first}`tensor-rnns prepare {name}`"
             )
     facts = read_json(path.with_suffix(".json"))
-    content = path.read_bytes()
-    digest = hashlib.sha256(content).hexdigest()
+    digest = sha256(path)
     if digest != facts["sha256"]:
         raise ValueError(
             f"{path} is not the file that {path.with_suffix('.json').name} describes: sha256: expected "
             f"{facts['sha256']}, found {digest}; run `tensor-rnns prepare {name}`"
         )
-    with np.load(io.BytesIO(content), allow_pickle=False) as stored:
-        return Dataset(name, {key: stored[key] for key in stored.files}, facts)
+    return Dataset(name, read_npz(path), facts)
+
+
+def read_npz(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of an .npz that `write_npz` wrote. One-byte arrays of MAPPED bytes and more are mapped into
+    memory copy on write: processes that train on the same data share it.
+    """
+    arrays = {}
+    with zipfile.ZipFile(path) as archive, open(path, "rb") as raw:
+        for member in archive.infolist():
+            name = member.filename.removesuffix(".npy")
+            with archive.open(member) as stream:
+                np.lib.format.read_magic(stream)
+                shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+                ahead = stream.tell()
+            if dtype.itemsize > 1 or member.file_size < MAPPED or member.compress_type or fortran:
+                with archive.open(member) as stream:
+                    arrays[name] = np.lib.format.read_array(stream, allow_pickle=False)
+                continue
+            raw.seek(member.header_offset + HEADER_NAME)
+            begin = member.header_offset + HEADER + sum(struct.unpack("<HH", raw.read(4))) + ahead
+            arrays[name] = np.asarray(np.memmap(path, dtype, mode="c", offset=begin, shape=shape))
+    return arrays
 
 
 def write_npz(path: Path, arrays: Mapping[str, np.ndarray]) -> None:

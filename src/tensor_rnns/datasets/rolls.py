@@ -42,4 +42,22 @@ def join(pieces: Mapping[str, Sequence[np.ndarray]]) -> tuple[dict[str, np.ndarr
         "notes_a_step": round(float(every.sum() / len(every)), 4),
         "largest_chord": int(every.sum(axis=1).max()),
     }
-    return arrays, facts
+    return arrays, facts | equal_pieces(pieces)
+
+
+def equal_pieces(pieces: Mapping[str, Sequence[np.ndarray]]) -> dict[str, Any]:
+    """Facts on equal pieces: how many of train equal an earlier one of train, and the pairs across splits.
+
+    `equal_across_splits` is {"train 201": "valid 3"}: the piece of the earlier split and its double, both
+    numbered from 0.
+    """
+    seen: dict[bytes, str] = {}
+    within, across = 0, {}
+    for split in SPLITS:
+        for place, piece in enumerate(pieces[split]):
+            first = seen.setdefault(piece.tobytes(), f"{split} {place}")
+            if first.split()[0] != split:
+                across[first] = f"{split} {place}"
+            elif split == SPLITS[0] and first != f"{split} {place}":
+                within += 1
+    return {"equal_within_train": within, "equal_across_splits": across}

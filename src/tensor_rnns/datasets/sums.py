@@ -4,6 +4,7 @@ import hashlib
 from pathlib import Path
 
 CHUNK = 1 << 20
+MD5 = 32
 
 
 class Refused(Exception):
@@ -12,7 +13,12 @@ class Refused(Exception):
 
 def sha256(path: Path) -> str:
     """The sha256 of a file, in hexadecimal digits."""
-    digest = hashlib.sha256()
+    return summed(path, "sha256")
+
+
+def summed(path: Path, kind: str) -> str:
+    """The sum of a file, of the kind md5 or sha256, in hexadecimal digits."""
+    digest = hashlib.new(kind, usedforsecurity=False)
     with open(path, "rb") as stream:
         while chunk := stream.read(CHUNK):
             digest.update(chunk)
@@ -29,10 +35,14 @@ def page(path: Path) -> str:
 
 
 def check(path: Path, size: int, digest: str) -> None:
-    """Compare the size in bytes and the sha256 of `path` with those given; Refused prints all four."""
-    found_size, found_digest = path.stat().st_size, sha256(path)
+    """Compare the size in bytes and the sum of `path` with those given; Refused prints all four.
+
+    A `digest` of 32 digits is an md5, any other a sha256.
+    """
+    kind = "md5" if len(digest) == MD5 else "sha256"
+    found_size, found_digest = path.stat().st_size, summed(path, kind)
     if (found_size, found_digest) != (size, digest):
         raise Refused(
             f"size: expected {size:,} bytes, found {found_size:,}; "
-            f"sha256: expected {digest}, found {found_digest}{page(path)}"
+            f"{kind}: expected {digest}, found {found_digest}{page(path)}"
         )

@@ -11,13 +11,19 @@ from ruamel.yaml import YAML
 
 @dataclass(frozen=True)
 class Packed:
-    """A packed copy of a file: form, size in bytes, sha256, path below a mirror, public addresses."""
+    """A packed copy of a file: form, size in bytes, sum, path below a mirror, public addresses.
+
+    Of an archive (form zip or tgz) `member` is the path of the file in it. Where no sha256 of the packed
+    copy is known, `md5` is; what comes out is checked by the file's own sha256 in any case.
+    """
 
     form: str
     size: int
-    sha256: str
-    mirror: str
+    sha256: str | None = None
+    md5: str | None = None
+    mirror: str | None = None
     urls: tuple[str, ...] = ()
+    member: str | None = None
 
 
 @dataclass(frozen=True)
@@ -28,25 +34,34 @@ class File:
     size: int
     sha256: str
     mirror: str
-    urls: tuple[str, ...]
-    packed: Packed | None = None
+    urls: tuple[str, ...] = ()
+    packed: tuple[Packed, ...] = ()
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where data come from: title, home page, licence, what may be passed on, files."""
+    """Where data come from: title, home page, licence, what may be passed on, files.
+
+    `archive` is never or allowed: whether an archive of results may hold these files, or arrays made from
+    them. `remark` says what a reader must know of the addresses.
+    """
 
     name: str
     title: str
     home: str
     licence: str
     redistribution: str
+    archive: str
     files: tuple[File, ...]
+    remark: str = ""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One data set: its kind, its source or the package read instead, its splits and counted facts."""
+    """One data set: its kind, its source or the packages read instead, its splits and counted facts.
+
+    `parser` is the module that reads it, by default the one of the same name.
+    """
 
     name: str
     title: str
@@ -55,16 +70,23 @@ class Entry:
     preprocessing: tuple[str, ...]
     licence: str
     redistribution: str
+    archive: str
+    parser: str
     source: str | None = None
-    package: str | None = None
-    stands_in_for: str | None = None
+    packages: tuple[str, ...] = ()
+    stands_in_for: tuple[str, ...] = ()
     counted: Mapping[str, Any] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def stand_in(self) -> bool:
         """True for embedded data in place of a paper's."""
-        return self.stands_in_for is not None
+        return bool(self.stands_in_for)
+
+
+def _listed(value: Any) -> tuple[Any, ...]:
+    """One value or a list of them, as a tuple; nothing is none."""
+    return () if value is None else tuple(value) if isinstance(value, list) else (value,)
 
 
 def _read(name: str) -> dict[str, Any]:
@@ -78,26 +100,25 @@ def sources() -> dict[str, Source]:
     for name, block in _read("sources.yaml").items():
         files = []
         for one in block["files"]:
-            packed = one.get("packed")
-            if packed is not None:
-                packed = Packed(**{**packed, "urls": tuple(packed.get("urls", ()))})
-            files.append(File(**{**one, "urls": tuple(one["urls"]), "packed": packed}))
+            packed = tuple(
+                Packed(**{**copy, "urls": _listed(copy.get("urls"))}) for copy in _listed(one.get("packed"))
+            )
+            files.append(File(**{**one, "urls": _listed(one.get("urls")), "packed": packed}))
         table[name] = Source(**{**block, "name": name, "files": tuple(files)})
     return table
 
 
 @cache
 def entries() -> dict[str, Entry]:
-    """All data sets by name; those with a source have its licence and redistribution."""
+    """All data sets by name; those with a source have its licence, redistribution and archive."""
     table = {}
     for name, block in _read("datasets.yaml").items():
-        origin = {}
+        origin: dict[str, Any] = {"name": name, "parser": name}
         if "source" in block:
             source = sources()[block["source"]]
-            origin = {"licence": source.licence, "redistribution": source.redistribution}
-        table[name] = Entry(
-            **{**origin, **block, "name": name, "preprocessing": tuple(block["preprocessing"])}
-        )
+            origin |= {key: getattr(source, key) for key in ("licence", "redistribution", "archive")}
+        lists = {key: _listed(block.get(key)) for key in ("packages", "stands_in_for", "preprocessing")}
+        table[name] = Entry(**{**origin, **block, **lists})
     return table
 
 
@@ -131,16 +152,21 @@ def files_of(name: str) -> tuple[str, ...]:
 
 
 def kind_of(dataset: str) -> str:
-    """The kind of `dataset`: images or polyphony."""
+    """The kind of `dataset`: images, polyphony, text, bytes or fonts."""
     return entry(dataset).kind
+
+
+def packaged() -> tuple[str, ...]:
+    """The data sets that installed packages carry and that stand in for no other: used in both data modes."""
+    return tuple(name for name, found in entries().items() if found.source is None and not found.stand_in)
 
 
 def card(dataset: str) -> dict[str, Any]:
     """What a reader must know of `dataset` before using it.
 
     Keys: dataset, title, kind, stand_in, stands_in_for, source, package, home, licence, redistribution,
-    splits, preprocessing (list), counted (the facts that are counted again), files (name, size in bytes,
-    sha256, urls).
+    archive, remark, splits, preprocessing (list), counted (the facts that are counted again), files (name,
+    size in bytes, sha256, urls). stands_in_for and package are names with commas, or None.
     """
     found = entry(dataset)
     origin = source(found.source) if found.source else None
@@ -149,12 +175,14 @@ def card(dataset: str) -> dict[str, Any]:
         "title": found.title,
         "kind": found.kind,
         "stand_in": found.stand_in,
-        "stands_in_for": found.stands_in_for,
+        "stands_in_for": ", ".join(found.stands_in_for) or None,
         "source": found.source,
-        "package": found.package,
+        "package": ", ".join(found.packages) or None,
         "home": origin.home if origin else None,
         "licence": found.licence,
         "redistribution": found.redistribution,
+        "archive": found.archive,
+        "remark": (origin.remark if origin else "") or None,
         "splits": found.splits,
         "preprocessing": list(found.preprocessing),
         "counted": dict(found.counted),

@@ -1,4 +1,4 @@
-"""JSB Chorales: the pickle of Boulanger-Lewandowski, Bengio and Vincent (2012) -> piano rolls."""
+"""The four sets of polyphonic music of Boulanger-Lewandowski, Bengio and Vincent (2012): pickle -> rolls."""
 
 from pathlib import Path
 from typing import Any
@@ -10,8 +10,11 @@ from tensor_rnns.datasets.unpickle import loads
 
 
 def read(raw: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Arrays and counted facts of raw/jsb_chorales.pickle; see `read_pickle`."""
-    return read_pickle(raw / "jsb_chorales.pickle")
+    """Arrays and counted facts of the one pickle in the folder `raw`; see `read_pickle`."""
+    found = sorted(raw.glob("*.pickle"))
+    if len(found) != 1:
+        raise ValueError(f"{raw}: expected one pickle, found {[path.name for path in found]}")
+    return read_pickle(found[0])
 
 
 def read_pickle(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
