@@ -21,12 +21,15 @@ from tensor_rnns.tasks import Task
 
 @dataclass(frozen=True)
 class Trained:
-    """One replica: its key, settings, kept weights (float64), model and task."""
+    """One replica: its key, settings, kept weights (float64), task, and the streams of its data and of its
+    initial values."""
 
     key: Mapping[str, Any]
     settings: Mapping[str, Any]
     parameters: Mapping[str, Tensor]
     task: Task
+    data_seed: int
+    init_seed: int
 
     @cached_property
     def model(self) -> Model:
@@ -70,4 +73,5 @@ def trained_replicas(run: Path, ready: Path) -> Iterator[Trained]:
             for name, value in weights.items()
             if name.startswith(prefix)
         }
-        yield Trained({name: replica[name] for name in KEY}, settings, parameters, task)
+        key = {name: replica[name] for name in KEY}
+        yield Trained(key, settings, parameters, task, replica["data_seed"], replica["init_seed"])
