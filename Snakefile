@@ -47,6 +47,6 @@ rule figures:
 onerror:
     # What did finish is judged and shown; the report says what is missing.
     shell(
-        "tensor-rnns report --partial --scale {config[scale]} --data {config[data]} "
-        "--papers '" + ",".join(PAPERS) + "' " + GUEST_CELLS + " || true"
+        "tensor-rnns report --partial --scale {config[scale]} --data {config[data]} {GUEST_CELLS} "
+        "--papers '{PAPER_NAMES}' || true"
     )

@@ -38,6 +38,7 @@ def as_list(value):
 
 
 PAPERS = as_list(config["papers"])
+PAPER_NAMES = ",".join(PAPERS)
 MIRRORS = as_list(config["mirrors"])
 GUESTS = ",".join(as_list(config["guest_cells"]))
 

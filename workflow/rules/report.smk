@@ -14,7 +14,7 @@ rule judge:
             [[claim.id, claim.spec] for claim in CATALOGUE.claims]
             + [digest.of_room("analysis")]
         ),
-        papers=",".join(PAPERS),
+        papers=PAPER_NAMES,
     shell:
         "tensor-rnns judge --scale {wildcards.scale} --papers '{params.papers}' 2>&1 | tee {log}"
 
@@ -43,7 +43,7 @@ rule report:
                 digest.of_room("report"),
             ]
         ),
-        papers=",".join(PAPERS),
+        papers=PAPER_NAMES,
         data=lambda wildcards, output: config["data"],
         guests=lambda wildcards, output: GUEST_CELLS,
     shell:
