@@ -1,0 +1,106 @@
+"""An image as the bilinear product of a style and a content: mathews2016 section 3.4.5."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import elu
+
+from tensor_rnns import bilinear
+from tensor_rnns.bilinear.initialisers import draw
+from tensor_rnns.models.base import Model
+from tensor_rnns.models.symbols import OneHot
+
+NAMES = ("style", "content")
+
+
+@dataclass(frozen=True)
+class StyleContent(Model):
+    """y = a_s^T W b_c for symbols [2, S, B]: a_s is row s of style/W, b_c row c of content/W.
+
+    `inputs` are the numbers of styles and contents, `outputs` the pixels. The rows have `embedding` numbers;
+    without it a_s and b_c are one-hot vectors and there are no tables. W is in `form` with `rank` (both ranks
+    of a tensor train; none for the full tensor), parameters tensor/.... All parameters are drawn from
+    `initialiser`. `output: elu` puts ELU on the pixels, as the authors' code did; the text has none.
+
+    The penalty is `l2` times the sum of squares of `penalised`: `all` matrices of the model, as the text has
+    it, or the parameters of W alone, `tensor`, as the code had it, there with half of the sum.
+    """
+
+    name: ClassVar[str] = "style_content"
+    inputs: tuple[int, int]
+    outputs: int
+    symbols: bool
+    form: Literal["cp", "tensor_train", "full"] = "cp"
+    rank: int | None = None
+    embedding: int | None = None
+    output: Literal["linear", "elu"] = "linear"
+    l2: float = 0.0
+    penalised: Literal["all", "tensor"] = "all"
+    initialiser: str | dict = "unit_scaling"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.symbols:
+            raise ValueError(f"model {self.name}: numbers as inputs given; allowed: two symbols an item")
+        if problem := bilinear.rank_problem(self.form, self.rank):
+            raise ValueError(f"model {self.name}: {problem}")
+        if self.l2 < 0:
+            raise ValueError(f"model {self.name}: l2 = {self.l2} given; allowed: at least 0")
+
+    @property
+    def tensor(self) -> bilinear.Form:
+        """The form of W."""
+        left, right = (self.embedding or size for size in self.inputs)
+        return bilinear.form(self.form, left, self.outputs, right, self.rank, prefix="tensor/")
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The two tables, then the parameters of W."""
+        tables: dict[str, tuple[int, ...]] = {}
+        if self.embedding:
+            sizes = zip(NAMES, self.inputs, strict=True)
+            tables = {f"{name}/W": (size, self.embedding) for name, size in sizes}
+        return tables | self.tensor.shapes()
+
+    def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """From `initialiser`, in the order of `shapes`."""
+        return {name: draw(self.initialiser, shape, rng) for name, shape in self.shapes().items()}
+
+    def vectors(self, params: Mapping[str, Tensor], inputs: Tensor) -> tuple[Tensor, Tensor]:
+        """a_s and b_c [S, B, E] for symbols [2, S, B]."""
+        if self.embedding:
+            style, content = (
+                OneHot(symbols, size) @ params[f"{name}/W"]
+                for name, symbols, size in zip(NAMES, inputs, self.inputs, strict=True)
+            )
+            return style, content
+        like = next(iter(params.values()))
+        style, content = (
+            torch.nn.functional.one_hot(symbols, size).to(like.dtype)
+            for symbols, size in zip(inputs, self.inputs, strict=True)
+        )
+        return style, content
+
+    def image(self, params: Mapping[str, Tensor], style: Tensor, content: Tensor) -> Tensor:
+        """The pixels [S, B, pixels] for any vectors a and b [S, B, E], before the output function."""
+        return self.tensor.product(params, style, content)
+
+    def shown(self, image: Tensor) -> Tensor:
+        """The output function."""
+        return elu(image) if self.output == "elu" else image
+
+    def forward(
+        self, params: Mapping[str, Tensor], inputs: Tensor, state: None = None, masks: None = None
+    ) -> tuple[Tensor, None]:
+        """(pixels, None)."""
+        return self.shown(self.image(params, *self.vectors(params, inputs))), None
+
+    def penalty(self, params: Mapping[str, Tensor]) -> Tensor | None:
+        """l2 times the sum of squares, [S]; None without it."""
+        if not self.l2:
+            return None
+        names = self.shapes() if self.penalised == "all" else self.tensor.shapes()
+        return self.l2 * sum(params[name].square().flatten(1).sum(1) for name in names)
