@@ -8,12 +8,8 @@ from tensor_rnns import cells, models
 from tensor_rnns.experiments import Catalogue, guests
 from tensor_rnns.experiments.vocabulary import code_of
 
-EXAMPLE = (
-    (Path(__file__).parents[2] / "docs" / "guest-cells.md")
-    .read_text()
-    .split("```python\n")[1]
-    .split("```")[0]
-)
+DOCS = Path(__file__).parents[2] / "docs"
+EXAMPLE = (DOCS / "my_cell.py").read_text()
 RANKED = EXAMPLE.replace("my_leaky", "my_ranked").replace(
     "keep: float = 0.9", "rank: int\n    keep: float = 0.9"
 )
@@ -99,7 +95,7 @@ def test_the_code_of_a_guest_counts(files):
         return {r.variant: code_of(r.settings) for r in found}
 
     before = digests()
-    (files / "leaky.py").write_text(EXAMPLE.replace("# my_cell.py", "# another comment"))
+    (files / "leaky.py").write_text("# A comment\n" + EXAMPLE)
     assert digests() == before
     (files / "leaky.py").write_text(EXAMPLE.replace("1 - self.keep", "2 - self.keep"))
     after = digests()
@@ -127,3 +123,9 @@ def test_a_missing_file_is_named():
     """A path that does not exist is refused with what is allowed."""
     with pytest.raises(ValueError, match=r"guest cell nowhere\.py given; allowed: Python files that exist"):
         guests.read([Path("nowhere.py")])
+
+
+def test_the_page_shows_the_example():
+    """The code on the page is the file beside it, after its docstring."""
+    shown = (DOCS / "guest-cells.md").read_text().split("```python\n")[1].split("```")[0]
+    assert EXAMPLE.endswith(shown)
