@@ -1,0 +1,48 @@
+"""Words of Wikipedia, prepared as the Penn Treebank is: lower case, no punctuation, N, <unk>, <eos>."""
+
+import re
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from tensor_rnns.datasets import wikipedia
+from tensor_rnns.datasets.ptb_words import END, RARE
+from tensor_rnns.datasets.rolls import SPLITS
+from tensor_rnns.datasets.texts import arrays_of, by_count
+
+SYMBOLS = 10_000
+"""Symbols of the vocabulary, <eos> and <unk> among them, as in the Penn Treebank."""
+SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[\"'(]?[A-Z])|\n")
+WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,]\d+)*")
+files = wikipedia.files
+
+
+def read() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Arrays {split}_tokens uint16 and vocabulary, and the facts counted in them.
+
+    The vocabulary is <eos>, <unk> and the commonest words of train, by falling count.
+    """
+    split = wikipedia.by_split(wikipedia.articles(*files()))
+    said = {name: [words(sentence) for sentence in sentences(split[name])] for name in SPLITS}
+    said = {name: [one for one in found if one] for name, found in said.items()}
+    common = by_count(Counter(word for one in said["train"] for word in one))[: SYMBOLS - 2]
+    kept = set(common)
+    for found in said.values():
+        for one in found:
+            one[:] = [word if word in kept else RARE for word in one] + [END]
+    tokens = {name: [word for one in found for word in one] for name, found in said.items()}
+    arrays, facts = arrays_of(tokens, by_count(Counter(tokens["train"])), "package_words")
+    lines = {name: len(found) for name, found in said.items()}
+    share = {name: round(tokens[name].count(RARE) / (len(tokens[name]) - lines[name]), 4) for name in SPLITS}
+    return arrays, facts | {"lines": lines, "share_of_rare": share}
+
+
+def sentences(found: list[str]) -> list[str]:
+    """The sentences of articles, in order; a paragraph ends a sentence."""
+    return [one for article in found for one in SENTENCE.split(article) if one]
+
+
+def words(sentence: str) -> list[str]:
+    """The words of a sentence in lower case; a number is N."""
+    return ["N" if word[0].isdigit() else word.lower() for word in WORD.findall(sentence)]

@@ -1,0 +1,82 @@
+"""The extract of the English Wikipedia that gensim carries as test data: articles, and their prose without
+markup. gensim itself is never imported."""
+
+import bz2
+import html
+import re
+from pathlib import Path
+
+from tensor_rnns.datasets.packages import folder
+from tensor_rnns.datasets.texts import decoded
+
+NAME = "enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
+MOST_BYTES = 1 << 25
+"""Bytes that are unpacked at all."""
+TURN = ("train",) * 8 + ("valid", "test")
+
+PAGE = re.compile(r"<page>(.*?)</page>", re.DOTALL)
+TEXT = re.compile(r"<text[^>]*>(.*?)</text>", re.DOTALL)
+DROPPED = [
+    re.compile(r"<!--.*?-->", re.DOTALL),
+    re.compile(r"<(ref|math|gallery|code|pre|timeline|source|nowiki)\b[^>/]*>.*?</\1>", re.DOTALL),
+    re.compile(r"<[^<>]*>"),
+]
+NESTED = [re.compile(r"\{\{[^{}]*\}\}"), re.compile(r"\{\|[^{}]*\|\}")]
+LINKED = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
+MEDIA = re.compile(r"\[\[[A-Za-z-]+:(?:[^\[\]]|\[\[[^\[\]]*\]\])*\]\]")
+WEB = re.compile(r"\[\w+:[^\s\]]*\s*([^\]]*)\]")
+QUOTES = re.compile(r"'{2,}")
+ITEM = re.compile(r"^[*#:;|!=]")
+
+
+def files() -> list[Path]:
+    """The file that is read, in the installed gensim."""
+    return [folder("gensim", "gensim") / "test" / "test_data" / NAME]
+
+
+def unpacked(path: Path) -> bytes:
+    """The bytes of a .bz2 file; ValueError if it is damaged or more than MOST_BYTES come out."""
+    try:
+        with bz2.open(path, "rb") as stream:
+            data = stream.read(MOST_BYTES + 1)
+    except (OSError, EOFError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise ValueError(f"{path}: not a whole bz2 file ({error})") from error
+    if len(data) > MOST_BYTES:
+        raise ValueError(f"{path}: more than {MOST_BYTES:,} bytes come out")
+    return data
+
+
+def articles(path: Path) -> list[str]:
+    """The prose of each article, in the file's order, a paragraph a line; redirects are left out."""
+    found = []
+    for page in PAGE.finditer(decoded(unpacked(path), str(path))):
+        text = TEXT.search(page[1])
+        if text is not None and "<redirect" not in page[1] and "<ns>0</ns>" in page[1]:
+            found.append(prose(html.unescape(text[1])))
+    if not found:
+        raise ValueError(f"{path}: no articles; an extract of Wikipedia in XML is expected")
+    return found
+
+
+def prose(markup: str) -> str:
+    """The paragraphs of an article, without templates, tables, references, lists and headings."""
+    for pattern in DROPPED:
+        markup = pattern.sub("", markup)
+    for pattern in NESTED:
+        changed = 1
+        while changed:
+            markup, changed = pattern.subn("", markup)
+    markup = MEDIA.sub("", markup)
+    markup = QUOTES.sub("", WEB.sub(r"\1", LINKED.sub(r"\1", markup)))
+    lines = (" ".join(line.split()) for line in html.unescape(markup).split("\n"))
+    return "".join(f"{line}\n" for line in lines if len(line) > 1 and not ITEM.match(line))
+
+
+def by_split(found: list[str]) -> dict[str, list[str]]:
+    """Of every ten articles in a row eight to train, the ninth to valid, the tenth to test."""
+    split: dict[str, list[str]] = {"train": [], "valid": [], "test": []}
+    for place, article in enumerate(found):
+        split[TURN[place % len(TURN)]].append(article)
+    return split
