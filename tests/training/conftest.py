@@ -1,13 +1,19 @@
 """Small trainings that the tests of the trainer share."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
+import numpy as np
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 
 from tensor_rnns import models, tasks
 from tensor_rnns.experiments import Replica
+from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.tasks import Batch, Task
 from tensor_rnns.training.learner import Learner
 
 
@@ -22,6 +28,86 @@ def replica(seed: int = 0, **training) -> Replica:
         "dataset": None,
     }
     return Replica("mathews2016", "addition", "smoke", "T7", "gmr", "main", "final", 0, seed, settings)
+
+
+@dataclass(frozen=True)
+class Chain(Task):
+    """The next of 6 symbols in a text a split, read in 3 chunks of `length` steps and `batch_size` rows,
+    with the state carried on from chunk to chunk."""
+
+    name: ClassVar[str] = "chain"
+    symbols: ClassVar[bool] = True
+    carries_state: ClassVar[bool] = True
+    length: int
+    batch_size: int
+
+    inputs = 6
+    outputs = 6
+    baseline = None
+    updates_per_epoch = 3
+
+    def text(self, split):
+        """The symbols of a split, [3 length + 1, batch_size]; each is mostly the one before the last plus
+        one."""
+        generator = rng(11, ["train", "valid", "test"].index(split))
+        found = [generator.integers(0, 6, self.batch_size) for _ in range(2)]
+        while len(found) <= 3 * self.length:
+            slip = generator.random(self.batch_size) < 0.2
+            found.append((found[-2] + 1 + slip * generator.integers(0, 6, self.batch_size)) % 6)
+        return np.stack(found)
+
+    def chunk(self, split, index):
+        piece = self.text(split)[index * self.length : (index + 1) * self.length + 1]
+        return Batch(piece[:-1], piece[1:], piece[1:].size)
+
+    def batch(self, seed, update):
+        return self.chunk("train", update % 3)
+
+    def evaluation(self, split):
+        yield from (self.chunk(split, index) for index in range(3))
+
+    def loss(self, outputs, targets):
+        return cross_entropy(outputs.movedim(-1, 1), targets, reduction="none").mean((0, 2))
+
+    def metrics(self, outputs, targets):
+        right = (outputs.argmax(-1) == targets).to(outputs.dtype)
+        return {"loss": self.loss(outputs, targets), "accuracy": right.mean((0, 2))}
+
+
+def reader(seed: int = 0, **training) -> Replica:
+    """An LSTM of two layers behind an embedding with dropout that reads the chain."""
+    settings = {
+        "task": {"name": "chain", "length": 5},
+        "model": {"shell": "every_step", "embedding": 4, "input_dropout": 0.3, "layers": 2},
+        "cell": {"name": "lstm", "hidden": 3},
+        "training": {"optimiser": "adam", "learning_rate": 0.02, "batch": 2, "updates": 12} | training,
+        "dataset": None,
+    }
+    return Replica("mathews2016", "chain", "smoke", "only", "lstm", "main", "final", 0, seed, settings)
+
+
+@pytest.fixture
+def make_reader(monkeypatch) -> Callable[..., Replica]:
+    """The maker of replicas that read the chain; `tasks.build` knows it meanwhile."""
+    known = tasks.names()
+    monkeypatch.setattr(tasks, "names", lambda: known | {"chain": Chain})
+    return reader
+
+
+@pytest.fixture
+def make_reading(make_reader) -> Callable[..., Learner]:
+    """A learner of such replicas with the given seeds; `model` and `cell` override their blocks."""
+
+    def make(seeds=(0, 1), dtype=torch.float64, engine="eager", model=None, cell=None, **training) -> Learner:
+        found = [make_reader(seed, **training) for seed in seeds]
+        for one in found:
+            one.settings["model"] |= model or {}
+            one.settings["cell"] |= cell or {}
+        task = tasks.build(found[0].settings)
+        built = models.build(found[0].settings, task.inputs, task.outputs, engine, task.symbols)
+        return Learner(built, task, found, torch.device("cpu"), dtype)
+
+    return make
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The training loop: pinned curve, failed replicas kept, early stopping, alone against cohort."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -21,12 +22,17 @@ class Silent(Progress):
         self.updates.append((update, running))
 
 
-def run(learner, updates=12, save=lambda state: None, stop=lambda: False, save_seconds=1e9, **schedule):
-    """Train `learner` to the end; returns the state."""
-    plan = cohort.Schedule(
-        **{"updates": updates, "log_every": 1, "evaluate_every": 0, "final_splits": (), "keep": "last",
+def schedule_of(**schedule):
+    """A schedule that only trains, but for what is given."""
+    return cohort.Schedule(
+        **{"updates": 12, "log_every": 1, "evaluate_every": 0, "final_splits": (), "keep": "last",
            "patience": None, "criterion": None} | schedule
     )  # fmt: skip
+
+
+def run(learner, updates=12, save=lambda state: None, stop=lambda: False, save_seconds=1e9, **schedule):
+    """Train `learner` to the end; returns the state."""
+    plan = schedule_of(updates=updates, **schedule)
     state = cohort.start(learner, cohort.optimiser_of(learner)[0])
     return cohort.train(learner, plan, state, Silent(), save, stop, save_seconds)
 
@@ -92,6 +98,68 @@ def test_early_stopping_keeps_the_best(make_learner):
     assert int(state.stopped_at[0]) == int(state.best_update[0]) + 8
 
 
+def test_dropout_and_carried_states_alone_as_in_a_cohort(make_reading):
+    """Eleven updates over four epochs: a replica's masks and states do not depend on its neighbours."""
+    together, alone = (
+        run(make_reading(seeds=(0, 1, 2)), updates=11),
+        run(make_reading(seeds=(1,)), updates=11),
+    )
+    torch.testing.assert_close(together.parameters[1], alone.parameters[0], rtol=0, atol=1e-12)
+    for many, one in zip(together.carried, alone.carried, strict=True):
+        torch.testing.assert_close(many[1], one[0], rtol=0, atol=1e-12)
+
+
+def test_the_highest_criterion_can_be_the_best(make_reading):
+    """`best: highest` keeps the update of the highest accuracy, the first of equals; `lowest` another one."""
+    found = {}
+    for best in ("highest", "lowest"):
+        state = run(
+            make_reading(), updates=24, evaluate_every=2, keep="best", criterion="accuracy", best=best
+        )
+        for index in range(2):
+            rows = [(u, float(v[index])) for u, _, name, v in state.evaluated if name == "accuracy"]
+            pick = max if best == "highest" else min
+            assert int(state.best_update[index]) == pick(rows, key=lambda row: row[1])[0]
+        found[best] = state.best_update.tolist()
+    assert found["highest"] != found["lowest"]
+
+
+def test_both_ends_are_measured_and_the_last_is_kept(make_reading):
+    """With `keep: both` metrics have the last parameters under their names, the best ones as at_best."""
+    learner = make_reading(learning_rate=0.3)
+    plan = {"updates": 20, "evaluate_every": 2, "keep": "both", "final_splits": ("test",)}
+    state = run(learner, **plan)
+    kept, metrics = cohort.finish(learner, schedule_of(**plan), state)
+    assert torch.equal(kept, state.parameters)
+    assert not torch.equal(state.best, state.parameters)
+    assert list(metrics) == [
+        ("test", name) for name in ("loss", "accuracy", "loss_at_best", "accuracy_at_best")
+    ]
+    for name, value in learner.evaluate(state.best, "test").items():
+        assert torch.equal(metrics["test", f"{name}_at_best"], value)
+    for name, value in learner.evaluate(state.parameters, "test").items():
+        assert torch.equal(metrics["test", name], value)
+
+
+def test_a_rate_falls_by_a_factor_at_a_pace(make_learner):
+    """Seven updates with a factor 0.5 every 3 are three updates at each of two rates and one at a third; at a
+    pace beyond the end nothing changes."""
+    learner = make_learner(
+        seeds=(0, 1), rates=[0.1, 0.02], optimiser="sgd", momentum=0.5, dtype=torch.float64
+    )
+    fallen = run(learner, updates=7, decay=(0.5, 3))
+    optimiser, limit = cohort.optimiser_of(learner)
+    by_hand = cohort.start(learner, optimiser)
+    for factor in (1, 1, 1, 0.5, 0.5, 0.5, 0.25):
+        cohort.step(learner, replace(optimiser, rate=optimiser.rate * factor), limit, by_hand)
+    assert torch.equal(fallen.parameters, by_hand.parameters)
+    constant = run(learner, updates=7)
+    assert torch.equal(run(learner, updates=7, decay=(0.5, 7)).parameters, constant.parameters)
+    assert not torch.equal(constant.parameters, fallen.parameters)
+    plan = cohort.Schedule.of({"updates": 7, "decay": {"factor": 0.5, "every": 3}}, None)
+    assert plan.decay == (0.5, 3)
+
+
 def test_epochs_need_a_task_with_epochs():
     """`epochs` on data without end is refused."""
     with pytest.raises(ValueError, match=r"training.epochs is given, but the task has no epochs"):
@@ -100,7 +168,8 @@ def test_epochs_need_a_task_with_epochs():
 
 
 @pytest.mark.parametrize(
-    "block", [{"keep": "best"}, {"early_stop": {"patience": 2}, "evaluate": {"every": "end"}}]
+    "block",
+    [{"keep": "best"}, {"keep": "both"}, {"early_stop": {"patience": 2}, "evaluate": {"every": "end"}}],
 )
 def test_choosing_the_best_needs_a_validation(block):
     """Without a validation during training there is no best: asking for it is refused before any work."""

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
@@ -130,17 +131,8 @@ def test_a_damaged_checkpoint_is_set_aside_and_the_one_before_used(tmp_path, unb
     assert files(tmp_path) == unbroken
 
 
-@pytest.mark.parametrize(
-    ("stop_at", "engine"), [(1, "eager"), (37, "compiled"), (210, "compiled"), (399, "eager")]
-)
-def test_every_field_survives_a_checkpoint(tmp_path, make_learner, stop_at, engine):
-    """Stopped, written, read back and gone on with: every field of the state is that of one unbroken run.
-
-    The rates make the best validation lie early for one replica and late for another, and break a third.
-    """
-    learner = make_learner(seeds=(0, 1, 2), rates=[0.3, 0.001, 1e30], engine=engine)
-    block = LONG | {"optimiser": "adam", "early_stop": {"patience": 8}}
-    schedule = cohort.Schedule.of(block, None)
+def stopped_and_resumed(tmp_path, learner, schedule, stop_at):
+    """(the state of one unbroken run, that of a run stopped, written, read back and gone on with)."""
     optimiser = cohort.optimiser_of(learner)[0]
 
     def go(state, stop=lambda: False):
@@ -153,18 +145,92 @@ def test_every_field_survives_a_checkpoint(tmp_path, make_learner, stop_at, engi
         go(broken, lambda: broken.update == stop_at)
     checkpoints = Checkpoints(tmp_path, {"replicas": ["a", "b", "c"]})
     checkpoints.save(broken)
-    resumed = go(checkpoints.load(learner.device))
+    return whole, go(checkpoints.load(learner.device))
+
+
+def assert_same(resumed, whole):
+    """Every field of two states is equal to the bit."""
+    for field in fields(whole):
+        ours, theirs = getattr(resumed, field.name), getattr(whole, field.name)
+        if field.name in ("train", "evaluated"):
+            rows = [[(*row[:-1], str(row[-1].tolist())) for row in curve] for curve in (ours, theirs)]
+            assert rows[0] == rows[1]
+        elif field.name == "optimiser":
+            for name, value in theirs.items():
+                torch.testing.assert_close(ours[name], value, rtol=0, atol=0, equal_nan=True)
+        elif field.name != "seconds":
+            torch.testing.assert_close(ours, theirs, rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("stop_at", "engine"), [(1, "eager"), (37, "compiled"), (210, "compiled"), (399, "eager")]
+)
+def test_every_field_survives_a_checkpoint(tmp_path, make_learner, stop_at, engine):
+    """Stopped, written, read back and gone on with: every field of the state is that of one unbroken run.
+
+    The rates make the best validation lie early for one replica and late for another, and break a third.
+    """
+    learner = make_learner(seeds=(0, 1, 2), rates=[0.3, 0.001, 1e30], engine=engine)
+    block = LONG | {"optimiser": "adam", "early_stop": {"patience": 8}}
+    whole, resumed = stopped_and_resumed(tmp_path, learner, cohort.Schedule.of(block, None), stop_at)
     assert int(whole.best_update[0]) < 399
     assert int(whole.failed_at[2]) > 0
-    for field in ("parameters", "best", "best_score", "best_update", "failed_at", "stopped_at"):
-        torch.testing.assert_close(
-            getattr(resumed, field), getattr(whole, field), rtol=0, atol=0, equal_nan=True
-        )
-    for name, value in whole.optimiser.items():
-        torch.testing.assert_close(resumed.optimiser[name], value, rtol=0, atol=0, equal_nan=True)
-    for curve in ("train", "evaluated"):
-        rows = [[(*row[:-1], str(row[-1].tolist())) for row in getattr(s, curve)] for s in (resumed, whole)]
-        assert rows[0] == rows[1]
+    assert_same(resumed, whole)
+
+
+@pytest.mark.parametrize("stop_at", [1, 3, 8])
+@pytest.mark.parametrize("engine", ["eager", "compiled"])
+def test_carried_states_masks_and_rates_survive_a_checkpoint(tmp_path, make_reading, stop_at, engine):
+    """Two layers that carry their states, with dropout and a falling rate, stopped within an epoch and at the
+    end of one."""
+    learner = make_reading(engine=engine)
+    block = {"updates": 11, "decay": {"factor": 0.5, "every": 4}, "keep": "both"}
+    block["evaluate"] = {"every": 2, "criterion": "accuracy", "best": "highest"}
+    whole, resumed = stopped_and_resumed(tmp_path, learner, cohort.Schedule.of(block, 3), stop_at)
+    assert [part.shape for part in whole.carried] == [(2, 2, 3)] * 4
+    assert all(part.any() for part in whole.carried)
+    assert_same(resumed, whole)
+
+
+def test_a_job_of_carried_states_gives_the_same_bytes_after_kills(tmp_path, make_reader, monkeypatch):
+    """Killed right after its first, then its fourth, then its second checkpoint, the job ends with the files
+    of one that nothing disturbed."""
+    block = {"evaluate": {"every": 2, "splits": ["valid", "test"]}, "keep": "both"}
+    replicas = [make_reader(seed, **block) for seed in (0, 1)]
+
+    def go(folder):
+        job.run(replicas, folder / "out", folder / "state", tmp_path, "auto", "cpu", 1, 0)
+
+    go(tmp_path / "whole")
+    original = Checkpoints.save
+    for saves in (1, 4, 2):
+        left = iter(range(saves - 1))
+
+        def dies(self, state, left=left):
+            original(self, state)
+            if next(left, None) is None:
+                raise KeyboardInterrupt
+
+        with monkeypatch.context() as patch:
+            patch.setattr(Checkpoints, "save", dies)
+            with pytest.raises(KeyboardInterrupt):
+                go(tmp_path)
+    go(tmp_path)
+    assert files(tmp_path) == files(tmp_path / "whole")
+    metrics = (tmp_path / "out" / "metrics.csv").read_text()
+    assert ",valid,accuracy," in metrics
+    assert ",valid,accuracy_at_best," in metrics
+
+
+@pytest.mark.parametrize(("embedding", "engine"), [(None, "eager"), (4, "compiled")])
+def test_the_engine_of_symbols_is_the_one_that_runs_them(make_reader, caplog, embedding, engine):
+    """One-hot vectors run in the eager loop, with a warning; the rows of an embedding in the kernel."""
+    settings = make_reader().settings
+    settings["model"] = {"shell": "every_step", "embedding": embedding, "layers": 2}
+    found, model = job.model_of(settings, job.tasks.build(settings), "compiled", torch.device("cpu"))
+    assert found == engine
+    assert model.run is job.engine.runner(engine)
+    assert ("cell lstm runs eager, not compiled: one-hot vectors enter it" in caplog.text) == (not embedding)
 
 
 def test_killed_while_results_are_written(tmp_path, unbroken, monkeypatch, make_replica, capfd):
