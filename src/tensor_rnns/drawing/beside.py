@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
@@ -41,13 +42,13 @@ def draw_points(
             axis.axhline(float(entry["value"]), color=own["color"], linestyle=(0, (2, 2)), linewidth=0.8)
 
 
-def beyond(beside: Mapping[str, Any], limit: float) -> list[str]:
+def beyond(beside: Mapping[str, Any], limit: float, unit: str = "update") -> list[str]:
     """One note where points of the papers lie so far beyond our updates that they are not drawn."""
     furthest = max(
         (max(map(float, entry["points"])) for entry in beside.values() if "points" in entry), default=0
     )
     return (
-        [f"Points beside ours go on to update {furthest:g} and are not all drawn."]
+        [f"Points beside ours go on to {unit} {furthest:g} and are not all drawn."]
         if furthest > limit
         else []
     )
@@ -74,6 +75,31 @@ def handles_of(beside: Mapping[str, Any]) -> list[Line2D]:
     return handles
 
 
+def entries_of(values: Mapping[str, Any], names: Sequence[str], artefact: str) -> list[dict[str, Any]]:
+    """The entries of the `paper_values` called `names`, those of a `table` one by one; ValueError for another
+    name."""
+    if unknown := [name for name in names if name not in values]:
+        raise ValueError(f"{artefact}: beside names {unknown}; allowed: {', '.join(values) or 'none'}")
+    return [dict(entry) for name in names for entry in values[name].get("table") or [values[name]]]
+
+
+def columns_of(entry: Mapping[str, Any], rows: pd.DataFrame) -> list[str]:
+    """The keys of an entry of the paper that are columns of `rows`, the number itself left out."""
+    return [key for key in entry if key in rows.columns and key not in ("value", "failed")]
+
+
+def belongs(entry: Mapping[str, Any], rows: pd.DataFrame, measure: Mapping[str, Any]) -> bool:
+    """Whether an entry of the paper is about all of `rows` and what the measure reads of them.
+
+    Its keys that are columns of `rows`, at least one, must hold the one value that these have; `split` and
+    `of` those of the measure where it has them.
+    """
+    if any(entry[key] != measure[key] for key in ("split", "of") if key in entry and key in measure):
+        return False
+    keys = columns_of(entry, rows)
+    return bool(keys) and len(rows) > 0 and all((rows[key] == entry[key]).all() for key in keys)
+
+
 def draw_levels(
     axis: Axes,
     spec: Mapping[str, Any],
@@ -81,12 +107,15 @@ def draw_levels(
     panel_key: str | None,
     place: Any,
     known: list[Line2D],
+    upright: bool = False,
 ) -> list[Line2D]:
-    """Draw the levels of `lines`; the legend entries that are not yet `known`."""
+    """Draw the levels of `lines`, `upright` where the numbers run along x; the legend entries that are not
+    yet `known`."""
     handles = []
     for place_of, entry in enumerate(spec.get("lines", ())):
         if entry == "task_baseline":
             rows = data.metrics[data.metrics["name"] == "baseline"]
+            rows = data.with_settings(rows, [] if panel_key is None else [panel_key])
             rows = rows if place is None else rows[rows[panel_key] == place]
             level, label = (float(rows["value"].iloc[0]) if len(rows) else None), "baseline"
         elif isinstance(entry, Mapping):
@@ -96,7 +125,7 @@ def draw_levels(
         if level is None:
             continue
         own = {"color": "#444444", "linestyle": LEVELS[place_of % len(LEVELS)], "linewidth": 0.9}
-        axis.axhline(level, zorder=1, **own)
+        (axis.axvline if upright else axis.axhline)(level, zorder=1, **own)
         if label not in [handle.get_label() for handle in [*known, *handles]]:
             handles.append(Line2D([], [], label=label, **own))
     return handles

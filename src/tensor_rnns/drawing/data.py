@@ -14,11 +14,35 @@ from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.tables import COMPUTED, PROBED, Tables, read_table
 from tensor_rnns.drawing.style import cell_title
 from tensor_rnns.experiments.experiment import Experiment
+from tensor_rnns.experiments.records import KEY
 
 
 def table(path: Path, columns: tuple[str, ...]) -> pd.DataFrame:
     """The CSV file `path`, or an empty table with `columns` where there is none."""
     return read_table(path, columns) if path.is_file() else pd.DataFrame(columns=list(columns), dtype=object)
+
+
+def is_number(value: Any) -> bool:
+    """Whether `value` is a number and not true or false."""
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
+
+
+def setting_of(settings: Mapping[str, Any], key: str) -> Any:
+    """The setting at a dotted name; "" where there is none, texts for lists and mappings."""
+    value: Any = settings
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return "" if value is None else value if isinstance(value, str | int | float) else str(value)
+
+
+def setting_title(key: str, value: Any) -> str:
+    """How the value of a dotted setting is called: `rank 25`, `TGU`, `no rank`."""
+    name = key.rpartition(".")[2].replace("_", " ")
+    if value == "":
+        return f"no {name}"
+    if key in ("cell.name", "cell.form", "model.shell", "model.form"):
+        return cell_title(str(value))
+    return f"{name} {value:g}" if is_number(value) else f"{name} {value}"
 
 
 @dataclass(frozen=True)
@@ -100,12 +124,42 @@ class ArtefactData:
             raise ValueError(f"{told}; ran: {', '.join(sorted(ran))}")
         return str(ran[0])
 
+    def with_settings(self, rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
+        """`rows` with a column for each dotted setting among `keys`, as the replica of the row resolved it.
+
+        A setting that a replica does not have is "". ValueError where no replica has it.
+        """
+        wanted = [key for key in dict.fromkeys(keys) if "." in key]
+        if not wanted:
+            return rows
+        known = [
+            dict(run.key) | {key: setting_of(run.settings, key) for key in wanted} for run in self.records
+        ]
+        table = pd.DataFrame(known, columns=[*KEY, *wanted])
+        for key in wanted:
+            if not any(value != "" for value in table[key]):
+                raise ValueError(f"{self.experiment.name}: no replica has the setting {key!r}")
+            table[key] = table[key].astype(object)
+        found = rows.merge(table, on=list(KEY), how="left")
+        found[wanted] = found[wanted].fillna("")
+        return found
+
     def ordered(self, key: str, present: Sequence[Any]) -> list[Any]:
-        """`present` in the order of the experiment file for conditions, variants and options, else sorted."""
+        """`present` in the order of the experiment file for conditions, variants, options and cells, else
+        sorted, numbers first.
+        """
         blocks = {"condition": "conditions", "variant": "variants", "option": "options"}
-        listed = self.experiment.block(blocks[key]) if key in blocks else {}
-        places = {"main": -1} | {name: place for place, name in enumerate(listed)}
-        return sorted(present, key=lambda value: (places.get(value, len(places)), value))
+        listed = list(self.experiment.block(blocks[key]) if key in blocks else {})
+        listed += [self.cell(name) for name in self.experiment.variants] if key == "cell.name" else []
+        places = {"main": -1} | {name: listed.index(name) for name in listed}
+        return sorted(
+            present,
+            key=lambda value: (
+                places.get(value, len(places)),
+                not is_number(value),
+                value if is_number(value) else str(value),
+            ),
+        )
 
     def cell(self, variant: str) -> str:
         """The cell of a variant, or the shell of a model without one; its own name if neither is known."""
@@ -126,6 +180,8 @@ class ArtefactData:
         if key == "point":
             rates = self.runs.loc[self.runs["point"] == value, "learning_rate"].unique()
             return f"rate {float(rates[0]):g}" if len(rates) == 1 and rates[0] else f"point {value}"
+        if "." in key:
+            return setting_title(key, value)
         if key == "condition" and (parts := re.fullmatch(r"([A-Z])(\d+)", value)):
             return f"{parts[1]} = {parts[2]}"
         return str(value)

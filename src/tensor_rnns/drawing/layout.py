@@ -1,11 +1,12 @@
 """Panels with room for the lines that every figure carries: remarks above, legend and notes below."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from tensor_rnns.drawing.style import WIDTH
 
@@ -14,21 +15,22 @@ LEFT, RIGHT, TITLE, XLABEL, LINE = 0.68, 0.12, 0.24, 0.42, 0.165
 of text.
 """
 
-LETTERS = 84
-"""So many letters of a panel's title fit in the width of the figure."""
+LETTERS, NOTE_LETTERS = 84, 118
+"""So many letters of a panel's title, and of a note, fit in the width of the figure."""
 
 
 def panels(
     titles: Sequence[str], remarks: Sequence[str], notes: Sequence[str], legend: int, height: float = 1.9,
-    columns: int = 3, share_y: bool = True,
+    columns: int = 3, share_y: bool = True, left: float = LEFT,
 ) -> tuple[Figure, list[Axes], float]:  # fmt: skip
-    """A figure with a panel for each title and the texts in place; `legend` lines are kept for the legend.
+    """A figure with a panel for each title and the texts in place; `legend` lines are kept for the legend and
+    `left` inches before the first column.
 
     Returns the figure, its panels and the height, as a share of the figure's, where the legend begins.
     """
     columns = min(columns, len(titles)) or 1
     rows = -(-len(titles) // columns)
-    notes = [part for note in notes for part in textwrap.wrap(note, 118)]
+    notes = wrapped(notes)
     titles = [textwrap.fill(title, LETTERS // columns) for title in titles]
     title_room = TITLE + LINE * max(title.count("\n") for title in titles)
     above, below = LINE * len(remarks) + 0.06, XLABEL + LINE * (legend + len(notes)) + 0.08
@@ -37,24 +39,70 @@ def panels(
     figure = Figure(figsize=(WIDTH, total))
     axes = figure.subplots(rows, columns, sharex=False, sharey=share_y, squeeze=False)
     figure.subplots_adjust(
-        left=LEFT / WIDTH,
+        left=left / WIDTH,
         right=1 - RIGHT / WIDTH,
         bottom=below / total,
         top=1 - (above + title_room) / total,
         wspace=0.12 if share_y else 0.32,
         hspace=gap / height,
     )
-    if remarks:
-        figure.text(LEFT / WIDTH, 1 - 0.06 / total, "\n".join(remarks), va="top", fontsize=7, style="italic")
-    if notes:
-        figure.text(0.1 / WIDTH, 0.05 / total, "\n".join(notes), va="bottom", fontsize=6.5, color="#333333",
-                    linespacing=1.35)  # fmt: skip
+    put_texts(figure, remarks, notes)
     used = list(axes.flat)[: len(titles)]
     for spare in list(axes.flat)[len(titles) :]:
         spare.remove()
     for axis, title in zip(used, titles, strict=True):
         axis.set_title(title)
     return figure, used, (0.03 + LINE * len(notes)) / total
+
+
+def wrapped(notes: Sequence[str]) -> list[str]:
+    """The lines that `notes` take below a figure."""
+    return [part for note in notes for part in textwrap.wrap(note, NOTE_LETTERS)]
+
+
+def put_texts(figure: Figure, remarks: Sequence[str], notes: Sequence[str]) -> None:
+    """The remarks at the top and the lines of notes at the bottom of a figure."""
+    total = figure.get_figheight()
+    if remarks:
+        figure.text(LEFT / WIDTH, 1 - 0.06 / total, "\n".join(remarks), va="top", fontsize=7, style="italic")
+    if notes:
+        figure.text(0.1 / WIDTH, 0.05 / total, "\n".join(notes), va="bottom", fontsize=6.5, color="#333333",
+                    linespacing=1.35)  # fmt: skip
+
+
+def stack(
+    titles: Sequence[str], heights: Sequence[float], remarks: Sequence[str], notes: Sequence[str],
+    legend: int = 0, columns: int = 3, left: float = LEFT, right: float = RIGHT, gap: float = 0.1,
+    label: float = XLABEL,
+) -> tuple[Figure, list[list[Axes]], float]:  # fmt: skip
+    """A block of axes for each title, under one another with the `heights` in inches; blocks fill rows.
+
+    `left` and `right` inches are kept at the sides of each block, `gap` between its axes and `label` below
+    them. Returns the figure, the axes of each block, and where the legend begins, as a share of the height.
+    """
+    columns = min(columns, len(titles)) or 1
+    rows = -(-len(titles) // columns)
+    notes = wrapped(notes)
+    titles = [textwrap.fill(title, LETTERS // columns) for title in titles]
+    title_room = TITLE + LINE * max(title.count("\n") for title in titles) if any(titles) else 0.06
+    block = title_room + sum(heights) + gap * (len(heights) - 1) + label
+    above, below = LINE * len(remarks) + 0.06, LINE * (legend + len(notes)) + 0.08
+    total = above + rows * block + below
+    figure = Figure(figsize=(WIDTH, total))
+    width = WIDTH / columns - left - right
+    found = []
+    for place, title in enumerate(titles):
+        row, column = divmod(place, columns)
+        x, top = column * WIDTH / columns + left, total - above - row * block - title_room
+        axes: list[Axes] = []
+        for height in heights:
+            shape = (x / WIDTH, (top - height) / total, width / WIDTH, height / total)
+            axes.append(figure.add_axes(shape, sharex=axes[0] if axes else None))
+            top -= height + gap
+        axes[0].set_title(title)
+        found.append(axes)
+    put_texts(figure, remarks, notes)
+    return figure, found, (0.03 + LINE * len(notes)) / total
 
 
 def put_legend(figure: Figure, handles: Sequence[Any], columns: int, bottom: float) -> None:
@@ -69,3 +117,19 @@ def put_legend(figure: Figure, handles: Sequence[Any], columns: int, bottom: flo
         borderpad=0.1,
         labelspacing=0.35,
     )
+
+
+def dress(axis: Axes, x: Mapping[str, Any], y: Mapping[str, Any]) -> None:
+    """Scales, limits and labels ({scale, label, limits}) of one panel; y is named in the first column."""
+    axis.set_xscale(x.get("scale", "linear"))
+    axis.set_yscale(y.get("scale", "linear"))
+    axis.set_xlabel(x.get("label", ""))
+    if x.get("scale", "linear") == "linear":
+        axis.xaxis.set_major_locator(MaxNLocator(5))
+    place = axis.get_subplotspec()
+    if place is None or place.is_first_col():
+        axis.set_ylabel(y.get("label", ""))
+    if "limits" in x:
+        axis.set_xlim(*x["limits"])
+    if "limits" in y:
+        axis.set_ylim(*y["limits"])

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from tensor_rnns.analysis.runs import running_series
+from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.experiments.records import KEY
 
 POINTS = 400
@@ -37,8 +38,13 @@ class Summary:
     high: np.ndarray
 
 
-def lines(rows: pd.DataFrame, runs: pd.DataFrame, width: int) -> list[Line]:
-    """One line for each replica of `rows` (columns KEY, update, value), in the order of point and seed."""
+def lines(
+    rows: pd.DataFrame, runs: pd.DataFrame, width: int, pace: Mapping[tuple, float] | None = None
+) -> list[Line]:
+    """One line for each replica of `rows` (columns KEY, update, value), in the order of point and seed.
+
+    `width` counts updates; with `pace`, the updates of a unit by replica, the line is in those units.
+    """
     ill = runs[runs["status"] == "failed"]
     failed = set(ill[list(KEY)].itertuples(index=False, name=None)) if len(ill) else set()
     found = []
@@ -49,7 +55,29 @@ def lines(rows: pd.DataFrame, runs: pd.DataFrame, width: int) -> list[Line]:
         updates, values = updates[finite], values[finite]
         if width > 1 and len(updates):
             updates, values = running_series(updates, values, width)
+        updates = updates / pace[key] if pace else updates
         found.append(Line(int(key[KEY.index("seed")]), updates, values, key in failed))
+    return found
+
+
+def epoch_lengths(data: ArtefactData, rows: pd.DataFrame) -> dict[tuple, float] | None:
+    """Updates of an epoch of each replica of `rows`; None where one ran less than an epoch.
+
+    With `evaluate.every: epoch` the first validation ends the first epoch; else the updates done are divided
+    by the epochs granted, which a failed run has not had.
+    """
+    valid = data.curves[data.curves["split"] == "valid"]
+    first = valid.groupby(list(KEY), sort=False)["update"].min().to_dict()
+    settings = {tuple(run.key[name] for name in KEY): run for run in data.records}
+    found = {}
+    for key in rows[list(KEY)].drop_duplicates().itertuples(index=False, name=None):
+        training = settings[key].settings.get("training") or {} if key in settings else {}
+        if (training.get("evaluate") or {}).get("every") == "epoch" and key in first:
+            found[key] = float(first[key])
+        elif training.get("epochs") and settings[key].status == "done":
+            found[key] = settings[key].updates / training["epochs"]
+        else:
+            return None
     return found
 
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 import matplotlib
+import matplotlib.colors
 from matplotlib.figure import Figure
 
 WIDTH = 6.3
@@ -25,6 +26,8 @@ BLUE, RED, GREEN, PURPLE, OCHRE, SKY, GREY, BROWN = (
     "#595959",
     "#7d3c2a",
 )
+ORDER = (BLUE, RED, GREEN, PURPLE, OCHRE, SKY, GREY, BROWN)
+"""Colours of what belongs to no cell."""
 PAPER = "#000000"
 """Colour of what the papers or their authors measured; no cell has it."""
 
@@ -38,6 +41,9 @@ SOLID, DASHED, DOTTED, DASHDOT, LONG, SPACED = (
 )
 LINES = (SOLID, DASHED, DOTTED, DASHDOT, LONG, SPACED)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+RAMP_LIGHT = 0.68
+"""Where on its map the scale of ordered numbers begins; lighter colours would not be seen on white."""
 
 CELLS: dict[str, tuple[str, Any, str]] = {
     "tgu": (BLUE, SOLID, "o"), "gru": (RED, DASHED, "s"), "lstm": (GREEN, DASHDOT, "^"),
@@ -71,9 +77,9 @@ RC: dict[str, Any] = {
     "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6, "axes.grid": True,
     "grid.color": "#e3e3e3", "grid.linewidth": 0.5, "axes.axisbelow": True, "xtick.major.width": 0.6,
     "ytick.major.width": 0.6, "lines.linewidth": 1.4, "lines.markersize": 4.5, "legend.frameon": False,
-    "figure.facecolor": "white", "savefig.facecolor": "white", "figure.dpi": 100, "pdf.fonttype": 42,
-    "ps.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "tensor-rnns", "path.simplify": True,
-    "axes.formatter.use_mathtext": True, "axes.unicode_minus": True,
+    "figure.facecolor": "white", "savefig.facecolor": "white", "figure.dpi": 100, "savefig.dpi": 300,
+    "pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "tensor-rnns",
+    "path.simplify": True, "axes.formatter.use_mathtext": True, "axes.unicode_minus": True,
 }  # fmt: skip
 
 
@@ -113,6 +119,19 @@ def look(cell: str, place: int = 0, of: int = 1) -> dict[str, Any]:
     if of > 2:
         colour = _shade(colour, 0.55 * (2 * place / (of - 1) - 1))
     return {"color": colour, "linestyle": line, "marker": marker}
+
+
+def plain(place: int) -> dict[str, Any]:
+    """Look of number `place` of what belongs to no cell, in the order in which it is named."""
+    return {"color": ORDER[place % len(ORDER)], "linestyle": LINES[place % len(LINES)],
+            "marker": MARKERS[place % len(MARKERS)]}  # fmt: skip
+
+
+def ramp(place: int, of: int) -> dict[str, Any]:
+    """Look of number `place` of `of` in rising order: from light to dark, told apart by the marker too."""
+    share = 0.0 if of < 2 else place / (of - 1)
+    colour = matplotlib.colors.to_hex(matplotlib.colormaps["viridis"](RAMP_LIGHT * (1 - share)))
+    return {"color": colour, "linestyle": SOLID, "marker": MARKERS[place % len(MARKERS)]}
 
 
 def _shade(colour: str, amount: float) -> str:

@@ -18,6 +18,7 @@ import pandas as pd
 from tensor_rnns.analysis.intervals import t_interval
 from tensor_rnns.analysis.measures import measure_of
 from tensor_rnns.analysis.runs import MissingValue
+from tensor_rnns.drawing.beside import entries_of
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.tables import Table
 from tensor_rnns.experiments.records import Artefact
@@ -127,12 +128,7 @@ def _entries(data: ArtefactData, artefact: Artefact) -> list[dict[str, Any]]:
     """The paper's values of this table, each with the keys of its cell."""
     values = data.experiment.paper_values
     ids = artefact.spec.get("beside", [artefact.id] if artefact.id in values else [])
-    if unknown := [name for name in ids if name not in values]:
-        raise ValueError(f"{artefact.id}: beside names {unknown}; allowed: {', '.join(values) or 'none'}")
-    found = []
-    for name in ids:
-        found += values[name]["table"] if "table" in values[name] else [values[name]]
-    return found
+    return entries_of(values, ids, artefact.id)
 
 
 def _replicas(data: ArtefactData, spec: Mapping[str, Any]) -> pd.DataFrame:

@@ -13,20 +13,18 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
 
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.layout import panels, put_legend
-from tensor_rnns.drawing.style import BLUE, BROWN, GREEN, GREY, LINES, MARKERS, OCHRE, PURPLE, RED, SKY, look
+from tensor_rnns.drawing.layout import dress, panels, put_legend
+from tensor_rnns.drawing.style import look, plain
 from tensor_rnns.experiments.records import Artefact
 
 KEYS = {
     "panels": ("title", "series"), "panels.series": ("item", "name", "label", "cell"), "where": (),
-    "lines": ("value", "label"), "x": ("scale", "label"), "y": ("scale", "label", "limits"), "share_y": (),
+    "lines": ("value", "label"), "x": ("scale", "label", "limits"), "y": ("scale", "label", "limits"),
+    "share_y": (),
 }  # fmt: skip
 """The keys that are read, and below each those of its mappings; () where any may stand."""
-ORDER = (BLUE, RED, GREEN, PURPLE, OCHRE, SKY, GREY, BROWN)
-"""Colours of series that belong to no cell, in the order in which they are named."""
 
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:
@@ -58,15 +56,7 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
             ends.append(f"{_label(series)} from {values[0]:.3g} to {values[-1]:.3g}")
         for line in lines:
             axis.axhline(float(line["value"]), color="#444444", linestyle="-.", linewidth=0.9, zorder=1)
-        axis.set_xscale(x.get("scale", "linear"))
-        axis.set_yscale(y.get("scale", "linear"))
-        axis.set_xlabel(x.get("label", "step"))
-        if x.get("scale", "linear") == "linear":
-            axis.xaxis.set_major_locator(MaxNLocator(5))
-        if axis.get_subplotspec().is_first_col():
-            axis.set_ylabel(y.get("label", "value"))
-        if "limits" in y:
-            axis.set_ylim(*y["limits"])
+        dress(axis, {"label": "step"} | x, {"label": "value"} | y)
         told.append(f"{panel.get('title', '')}: {'; '.join(ends)}.".lstrip(": "))
     handles = [Line2D([], [], label=label, **style) for label, style in looks.items()]
     handles += [
@@ -105,8 +95,7 @@ def _look(looks: dict[str, dict[str, Any]], series: Mapping[str, Any]) -> None:
     if "cell" in series:
         looks[label] = look(str(series["cell"]))
     else:
-        looks[label] = {"color": ORDER[place % len(ORDER)], "linestyle": LINES[place % len(LINES)],
-                        "marker": MARKERS[place % len(MARKERS)]}  # fmt: skip
+        looks[label] = plain(place)
 
 
 def _values(

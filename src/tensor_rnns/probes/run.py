@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from torch import Tensor
 
 from tensor_rnns.experiments import KEY, Experiment
 from tensor_rnns.experiments.vocabulary import modules_with
@@ -20,7 +21,8 @@ COLUMNS = (*KEY, "item", "name", "index", "value")
 def run(experiment: Experiment, name: str, runs: Sequence[Path], ready: Path, out: Path) -> None:
     """Write the arrays of the probe `name` to `out` (.npz) and its rows to the .csv of the same stem.
 
-    Arrays are called condition/variant/option/seed/<array>. ValueError for an unknown probe or function.
+    Arrays are called condition/variant/option/seed/<array>. ValueError for an unknown probe or function, and
+    for an array of anything but numbers and texts.
     """
     if name not in experiment.probes:
         raise ValueError(f"{experiment.name} has no probe {name!r}; allowed are {sorted(experiment.probes)}")
@@ -36,10 +38,18 @@ def run(experiment: Experiment, name: str, runs: Sequence[Path], ready: Path, ou
             found, numbers = function(trained, spec.get("arguments") or {})
             key = trained.key
             place = f"{key['condition']}/{key['variant']}/{key['option']}/{key['seed']}"
-            arrays |= {f"{place}/{array}": value.detach().numpy() for array, value in found.items()}
+            arrays |= {f"{place}/{array}": as_array(value) for array, value in found.items()}
             rows += [{**key, **row} for row in numbers]
     write_arrays(out, arrays)
     write_csv(out.with_suffix(".csv"), rows, COLUMNS)
+
+
+def as_array(value: Tensor | np.ndarray) -> np.ndarray:
+    """A tensor, numpy numbers or numpy texts as what an .npz file holds."""
+    found = value.detach().numpy() if isinstance(value, Tensor) else np.asarray(value)
+    if found.dtype.kind not in "biufU":
+        raise ValueError(f"a probe gave an array of {found.dtype}; allowed are numbers and texts")
+    return found
 
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:

@@ -1,0 +1,96 @@
+"""Groups of replicas that share a colour: their titles, their looks, how many there are."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from tensor_rnns.drawing.data import ArtefactData, is_number
+from tensor_rnns.drawing.style import look, plain, ramp
+
+
+@dataclass
+class Group:
+    """The replicas of one colour: their title, their look, and (n, failed) in each panel."""
+
+    title: str
+    look: dict[str, Any]
+    counts: dict[Any, tuple[int, int]] = field(default_factory=dict)
+
+    @property
+    def legend(self) -> str:
+        """The title with n and the number of failed replicas."""
+        sizes = sorted({n for n, _ in self.counts.values()})
+        n = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
+        failed = sum(failed for _, failed in self.counts.values())
+        return f"{self.title} (n = {n}{f', {failed} failed' if failed else ''})"
+
+    def count(self, panel: Any) -> str:
+        """`n = 5, 1 failed` of one panel."""
+        n, failed = self.counts[panel]
+        return f"n = {n}" + (f", {failed} failed" if failed else "")
+
+
+def listed(keys: Any, default: str | None = None) -> list[str]:
+    """Columns given as one name, as a list or not at all."""
+    if keys is None:
+        return [] if default is None else [default]
+    return [keys] if isinstance(keys, str) else list(keys)
+
+
+def names_of(data: ArtefactData, rows: pd.DataFrame, keys: Sequence[str]) -> list[tuple[Hashable, ...]]:
+    """The values that `rows` have in the columns `keys`, in the order of the experiment file."""
+    places = {key: data.ordered(key, list(rows[key].unique())) for key in keys}
+    return sorted(
+        rows[list(keys)].drop_duplicates().itertuples(index=False, name=None),
+        key=lambda name: [places[key].index(value) for key, value in zip(keys, name, strict=True)],
+    )
+
+
+def part(rows: pd.DataFrame, keys: Sequence[str], name: Sequence[Any]) -> pd.DataFrame:
+    """The `rows` whose columns `keys` hold `name`."""
+    return rows[(rows[list(keys)] == list(name)).all(axis=1)]
+
+
+def title_of(
+    data: ArtefactData, keys: Sequence[str], name: Sequence[Any], labels: Mapping[Any, str] | None
+) -> str:
+    """How the values `name` of the columns `keys` are called together."""
+    return ", ".join(data.title(key, value, labels) for key, value in zip(keys, name, strict=True))
+
+
+def groups_of(
+    data: ArtefactData, rows: pd.DataFrame, colour: Sequence[str], labels: Mapping[Any, str] | None = None
+) -> dict[tuple[Hashable, ...], Group]:
+    """The groups of one colour in the order of the file, without counts.
+
+    Values of one setting that are all numbers run from light to dark; else a group has the look of its cell,
+    or a plain one where groups hold several cells.
+    """
+    names = names_of(data, rows, colour)
+    titles = [title_of(data, colour, name, labels) for name in names]
+    if len(colour) == 1 and "." in colour[0] and all(is_number(name[0]) for name in names):
+        looks = [ramp(place, len(names)) for place in range(len(names))]
+    else:
+        held = [
+            {data.cell(str(one)) for one in part(rows, colour, name)["variant"].unique()} for name in names
+        ]
+        cells = ["" if len(some) > 1 else some.pop() for some in held]
+        looks = [
+            plain(place) if "" in cells else look(cell, cells[:place].count(cell), cells.count(cell))
+            for place, cell in enumerate(cells)
+        ]
+    return {name: Group(*found) for name, *found in zip(names, titles, looks, strict=True)}
+
+
+def absent(data: ArtefactData, rows: pd.DataFrame, spec: Mapping[str, Any]) -> list[str]:
+    """One note that names the conditions and variants that the artefact asks for and that were not run."""
+    missing = []
+    for key in ("condition", "variant"):
+        asked = (spec.get("where") or {}).get(key, "all")
+        asked = list(data.experiment.block(f"{key}s")) if asked == "all" else asked
+        asked = asked if isinstance(asked, list | tuple) else [asked]
+        ran = set(rows[key])
+        missing += [data.title(key, name, spec.get("labels")) for name in asked if name not in ran]
+    return [f"Not run at this scale: {', '.join(missing)}."] if missing else []
