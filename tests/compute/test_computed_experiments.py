@@ -1,12 +1,17 @@
 """Proves that a computed experiment is run from its file and gives what its claims and tables name."""
 
 from pathlib import Path
+from typing import ClassVar
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from tensor_rnns.compute import run
+from tensor_rnns.datasets import ready
+from tensor_rnns.datasets.sums import sha256
 from tensor_rnns.experiments.catalogue import Catalogue
+from tensor_rnns.files import write_json
 
 ROOT = Path(__file__).parents[2]
 CATALOGUE = Catalogue.load(ROOT / "workflow" / "papers", ["mathews2016"])
@@ -110,6 +115,7 @@ class Other:
     """An experiment with one thing wrong."""
 
     name, kind, compute = "other", "compute", {"function": "counts", "arguments": {"size": 3}}
+    dataset: ClassVar[dict] = {}
 
     def __init__(self, **changed) -> None:
         self.__dict__ |= changed
@@ -131,3 +137,24 @@ def test_what_is_refused():
     with pytest.raises(ValueError, match=r"cannot set 'task.length'"):
         run.rows(Other(settings={"task.length": 3}), "smoke")
     assert run.arguments(Other(settings={"compute.arguments.size": 4}), "smoke") == {"size": 4}
+
+
+@pytest.mark.parametrize(("data", "mark"), [("embedded", 1.0), ("real", 0.0)])
+def test_an_experiment_with_a_data_set_counts_on_it_and_says_which(tmp_path, data, mark):
+    """The stand-in or the real one is read from the folder of prepared data, and the table's mark tells."""
+    for name, edge in (("digits", 3), ("mnist", 5)):
+        arrays = {}
+        for split in ("train", "valid", "test"):
+            arrays[f"{split}_images"] = np.ones((7, edge, edge), dtype=np.uint8)
+            arrays[f"{split}_labels"] = np.arange(7, dtype=np.uint8) % 2
+        ready.write_npz(tmp_path / f"{name}.npz", arrays)
+        facts = {"sha256": sha256(tmp_path / f"{name}.npz"), "stand_in": name == "digits"}
+        write_json(tmp_path / f"{name}.json", facts)
+    asked = Other(
+        compute={"function": "images", "arguments": {"margin": 0.2, "neighbours": [1]}},
+        dataset={"real": "mnist", "stand_in": "digits"},
+    )
+    run.run(asked, "smoke", tmp_path / "out.csv", data, tmp_path)
+    table = pd.read_csv(tmp_path / "out.csv").set_index(["item", "name"])["value"]
+    assert table["dataset", "stand_in"] == mark
+    assert table["images", "steps"] == {"embedded": 9, "real": 25}[data]

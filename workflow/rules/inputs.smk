@@ -29,10 +29,7 @@ def train_inputs(wildcards):
     replica = cohort_of(wildcards)[0]
     dataset, inputs = replica.settings["dataset"], {}
     if dataset:
-        inputs["data"] = [
-            f"results/data/ready/{dataset}.npz",
-            f"results/data/ready/{dataset}.json",
-        ]
+        inputs["data"] = ready_files(dataset)
     if wildcards.stage == "final" and replica.searched:
         inputs["chosen"] = (
             f"results/{wildcards.scale}/runs/{'/'.join(replica.place)}/chosen.json"
@@ -68,6 +65,23 @@ def probed_runs(wildcards):
         ):
             found.append(f"results/{wildcards.scale}/runs/{curve}/final-{number}")
     return found
+
+
+def ready_files(dataset):
+    """The two files of a prepared data set; nothing for None."""
+    ends = ("npz", "json") if dataset else ()
+    return [f"results/data/ready/{dataset}.{end}" for end in ends]
+
+
+def computed_dataset(experiment):
+    """The data set that a computed experiment counts on; None where it needs none."""
+    key = "real" if config["data"] == "real" else "stand_in"
+    return experiment.dataset.get(key) if experiment.kind == "compute" else None
+
+
+def computed_data(experiment):
+    """The prepared data of a computed experiment."""
+    return ready_files(computed_dataset(experiment))
 
 
 def computed_digest(experiment, scale):
@@ -157,7 +171,7 @@ def datasets_used(wildcards):
         replica.settings["dataset"]
         for experiment in CATALOGUE.experiments.values()
         for replica in replicas_of(experiment, wildcards.scale, "final")
-    }
+    } | {computed_dataset(experiment) for experiment in CATALOGUE.experiments.values()}
     return [f"results/data/ready/{dataset}.json" for dataset in sorted(used - {None})]
 
 

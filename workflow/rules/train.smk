@@ -96,6 +96,8 @@ rule probe:
 
 
 rule compute:
+    input:
+        lambda wildcards: computed_data(experiment_of(wildcards)),
     output:
         "results/{scale}/computed/{paper}/{experiment}.csv",
     log:
@@ -106,6 +108,11 @@ rule compute:
         digest=lambda wildcards: computed_digest(
             experiment_of(wildcards), wildcards.scale
         ),
+        data=lambda wildcards: (
+            f"--data {config['data']}"
+            if computed_dataset(experiment_of(wildcards))
+            else ""
+        ),
     shell:
-        "tensor-rnns compute --scale {wildcards.scale} --paper {wildcards.paper} --experiment {wildcards.experiment} "
-        "--out {output} 2>&1 | tee {log}"
+        "tensor-rnns compute --scale {wildcards.scale} {params.data} --paper {wildcards.paper} "
+        "--experiment {wildcards.experiment} --out {output} 2>&1 | tee {log}"

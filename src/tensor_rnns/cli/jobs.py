@@ -102,13 +102,17 @@ def select(scale, data, paper, experiment, condition, variant, option, guests, r
 @click.option("--paper", required=True)
 @click.option("--experiment", required=True)
 @scale_option
+@data_option
+@click.option(
+    "--ready", type=click.Path(path_type=Path), default=RESULTS / "data" / "ready", show_default=True
+)
 @click.option("--out", type=click.Path(path_type=Path), required=True)
-def compute(paper: str, experiment: str, scale: str, out: Path) -> None:
+def compute(paper: str, experiment: str, scale: str, data: str, ready: Path, out: Path) -> None:
     """Compute one experiment that needs no training."""
     from tensor_rnns.compute import run
 
     with refusals():
-        run.run(experiment_named(paper, experiment), scale, out)
+        run.run(experiment_named(paper, experiment), scale, out, data, ready)
 
 
 @click.command()

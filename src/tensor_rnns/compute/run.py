@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tensor_rnns import datasets
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SCALES
 from tensor_rnns.experiments.vocabulary import modules_with
@@ -32,9 +33,11 @@ def arguments(experiment: Experiment, scale: str) -> dict[str, Any]:
     return found
 
 
-def rows(experiment: Experiment, scale: str) -> list[Mapping[str, Any]]:
+def rows(experiment: Experiment, scale: str, dataset: Any = None) -> list[Mapping[str, Any]]:
     """Rows {item, name, index, value} of the experiment's function at `scale`.
 
+    With `dataset`, a loaded data set, the function counts on it, and the row `dataset, stand_in` says 1
+    where that is a stand-in and 0 where it is the real one.
     Raises ValueError if the experiment is not computed or its function is unknown.
     """
     known = modules_with("compute", "compute")
@@ -44,9 +47,21 @@ def rows(experiment: Experiment, scale: str) -> list[Mapping[str, Any]]:
             f"{experiment.name}: asked to compute {name!r}, kind {experiment.kind}; allowed is an experiment "
             f"of kind compute with one of the functions {', '.join(known)}"
         )
-    return importlib.import_module(f"tensor_rnns.compute.{name}").compute(arguments(experiment, scale))
+    function = importlib.import_module(f"tensor_rnns.compute.{name}").compute
+    if dataset is None:
+        return function(arguments(experiment, scale))
+    mark = {"item": "dataset", "name": "stand_in", "index": 0, "value": float(dataset.facts["stand_in"])}
+    return [*function(arguments(experiment, scale), dataset), mark]
 
 
-def run(experiment: Experiment, scale: str, path: Path | str) -> None:
-    """Write the computed rows of `experiment` at `scale` to the CSV file `path`, columns as in COLUMNS."""
-    write_csv(path, rows(experiment, scale), COLUMNS)
+def run(
+    experiment: Experiment, scale: str, path: Path | str, data: str = "embedded", ready: Path | str = "."
+) -> None:
+    """Write the computed rows of `experiment` at `scale` to the CSV file `path`, columns as in COLUMNS.
+
+    An experiment with a data set counts on its real one where `data` is "real", else on its stand-in, read
+    from the folder `ready`.
+    """
+    block = experiment.dataset
+    name = block["real" if data == "real" else "stand_in"] if block else None
+    write_csv(path, rows(experiment, scale, datasets.load(ready, name) if name else None), COLUMNS)

@@ -13,7 +13,11 @@ from tensor_rnns.experiments.catalogue import PAPER_FILE, read_experiment, read_
 from tensor_rnns.experiments.check_artefacts import artefact_problems, paper_value_problems, probe_problems
 from tensor_rnns.experiments.check_claims import claim_problems
 from tensor_rnns.experiments.check_form import line_of, schema_problems
-from tensor_rnns.experiments.check_overrides import computed_problems, search_problems
+from tensor_rnns.experiments.check_overrides import (
+    computed_data_problems,
+    computed_problems,
+    search_problems,
+)
 from tensor_rnns.experiments.check_settings import settings_problems
 from tensor_rnns.experiments.check_words import Names, Problem, suggestion
 from tensor_rnns.experiments.experiment import Experiment
@@ -83,6 +87,8 @@ def experiment_problems(
                 ("compute", "function"),
                 f"unknown function {function!r}; {suggestion(str(function), allowed)}",
             )
+        else:
+            yield from computed_data_problems(experiment, str(function), names)
         yield from computed_problems(experiment)
     yield from artefact_problems(experiment, names)
     yield from probe_problems(experiment, names)

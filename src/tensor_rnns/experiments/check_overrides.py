@@ -137,6 +137,19 @@ def computed_problems(experiment: Experiment) -> Iterator[Problem]:
                 yield ("scales", scale, "set", key), f"unknown key {key!r}; {suggestion(key, allowed)}"
 
 
+def computed_data_problems(experiment: Experiment, function: str, names: Names) -> Iterator[Problem]:
+    """A data set too many or too few for the computed function, and unknown ones."""
+    if vocabulary.computes_on_data(function) != bool(experiment.dataset):
+        told = "needs a data set" if vocabulary.computes_on_data(function) else "takes no data set"
+        yield (
+            ("dataset",) if experiment.dataset else ("compute", "function"),
+            f"the function {function} {told}",
+        )
+    for key, name in experiment.dataset.items():
+        if name not in names.datasets:
+            yield ("dataset", key), f"unknown data set {name!r}; {suggestion(name, names.datasets)}"
+
+
 def without(experiment: Experiment, places: Collection[Place]) -> Experiment:
     """The experiment without the keys at `places`, so that the rest can still be looked at."""
     content = copy.deepcopy(dict(experiment.content))

@@ -92,6 +92,16 @@ def modules_with(room: str, function: str) -> tuple[str, ...]:
 
 
 @cache
+def computes_on_data(function: str) -> bool:
+    """Whether the computed function takes a data set beside its arguments."""
+    home = PACKAGE / "compute" / function
+    source = home / "__init__.py" if home.is_dir() else home.with_suffix(".py")
+    found = {node.name: node for node in ast.parse(source.read_text(encoding="utf-8")).body
+             if isinstance(node, ast.FunctionDef)}  # fmt: skip
+    return len(found["compute"].args.args) > 1
+
+
+@cache
 def module(room: str, name: str) -> ast.Module:
     """The syntax tree of one module of `room`."""
     return ast.parse((PACKAGE / room / f"{name}.py").read_text(encoding="utf-8"))

@@ -1,0 +1,111 @@
+"""What images read as sequences of pixels are like: ink, neighbouring steps, and nearest neighbours
+(mathews2016 section 5.1.3).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tensor_rnns.datasets import Dataset
+from tensor_rnns.tasks.pixels import permutation
+
+ARGUMENTS = ("margin", "neighbours")
+CHUNK = 1000
+"""Images that are looked at together, so that the distances of one chunk fit into memory."""
+
+
+def compute(arguments: Mapping[str, Any], dataset: Dataset) -> list[dict]:
+    """Rows {item, name, index, value} of a data set of images.
+
+    Arguments: margin, the share of rows that is left out at the top and at the bottom of the middle part
+    (rounded to whole rows), and neighbours, a list of k. Items: `images` (steps, zero: the share of pixels
+    that are 0, middle: the share of all ink in the middle rows; training images), `chance` (a split: the
+    share of its most frequent class), `scan` and `permuted` (next, below: correlation with the next pixel in
+    that order, and with the one a row's length later), `nearest` (k = ..: test accuracy among the training
+    images; k = .., with valid: among those of both). ValueError for other arguments.
+    """
+    if set(arguments) != set(ARGUMENTS):
+        raise ValueError(f"images was given {sorted(arguments)}; it takes exactly {sorted(ARGUMENTS)}")
+    arrays = dataset.arrays
+    images = arrays["train_images"]
+    rows, columns = images.shape[1:]
+    ink = images.sum(axis=(0, 2), dtype=np.float64)
+    margin = round(arguments["margin"] * rows)
+    flat = images.reshape(len(images), -1)
+    found: dict[tuple[str, str], float] = {
+        ("images", "steps"): flat.shape[1],
+        ("images", "zero"): float((images == 0).mean()),
+        ("images", "middle"): ink[margin : rows - margin].sum() / ink.sum(),
+    }
+    for split in ("train", "valid", "test"):
+        found["chance", split] = np.bincount(arrays[f"{split}_labels"]).max() / len(arrays[f"{split}_labels"])
+    for order, sequence in (("scan", flat), ("permuted", flat[:, permutation(flat.shape[1])])):
+        found[order, "next"] = correlation(sequence, 1)
+        found[order, "below"] = correlation(sequence, columns)
+    for known, told in ((("train",), ""), (("train", "valid"), ", with valid")):
+        shares = nearest(arrays, known, arguments["neighbours"])
+        found |= {("nearest", f"k = {k}{told}"): share for k, share in shares.items()}
+    return [
+        {"item": item, "name": name, "index": 0, "value": float(value)}
+        for (item, name), value in found.items()
+    ]
+
+
+def correlation(sequences: np.ndarray, lag: int) -> float:
+    """Pearson correlation of x_t and x_{t + lag} over all steps and sequences [items, T]; 0 where one is
+    constant."""
+    sums = np.zeros(5)
+    for part in chunks(sequences):
+        a, b = part[:, :-lag].ravel(), part[:, lag:].ravel()
+        sums += (a.sum(), b.sum(), a @ a, b @ b, a @ b)
+    pairs = len(sequences) * (sequences.shape[1] - lag)
+    mean_a, mean_b, aa, bb, ab = sums / pairs
+    spread = (aa - mean_a**2) * (bb - mean_b**2)
+    return float((ab - mean_a * mean_b) / np.sqrt(spread)) if spread > 0 else 0.0
+
+
+def chunks(rows: np.ndarray) -> Iterator[np.ndarray]:
+    """`rows` in float64, a chunk at a time."""
+    for start in range(0, len(rows), CHUNK):
+        yield rows[start : start + CHUNK].astype(np.float64)
+
+
+def nearest(
+    arrays: Mapping[str, np.ndarray], known: Sequence[str], neighbours: Sequence[int]
+) -> dict[int, float]:
+    """{k: share of test images whose class is the most frequent among the k nearest images of `known`}.
+
+    Distances are Euclidean on grey levels; their squares are whole numbers and exact in float64. Equally near
+    images come in the order of the file, and of equally frequent classes the one of the nearest counts.
+    """
+    images = np.concatenate([arrays[f"{split}_images"] for split in known])
+    labels = np.concatenate([arrays[f"{split}_labels"] for split in known]).astype(np.int64)
+    levels = images.reshape(len(images), -1).astype(np.float64)
+    lengths = np.einsum("ij,ij->i", levels, levels)
+    most = max(neighbours)
+    right = dict.fromkeys(neighbours, 0)
+    tests = arrays["test_images"].reshape(len(arrays["test_images"]), -1)
+    for start, part in zip(range(0, len(tests), CHUNK), chunks(tests), strict=True):
+        squares = lengths - 2 * (part @ levels.T)
+        votes = labels[first_of(squares, most)]
+        truth = arrays["test_labels"][start : start + CHUNK]
+        for k in neighbours:
+            right[k] += sum(majority(vote) == label for vote, label in zip(votes[:, :k], truth, strict=True))
+    return {k: count / len(tests) for k, count in right.items()}
+
+
+def first_of(values: np.ndarray, count: int) -> np.ndarray:
+    """The places of the `count` smallest of each row, smallest first, equal ones in order [rows, count]."""
+    limit = np.partition(values, count - 1, axis=1)[:, count - 1 : count]
+    rows = []
+    for row, highest in zip(values, limit, strict=True):
+        places = np.flatnonzero(row <= highest)
+        rows.append(places[np.argsort(row[places], kind="stable")][:count])
+    return np.array(rows)
+
+
+def majority(votes: np.ndarray) -> int:
+    """The most frequent of `votes`, ordered by nearness; of equally frequent ones the first."""
+    counts = np.bincount(votes)
+    return int(votes[np.argmax(counts[votes])])

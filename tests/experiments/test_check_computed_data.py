@@ -1,0 +1,54 @@
+"""A computed experiment names a data set exactly where its function counts on one."""
+
+import pytest
+
+from tensor_rnns.experiments import vocabulary
+
+COUNTED = """\
+title: Images, small
+kind: compute
+source: {section: 5.1.3}
+dataset: {real: mnist, stand_in: digits}
+compute: {function: images, arguments: {margin: 0.2, neighbours: [3]}}
+scales: {paper: {}, laptop: {}, smoke: {}}
+artefacts:
+  table-2: {draw: table, rows: [item], columns: name, where: {item: [images]}}
+"""
+
+
+def test_which_functions_count_on_data():
+    """Read from the sources, packages and modules alike."""
+    found = {
+        name for name in vocabulary.modules_with("compute", "compute") if vocabulary.computes_on_data(name)
+    }
+    assert "images" in found
+    assert not found & {"windows", "counts", "sizes", "theory", "truth_table"}
+
+
+def test_a_sound_file(told):
+    assert told(small=COUNTED) == []
+
+
+CASES = {
+    "too few": (
+        "dataset: {real: mnist, stand_in: digits}\n",
+        "",
+        "compute.function: the function images needs a data set",
+        "compute: {",
+    ),
+    "too many": (
+        "function: images, arguments: {margin: 0.2, neighbours: [3]}",
+        "function: counts",
+        "dataset: the function counts takes no data set",
+        "dataset: {",
+    ),
+    "unknown": ("real: mnist", "real: minst", "dataset.real: unknown data set 'minst'; did you mean", None),
+    "unknown stand-in": ("in: digits", "in: digit", "dataset.stand_in: unknown data set 'digit'", None),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_data_set_too_many_too_few_or_unknown(refused, case):
+    """One problem, at the line of the key at fault."""
+    before, after, words, at = CASES[case]
+    refused(COUNTED, before, after, words, at)
