@@ -119,6 +119,27 @@ def test_spread_is_the_distance_from_the_median_of_the_peers(run_of):
         assert measure_of({"name": "spread", "update": 2}, run) == distance
 
 
+def test_over_seeds_reduces_the_ends_of_the_peers(run_of):
+    peers = [run_of([9.0, value, value + 2]) for value in (1.0, 4.0, 6.0)]
+    peers[0].load_peers = lambda: peers
+    for reduce, end, before in (("minimum", 2.0, 5.0), ("median", 5.0, 6.5), ("maximum", 7.0, 7.5)):
+        block = {"name": "over_seeds", "reduce": reduce, "width": 2}
+        assert measure_of(block, peers[0]) == end
+        assert measure_of(block | {"at": 2}, peers[0]) == before
+    with pytest.raises(ValueError, match=r"reduce 'worst'; allowed are \['last', 'maximum'"):
+        measure_of({"name": "over_seeds", "reduce": "worst"}, peers[0])
+
+
+def test_a_threshold_may_count_baselines(run_of):
+    run = run_of(FALL, spacing=10, metrics={("none", "baseline"): 5.0})
+    assert measure_of({"name": "first_below", "threshold": 0.9, "unit": "baseline"}, run) == 30
+    assert measure_of({"name": "first_below", "threshold": 0.9, "unit": "one"}, run) == np.inf
+    with pytest.raises(ValueError, match="unit 'nat'; allowed are one, baseline"):
+        measure_of({"name": "first_below", "threshold": 1, "unit": "nat"}, run)
+    with pytest.raises(MissingValue, match="baseline"):
+        measure_of({"name": "first_below", "threshold": 1, "unit": "baseline"}, run_of(FALL))
+
+
 def test_what_is_absent_is_missing_and_what_is_misspelt_is_an_error(run_of):
     run = run_of(FALL)
     with pytest.raises(MissingValue, match=r"no curve of loss on valid; recorded are \['loss on train'\]"):
@@ -135,7 +156,7 @@ def test_what_is_absent_is_missing_and_what_is_misspelt_is_an_error(run_of):
 
 def test_arguments_are_listed_without_heavy_imports():
     assert arguments("first_below") == {
-        "threshold": True, "width": False, "of": False, "split": False, "per": False
+        "threshold": True, "width": False, "of": False, "split": False, "unit": False, "per": False
     }  # fmt: skip
     assert all(function.__doc__ for function in FUNCTIONS.values())
     code = "import sys, tensor_rnns.analysis.measures; print({'pandas', 'scipy', 'torch'} & set(sys.modules))"

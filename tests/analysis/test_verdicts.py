@@ -141,6 +141,20 @@ def test_margins_ratios_and_ties(judged, extra, verdict):
     assert judged(f"{ORDER}, than: {{condition: T250, variant: gru}}, {extra}").verdict == verdict
 
 
+def test_the_sides_of_an_order_may_have_measures_of_their_own(judged):
+    """The TGU's highest value lies below the GRU's lowest, and not below its own."""
+    ends = [f"{{name: over_seeds, reduce: {reduce}}}" for reduce in ("maximum", "minimum")]
+    sides = f"less: {{condition: T250, variant: tgu}}, measure: {ends[0]}, than_measure: {ends[1]}"
+
+    def drawn(replica):
+        return {"curves": {("train", "loss"): [9.0, *metric_of(replica)["metrics"].values()]}}
+
+    found = judged(f"test: order, {sides}, than: {{condition: T250, variant: gru}}", drawn)
+    assert found.verdict == "reproduced"
+    assert found.ours == pytest.approx(3.03 - 3.98)
+    assert judged(f"test: order, {sides}, than: {{condition: T250, variant: tgu}}", drawn).holds == "no"
+
+
 def test_a_ratio_is_shown_as_a_ratio(judged):
     found = judged(f"{ORDER}, than: {{condition: T250, variant: gru}}, ratio: 1.0")
     expected = math.exp(sum(math.log((3 + w) / (4 + w)) for w in WOBBLE) / 6)

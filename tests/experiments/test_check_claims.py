@@ -49,6 +49,11 @@ CLAIMS = {
         "'lowest'?",
     ),
     "either of an order": ("ratio: 0.5", "either: 1", "unknown key 'either' for test order"),
+    "measure of the other side": (
+        "ratio: 0.5",
+        "than_measure: {name: finale}, ratio: 0.5",
+        "first.than_measure: unknown measure 'finale'",
+    ),
     "two margins": ("ratio: 0.5", "ratio: 0.5, tie: 1", "ratio and tie are given; allowed is one of them"),
     "ratio of nought": ("ratio: 0.5", "ratio: 0", "ratio is 0; allowed is a number above 0"),
     "selector beside less": ("ratio: 0.5", "where: {variant: tgu}", "reads 'variant' from less and than"),

@@ -85,10 +85,10 @@ def value(spec: Mapping[str, Any], room: Room) -> Evidence:
 def order(spec: Mapping[str, Any], room: Room) -> Evidence:
     """less + at_least < than, or less < ratio * than, paired by seed; see rules.below.
 
-    `ours` is the mean difference less - than, or with `ratio` the mean ratio less / than. `tie: x` asks
-    instead that the difference lies within +-x, `tie_ratio: x` that the ratio lies within 1/x and x. Of
-    several `than` each must hold and the least favourable is shown. A measure never reached counts as one
-    more than the updates granted.
+    `ours` is the mean difference less - than, or with `ratio` the mean ratio less / than; `than_measure`
+    stands in place of the measure on the side of `than`. `tie: x` asks instead that the difference lies
+    within +-x, `tie_ratio: x` that the ratio lies within 1/x and x. Of several `than` each must hold and the
+    least favourable is shown. A measure never reached counts as one more than the updates granted.
     """
     rivals = spec["than"] if isinstance(spec["than"], list) else [spec["than"]]
     first = room.sample(spec, spec["less"])
@@ -97,8 +97,9 @@ def order(spec: Mapping[str, Any], room: Room) -> Evidence:
     limit = math.log(spec.get("ratio", 1.0)) if logs else -spec.get("at_least", 0.0)
     tie = math.log(spec["tie_ratio"]) if "tie_ratio" in spec else spec.get("tie")
     samples, outcomes = [first], []
+    other = {**spec, "measure": spec.get("than_measure", spec["measure"])}
     for rival in rivals:
-        second = room.sample(spec, rival)
+        second = room.sample(other, rival)
         samples.append(second)
         pairs = paired(numbers(first), numbers(second))
         if not pairs:

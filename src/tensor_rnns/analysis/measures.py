@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from tensor_rnns.analysis.runs import (
+    REDUCTIONS,
     MissingValue,
     Run,
     number_of,
@@ -61,11 +62,16 @@ def running(run: Run, *, width: int, at: int | None = None, of: str = "loss", sp
 
 
 def first_below(
-    run: Run, *, threshold: float, width: int = 1, of: str = "loss", split: str = "train"
+    run: Run, *, threshold: float, width: int = 1, of: str = "loss", split: str = "train", unit: str = "one"
 ) -> float:
-    """The first update at which the running mean over `width` is below `threshold`; infinite if never."""
+    """The first update at which the running mean over `width` is below `threshold`; infinite if never.
+
+    With `unit: baseline` the threshold is a share of what the task calls its baseline.
+    """
+    if unit not in ("one", "baseline"):
+        raise ValueError(f"first_below in the unit {unit!r}; allowed are one, baseline")
     updates, values = smoothed(run, of, split, width)
-    below = np.flatnonzero(values < threshold)
+    below = np.flatnonzero(values < threshold * (baseline(run) if unit == "baseline" else 1.0))
     return float(updates[below[0]]) if len(below) else float("inf")
 
 
@@ -181,6 +187,16 @@ def spread(run: Run, *, update: int, of: str = "loss", split: str = "train") -> 
     return abs(at(run, update=update, of=of, split=split) - float(np.median(peers)))
 
 
+def over_seeds(
+    run: Run, *, reduce: str, width: int = 1, at: int | None = None, of: str = "loss", split: str = "train"
+) -> float:
+    """The running mean at update `at`, or at the end, reduced over all final replicas of the same curve."""
+    if reduce not in REDUCTIONS:
+        raise ValueError(f"reduce {reduce!r}; allowed are {sorted(REDUCTIONS)}")
+    peers = [running(one, width=width, at=at, of=of, split=split) for one in run.load_peers()]
+    return float(REDUCTIONS[reduce](np.array(peers)))
+
+
 def reached(run: Run, *, threshold: float, width: int = 1, of: str = "loss", split: str = "train") -> float:
     """1 for a run whose running mean ends below `threshold`, 0 for another or a failed one."""
     return float(not run.failed and smoothed(run, of, split, width)[1][-1] < threshold)
@@ -205,7 +221,8 @@ def parameters(run: Run) -> float:
 
 
 def baseline(run: Run) -> float:
-    """The loss of the best constant answer, as the task states it."""
+    """The loss that the task calls its baseline: of the best constant answer, or what the task says
+    instead."""
     return metric(run, of="baseline", split="none")
 
 
@@ -251,8 +268,8 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     f.__name__: f
     for f in (
         final, metric, at, running, first_below, first_above, last_above, drop, reached, minimum, maximum,
-        best_valid, rise, gap, share, noise, deviation, spread, parameters, baseline, fact, seconds, setting,
-        computed, probe,
+        best_valid, rise, gap, share, noise, deviation, spread, over_seeds, parameters, baseline, fact,
+        seconds, setting, computed, probe,
     )
 }  # fmt: skip
 EXACT = frozenset({"parameters", "baseline", "fact", "computed"})

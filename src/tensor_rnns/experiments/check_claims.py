@@ -21,7 +21,7 @@ NEEDED = {
     "value": ({"measure", "paper", "tol", "why"}, {"runs", "selected_from", "where", "each"}),
     "order": (
         {"less", "than", "measure"},
-        {"ratio", "at_least", "tie", "tie_ratio", "selected_from", "where", "each"},
+        {"than_measure", "ratio", "at_least", "tie", "tie_ratio", "selected_from", "where", "each"},
     ),
     "trend": ({"over", "values", "direction", "measure"}, {"selected_from", "where", "each"}),
     "solves": ({"measure"}, {"within", "above", "share", "at_most", "where", "each"}),
@@ -76,15 +76,17 @@ def one_claim(spec: Mapping[str, Any], experiment: Experiment, names: Names) -> 
 
 def measured(spec: Mapping[str, Any], experiment: Experiment, names: Names) -> Iterator[Problem]:
     """What is wrong with measure, selectors, `each` and `selected_from`."""
-    measure = spec.get("measure")
-    if measure is not None:
+    for key in ("measure", "than_measure"):
+        measure = spec.get(key)
+        if measure is None:
+            continue
         for message in measure_problems(measure, names, experiment):
-            yield ("measure",), message
+            yield (key,), message
         name = measure.get("name") if isinstance(measure, Mapping) else None
         if experiment.kind == "compute" and name != "computed":
-            yield ("measure",), f"a computed experiment has no measure {name!r}; allowed is computed"
+            yield (key,), f"a computed experiment has no measure {name!r}; allowed is computed"
         if experiment.kind == "train" and name == "computed":
-            yield ("measure",), "a trained experiment has no computed table; use it in one of kind compute"
+            yield (key,), "a trained experiment has no computed table; use it in one of kind compute"
     if "selected_from" in spec:
         yield from selection(spec["selected_from"], experiment, names)
     blocks: list[tuple[str, Any]] = [(key, spec[key]) for key in ("where", "less") if key in spec]
