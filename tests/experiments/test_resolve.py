@@ -67,6 +67,26 @@ def test_overrides_come_in_order(experiment):
     assert [r.seed for r in of(found, "short", "mlp", "main")] == [0, 1, 2]
 
 
+def test_a_condition_sizes_the_cells_of_its_variants(tmp_path):
+    """Keys of the cell from a condition, for all or by pattern, stand unless the variant has its own."""
+    sized = "{task.bptt: 10, cell.hidden: 20, per: {tgu*: {cell.rank: 7, training.batch: 4}}}"
+    text = TEXT.replace("short: {task.bptt: 10}", f"short: {sized}").replace("hidden: 8, rank: 4", "rank: 4")
+    text = text.replace(
+        "  mlp: {shell: mlp, hidden: 5}", "  tgu_c: {cell: tgu_c}\n  gru: {cell: gru, hidden: 9}"
+    )
+    path = tmp_path / "paper2000" / "sized.yaml"
+    path.parent.mkdir()
+    path.write_text(text)
+    found = read_experiment(path).replicas("laptop", "real", "final")
+    assert {r.variant: r.settings["cell"] for r in found if r.option == "main"} == {
+        "tgu": {"name": "tgu", "hidden": 20, "rank": 4},
+        "tgu_c": {"name": "tgu_c", "hidden": 20, "rank": 7},
+        "gru": {"name": "gru", "hidden": 9},
+    }
+    batches = {r.variant: r.settings["training"]["batch"] for r in found}
+    assert batches == {"tgu": 4, "tgu_c": 4, "gru": 8}
+
+
 def test_data_sets_follow_configuration_and_condition(experiment):
     """Real or embedded is decided by the argument; a condition may have its own pair."""
     for data, expected in (

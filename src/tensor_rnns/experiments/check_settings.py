@@ -82,7 +82,11 @@ def origins_of(
         for key in experiment.block(block)
     }
     found["dataset"] = ("dataset", "real")
-    found |= {key: ("conditions", condition, key) for key in experiment.conditions.get(condition) or {}}
+    own_keys = experiment.conditions.get(condition) or {}
+    found |= {key: ("conditions", condition, key) for key in own_keys if key != "per"}
+    for pattern, keys in (own_keys.get("per") or {}).items():
+        if fnmatchcase(variant, pattern):
+            found |= {key: ("conditions", condition, "per", pattern, key) for key in keys}
     block = experiment.variants[variant]
     home = "cell" if "cell" in block else "model"
     for key in sorted(block, key=lambda key: "." in key):

@@ -55,6 +55,15 @@ def put(settings: dict[str, Any], key: str, value: Any) -> None:
     settings[block][name] = copy.deepcopy(value)
 
 
+def condition_keys(experiment: ExperimentFile, condition: str, variant: str) -> dict[str, Any]:
+    """The overrides of a condition for one variant: its own keys, then each matching pattern of `per`."""
+    block = dict(experiment.conditions.get(condition) or {})
+    for pattern, values in (block.pop("per", None) or {}).items():
+        if fnmatchcase(variant, pattern):
+            block |= values
+    return block
+
+
 def option_keys(experiment: ExperimentFile, condition: str, variant: str, option: str) -> dict[str, Any]:
     """The dotted overrides of an option for one curve: `set` for all, then each matching pattern of `per`."""
     block = experiment.options.get(option, {})
@@ -77,7 +86,7 @@ def settings_of(
         "training": copy.deepcopy(experiment.training),
     }
     dataset = experiment.dataset
-    for key, value in (experiment.conditions.get(condition) or {}).items():
+    for key, value in condition_keys(experiment, condition, variant).items():
         if key == "dataset":
             dataset = value
         else:
@@ -86,7 +95,7 @@ def settings_of(
         k: copy.deepcopy(v) for k, v in experiment.variants[variant].items() if "." not in k and k != "label"
     }
     if "cell" in block:
-        settings["cell"] = {"name": block.pop("cell")} | block
+        settings["cell"] = {"name": block.pop("cell")} | (settings["cell"] or {}) | block
     else:
         settings["model"] |= block
     dotted = {key: value for key, value in experiment.variants[variant].items() if "." in key}
