@@ -141,3 +141,19 @@ def test_wrong_data_are_refused():
         task(end="both")
     with pytest.raises(ValueError, match="no data set given"):
         tasks.build({"task": {"name": "polyphony", "bptt": 5}, "training": {"batch": 2}})
+
+
+@pytest.mark.parametrize(("end", "expected"), [("separate", 89), ("overlap", 88)])
+def test_all_notes_of_the_piano(end, expected):
+    """The frames of the data set's own range, with units that are never on around them."""
+    narrow, wide = task(end=end), task(end=end, notes="piano")
+    assert wide.inputs == wide.outputs == expected
+    assert wide.limits == (21, 108)
+    few, many = narrow.batch(0, 1).inputs, wide.batch(0, 1).inputs
+    shift = LOW - 21
+    if end == "separate":
+        np.testing.assert_array_equal(many[..., shift : shift + 3], few[..., :3])
+    else:
+        np.testing.assert_array_equal(many[..., shift : shift + 2], few[..., :2])
+        np.testing.assert_array_equal(many[..., [shift - 1, -1]].sum(-1), few[..., 2])
+    np.testing.assert_array_equal(many.sum(-1), few.sum(-1))

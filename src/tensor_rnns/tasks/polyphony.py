@@ -11,7 +11,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from tensor_rnns.tasks.base import Batch, Task
 
-LOWEST_MIDI = 21
+LOWEST_MIDI, HIGHEST_MIDI = 21, 108
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,8 @@ class Polyphony(Task):
     A frame has one unit for each note low .. high and one for the end of a piece (`end: separate`, the last
     unit). Each piece is followed by one frame in which that unit alone is on. With `end: overlap` every note
     moves down one unit and the lowest note shares the last unit with the end, as an off-by-one in the
-    authors' loader of three sets had it. All pieces of a split make one sequence, cut into `batch` streams of
+    authors' loader of three sets had it. `notes: range` takes low and high from the data set, `piano` all 88
+    notes of the piano. All pieces of a split make one sequence, cut into `batch` streams of
     equal length and chunks of `bptt` frames; incomplete streams and chunks are dropped. The target is the
     next frame; the state is zero at the start of each chunk. Training takes the chunks in order, in each
     epoch the same.
@@ -32,6 +33,7 @@ class Polyphony(Task):
     batch_size: int
     bptt: int
     end: Literal["separate", "overlap"] = "separate"
+    notes: Literal["range", "piano"] = "range"
 
     baseline = None
 
@@ -45,10 +47,17 @@ class Polyphony(Task):
                 most = len(streams) - 1
                 raise ValueError(f"task polyphony: bptt = {self.bptt} given; {have}; allowed: at most {most}")
 
+    @property
+    def limits(self) -> tuple[int, int]:
+        """The MIDI numbers of the lowest and the highest note that a frame has a unit for."""
+        if self.notes == "piano":
+            return LOWEST_MIDI, HIGHEST_MIDI
+        return self.dataset.facts["low"], self.dataset.facts["high"]
+
     @cached_property
     def streams(self) -> dict[str, np.ndarray]:
         """The frames of each split as equal streams [length, batch, units], uint8."""
-        low, high = self.dataset.facts["low"], self.dataset.facts["high"]
+        low, high = self.limits
         streams = {}
         for split in ("train", "valid", "test"):
             roll, lengths = (self.dataset.arrays[f"{split}_{part}"] for part in ("roll", "lengths"))
@@ -113,8 +122,7 @@ def frames(roll: np.ndarray, lengths: np.ndarray, low: int, high: int, end: str)
     if notes.sum() != roll.sum():
         played = np.flatnonzero(roll.any(0)) + LOWEST_MIDI
         raise ValueError(f"task polyphony: notes {played[0]} to {played[-1]} given; allowed: {low} to {high}")
-    width = high - low + (2 if end == "separate" else 1)
-    unit = np.arange(high - low + 1) if end == "separate" else np.arange(high - low + 1) - 1
+    unit, width = units(low, high, end)
     ends = np.cumsum(lengths + 1) - 1
     everything = np.zeros((len(roll) + len(lengths), width), dtype=np.uint8)
     played = np.zeros((len(roll), width), dtype=np.uint8)
@@ -122,6 +130,12 @@ def frames(roll: np.ndarray, lengths: np.ndarray, low: int, high: int, end: str)
     everything[np.setdiff1d(np.arange(len(everything)), ends)] = played
     everything[ends, -1] = 1
     return everything
+
+
+def units(low: int, high: int, end: str) -> tuple[np.ndarray, int]:
+    """The unit of each note low .. high in a frame, and the width of a frame; the end has the last unit."""
+    notes = np.arange(high - low + 1)
+    return (notes, len(notes) + 1) if end == "separate" else (np.roll(notes, 1), len(notes))
 
 
 def cut(sequence: np.ndarray, streams: int) -> np.ndarray:

@@ -1,0 +1,76 @@
+"""Music drawn from a trained net, frame by frame, as a piano roll (mathews2016, section 5.2)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.probes.trained import Trained
+from tensor_rnns.tasks.polyphony import HIGHEST_MIDI, LOWEST_MIDI, Polyphony, units
+
+NOTES = HIGHEST_MIDI - LOWEST_MIDI + 1
+
+
+def probe(
+    trained: Trained, arguments: Mapping[str, Any]
+) -> tuple[dict[str, np.ndarray], list[dict[str, Any]]]:
+    """Arrays and table rows of one replica trained on the task polyphony.
+
+    From a zero state and the frame that ends a piece, each unit of the next frame is drawn to be on with the
+    probability that the net gives it, and the frame is fed back, `steps` times. The draws depend on `seed`
+    and the seed of the replica. Arrays: `sample` uint8 [steps, 88], column 0 being MIDI 21, `probability`
+    [steps, 88], and `ends` uint8 [steps], 1 where the piece ended. Where the lowest note shares the unit of
+    the end, a frame with that unit alone is an end. Rows of the items `sample` and `training` (the frames of
+    the training pieces): notes_a_step, silent (share of steps without a note), repeated (share of steps
+    equal to the one before), longest_chord; of `sample` also ends.
+    ValueError for another task, or without `steps` and `seed`.
+    """
+    task = trained.task
+    if not isinstance(task, Polyphony):
+        raise ValueError(f"the probe sample_roll draws from the task polyphony, not from {task.name}")
+    if set(arguments) != {"steps", "seed"}:
+        raise ValueError(f"sample_roll was given {sorted(arguments)}; it takes exactly ['seed', 'steps']")
+    frames, chances = drawn(trained, arguments["steps"], rng(arguments["seed"], trained.key["seed"]))
+    low, high = task.limits
+    unit = units(low, high, task.end)[0]
+    over = frames[:, -1] == 1
+    if task.end == "overlap":
+        over &= frames.sum(1) == 1
+    columns = np.arange(low, high + 1) - LOWEST_MIDI
+    sample = np.zeros((len(frames), NOTES), dtype=np.uint8)
+    sample[:, columns] = frames[:, unit] & ~over[:, None]
+    probability = np.zeros((len(frames), NOTES))
+    probability[:, columns] = chances[:, unit]
+    found = {"sample": statistics(sample) | {"ends": float(over.sum())},
+             "training": statistics(task.dataset.arrays["train_roll"])}  # fmt: skip
+    rows = [{"item": item, "name": name, "index": 0, "value": value}
+            for item, numbers in found.items() for name, value in numbers.items()]  # fmt: skip
+    return {"sample": sample, "probability": probability, "ends": over.astype(np.uint8)}, rows
+
+
+def drawn(trained: Trained, steps: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """(frames uint8, their probabilities), both [steps, units], drawn after the frame that ends a piece."""
+    parameters = {name: value.unsqueeze(0) for name, value in trained.parameters.items()}
+    frames = np.zeros((steps, trained.task.inputs), dtype=np.uint8)
+    chances = np.zeros(frames.shape)
+    frame, state = np.eye(1, trained.task.inputs, trained.task.inputs - 1), None
+    with torch.no_grad():
+        for step in range(steps):
+            outputs, state = trained.model.forward(parameters, trained.tensor(frame)[None, None], state)
+            chances[step] = torch.sigmoid(outputs).numpy().reshape(-1)
+            frames[step] = generator.random(len(chances[step])) < chances[step]
+            frame = frames[step : step + 1].astype(np.float64)
+    return frames, chances
+
+
+def statistics(roll: np.ndarray) -> dict[str, float]:
+    """What a roll [steps, notes] is like."""
+    notes = roll.sum(1)
+    return {
+        "notes_a_step": float(notes.mean()),
+        "silent": float((notes == 0).mean()),
+        "repeated": float((roll[1:] == roll[:-1]).all(1).mean()),
+        "longest_chord": float(notes.max()),
+    }
