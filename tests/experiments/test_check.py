@@ -78,9 +78,38 @@ BROKEN = {
         "rank: 4",
         "rank: 0",
         9,
-        "cell tgu: rank is 0; allowed is a whole number of at least 1",
+        "cell tgu: rank is 0; allowed is none (null) or a whole number of at least 1",
     ),
-    "rank missing": (", rank: 4", "", 9, "cell tgu needs the key 'rank' (int)"),
+    "rank missing": (
+        ", rank: 4",
+        "",
+        9,
+        "cell tgu needs the key 'rank' (a whole number) with ",
+    ),
+    "rank missing in a train": (
+        "rank: 4",
+        "form: tensor_train",
+        9,
+        "cell tgu needs the key 'rank' (a whole number) with the form tensor_train",
+    ),
+    "rank of a full tensor": (
+        "rank: 4",
+        "form: full, rank: 4",
+        9,
+        "cell tgu: rank is 4; a full tensor has none",
+    ),
+    "form unknown": (
+        "rank: 4",
+        "rank: 4, form: tucker",
+        9,
+        "cell tgu: form is 'tucker'; allowed are cp, full, tensor_train",
+    ),
+    "form of a cell without a tensor": (
+        "{cell: lstm, hidden: 9}",
+        "{cell: lstm, hidden: 9, form: full}",
+        10,
+        "cell lstm has no key 'form'",
+    ),
     "unknown candidate": (
         "candidate: relu",
         "candidate: rleu",
@@ -159,6 +188,12 @@ def test_one_fault_is_named_with_its_place(tmp_path, name):
     assert hits[0].startswith(
         "papers/paper2000/small.yaml:" if line is None else f"papers/paper2000/small.yaml:{line}:"
     ), hits
+
+
+@pytest.mark.parametrize("given", ["form: full", "rank: 4, form: tensor_train", "rank: 4, form: cp"])
+def test_a_tensor_in_any_form_is_sound(tmp_path, given):
+    """A full tensor needs no rank, the other forms take one."""
+    assert problems(tmp_path, SOUND.replace("rank: 4", given)) == []
 
 
 def test_all_faults_are_told_at_once(tmp_path):

@@ -1,4 +1,4 @@
-"""What all cells share: checked sizes, parameter counts, zero states."""
+"""What all cells share: checked sizes, parameters, counts and zero states."""
 
 import math
 from typing import ClassVar
@@ -7,19 +7,21 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns.bilinear.initialisers import draw
+from tensor_rnns.bilinear import Form
+from tensor_rnns.bilinear.initialisers import Scheme, draw
 from tensor_rnns.cells.named import check_fields
 
-ACTIVATIONS = {"tanh": torch.tanh, "relu": torch.relu, "linear": lambda x: x}
+ACTIVATIONS = {"tanh": torch.tanh, "sigmoid": torch.sigmoid, "relu": torch.relu, "linear": lambda x: x}
 
 
 class Cell:
     """One recurrent step and its parameters.
 
     A cell is a frozen dataclass with the fields `inputs` (I) and `hidden` (H), then its options (see
-    `named`). Parameters are matrices [rows, columns] used as `x @ W`, and bias rows [1, H]. A cohort of S
-    replicas puts S in front of every parameter and state; inputs are then [S, B, I]. A step uses plain torch
-    functions, nothing in place and no branch on a shape, so that an engine can trace it.
+    `named`). Its parameters are those of bilinear forms (`tensors`), then matrices [rows, columns] used as
+    `x @ W`, and bias rows [1, H] (`matrices`). A cohort of S replicas puts S in front of every parameter and
+    state; inputs are then [S, B, I]. A step uses plain torch functions, nothing in place and no branch on a
+    shape, so that an engine can trace it.
     """
 
     name: ClassVar[str]
@@ -28,13 +30,25 @@ class Cell:
     def __post_init__(self) -> None:
         check_fields("cell", self)
 
-    def shapes(self) -> dict[str, tuple[int, int]]:
-        """Name and shape of each parameter, without the replica axis."""
-        raise NotImplementedError
+    def tensors(self) -> tuple[Form, ...]:
+        """The bilinear forms, whose parameters come first and begin with the cell's field `factors`."""
+        return ()
+
+    def matrices(self) -> dict[str, tuple[tuple[int, int], Scheme]]:
+        """Shape and initialiser of each other parameter."""
+        return {}
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Name and shape of each parameter, without the replica axis: the forms, then the matrices."""
+        forms = {name: shape for form in self.tensors() for name, shape in form.shapes().items()}
+        return forms | {name: shape for name, (shape, _) in self.matrices().items()}
 
     def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """Initial parameters in float64."""
-        raise NotImplementedError
+        """Initial parameters in float64, drawn one after another in the order of `shapes`."""
+        values = {}
+        for form in self.tensors():
+            values |= form.initialise(rng, self.factors)
+        return values | {name: draw(scheme, shape, rng) for name, (shape, scheme) in self.matrices().items()}
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """The state after input x [..., B, I]; its first entry is the output h [..., B, H]."""

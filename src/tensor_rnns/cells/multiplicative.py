@@ -1,50 +1,61 @@
-"""Generalised multiplicative RNN, mathews2016 section 4.1.2, biases separate or inside the decomposition."""
+"""Generalised multiplicative RNN, mathews2016 section 4.1.2, biases separate or inside the tensor."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import cached_property
+from typing import ClassVar, Literal
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns.bilinear.cp import CP
-from tensor_rnns.bilinear.initialisers import draw
+from tensor_rnns import bilinear
+from tensor_rnns.bilinear.initialisers import Scheme
 from tensor_rnns.cells.base import Cell
 
 
 @dataclass(frozen=True)
-class GMR(Cell):
-    """h_t = tanh(x_t^T W h_{t-1} + U h_{t-1} + V x_t + b), section 4.1.2; W in CP form (proposition 3.3.1).
+class Multiplicative(Cell):
+    """A cell whose new state is a bilinear form of input and old state.
 
-    Parameters A [R, I], B [R, H], C [R, H], U [H, H], V [I, H], b [1, H]. Initial values of the authors'
-    code: factors of spectral norm 2, U the identity, V from U(+-sqrt(3 / I)), b zero.
+    `form` is that of the tensor and `rank` its rank: both ranks of a tensor train, none for the full tensor.
+    """
+
+    inputs: int
+    hidden: int
+    rank: int | None = None
+    form: Literal["cp", "tensor_train", "full"] = "cp"
+    factors: str | dict = "spectral_norm(2)"
+
+    def tensors(self) -> tuple[bilinear.Form, ...]:
+        """The tensor alone."""
+        return (self.tensor,)
+
+
+@dataclass(frozen=True)
+class GMR(Multiplicative):
+    """h_t = tanh(x_t^T W h_{t-1} + U h_{t-1} + V x_t + b), section 4.1.2.
+
+    Parameters: W in CP form (proposition 3.3.1) A [R, I], B [R, H], C [R, H], or in another form (see
+    `bilinear`); U [H, H], V [I, H], b [1, H]. Initial values of the authors' code: factors of spectral norm
+    2, U the identity, V from U(+-sqrt(3 / I)), b zero.
     """
 
     name: ClassVar[str] = "gmr"
-    inputs: int
-    hidden: int
-    rank: int
-    factors: str | dict = "spectral_norm(2)"
     recurrent_weights: str | dict = "identity"
     input_weights: str | dict = "unit_scaling"
     bias: str | dict = "zeros"
 
-    @property
-    def tensor(self) -> CP:
+    @cached_property
+    def tensor(self) -> bilinear.Form:
         """The three-way tensor of input, new state and old state."""
-        return CP(self.inputs, self.hidden, self.hidden, self.rank)
+        return bilinear.form(self.form, self.inputs, self.hidden, self.hidden, self.rank)
 
-    def shapes(self) -> dict[str, tuple[int, int]]:
-        """Factors, then U, V, b."""
-        h = self.hidden
-        return self.tensor.shapes() | {"U": (h, h), "V": (self.inputs, h), "b": (1, h)}
-
-    def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """Factors first, then U, V, b, each from its scheme."""
-        schemes = {"U": self.recurrent_weights, "V": self.input_weights, "b": self.bias}
-        shapes = self.shapes()
-        factors = self.tensor.initialise(rng, self.factors)
-        return factors | {name: draw(scheme, shapes[name], rng) for name, scheme in schemes.items()}
+    def matrices(self) -> dict[str, tuple[tuple[int, int], Scheme]]:
+        """U, V, b."""
+        return {
+            "U": ((self.hidden, self.hidden), self.recurrent_weights),
+            "V": ((self.inputs, self.hidden), self.input_weights),
+            "b": ((1, self.hidden), self.bias),
+        }
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """(h_t,)."""
@@ -53,31 +64,20 @@ class GMR(Cell):
 
 
 @dataclass(frozen=True)
-class GMRC(Cell):
-    """GMR with biases inside the decomposition: h_t = tanh(B^T ((A x_t + b_x) * (C h_{t-1} + b_h))).
+class GMRC(Multiplicative):
+    """GMR with its biases inside the tensor: h_t = tanh(x~_t^T W~ h~_{t-1}), x~ = (x, 1), h~ = (h, 1).
 
-    Sections 4.1.1 and 4.1.2. Parameters A [R, I + 1], B [R, H], C [R, H + 1]; b_x and b_h are the last
-    columns of A and C, and there is no other bias. Initial values: factors of spectral norm 2.
+    Sections 4.1.1 and 4.1.2. In CP form h_t = tanh(B^T ((A x_t + b_x) * (C h_{t-1} + b_h))) with parameters
+    A [R, I + 1], B [R, H], C [R, H + 1]; b_x and b_h are the last columns of A and C, and there is no other
+    bias. Initial values: factors of spectral norm 2.
     """
 
     name: ClassVar[str] = "gmr_c"
-    inputs: int
-    hidden: int
-    rank: int
-    factors: str | dict = "spectral_norm(2)"
 
-    @property
-    def tensor(self) -> CP:
+    @cached_property
+    def tensor(self) -> bilinear.Form:
         """The tensor of (x, 1), new state and (h, 1)."""
-        return CP(self.inputs, self.hidden, self.hidden, self.rank, append_one=True)
-
-    def shapes(self) -> dict[str, tuple[int, int]]:
-        """The factors."""
-        return self.tensor.shapes()
-
-    def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """The factors."""
-        return self.tensor.initialise(rng, self.factors)
+        return bilinear.form(self.form, self.inputs, self.hidden, self.hidden, self.rank, append_one=True)
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """(h_t,)."""

@@ -3,7 +3,8 @@ fields.
 
 Such a class is a dataclass with a literal line `name: ClassVar[str] = "..."`; its fields are the keys of its
 block. Field rules, checked on construction: an int is at least 1, a float is a number, a Literal is one of
-its values, a field of type `str | dict` is an initialiser, `int | None` may also be none.
+its values, a field of type `str | dict` is an initialiser, `int | None` may also be none. Fields `form` and
+`rank` together are a bilinear form and its rank.
 """
 
 import dataclasses
@@ -13,6 +14,7 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, Literal, get_args, get_origin
 
+from tensor_rnns.bilinear import rank_problem
 from tensor_rnns.bilinear.initialisers import parse
 
 
@@ -75,5 +77,8 @@ def check_fields(kind: str, instance: Any) -> None:
                 parse(value)
             except ValueError as error:
                 problems.append(f"{field.name}: {error}")
+    has_tensor = {"form", "rank"} <= {field.name for field in dataclasses.fields(instance)}
+    if has_tensor and not problems and (problem := rank_problem(instance.form, instance.rank)):
+        problems.append(problem)
     if problems:
         raise ValueError(f"{kind} {instance.name}: " + "; ".join(problems))

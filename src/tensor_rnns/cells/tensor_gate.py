@@ -1,119 +1,113 @@
-"""Tensor gate unit, mathews2016 section 4.3.2, with its biases separate or inside the decomposition."""
+"""Tensor gate unit, mathews2016 section 4.3.2, with the biases of its gate separate or inside the tensor."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Literal
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns.bilinear.cp import CP
-from tensor_rnns.bilinear.initialisers import draw
+from tensor_rnns import bilinear
+from tensor_rnns.bilinear.initialisers import Scheme
 from tensor_rnns.cells.base import ACTIVATIONS, Cell
 
 
 @dataclass(frozen=True)
-class TGU(Cell):
-    """Tensor gate unit with separate biases.
+class TensorGate(Cell):
+    """h_t = p_t * h_{t-1} + (1 - p_t) * z_t (4.5), z_t = f(W_in x_t + b_in) (4.7); a cell says its gate p_t.
 
-    p_t = sigma(B^T (A x_t * C h_{t-1}) + U h_{t-1} + V x_t + b)   (4.6, CP form of section 4.3.2)
-    z_t = f(W_in x_t + b_in)                                        (4.7), f = ReLU or the identity
-    h_t = p_t * h_{t-1} + (1 - p_t) * z_t                           (4.5)
-    `gate: forget` takes h_t = p_t * h_{t-1} + z_t instead (section 4.2.2). Parameters A [R, I], B [R, H], C
-    [R, H], U [H, H], V [I, H], b [1, H], W_in [I, H], b_in [1, H]. Initial values of the authors' code:
-    factors from U(+-sqrt(3 / R)), matrices from U(+-sqrt(3 / rows)), biases zero.
+    `gate: forget` takes h_t = p_t * h_{t-1} + z_t instead (section 4.2.2). Section 4.3.1 found ReLU and the
+    identity (`linear`) to be the best f. It takes the state out of the candidate; `candidate_state` puts it
+    back, z_t = f(W_in x_t + U_in h_{t-1} + b_in). `form` is that of the gate's tensor and `rank` its rank R:
+    both ranks of a tensor train, none for the full tensor. Parameters W_in [I, H], U_in [H, H], b_in [1, H].
+    Initial values of the authors' code: factors from U(+-sqrt(3 / R)), matrices from U(+-sqrt(3 / rows)),
+    biases zero.
     """
 
-    name: ClassVar[str] = "tgu"
     inputs: int
     hidden: int
-    rank: int
-    candidate: Literal["relu", "linear"] = "relu"
+    rank: int | None = None
+    form: Literal["cp", "tensor_train", "full"] = "cp"
+    candidate: Literal["relu", "linear", "tanh", "sigmoid"] = "relu"
+    candidate_state: bool = False
     gate: Literal["convex", "forget"] = "convex"
     factors: str | dict = "unit_scaling"
     weights: str | dict = "unit_scaling"
-    gate_bias: str | dict = "zeros"
     candidate_bias: str | dict = "zeros"
 
-    @property
-    def tensor(self) -> CP:
-        """The three-way tensor of input, gate and old state."""
-        return CP(self.inputs, self.hidden, self.hidden, self.rank)
+    def tensors(self) -> tuple[bilinear.Form, ...]:
+        """The gate's tensor."""
+        return (self.tensor,)
 
-    def shapes(self) -> dict[str, tuple[int, int]]:
-        """Factors, then U, V, b of the gate, then W_in, b_in of the candidate."""
-        i, h = self.inputs, self.hidden
-        return self.tensor.shapes() | {"U": (h, h), "V": (i, h), "b": (1, h), "W_in": (i, h), "b_in": (1, h)}
-
-    def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """Factors first, then the matrices and biases in the order of `shapes`."""
-        gate = {"U": self.weights, "V": self.weights, "b": self.gate_bias}
-        schemes = gate | {"W_in": self.weights, "b_in": self.candidate_bias}
-        shapes = self.shapes()
-        factors = self.tensor.initialise(rng, self.factors)
-        return factors | {name: draw(scheme, shapes[name], rng) for name, scheme in schemes.items()}
+    def matrices(self) -> dict[str, tuple[tuple[int, int], Scheme]]:
+        """W_in, U_in, b_in of the candidate."""
+        state = {"U_in": ((self.hidden, self.hidden), self.weights)} if self.candidate_state else {}
+        bias = {"b_in": ((1, self.hidden), self.candidate_bias)}
+        return {"W_in": ((self.inputs, self.hidden), self.weights)} | state | bias
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """(h_t,)."""
         (h,) = state
         gate, z = self.gate_and_candidate(p, x, h)
-        return (gated(self.gate, gate, h, z),)
+        return (gate * h + (1 - gate) * z if self.gate == "convex" else gate * h + z,)
 
     def gate_and_candidate(self, p: dict[str, Tensor], x: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
-        """(p_t, z_t), equations 4.6 and 4.7; probes look at them."""
-        gate = torch.sigmoid(self.tensor.product(p, x, h) + h @ p["U"] + x @ p["V"] + p["b"])
-        z = ACTIVATIONS[self.candidate](x @ p["W_in"] + p["b_in"])
-        return gate, z
+        """(p_t, z_t); probes look at them."""
+        gate = self.gate_signal(p, x, h)
+        u = h @ p["U_in"] + p["b_in"] if self.candidate_state else p["b_in"]
+        return gate, ACTIVATIONS[self.candidate](x @ p["W_in"] + u)
+
+    def gate_signal(self, p: dict[str, Tensor], x: Tensor, h: Tensor) -> Tensor:
+        """p_t."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class TGUC(Cell):
-    """Tensor gate unit with the biases of its gate inside the decomposition.
+class TGU(TensorGate):
+    """Tensor gate unit with separate biases: p_t = sigma(x_t^T W h_{t-1} + U h_{t-1} + V x_t + b) (4.6).
 
-    p_t = sigma(B^T ((A x_t + b_x) * (C h_{t-1} + b_h))), section 4.3.2; candidate and state as in the TGU
-    (4.7, 4.5). Parameters A [R, I + 1], B [R, H], C [R, H + 1], W_in [I, H], b_in [1, H]; b_x and b_h are the
-    last columns of A and C. Initial values as in the TGU.
+    In CP form (section 4.3.2) x_t^T W h_{t-1} = B^T (A x_t * C h_{t-1}) with parameters A [R, I], B [R, H], C
+    [R, H]; then U [H, H], V [I, H], b [1, H] and those of the candidate.
+    """
+
+    name: ClassVar[str] = "tgu"
+    gate_bias: str | dict = "zeros"
+
+    @cached_property
+    def tensor(self) -> bilinear.Form:
+        """The three-way tensor of input, gate and old state."""
+        return bilinear.form(self.form, self.inputs, self.hidden, self.hidden, self.rank)
+
+    def matrices(self) -> dict[str, tuple[tuple[int, int], Scheme]]:
+        """U, V, b of the gate, then those of the candidate."""
+        gate = {
+            "U": ((self.hidden, self.hidden), self.weights),
+            "V": ((self.inputs, self.hidden), self.weights),
+            "b": ((1, self.hidden), self.gate_bias),
+        }
+        return gate | super().matrices()
+
+    def gate_signal(self, p: dict[str, Tensor], x: Tensor, h: Tensor) -> Tensor:
+        """p_t, equation 4.6."""
+        return torch.sigmoid(self.tensor.product(p, x, h) + h @ p["U"] + x @ p["V"] + p["b"])
+
+
+@dataclass(frozen=True)
+class TGUC(TensorGate):
+    """Tensor gate unit with the biases of its gate inside the tensor: p_t = sigma(x~_t^T W~ h~_{t-1}) (4.6).
+
+    x~ = (x, 1) and h~ = (h, 1). In CP form (section 4.3.2) p_t = sigma(B^T ((A x_t + b_x) * (C h_{t-1} +
+    b_h))) with parameters A [R, I + 1], B [R, H], C [R, H + 1]; b_x and b_h are the last columns of A and C.
+    Then come those of the candidate.
     """
 
     name: ClassVar[str] = "tgu_c"
-    inputs: int
-    hidden: int
-    rank: int
-    candidate: Literal["relu", "linear"] = "relu"
-    gate: Literal["convex", "forget"] = "convex"
-    factors: str | dict = "unit_scaling"
-    weights: str | dict = "unit_scaling"
-    candidate_bias: str | dict = "zeros"
 
-    @property
-    def tensor(self) -> CP:
+    @cached_property
+    def tensor(self) -> bilinear.Form:
         """The tensor of (x, 1), gate and (h, 1)."""
-        return CP(self.inputs, self.hidden, self.hidden, self.rank, append_one=True)
+        return bilinear.form(self.form, self.inputs, self.hidden, self.hidden, self.rank, append_one=True)
 
-    def shapes(self) -> dict[str, tuple[int, int]]:
-        """Factors, then W_in, b_in of the candidate."""
-        return self.tensor.shapes() | {"W_in": (self.inputs, self.hidden), "b_in": (1, self.hidden)}
-
-    def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """Factors first, then W_in, b_in."""
-        schemes = {"W_in": self.weights, "b_in": self.candidate_bias}
-        shapes = self.shapes()
-        factors = self.tensor.initialise(rng, self.factors)
-        return factors | {name: draw(scheme, shapes[name], rng) for name, scheme in schemes.items()}
-
-    def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """(h_t,)."""
-        (h,) = state
-        gate, z = self.gate_and_candidate(p, x, h)
-        return (gated(self.gate, gate, h, z),)
-
-    def gate_and_candidate(self, p: dict[str, Tensor], x: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
-        """(p_t, z_t), section 4.3.2 and equation 4.7; probes look at them."""
-        gate = torch.sigmoid(self.tensor.product(p, x, h))
-        z = ACTIVATIONS[self.candidate](x @ p["W_in"] + p["b_in"])
-        return gate, z
-
-
-def gated(kind: str, p: Tensor, h: Tensor, z: Tensor) -> Tensor:
-    """p h + (1 - p) z for the convex gate, p h + z for the forget gate; mathews2016 section 4.2.2."""
-    return p * h + (1 - p) * z if kind == "convex" else p * h + z
+    def gate_signal(self, p: dict[str, Tensor], x: Tensor, h: Tensor) -> Tensor:
+        """p_t, section 4.3.2."""
+        return torch.sigmoid(self.tensor.product(p, x, h))

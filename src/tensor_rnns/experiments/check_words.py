@@ -25,6 +25,8 @@ CHOICES = {
 """Arguments of measures that are one of a few words."""
 BLOCKS = ("task", "model", "cell", "training")
 READ_OUT = ("weight", "bias")
+FORM = "cp"
+"""The form of a tensor where a block does not say it: the default of every cell and shell that has one."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,15 @@ def word_problems(room: str, kind: str, name: Any, given: Mapping[str, Any]) -> 
     for key, (annotation, required) in keys.items():
         if required and key not in given:
             yield "", f"{kind} {name} needs the key {key!r} ({annotation})"
+    if {"form", "rank"} <= keys.keys():
+        form, rank = given.get("form", FORM), given.get("rank")
+        if form == "full" and rank is not None:
+            yield "rank", f"{kind} {name}: rank is {rank!r}; a full tensor has none"
+        elif form in ("cp", "tensor_train") and rank is None:
+            yield (
+                "",
+                f"{kind} {name} needs the key 'rank' (a whole number) with the form {form}",
+            )
 
 
 def argument_problem(key: str, value: Any, annotation: str) -> str | None:
