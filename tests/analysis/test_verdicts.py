@@ -177,6 +177,22 @@ def test_one_claim_for_each_condition(judged):
     assert "no run of condition T750" in partial.verdict
 
 
+def test_each_of_a_list_of_rivals(judged):
+    """`each` reads the values that a rival in a list names, and meets what all rivals need."""
+
+    def lost_at_500(replica):
+        swap = replica.condition == "T500" and replica.variant == "tgu"
+        return {"metrics": {("test", "nll"): 9.0 + WOBBLE[replica.seed]}} if swap else metric_of(replica)
+
+    rivals = "than: [{{variant: gru{0}}}, {{variant: lstm{0}}}]"
+    claim = f"test: order, less: {{variant: tgu}}, {NLL}, each: [condition], "
+    assert judged(claim + rivals.format("")).verdict == "reproduced"
+    assert judged(claim + rivals.format(""), lost_at_500).verdict == "not reproduced"
+    some = rivals.format(", condition: [T250, T750]")
+    assert judged(claim + some, lost_at_500).verdict == "reproduced"
+    assert judged(claim + rivals.format(", condition: [T500]"), lost_at_500).verdict == "not reproduced"
+
+
 def test_trends_over_conditions_and_options(judged):
     over = "over: condition, values: {T250: 250, T500: 500, T750: 750}, where: {variant: gru}"
     found = judged(f"test: trend, {over}, direction: up, {NLL}")

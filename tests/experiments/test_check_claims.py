@@ -62,6 +62,11 @@ CLAIMS = {
         "each: [conditions]",
         "unknown key 'conditions' in each; did you mean 'condition'?",
     ),
+    "each of two lists": (
+        "than: {variant: gru}, each",
+        "than: [{variant: gru, condition: T50}, {variant: gru, condition: [T100]}], each",
+        "each names 'condition', which the selectors list differently: T50, ['T100']; allowed is one list",
+    ),
     "each that is no list": (
         "each: [condition]",
         "each: condition",

@@ -158,6 +158,8 @@ def test_a_rate_falls_by_a_factor_at_a_pace(make_learner):
     assert not torch.equal(constant.parameters, fallen.parameters)
     plan = cohort.Schedule.of({"updates": 7, "decay": {"factor": 0.5, "every": 3}}, None)
     assert plan.decay == (0.5, 3)
+    highest = {"every": 2, "criterion": "accuracy", "best": "highest"}
+    assert cohort.Schedule.of({"updates": 7, "evaluate": highest}, None).best == "highest"
 
 
 def test_epochs_need_a_task_with_epochs():

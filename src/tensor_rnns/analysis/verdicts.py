@@ -43,10 +43,16 @@ class Judgement:
 
 
 def split_by_each(spec: Mapping[str, Any], experiment: Experiment) -> list[dict[str, Any]]:
-    """The claim once for every combination of the values of its `each` keys at the paper scale."""
+    """The claim once for every combination of the values of its `each` keys at the paper scale: those that a
+    selector of the claim lists, else all that its selectors meet."""
     parts = [dict(spec)]
+    selectors = [
+        one
+        for name in ("where", "less", "than")
+        if name in spec
+        for one in (spec[name] if isinstance(spec[name], list) else [spec[name]])
+    ]
     for key in spec.get("each") or ():
-        selectors = [spec[name] for name in ("where", "less", "than") if isinstance(spec.get(name), Mapping)]
         wanted = next((names for s in selectors if (names := listed(s.get(key))) is not None), None)
         if key not in PLACE:
             raise ValueError(f"each: {key!r}; allowed are {list(PLACE)}")

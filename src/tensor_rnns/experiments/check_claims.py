@@ -105,6 +105,14 @@ def measured(spec: Mapping[str, Any], experiment: Experiment, names: Names) -> I
             yield ("each",), f"unknown key {key!r} in each; {suggestion(key, PLACE)}"
         elif key == spec.get("over"):
             yield ("each",), f"each names {key!r}, and so does over; allowed are other keys"
+        else:
+            given = [block[key] for _, block in blocks if isinstance(block, Mapping) and key in block]
+            if any(one != given[0] for one in given):
+                yield (
+                    ("each",),
+                    f"each names {key!r}, which the selectors list differently: "
+                    f"{', '.join(map(str, given))}; allowed is one list for all",
+                )
     if spec["test"] == "order" and isinstance(spec.get("where"), Mapping):
         for key in spec["where"].keys() - set(each):
             yield (
