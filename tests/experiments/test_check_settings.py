@@ -29,10 +29,26 @@ KEYS = {
         "reset",
     ),
     "key of a condition": ("T50: {task.length", "T50: {task.lenght", "did you mean 'task.length'?"),
-    "cell in a condition": (
+    "cell in a condition": ("T50: {task.length", "T50: {cell.hiden", "did you mean 'cell.hidden'?"),
+    "no block in a condition": (
         "T50: {task.length: 50",
-        "T50: {cell.hidden: 5",
-        "allowed are task.*, model.*, training.*",
+        "T50: {length: 50",
+        "allowed are task.*, model.*, cell.*, training.*, dataset, per",
+    ),
+    "key of a condition's pattern": (
+        "T50: {task.length: 50",
+        "T50: {task.length: 50, per: {t*: {cell.ranks: 2}}",
+        "conditions.T50.per.t*.cell.ranks: unknown key 'cell.ranks'; did you mean 'cell.rank'?",
+    ),
+    "value of a condition's pattern": (
+        "T50: {task.length: 50",
+        "T50: {task.length: 50, per: {t*: {cell.factors: odd}}",
+        "unknown initialiser 'odd'",
+    ),
+    "pattern of a condition": (
+        "T50: {task.length: 50",
+        "T50: {task.length: 50, per: {tgux: {cell.rank: 2}}",
+        "'tgux' matches no variant; did you mean 'tgu'?",
     ),
     "key of a variant": (
         "training.clip_norm: 5",

@@ -39,7 +39,9 @@ def grids(experiment: Experiment) -> Iterator[tuple[Place, Mapping[str, Any]]]:
 def settings_blocks(experiment: Experiment) -> Iterator[tuple[Place, Mapping[str, Any]]]:
     """Every mapping of dotted keys to one value, with its place."""
     for name, block in experiment.conditions.items():
-        yield ("conditions", name), block or {}
+        yield ("conditions", name), {key: value for key, value in (block or {}).items() if key != "per"}
+        for pattern, keys in ((block or {}).get("per") or {}).items():
+            yield ("conditions", name, "per", pattern), keys or {}
     for name, block in experiment.variants.items():
         yield ("variants", name), {key: value for key, value in block.items() if "." in str(key)}
     for name, block in experiment.options.items():
@@ -80,12 +82,17 @@ def override_problems(experiment: Experiment, training: Collection[str]) -> Iter
     """Every dotted key that names no setting, and every joint key whose values do not fit it."""
     known = known_keys(experiment, training)
     for place, values in settings_blocks(experiment):
-        blocks = [one for one in BLOCKS if one != "cell" or place[0] != "conditions"]
+        more = ("dataset", "per") if place[0] == "conditions" and place[-2] != "per" else ()
         for key in values:
-            if place[0] == "conditions" and key == "dataset":
+            if key in more:
                 continue
-            if problem := dotted_problem(key, blocks, known):
-                yield (*place, key), problem + (", dataset" if place[0] == "conditions" else "")
+            if problem := dotted_problem(key, BLOCKS, known):
+                yield (*place, key), ", ".join((problem, *more))
+    for name, block in experiment.conditions.items():
+        for pattern in (block or {}).get("per") or {}:
+            if not any(fnmatchcase(variant, str(pattern)) for variant in experiment.variants):
+                place = ("conditions", name, "per", pattern)
+                yield place, f"{pattern!r} matches no variant; {suggestion(pattern, experiment.variants)}"
     for place, values in grids(experiment):
         for key, points in values.items():
             parts = str(key).split(",")

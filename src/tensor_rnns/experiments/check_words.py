@@ -21,6 +21,7 @@ CHOICES = {
     "best": ("lowest", "highest"),
     "kind": ("difference", "ratio"),
     "reduce": ("mean", "median", "minimum", "maximum", "sum", "last"),
+    "unit": ("one", "baseline"),
 }
 """Arguments of measures that are one of a few words."""
 BLOCKS = ("task", "model", "cell", "training")
