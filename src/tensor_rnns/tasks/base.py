@@ -1,6 +1,6 @@
 """What all tasks share: the batch, how batches of replicas are stacked, and the protocol."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -81,3 +81,7 @@ class Task:
     def metrics(self, outputs: Tensor, targets: Tensor) -> dict[str, Tensor]:
         """Means over the batch by name, each [S]."""
         raise NotImplementedError
+
+    def derived(self, means: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """Metrics of a whole split that are no means, from the means of `metrics`, each [S]; here none."""
+        return {}

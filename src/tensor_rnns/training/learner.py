@@ -139,7 +139,10 @@ class Learner:
 
     def evaluate(self, flat: Tensor, split: str) -> dict[str, Tensor]:
         """Every metric of the task on `split`, float64 [S]: the mean over the batches, weighted by their
-        items. A task that carries its state does so here from a zero state on."""
+        items, and what the task derives from the means.
+
+        A task that carries its state does so here from a zero state on.
+        """
         totals: dict[str, Tensor] = {}
         weight = 0.0
         with torch.no_grad():
@@ -151,4 +154,5 @@ class Learner:
                 for name, value in self.task.metrics(outputs, batch.targets).items():
                     totals[name] = totals.get(name, 0) + value.double() * batch.weight
                 weight += batch.weight
-        return {name: total / weight for name, total in totals.items()}
+        means = {name: total / weight for name, total in totals.items()}
+        return means | self.task.derived(means)

@@ -1,0 +1,147 @@
+"""Next-symbol prediction in text: words, mathews2016 section 5.2.2, and characters, section 5.2.3."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from tensor_rnns.tasks.base import Batch, Task
+
+SPLITS = ("train", "valid", "test")
+
+
+class NextSymbol(Task):
+    """Each symbol from those before it; the loss is the cross entropy in nats a symbol.
+
+    A split is cut into `batch` rows of equal length, and these into chunks of `bptt` symbols; incomplete rows
+    and chunks are dropped. The target is the next symbol, within the row. The state is carried from chunk to
+    chunk and is zero at the start of an epoch and of a split. Training takes the chunks in order, in each
+    epoch the same. Ends of lines are symbols like others.
+    """
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.dataset is None:
+            raise ValueError(f"task {self.name}: no data set given; allowed: one of the kind text")
+        for split in SPLITS:
+            if self.chunks(split) < 1:
+                have = f"split {split} has {len(self.tokens(split)):,} symbols"
+                asked = f"bptt = {self.bptt} in {self.batch_size} rows"
+                raise ValueError(
+                    f"task {self.name}: {asked} given; {have}; allowed: at least one chunk of each row"
+                )
+
+    @property
+    def inputs(self) -> int:
+        """The size of the vocabulary, as is `outputs`."""
+        return len(self.dataset.arrays["vocabulary"])
+
+    @property
+    def outputs(self) -> int:
+        """The size of the vocabulary."""
+        return self.inputs
+
+    @cached_property
+    def baseline(self) -> float:
+        """Nats a symbol of the best constant answer: the frequencies of the training split, on the training
+        split."""
+        counts = np.bincount(self.tokens("train"))
+        shares = counts[counts > 0] / counts.sum()
+        return float(-(shares * np.log(shares)).sum())
+
+    @property
+    def updates_per_epoch(self) -> int:
+        """Chunks of the training split."""
+        return self.chunks("train")
+
+    def tokens(self, split: str) -> np.ndarray:
+        """The numbers of all symbols of a split, in order."""
+        return self.dataset.arrays[f"{split}_tokens"]
+
+    def chunks(self, split: str) -> int:
+        """Whole chunks of a split, each with a symbol after it."""
+        return (len(self.tokens(split)) // self.batch_size - 1) // self.bptt
+
+    def starts(self, split: str, index: int) -> np.ndarray:
+        """Where in the split each row of chunk `index` begins, [batch]."""
+        length = len(self.tokens(split)) // self.batch_size
+        return np.arange(self.batch_size) * length + index * self.bptt
+
+    def chunk(self, split: str, index: int) -> Batch:
+        """Chunk `index`: inputs and targets [bptt, batch], targets one symbol later."""
+        places = self.starts(split, index) + np.arange(self.bptt + 1)[:, None]
+        piece = self.tokens(split)[places].astype(np.int64)
+        return Batch(piece[:-1], piece[1:], self.bptt * self.batch_size)
+
+    def batch(self, seed: int, update: int) -> Batch:
+        """Chunk `update` modulo the number of chunks; the seed plays no part."""
+        return self.chunk("train", update % self.updates_per_epoch)
+
+    def evaluation(self, split: str) -> Iterator[Batch]:
+        """All chunks of a split in order."""
+        if split not in SPLITS:
+            raise ValueError(f"task {self.name}: split {split!r} asked for; allowed: {', '.join(SPLITS)}")
+        for index in range(self.chunks(split)):
+            yield self.chunk(split, index)
+
+    def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Cross entropy of logits [T, S, B, V], nats a symbol: mean over steps and rows."""
+        steps, replicas, rows, symbols = outputs.shape
+        losses = cross_entropy(outputs.reshape(-1, symbols), targets.reshape(-1), reduction="none")
+        return losses.view(steps, replicas, rows).mean((0, 2))
+
+    def metrics(self, outputs: Tensor, targets: Tensor) -> dict[str, Tensor]:
+        """loss and nll, the same number: nats a symbol."""
+        loss = self.loss(outputs, targets)
+        return {"loss": loss, "nll": loss}
+
+
+@dataclass(frozen=True)
+class Words(NextSymbol):
+    """Next-word prediction; `perplexity` is exp of the mean cross entropy of a split."""
+
+    name: ClassVar[str] = "words"
+    symbols: ClassVar[bool] = True
+    carries_state: ClassVar[bool] = True
+    dataset: Any
+    batch_size: int
+    bptt: int
+
+    def derived(self, means: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """perplexity."""
+        return {"perplexity": means["nll"].exp()}
+
+
+@dataclass(frozen=True)
+class Characters(NextSymbol):
+    """Next-character prediction.
+
+    `loader: authors` reads as the authors' code did: row b of chunk n starts at character
+    bptt n + (bptt + 1) b, and a split has as many chunks as blocks of batch (bptt + 1) characters. So a row
+    continues itself, but only the first characters of a split are read: 35,300 of 2,556,970 with 100 rows of
+    100 steps.
+    """
+
+    name: ClassVar[str] = "characters"
+    symbols: ClassVar[bool] = True
+    carries_state: ClassVar[bool] = True
+    dataset: Any
+    batch_size: int
+    bptt: int
+    loader: Literal["rows", "authors"] = "rows"
+
+    def chunks(self, split: str) -> int:
+        """Whole chunks of a split."""
+        if self.loader == "authors":
+            return len(self.tokens(split)) // (self.batch_size * (self.bptt + 1))
+        return super().chunks(split)
+
+    def starts(self, split: str, index: int) -> np.ndarray:
+        """Where in the split each row of chunk `index` begins, [batch]."""
+        if self.loader == "authors":
+            return index * self.bptt + np.arange(self.batch_size) * (self.bptt + 1)
+        return super().starts(split, index)
