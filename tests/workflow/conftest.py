@@ -53,10 +53,10 @@ def snakemake() -> Callable[..., subprocess.CompletedProcess]:
 
 
 def run_snakemake(
-    folder: Path, *arguments: str, config: tuple[str, ...] = ("scale=smoke",)
+    folder: Path, *arguments: str, config: tuple[str, ...] = ("scale=smoke",), target: str = "all"
 ) -> subprocess.CompletedProcess:
-    """`snakemake --cores 2 all` in `folder` with `arguments` and `config`."""
-    line = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments, "--config", *config, "--", "all"]
+    """`snakemake --cores 2 target` in `folder` with `arguments` and `config`."""
+    line = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments, "--config", *config, "--", target]
     found = subprocess.run(
         line, cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=500, check=False
     )

@@ -1,6 +1,7 @@
 # What several rules need: the checked catalogue, the names of files, and digests of what a job depends on.
 # Experiment files are never inputs: `params: digest` holds exactly what a job depends on, so that a changed claim
 # judges again, a changed colour draws one figure, and a changed cell trains its own variants.
+import os
 from pathlib import Path
 
 from tensor_rnns import datasets
@@ -13,7 +14,11 @@ from tensor_rnns.experiments import (
     resolve,
     vocabulary,
 )
+from tensor_rnns.report.provenance import commit_of
 from tensor_rnns.training import revisions
+
+# The only time in a report, the same for a Snakemake started by hand as for `make`; jobs inherit it.
+os.environ.setdefault("SOURCE_DATE_EPOCH", str(commit_of(Path.cwd()).epoch))
 
 
 wildcard_constraints:

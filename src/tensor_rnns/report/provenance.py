@@ -6,6 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+OUTSIDE = 315532800
+"""The time outside a checkout, 1 January 1980, as in the Makefile."""
+
 
 @dataclass(frozen=True)
 class Commit:
@@ -29,14 +32,14 @@ class Commit:
 def commit_of(folder: Path | str) -> Commit:
     """The commit of the git checkout around `folder`; `SOURCE_DATE_EPOCH` overrides its time.
 
-    Outside a checkout the name is `unknown` and the time 0. ValueError if SOURCE_DATE_EPOCH is not a whole
-    number.
+    Outside a checkout the name is `unknown` and the time `OUTSIDE`. ValueError if SOURCE_DATE_EPOCH is not a
+    whole number.
     """
     name = _git(folder, "rev-parse", "HEAD")
     given = os.environ.get("SOURCE_DATE_EPOCH")
     if given and not given.isdigit():
         raise ValueError(f"SOURCE_DATE_EPOCH is {given!r}; it must be a whole number of seconds since 1970")
-    epoch = int(given or _git(folder, "show", "-s", "--format=%ct", "HEAD") or 0)
+    epoch = int(given or _git(folder, "show", "-s", "--format=%ct", "HEAD") or OUTSIDE)
     dirty = bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))
     return Commit(name or "unknown", dirty, epoch)
 
