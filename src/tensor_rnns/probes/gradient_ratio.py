@@ -1,0 +1,56 @@
+"""Do gradients explode or vanish on their way back through time? (mathews2016, sections 4.2.1 and 5.1.3)"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.models.base import linear
+from tensor_rnns.probes.items import first_items
+from tensor_rnns.probes.trained import Trained
+
+SMALLEST = 1e-300
+"""Stands for a norm of 0, so that the logarithm of a vanished gradient is a number."""
+
+
+def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
+    """Table rows of one replica of a net that reads its last state, on the first `items` test items (100).
+
+    For the items `initial` (the replica's initial weights) and `trained` (those it kept): log_ratio, the
+    decimal logarithm of the norm of dL/dh_0 over the norm of dL/dh_T. L is the loss on these items, h_0 all
+    parts of the initial state and h_T the output of the last step. An item is left out where the gradient is
+    not finite. No arrays. ValueError for a net that reads every step or has several layers.
+    """
+    model = trained.model
+    if not model.last_only or model.layers != 1:
+        raise ValueError(
+            f"gradient_ratio looks at one layer read at the last step, not at the model {model.name} of "
+            f"{model.layers} layers"
+        )
+    initial = {
+        name: torch.from_numpy(value) for name, value in model.initialise(rng(trained.init_seed)).items()
+    }
+    inputs, targets = first_items(trained, int(arguments.get("items", 100)))
+    rows = []
+    for item, parameters in (("initial", initial), ("trained", trained.parameters)):
+        found = log_ratio(trained, parameters, inputs, targets)
+        if math.isfinite(found):
+            rows.append({"item": item, "name": "log_ratio", "index": 0, "value": found})
+    return {}, rows
+
+
+def log_ratio(trained: Trained, parameters: Mapping[str, Tensor], inputs: Tensor, targets: Tensor) -> float:
+    """log10 of norm(dL/dh_0) / norm(dL/dh_T)."""
+    model = trained.model
+    own = {name: parameters[f"cell/{name}"] for name in model.cell.shapes()}
+    start = model.cell.initial_state(inputs.shape[1], dtype=inputs.dtype)
+    start = tuple(part.requires_grad_() for part in start)
+    hidden, _ = model.run(model.cell, own, model.entered(parameters, inputs, None), start, last_only=True)
+    outputs = linear(parameters, "read_out", hidden)
+    loss = trained.task.loss(outputs.unsqueeze(0), targets.unsqueeze(0)).sum()
+    gradients = torch.autograd.grad(loss, (hidden, *start), allow_unused=True)
+    last, *first = (0.0 if g is None else float(g.norm()) for g in gradients)
+    return math.log10(max(math.hypot(*first), SMALLEST)) - math.log10(max(last, SMALLEST))
