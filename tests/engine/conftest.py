@@ -10,7 +10,7 @@ import torch
 from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
 
-RANKED = ("gmr", "gmr_c", "tgu", "tgu_c")
+RANKED = ("cp_delta", "cp_plus", "gmr", "gmr_c", "tgu", "tgu_c")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -83,21 +83,37 @@ def sink():
 
 
 class Sink(Cell):
-    """Its roots and quotients stay away from zero."""
+    """Its roots, quotients and logarithms stay away from zero."""
 
     name = "sink"
     states = ("h", "m")
     inputs, hidden = 2, 3
+    outside = torch.linspace(-0.5, 0.5, 9).reshape(3, 3)
 
     def shapes(self):
-        return {"W": (2, 3), "U": (3, 3), "g": (1, 3), "V": (3, 3)}
+        return {"W": (2, 3), "U": (3, 3), "g": (1, 3), "V": (3, 3), "T": (3, 3, 2), "F": (3, 4)}
 
     def step(self, p, x, state):
         h, m = state
         q = h @ (p["U"] / p["U"].norm(dim=(-2, -1), keepdim=True))
         a = torch.relu(torch.sigmoid(x @ p["W"] + q) - 0.4) - torch.sigmoid(m) * p["g"]
         b = 2 / (1.5 + torch.exp(-h)) + torch.sqrt(a**2 + 0.7) / (3 - torch.tanh(q))
+        b = b + self.blocks(p, x, h, m)
         return torch.lerp(torch.tanh(b), 0.1 - h, torch.sigmoid(a)), (b * 0.3) @ p["V"]
+
+    def blocks(self, p, x, h, m):
+        """What spreads, joins, moves and adds up."""
+        pairs = h.unsqueeze(-1) * m.unsqueeze(-2)
+        weights = torch.softmax(pairs + p["V"].unsqueeze(-3), -1)
+        mixed = weights @ pairs @ self.outside.to(x.dtype).mT
+        full = ((m @ p["T"].flatten(-2)).unflatten(-1, (3, 2)) * x.unsqueeze(-2)).sum(-1)
+        joined = torch.cat([mixed.flatten(-2), x, torch.ones_like(x)], -1)
+        left, right = torch.roll(joined, 2, -1).split([9, 4], -1)
+        grid = left.unflatten(-1, (3, 3)).mT + torch.stack([h, m, full], -1)
+        kept = torch.where(grid > 0.1, torch.nn.functional.softplus(grid), grid.abs() * right[..., :1, None])
+        most = torch.maximum(kept.mean(-1), torch.log(1.5 + (grid * grid).sum(-2)))
+        thin = (right @ p["F"].mT).clamp(-0.7, 0.9) * m.detach() * p["T"].sum((-3, -1)).unsqueeze(-2)
+        return most + thin + torch.flip(full, (-1,)) + (grid @ p["V"].unsqueeze(-3))[..., 1]
 
 
 @pytest.fixture

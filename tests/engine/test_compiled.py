@@ -12,7 +12,7 @@ from tensor_rnns import cells, engine
 from tensor_rnns.engine import compiled, eager
 
 BOUND = {torch.float32: 1e-5, torch.float64: 1e-12}
-NAMES = ["gmr", "gmr_c", "gru", "irnn", "lstm", "tgu", "tgu_c", "vanilla"]
+NAMES = ["cp_delta", "cp_plus", "gmr", "gmr_c", "gru", "irnn", "lstm", "tgu", "tgu_c", "vanilla"]
 
 
 @pytest.fixture

@@ -1,11 +1,14 @@
 """Proves the graph and its reverse, without any compiler, by evaluating both in torch against autograd."""
 
+import itertools
+
 import pytest
 import torch
 
 from tensor_rnns import cells
 from tensor_rnns.engine.compiled.operations import POINTWISE
 from tensor_rnns.engine.compiled.reverse import reverse
+from tensor_rnns.engine.compiled.structure import REVERSE
 from tensor_rnns.engine.compiled.trace import trace
 
 VALUES = {
@@ -25,6 +28,43 @@ VALUES = {
     "relu": lambda a, n: torch.relu(a),
     "where_positive": lambda g, y, n: g * (y > 0),
     "copy": lambda a, n: a,
+    "detach": lambda a, n: a,
+    "log": lambda a, n: torch.log(a),
+    "softplus": lambda a, n: torch.nn.functional.softplus(a),
+    "greater": lambda a, b, n: (a > b).double(),
+    "equal": lambda a, b, n: (a == b).double(),
+    "where": lambda c, a, b, n: torch.where(c != 0, a, b),
+}
+
+
+def joined(parts, starts, width):
+    """Blocks at their places among zeros."""
+    out = torch.zeros(len(parts[0]), width, dtype=torch.float64)
+    for part, start in zip(parts, starts, strict=True):
+        out[:, start : start + part.shape[1]] = part
+    return out
+
+
+def contracted(a, b, detail, width):
+    """Number by number, as the strides say."""
+    sizes, of_a, of_b, onto = detail
+    out = torch.zeros(len(a), width, dtype=torch.float64)
+    for place in itertools.product(*map(range, sizes)):
+        i, j, k = (sum(p * q for p, q in zip(place, strides, strict=True)) for strides in (of_a, of_b, onto))
+        out[:, k] += a[:, i] * b[:, j]
+    return out
+
+
+STRUCTURE = {
+    "slice": lambda a, start, width: a[:, start : start + width],
+    "spread": lambda a, layout, width: (
+        a.unflatten(1, (layout[0], 1, layout[2])).expand(-1, *layout).flatten(1)
+    ),
+    "sum": lambda a, layout, width: a.unflatten(1, layout).sum(2).flatten(1),
+    "greatest": lambda a, layout, width: a.unflatten(1, layout).amax(2).flatten(1),
+    "pick": lambda a, places, width: torch.nn.functional.pad(a, (0, 1))[:, list(places)],
+    "join": lambda *parts: joined(parts[:-2], *parts[-2:]),
+    "contract": contracted,
 }
 BLOCKS = [
     {"name": "vanilla"},
@@ -62,7 +102,11 @@ class Evaluated:
         if node.operation == "product":
             leaf, transposed = node.detail
             matrix = self.leaves[leaf].mT if transposed else self.leaves[leaf]
-            return self(node.inputs[0]) @ matrix
+            return (self(node.inputs[0]).unflatten(1, (-1, len(matrix))) @ matrix).flatten(1)
+        if node.operation == "fill":
+            return torch.full((4, node.width), node.detail, dtype=torch.float64)
+        if node.operation in STRUCTURE:
+            return STRUCTURE[node.operation](*map(self, node.inputs), node.detail, node.width)
         return VALUES[node.operation](*map(self, node.inputs), n=node.detail)
 
 
@@ -72,12 +116,13 @@ def test_one_step_there_and_back(block):
 
 
 def test_every_operation_is_evaluated_here():
-    assert VALUES.keys() == POINTWISE.keys()
+    assert VALUES.keys() | {"fill"} == POINTWISE.keys()
+    assert STRUCTURE.keys() == REVERSE.keys() | {"slice"}
 
 
 def test_every_operation_there_and_back(sink):
     used = check(sink)
-    assert used >= POINTWISE.keys() - {"copy"}
+    assert used >= POINTWISE.keys() | STRUCTURE.keys() - {"copy"}
 
 
 def check(cell):
@@ -103,10 +148,13 @@ def check(cell):
         torch.testing.assert_close(evaluated(node), part.detach(), rtol=1e-12, atol=1e-12)
     through = [torch.zeros_like(leaf) for leaf in leaves]
     for leaf, left, g in back.matrices:
-        through[leaf] += evaluated(left).mT @ evaluated(g)
+        rows, columns = through[leaf].shape
+        left, g = evaluated(left).reshape(-1, rows), evaluated(g).reshape(-1, columns)
+        through[leaf] += left.mT @ g
     for leaf, g in back.rows:
         through[leaf] += evaluated(g).sum(0, keepdim=True)
-    of_params = torch.autograd.grad(leaves, list(params.values()), through)
+    pairs = [(leaf, g) for leaf, g in zip(leaves, through, strict=True) if leaf.requires_grad]
+    of_params = torch.autograd.grad([leaf for leaf, _ in pairs], list(params.values()), [g for _, g in pairs])
     ours = [evaluated(node) for node in (back.input, *back.states)] + list(of_params)
     for one, other in zip(ours, expected, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-11, atol=1e-11)

@@ -81,12 +81,16 @@ def test_equal_expressions_are_one_node():
     ("formula", "words"),
     [
         (lambda p, x, h: torch.cumsum(h, -1), "aten.cumsum.default"),
-        (lambda p, x, h: h**3, "aten.pow.Tensor_Scalar with exponent 3"),
-        (lambda p, x, h: h * h.sum(-1, keepdim=True), "aten.sum"),
-        (lambda p, x, h: h * (x @ p["W"])[:, :1], "aten.slice"),
+        (lambda p, x, h: h**4, "aten.pow.Tensor_Scalar with exponent 4"),
+        (lambda p, x, h: h * h.sum(-2, keepdim=True), r"aten.sum.dim_IntList over \[-2\] of \[7, 3\]"),
+        (lambda p, x, h: (h.unsqueeze(-1)[:, :1] + h)[:, 0], "aten.add.Tensor of blocks with different axes"),
+        (lambda p, x, h: h - h.mean(), "aten.mean.default"),
+        (lambda p, x, h: h.flip(0), "aten.flip.default: rows of the batch are mixed"),
+        (lambda p, x, h: h + h[:1], "aten.slice.Tensor: the batch is not the first axis"),
+        (lambda p, x, h: (h @ h.mT)[:, :3], "aten.mm.default other than block times parameter matrix"),
+        (lambda p, x, h: h + h.mT.flip(0).mT, "aten.transpose.int: the batch is not the first axis"),
         (lambda p, x, h: h.add_(1), "aten.add_.Tensor"),
         (lambda p, x, h: h * float(h[0, 0]), "aten.select|aten._local_scalar"),
-        (lambda p, x, h: h + torch.ones(3, 3), "beside a block of the batch"),
         (lambda p, x, h: h[:, :2], "a state that changes its shape"),
     ],
 )
@@ -95,7 +99,16 @@ def test_what_has_no_code_is_named(formula, words):
         trace(Guest(formula))
 
 
-def test_a_tensor_from_outside_the_step_is_refused():
-    constant = torch.ones(1, 3)
-    with pytest.raises(Unsupported, match="from outside the step"):
-        trace(Guest(lambda p, x, h: h + constant))
+def test_a_tensor_from_outside_the_step_is_a_leaf_without_a_gradient():
+    constant = torch.tensor([[1.0, 2.0, 4.0]])
+    program = trace(Guest(lambda p, x, h: h * constant + x @ p["W"]))
+    assert [leaf.value.learned for leaf in program.hoisted.leaves] == [False, True]
+    params = {name: torch.randn(4, *shape) for name, shape in Guest(None).shapes().items()}
+    assert torch.equal(program.hoisted(params, 4)[0], constant.expand(4, 1, 3))
+
+
+def test_blocks_that_only_move_are_read_where_they_lie():
+    program = trace(Guest(lambda p, x, h: torch.tanh(h[:, 1:].repeat_interleave(2, 1)[:, :3]) * h[:, :1]))
+    assert [node.operation for node in program.graph.nodes] == [
+        "input", "state", "slice", "spread", "slice", "tanh", "slice", "spread", "multiply",
+    ]  # fmt: skip

@@ -17,9 +17,10 @@ from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import eager
 from tensor_rnns.engine.compiled import build
 from tensor_rnns.engine.compiled.emit import REALS, source
+from tensor_rnns.engine.compiled.hoist import Hoisted
 from tensor_rnns.engine.compiled.kernel import Kernel
 from tensor_rnns.engine.compiled.operations import Unsupported
-from tensor_rnns.engine.compiled.trace import Hoisted, trace
+from tensor_rnns.engine.compiled.trace import trace
 
 log = logging.getLogger(__name__)
 INPUTS = 3

@@ -10,7 +10,7 @@ static constexpr long ARENA = SCRATCH * Wide::W;
 template <class Block> constexpr long CHUNK = chunk<Block>(RECORD + STATES + KEPT);
 template <class Block>
 constexpr long ROOM = (2 * STATES + INPUTS + SCRATCH_BACK + CHUNK<Block> * KEPT) * Block::W;
-static constexpr long ARENA_BACK = larger(ROOM<Wide>, ROOM<Narrow>);
+static constexpr long ARENA_BACK = (larger(ROOM<Wide>, ROOM<Narrow>) + Wide::W - 1) / Wide::W * Wide::W;
 
 template <class Block> static void forward(const Call& call, const Unit& unit) {
   constexpr int W = Block::W, H = WIDTH[0];

@@ -5,102 +5,15 @@ from pathlib import Path
 
 import torch
 
+from tensor_rnns.engine.compiled.body import Body, Room, further
 from tensor_rnns.engine.compiled.graph import Node
-from tensor_rnns.engine.compiled.operations import POINTWISE
-from tensor_rnns.engine.compiled.plan import Loop, Product, plan, saved
+from tensor_rnns.engine.compiled.plan import plan, saved
 from tensor_rnns.engine.compiled.reverse import Backward, reverse
 from tensor_rnns.engine.compiled.trace import Program
 
 REALS = {torch.float32: "float", torch.float64: "double"}
 FOLDER = Path(__file__).parent
-
-
-class Room:
-    """Values of given widths, one behind another."""
-
-    def __init__(self) -> None:
-        self.width = 0
-        self.offsets: dict = {}
-
-    def take(self, key, width: int) -> int:
-        """The offset of `key`, new or known."""
-        if key not in self.offsets:
-            self.offsets[key] = self.width
-            self.width += width
-        return self.offsets[key]
-
-
-class Body:
-    """The code of one step in one direction: where each node lies, and the lines that compute it."""
-
-    def __init__(self, program: Program, places: dict[Node, str], packed: Room, scratch: Room) -> None:
-        self.program = program
-        self.places = dict(places)
-        self.packed = packed
-        self.scratch = scratch
-        self.lines: list[str] = []
-
-    def matrix(self, node: Node) -> str:
-        """Where the packed matrix of a product lies."""
-        leaf, transposed = node.detail
-        rows, columns = self.program.leaves[leaf]
-        return f"packed + {self.packed.take((leaf, transposed), rows * columns)}"
-
-    def row(self, node: Node) -> str:
-        """Where the packed row of a leaf lies."""
-        return f"packed[{self.packed.take((node.detail, False), node.width)} + j]"
-
-    def write(self, steps: Sequence[Product | Loop], stored: Iterable[Node]) -> None:
-        """Append the lines of `steps`; `stored` nodes already have a place and are written there."""
-        onto = {step.onto: step.target for step in steps if isinstance(step, Product) and step.onto}
-        outside = set(stored) | set(onto)
-        for step in steps:
-            if isinstance(step, Product):
-                outside.update(step.product.inputs)
-            else:
-                outside.update(part for node in step.nodes for part in node.inputs if part not in step.nodes)
-        for step in steps:
-            for node in [step.target] if isinstance(step, Product) else step.nodes:
-                end = node
-                while end in onto:
-                    end = onto[end]
-                if end not in self.places and node in outside | {getattr(step, "target", None)}:
-                    self.places[end] = f"scratch + {self.scratch.take(end, end.width)} * W"
-                if end is not node:
-                    self.places[node] = self.places[end]
-        for step in steps:
-            self.lines += self.product(step) if isinstance(step, Product) else self.loop(step, outside)
-
-    def product(self, step: Product) -> list[str]:
-        """One product of matrices."""
-        (left,) = step.product.inputs
-        sizes = f"{left.width}, {step.target.width}, {'true' if step.onto else 'false'}"
-        operands = f"{self.places[left]}, {self.matrix(step.product)}, {self.places[step.target]}"
-        return [f"product<Block, {sizes}>({operands});  // %{step.target.index}"]
-
-    def loop(self, step: Loop, outside: set[Node]) -> list[str]:
-        """One pass over the numbers of a width."""
-        names: dict[Node, str] = {}
-        lines = []
-
-        def get(node: Node) -> str:
-            if node not in names:
-                names[node] = f"a{node.index}"
-                row = node.operation == "row"
-                value = f"splat<Vec>({self.row(node)})" if row else f"at<Vec>({self.places[node]}, i)"
-                lines.append(f"const Vec a{node.index} = {value};")
-            return names[node]
-
-        for node in step.nodes:
-            number = f"real({float(node.detail)!r})" if isinstance(node.detail, float) else ""
-            code = POINTWISE[node.operation].code.format(*map(get, node.inputs), n=number)
-            lines.append(f"const Vec a{node.index} = {code};")
-            names[node] = f"a{node.index}"
-            if node in outside:
-                lines.append(f"put({self.places[node]}, i, a{node.index});")
-        head = f"for (int j = 0; j < {step.width}; ++j)"
-        inner = "  for (int i = j * V; i < (j + 1) * V; ++i) {"
-        return [head, inner, *(f"    {line}" for line in lines), "  }"]
+HEADERS = ("vectors.h", "functions.h", "matrices.h", "layouts.h", "work.h")
 
 
 def indent(lines: Iterable[str], by: int) -> str:
@@ -166,7 +79,7 @@ def source(program: Program, dtype: torch.dtype) -> str:
     parts = [
         "\n".join(f"// {line}".rstrip() for line in f"{printed}\n\nand back:\n{backward}".splitlines()),
         f"\nusing real = {REALS[dtype]};\n",
-        (FOLDER / "kernel.h").read_text(),
+        *((FOLDER / name).read_text() for name in HEADERS),
         f"// ---- the step of {program.name} ----\n",
         constant("long", RECORD=tape.width, STATES=states.width, SUMS=sums.width),
         constant("int", INPUTS=program.inputs, COUNT=len(program.states), LEAVES=len(program.leaves)),
@@ -195,6 +108,25 @@ def forward_code(program: Program, places: dict[Node, str], keep: Sequence[Node]
     return "\n".join(parts)
 
 
+def leaf_gradients(program: Program, backward: Backward, body: Body, sums: Room) -> list[str]:
+    """The lines that add a chunk of steps to the gradients of the leaves."""
+
+    def operand(node: Node, by: int) -> str:
+        place = body.place(node)
+        return f"{further(place, by)}, {STRIDES[place.split()[0]]}"
+
+    lines = []
+    for leaf, left, g in backward.matrices:
+        rows, columns = program.leaves[leaf]
+        for i in range(left.width // rows):
+            blocks = f"{operand(left, i * rows)}, {operand(g, i * columns)}"
+            lines.append(f"outer<Block>(steps, {rows}, {columns}, {blocks}, sums + {sums.offsets[leaf]});")
+    for leaf, g in backward.rows:
+        place = operand(g, 0)
+        lines.append(f"row_sums<Block>(steps, {g.width}, {place}, sums + {sums.offsets[leaf]});")
+    return lines
+
+
 def backward_code(
     program: Program, backward: Backward, places: dict[Node, str], states: Room, sums: Room
 ) -> str:
@@ -202,8 +134,8 @@ def backward_code(
     packed, scratch, kept = Room(), Room(), Room()
     given = {node for node in places if node.operation != "gradient"}
     places = dict(places)
-    operands = [node for _, left, g in backward.matrices for node in (left, g)]
-    operands += [g for _, g in backward.rows]
+    operands = [node.base for _, left, g in backward.matrices for node in (left, g)]
+    operands += [g.base for _, g in backward.rows]
     fresh = [node for node in dict.fromkeys(operands) if node not in given]
     for node in fresh:
         places[node] = f"kept + {kept.take(node, node.width)} * W"
@@ -222,16 +154,7 @@ def backward_code(
         inward.write(plan([backward.input], given | set(stored), [backward.input]), [backward.input])
     else:
         inward.lines.append("clear(inward, INPUTS * W);")
-    passes = []
-    for leaf, left, g in backward.matrices:
-        operand = f"{places[left]}, {STRIDES[places[left].split()[0]]}, {places[g]}, KEPT * W"
-        passes.append(
-            f"outer<Block>(steps, {left.width}, {g.width}, {operand}, sums + {sums.offsets[leaf]});"
-        )
-    for leaf, g in backward.rows:
-        passes.append(
-            f"row_sums<Block>(steps, {g.width}, {places[g]}, KEPT * W, sums + {sums.offsets[leaf]});"
-        )
+    passes = leaf_gradients(program, backward, body, sums)
     span = (
         "long steps, const real* record, const real* before, const real* after, const real* kept, real* sums"
     )

@@ -1,6 +1,7 @@
 """The intermediate representation: one step of a cell for one replica, as nodes that can be printed.
 
-A node is a block [B, width] of numbers, except `row`, which is one row [1, width] for the whole batch.
+A node is a block [B, width] of numbers, except `row`, which is one row [1, width] for the whole batch. Blocks
+of more axes lie flat, the last axis fastest.
 """
 
 from collections.abc import Iterable
@@ -8,15 +9,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 SOURCES = ("input", "state", "row", "gradient")
+VIRTUAL = ("slice", "spread")
 
 
 @dataclass(frozen=True, eq=False)
 class Node:
     """One value of the step.
 
-    `operation` is one of SOURCES, `product` or a name in `operations.POINTWISE`. `detail` is the number of a
-    state, row leaf or incoming gradient; (matrix leaf, transposed) of a product; the number of an operation
-    with a number; else None.
+    `operation` is one of SOURCES, `product`, a name in `operations.POINTWISE` or in `structure.REVERSE`; what
+    is VIRTUAL has no memory of its own and is read from its input. `detail` is the number of a state, row
+    leaf or incoming gradient; (matrix leaf, transposed) of a product; the number of an operation with a
+    number; the layout of a structural one; else None.
     """
 
     index: int
@@ -25,10 +28,21 @@ class Node:
     width: int
     detail: Any = None
 
+    @property
+    def base(self) -> "Node":
+        """The node with the memory that this one is read from."""
+        return self.inputs[0].base if self.operation in VIRTUAL else self
+
     def __str__(self) -> str:
         parts = [f"%{node.index}" for node in self.inputs]
-        parts += [str(self.detail)] if self.detail is not None else []
+        parts += [abridged(self.detail)] if self.detail is not None else []
         return f"%{self.index} = {self.operation}({', '.join(parts)}) [{self.width}]"
+
+
+def abridged(detail: Any) -> str:
+    """A detail in words, a long one with its middle left out."""
+    words = str(detail)
+    return words if len(words) <= 60 else f"{words[:40]} ... {words[-15:]}"
 
 
 @dataclass
@@ -40,9 +54,9 @@ class Graph:
 
     def add(self, operation: str, *inputs: Node, width: int | None = None, detail: Any = None) -> Node:
         """The node of this operation, inputs and detail; as wide as its first input if no width is given."""
-        key = (operation, tuple(node.index for node in inputs), detail)
+        width = inputs[0].width if width is None else width
+        key = (operation, tuple(node.index for node in inputs), width, detail)
         if key not in self.known:
-            width = inputs[0].width if width is None else width
             self.known[key] = Node(len(self.nodes), operation, inputs, width, detail)
             self.nodes.append(self.known[key])
         return self.known[key]
@@ -52,6 +66,10 @@ class Graph:
         copy = Node(len(self.nodes), "copy", (node,), node.width)
         self.nodes.append(copy)
         return copy
+
+    def find(self, operation: str, detail: Any) -> Node | None:
+        """The source of that operation and detail, if there is one."""
+        return next((n for n in self.nodes if n.operation == operation and n.detail == detail), None)
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.nodes))

@@ -15,7 +15,7 @@ SIZES = ("tape", "states", "packed", "arena", "sums")
 
 
 class Call(ctypes.Structure):
-    """The struct of the same name in kernel.h."""
+    """The struct of the same name in work.h."""
 
     _fields_ = [
         *((name, Long) for name in ("steps", "replicas", "batch", "threads", "keep", "every")),
@@ -71,7 +71,7 @@ class Scan(torch.autograd.Function):
     def forward(ctx, kernel: Kernel, every: bool, keep: bool, inputs: Tensor, *tensors: Tensor):
         """The outputs, then the final states after the first."""
         states = [state.contiguous() for state in tensors[: kernel.states]]
-        leaves = [leaf if leaf.dim() == 3 else leaf.unsqueeze(1) for leaf in tensors[kernel.states :]]
+        leaves = tensors[kernel.states :]
         if inputs.stride(-1) != 1 and inputs.shape[-1] != 1:
             inputs = inputs.contiguous()
         steps, replicas, batch = inputs.shape[:3]

@@ -1,10 +1,11 @@
-"""In which order one step computes its nodes: products, and loops that join operations on single numbers."""
+"""In which order one step computes its nodes: products, loops that join operations on single numbers, and
+the rest one by one."""
 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tensor_rnns.engine.compiled.graph import SOURCES, Node, needed
+from tensor_rnns.engine.compiled.graph import SOURCES, VIRTUAL, Node, needed
 from tensor_rnns.engine.compiled.operations import POINTWISE
 from tensor_rnns.engine.compiled.reverse import Backward
 from tensor_rnns.engine.compiled.trace import Program
@@ -33,12 +34,25 @@ class Loop:
         return self.nodes[0].width
 
 
+@dataclass(frozen=True)
+class Single:
+    """One node that moves or adds up numbers of a block."""
+
+    node: Node
+
+
+Step = Product | Loop | Single
+MOVING = ("join", "pick", *VIRTUAL)
+
+
 def costly(node: Node) -> bool:
     """Whether the value is kept for the way back; products of a narrow input are cheap to repeat."""
     if node.operation == "product":
         left = node.inputs[0]
         return left.operation != "input" or left.width > CHEAP_ROWS
-    return POINTWISE[node.operation].costly
+    if node.operation in POINTWISE:
+        return POINTWISE[node.operation].costly
+    return node.operation not in MOVING
 
 
 def saved(program: Program, backward: Backward) -> list[Node]:
@@ -58,7 +72,7 @@ def saved(program: Program, backward: Backward) -> list[Node]:
     return sorted(found, key=lambda node: node.index)
 
 
-def plan(roots: Iterable[Node], given: Iterable[Node], stored: Iterable[Node]) -> list[Product | Loop]:
+def plan(roots: Iterable[Node], given: Iterable[Node], stored: Iterable[Node]) -> list[Step]:
     """The order of everything that `roots` need beyond what is `given`.
 
     A sum of a product and something that only this sum reads becomes one product onto it, unless either is
@@ -72,7 +86,8 @@ def plan(roots: Iterable[Node], given: Iterable[Node], stored: Iterable[Node]) -
     members = set(todo)
 
     def free(node: Node) -> bool:
-        return node in members and users[node] == 1 and node not in own and node not in absorbed
+        alone = node in members and users[node] == 1 and node not in own and node not in absorbed
+        return alone and node.operation not in MOVING
 
     for node in todo:
         if node.operation == "add":
@@ -83,30 +98,39 @@ def plan(roots: Iterable[Node], given: Iterable[Node], stored: Iterable[Node]) -
                     break
     done = set(given)
     rest = [node for node in todo if node not in absorbed]
-    steps: list[Product | Loop] = []
+    steps: list[Step] = []
 
     def ready(node: Node, also: set[Node]) -> bool:
         return all(part in done or part in also or part.operation in SOURCES for part in node.inputs)
 
     while rest:
-        products = []
+        single: list[Step] = []
+        finished = set()
+        for node in rest:
+            if node.operation in VIRTUAL and ready(node, finished):
+                finished.add(node)
+        done |= finished
+        rest = [node for node in rest if node not in finished]
         for node in rest:
             if node in inner:
                 onto, product = inner[node]
                 if onto in done and ready(product, set()):
-                    products.append(Product(node, product, onto))
+                    single.append(Product(node, product, onto))
             elif node.operation == "product" and ready(node, set()):
-                products.append(Product(node, node))
-        if products:
-            steps += products
-            finished = {step.target for step in products}
+                single.append(Product(node, node))
+            elif node.operation not in POINTWISE and ready(node, set()):
+                single.append(Single(node))
+        if single:
+            steps += single
+            finished = {step.node if isinstance(step, Single) else step.target for step in single}
         else:
             chosen: list[Node] = []
             for node in rest:
                 same = not chosen or node.width == chosen[0].width
                 if node.operation in POINTWISE and node not in inner and same and ready(node, set(chosen)):
                     chosen.append(node)
-            steps.append(Loop(tuple(chosen)))
+            if chosen:
+                steps.append(Loop(tuple(chosen)))
             finished = set(chosen)
         done |= finished
         rest = [node for node in rest if node not in finished]

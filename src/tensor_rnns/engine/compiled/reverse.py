@@ -1,8 +1,9 @@
 """Reverse mode on the graph of a step: the nodes of one step back in time."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from tensor_rnns.engine.compiled.graph import Graph, Node
+from tensor_rnns.engine.compiled import structure
+from tensor_rnns.engine.compiled.graph import VIRTUAL, Graph, Node
 from tensor_rnns.engine.compiled.operations import POINTWISE
 from tensor_rnns.engine.compiled.trace import Program
 
@@ -12,8 +13,8 @@ class Backward:
     """What one step back computes; its nodes follow the first `forward` of the graph of the step.
 
     `states` are the gradients of the old states (None: the step does not read it), `input` that of the input.
-    `matrices` are (leaf, left, g): the gradient of that leaf is the sum over time and batch of left^T g.
-    `rows` are (leaf, g): the sum over time and batch of g.
+    `matrices` are (leaf, left, g): the gradient of that leaf is the sum over time and batch of left^T g, both
+    cut into as many pieces of its rows and columns as they hold. `rows` are (leaf, g): the sum of g.
     """
 
     graph: Graph
@@ -32,50 +33,85 @@ class Backward:
         return "\n".join(lines)
 
 
+@dataclass
+class Gradients:
+    """What has come back to each node: whole blocks added up, and pieces of blocks not yet put together."""
+
+    graph: Graph
+    whole: dict[Node, Node] = field(default_factory=dict)
+    pieces: dict[Node, list[tuple[int, Node]]] = field(default_factory=dict)
+
+    def add(self, node: Node, g: Node) -> None:
+        """One more contribution to the gradient of `node`."""
+        before = self.whole.get(node)
+        self.whole[node] = self.graph.add("add", before, g) if before else g
+
+    def add_piece(self, node: Node, start: int, g: Node) -> None:
+        """One more contribution to that of its numbers from `start` on."""
+        self.pieces.setdefault(node, []).append((start, g))
+
+    def of(self, node: Node | None) -> Node | None:
+        """The gradient of a node to which nothing more will come."""
+        left = sorted(self.pieces.pop(node, []), key=lambda piece: piece[0])
+        while left:
+            apart, rest, end = [], [], 0
+            for start, g in left:
+                if start >= end:
+                    apart.append((start, g))
+                    end = start + g.width
+                else:
+                    rest.append((start, g))
+            self.add(node, structure.join(self.graph, apart, node.width))
+            left = rest
+        return self.whole.get(node)
+
+
 def reverse(program: Program) -> Backward:
     """Gradients of the old states, the input and the leaves from those of the new states."""
     graph, forward = program.graph, len(program.graph.nodes)
-    gradients: dict[Node, Node] = {}
-
-    def accumulate(node: Node, g: Node) -> None:
-        gradients[node] = graph.add("add", gradients[node], g) if node in gradients else g
-
+    gradients = Gradients(graph)
     for i, node in enumerate(program.outputs):
-        accumulate(node, graph.add("gradient", width=node.width, detail=i))
+        gradients.add(node, graph.add("gradient", width=node.width, detail=i))
     matrices, rows = [], []
     for node in reversed(graph.nodes[:forward]):
-        g = gradients.get(node)
+        g = gradients.of(node)
         if g is None or node.operation in ("input", "state"):
             continue
         if node.operation == "row":
-            rows.append((node.detail, g))
+            if program.is_learned(node.detail):
+                rows.append((node.detail, structure.solid(graph, g)))
         elif node.operation == "product":
             (left,), (leaf, transposed) = node.inputs, node.detail
-            matrices.append((leaf, left, g))
-            accumulate(left, graph.add("product", g, width=left.width, detail=(leaf, not transposed)))
+            g = structure.solid(graph, g)
+            if program.is_learned(leaf):
+                matrices.append((leaf, left, g))
+            gradients.add(left, graph.add("product", g, width=left.width, detail=(leaf, not transposed)))
+        elif node.operation == "slice":
+            gradients.add_piece(node.inputs[0], node.detail, g)
         else:
-            parts = POINTWISE[node.operation].reverse(graph, node, g)
+            table = POINTWISE[node.operation].reverse if node.operation in POINTWISE else None
+            parts = (table or structure.REVERSE[node.operation])(graph, node, g)
             for part, share in zip(node.inputs, parts, strict=True):
                 if share is not None:
-                    accumulate(part, share)
-
-    def of(operation: str, number: int | None) -> Node | None:
-        node = graph.known.get((operation, (), number))
-        return gradients.get(node) if node else None
-
+                    gradients.add(part, share)
     states, used = [], set()
-    kept = {g for _, _, g in matrices} | {g for _, g in rows}
+    kept = {g.base for _, _, g in matrices} | {g.base for _, g in rows}
     for i in range(len(program.states)):
-        g = of("state", i)
-        if g is not None and (g.operation == "gradient" or g in used or g in kept):
+        g = gradients.of(graph.find("state", i))
+        if g is not None and (g.operation in ("gradient", *VIRTUAL) or g in used or g in kept):
             g = graph.own(g)
         used.add(g)
         states.append(g)
     matrices = [(leaf, left, settled(graph, g)) for leaf, left, g in matrices]
     rows = [(leaf, settled(graph, g)) for leaf, g in rows]
-    return Backward(graph, forward, tuple(states), of("input", None), tuple(matrices), tuple(rows))
+    inward = gradients.of(graph.find("input", None))
+    if inward is not None and (
+        inward.operation in ("gradient", *VIRTUAL) or inward in used or inward in kept
+    ):
+        inward = graph.own(inward)
+    return Backward(graph, forward, tuple(states), inward, tuple(matrices), tuple(rows))
 
 
 def settled(graph: Graph, g: Node) -> Node:
     """g, or a copy of it where it is an incoming gradient, which the next step overwrites."""
-    return graph.add("copy", g) if g.operation == "gradient" else g
+    return graph.add("copy", g) if g.base.operation == "gradient" else g

@@ -1,0 +1,220 @@
+"""The code of one step in one direction: where each node lies, and the lines of C++ that compute it."""
+
+from collections.abc import Iterable, Sequence
+
+from tensor_rnns.engine.compiled.graph import Node
+from tensor_rnns.engine.compiled.operations import POINTWISE
+from tensor_rnns.engine.compiled.plan import Loop, Product, Single, Step
+from tensor_rnns.engine.compiled.trace import Program
+
+ACCUMULATORS = 8
+
+
+class Room:
+    """Values of given widths, one behind another."""
+
+    def __init__(self) -> None:
+        self.width = 0
+        self.offsets: dict = {}
+
+    def take(self, key, width: int) -> int:
+        """The offset of `key`, new or known."""
+        if key not in self.offsets:
+            self.offsets[key] = self.width
+            self.width += width
+        return self.offsets[key]
+
+
+def further(place: str, by: int) -> str:
+    """A place `by` numbers of a row further on."""
+    return f"{place} + {by} * W" if by else place
+
+
+def results(step: Step) -> Sequence[Node]:
+    """The nodes that a step computes."""
+    if isinstance(step, Loop):
+        return step.nodes
+    return [step.target if isinstance(step, Product) else step.node]
+
+
+def readers(step: Step) -> Iterable[Node]:
+    """The nodes that a step reads from memory."""
+    if isinstance(step, Product):
+        return step.product.inputs
+    if isinstance(step, Single):
+        return step.node.inputs
+    return [part for node in step.nodes for part in node.inputs if part not in step.nodes]
+
+
+class Body:
+    """Lines of a step; `places` says where in memory the nodes are that have a place."""
+
+    def __init__(self, program: Program, places: dict[Node, str], packed: Room, scratch: Room) -> None:
+        self.program = program
+        self.places = dict(places)
+        self.packed = packed
+        self.scratch = scratch
+        self.lines: list[str] = []
+
+    def place(self, node: Node) -> str:
+        """Where a node lies, or the part of another that it is."""
+        if node.operation == "slice":
+            return further(self.place(node.inputs[0]), node.detail)
+        return self.places[node]
+
+    def write(self, steps: Sequence[Step], stored: Iterable[Node]) -> None:
+        """Append the lines of `steps`; `stored` nodes already have a place and are written there."""
+        onto = {step.onto: step.target for step in steps if isinstance(step, Product) and step.onto}
+        made = {node for step in steps for node in results(step)}
+        outside = set(stored) | set(onto) | {part.base for step in steps for part in readers(step)}
+        outside |= {node for step in steps if not isinstance(step, Loop) for node in results(step)}
+        within: dict[Node, tuple[Node, int]] = {}
+        for node in made:
+            if node.operation == "join":
+                for part, start in zip(node.inputs, node.detail, strict=True):
+                    if part in made and part not in self.places:
+                        within.setdefault(part, (node, start))
+
+        def settle(node: Node) -> str:
+            if node not in self.places:
+                if node in onto:
+                    self.places[node] = settle(onto[node])
+                elif node in within:
+                    whole, start = within[node]
+                    self.places[node] = further(settle(whole), start)
+                else:
+                    self.places[node] = f"scratch + {self.scratch.take(node, node.width)} * W"
+            return self.places[node]
+
+        for node in sorted(made & outside, key=lambda node: node.index):
+            settle(node)
+        for step in steps:
+            if isinstance(step, Product):
+                self.lines += self.product(step)
+            elif isinstance(step, Loop):
+                self.lines += self.loop(step, outside)
+            else:
+                self.lines += getattr(self, step.node.operation)(step.node)
+
+    def product(self, step: Product) -> list[str]:
+        """One product of matrices, once for each group of columns."""
+        (left,) = step.product.inputs
+        leaf, transposed = step.product.detail
+        rows, columns = self.program.leaves[leaf][:: -1 if transposed else 1]
+        matrix = f"packed + {self.packed.take((leaf, transposed), rows * columns)}"
+        onto = "true" if step.onto else "false"
+        return [
+            f"product<Block, {rows}, {columns}, {onto}>({further(self.place(left), i * rows)}, {matrix}, "
+            f"{further(self.places[step.target], i * columns)});  // %{step.target.index}"
+            for i in range(left.width // rows)
+        ]
+
+    def loop(self, step: Loop, outside: set[Node]) -> list[str]:
+        """One pass over the numbers of a width."""
+        names: dict[Node, str] = {}
+        lines = []
+
+        def get(node: Node) -> str:
+            if node not in names:
+                names[node] = f"a{node.index}"
+                lines.append(f"const Vec a{node.index} = {self.number(node)};")
+            return names[node]
+
+        for node in step.nodes:
+            number = f"real({float(node.detail)!r})" if isinstance(node.detail, float) else ""
+            code = POINTWISE[node.operation].code.format(*map(get, node.inputs), n=number)
+            lines.append(f"const Vec a{node.index} = {code};")
+            names[node] = f"a{node.index}"
+            if node in outside:
+                lines.append(f"put({self.places[node]}, i, a{node.index});")
+        head = f"for (int j = 0; j < {step.width}; ++j)"
+        inner = "  for (int v = 0, i = j * V; v < V; ++v, ++i) {"
+        return [head, inner, *(f"    {line}" for line in lines), "  }"]
+
+    def number(self, node: Node) -> str:
+        """The C++ of number j of a node."""
+        j = "j"
+        while node.operation in ("slice", "spread"):
+            if node.operation == "slice":
+                j = f"({j} + {node.detail})"
+            else:
+                _, count, inner = node.detail
+                outer = f"{j} / {count * inner} * {inner}" if node.detail[0] > 1 else ""
+                rest = f"{j} % {inner}" if inner > 1 else ""
+                j = f"({' + '.join(filter(None, (outer, rest))) or '0'})"
+            node = node.inputs[0]
+        if node.operation == "row":
+            return f"splat<Vec>(packed[{self.packed.take((node.detail, False), node.width)} + {j}])"
+        return f"at<Vec>({self.places[node]}, {'i' if j == 'j' else f'{j} * V + v'})"
+
+    def join(self, node: Node) -> list[str]:
+        """Blocks that were not computed in their place are copied to it; gaps are cleared."""
+        place, lines, end = self.places[node], [], 0
+        for part, start in zip(node.inputs, node.detail, strict=True):
+            lines.append(f"clear({further(place, end)}, {start - end} * W);" if start > end else "")
+            target = further(place, start)
+            copied = self.place(part) != target
+            lines.append(f"copy({target}, {self.place(part)}, {part.width} * W);" if copied else "")
+            end = start + part.width
+        lines.append(f"clear({further(place, end)}, {node.width - end} * W);" if node.width > end else "")
+        return [line for line in lines if line]
+
+    def pick(self, node: Node) -> list[str]:
+        """A copy by a table of places."""
+        table = f"places{node.index}"
+        return [
+            f"static constexpr int {table}[] = {{{', '.join(map(str, node.detail))}}};",
+            f"pick<Block>({node.width}, {table}, {self.place(node.inputs[0])}, {self.places[node]});",
+        ]
+
+    def sum(self, node: Node) -> list[str]:
+        """Sums over the middle axis."""
+        sizes = ", ".join(map(str, node.detail))
+        operands = f"{self.place(node.inputs[0])}, {self.places[node]}"
+        return [f"sums<Block, {sizes}>({operands});  // %{node.index}"]
+
+    def greatest(self, node: Node) -> list[str]:
+        """The greatest over the middle axis."""
+        sizes = ", ".join(map(str, node.detail))
+        operands = f"{self.place(node.inputs[0])}, {self.places[node]}"
+        return [f"greatest<Block, {sizes}>({operands});  // %{node.index}"]
+
+    def contract(self, node: Node) -> list[str]:
+        """Sums of products of two blocks: loops over the result outside, over what is added up inside."""
+        sizes, of_a, of_b, onto = node.detail
+        left, right = (self.place(part) for part in node.inputs)
+        axes = range(len(sizes))
+        outer = sorted((k for k in axes if onto[k]), key=lambda k: -onto[k])
+        added = sorted((k for k in axes if not onto[k]), key=lambda k: -max(of_a[k], of_b[k]))
+        last = outer.pop() if outer else None
+        count = sizes[last] if last is not None else 1
+        wide = min(count, ACCUMULATORS)
+
+        def index(strides: Sequence[int], chosen: Iterable[int], more: str = "0") -> str:
+            return " + ".join([f"i{k} * {strides[k]}" for k in chosen if strides[k]] or [more])
+
+        step = (onto, of_a, of_b)
+        unit = [strides[last] if last is not None else 0 for strides in step]
+        head = [f"for (int i{k} = 0; i{k} < {sizes[k]}; ++i{k})" for k in outer]
+        inner = [f"for (int i{k} = 0; i{k} < {sizes[k]}; ++i{k})" for k in added]
+        tile = [
+            "Vec c[N] = {};",
+            *inner,
+            f"  UNROLL for (int n = 0; n < N; ++n) c[n] += "
+            f"at<Vec>({left}, (({index(of_a, [*outer, *added])}) + (first + n) * {unit[1]}) * V + v) * "
+            f"at<Vec>({right}, (({index(of_b, [*outer, *added])}) + (first + n) * {unit[2]}) * V + v);",
+            f"UNROLL for (int n = 0; n < N; ++n) "
+            f"put({self.places[node]}, (({index(onto, outer)}) + (first + n) * {unit[0]}) * V + v, c[n]);",
+        ]
+        blocks = [(0, count - count % wide, wide), (count - count % wide, count, count % wide)]
+        lines = []
+        for first, end, width in blocks:
+            if first < end:
+                lines += [
+                    f"for (int first = {first}; first < {end}; first += {width})",
+                    "  for (int v = 0; v < V; ++v) {",
+                    f"    constexpr int N = {width};",
+                    *(f"    {line}" for line in tile),
+                    "  }",
+                ]
+        return [*head, "{", *(f"  {line}" for line in lines), "}"] if head else lines

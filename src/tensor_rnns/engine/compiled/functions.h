@@ -1,0 +1,102 @@
+// ---- functions of a vector -------------------------------------------------------------------------------
+
+// e^x to 2 ulp, by x = n log 2 + r; 0 and infinity outside the range of `real`, NaN stays.
+template <class Vec> static INLINE Vec exponential(Vec x) {
+  using Whole = whole_of<Vec>;
+  constexpr bool single = sizeof(real) == 4;
+  constexpr real low = single ? -86.5 : -707.5, high = single ? 88.72283 : 709.78271289338397;
+  constexpr real magic = single ? 12582912.0 : 6755399441055744.0;  // 1.5 * 2^(digits - 1): rounds to whole numbers
+  constexpr real log2_high = single ? 0.693359375 : 0.693145751953125;
+  constexpr real log2_low = single ? -2.12194440e-4 : 1.42860682030941723212e-6;
+  const Vec inside = x < low ? splat<Vec>(low) : x > high ? splat<Vec>(high) : x;
+  const Vec shifted = inside * real(1.4426950408889634) + magic;
+  const Vec n = shifted - magic;
+  const Vec r = (inside - n * log2_high) - n * log2_low;
+  Vec p;
+  if constexpr (single) {
+    p = splat<Vec>(real(1.9875691500e-4));
+    p = p * r + real(1.3981999507e-3);
+    p = p * r + real(8.3334519073e-3);
+    p = p * r + real(4.1665795894e-2);
+    p = p * r + real(1.6666665459e-1);
+    p = p * r + real(5.0000001201e-1);
+    p = p * (r * r) + (r + real(1));
+  } else {
+    constexpr double inverse_factorials[] = {1 / 6227020800.0, 1 / 479001600.0, 1 / 39916800.0, 1 / 3628800.0,
+      1 / 362880.0, 1 / 40320.0, 1 / 5040.0, 1 / 720.0, 1 / 120.0, 1 / 24.0, 1 / 6.0, 0.5};
+    p = splat<Vec>(real(inverse_factorials[0]));
+    UNROLL for (int i = 1; i < 12; ++i) p = p * r + real(inverse_factorials[i]);
+    p = p * (r * r) + (r + real(1));
+  }
+  constexpr int mantissa = single ? 23 : 52;
+  constexpr whole one_below = whole(single ? 126 : 1022) << mantissa;  // 2^(n - 1), so that n may be the largest
+  const Vec scale = (Vec)(((Whole)shifted << mantissa) + one_below);
+  const Vec y = (p * scale) * real(2);
+  return x < low ? splat<Vec>(0) : x > high ? splat<Vec>(std::numeric_limits<real>::infinity()) : y;
+}
+
+template <class Vec> static INLINE Vec sigmoid(Vec x) { return real(1) / (real(1) + exponential(-x)); }
+
+// 1 - 2 / (1 + e^2x); near zero, where that cancels, a polynomial or a quotient of two (Cephes).
+template <class Vec> static INLINE Vec hyperbolic_tangent(Vec x) {
+  const Vec far = real(1) - real(2) / (real(1) + exponential(x + x));
+  const Vec z = x * x;
+  Vec near;
+  if constexpr (sizeof(real) == 4) {
+    near = splat<Vec>(real(-5.70498872745e-3));
+    near = near * z + real(2.06390887954e-2);
+    near = near * z + real(-5.37397155531e-2);
+    near = near * z + real(1.33314422036e-1);
+    near = near * z + real(-3.33332819422e-1);
+    near = near * z * x + x;
+  } else {
+    Vec p = splat<Vec>(real(-9.64399179425052238628e-1));
+    p = p * z + real(-9.92877231001918586564e1);
+    p = p * z + real(-1.61468768441708447952e3);
+    Vec q = z + real(1.12811678491632931402e2);
+    q = q * z + real(2.23548839060100448583e3);
+    q = q * z + real(4.84406305325125486048e3);
+    near = x + x * z * (p / q);
+  }
+  return (x < real(0.625)) & (x > real(-0.625)) ? near : far;
+}
+
+template <class Vec> static INLINE Vec square_root(Vec x) {
+  Vec y;
+  UNROLL for (int i = 0; i < lanes<Vec>; ++i) y[i] = std::sqrt(x[i]);
+  return y;
+}
+
+// log x to 2 ulp, by x = 2^n m with m in [sqrt 1/2, sqrt 2) and the odd powers of (m - 1) / (m + 1); -infinity for 0,
+// NaN below. Denormals are zero here.
+template <class Vec> static INLINE Vec logarithm(Vec x) {
+  using Whole = whole_of<Vec>;
+  constexpr bool single = sizeof(real) == 4;
+  constexpr int mantissa = single ? 23 : 52;
+  constexpr whole root_half = single ? whole(0x3f3504f3) : whole(0x3fe6a09e667f3bcdLL);
+  const Whole n = ((Whole)x - root_half) >> mantissa;
+  const Vec m = (Vec)((Whole)x - (n << mantissa));
+  const Vec exponent = __builtin_convertvector(n, Vec);
+  const Vec s = (m - real(1)) / (m + real(1)), z = s * s;
+  constexpr int terms = single ? 5 : 11;
+  Vec p = splat<Vec>(real(1) / real(2 * terms + 1));
+  UNROLL for (int i = terms - 1; i > 0; --i) p = p * z + real(1) / real(2 * i + 1);
+  constexpr real log2_high = single ? 0.693359375 : 0.693145751953125;
+  constexpr real log2_low = single ? -2.12194440e-4 : 1.42860682030941723212e-6;
+  const Vec y = exponent * log2_high + (exponent * log2_low + (s + s) * (p * z) + (s + s));
+  constexpr real infinite = std::numeric_limits<real>::infinity();
+  const Vec outside = x == real(0) ? splat<Vec>(-infinite) : x == infinite ? x : splat<Vec>(0) / real(0);
+  return (x > real(0)) & (x < infinite) ? y : outside;
+}
+
+// log(1 + e^x), exact far out on both sides.
+template <class Vec> static INLINE Vec soft_positive_part(Vec x) {
+  const Vec e = exponential(x > 0 ? -x : x), u = real(1) + e;
+  const Vec small = u == real(1) ? e : logarithm(u) * (e / (u - real(1)));
+  return (x < 0 ? Vec{} : x) + small;
+}
+
+// A NaN stays a NaN, so that a replica that diverges is seen.
+template <class Vec> static INLINE Vec positive_part(Vec x) { return x < 0 ? Vec{} : x; }
+template <class Vec> static INLINE Vec where_positive(Vec g, Vec y) { return y <= 0 ? Vec{} : g; }
+

@@ -1,0 +1,178 @@
+"""Expressions of parameters alone: torch evaluates them once a call, outside the scan, gradients by torch."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from tensor_rnns.engine.compiled.record import Call, Value
+
+aten = torch.ops.aten
+ALIKE = {
+    aten.add.Tensor, aten.sub.Tensor, aten.mul.Tensor, aten.div.Tensor, aten.neg.default, aten.relu.default,
+    aten.sqrt.default, aten.rsub.Scalar, aten.clone.default, aten.detach.default,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A parameter-only value as the kernel reads it: a matrix `shape`.
+
+    `first` takes it from a value that repeats one matrix or row for each row of the batch.
+    """
+
+    value: Value
+    shape: tuple[int, int]
+    first: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.value.name} {list(self.value.shape)}"
+
+
+@dataclass(frozen=True)
+class Hoisted:
+    """The parameter-only expressions of a step, in order, and the leaves that the kernel reads.
+
+    `outside` are tensors that the step took from elsewhere; they have no replica axis.
+    """
+
+    calls: tuple[Value, ...]
+    leaves: tuple[Leaf, ...]
+    outside: Mapping[Value, Tensor]
+
+    def __call__(self, params: Mapping[str, Tensor], replicas: int) -> list[Tensor]:
+        """The leaves, each [S, rows, columns], of parameters [S, ...], with gradients."""
+        if not self.calls:
+            return self.evaluate(params, replicas)
+        return list(Evaluated.apply(self, replicas, tuple(params), *params.values()))
+
+    def evaluate(self, params: Mapping[str, Tensor], replicas: int) -> list[Tensor]:
+        """The leaves by torch.
+
+        Only operations without rounding that depends on the number of replicas are made for all at once; the
+        others one replica at a time, so that a replica's bits do not depend on its neighbours.
+        """
+        dtype = next(iter(params.values())).dtype
+        found: dict[Value, Tensor] = {}
+
+        def get(part: Any) -> Any:
+            if isinstance(part, tuple):
+                return [get(entry) for entry in part]
+            if not isinstance(part, Value):
+                return part
+            if part in self.outside:
+                return self.outside[part].unsqueeze(0)
+            return found[part] if part.call else params[part.name]
+
+        for value in self.calls:
+            found[value] = stacked(value, get, replicas)
+        leaves = []
+        for leaf in self.leaves:
+            tensor = get(leaf.value).to(dtype)
+            tensor = tensor[:, 0] if leaf.first else tensor
+            if tensor.shape != (replicas, *leaf.shape):
+                tensor = tensor.reshape(len(tensor), *leaf.shape).expand(replicas, *leaf.shape)
+            leaves.append(tensor)
+        return leaves
+
+
+def stacked(value: Value, get: Any, replicas: int) -> Tensor:
+    """The value [S, ...] of a call, or [1, ...] where it depends on no parameter."""
+    call = value.call
+    count = replicas if value.learned else 1
+    arguments = tuple(get(part) for part in call.arguments)
+    options = {name: get(part) for name, part in call.options.items()}
+    if (moved := movement(call, arguments, count)) is not None:
+        return moved
+    shapes = {part.shape for part in call.values}
+    if call.target in ALIKE and len(shapes) == 1 and value.learned:
+        return call.target(*arguments, **options)
+
+    def alone(part: Any, s: int) -> Any:
+        if isinstance(part, list):
+            return [alone(entry, s) for entry in part]
+        return part[s if len(part) > 1 else 0] if isinstance(part, Tensor) else part
+
+    results = []
+    for s in range(count):
+        own = [alone(part, s) for part in arguments]
+        results.append(call.target(*own, **{name: alone(part, s) for name, part in options.items()}))
+    return torch.stack(results)
+
+
+def movement(call: Call, arguments: tuple, count: int) -> Tensor | None:
+    """The result of a call that only moves numbers, made with the replica axis in front; None for others."""
+    first = call.values[0] if call.values else None
+    axes = len(first.shape) if first else 0
+
+    def axis(place: int, default: int = 0) -> int:
+        dim = arguments[place] if len(arguments) > place else default
+        return dim - axes if dim >= 0 else dim
+
+    target, x, rest = call.target, arguments[0] if arguments else None, arguments[1:]
+    if target is aten.t.default:
+        return x.mT if axes == 2 else x
+    if target is aten.transpose.int:
+        return x.transpose(axis(1), axis(2))
+    if target in (aten.slice.Tensor, aten.select.int):
+        return target(x, axis(1), *rest[1:])
+    if target is aten.unsqueeze.default:
+        return x.unsqueeze(rest[0] + 1 if rest[0] >= 0 else rest[0])
+    if target in (aten.view.default, aten._unsafe_view.default, aten.reshape.default):
+        return x.reshape(len(x), *rest[0])
+    if target is aten.expand.default:
+        missing = [1] * (len(rest[0]) - axes)
+        return x.reshape(len(x), *missing, *x.shape[1:]).expand(len(x), *rest[0])
+    if target is aten.permute.default:
+        return x.permute(0, *(dim % axes + 1 for dim in rest[0]))
+    return None
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Sums in torch may depend on the number of threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+class Evaluated(torch.autograd.Function):
+    """`Hoisted.evaluate` as one node of the graph, in one thread both ways."""
+
+    @staticmethod
+    def forward(ctx, hoisted: Hoisted, replicas: int, names: tuple[str, ...], *values: Tensor):
+        """The leaves."""
+        wanted = ctx.needs_input_grad[3:]
+        own = [value.detach().requires_grad_(want) for value, want in zip(values, wanted, strict=True)]
+        with torch.enable_grad(), one_thread():
+            leaves = hoisted.evaluate(dict(zip(names, own, strict=True)), replicas)
+        ctx.own, ctx.leaves = own, leaves
+        return tuple(leaf.detach() for leaf in leaves)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, *gradients: Tensor | None):
+        """Of the parameters."""
+        pairs = [
+            (leaf, g)
+            for leaf, g in zip(ctx.leaves, gradients, strict=True)
+            if leaf.requires_grad and g is not None
+        ]
+        wanted = [value for value in ctx.own if value.requires_grad]
+        with one_thread():
+            found = torch.autograd.grad(
+                [leaf for leaf, _ in pairs],
+                wanted,
+                [g for _, g in pairs],
+                retain_graph=True,
+                allow_unused=True,
+            )
+        left = iter(found)
+        return None, None, None, *(next(left) if value.requires_grad else None for value in ctx.own)

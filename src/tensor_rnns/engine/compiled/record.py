@@ -1,0 +1,175 @@
+"""What a step of a cell does, as aten operations on values that may be looked at."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from tensor_rnns.engine.compiled.operations import Unsupported
+
+aten = torch.ops.aten
+ROWS = 7
+FILLS = {
+    aten.ones_like.default: 1.0,
+    aten.zeros_like.default: 0.0,
+    aten.new_ones.default: 1.0,
+    aten.new_zeros.default: 0.0,
+}
+
+
+@dataclass(frozen=True)
+class Call:
+    """One recorded operation; `arguments` hold a Value where the step had a tensor."""
+
+    target: Any
+    arguments: tuple[Any, ...]
+    options: dict[str, Any]
+
+    @property
+    def values(self) -> list["Value"]:
+        """Every value among the arguments and options."""
+        found: list[Value] = []
+        stack = [*self.arguments, *self.options.values()]
+        while stack:
+            part = stack.pop(0)
+            if isinstance(part, Value):
+                found.append(part)
+            elif isinstance(part, list | tuple):
+                stack = [*part, *stack]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """A tensor of the step: a placeholder or a tensor from outside (`name`), or the result of a call.
+
+    It is `constant` if it depends on parameters alone, and `learned` if it depends on any.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    constant: bool
+    learned: bool
+    call: Call | None = None
+
+
+def split(x: Tensor, size: int, dim: int = 0) -> list[Tensor]:
+    """Slices of `size` numbers."""
+    return [x.narrow(dim, i, min(size, x.shape[dim] - i)) for i in range(0, x.shape[dim], size)]
+
+
+def split_with_sizes(x: Tensor, sizes: list[int], dim: int = 0) -> list[Tensor]:
+    """Slices of these sizes."""
+    starts = [sum(sizes[:i]) for i in range(len(sizes))]
+    return [x.narrow(dim, start, size) for start, size in zip(starts, sizes, strict=True)]
+
+
+def softmax(x: Tensor, dim: int, half_to_float: bool = False) -> Tensor:
+    """e^x over its sum, with the greatest x taken off first."""
+    e = torch.exp(x - x.amax(dim, keepdim=True).detach())
+    return e / e.sum(dim, keepdim=True)
+
+
+def logsumexp(x: Tensor, dim: int | list[int], keepdim: bool = False) -> Tensor:
+    """log sum e^x, with the greatest x taken off first."""
+    most = x.amax(dim, keepdim=True).detach()
+    found = torch.log(torch.exp(x - most).sum(dim, keepdim=True)) + most
+    return found if keepdim else found.squeeze(dim)
+
+
+def vector_norm(x: Tensor, order: float = 2, dim: Any = None, keepdim: bool = False, **_: Any) -> Tensor:
+    """The root of the sum of squares; no other norm is known."""
+    if order != 2 or dim is None:
+        raise Unsupported(f"aten.linalg_vector_norm.default of order {order} over {dim}")
+    return torch.sqrt((x * x).sum(dim, keepdim=keepdim))
+
+
+def layer_norm(
+    x: Tensor, shape: list[int], weight: Tensor | None, bias: Tensor | None, epsilon: float
+) -> tuple[Tensor, ...]:
+    """Mean 0 and variance 1 over the last axes, then weight and bias."""
+    dims = list(range(-len(shape), 0))
+    centred = x - x.mean(dims, keepdim=True)
+    y = centred / torch.sqrt((centred * centred).mean(dims, keepdim=True) + epsilon)
+    y = y if weight is None else y * weight
+    return (y if bias is None else y + bias,) * 3
+
+
+EXPANSIONS: dict[Any, Callable[..., Any]] = {
+    aten.split.Tensor: split,
+    aten.split_with_sizes.default: split_with_sizes,
+    aten.unbind.int: lambda x, dim=0: [x.select(dim, i) for i in range(x.shape[dim])],
+    aten.stack.default: lambda parts, dim=0: torch.cat([part.unsqueeze(dim) for part in parts], dim),
+}
+EXPANDED_BLOCKS: dict[Any, Callable[..., Any]] = {
+    aten._softmax.default: softmax,
+    aten._log_softmax.default: lambda x, dim, half: x - logsumexp(x, dim, True),
+    aten.logsumexp.default: logsumexp,
+    aten.linalg_vector_norm.default: vector_norm,
+    aten.native_layer_norm.default: layer_norm,
+    aten.elu.default: lambda x, alpha=1, *_: torch.where(x > 0, x, alpha * (torch.exp(x) - 1)),
+    aten.log_sigmoid_forward.default: lambda x: (-torch.nn.functional.softplus(-x),) * 2,
+    aten.hardtanh.default: lambda x, low=-1, high=1: torch.clamp(x, low, high),
+}
+
+
+class Recorder(TorchDispatchMode):
+    """Records every aten operation between entering and leaving.
+
+    Operations with several results, and on blocks those in EXPANDED_BLOCKS, are recorded as simpler ones.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.values: dict[int, Value] = {}
+        self.calls: list[Value] = []
+        self.alive: dict[Value, Tensor] = {}
+
+    def name(self, tensor: Tensor, value: Value) -> Value:
+        """Let `value` stand for `tensor`."""
+        self.values[id(tensor)] = value
+        self.alive[value] = tensor
+        return value
+
+    def value(self, thing: Any) -> Any:
+        """The value of a tensor, one from outside the step too; anything else as it is."""
+        if not isinstance(thing, Tensor):
+            return tuple(map(self.value, thing)) if isinstance(thing, list | tuple) else thing
+        if id(thing) not in self.values:
+            label = f"tensor from outside {list(thing.shape)}"
+            return self.name(thing, Value(label, tuple(thing.shape), constant=True, learned=False))
+        return self.values[id(thing)]
+
+    def __torch_dispatch__(
+        self, target: Any, types: Any, args: tuple = (), kwargs: dict | None = None
+    ) -> Any:
+        options = {name: self.value(thing) for name, thing in (kwargs or {}).items()}
+        call = Call(target, tuple(map(self.value, args)), options)
+        constant = all(part.constant for part in call.values)
+        expansion = EXPANSIONS.get(target) or (None if constant else EXPANDED_BLOCKS.get(target))
+        if expansion:
+            with self:
+                return expansion(*args, **(kwargs or {}))
+        if target._can_decompose():
+            with self:
+                return target.decompose(*args, **(kwargs or {}))
+        result = target(*args, **(kwargs or {}))
+        if target in FILLS and (not result.dim() or result.shape[0] % ROWS):
+            with self:
+                return torch.full(result.shape, FILLS[target])
+        if not isinstance(result, Tensor) or target._schema.is_mutable:
+            raise Unsupported(str(target))
+        label = f"{target.overloadpacket.__name__}({', '.join(describe(part) for part in call.arguments)})"
+        learned = any(part.learned for part in call.values)
+        self.calls.append(self.name(result, Value(label, tuple(result.shape), constant, learned, call)))
+        return result
+
+
+def describe(part: Any) -> str:
+    """An argument of a call in words."""
+    if isinstance(part, tuple):
+        return f"[{', '.join(map(describe, part))}]"
+    return part.name if isinstance(part, Value) else str(part)

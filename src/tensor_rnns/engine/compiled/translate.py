@@ -1,0 +1,214 @@
+"""From the recorded operations of a step to nodes."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tensor_rnns.engine.compiled import structure
+from tensor_rnns.engine.compiled.graph import Graph, Node
+from tensor_rnns.engine.compiled.hoist import Leaf
+from tensor_rnns.engine.compiled.names import ATEN, is_number
+from tensor_rnns.engine.compiled.operations import Unsupported, fill, scaled
+from tensor_rnns.engine.compiled.record import FILLS, ROWS, Call, Recorder, Value
+
+aten = torch.ops.aten
+MUCH = 1 << 40
+MOVES = {
+    aten.view.default, aten._unsafe_view.default, aten.reshape.default, aten.transpose.int, aten.t.default,
+    aten.permute.default, aten.slice.Tensor, aten.select.int, aten.unsqueeze.default, aten.squeeze.default,
+    aten.squeeze.dim, aten.squeeze.dims, aten.expand.default, aten.clone.default, aten.alias.default,
+    aten.index.Tensor, aten.index_select.default, aten.roll.default, aten.flip.default, aten.cat.default,
+    aten.repeat.default, aten.diagonal.default, aten.unfold.default, aten.constant_pad_nd.default,
+}  # fmt: skip
+SUMS = {aten.sum.dim_IntList, aten.mean.dim, aten.amax.default}
+
+
+class Translator:
+    """Turns recorded values into nodes."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.recorder = recorder
+        self.graph = Graph()
+        self.nodes: dict[Value, Node] = {}
+        self.leaves: dict[Leaf, int] = {}
+
+    def leaf(self, value: Value, shape: tuple[int, int], first: bool = False) -> int:
+        """The number of a parameter-only value among the leaves."""
+        return self.leaves.setdefault(Leaf(value, shape, first), len(self.leaves))
+
+    def node(self, value: Value) -> Node:
+        """The node of a value; a parameter-only one is a row."""
+        if value not in self.nodes:
+            self.nodes[value] = self.row(value) if value.constant else self.translate(value)
+        return self.nodes[value]
+
+    def row(self, value: Value) -> Node:
+        """A parameter-only value beside blocks, the same for every row of the batch."""
+        repeated = self.is_repeated(value)
+        width = math.prod(value.shape[1:] if repeated else value.shape)
+        return self.graph.add("row", width=width, detail=self.leaf(value, (1, width), repeated))
+
+    def is_repeated(self, value: Value) -> bool:
+        """Whether a parameter-only value has the axis of the batch."""
+        return len(value.shape) > 1 and value.shape[0] == ROWS
+
+    def axes(self, value: Value) -> tuple[int, ...]:
+        """The axes of a value after that of the batch; a batch that took axes in gives them back."""
+        if value.constant:
+            return value.shape[1:] if self.is_repeated(value) else value.shape
+        if not value.shape or value.shape[0] % ROWS:
+            raise Unsupported(f"{value.call and value.call.target}: the batch is not the first axis")
+        more = value.shape[0] // ROWS
+        return value.shape[1:] if more == 1 else (more, *value.shape[1:])
+
+    def spread(self, value: Value, shape: tuple[int, ...]) -> Node:
+        """The node of a value with the axes `shape`, by the rules of broadcasting."""
+        node, axes = self.node(value), list(self.axes(value))
+        while value.constant and len(axes) > len(shape) and axes[0] == 1:
+            axes = axes[1:]
+        if len(axes) > len(shape):
+            raise Unsupported(f"{value.name} {list(value.shape)} beside a block of the batch")
+        axes = [1] * (len(shape) - len(axes)) + axes
+        for i, size in enumerate(shape):
+            if axes[i] != size:
+                if axes[i] != 1:
+                    raise Unsupported(f"{value.name} {list(value.shape)} beside a block of the batch")
+                node = structure.spread(self.graph, node, math.prod(axes[:i]), size, math.prod(axes[i + 1 :]))
+                axes[i] = size
+        return node
+
+    def translate(self, value: Value) -> Node:
+        """The node of a call that depends on the input or the state."""
+        call = value.call
+        if call.target in (aten.mm.default, aten.addmm.default) and not call.options:
+            return self.product(value, call)
+        if call.target is aten.bmm.default:
+            return self.batched_product(*call.arguments)
+        if call.target in MOVES:
+            return self.moved(call)
+        if call.target in FILLS:
+            return fill(self.graph, math.prod(self.axes(value)), FILLS[call.target])
+        if call.target in (aten.full_like.default, aten.new_full.default):
+            return fill(self.graph, math.prod(self.axes(value)), call.arguments[-1])
+        if call.target in SUMS:
+            return self.reduced(call, *call.arguments)
+        if call.target not in ATEN:
+            raise Unsupported(str(call.target))
+        return self.pointwise(value, call)
+
+    def pointwise(self, value: Value, call: Call) -> Node:
+        """An operation on each number by itself."""
+        shape = self.axes(value)
+
+        def get(part: Any) -> Any:
+            if isinstance(part, Value):
+                node = self.spread(part, shape)
+                if not part.constant and len(part.shape) != len(value.shape):
+                    raise Unsupported(f"{call.target} of blocks with different axes")
+                return node
+            if is_number(part) or part is None:
+                return part
+            raise Unsupported(f"the argument {part!r} of {call.target}")
+
+        options = {name: get(part) for name, part in call.options.items()}
+        arguments = [get(part) for part in call.arguments]
+        try:
+            return ATEN[call.target](self.graph, *arguments, **options)
+        except TypeError as error:
+            raise Unsupported(f"{call.target} with {call.options}") from error
+
+    def product(self, value: Value, call: Call) -> Node:
+        """Block times parameter matrix, once for each of the axes that the batch took in; plus a row."""
+        *bias, left, right = call.arguments
+        if not right.constant or left.constant:
+            raise Unsupported(f"{call.target} other than block times parameter matrix")
+        node = self.times(left, right, right.shape)
+        if not bias:
+            return node
+        return self.graph.add("add", node, self.spread(bias[0], self.axes(value)))
+
+    def times(self, left: Value, right: Value, shape: tuple[int, int], first: bool = False) -> Node:
+        """Block [.., K] times parameter matrix [K, N]."""
+        node = structure.solid(self.graph, self.node(left))
+        leaf = self.leaf(right, shape, first)
+        return self.graph.add("product", node, width=node.width // shape[0] * shape[1], detail=(leaf, False))
+
+    def batched_product(self, left: Value, right: Value) -> Node:
+        """A product of matrices for each row of the batch, or of blocks with a repeated parameter matrix."""
+        if (left.constant and right.constant) or left.shape[0] % ROWS or right.shape[0] % ROWS:
+            raise Unsupported("aten.bmm.default other than one product for each row of the batch")
+        if right.constant:
+            return self.times(left, right, right.shape[1:], first=True)
+        graph, rows, (_, k, m) = self.graph, left.shape[1], right.shape
+        groups = right.shape[0] // ROWS
+        a = structure.spread(graph, self.node(left), groups * rows * k, m, 1)
+        b = structure.spread(graph, self.node(right), groups, rows, k * m)
+        return structure.total(graph, graph.add("multiply", a, b), groups * rows, k, m)
+
+    def reduced(self, call: Call, value: Value, dims: Any, keepdim: bool = False, **_: Any) -> Node:
+        """A sum, mean or greatest over axes other than the batch, one after another."""
+        node, axes = self.node(value), list(self.axes(value))
+        extra = len(axes) + 1 - len(value.shape)
+        dims = [dims] if isinstance(dims, int) else dims or ()
+        places = sorted((dim % len(value.shape) for dim in dims), reverse=True)
+        if not places or places[-1] == 0 or call.options.get("dtype"):
+            raise Unsupported(f"{call.target} over {list(dims)} of {list(value.shape)}")
+        count = math.prod(value.shape[place] for place in places)
+        for place in places:
+            i = place - 1 + extra
+            layout = (math.prod(axes[:i]), axes[i], math.prod(axes[i + 1 :]))
+            how = structure.greatest if call.target is aten.amax.default else structure.total
+            node = how(self.graph, node, *layout)
+            axes[i] = 1
+        return scaled(self.graph, node, 1 / count) if call.target is aten.mean.dim else node
+
+    def moved(self, call: Call) -> Node:
+        """What an operation that only moves numbers gives, found by moving their places."""
+        sources: list[Node] = []
+        total = 0
+
+        def places(value: Value) -> Tensor:
+            nonlocal total
+            node = self.node(value)
+            own = torch.arange(total, total + node.width).expand(ROWS, -1)
+            sources.append(node)
+            total += node.width
+            shape = value.shape
+            if value.constant and not self.is_repeated(value):
+                return own[0].reshape(shape)
+            return (own + torch.arange(ROWS).unsqueeze(1) * MUCH).reshape(shape)
+
+        def get(part: Any) -> Any:
+            if isinstance(part, tuple):
+                return [get(entry) for entry in part]
+            if not isinstance(part, Value):
+                return part
+            whole = not self.recorder.alive[part].is_floating_point()
+            return self.recorder.alive[part] if part.constant and whole else places(part)
+
+        arguments = [get(part) for part in call.arguments]
+        if call.target is aten.constant_pad_nd.default:
+            if any(arguments[2:]):
+                raise Unsupported(f"{call.target} with {arguments[2]}")
+            arguments[2:] = [-1]
+        found = call.target(*arguments, **{name: get(part) for name, part in call.options.items()})
+        return self.gathered(call, sources, found)
+
+    def gathered(self, call: Call, sources: Sequence[Node], found: Tensor) -> Node:
+        """The node of places among joined sources; each row of the batch must read itself alone."""
+        if not found.dim() or found.shape[0] % ROWS or found.numel() == 0:
+            raise Unsupported(f"{call.target}: the batch is not the first axis")
+        table = found.reshape(ROWS, -1)
+        own = torch.arange(ROWS).unsqueeze(1) * MUCH
+        from_rows = torch.where((table < MUCH) & (table[:1] == table), table, table - own)
+        if not torch.equal(from_rows, from_rows[:1].expand_as(from_rows)):
+            raise Unsupported(f"{call.target}: rows of the batch are mixed")
+        width = sum(node.width for node in sources)
+        starts = [sum(node.width for node in sources[:i]) for i in range(len(sources))]
+        whole = sources[0]
+        if len(sources) > 1:
+            whole = structure.join(self.graph, list(zip(starts, sources, strict=True)), width)
+        return structure.pick(self.graph, whole, tuple(from_rows[0].tolist()))

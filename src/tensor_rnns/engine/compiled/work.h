@@ -1,0 +1,83 @@
+// ---- work ------------------------------------------------------------------------------------------------
+
+// Denormals count as zero in this thread while it lives.
+struct Flushed {
+#if defined(__SSE__)
+  unsigned before = _mm_getcsr();
+  Flushed() { _mm_setcsr(before | 0x8040); }
+  ~Flushed() { _mm_setcsr(before); }
+#endif
+};
+
+// f(item, thread) for each item; threads end with the call, so that a fork between calls is safe.
+template <class F> static void in_parallel(long items, long threads, F f) {
+  std::atomic<long> next{0};
+  auto work = [&](long thread) {
+    Flushed flushed;
+    for (long item; (item = next++) < items;) f(item, thread);
+  };
+  std::vector<std::thread> others;
+  for (long thread = 1; thread < threads && thread < items; ++thread) {
+    try {
+      others.emplace_back(work, thread);
+    } catch (const std::system_error&) {
+      break;
+    }
+  }
+  work(0);
+  for (auto& other : others) other.join();
+}
+
+// One call: `steps` of time, every pointer as the caller of `run_forward` and `run_backward` lays it out.
+struct Call {
+  long steps, replicas, batch, threads;
+  long keep;   // whether every step stays on the tape, for the way back
+  long every;  // whether outputs and their gradients are those of every step, or of the last
+  const real* inputs;
+  long input_step, input_replica, input_row;  // strides of `inputs`
+  const real* const* leaves;
+  const long* strides;           // of each leaf: replica, row, column
+  const real* const* initial;    // states [S, B, width] before the first step
+  real* tape;                    // what a step keeps
+  real* states;                  // states before and after each step
+  real* packed;                  // leaves of each replica in the order of the code
+  real* arena;                   // room of each thread
+  real* sums;                    // gradients of the leaves, of each replica and block
+  real* outputs;                 // [T, S, B, H] or [S, B, H]
+  real* const* final;            // states [S, B, width] after the last step
+  const real* output_gradients;  // as outputs, or null
+  const real* const* final_gradients;  // as final, each may be null
+  real* input_gradients;               // [T, S, B, I], or null
+  real* const* initial_gradients;      // as initial
+  real* const* leaf_gradients;         // [S, rows, columns]
+};
+
+// Rows of a batch are cut by their number alone: wide blocks, then narrow ones for the rest.
+struct Cut {
+  long wide, narrow;
+  explicit Cut(long batch) : wide(batch / Wide::W), narrow((batch % Wide::W + Narrow::W - 1) / Narrow::W) {
+    if (narrow * Narrow::W == Wide::W) ++wide, narrow = 0;
+  }
+  long blocks() const { return wide + narrow; }
+  // Rows in memory, so many that every block begins where a wide vector may.
+  long rows() const { return (wide + (narrow * Narrow::W + Wide::W - 1) / Wide::W) * Wide::W; }
+};
+
+// One item of work: rows `first` to `first + rows` of a replica; `place` counts the rows before it in memory.
+struct Unit {
+  long replica, first;
+  int rows;
+  long item, place, thread;
+};
+
+// Steps between two passes over the gradients of the leaves: as many as leave their numbers in the cache.
+template <class Block> constexpr long chunk(long width) {
+  const long fitting = (256 << 10) / (width * Block::W * long(sizeof(real)));
+  return fitting < 8 ? 8 : fitting > 128 ? 128 : fitting;
+}
+
+static void pack_leaf(const Call& call, long replica, int leaf, bool transposed, int K, int N, real* out) {
+  const long* stride = call.strides + 3 * leaf;
+  pack(out, call.leaves[leaf] + replica * stride[0], K, N, stride[transposed ? 2 : 1], stride[transposed ? 1 : 2]);
+}
+
