@@ -42,6 +42,26 @@ def test_rows_are_stretches_and_chunks_go_on():
     np.testing.assert_array_equal(made.batch(8, 5).inputs, made.batch(2, 2).inputs)
 
 
+def test_rare_words_become_the_unknown_one():
+    """With a vocabulary of 4, numbers from 4 on become that of the unknown word, in every split."""
+    data = text()
+    data.arrays["vocabulary"] = np.array(["the", "<unk>", "of", "a", "b", "c", "d"])
+    made = task(data=data, vocabulary=4)
+    assert (made.inputs, made.outputs) == (4, 4)
+    for split in ("train", "valid", "test"):
+        before = data.arrays[f"{split}_tokens"]
+        assert (before >= 4).any()
+        np.testing.assert_array_equal(made.tokens(split), np.where(before < 4, before, 1))
+    for size, listed in (
+        (1, data.arrays["vocabulary"]),
+        (8, data.arrays["vocabulary"]),
+        (4, list("abcdefg")),
+    ):
+        data.arrays["vocabulary"] = np.array(listed)
+        with pytest.raises(ValueError, match=f"vocabulary = {size} given; the data set has 7 words"):
+            task(data=data, vocabulary=size)
+
+
 def test_the_authors_loader_reads_the_start_alone():
     """Row b of chunk n begins at 4 n + 5 b, and the chunks are as many as blocks of 3 x 5 symbols."""
     made = task("characters", loader="authors")

@@ -12,6 +12,7 @@ from torch.nn.functional import cross_entropy
 from tensor_rnns.tasks.base import Batch, Task
 
 SPLITS = ("train", "valid", "test")
+UNKNOWN = "<unk>"
 
 
 class NextSymbol(Task):
@@ -102,7 +103,11 @@ class NextSymbol(Task):
 
 @dataclass(frozen=True)
 class Words(NextSymbol):
-    """Next-word prediction; `perplexity` is exp of the mean cross entropy of a split."""
+    """Next-word prediction; `perplexity` is exp of the mean cross entropy of a split.
+
+    `vocabulary` keeps the commonest words of the training split, and the others become the unknown word;
+    left out, all words of the data set are kept. Its numbers fall with the frequency.
+    """
 
     name: ClassVar[str] = "words"
     symbols: ClassVar[bool] = True
@@ -110,6 +115,30 @@ class Words(NextSymbol):
     dataset: Any
     batch_size: int
     bptt: int
+    vocabulary: int | None = None
+
+    @property
+    def inputs(self) -> int:
+        """The size of the vocabulary that is kept."""
+        return self.vocabulary or super().inputs
+
+    @cached_property
+    def kept(self) -> dict[str, np.ndarray]:
+        """The numbers of each split, with the unknown word in place of what is not kept.
+
+        ValueError where the data set has no word of that kind among those kept, or fewer words.
+        """
+        words = list(self.dataset.arrays["vocabulary"])
+        unknown = words.index(UNKNOWN) if UNKNOWN in words else len(words)
+        if not unknown < self.inputs <= len(words):
+            have = f"{len(words):,} words, {UNKNOWN} is number {unknown:,}"
+            raise ValueError(f"task words: vocabulary = {self.inputs:,} given; the data set has {have}")
+        tokens = {split: super(Words, self).tokens(split) for split in SPLITS}
+        return {split: np.where(found < self.inputs, found, unknown) for split, found in tokens.items()}
+
+    def tokens(self, split: str) -> np.ndarray:
+        """The numbers of all words of a split, in order."""
+        return super().tokens(split) if self.vocabulary is None else self.kept[split]
 
     def derived(self, means: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """perplexity."""
