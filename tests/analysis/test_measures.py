@@ -39,6 +39,11 @@ FALL = [8.0, 6.0, 4.0, 2.0, 1.0, 3.0]
         ({"name": "rise", "split": "train"}, 2.0),
         ({"name": "share", "below": 3.5, "start": 20}, 0.6),
         ({"name": "noise", "width": 30, "at": 50}, np.std([4, 2, 1], ddof=1) / (7 / 3)),
+        ({"name": "roughness", "of": "loss", "split": "train"}, 9 / 5),
+        ({"name": "roughness", "of": "loss", "split": "train", "start": 40}, 1.5),
+        ({"name": "largest_fall", "of": "loss", "split": "train"}, 2.0),
+        ({"name": "largest_fall", "of": "loss", "split": "train", "start": 40}, 1.0),
+        ({"name": "largest_fall", "of": "loss", "split": "train", "start": 50}, 0.0),
         ({"name": "deviation", "start": 30, "end": 50}, np.std([4, 2, 1], ddof=1)),
         ({"name": "final", "per": {"name": "minimum", "width": 20}}, 2.0),
     ],
@@ -75,6 +80,15 @@ def test_a_failed_run_answers_with_its_last_finite_value(run_of):
     assert measure_of({"name": "metric"}, run) == 4.0
     assert measure_of({"name": "reached", "threshold": 9.0}, run) == 0.0
     assert run.budget == 50
+
+
+def test_short_counts_a_failed_run(run_of):
+    block = {"name": "short", "threshold": 0.4}
+    for value, expected in ((0.39, 1.0), (0.4, 0.0)):
+        assert measure_of(block, run_of(FALL, metrics={("test", "accuracy"): value})) == expected
+    assert measure_of(block, run_of(FALL, status="failed")) == 1.0
+    with pytest.raises(MissingValue, match="no accuracy on test"):
+        measure_of(block, run_of(FALL))
 
 
 def test_numbers_that_are_not_curves(run_of):

@@ -270,6 +270,17 @@ def test_few_failed_seeds_are_said_and_many_decide_nothing(judged):
     assert (found.verdict, found.holds, found.failed) == ("undecided", "unclear", 2)
 
 
+def test_a_measure_that_counts_failed_runs_decides_with_many_of_them(judged):
+    """The GRU always diverges and the TGU never does: that is an order of `short`, not a lack of numbers."""
+
+    def outcome(replica):
+        return {"status": "failed"} if replica.variant == "gru" else metric_of(replica)
+
+    sides = "less: {condition: T250, variant: tgu}, than: {condition: T250, variant: gru}"
+    found = judged(f"test: order, {sides}, measure: {{name: short, threshold: 2, of: nll}}", outcome)
+    assert (found.verdict, found.ours, found.failed, found.reason) == ("reproduced", -1.0, 6, "")
+
+
 def test_a_failed_seed_without_any_value_is_counted_and_left_out(judged):
     def outcome(replica):
         return {"status": "failed"} if replica.seed == 5 else metric_of(replica)

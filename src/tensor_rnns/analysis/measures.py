@@ -202,6 +202,21 @@ def reached(run: Run, *, threshold: float, width: int = 1, of: str = "loss", spl
     return float(not run.failed and smoothed(run, of, split, width)[1][-1] < threshold)
 
 
+def short(run: Run, *, threshold: float, of: str = "accuracy", split: str = "test") -> float:
+    """1 for a failed run, or one whose metric is below `threshold`; 0 for another."""
+    return float(run.failed or metric(run, of=of, split=split) < threshold)
+
+
+def roughness(run: Run, *, start: int = 0, of: str = "accuracy", split: str = "valid") -> float:
+    """The mean distance of consecutive logged values from update `start` on."""
+    return float(np.abs(steps(run, start, of, split)).mean())
+
+
+def largest_fall(run: Run, *, start: int = 0, of: str = "accuracy", split: str = "valid") -> float:
+    """The largest decrease between consecutive logged values from update `start` on; 0 if there is none."""
+    return float(max(-steps(run, start, of, split).min(), 0.0))
+
+
 def deviation(
     run: Run, *, start: int = 0, end: int | None = None, of: str = "loss", split: str = "train"
 ) -> float:
@@ -257,6 +272,15 @@ def probe(
     return one_of(run.load_probe(probe), item, value, index, reduce, f"probe {probe}")
 
 
+def steps(run: Run, start: int, of: str, split: str) -> np.ndarray:
+    """Each logged value from update `start` on minus the one before it."""
+    updates, values = series(run, of, split)
+    values = values[updates >= start]
+    if len(values) < 2:
+        raise MissingValue(f"fewer than two values of {of} on {split} from update {start} on")
+    return np.diff(values)
+
+
 def better(best: str) -> Callable[[np.ndarray], Any]:
     """np.min for lowest, np.max for highest; ValueError for another word."""
     if best not in ("lowest", "highest"):
@@ -267,13 +291,15 @@ def better(best: str) -> Callable[[np.ndarray], Any]:
 FUNCTIONS: dict[str, Callable[..., float]] = {
     f.__name__: f
     for f in (
-        final, metric, at, running, first_below, first_above, last_above, drop, reached, minimum, maximum,
-        best_valid, rise, gap, share, noise, deviation, spread, over_seeds, parameters, baseline, fact,
-        seconds, setting, computed, probe,
+        final, metric, at, running, first_below, first_above, last_above, drop, reached, short, minimum,
+        maximum, best_valid, rise, gap, share, noise, roughness, largest_fall, deviation, spread, over_seeds,
+        parameters, baseline, fact, seconds, setting, computed, probe,
     )
 }  # fmt: skip
 EXACT = frozenset({"parameters", "baseline", "fact", "computed"})
 """Measures without scatter between seeds: one value is certain."""
+OF_FAILED = frozenset({"reached", "short"})
+"""Measures for which a failed run is an answer like any other."""
 
 
 def arguments(name: str) -> dict[str, bool]:

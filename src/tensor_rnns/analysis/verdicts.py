@@ -7,6 +7,7 @@ from typing import Any
 
 from tensor_rnns.analysis.comparable import differences, needed
 from tensor_rnns.analysis.evidence import Room, every, evidence
+from tensor_rnns.analysis.measures import OF_FAILED
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue
 from tensor_rnns.analysis.samples import PLACE, listed
@@ -99,14 +100,14 @@ def judge_claim(claim: Claim, experiment: Experiment, tables: Tables, scale: str
     failed = max(part.failed for part in parts)
     outcomes = [
         replace(part.outcome, holds="unclear").because("over a fifth of the seeds failed")
-        if part.too_many_failed and spec["test"] not in FAILED_COUNT
+        if part.too_many_failed and not failed_count(spec)
         else part.outcome
         for part in parts
     ]
     if absent:
         outcomes.append(Outcome("unclear").because(*absent))
     shown = every(outcomes)
-    if failed and spec["test"] not in FAILED_COUNT:
+    if failed and not failed_count(spec):
         shown = shown.because(f"{failed} failed, taken at their last finite value")
     numbers = {
         "holds": shown.holds, "ours": shown.ours, "low": finite(shown.low), "high": finite(shown.high),
@@ -121,6 +122,11 @@ def judge_claim(claim: Claim, experiment: Experiment, tables: Tables, scale: str
     if apart:
         return not_judged(scale, list(dict.fromkeys(apart)), **numbers)
     return Judgement(verdict=VERDICT[shown.holds], **numbers)
+
+
+def failed_count(spec: Mapping[str, Any]) -> bool:
+    """Whether a failed seed is an answer to this claim: by its test, or by what it measures."""
+    return spec["test"] in FAILED_COUNT or (spec.get("measure") or {}).get("name") in OF_FAILED
 
 
 def finite(number: float | None) -> float | None:
