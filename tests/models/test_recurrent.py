@@ -12,10 +12,10 @@ INPUTS, OUTPUTS, HIDDEN, WIDTH, STEPS, REPLICAS, BATCH = 7, 2, 5, 3, 6, 4, 8
 LSTM = {"name": "lstm", "hidden": HIDDEN}
 
 
-def built(cell=LSTM, shell="every_step", symbols=False, **block):
+def built(cell=LSTM, shell="every_step", symbols=False, engine="eager", **block):
     """A shell around `cell` with the keys `block`."""
     settings = {"model": {"shell": shell} | block, "cell": cell}
-    return models.build(settings, INPUTS, OUTPUTS, symbols=symbols)
+    return models.build(settings, INPUTS, OUTPUTS, engine, symbols)
 
 
 def drawn(model, replicas=REPLICAS):
@@ -79,6 +79,18 @@ def test_symbols_without_an_embedding_are_one_hot_vectors(tokens, cell):
     expected = torch.autograd.grad(theirs.square().sum(), list(params.values()))
     for one, other in zip(found, expected, strict=True):
         torch.testing.assert_close(one, other, rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("block", [{}, {"embedding": WIDTH}, {"layers": 2}], ids=str)
+def test_symbols_in_the_compiled_engine(tokens, block):
+    """With an embedding or without one, the compiled engine gives the numbers of the eager loop."""
+    eager, compiled = (built(symbols=True, engine=engine, **block) for engine in ("eager", "compiled"))
+    params = drawn(eager)
+    ours, state = compiled.forward(params, tokens)
+    theirs, expected = eager.forward(params, tokens)
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
+    for one, other in zip(state, expected, strict=True):
+        torch.testing.assert_close(one, other, rtol=0, atol=1e-12)
 
 
 def test_dropout_drops_what_enters_in_training_alone(numbers):

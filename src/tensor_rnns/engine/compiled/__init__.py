@@ -48,8 +48,11 @@ def run(
     """The outputs h_1 .. h_T of `cell` [T, S, B, H] and its state after the last step, as `eager.run` gives.
 
     Where there is no kernel (another device or dtype, an unknown operation, no compiler), `eager.run` does
-    it, after one warning that names the cell and the reason.
+    it, after one warning that names the cell and the reason. It does so too where inputs are no tensor: for
+    one-hot vectors, see `engine.settle`.
     """
+    if not isinstance(inputs, Tensor):
+        return eager.run(cell, params, inputs, state, last_only)
     ready = prepare(cell, inputs.dtype, inputs.device) if inputs.numel() else None
     if ready is None:
         return eager.run(cell, params, inputs, state, last_only)
