@@ -4,7 +4,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from tensor_rnns.probes.trained import Trained
@@ -23,14 +22,13 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     if trained.task.name != "addition":
         raise ValueError(f"the probe answer_in_state looks at the task addition, not at {trained.task.name}")
     items, quiet = int(arguments.get("items", 1000)), float(arguments.get("quiet", 0.001))
-    inputs, targets = sequences(trained, items)
+    inputs, targets = trained.items("test", items)
     states = trained.states(inputs)
     correlations = correlation(states[-1], targets)
     unit = int(correlations.abs().nan_to_num().argmax())
     found: dict[str, float] = {"correlation": float(correlations.abs().nan_to_num()[unit]), "unit": unit}
     if hasattr(trained.model.cell, "gate_and_candidate"):
-        before = torch.cat([torch.zeros_like(states[:1]), states[:-1]])
-        gate, candidate = trained.model.cell.gate_and_candidate(trained.cell_parameters, inputs, before)
+        gate, candidate = trained.gates(inputs, states)
         amount, at_mark = ((1 - gate) * candidate)[..., unit].abs(), inputs[..., 1] > 0.5
         found["quiet_share"] = float((amount[~at_mark] < quiet).double().mean())
         found["marked_share"] = float((amount[at_mark] >= quiet).double().mean())
@@ -38,19 +36,6 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
         {"item": "answer_unit", "name": name, "index": 0, "value": value} for name, value in found.items()
     ]
     return {"correlations": correlations}, rows
-
-
-def sequences(trained: Trained, items: int) -> tuple[Tensor, Tensor]:
-    """(inputs [T, items, I], targets [items, 1]) of the first test items; ValueError where there are
-    fewer."""
-    inputs, targets = [], []
-    for batch in trained.task.evaluation("test"):
-        inputs.append(trained.tensor(batch.inputs))
-        targets.append(trained.tensor(batch.targets))
-    found = torch.cat(inputs, dim=1), torch.cat(targets)
-    if found[0].shape[1] < items:
-        raise ValueError(f"{items} items asked for; the test split has {found[0].shape[1]}")
-    return found[0][:, :items], found[1][:items]
 
 
 def correlation(states: Tensor, targets: Tensor) -> Tensor:

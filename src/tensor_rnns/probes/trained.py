@@ -49,12 +49,52 @@ class Trained:
         """`values` in the precision of the parameters."""
         return torch.from_numpy(np.ascontiguousarray(values)).double()
 
+    def items(self, split: str, count: int) -> tuple[Tensor, Tensor]:
+        """(inputs, targets) of the first `count` items of `split`: [T, count, I], or [T, count] for symbols,
+        and [.., count, O], or [.., count] for classes. ValueError where the split has fewer."""
+        inputs, targets, found = [], [], 0
+        for batch in self.task.evaluation_of(self.data_seed, split):
+            inputs.append(batch.inputs)
+            targets.append(batch.targets)
+            found += batch.inputs.shape[1]
+            if found >= count:
+                break
+        if found < count:
+            raise ValueError(f"{count} items asked for; the split {split} has {found}")
+        joined = []
+        for arrays in (inputs, targets):
+            whole = np.issubdtype(arrays[0].dtype, np.integer)
+            array = np.concatenate(arrays, axis=-1 if whole else -2)
+            array = array[..., :count] if whole else array[..., :count, :]
+            joined.append(torch.from_numpy(array.copy()) if whole else self.tensor(array))
+        return joined[0], joined[1]
+
     def states(self, inputs: Tensor) -> Tensor:
-        """The outputs h_1 .. h_T [T, B, H] of the cell on inputs [T, B, I]."""
-        start = self.model.cell.initial_state(inputs.shape[1], dtype=inputs.dtype)
+        """The outputs h_1 .. h_T [T, B, H] of the first cell on inputs [T, B, I], or [T, B] for symbols."""
+        start = self.model.cell.initial_state(inputs.shape[1], dtype=torch.float64)
         with torch.no_grad():
-            outputs, _ = eager.run(self.model.cell, self.cell_parameters, inputs, start)
+            x = self.model.entered(self.parameters, inputs, None)
+            outputs, _ = eager.run(self.model.cell, self.cell_parameters, x, start)
         return outputs
+
+    def gates(self, inputs: Tensor, states: Tensor) -> tuple[Tensor, Tensor]:
+        """(p_t, z_t), gate and candidate [T, B, H] of the first cell at every step; `states` are those of
+        `inputs`.
+
+        ValueError for a cell that does not tell them.
+        """
+        cell = self.model.cell
+        if not hasattr(cell, "gate_and_candidate"):
+            raise ValueError(f"the cell {cell.name} does not tell its gate and candidate")
+        before = torch.cat([torch.zeros_like(states[:1]), states[:-1]])
+        with torch.no_grad():
+            x = self.model.entered(self.parameters, inputs, None)
+            return cell.gate_and_candidate(self.cell_parameters, x, before)
+
+    def outputs(self, states: Tensor) -> Tensor:
+        """What the read-out says of `states` [.., H], at every step; for a model of one layer."""
+        with torch.no_grad():
+            return states @ self.parameters["read_out/W"] + self.parameters["read_out/b"]
 
 
 def trained_replicas(run: Path, ready: Path) -> Iterator[Trained]:

@@ -1,0 +1,39 @@
+"""How far the convex gates of a trained net are open, and what bounds its state (mathews2016, sections 2.4.2,
+4.2.2)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from torch import Tensor
+
+from tensor_rnns.probes.trained import Trained
+
+LEFT, RIGHT = 0.1, 0.9
+
+
+def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
+    """Arrays and table rows of one replica with gates p and candidates z, over `items` items (default 100)
+    of the test split.
+
+    Rows: of the item `gate` mean, left (share of p below 0.1) and right (above 0.9), over all units, steps
+    and items; of `state` largest, max abs(h); of `candidate` largest, max abs(z); of `bound` error, by how
+    much abs(h_t) of some unit exceeds its largest abs(z_s), s <= t, at most: 0 for a convex gate from h_0 =
+    0. Arrays [H]: `mean`, `left` and `right` of each unit. ValueError for a cell that does not tell its gate.
+    """
+    inputs, _ = trained.items("test", int(arguments.get("items", 100)))
+    states = trained.states(inputs)
+    gate, candidate = trained.gates(inputs, states)
+    excess = states.abs() - candidate.abs().cummax(0).values
+    units = {
+        "mean": gate.mean((0, 1)),
+        "left": (gate < LEFT).double().mean((0, 1)),
+        "right": (gate > RIGHT).double().mean((0, 1)),
+    }
+    numbers = [("gate", name, values.mean()) for name, values in units.items()]
+    numbers += [
+        ("state", "largest", states.abs().max()),
+        ("candidate", "largest", candidate.abs().max()),
+        ("bound", "error", excess.max().clamp(min=0)),
+    ]
+    rows = [{"item": item, "name": name, "index": 0, "value": float(value)} for item, name, value in numbers]
+    return units, rows

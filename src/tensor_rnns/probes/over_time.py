@@ -1,0 +1,32 @@
+"""What goes into a trained net and what it makes of it, step by step, for a few items (mathews2016, figures
+5.3 to 5.5)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tensor_rnns.probes.trained import Trained
+
+LINKS = {"none": lambda outputs: outputs, "sigmoid": torch.sigmoid}
+
+
+def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
+    """Arrays of the first `items` items (default 4) of the test split; no table rows.
+
+    `inputs` [T, B, I], `targets` as the task gives them, `outputs` [T, B, O] of the read-out at every step,
+    through `link` (none, or sigmoid), `states` [T, B, H], and for a cell that tells them `gates` and
+    `candidates` [T, B, H], all float32. ValueError for another link or argument.
+    """
+    given = {"items": 4, "link": "none"} | dict(arguments)
+    if set(given) != {"items", "link"} or given["link"] not in LINKS:
+        told = f"over_time was given {dict(arguments)}"
+        raise ValueError(f"{told}; it takes items, a whole number, and link, one of {', '.join(LINKS)}")
+    inputs, targets = trained.items("test", int(given["items"]))
+    states = trained.states(inputs)
+    outputs = LINKS[given["link"]](trained.outputs(states))
+    found = {"inputs": inputs, "targets": targets, "outputs": outputs, "states": states}
+    if hasattr(trained.model.cell, "gate_and_candidate"):
+        found["gates"], found["candidates"] = trained.gates(inputs, states)
+    return {name: values.float() for name, values in found.items()}, []

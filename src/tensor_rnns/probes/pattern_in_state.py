@@ -1,0 +1,88 @@
+"""Can a stored pattern be read from the state by an affine map, and which units carry it? (mathews2016,
+section 5.1.2)"""
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tensor_rnns.probes.trained import Trained
+from tensor_rnns.tasks.variable_binding import VariableBinding
+
+RIDGE = 1e-6
+CARRIED = 0.9
+
+
+def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
+    """Arrays and table rows of one replica trained on variable binding.
+
+    For each label k the bits of its pattern (as -1, 1) are fitted by least squares to the state at the middle
+    step of its hold, over `items` items (default 1000) of the split valid, and read from as many of the
+    split test. The carriers of label k are the fewest units that hold 0.9 of the squared weights, each
+    weight times its unit's standard deviation. Rows of the item `bits`: accuracy, of the bits read, by label
+    (index k); of `carriers`: units, their number by label; of `overlap`: share, the units that two labels
+    have in common over the smaller of the two sets, by pair. Array: `weight` [N, H], the share of each unit.
+    ValueError for another task.
+    """
+    task = trained.task
+    if not isinstance(task, VariableBinding):
+        told = f"the probe pattern_in_state looks at the task variable_binding, not at {task.name}"
+        raise ValueError(told)
+    items = int(arguments.get("items", 1000))
+    fitted, scored = (held(trained, split, items) for split in ("valid", "test"))
+    accuracy, weights = [], []
+    for (states, bits), (other_states, other_bits) in zip(fitted, scored, strict=True):
+        mean, deviation = states.mean(0), states.std(0)
+        scale = torch.where(deviation > 0, 1 / deviation, 0.0)
+        w = ridge((states - mean) * scale, bits - bits.mean(0))
+        read = ((other_states - mean) * scale) @ w + bits.mean(0)
+        accuracy.append(float(((read > 0) == (other_bits > 0)).double().mean()))
+        share = w.square().sum(1)
+        weights.append(share / share.sum().clamp(min=torch.finfo(share.dtype).tiny))
+    sets = [carriers(share) for share in weights]
+    overlaps = [overlap(*pair) for pair in itertools.combinations(sets, 2)]
+    numbers = [("bits", "accuracy", accuracy), ("carriers", "units", [float(len(one)) for one in sets]),
+               ("overlap", "share", overlaps)]  # fmt: skip
+    rows = [
+        {"item": item, "name": name, "index": index, "value": value}
+        for item, name, values in numbers
+        for index, value in enumerate(values)
+    ]
+    return {"weight": torch.stack(weights)}, rows
+
+
+def held(trained: Trained, split: str, items: int) -> list[tuple[Tensor, Tensor]]:
+    """For each label: the states [items, H] in the middle of its hold, and its bits [items, D] as -1 and
+    1."""
+    task = trained.task
+    inputs, _ = trained.items(split, items)
+    states, everyone = trained.states(inputs), torch.arange(items)
+    found = []
+    for k in range(task.patterns):
+        on = inputs[..., -1 - k] > 0.5
+        start = on.double().argmax(0)
+        middle = start + (on.sum(0) + 1) // 2
+        bits = 2 * inputs[start + 1, everyone, : task.bits] - 1
+        found.append((states[middle, everyone], bits))
+    return found
+
+
+def ridge(x: Tensor, y: Tensor) -> Tensor:
+    """The weights w [H, D] with the least squared error of x w from y, with a slight penalty for
+    uniqueness."""
+    size = x.shape[1]
+    return torch.linalg.solve(x.mT @ x + RIDGE * len(x) * torch.eye(size, dtype=x.dtype), x.mT @ y)
+
+
+def carriers(share: Tensor) -> set[int]:
+    """The fewest units whose shares [H] add up to at least 0.9, the largest first."""
+    order = share.argsort(descending=True, stable=True)
+    count = int((share[order].cumsum(0) < CARRIED).sum()) + 1
+    return set(order[:count].tolist())
+
+
+def overlap(first: set[int], second: set[int]) -> float:
+    """The units in common over the smaller number of units."""
+    return len(first & second) / min(len(first), len(second))

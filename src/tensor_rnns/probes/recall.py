@@ -1,0 +1,53 @@
+"""Does a net trained on variable binding give the patterns back, or only answer at the right moment?
+(mathews2016, figures 5.4 and 5.5)"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tensor_rnns.probes.trained import Trained
+from tensor_rnns.tasks.variable_binding import VariableBinding
+
+
+def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
+    """Table rows of one replica over `items` items (default 1000) of the test split.
+
+    A step is due where some label was on the step before and is off. Rows of the item `due`: accuracy, the
+    share of bits on the right side of 0.5; whole, the share of due steps with all bits right; mean, of the
+    outputs; correlation, the absolute one of outputs and target bits, 0 where either is constant. Row `mean`
+    of the item `other`: of the outputs at all other steps. Array: `bits` [D], the accuracy of each bit.
+    ValueError for another task.
+    """
+    if not isinstance(trained.task, VariableBinding):
+        raise ValueError(f"the probe recall looks at the task variable_binding, not at {trained.task.name}")
+    inputs, targets = trained.items("test", int(arguments.get("items", 1000)))
+    outputs = torch.sigmoid(trained.outputs(trained.states(inputs)))
+    due = due_steps(inputs[..., trained.task.bits :])
+    said, wanted = outputs[due], targets[due]
+    right = (said > 0.5) == (wanted > 0.5)
+    numbers = [
+        ("due", "accuracy", right.double().mean()),
+        ("due", "whole", right.all(-1).double().mean()),
+        ("due", "mean", said.mean()),
+        ("due", "correlation", correlation(said, wanted).abs()),
+        ("other", "mean", outputs[~due].mean()),
+    ]
+    rows = [{"item": item, "name": name, "index": 0, "value": float(value)} for item, name, value in numbers]
+    return {"bits": right.double().mean(0)}, rows
+
+
+def due_steps(labels: Tensor) -> Tensor:
+    """Whether some label [T, B, N] was on the step before and is off: booleans [T, B]."""
+    on = labels > 0.5
+    fallen = on[:-1] & ~on[1:]
+    return torch.cat([torch.zeros_like(fallen[:1]), fallen]).any(-1)
+
+
+def correlation(first: Tensor, second: Tensor) -> Tensor:
+    """Pearson correlation of all numbers of `first` with those of `second`; 0 where either is constant."""
+    if any(one.min() == one.max() for one in (first, second)):
+        return torch.zeros(())
+    a, b = first - first.mean(), second - second.mean()
+    return (a * b).sum() / (a.square().sum() * b.square().sum()).sqrt()

@@ -1,0 +1,67 @@
+"""Proves that a trained net shows the states, gates and outputs that its model runs through."""
+
+import numpy as np
+import pytest
+import torch
+
+from tensor_rnns.probes import over_time
+
+ADDITION = {"name": "addition", "length": 9}
+BINDING = {"name": "variable_binding", "length": 12, "patterns": 2, "bits": 3}
+TGU = {"name": "tgu", "hidden": 4, "rank": 2}
+
+
+def test_the_first_items_are_those_of_the_split(net):
+    one = net(BINDING, TGU)
+    inputs, targets = one.items("test", 130)
+    batches = list(one.task.evaluation("test"))
+    assert inputs.shape == (12, 130, 5)
+    assert targets.shape == (12, 130, 3)
+    np.testing.assert_array_equal(inputs[:, :100], batches[0].inputs)
+    np.testing.assert_array_equal(targets[:, 100:], batches[1].targets[:, :30])
+    sums = net(ADDITION, TGU, "last_output").items("valid", 7)[1]
+    assert sums.shape == (7, 1)
+    with pytest.raises(ValueError, match="1001 items asked for; the split test has 1000"):
+        one.items("test", 1001)
+
+
+@pytest.mark.parametrize("cell", [TGU, {"name": "lstm", "hidden": 4}])
+def test_the_read_out_of_the_states_is_what_the_model_says(net, cell):
+    one = net(BINDING, cell)
+    inputs, _ = one.items("test", 6)
+    said, _ = one.model.forward({name: p[None] for name, p in one.parameters.items()}, inputs[:, None])
+    np.testing.assert_allclose(one.outputs(one.states(inputs)), said[:, 0].detach(), rtol=1e-10, atol=1e-12)
+
+
+def test_gates_and_candidates_give_the_next_state(net):
+    one = net(BINDING, TGU)
+    inputs, _ = one.items("test", 6)
+    states = one.states(inputs)
+    p, z = one.gates(inputs, states)
+    before = torch.cat([torch.zeros(1, 6, 4, dtype=torch.float64), states[:-1]])
+    np.testing.assert_allclose(p * before + (1 - p) * z, states, rtol=1e-10, atol=1e-12)
+    with pytest.raises(ValueError, match="the cell gru does not tell its gate"):
+        net(BINDING, {"name": "gru", "hidden": 4}).gates(inputs, states)
+
+
+def test_over_time_shows_a_few_items_through_the_link(net):
+    one = net(BINDING, TGU)
+    inputs, targets = one.items("test", 2)
+    found, rows = over_time.probe(one, {"items": 2, "link": "sigmoid"})
+    assert rows == []
+    assert {name: tuple(values.shape) for name, values in found.items()} == {
+        "inputs": (12, 2, 5), "targets": (12, 2, 3), "outputs": (12, 2, 3), "states": (12, 2, 4),
+        "gates": (12, 2, 4), "candidates": (12, 2, 4),
+    }  # fmt: skip
+    assert {values.dtype for values in found.values()} == {torch.float32}
+    np.testing.assert_array_equal(found["inputs"], inputs.float())
+    np.testing.assert_array_equal(found["targets"], targets.float())
+    logits = one.outputs(one.states(inputs)).numpy()
+    np.testing.assert_allclose(found["outputs"], 1 / (1 + np.exp(-logits)), rtol=1e-6)
+    plain, _ = over_time.probe(net(ADDITION, {"name": "gru", "hidden": 4}, "last_output"), {})
+    assert {name: tuple(values.shape) for name, values in plain.items()} == {
+        "inputs": (9, 4, 2), "targets": (4, 1), "outputs": (9, 4, 1), "states": (9, 4, 4)
+    }  # fmt: skip
+    for wrong in ({"link": "softmax"}, {"item": 2}):
+        with pytest.raises(ValueError, match="it takes items, a whole number"):
+            over_time.probe(one, wrong)
