@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from tensor_rnns import datasets
 from tensor_rnns.compute import run
 from tensor_rnns.datasets import ready
 from tensor_rnns.datasets.sums import sha256
 from tensor_rnns.experiments.catalogue import Catalogue
+from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.files import write_json
 
 ROOT = Path(__file__).parents[2]
@@ -116,6 +118,8 @@ class Other:
 
     name, kind, compute = "other", "compute", {"function": "counts", "arguments": {"size": 3}}
     dataset: ClassVar[dict] = {}
+    conditions: ClassVar[dict] = {}
+    counted_on = Experiment.counted_on
 
     def __init__(self, **changed) -> None:
         self.__dict__ |= changed
@@ -158,3 +162,26 @@ def test_an_experiment_with_a_data_set_counts_on_it_and_says_which(tmp_path, dat
     table = pd.read_csv(tmp_path / "out.csv").set_index(["item", "name"])["value"]
     assert table["dataset", "stand_in"] == mark
     assert table["images", "steps"] == {"embedded": 9, "real": 25}[data]
+
+
+@pytest.mark.parametrize(("data", "marks"), [("embedded", [1.0, 1.0]), ("real", [0.0, 0.0])])
+def test_an_experiment_with_data_sets_by_condition_gets_them_by_name(data, marks, monkeypatch, tmp_path):
+    """The function is handed every condition's data set, and the table has a mark for each."""
+    conditions = {"a": {"dataset": {"real": "jsb", "stand_in": "chorales"}},
+                  "b": {"dataset": {"real": "nottingham", "stand_in": "tunes"}}}  # fmt: skip
+    handed = {}
+    monkeypatch.setattr("tensor_rnns.compute.run.datasets.load", lambda folder, name: datasets.Dataset(
+        name, {}, {"stand_in": name in ("chorales", "tunes")}))  # fmt: skip
+    monkeypatch.setattr(
+        "tensor_rnns.compute.images.compute", lambda arguments, loaded: handed.update(loaded) or []
+    )
+    asked = Other(compute={"function": "images", "arguments": {}}, conditions=conditions)
+    run.run(asked, "smoke", tmp_path / "out.csv", data, tmp_path)
+    key = "real" if data == "real" else "stand_in"
+    assert {name: dataset.name for name, dataset in handed.items()} == {
+        name: block["dataset"][key] for name, block in conditions.items()
+    }
+    table = pd.read_csv(tmp_path / "out.csv")
+    assert table["item"].tolist() == ["dataset", "dataset"]
+    assert table["index"].tolist() == [0, 1]
+    assert table["value"].tolist() == marks

@@ -112,7 +112,7 @@ def told(tmp_path):
         folder.mkdir(parents=True)
         for name, text in texts.items():
             (folder / f"{name}.yaml").write_text(text)
-        names = check.Names(datasets.names(), measures.arguments)
+        names = check.Names(datasets.names(), measures.arguments, datasets.packaged())
         return check.check(tmp_path / "papers", SCHEMA, names, folder)
 
     return check_files

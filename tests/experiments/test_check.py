@@ -11,7 +11,7 @@ from tensor_rnns.experiments import check
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "workflow" / "schemas" / "experiment.schema.yaml"
-NAMES = check.Names(datasets.names(), measures.arguments)
+NAMES = check.Names(datasets.names(), measures.arguments, datasets.packaged())
 SOUND = """\
 title: A small experiment
 kind: train

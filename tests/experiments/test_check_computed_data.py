@@ -29,6 +29,12 @@ def test_a_sound_file(told):
     assert told(small=COUNTED) == []
 
 
+def test_data_that_packages_carry_for_both_modes_are_their_own_stand_in(told):
+    text = COUNTED.replace("{real: mnist, stand_in: digits}", "{real: fonts, stand_in: fonts}")
+    assert "fonts" in text
+    assert told(small=text) == []
+
+
 CASES = {
     "too few": (
         "dataset: {real: mnist, stand_in: digits}\n",
@@ -43,6 +49,31 @@ CASES = {
         "dataset: {",
     ),
     "unknown": ("real: mnist", "real: minst", "dataset.real: unknown data set 'minst'; did you mean", None),
+    "both": (
+        "dataset: {real: mnist, stand_in: digits}\n",
+        "dataset: {real: mnist, stand_in: digits}\n"
+        "conditions: {a: {dataset: {real: mnist, stand_in: digits}}}\n",
+        "dataset: a data set for the whole file beside those of its conditions",
+        "dataset: {",
+    ),
+    "unknown in a condition": (
+        "dataset: {real: mnist, stand_in: digits}\n",
+        "conditions: {a: {dataset: {real: mnist, stand_in: digit}}}\n",
+        "conditions.a.dataset.stand_in: unknown data set 'digit'; did you mean 'digits'?",
+        None,
+    ),
+    "more in a condition": (
+        "dataset: {real: mnist, stand_in: digits}\n",
+        "conditions: {a: {dataset: {real: mnist, stand_in: digits}, task.width: 3}}\n",
+        "conditions.a: a condition of a computed experiment has the one key dataset, found",
+        None,
+    ),
+    "itself": (
+        "stand_in: digits",
+        "stand_in: mnist",
+        "dataset: the stand-in 'mnist' is the real data set itself",
+        "dataset: {",
+    ),
     "unknown stand-in": ("in: digits", "in: digit", "dataset.stand_in: unknown data set 'digit'", None),
 }
 

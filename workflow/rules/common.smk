@@ -50,7 +50,7 @@ GUESTS = ",".join(as_list(config["guest_cells"]))
 problems = check.check(
     Path("workflow/papers"),
     Path("workflow/schemas/experiment.schema.yaml"),
-    check.Names(datasets.names(), measures.arguments),
+    check.Names(datasets.names(), measures.arguments, datasets.packaged()),
 )
 if problems:
     raise WorkflowError(

@@ -68,20 +68,14 @@ def probed_runs(wildcards):
 
 
 def ready_files(dataset):
-    """The two files of a prepared data set; nothing for None."""
-    ends = ("npz", "json") if dataset else ()
-    return [f"results/data/ready/{dataset}.{end}" for end in ends]
-
-
-def computed_dataset(experiment):
-    """The data set that a computed experiment counts on; None where it needs none."""
-    key = "real" if config["data"] == "real" else "stand_in"
-    return experiment.dataset.get(key) if experiment.kind == "compute" else None
+    """The two files of a prepared data set."""
+    return [f"results/data/ready/{dataset}.{end}" for end in ("npz", "json")]
 
 
 def computed_data(experiment):
-    """The prepared data of a computed experiment."""
-    return ready_files(computed_dataset(experiment))
+    """The prepared data that a computed experiment counts on."""
+    used = experiment.counted_on(config["data"]).values()
+    return [path for dataset in used for path in ready_files(dataset)]
 
 
 def computed_digest(experiment, scale):
@@ -137,14 +131,7 @@ def drawing_digest(wildcards):
 
 def drawn(artefact, scale):
     """The files of one artefact."""
-    kind, ends = (
-        ("tables", ["tex", "csv"])
-        if artefact.draw == "table"
-        else ("figures", ["pdf", "svg"])
-    )
-    return [
-        f"results/{scale}/{kind}/{artefact.paper}/{artefact.id}.{end}" for end in ends
-    ]
+    return [f"results/{scale}/{name}" for name in artefact.files]
 
 
 def all_drawn(scale):
@@ -171,7 +158,11 @@ def datasets_used(wildcards):
         replica.settings["dataset"]
         for experiment in CATALOGUE.experiments.values()
         for replica in replicas_of(experiment, wildcards.scale, "final")
-    } | {computed_dataset(experiment) for experiment in CATALOGUE.experiments.values()}
+    } | {
+        dataset
+        for experiment in CATALOGUE.experiments.values()
+        for dataset in experiment.counted_on(config["data"]).values()
+    }
     return [f"results/data/ready/{dataset}.json" for dataset in sorted(used - {None})]
 
 

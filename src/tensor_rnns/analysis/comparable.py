@@ -73,10 +73,11 @@ def computed_differences(experiment: Experiment, runs: Sequence[Run]) -> list[st
     """The row `dataset, stand_in` of a computed table is 1 where it was counted on a stand-in."""
     marks = [run.load_computed().get(("dataset", "stand_in")) for run in runs]
     if any(mark is not None and mark.any() for mark in marks):
-        used, asked = (experiment.dataset.get(name, "data") for name in ("stand_in", "real"))
-        return [f"stand-in {used} in place of {asked}"]
+        used, asked = (experiment.counted_on(data) for data in ("embedded", "real"))
+        told = [f"stand-in {used[name]} in place of {asked[name]}" for name in used]
+        return told or ["stand-in data"]
     return (
         ["data set not recorded"]
-        if experiment.dataset and not any(mark is not None for mark in marks)
+        if experiment.counted_on("real") and not any(mark is not None for mark in marks)
         else []
     )

@@ -17,7 +17,9 @@ def check() -> None:
     from tensor_rnns.analysis import measures
     from tensor_rnns.experiments.check import Names, check
 
-    found = check(PAPERS, SCHEMA, Names(datasets.names(), measures.arguments), Path.cwd())
+    found = check(
+        PAPERS, SCHEMA, Names(datasets.names(), measures.arguments, datasets.packaged()), Path.cwd()
+    )
     for problem in found:
         click.echo(problem, err=True)
     if found:
@@ -41,7 +43,7 @@ def download(sources: tuple[str, ...], everything: bool, mirrors: tuple[str, ...
     """Download SOURCES, verify size and sha256, and only then give the files their names."""
     from tensor_rnns import datasets
 
-    known = sorted({datasets.source_of(dataset) for dataset in datasets.names()} - {None})
+    known = datasets.sources()
     with refusals():
         if not sources and not everything:
             raise ValueError(f"no source given; allowed are {', '.join(known)}, or --all")

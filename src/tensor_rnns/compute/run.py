@@ -33,11 +33,13 @@ def arguments(experiment: Experiment, scale: str) -> dict[str, Any]:
     return found
 
 
-def rows(experiment: Experiment, scale: str, dataset: Any = None) -> list[Mapping[str, Any]]:
+def rows(
+    experiment: Experiment, scale: str, loaded: Mapping[str, datasets.Dataset] | None = None
+) -> list[Mapping[str, Any]]:
     """Rows {item, name, index, value} of the experiment's function at `scale`.
 
-    With `dataset`, a loaded data set, the function counts on it, and the row `dataset, stand_in` says 1
-    where that is a stand-in and 0 where it is the real one.
+    With `loaded`, data sets by condition, the function counts on them: on the one under "only" itself, or
+    on all as they are. Rows `dataset, stand_in` say 1 where that is a stand-in and 0 where it is real.
     Raises ValueError if the experiment is not computed or its function is unknown.
     """
     known = modules_with("compute", "compute")
@@ -48,10 +50,13 @@ def rows(experiment: Experiment, scale: str, dataset: Any = None) -> list[Mappin
             f"of kind compute with one of the functions {', '.join(known)}"
         )
     function = importlib.import_module(f"tensor_rnns.compute.{name}").compute
-    if dataset is None:
+    if not loaded:
         return function(arguments(experiment, scale))
-    mark = {"item": "dataset", "name": "stand_in", "index": 0, "value": float(dataset.facts["stand_in"])}
-    return [*function(arguments(experiment, scale), dataset), mark]
+    found = function(arguments(experiment, scale), loaded.get("only", loaded))
+    return [*found, *(
+        {"item": "dataset", "name": "stand_in", "index": place, "value": float(dataset.facts["stand_in"])}
+        for place, dataset in enumerate(loaded.values())
+    )]  # fmt: skip
 
 
 def run(
@@ -59,9 +64,8 @@ def run(
 ) -> None:
     """Write the computed rows of `experiment` at `scale` to the CSV file `path`, columns as in COLUMNS.
 
-    An experiment with a data set counts on its real one where `data` is "real", else on its stand-in, read
+    An experiment with data sets counts on the real ones where `data` is "real", else on their stand-ins, read
     from the folder `ready`.
     """
-    block = experiment.dataset
-    name = block["real" if data == "real" else "stand_in"] if block else None
-    write_csv(path, rows(experiment, scale, datasets.load(ready, name) if name else None), COLUMNS)
+    loaded = {key: datasets.load(ready, name) for key, name in experiment.counted_on(data).items()}
+    write_csv(path, rows(experiment, scale, loaded), COLUMNS)

@@ -7,7 +7,17 @@ Getting it: download (source -> raw folder), prepare (raw -> ready folder), load
 from importlib import import_module
 from typing import Any
 
-from tensor_rnns.datasets.table import card, entry, files_of, kind_of, names, packaged, source, source_of
+from tensor_rnns.datasets.table import (
+    card,
+    entry,
+    files_of,
+    kind_of,
+    names,
+    packaged,
+    source,
+    source_of,
+    sources,
+)
 
 _LATE = {
     "Dataset": "ready",
@@ -19,7 +29,18 @@ _LATE = {
     "prepare": "ready",
 }
 
-__all__ = [*_LATE, "card", "entry", "files_of", "kind_of", "names", "packaged", "source", "source_of"]
+__all__ = [
+    *_LATE,
+    "card",
+    "entry",
+    "files_of",
+    "kind_of",
+    "names",
+    "packaged",
+    "source",
+    "source_of",
+    "sources",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -19,7 +19,7 @@ from tensor_rnns.experiments.check_overrides import (
     search_problems,
 )
 from tensor_rnns.experiments.check_settings import settings_problems
-from tensor_rnns.experiments.check_words import Names, Problem, suggestion
+from tensor_rnns.experiments.check_words import Names, Place, Problem, suggestion
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.resolve import MAIN
 
@@ -58,15 +58,24 @@ def reference_problems(experiment: Experiment) -> Iterator[Problem]:
                     ("options", option, "per", pattern),
                     f"{pattern!r} matches no condition/variant; {suggestion(pattern, places)}",
                 )
-    stand_in = experiment.dataset.get("stand_in")
-    if stand_in is not None and experiment.dataset.get("real") == stand_in:
-        yield ("dataset",), f"the stand-in {stand_in!r} is the real data set itself"
+
+
+def data_problems(experiment: Experiment, names: Names) -> Iterator[Problem]:
+    """Data sets given as their own stand-in, but for those that packages carry for both modes."""
+    blocks: dict[Place, Mapping[str, Any]] = {("dataset",): experiment.dataset}
+    for condition, block in experiment.conditions.items():
+        blocks["conditions", condition, "dataset"] = (block or {}).get("dataset") or {}
+    for place, block in blocks.items():
+        name = block.get("stand_in")
+        if name is not None and block.get("real") == name and name not in names.packaged:
+            yield place, f"the stand-in {name!r} is the real data set itself"
 
 
 def experiment_problems(
     experiment: Experiment, names: Names, training: Mapping[str, Any]
 ) -> Iterator[Problem]:
     """Everything that is wrong with one file of valid form; `training` is the schema of its block."""
+    yield from data_problems(experiment, names)
     if experiment.kind == "train":
         missing = [
             block

@@ -146,15 +146,25 @@ def computed_problems(experiment: Experiment) -> Iterator[Problem]:
 
 def computed_data_problems(experiment: Experiment, function: str, names: Names) -> Iterator[Problem]:
     """A data set too many or too few for the computed function, and unknown ones."""
-    if vocabulary.computes_on_data(function) != bool(experiment.dataset):
+    places: dict[Place, Mapping[str, str]] = {("dataset",): experiment.dataset} if experiment.dataset else {}
+    for condition, block in experiment.conditions.items():
+        keys = set(block or {})
+        if keys != {"dataset"}:
+            yield (
+                ("conditions", condition),
+                f"a condition of a computed experiment has the one key dataset, found {sorted(keys)}",
+            )
+        if "dataset" in keys:
+            places["conditions", condition, "dataset"] = block["dataset"]
+    if experiment.dataset and experiment.conditions:
+        yield ("dataset",), "a data set for the whole file beside those of its conditions"
+    if vocabulary.computes_on_data(function) != bool(places):
         told = "needs a data set" if vocabulary.computes_on_data(function) else "takes no data set"
-        yield (
-            ("dataset",) if experiment.dataset else ("compute", "function"),
-            f"the function {function} {told}",
-        )
-    for key, name in experiment.dataset.items():
-        if name not in names.datasets:
-            yield ("dataset", key), f"unknown data set {name!r}; {suggestion(name, names.datasets)}"
+        yield next(iter(places), ("compute", "function")), f"the function {function} {told}"
+    for place, block in places.items():
+        for key, name in block.items():
+            if name not in names.datasets:
+                yield (*place, key), f"unknown data set {name!r}; {suggestion(name, names.datasets)}"
 
 
 def without(experiment: Experiment, places: Collection[Place]) -> Experiment:

@@ -32,11 +32,12 @@ FORM = "cp"
 
 @dataclass(frozen=True)
 class Names:
-    """What lies in rooms above this one, handed in: data sets, and the arguments of each measure (name ->
-    allowed keys)."""
+    """What lies in rooms above this one, handed in: data sets, the arguments of each measure (name -> allowed
+    keys), and the data sets that are used in both data modes."""
 
     datasets: Collection[str]
     measures: Callable[[str], Mapping[str, bool]]
+    packaged: Collection[str] = ()
 
 
 def suggestion(asked: Any, allowed: Collection[Any]) -> str:

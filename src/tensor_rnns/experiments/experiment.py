@@ -15,6 +15,14 @@ class Experiment(ExperimentFile):
         """All replicas of a stage; see `resolve.replicas`."""
         return resolve.replicas(self, scale, data, stage, chosen)
 
+    def counted_on(self, data: str) -> dict[str, str]:
+        """The data sets that a computed experiment counts on, with `data` "embedded" or "real": by condition,
+        or the one of the whole file under "only"; {} where it needs none."""
+        key = "real" if data == "real" else "stand_in"
+        blocks = {name: (block or {}).get("dataset") for name, block in self.conditions.items()}
+        blocks = blocks or {"only": self.dataset}
+        return {name: block[key] for name, block in blocks.items() if block} if self.kind == "compute" else {}
+
     def protocols(self, scale: str = "paper") -> dict[tuple[str, str, str], tuple[str, bool]]:
         """Per (condition, variant, option): the digest of the protocol at `scale` with real data, and whether
         it searches."""
