@@ -23,7 +23,20 @@ BLOCKS = {
     "tgu_c": {"name": "tgu_c", "rank": RANK},
     "tgu_c-linear": {"name": "tgu_c", "rank": RANK, "candidate": "linear"},
     "tgu_c-forget": {"name": "tgu_c", "rank": RANK, "gate": "forget"},
+    "tgu-tanh": {"name": "tgu", "rank": RANK, "candidate": "tanh"},
+    "tgu-sigmoid": {"name": "tgu", "rank": RANK, "candidate": "sigmoid"},
+    "tgu-state": {"name": "tgu", "rank": RANK, "candidate_state": True},
+    "tgu_c-state": {"name": "tgu_c", "rank": RANK, "candidate_state": True},
+    "cp_plus": {"name": "cp_plus", "rank": RANK},
+    "cp_plus-tanh": {"name": "cp_plus", "rank": RANK, "activation": "tanh"},
+    "cp_delta": {"name": "cp_delta", "rank": RANK},
+    "cp_delta-none": {"name": "cp_delta", "rank": RANK, "normalise": "none"},
+    "cp_delta-rows": {"name": "cp_delta", "rank": RANK, "normalise": "rows"},
 }
+RANKED = ("gmr", "gmr_c", "tgu", "tgu_c", "cp_plus", "cp_delta")
+for name in RANKED:
+    BLOCKS[f"{name}-tensor_train"] = {"name": name, "form": "tensor_train", "rank": RANK}
+    BLOCKS[f"{name}-full"] = {"name": name, "form": "full"}
 
 
 @pytest.fixture(params=sorted(BLOCKS))

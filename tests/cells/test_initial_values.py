@@ -77,12 +77,61 @@ def test_tgu(rng, name):
         assert not p["b"].any()
 
 
+def test_cp_plus(rng):
+    p = made(rng, name="cp_plus", rank=RANK)
+    for factor in "ABC":
+        np.testing.assert_allclose(np.linalg.norm(p[factor], 2), 1 / 1.5, rtol=1e-12)
+    assert_uniform(p["U"], 1.4 * np.sqrt(3 / INPUTS))
+    assert np.abs(p["U"]).max() > 1.3 * np.sqrt(3 / INPUTS)
+    assert not p["b"].any()
+
+
+def test_cp_delta(rng):
+    p = made(rng, name="cp_delta", rank=RANK)
+    assert list(p) == ["a_A", "a_B", "a_C", "b_A", "b_B", "b_C"]
+    for factor in p.values():
+        np.testing.assert_allclose(np.linalg.norm(factor, 2), 1 / 1.1, rtol=1e-12)
+    assert not np.allclose(p["a_B"], p["b_B"])
+
+
+@pytest.mark.parametrize(
+    ("form", "rows"),
+    [
+        ({"form": "tensor_train", "rank": 6}, {"A": INPUTS, "B": 6 * HIDDEN, "C": 6}),
+        ({"form": "full"}, {"W": INPUTS * HIDDEN}),
+    ],
+)
+def test_the_tensor_of_a_tgu_in_another_form(rng, form, rows):
+    p = made(rng, name="tgu", **form)
+    for name, count in rows.items():
+        assert_uniform(p[name], np.sqrt(3 / count))
+    assert_uniform(p["U"], np.sqrt(3 / HIDDEN))
+
+
+def test_the_tensor_of_a_gmr_in_another_form_has_the_spectral_norm_2_as_a_matrix(rng):
+    p = made(rng, name="gmr", form="full")
+    np.testing.assert_allclose(np.linalg.norm(p["W"].reshape(INPUTS * HIDDEN, HIDDEN), 2), 2, rtol=1e-12)
+    p = made(rng, name="gmr_c", form="tensor_train", rank=6)
+    for factor in (p["A"], p["B"].reshape(6 * HIDDEN, 6), p["C"]):
+        np.testing.assert_allclose(np.linalg.norm(factor, 2), 2, rtol=1e-12)
+
+
+def test_a_candidate_that_sees_the_state(rng):
+    p = made(rng, name="tgu_c", rank=RANK, candidate_state=True)
+    assert_uniform(p["U_in"], np.sqrt(3 / HIDDEN))
+    assert list(p)[-3:] == ["W_in", "U_in", "b_in"]
+
+
 def test_options_reach_their_parameters(rng):
     assert (made(rng, name="tgu", rank=RANK, gate_bias={"constant": 2})["b"] == 2).all()
     assert (made(rng, name="tgu_c", rank=RANK, candidate_bias="constant(3)")["b_in"] == 3).all()
     assert (made(rng, name="gru", gate_bias=4)["b_f"] == 4).all()
     assert not made(rng, name="vanilla", recurrent_weights="zeros")["U"].any()
     assert not made(rng, name="lstm", weights="zeros")["W_g"].any()
+    assert not made(rng, name="cp_plus", rank=RANK, factors="zeros")["B"].any()
+    assert not made(rng, name="cp_plus", rank=RANK, input_weights="zeros")["U"].any()
+    assert (made(rng, name="cp_plus", rank=RANK, bias="constant(2)")["b"] == 2).all()
+    assert_uniform(made(rng, name="cp_delta", rank=RANK, factors="uniform(0.08)")["b_C"], 0.08)
 
 
 def test_same_generator_same_values_in_float64(cell):
