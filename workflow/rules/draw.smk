@@ -1,4 +1,4 @@
-# One job draws one figure or one table.
+# One job draws one figure or one table; rolls of notes may be heard too.
 rule draw_figure:
     input:
         drawing_inputs,

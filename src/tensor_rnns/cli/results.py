@@ -16,19 +16,24 @@ from tensor_rnns.cli.common import (
 )
 from tensor_rnns.experiments import Catalogue, Replica, cohorts
 
+FOLDERS = ("figures", "tables", "music")
+"""What a figure or table is written into below the results of a scale."""
+
 
 @click.command()
 @scale_option
 @results_option
 @guests_option
 @click.option("--paper", required=True)
+@click.option("--only", type=click.Choice(FOLDERS), help="Write the files of one folder; left out, all.")
 @click.argument("artefact")
-def draw(scale: str, results: Path, guests: str, paper: str, artefact: str) -> None:
+def draw(scale: str, results: Path, guests: str, paper: str, only: str | None, artefact: str) -> None:
     """Draw one figure or table."""
     from tensor_rnns.drawing.render import render
 
     with refusals():
-        render(Catalogue.load(PAPERS, guest_cells=named_list(guests)), scale, paper, artefact, results)
+        catalogue = Catalogue.load(PAPERS, guest_cells=named_list(guests))
+        render(catalogue, scale, paper, artefact, results, only=only)
 
 
 @click.command()
@@ -179,8 +184,5 @@ def target(scale: str, name: str) -> None:
                 f"no figure or table {name!r}; allowed are {sorted(i for _, i in catalogue.artefacts)}"
             )
         for artefact in found:
-            kind, ends = (
-                ("tables", ("tex", "csv")) if artefact.draw == "table" else ("figures", ("pdf", "svg"))
-            )
-            for end in ends:
-                click.echo(RESULTS / scale / kind / artefact.paper / f"{artefact.id}.{end}")
+            for file in artefact.files:
+                click.echo(RESULTS / scale / file)

@@ -61,7 +61,7 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     entries = entries_of(data.experiment.paper_values, spec.get("beside", ()), artefact.id)
     handles = _legend(data, rows, sides, colour, spec, mark, bool(entries))
     columns = min(3, max(1, len(handles)))
-    remarks = ["; ".join(data.remarks(rows))] if data.remarks(rows) else []
+    remarks = data.remark_line(rows)
     here = {place: rows if place is None else rows[rows[panel_key] == place] for place in places}
     cells = {
         (place, line.height): part(here[place], list(line.keys), list(line.keys.values()))

@@ -75,7 +75,7 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     limit = BEYOND * max(
         float(line.updates[-1]) for line in lines(rows, data.runs, 1, pace) if len(line.updates)
     )
-    remarks = ["; ".join(data.remarks(rows))] if data.remarks(rows) else []
+    remarks = data.remark_line(rows)
     notes = [*absent(data, rows, spec), *beyond(beside, limit, unit), *unknown, *_explained(spec, groups)]
     titles = [data.title(panel_key, place, spec.get("labels")) if panel_key else "" for place in places]
     extra = sum(not isinstance(entry, str) or "baseline" in entry for entry in spec.get("lines", ()))

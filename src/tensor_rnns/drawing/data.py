@@ -200,3 +200,8 @@ class ArtefactData:
         return told + [
             f"stand-in: {name} in place of {', '.join(real)}" for name, real in pairs.items() if real
         ]
+
+    def remark_line(self, rows: pd.DataFrame) -> list[str]:
+        """The remarks on `rows` as one line; none where there is nothing to say."""
+        found = self.remarks(rows)
+        return ["; ".join(found)] if found else []

@@ -43,7 +43,7 @@ def panels(
         right=1 - RIGHT / WIDTH,
         bottom=below / total,
         top=1 - (above + title_room) / total,
-        wspace=0.12 if share_y else 0.32,
+        wspace=0.17 if share_y else 0.32,
         hspace=gap / height,
     )
     put_texts(figure, remarks, notes)
@@ -73,33 +73,37 @@ def put_texts(figure: Figure, remarks: Sequence[str], notes: Sequence[str]) -> N
 def stack(
     titles: Sequence[str], heights: Sequence[float], remarks: Sequence[str], notes: Sequence[str],
     legend: int = 0, columns: int = 3, left: float = LEFT, right: float = RIGHT, gap: float = 0.1,
-    label: float = XLABEL,
+    label: float = XLABEL, head: float = 0.0,
+    inner: float | None = None,
 ) -> tuple[Figure, list[list[Axes]], float]:  # fmt: skip
     """A block of axes for each title, under one another with the `heights` in inches; blocks fill rows.
 
-    `left` and `right` inches are kept at the sides of each block, `gap` between its axes and `label` below
-    them. Returns the figure, the axes of each block, and where the legend begins, as a share of the height.
+    `left` (`inner` from the second column on, where it is given) and `right` inches are kept at the sides of
+    a block, `gap` between its axes, `label` below them and `head` between them and the title. Returns the
+    figure, the axes of each block, and where the legend begins, as a share of the height.
     """
     columns = min(columns, len(titles)) or 1
     rows = -(-len(titles) // columns)
     notes = wrapped(notes)
     titles = [textwrap.fill(title, LETTERS // columns) for title in titles]
     title_room = TITLE + LINE * max(title.count("\n") for title in titles) if any(titles) else 0.06
+    title_room += head
     block = title_room + sum(heights) + gap * (len(heights) - 1) + label
     above, below = LINE * len(remarks) + 0.06, LINE * (legend + len(notes)) + 0.08
     total = above + rows * block + below
     figure = Figure(figsize=(WIDTH, total))
-    width = WIDTH / columns - left - right
+    inner = left if inner is None else inner
+    width = (WIDTH - left - (columns - 1) * inner) / columns - right
     found = []
     for place, title in enumerate(titles):
         row, column = divmod(place, columns)
-        x, top = column * WIDTH / columns + left, total - above - row * block - title_room
+        x, top = left + column * (width + right + inner), total - above - row * block - title_room
         axes: list[Axes] = []
         for height in heights:
             shape = (x / WIDTH, (top - height) / total, width / WIDTH, height / total)
             axes.append(figure.add_axes(shape, sharex=axes[0] if axes else None))
             top -= height + gap
-        axes[0].set_title(title)
+        axes[0].set_title(title, pad=6 + 72 * head)
         found.append(axes)
     put_texts(figure, remarks, notes)
     return figure, found, (0.03 + LINE * len(notes)) / total

@@ -9,14 +9,13 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from tensor_rnns import drawing
+from tensor_rnns.drawing import roll
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.style import save, styled
 from tensor_rnns.drawing.tables import Table
 from tensor_rnns.experiments.catalogue import Catalogue
 from tensor_rnns.experiments.records import Artefact
 from tensor_rnns.files import writing
-
-SUFFIXES = {Figure: ("pdf", "svg"), Table: ("tex", "csv")}
 
 
 def kinds() -> dict[str, Callable[[ArtefactData, Artefact], Figure | Table]]:
@@ -28,16 +27,9 @@ def kinds() -> dict[str, Callable[[ArtefactData, Artefact], Figure | Table]]:
     return {module.__name__.rpartition(".")[2]: module.draw for module in modules if hasattr(module, "draw")}
 
 
-def suffixes(kind: str) -> tuple[str, str]:
-    """The names' endings of what `kind` writes: ("tex", "csv") for a table, ("pdf", "svg") for a figure."""
-    return SUFFIXES[Table if kind == "table" else Figure]
-
-
 def paths(results: Path | str, scale: str, artefact: Artefact) -> list[Path]:
     """Where `artefact` is written at `scale`."""
-    folder = "tables" if artefact.draw == "table" else "figures"
-    base = Path(results) / scale / folder / artefact.paper
-    return [base / f"{artefact.id}.{suffix}" for suffix in suffixes(artefact.draw)]
+    return [Path(results) / scale / name for name in artefact.files]
 
 
 def draw_artefact(data: ArtefactData, artefact: Artefact) -> Figure | Table:
@@ -57,8 +49,10 @@ def render(
     artefact: str,
     results: Path | str,
     out: list[Path] | None = None,
+    only: str | None = None,
 ) -> list[Path]:
-    """Draw `paper`'s `artefact` from `results` and write it to `out` (default: `paths`); the files written.
+    """Draw `paper`'s `artefact` from `results` and write it to `out` (default: `paths`, those of the folder
+    `only` where one is named); the files written.
 
     ValueError if the catalogue has no such artefact, nothing of it was run, or a path of `out` has an ending
     that the kind does not write.
@@ -70,21 +64,24 @@ def render(
     data = ArtefactData.load(catalogue.experiment_of(chosen), scale, results, curves=chosen.draw != "table")
     if data.empty:
         raise ValueError(f"{paper} {artefact}: {chosen.experiment} was not run at scale {scale}")
-    targets = [Path(path) for path in out or paths(results, scale, chosen)]
+    named = [path for path in paths(results, scale, chosen) if only in (None, path.parents[1].name)]
+    targets = [Path(path) for path in out or named]
     with styled():
         drawn = draw_artefact(data, chosen)
         for path in targets:
-            _write(drawn, path)
+            _write(drawn, path, data, chosen)
     return targets
 
 
-def _write(drawn: Figure | Table, path: Path) -> None:
+def _write(drawn: Figure | Table, path: Path, data: ArtefactData, artefact: Artefact) -> None:
     kind: Any = Table if isinstance(drawn, Table) else Figure
-    suffix = path.suffix.lstrip(".")
-    if suffix not in SUFFIXES[kind]:
-        raise ValueError(f"{path}: a {kind.__name__.lower()} is written as {' or '.join(SUFFIXES[kind])}")
+    suffix, written = path.suffix.lstrip("."), [Path(name).suffix.lstrip(".") for name in artefact.files]
+    if suffix not in written:
+        raise ValueError(f"{path}: a {kind.__name__.lower()} is written as {' or '.join(written)}")
     with writing(path, "w" if kind is Table else "wb") as stream:
-        if kind is Figure:
+        if suffix == "mid":
+            roll.play(data, artefact, stream)
+        elif kind is Figure:
             save(drawn, stream, suffix)
         elif suffix == "tex":
             drawn.write_tex(stream)

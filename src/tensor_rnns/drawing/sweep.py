@@ -57,7 +57,7 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     entries = entries_of(data.experiment.paper_values, spec.get("beside", ()), artefact.id)
     handles = [Line2D([], [], label=group.legend, **group.look) for group in groups.values()]
     handles += _other_handles(spec, entries, rows)
-    remarks = ["; ".join(data.remarks(rows))] if data.remarks(rows) else []
+    remarks = data.remark_line(rows)
     notes = [*absent(data, rows, spec), *_notes(rows)]
     titles = [data.title(panel_key, place, spec.get("labels")) if panel_key else "" for place in places]
     figure, axes, bottom = panels(

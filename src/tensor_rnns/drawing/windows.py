@@ -37,7 +37,7 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     for panel in wanted:
         for series in panel["series"]:
             _look(looks, series)
-    remarks = ["; ".join(data.remarks(data.computed))] if data.remarks(data.computed) else []
+    remarks = data.remark_line(data.computed)
     columns = min(3, len(looks))
     lines = spec.get("lines", ())
     figure, axes, bottom = panels(

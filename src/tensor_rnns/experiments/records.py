@@ -77,6 +77,14 @@ class Replica:
         return digest(without(self.settings, ("training.learning_rate", "training.clip_norm")))
 
 
+FIGURE = ("figures/{paper}/{id}.pdf", "figures/{paper}/{id}.svg")
+FILES = {
+    "table": ("tables/{paper}/{id}.tex", "tables/{paper}/{id}.csv"),
+    "roll": (*FIGURE, "music/{paper}/{id}.mid"),
+}
+"""What a kind of drawing writes below the results of a scale; all others write a FIGURE."""
+
+
 @dataclass(frozen=True)
 class Artefact:
     """One figure or table of a paper, and how it is drawn."""
@@ -86,6 +94,16 @@ class Artefact:
     id: str
     draw: str
     spec: Mapping[str, Any] = field(hash=False)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that hold it, below the results of a scale; music where rows of a roll are played."""
+        silent = not any(row.get("play") for row in self.spec.get("rows") or () if isinstance(row, Mapping))
+        return tuple(
+            name.format(paper=self.paper, id=self.id)
+            for name in FILES.get(self.draw, FIGURE)
+            if not (silent and name.startswith("music/"))
+        )
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,130 @@
+"""Rows of small grey images that a probe made, such as letters of a font.
+
+Keys of the artefact: `probe`, `replica`, `where`, `rows` (a list of {array, label}: arrays
+[N, height, width], or [R, N, height, width] for R rows), `titles` (what stands over the images: a list, or
+the name of an array of texts), `range` (each, shared or [low, high]: what is black and what is white),
+`labels`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tensor_rnns.drawing.data import ArtefactData
+from tensor_rnns.drawing.groups import absent
+from tensor_rnns.drawing.layout import LINE, stack
+from tensor_rnns.drawing.replica import Shown, chosen
+from tensor_rnns.drawing.style import WIDTH
+from tensor_rnns.experiments.records import Artefact
+
+RANGES = ("each", "shared")
+KEYS = {
+    "probe": (), "replica": ("seed", "best", "measure"), "where": (), "rows": ("array", "label"),
+    "titles": (), "range": (), "labels": (),
+}  # fmt: skip
+"""The keys that are read, and below each those of its mappings; () where any may stand."""
+LEFT, RIGHT, LETTER, GAP = 0.2, 0.1, 0.055, 0.04
+"""Inches at the sides and of a letter at the left; the gap between images as a share of their width."""
+LARGEST = 0.62
+"""An image is at most so many inches wide."""
+
+
+def draw(data: ArtefactData, artefact: Artefact) -> Figure:
+    """The figure of `artefact`; ValueError where an array is absent or holds no images."""
+    spec = artefact.spec
+    choice = chosen(data, artefact)
+    blocks = [
+        [pair for row in spec["rows"] for pair in _strips(one, row, artefact.id)] for one in choice.shown
+    ]
+    count = max(images.shape[0] for block in blocks for images, _ in block)
+    ratio = max(images.shape[1] / images.shape[2] for block in blocks for images, _ in block)
+    left = LEFT + LETTER * max(len(label) for block in blocks for _, label in block)
+    room = WIDTH - left - RIGHT
+    size = min(LARGEST, room / (count * (1 + GAP)))
+    right = RIGHT + room - size * count * (1 + GAP)
+    tall = max(len(block) for block in blocks)
+    remarks = data.remark_line(choice.rows)
+    notes = [*absent(data, choice.rows, spec), f"{_explained(spec)} {choice.rule}"]
+    titles = [_titles(one, spec, artefact.id) for one in choice.shown]
+    figure, axes, _ = stack(
+        [one.title for one in choice.shown],
+        [size * ratio] * tall, remarks, notes, columns=1, left=left, right=right, gap=size * GAP + 0.02,
+        label=0.08, head=LINE * any(titles),
+    )  # fmt: skip
+    told = []
+    for one, block, texts, places in zip(choice.shown, blocks, titles, axes, strict=True):
+        low, high = _limits(spec.get("range", "shared"), [images for images, _ in block])
+        for (images, label), axis in zip(block, places, strict=False):
+            _draw_strip(axis, images, label, low, high, count)
+        for axis in places[len(block) :]:
+            axis.remove()
+        for column, text in enumerate(texts):
+            middle = (column + 0.5) * (1 + GAP) - GAP / 2
+            places[0].annotate(text, (middle, 1), (0, 2), xycoords=("data", "axes fraction"),
+                               textcoords="offset points", va="bottom", ha="center", fontsize=7)  # fmt: skip
+        rows = "; ".join(f"{label or 'row'}: {len(images)} images" for images, label in block)
+        named = f", over the columns {', '.join(texts)}" if texts else ""
+        told.append(f"{one.title + ': ' if one.title else ''}{rows}{named}.")
+    figure.set_label(" ".join(["Rows of grey images.", *told, choice.rule, *remarks]))
+    return figure
+
+
+def _strips(one: Shown, row: Mapping[str, Any], artefact: str) -> list[tuple[np.ndarray, str]]:
+    """(images [N, height, width], label) of each row that an entry of `rows` asks for."""
+    array = one.array(row["array"], artefact)
+    if array.dtype.kind not in "biuf" or array.ndim not in (3, 4) or not array.size:
+        raise ValueError(
+            f"{artefact}: the array {row['array']!r} is {array.dtype} {list(array.shape)}; images are "
+            "numbers [N, height, width] or [R, N, height, width]"
+        )
+    label = str(row.get("label", ""))
+    if array.ndim == 3:
+        return [(array.astype(float), label)]
+    return [(images.astype(float), label if place == 0 else "") for place, images in enumerate(array)]
+
+
+def _titles(one: Shown, spec: Mapping[str, Any], artefact: str) -> list[str]:
+    """What stands over the images of one block."""
+    titles = spec.get("titles", [])
+    return [str(text) for text in (one.array(titles, artefact) if isinstance(titles, str) else titles)]
+
+
+def _limits(asked: Any, strips: Sequence[np.ndarray]) -> tuple[float | None, float | None]:
+    """The numbers that are black and white in a block; None where each image has its own."""
+    if asked == "each":
+        return None, None
+    if asked == "shared":
+        return min(float(one.min()) for one in strips), max(float(one.max()) for one in strips)
+    return float(asked[0]), float(asked[1])
+
+
+def _draw_strip(
+    axis: Axes, images: np.ndarray, label: str, low: float | None, high: float | None, count: int
+) -> None:
+    """One row of images, each at its place; a frame around each, so that its edge is seen on white."""
+    for place, image in enumerate(images):
+        x = place * (1 + GAP)
+        shade = (0.0, max(float(image.max()), 1e-12)) if low is None or high is None else (low, high)
+        axis.imshow(image, cmap="gray", vmin=shade[0], vmax=shade[1], extent=(x, x + 1, 0, 1), aspect="auto",
+                    interpolation="nearest")  # fmt: skip
+    axis.set_xlim(0, count * (1 + GAP) - GAP)
+    axis.set_ylim(0, 1)
+    axis.grid(visible=False)
+    axis.set_xticks([])
+    axis.set_yticks([0.5] if label else [], [label] if label else [])
+    axis.tick_params(length=0)
+    for side in axis.spines.values():
+        side.set_visible(False)
+
+
+def _explained(spec: Mapping[str, Any]) -> str:
+    """What black and white are."""
+    asked = spec.get("range", "shared")
+    if asked == "each":
+        return "Black: 0 or below; white: the largest number of each image by itself."
+    if asked == "shared":
+        return "Black and white: the smallest and the largest number of a block."
+    return f"Black: {asked[0]:g} or below; white: {asked[1]:g} or above."

@@ -1,0 +1,194 @@
+"""Arrays over time that a probe took: inputs, targets, outputs and gates of one item, under one another.
+
+Keys of the artefact: `probe`, `replica`, `where`, `rows` (a list of {array, label, as, item, units, range}:
+arrays [T] or [T, C], or with `item` [T, B] or [T, B, C]; `as` heat or lines), `marks` (the name of an array
+of 0 and 1, or {array, item}: steps that are shaded), `x` ({label, limits}), `labels`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from tensor_rnns.drawing.data import ArtefactData
+from tensor_rnns.drawing.groups import absent
+from tensor_rnns.drawing.layout import put_legend, stack
+from tensor_rnns.drawing.replica import Shown, chosen
+from tensor_rnns.drawing.style import WIDTH, plain
+from tensor_rnns.experiments.records import Artefact
+
+MANNERS = ("heat", "lines")
+KEYS = {
+    "probe": (), "replica": ("seed", "best", "measure"), "where": (),
+    "rows": ("array", "label", "as", "item", "units", "range"), "marks": ("array", "item"),
+    "x": ("label", "limits"), "labels": (),
+}  # fmt: skip
+"""The keys that are read, and below each those of its mappings; () where any may stand."""
+MOST_LINES = 8
+"""More units than these are drawn as heat alone."""
+MARK = "#e69f00"
+"""Colour of marked steps."""
+CHANNEL, LEAST, MOST, LINES_HEIGHT = 0.075, 0.32, 1.5, 0.8
+"""Inches of a channel of a heat map, the least and most of a map, and of a row of lines."""
+SHARP = 600
+"""More steps than these are averaged where a heat map has not a dot for each."""
+LEFT, INNER, RIGHT, COLUMNS = 0.68, 0.3, 0.42, 3
+
+
+def draw(data: ArtefactData, artefact: Artefact) -> Figure:
+    """The figure of `artefact`; ValueError for an absent array, or one that is not over time."""
+    spec = artefact.spec
+    choice = chosen(data, artefact)
+    blocks = [[_values(one, row, artefact.id) for row in spec["rows"]] for one in choice.shown]
+    heights = [
+        _height(row, max(block[place].shape[1] for block in blocks)) for place, row in enumerate(spec["rows"])
+    ]
+    ranges = [
+        _range(row, [block[place] for block in blocks], artefact.id) for place, row in enumerate(spec["rows"])
+    ]
+    marks = [_marks(one, spec.get("marks"), artefact.id) for one in choice.shown]
+    handles = _handles(spec, blocks[0], marks)
+    remarks = data.remark_line(choice.rows)
+    notes = [*absent(data, choice.rows, spec), choice.rule]
+    figure, axes, bottom = stack(
+        [one.title for one in choice.shown], heights, remarks, notes, -(-len(handles) // 4), left=LEFT,
+        right=RIGHT, columns=min(COLUMNS, len(choice.shown)), inner=INNER,
+    )  # fmt: skip
+    told = []
+    for one, block, places, steps in zip(choice.shown, blocks, axes, marks, strict=True):
+        said = []
+        for row, values, axis, limits in zip(spec["rows"], block, places, ranges, strict=True):
+            if row.get("as", "heat") == "heat":
+                _draw_heat(axis, values, limits)
+            else:
+                _draw_lines(axis, values, row, limits)
+            _shade(axis, steps, edges=row.get("as", "heat") == "heat")
+            if axis.get_position().x0 * WIDTH < LEFT + 0.01:
+                axis.set_ylabel(str(row.get("label", row["array"])))
+            axis.tick_params(labelbottom=axis is places[-1])
+            said.append(f"{row.get('label', row['array'])} {values.min():.3g} to {values.max():.3g}")
+        x = spec.get("x") or {}
+        places[-1].set_xlabel(x.get("label", "step"))
+        places[-1].set_xlim(*x.get("limits", (0.5, len(block[0]) + 0.5)))
+        places[-1].xaxis.set_major_locator(MaxNLocator(5, integer=True))
+        told.append(f"{one.title + ': ' if one.title else ''}{len(block[0])} steps; {'; '.join(said)}.")
+    if handles:
+        put_legend(figure, handles, 4, bottom)
+    figure.set_label(" ".join(["Arrays over time.", *told, choice.rule, *remarks]))
+    return figure
+
+
+def over_time(one: Shown, row: Mapping[str, Any], artefact: str) -> np.ndarray:
+    """The array of a row as [T, C], its `item` taken where one is asked for; ValueError for another shape."""
+    array = one.array(row["array"], artefact)
+    if "item" in row and array.ndim > 1:
+        if not 0 <= row["item"] < array.shape[1]:
+            raise ValueError(f"{artefact}: {row['array']} has {array.shape[1]} items, no item {row['item']}")
+        array = array[:, row["item"]]
+    if array.dtype.kind not in "biuf" or array.ndim not in (1, 2) or not array.size:
+        raise ValueError(
+            f"{artefact}: the array {row['array']!r} is {array.dtype} {list(array.shape)}; over time "
+            "are numbers [T] or [T, C], or with item [T, B] or [T, B, C]"
+        )
+    return array.reshape(len(array), -1).astype(float)
+
+
+def _values(one: Shown, row: Mapping[str, Any], artefact: str) -> np.ndarray:
+    """The array of a row as [T, C] with the units that it asks for."""
+    if row.get("as", "heat") not in MANNERS:
+        raise ValueError(f"{artefact}: as is {row['as']!r}; allowed are {', '.join(MANNERS)}")
+    values = over_time(one, row, artefact)
+    if wrong := [unit for unit in row.get("units", ()) if not 0 <= unit < values.shape[1]]:
+        raise ValueError(f"{artefact}: {row['array']} has {values.shape[1]} units, not {wrong}")
+    values = values[:, row["units"]] if "units" in row else values
+    if row.get("as") == "lines" and values.shape[1] > MOST_LINES:
+        raise ValueError(
+            f"{artefact}: {row['array']} has {values.shape[1]} units, more than {MOST_LINES} lines; name "
+            "units or take as: heat"
+        )
+    return values
+
+
+def _height(row: Mapping[str, Any], channels: int) -> float:
+    """Inches of a row."""
+    return min(MOST, max(LEAST, CHANNEL * channels)) if row.get("as", "heat") == "heat" else LINES_HEIGHT
+
+
+def _range(row: Mapping[str, Any], arrays: list[np.ndarray], artefact: str) -> tuple[float, float]:
+    """The range of a row, the same in all blocks: as asked, else of the numbers, with 0 in the middle where
+    both signs occur."""
+    if "range" in row:
+        return float(row["range"][0]), float(row["range"][1])
+    finite = [array[np.isfinite(array)] for array in arrays]
+    if not all(len(one) for one in finite):
+        raise ValueError(f"{artefact}: {row['array']} has no finite number")
+    low, high = min(float(one.min()) for one in finite), max(float(one.max()) for one in finite)
+    if low < 0 < high and row.get("as", "heat") == "heat":
+        low, high = -max(-low, high), max(-low, high)
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def _draw_heat(axis: Axes, values: np.ndarray, limits: tuple[float, float]) -> None:
+    """Channels from below, time to the right; a scale at the right. Both signs: blue to red."""
+    colours = "RdBu_r" if limits[0] < 0 < limits[1] else "Greys"
+    drawn = axis.imshow(values.T, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="auto", origin="lower",
+                        interpolation="nearest" if len(values) <= SHARP else "auto",
+                        extent=(0.5, len(values) + 0.5, 0.5, values.shape[1] + 0.5))  # fmt: skip
+    axis.grid(visible=False)
+    axis.yaxis.set_major_locator(MaxNLocator(3, integer=True))
+    for side in axis.spines.values():
+        side.set_visible(True)
+    scale = axis.inset_axes((1.02, 0, 0.02, 1))
+    axis.get_figure().colorbar(drawn, cax=scale, ticks=list(limits), format="%.3g")
+    scale.tick_params(labelsize=5.5, length=1.5, pad=1)
+    scale.get_yticklabels()[0].set_va("bottom")
+    scale.get_yticklabels()[-1].set_va("top")
+    scale.yaxis.offsetText.set_visible(False)
+
+
+def _draw_lines(axis: Axes, values: np.ndarray, row: Mapping[str, Any], limits: tuple[float, float]) -> None:
+    """A line a unit."""
+    steps = np.arange(1, len(values) + 1)
+    for place, line in enumerate(values.T):
+        axis.plot(steps, line, linewidth=1, **(plain(place) | {"marker": ""}))
+    room = 0.06 * (limits[1] - limits[0])
+    axis.set_ylim(limits[0] - room, limits[1] + room)
+    axis.yaxis.set_major_locator(MaxNLocator(3))
+
+
+def _marks(one: Shown, asked: Any, artefact: str) -> np.ndarray:
+    """The steps that are shaded, from 1."""
+    if asked is None:
+        return np.zeros(0)
+    marked = over_time(one, {"array": asked} if isinstance(asked, str) else asked, artefact)
+    return np.flatnonzero((marked > 0.5).any(axis=1)) + 1
+
+
+def _shade(axis: Axes, steps: np.ndarray, edges: bool) -> None:
+    """Shade runs of marked steps; with `edges` draw only where they begin and end, and change no colour."""
+    for run in np.split(steps, np.flatnonzero(np.diff(steps) > 1) + 1) if len(steps) else ():
+        if edges:
+            for step in (run[0] - 0.5, run[-1] + 0.5):
+                axis.axvline(step, color=MARK, linewidth=0.8)
+        else:
+            axis.axvspan(run[0] - 0.5, run[-1] + 0.5, color=MARK, alpha=0.25, linewidth=0, zorder=0.5)
+
+
+def _handles(spec: Mapping[str, Any], block: list[np.ndarray], marks: list[np.ndarray]) -> list[Line2D]:
+    """A legend entry for each line of the rows of lines, where there is more than one; one for marks."""
+    handles, names = [], set()
+    for row, values in zip(spec["rows"], block, strict=True):
+        if row.get("as", "heat") == "lines" and values.shape[1] > 1:
+            units = row.get("units", range(values.shape[1]))
+            for place, unit in enumerate(units):
+                name = f"unit {unit}"
+                if name not in names:
+                    names.add(name)
+                    handles.append(Line2D([], [], linewidth=1, label=name, **(plain(place) | {"marker": ""})))
+    if any(len(steps) for steps in marks):
+        handles.append(Line2D([], [], color=MARK, alpha=0.4, linewidth=6, label="marked steps"))
+    return handles
