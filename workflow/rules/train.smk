@@ -110,7 +110,7 @@ rule compute:
         ),
         data=lambda wildcards: (
             f"--data {config['data']}"
-            if computed_dataset(experiment_of(wildcards))
+            if computed_data(experiment_of(wildcards))
             else ""
         ),
     shell:
