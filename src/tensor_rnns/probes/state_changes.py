@@ -19,8 +19,7 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     initial state in front.
     """
     inputs, _ = first_items(trained, int(arguments.get("items", 100)))
-    entered = trained.model.entered(trained.parameters, inputs, None)
-    states = trained.states(entered)
+    states = trained.states(inputs)
     start = trained.model.cell.initial_state(inputs.shape[1], dtype=inputs.dtype)[0]
     states = torch.cat([start[None].expand_as(states[:1]), states])
     changes = states[1:] - states[:-1]
