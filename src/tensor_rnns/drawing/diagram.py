@@ -1,0 +1,155 @@
+"""Tensor-network diagrams, drawn from the description that is contracted and checked beside.
+
+Keys of the artefact: `panels` (a list of {title, diagram, text}; `text` stands below and may hold mathematics
+between dollar signs). The diagrams stand in `compute.arguments.diagrams`: a node has `arms` and a place `at`,
+`free` the direction of each free arm, `sizes` what is written at an arm.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Circle
+
+from tensor_rnns.drawing.data import ArtefactData
+from tensor_rnns.drawing.layout import LINE, stack
+from tensor_rnns.drawing.style import WIDTH
+from tensor_rnns.experiments.records import Artefact
+
+KEYS = {"panels": ("title", "diagram", "text"), "labels": ()}
+"""The keys that are read, and below each those of its mappings; () where any may stand."""
+DIRECTIONS = {"up": (0.0, 1.0), "down": (0.0, -1.0), "left": (-1.0, 0.0), "right": (1.0, 0.0)}
+RADIUS, SMALL, ARM = 0.26, 0.15, 0.72
+"""Radius of a node, and of an identity tensor, and length of a free arm, where neighbours are 1 apart."""
+UNIT = 0.62
+"""Inches between neighbours, at most."""
+ABOVE, BESIDE = np.array([0.0, 0.17]), np.array([-0.22, 0.0])
+"""Where the size of a level and of an upright arm stands."""
+EDGE = 0.4
+"""Room around the outermost nodes and arms."""
+FACE, DIAGONAL = "#dcebf5", "#ffffff"
+
+
+def draw(data: ArtefactData, artefact: Artefact) -> Figure:
+    """The figure of `artefact`; ValueError for a diagram that the file does not describe or a node without a
+    place."""
+    known = (data.experiment.compute.get("arguments") or {}).get("diagrams") or {}
+    wanted = artefact.spec.get("panels") or [{"title": name, "diagram": name} for name in known]
+    if absent := [panel["diagram"] for panel in wanted if panel["diagram"] not in known]:
+        raise ValueError(f"{artefact.id}: no diagram {absent}; allowed are {', '.join(known) or 'none'}")
+    specs = [_placed(panel["diagram"], known[panel["diagram"]]) for panel in wanted]
+    boxes = [_box(spec) for spec in specs]
+    columns = _columns(boxes)
+    room = WIDTH / columns - 0.16
+    unit = min(UNIT, room / max(right - left for left, right, _, _ in boxes))
+    height = unit * max(top - bottom for _, _, bottom, top in boxes)
+    remarks = data.remark_line(data.computed)
+    texts = any(panel.get("text") for panel in wanted)
+    figure, axes, _ = stack(
+        [str(panel.get("title", "")) for panel in wanted], [height], remarks, _checked(data, wanted),
+        columns=columns, left=0.08, right=0.08, label=0.12 + LINE * texts,
+    )  # fmt: skip
+    told = []
+    for panel, spec, box, (axis,) in zip(wanted, specs, boxes, axes, strict=True):
+        _draw_network(axis, spec)
+        _frame(axis, box, room / unit, height / unit)
+        if panel.get("text"):
+            axis.text(
+                0.5, -0.02, str(panel["text"]), transform=axis.transAxes, ha="center", va="top", fontsize=8
+            )
+        told.append(f"{panel.get('title') or panel['diagram']}: {_told(spec)}.")
+    figure.set_label(" ".join(["Tensor-network diagrams.", *told, *_checked(data, wanted), *remarks]))
+    return figure
+
+
+def _placed(name: str, spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A diagram whose nodes all have a place and whose free arms have a direction; else ValueError."""
+    for node, block in spec["nodes"].items():
+        if not isinstance(block.get("at"), list) or len(block["at"]) != 2:
+            raise ValueError(f"diagram {name}: the node {node} needs a place, at: [x, y]")
+    for arm, direction in (spec.get("free") or {}).items():
+        if direction not in DIRECTIONS:
+            raise ValueError(f"diagram {name}: {arm} goes {direction!r}; allowed are {', '.join(DIRECTIONS)}")
+    return spec
+
+
+def _radius(block: Mapping[str, Any]) -> float:
+    return SMALL if block.get("diagonal") else RADIUS
+
+
+def _ends(spec: Mapping[str, Any]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Where each arm begins and ends: from node to node, or from a node in the direction of the free arm."""
+    found = {}
+    for arm in spec.get("sizes") or {}:
+        holders = [block for block in spec["nodes"].values() if arm in block.get("arms", ())]
+        begin = np.array(holders[0]["at"], dtype=float)
+        if len(holders) == 2:
+            end = np.array(holders[1]["at"], dtype=float)
+        else:
+            end = begin + np.array(DIRECTIONS[spec["free"][arm]]) * (_radius(holders[0]) + ARM - RADIUS)
+        found[arm] = (begin, end)
+    return found
+
+
+def _box(spec: Mapping[str, Any]) -> tuple[float, float, float, float]:
+    """(left, right, bottom, top) of a diagram with room around."""
+    corners = [np.array(block["at"], dtype=float) for block in spec["nodes"].values()]
+    points = np.array([*corners, *(end for _, end in _ends(spec).values())])
+    low, high = points.min(axis=0) - EDGE, points.max(axis=0) + EDGE
+    return float(low[0]), float(high[0]), float(low[1]), float(high[1])
+
+
+def _columns(boxes: list[tuple[float, float, float, float]]) -> int:
+    """As many panels in a row as fit at full size, at most four; one at least."""
+    widest = max(right - left for left, right, _, _ in boxes)
+    return max(1, min(4, len(boxes), int(WIDTH / (UNIT * widest + 0.16))))
+
+
+def _draw_network(axis: Axes, spec: Mapping[str, Any]) -> None:
+    """Arms first, nodes over them, names in the nodes and sizes at the arms."""
+    for arm, (begin, end) in _ends(spec).items():
+        free = arm in (spec.get("free") or {})
+        axis.plot(
+            *np.transpose([begin, end]), color="#333333", linewidth=1.1, solid_capstyle="round", zorder=1
+        )
+        level = abs(end[0] - begin[0]) > abs(end[1] - begin[1])
+        place = begin + (end - begin) * (0.78 if free else 0.5) + (ABOVE if level else BESIDE)
+        axis.text(
+            *place, f"${arm}{{:}}{spec['sizes'][arm]}$", fontsize=6.5, ha="center", va="center", zorder=3
+        )
+    for node, block in spec["nodes"].items():
+        small = bool(block.get("diagonal"))
+        axis.add_patch(Circle(block["at"], _radius(block), facecolor=DIAGONAL if small else FACE,
+                              edgecolor="#1c1d20", linewidth=1.0, zorder=4))  # fmt: skip
+        name = r"$\odot$" if small else f"${block.get('label', node)}$"
+        axis.text(*block["at"], name, fontsize=9, ha="center", va="center", zorder=5)
+
+
+def _frame(axis: Axes, box: tuple[float, float, float, float], width: float, height: float) -> None:
+    """The diagram in the middle of its panel, the same scale in all."""
+    x, y = (box[0] + box[1]) / 2, (box[2] + box[3]) / 2
+    axis.set_xlim(x - width / 2, x + width / 2)
+    axis.set_ylim(y - height / 2, y + height / 2)
+    axis.set_aspect("equal")
+    axis.axis("off")
+
+
+def _told(spec: Mapping[str, Any]) -> str:
+    """A diagram in words."""
+    nodes = ", ".join(
+        f"{node} ({', '.join(block.get('arms', ())) or 'no arm'})" for node, block in spec["nodes"].items()
+    )
+    free = ", ".join(f"{arm} of size {spec['sizes'][arm]}" for arm in spec.get("free") or {})
+    return f"nodes and their arms {nodes}; free: {free or 'none'}"
+
+
+def _checked(data: ArtefactData, wanted: list[Mapping[str, Any]]) -> list[str]:
+    """One note on how far the contractions of these diagrams are from their formulas."""
+    rows = data.computed[data.computed["item"].isin([panel["diagram"] for panel in wanted])]
+    errors, draws = (rows[rows["name"] == name]["value"] for name in ("error", "draws"))
+    if errors.empty:
+        return []
+    told = f"Contracted as drawn and by formula on {draws.max():g} random draws"
+    return [f"{told}; largest relative error {errors.max():.1g}."]
