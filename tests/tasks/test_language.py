@@ -42,6 +42,19 @@ def test_rows_are_stretches_and_chunks_go_on():
     np.testing.assert_array_equal(made.batch(8, 5).inputs, made.batch(2, 2).inputs)
 
 
+def test_a_split_may_be_read_in_part():
+    """With `most` 20 every split is as if the data set ended there."""
+    data, short = text(), text()
+    for split in ("train", "valid", "test"):
+        short.arrays[f"{split}_tokens"] = data.arrays[f"{split}_tokens"][:20]
+    for name in ("words", "characters"):
+        ours, theirs = task(name, data=data, most=20), task(name, data=short)
+        assert (ours.updates_per_epoch, ours.baseline) == (theirs.updates_per_epoch, theirs.baseline)
+        for split in ("train", "valid", "test"):
+            for one, other in zip(ours.evaluation(split), theirs.evaluation(split), strict=True):
+                np.testing.assert_array_equal(one.inputs, other.inputs)
+
+
 def test_rare_words_become_the_unknown_one():
     """With a vocabulary of 4, numbers from 4 on become that of the unknown word, in every split."""
     data = text()

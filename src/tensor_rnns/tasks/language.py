@@ -21,7 +21,7 @@ class NextSymbol(Task):
     A split is cut into `batch` rows of equal length, and these into chunks of `bptt` symbols; incomplete rows
     and chunks are dropped. The target is the next symbol, within the row. The state is carried from chunk to
     chunk and is zero at the start of an epoch and of a split. Training takes the chunks in order, in each
-    epoch the same. Ends of lines are symbols like others.
+    epoch the same. Ends of lines are symbols like others. `most` symbols of a split are read, or all.
     """
 
     def __post_init__(self) -> None:
@@ -60,8 +60,8 @@ class NextSymbol(Task):
         return self.chunks("train")
 
     def tokens(self, split: str) -> np.ndarray:
-        """The numbers of all symbols of a split, in order."""
-        return self.dataset.arrays[f"{split}_tokens"]
+        """The numbers of the symbols of a split that are read, in order."""
+        return self.dataset.arrays[f"{split}_tokens"][: self.most]
 
     def chunks(self, split: str) -> int:
         """Whole chunks of a split, each with a symbol after it."""
@@ -115,6 +115,7 @@ class Words(NextSymbol):
     dataset: Any
     batch_size: int
     bptt: int
+    most: int | None = None
     vocabulary: int | None = None
 
     @property
@@ -161,6 +162,7 @@ class Characters(NextSymbol):
     dataset: Any
     batch_size: int
     bptt: int
+    most: int | None = None
     loader: Literal["rows", "authors"] = "rows"
 
     def chunks(self, split: str) -> int:
