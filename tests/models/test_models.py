@@ -114,6 +114,33 @@ def test_tensor_layer(append_one, output_bias):
     assert ("output/b" in model.shapes()) == output_bias
 
 
+@pytest.mark.parametrize("form", [{"form": "tensor_train", "rank": RANK}, {"form": "full"}])
+@pytest.mark.parametrize("append_one", [True, False])
+def test_a_tensor_layer_in_another_form(form, append_one):
+    model = models.build(
+        {"model": {"shell": "tensor_layer", "append_one": append_one, **form}, "cell": None}, INPUTS, OUTPUTS
+    )
+    p, x = stacked(model), given("tensor_layer")
+    tilde = torch.cat([x, torch.ones(REPLICAS, BATCH, 1, dtype=x.dtype)], -1) if append_one else x
+    train = [p[f"tensor/{name}"] for name in "ABC"] if "tensor/A" in p else None
+    whole = torch.einsum("sip,spjq,sqk->sijk", *train) if train else p["tensor/W"]
+    assert whole.shape == (REPLICAS, tilde.shape[-1], OUTPUTS, tilde.shape[-1])
+    expected = torch.einsum("sijk,sbi,sbk->sbj", whole, tilde, tilde)
+    torch.testing.assert_close(model.forward(p, x)[0], expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ({}, "model tensor_layer: rank asked for with form cp; allowed: a whole number of at least 1"),
+        ({"form": "full", "rank": 2}, "model tensor_layer: rank = 2 given with form full; allowed: none"),
+    ],
+)
+def test_a_rank_that_the_form_of_a_tensor_layer_cannot_have(form, message):
+    with pytest.raises(ValueError, match=message):
+        models.build({"model": {"shell": "tensor_layer", **form}, "cell": None}, INPUTS, OUTPUTS)
+
+
 def test_a_tensor_layer_without_bias_is_zero_at_zero():
     block = {"shell": "tensor_layer", "rank": RANK, "append_one": False}
     model = models.build({"model": block, "cell": None}, INPUTS, OUTPUTS)

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns.bilinear.cp import CP
+from tensor_rnns import bilinear
 from tensor_rnns.bilinear.initialisers import draw
 from tensor_rnns.models.base import Model, linear, linear_shapes
 
@@ -78,25 +78,28 @@ class MLP(Feedforward):
 
 @dataclass(frozen=True)
 class TensorLayer(Feedforward):
-    """y = x~^T W x~ with W in CP form of rank `rank` and x~ = (x, 1); tensor/A, tensor/B, tensor/C.
+    """y = x~^T W x~ with x~ = (x, 1); tensor/A, tensor/B, tensor/C of W in CP form.
 
-    The thesis does not say whether a 1 is appended or a bias added; without either, x = 0 always gives 0 and
+    `form` is that of W and `rank` its rank: both ranks of a tensor train, none for the full tensor. The
+    thesis does not say whether a 1 is appended or a bias added; without either, x = 0 always gives 0 and
     exclusive-or cannot be learnt. `append_one` chooses the first, `output_bias` adds output/b [1, O].
     """
 
     name: ClassVar[str] = "tensor_layer"
-    rank: int
+    rank: int | None = None
+    form: Literal["cp", "tensor_train", "full"] = "cp"
     append_one: bool = True
     output_bias: bool = False
     initialiser: str | dict = "unit_scaling"
 
     @property
-    def tensor(self) -> CP:
+    def tensor(self) -> bilinear.Form:
         """The tensor of input, output and input."""
-        return CP(self.inputs, self.outputs, self.inputs, self.rank, self.append_one, prefix="tensor/")
+        sizes = self.inputs, self.outputs, self.inputs
+        return bilinear.form(self.form, *sizes, self.rank, self.append_one, prefix="tensor/")
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The factors, then the bias."""
+        """The tensor, then the bias."""
         return self.tensor.shapes() | ({"output/b": (1, self.outputs)} if self.output_bias else {})
 
     def outputs_of(self, params: Mapping[str, Tensor], x: Tensor) -> Tensor:
