@@ -67,6 +67,16 @@ def test_halves_of_an_even_length_use_every_step():
     assert set(marks[:, 1]) == {3, 4, 5}
 
 
+def test_printed_marks_one_step_of_1_to_half_less_1_and_one_of_the_rest_evenly():
+    marks = places(task(batch=6000, markers="printed").batch(1, 0)) + 1
+    half = LENGTH // 2
+    first, second = (np.bincount(marks[:, k], minlength=LENGTH + 1) for k in (0, 1))
+    assert first[half:].sum() == 0
+    assert second[:half].sum() == 0
+    assert even(first[1:half]) > 0.01
+    assert even(second[half:]) > 0.01
+
+
 def test_anywhere_marks_every_pair_evenly():
     marks = places(task(batch=8000, markers="anywhere").batch(1, 0))
     pairs = np.zeros((LENGTH, LENGTH))
@@ -130,7 +140,12 @@ def test_stacking_of_classes():
         ({"name": "subtraction"}, 8, "task 'subtraction' is not known; allowed: addition, .*, xor"),
         ({"name": "addition"}, 8, "length asked for; given: nothing"),
         ({"name": "addition", "length": 1}, 8, "length = 1 given; allowed: at least 2"),
-        ({"name": "addition", "length": 9, "markers": "ends"}, 8, "'ends' given; allowed: halves, anywhere"),
+        ({"name": "addition", "length": 3, "markers": "printed"}, 8, "length = 3 given; allowed: at least 4"),
+        (
+            {"name": "addition", "length": 9, "markers": "ends"},
+            8,
+            "'ends' given; allowed: halves, ",
+        ),
         ({"name": "addition", "length": 9, "depth": 2}, 8, "depth given; allowed: length, markers"),
         ({"name": "addition", "length": 9}, None, "batch_size = None given"),
     ],

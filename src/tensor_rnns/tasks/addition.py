@@ -20,7 +20,8 @@ class Addition(Task):
     """T steps of (value, marker); the target at the end is the sum of the two marked values.
 
     Values are U[0, 1) at every step. `markers: halves` marks one step of the first T // 2 and one of the last
-    T // 2, each uniformly; `anywhere` marks two different steps of all T. The loss is the squared error,
+    T // 2, each uniformly; `printed`, as algorithm 1, one of the first T // 2 - 1 and one of the rest;
+    `anywhere` two different steps of all T. The loss is the squared error,
     averaged over the batch. The best constant answer, 1, scores the variance of the sum of two uniform
     numbers, 1/6; the thesis prints 0.1767. Each of the splits valid and test has 1,000 fixed items.
     """
@@ -28,7 +29,7 @@ class Addition(Task):
     name: ClassVar[str] = "addition"
     length: int
     batch_size: int
-    markers: Literal["halves", "anywhere"] = "halves"
+    markers: Literal["halves", "printed", "anywhere"] = "halves"
 
     inputs = 2
     outputs = 1
@@ -37,8 +38,9 @@ class Addition(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.length < 2:
-            raise ValueError(f"task addition: length = {self.length} given; allowed: at least 2")
+        fewest = 4 if self.markers == "printed" else 2
+        if self.length < fewest:
+            raise ValueError(f"task addition: length = {self.length} given; allowed: at least {fewest}")
 
     def generate(self, generator: np.random.Generator, items: int) -> Batch:
         """`items` fresh sequences: inputs [T, items, 2], targets [items, 1]."""
@@ -47,6 +49,9 @@ class Addition(Task):
         if self.markers == "halves":
             first = generator.integers(0, half, items)
             second = generator.integers(self.length - half, self.length, items)
+        elif self.markers == "printed":
+            first = generator.integers(0, half - 1, items)
+            second = generator.integers(half - 1, self.length, items)
         else:
             first = generator.integers(0, self.length, items)
             second = (first + generator.integers(1, self.length, items)) % self.length

@@ -1,0 +1,134 @@
+"""What the generators of addition and variable binding draw, by counting (mathews2016, appendix B)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from tensor_rnns import tasks
+from tensor_rnns.tasks import Task
+
+ARGUMENTS = ("items", "chunk", "addition", "binding", "patterns")
+RULES = ("held", "printed")
+
+
+def chunks(task: Task, items: int, chunk: int) -> list[Any]:
+    """Batches of `chunk` items each, `items` in all, or slightly more."""
+    return [task.batch(0, update) for update in range(-(-items // chunk))]
+
+
+def addition(length: int, markers: str, items: int, chunk: int) -> dict[str, float]:
+    """Of two marked numbers, steps counted from 1: what algorithm 1 says of them.
+
+    `outside`: markers outside 1 .. T/2 - 1 and T/2 .. T; `first`, `second`: p values of chi-square tests that
+    each is uniform there; `others`: items without exactly two markers; `error`: largest distance of a target
+    from the sum; `mean`, `variance` of targets; `distance`: mean steps between the markers; `hold`: from the
+    second to the end; `depth`: from the first to the end.
+    """
+    block = {"name": "addition", "length": length, "markers": markers}
+    task = tasks.build({"task": block, "training": {"batch": chunk}})
+    places, targets, others, error = [], [], 0, 0.0
+    for batch in chunks(task, items, chunk):
+        marks = batch.inputs[..., 1]
+        others += int((marks.sum(0) != 2).sum())
+        error = max(error, float(np.abs((batch.inputs[..., 0] * marks).sum(0) - batch.targets[:, 0]).max()))
+        targets.append(batch.targets[:, 0])
+        places.append([marks.argmax(0) + 1, length - marks[::-1].argmax(0)])
+    (first, second), y = np.concatenate(places, axis=1), np.concatenate(targets).astype(float)
+    half = length // 2
+    counts = [np.bincount(place, minlength=length + 1) for place in (first, second)]
+    inside = counts[0][1:half], counts[1][half:]
+    return {
+        "outside": 2 * len(y) - sum(int(one.sum()) for one in inside),
+        "first": float(stats.chisquare(inside[0]).pvalue),
+        "second": float(stats.chisquare(inside[1]).pvalue),
+        "others": others,
+        "error": error,
+        "mean": float(y.mean()),
+        "variance": float(y.var()),
+        "distance": float((second - first).mean()),
+        "hold": float((length - second).mean()),
+        "depth": float((length - first).mean()),
+    }
+
+
+def binding(length: int, patterns: int, rule: str, items: int, chunk: int) -> dict[str, float]:
+    """Of variable binding: shares of items or patterns that break a rule of the text, and what timing is
+    worth.
+
+    Shares of labels: `gaps`, not on for exactly one stretch; `lost`, still on at the last step, so that the
+    pattern is never due; `past_half`, whose pattern is shown after step T/2 (counted from 1); `cut`, going
+    out before the last step. Shares of items: `stray`, with bits on at a step that follows no rise;
+    `together`, with two patterns shown at one step; `merged`, with two due at one step; `wrong`, with a
+    target other than the OR of the patterns due. `hold`: mean share of the sequence that a label is on after
+    its start. `ceiling` and `baseline` as the task states them; `oracle`: the mean cost of answering each
+    due bit with its true chance, given how many patterns are due.
+    """
+    block = {"name": "variable_binding", "length": length, "patterns": patterns, "rule": rule}
+    task = tasks.build({"task": block, "training": {"batch": chunk}})
+    found = [broken(batch, task.bits, rule) for batch in chunks(task, items, chunk)]
+    means = {name: float(np.mean([one[name] for one in found])) for name in found[0]}
+    return means | {"ceiling": task.ceiling, "baseline": task.baseline}
+
+
+def broken(batch: Any, bits: int, rule: str) -> dict[str, float]:
+    """The means of one batch that `binding` averages."""
+    steps, items = batch.inputs.shape[:2]
+    labels = batch.inputs[..., bits:][..., ::-1] > 0.5
+    edges = np.diff(labels, axis=0, prepend=False).sum(0) + labels[-1]
+    start, on = labels.argmax(0), labels.sum(0)
+    end, everyone = start + on - 1, np.arange(items)
+    shown = [batch.inputs[start[:, k] + 1, everyone, :bits] for k in range(labels.shape[-1])]
+    rises = np.zeros((steps + 1, items), bool)
+    wanted, due = np.zeros((steps + 1, items, bits), np.float32), np.zeros((steps + 1, items), int)
+    for k, pattern in enumerate(shown):
+        rises[start[:, k] + 1, everyone] = True
+        wanted[end[:, k] + 1, everyone] = np.maximum(wanted[end[:, k] + 1, everyone], pattern)
+        due[end[:, k] + 1, everyone] += 1
+    stray = (batch.inputs[..., :bits].any(-1) & ~rises[:-1]).any(0)
+    equal = [starts.size - np.unique(starts).size for starts in start]
+    there = np.nonzero(due[:-1])
+    chance = 1 - 0.5 ** (due[there] if rule == "held" else np.ones(len(there[0])))[:, None]
+    costs = -np.log(np.where(batch.targets[there] > 0, chance, 1 - chance))
+    return {
+        "gaps": (edges != 2).mean(),
+        "lost": (end == steps - 1).mean(),
+        "past_half": (start + 2 > steps // 2).mean(),
+        "cut": (end == steps - 2).mean(),
+        "stray": stray.mean(),
+        "together": np.mean(np.array(equal) > 0),
+        "merged": (due[:-1] > 1).any(0).mean(),
+        "wrong": (wanted[:-1] != batch.targets).any((0, 2)).mean(),
+        "hold": (end - start).mean() / steps,
+        "oracle": costs.sum() / items,
+    }
+
+
+def compute(arguments: Mapping[str, Any]) -> list[dict]:
+    """Rows {item, name, index, value}: items `addition T markers` and `binding TxN rule`.
+
+    Arguments: `items`, how many are drawn for each (`chunk` at a time); `addition` and `binding`, lists of
+    lengths; `patterns`, a list of N. Raises ValueError if the names differ.
+    """
+    if set(arguments) != set(ARGUMENTS):
+        raise ValueError(
+            f"generators was given the arguments {sorted(arguments)}; it takes exactly {sorted(ARGUMENTS)}"
+        )
+    size = {name: int(arguments[name]) for name in ("items", "chunk")}
+    found = {
+        f"addition {length} {markers}": addition(length, markers, **size)
+        for length in arguments["addition"]
+        for markers in ("halves", "printed")
+    }
+    found |= {
+        f"binding {length}x{patterns} {rule}": binding(length, patterns, rule, **size)
+        for length in arguments["binding"]
+        for patterns in arguments["patterns"]
+        for rule in RULES
+    }
+    return [
+        {"item": item, "name": name, "index": 0, "value": float(value)}
+        for item, numbers in found.items()
+        for name, value in numbers.items()
+    ]
