@@ -46,8 +46,6 @@ class StyleContent(Model):
         super().__post_init__()
         if not self.symbols:
             raise ValueError(f"model {self.name}: numbers as inputs given; allowed: two symbols an item")
-        if problem := bilinear.rank_problem(self.form, self.rank):
-            raise ValueError(f"model {self.name}: {problem}")
         if self.l2 < 0:
             raise ValueError(f"model {self.name}: l2 = {self.l2} given; allowed: at least 0")
 

@@ -29,8 +29,6 @@ class TensorProduct(Feedforward):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if problem := bilinear.rank_problem(self.form, self.rank):
-            raise ValueError(f"model {self.name}: {problem}")
         if self.inputs % 2:
             raise ValueError(
                 f"model {self.name}: {self.inputs} inputs given; allowed: an even number of them"
