@@ -1,5 +1,6 @@
 """What enters a cell, what a batch carries on, how a rate falls: told with the line where it does not fit."""
 
+import ast
 from dataclasses import fields
 
 import pytest
@@ -136,3 +137,42 @@ def test_the_words_read_from_the_sources_are_those_of_the_classes():
     for name, shell in shells().items():
         given = vocabulary.GIVEN["models"]
         assert vocabulary.words("models")[name].keys.keys() == keys(shell) - given
+
+
+MADE = """
+class Far:
+    wide: int
+
+class Base(Far):
+    symbols: ClassVar[bool] = True
+    carries_state = True
+    deep: float = 2.0
+
+class Made(Base):
+    name: ClassVar[str] = "made"
+    symbols = False
+    wide: int = 3
+
+class Other(Elsewhere, Base):
+    name: ClassVar[str] = "other"
+"""
+
+
+def test_what_a_class_says_itself_stands_before_its_bases(monkeypatch):
+    """Fields and attributes come from the bases in the same module, the nearest one last."""
+    tree = ast.parse(MADE)
+    found = {
+        node.name.lower(): vocabulary.lineage(tree, node) for node in tree.body if "name" in ast.unparse(node)
+    }
+    assert [part.name for part in found["made"]] == ["Far", "Base", "Made"]
+    assert [part.name for part in found["other"]] == ["Far", "Base", "Other"]
+    monkeypatch.setattr(vocabulary, "lineages", lambda room: found)
+    says = vocabulary.tasks_that.__wrapped__
+    assert says("symbols", True) == {"other"}
+    assert says("symbols", False) == {"made"}
+    assert says("carries_state", True) == {"made", "other"}
+    assert vocabulary.shells_with.__wrapped__("deep") == {"made", "other"}
+    fields = {}
+    for part in found["made"]:
+        fields |= vocabulary.annotated(part)
+    assert fields == {"wide": ("int", False), "deep": ("float", False)}
