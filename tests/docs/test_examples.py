@@ -13,7 +13,7 @@ import torch
 from click.testing import CliRunner, Result
 from torch import Tensor
 
-from tensor_rnns.bilinear.initialisers import draw
+from tensor_rnns.bilinear.initialisers import Scheme
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.cli import main
 from tensor_rnns.experiments import Catalogue, resolve
@@ -75,8 +75,8 @@ def test_the_experiment_expands_as_the_page_says(checked):
 def test_the_cell_is_its_equation():
     """The cell of the page equals numpy's form of it, and its gradients agree with finite differences."""
     torch.manual_seed(7)
-    names = {"dataclass": dataclass, "ClassVar": ClassVar, "Cell": Cell, "Tensor": Tensor, "np": np,
-             "torch": torch, "draw": draw}  # fmt: skip
+    names = {"dataclass": dataclass, "ClassVar": ClassVar, "Cell": Cell, "Tensor": Tensor,
+             "torch": torch, "Scheme": Scheme}  # fmt: skip
     exec(block("cells.md", "python"), names)
     cell = names["Leaky"](inputs=3, hidden=5, keep=0.7)
     values = cell.initialise(np.random.default_rng(3))
