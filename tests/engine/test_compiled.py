@@ -108,6 +108,19 @@ def test_states_that_are_handed_on_added_up_or_never_read(reference, delay, sett
         agree(results(compiled.run, s, torch.float64, last_only), expected, 1e-12)
 
 
+def test_every_state_after_each_step(delay, setting):
+    s = setting(delay, batch=5)
+    leaves = {name: value.clone().requires_grad_() for name, value in s.params.items()}
+    ours = compiled.trajectory(s.cell, leaves, s.inputs, s.state)
+    theirs = eager.trajectory(s.cell, leaves, s.inputs, s.state)
+    found = [
+        torch.autograd.grad(sum(part.sin().sum() for part in parts.values()), [*leaves.values()])
+        for parts in (ours, theirs)
+    ]
+    agree(ours, theirs, 1e-12)
+    agree(dict(zip("WU", found[0], strict=True)), dict(zip("WU", found[1], strict=True)), 1e-12)
+
+
 @pytest.mark.parametrize("batch", [1, 8, 23, 40])
 def test_every_cut_of_the_batch(reference, block, setting, results, batch):
     s = setting(block("tgu"), replicas=2, batch=batch, steps=5)

@@ -155,7 +155,7 @@ def check(cell):
         through[leaf] += evaluated(g).sum(0, keepdim=True)
     pairs = [(leaf, g) for leaf, g in zip(leaves, through, strict=True) if leaf.requires_grad]
     of_params = torch.autograd.grad([leaf for leaf, _ in pairs], list(params.values()), [g for _, g in pairs])
-    ours = [evaluated(node) for node in (back.input, *back.states)] + list(of_params)
+    ours = [evaluated(node) for node in (*back.inputs, *back.states)] + list(of_params)
     for one, other in zip(ours, expected, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-11, atol=1e-11)
     return {node.operation for node in back.graph.nodes}

@@ -34,7 +34,7 @@ def test_the_graph_of_a_tensor_cell_can_be_read():
         "leaf 2 = transpose(slice(C, 1, 0, -1), -2, -1) [5, 4]",
         "leaf 3 = transpose(slice(C, 1, -1, 9223372036854775807), -2, -1) [1, 4]",
         "leaf 4 = B [4, 5]",
-        "%0 = input() [3]",
+        "%0 = input(0) [3]",
         "%1 = state(0) [5]",
         "%2 = product(%0, (0, False)) [4]",
         "%3 = row(1) [4]",

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from tensor_rnns.engine import compiled
+from tensor_rnns.engine.compiled import names
 from tensor_rnns.training import cohort, job, statefile
 from tensor_rnns.training.checkpoint import Checkpoints
 from tensor_rnns.training.progress import Progress
@@ -222,15 +224,30 @@ def test_a_job_of_carried_states_gives_the_same_bytes_after_kills(tmp_path, make
     assert ",valid,accuracy_at_best," in metrics
 
 
-@pytest.mark.parametrize(("embedding", "engine"), [(None, "eager"), (4, "compiled")])
-def test_the_engine_of_symbols_is_the_one_that_runs_them(make_reader, caplog, embedding, engine):
-    """One-hot vectors run in the eager loop, with a warning; the rows of an embedding in the kernel."""
+@pytest.mark.parametrize("embedding", [None, 4])
+def test_symbols_run_in_kernels_with_an_embedding_and_without(make_reader, caplog, embedding):
     settings = make_reader().settings
     settings["model"] = {"shell": "every_step", "embedding": embedding, "layers": 2}
     found, model = job.model_of(settings, job.tasks.build(settings), "compiled", torch.device("cpu"))
-    assert found == engine
-    assert model.run is job.engine.runner(engine)
-    assert ("cell lstm runs eager, not compiled: one-hot vectors enter it" in caplog.text) == (not embedding)
+    assert found == "compiled"
+    assert model.run is job.engine.runner("compiled")
+    assert not caplog.records
+
+
+def test_the_record_says_which_engine_really_ran(tmp_path, make_replica, monkeypatch, caplog):
+    """A step with an operation that has no C++ runs eager, is warned of once, and recorded as eager."""
+    monkeypatch.delitem(names.ATEN, torch.ops.aten.tanh.default)
+    monkeypatch.setattr(compiled, "READY", {})
+    folders = {}
+    for name in ("compiled", "eager"):
+        folders[name] = tmp_path / name
+        job.run([make_replica()], folders[name] / "out", folders[name] / "state", tmp_path, name, "cpu", 1)
+    records = [json.loads((folder / "out" / "record.json").read_text()) for folder in folders.values()]
+    assert [record["engine"] for record in records] == ["eager", "eager"]
+    assert [record["replicas"][0]["engine"] for record in records] == ["eager", "eager"]
+    assert files(folders["compiled"]) == files(folders["eager"])
+    warned = [record.getMessage() for record in caplog.records if "runs eager" in record.getMessage()]
+    assert warned == ["cell gmr runs eager, not compiled: aten.tanh.default"]
 
 
 def test_killed_while_results_are_written(tmp_path, unbroken, monkeypatch, make_replica, capfd):

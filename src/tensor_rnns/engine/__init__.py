@@ -26,15 +26,12 @@ def choose(name: str, cell: Mapping | None, device: str = "cpu") -> str:
 def settle(
     name: str, cell: Cell | None, dtype: torch.dtype, device: torch.device, one_hot: bool = False
 ) -> str:
-    """The engine that will really run: `name`, or eager where a kernel was chosen and cannot be built here,
-    or where one-hot vectors enter the cell (`one_hot`).
+    """The engine that will really run: `name`, or eager where a kernel was chosen and cannot be built here.
 
-    Asked once, at the start of a replica, so that the run record and the name of the result tell the truth.
+    `one_hot` says that one-hot vectors enter the cell. Asked once, at the start of a replica, so that the run
+    record and the name of the result tell the truth.
     """
-    if name == "compiled" and cell is not None and one_hot:
-        compiled.warn(cell.name, "one-hot vectors enter it")
-        return "eager"
-    if name == "compiled" and (cell is None or compiled.prepare(cell, dtype, device) is None):
+    if name == "compiled" and (cell is None or compiled.prepare(cell, dtype, device, one_hot) is None):
         return "eager"
     return name
 

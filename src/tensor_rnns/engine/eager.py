@@ -28,3 +28,14 @@ def run(
         if not last_only:
             outputs.append(state[0])
     return state[0] if last_only else torch.stack(outputs), state
+
+
+def trajectory(
+    cell: Cell, params: Mapping[str, Tensor], inputs: Tensor, state: tuple[Tensor, ...]
+) -> dict[str, Tensor]:
+    """Every state of `cell` by name after each step, [T, S, B, H]."""
+    states = []
+    for x in inputs.unbind(0):
+        state = cell.step(params, x, state)
+        states.append(state)
+    return {name: torch.stack([step[i] for step in states]) for i, name in enumerate(cell.states)}

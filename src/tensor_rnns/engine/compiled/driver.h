@@ -9,11 +9,11 @@ static constexpr long FEW = 1 << 16;  // numbers below which starting a thread c
 static constexpr long ARENA = SCRATCH * Wide::W;
 template <class Block> constexpr long CHUNK = chunk<Block>(RECORD + STATES + KEPT);
 template <class Block>
-constexpr long ROOM = (2 * STATES + INPUTS + SCRATCH_BACK + CHUNK<Block> * KEPT) * Block::W;
+constexpr long ROOM = (2 * STATES + ENTERING + SCRATCH_BACK + CHUNK<Block> * KEPT) * Block::W;
 static constexpr long ARENA_BACK = (larger(ROOM<Wide>, ROOM<Narrow>) + Wide::W - 1) / Wide::W * Wide::W;
 
 template <class Block> static void forward(const Call& call, const Unit& unit) {
-  constexpr int W = Block::W, H = WIDTH[0];
+  constexpr int W = Block::W;
   const real* const packed = call.packed + unit.replica * PACKED;
   real* const scratch = call.arena + unit.thread * ARENA;
   real* const tape = call.tape + unit.place * RECORD * (call.keep ? call.steps : 1);
@@ -21,23 +21,32 @@ template <class Block> static void forward(const Call& call, const Unit& unit) {
   const long row = unit.replica * call.batch + unit.first, rows = call.replicas * call.batch;
   for (int i = 0; i < COUNT; ++i)
     gather<Block>(states + PLACE[i] * W, call.initial[i] + row * WIDTH[i], WIDTH[i], WIDTH[i], unit.rows);
-  const real* inputs = call.inputs + unit.replica * call.input_replica + unit.first * call.input_row;
+  const real* inputs[INPUTS];
+  for (int i = 0; i < INPUTS; ++i) {
+    const long* stride = call.input_strides + 3 * i;
+    inputs[i] = call.inputs[i] + unit.replica * stride[1] + unit.first * stride[2];
+  }
   real* after = states;
-  for (long t = 0; t < call.steps; ++t, inputs += call.input_step) {
+  for (long t = 0; t < call.steps; ++t) {
     const real* const before = after;
     after = states + (call.keep ? t + 1 : (t + 1) & 1) * STATES * W;
     real* const record = tape + (call.keep ? t : 0) * RECORD * W;
-    gather<Block>(record, inputs, call.input_row, INPUTS, unit.rows);
+    for (int i = 0; i < INPUTS; ++i) {
+      const long* stride = call.input_strides + 3 * i;
+      gather<Block>(record + INPUT_PLACE[i] * W, inputs[i], stride[2], INPUT_WIDTH[i], unit.rows);
+      inputs[i] += stride[0];
+    }
     step<Block>(packed, record, before, after, scratch);
-    if (call.every) scatter<Block>(call.outputs + (t * rows + row) * H, H, after, H, unit.rows);
+    for (int i = 0; i < COUNT; ++i)
+      if (real* const out = call.outputs[i])
+        scatter<Block>(out + (t * rows + row) * WIDTH[i], WIDTH[i], after + PLACE[i] * W, WIDTH[i], unit.rows);
   }
-  if (!call.every) scatter<Block>(call.outputs + row * H, H, after, H, unit.rows);
   for (int i = 0; i < COUNT; ++i)
     scatter<Block>(call.final[i] + row * WIDTH[i], WIDTH[i], after + PLACE[i] * W, WIDTH[i], unit.rows);
 }
 
 template <class Block> static void backward(const Call& call, const Unit& unit) {
-  constexpr int W = Block::W, H = WIDTH[0];
+  constexpr int W = Block::W;
   const real* const packed = call.packed + unit.replica * PACKED_BACK;
   const real* const tape = call.tape + unit.place * RECORD * call.steps;
   const real* const states = call.states + unit.place * STATES * (call.steps + 1);
@@ -45,7 +54,7 @@ template <class Block> static void backward(const Call& call, const Unit& unit) 
   real* g = call.arena + unit.thread * ARENA_BACK;  // gradients of the states after a step
   real* earlier = g + STATES * W;                   // and before it
   real* const inward = earlier + STATES * W;
-  real* const scratch = inward + INPUTS * W;
+  real* const scratch = inward + ENTERING * W;
   real* const kept = scratch + SCRATCH_BACK * W;
   real* const sums = call.sums + unit.item * SUMS;
   std::memset(g, 0, STATES * W * sizeof(real));
@@ -59,12 +68,17 @@ template <class Block> static void backward(const Call& call, const Unit& unit) 
       const real* const record = tape + t * RECORD * W;
       const real* const before = states + t * STATES * W;
       real* const now = kept + (t - begin) * KEPT * W;
-      if (call.output_gradients && (call.every || t == call.steps - 1))
-        gather_onto<Block>(g, call.output_gradients + ((call.every ? t * rows : 0) + row) * H, H, H, unit.rows);
+      for (int i = 0; i < COUNT; ++i)
+        if (const real* given = call.output_gradients[i])
+          gather_onto<Block>(g + PLACE[i] * W, given + (t * rows + row) * WIDTH[i], WIDTH[i], WIDTH[i], unit.rows);
       step_back<Block>(packed, record, before, before + STATES * W, g, earlier, now, scratch);
       if (call.input_gradients) {
         input_back<Block>(packed, record, before, before + STATES * W, g, earlier, now, scratch, inward);
-        scatter<Block>(call.input_gradients + (t * rows + row) * INPUTS, INPUTS, inward, INPUTS, unit.rows);
+        for (int i = 0, place = 0, width; i < INPUTS; ++i, place += width) {
+          width = INPUT_WIDTH[i];
+          if (real* const out = call.input_gradients[i])
+            scatter<Block>(out + (t * rows + row) * width, width, inward + place * W, width, unit.rows);
+        }
       }
       real* const other = g;
       g = earlier;

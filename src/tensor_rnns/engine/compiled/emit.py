@@ -60,7 +60,8 @@ def source(program: Program, dtype: torch.dtype) -> str:
     states, tape, sums = Room(), Room(), Room()
     for i, width in enumerate(program.states):
         states.take(i, width)
-    tape.take("input", program.inputs)
+    for i, width in enumerate(program.inputs):
+        tape.take(("input", i), width)
     keep = saved(program, backward)
     for node in keep:
         tape.take(node, node.width)
@@ -69,12 +70,13 @@ def source(program: Program, dtype: torch.dtype) -> str:
     places = {node: f"record + {tape.offsets[node]} * W" for node in keep}
     for node in program.graph.nodes:
         if node.operation == "input":
-            places[node] = "record"
+            places[node] = f"record + {tape.offsets[('input', node.detail)]} * W"
         if node.operation in ("state", "gradient"):
             base = "before" if node.operation == "state" else "g"
             places[node] = f"{base} + {states.offsets[node.detail]} * W"
     for i, node in enumerate(program.outputs):
         places[node] = f"after + {states.offsets[i]} * W"
+    inputs = [tape.offsets["input", i] for i in range(len(program.inputs))]
     leaves = [sums.offsets[leaf] for leaf in range(len(program.leaves))]
     parts = [
         "\n".join(f"// {line}".rstrip() for line in f"{printed}\n\nand back:\n{backward}".splitlines()),
@@ -82,7 +84,8 @@ def source(program: Program, dtype: torch.dtype) -> str:
         *((FOLDER / name).read_text() for name in HEADERS),
         f"// ---- the step of {program.name} ----\n",
         constant("long", RECORD=tape.width, STATES=states.width, SUMS=sums.width),
-        constant("int", INPUTS=program.inputs, COUNT=len(program.states), LEAVES=len(program.leaves)),
+        constant("int", INPUTS=len(program.inputs), COUNT=len(program.states), LEAVES=len(program.leaves)),
+        constant("int", INPUT_WIDTH=list(program.inputs), INPUT_PLACE=inputs, ENTERING=sum(program.inputs)),
         constant("int", WIDTH=list(program.states), PLACE=list(states.offsets.values())),
         constant("long", OFFSETS=[*leaves, sums.width]),
         forward_code(program, places, keep),
@@ -149,11 +152,15 @@ def backward_code(
         if backward.states[i] is None:
             body.lines.append(f"clear(earlier + {states.offsets[i]} * W, {width} * W);")
     inward = Body(program, places, packed, scratch)
-    if backward.input:
-        inward.places[backward.input] = "inward"
-        inward.write(plan([backward.input], given | set(stored), [backward.input]), [backward.input])
-    else:
-        inward.lines.append("clear(inward, INPUTS * W);")
+    place = 0
+    for node, width in zip(backward.inputs, program.inputs, strict=True):
+        if node:
+            inward.places[node] = f"inward + {place} * W"
+        else:
+            inward.lines.append(f"clear(inward + {place} * W, {width} * W);")
+        place += width
+    wanted = [node for node in backward.inputs if node]
+    inward.write(plan(wanted, given | set(stored), wanted), wanted)
     passes = leaf_gradients(program, backward, body, sums)
     span = (
         "long steps, const real* record, const real* before, const real* after, const real* kept, real* sums"

@@ -17,8 +17,8 @@ class Node:
     """One value of the step.
 
     `operation` is one of SOURCES, `product`, a name in `operations.POINTWISE` or in `structure.REVERSE`; what
-    is VIRTUAL has no memory of its own and is read from its input. `detail` is the number of a state, row
-    leaf or incoming gradient; (matrix leaf, transposed) of a product; the number of an operation with a
+    is VIRTUAL has no memory of its own and is read from its input. `detail` is the number of an input, state,
+    row leaf or incoming gradient; (matrix leaf, transposed) of a product; the number of an operation with a
     number; the layout of a structural one; else None.
     """
 

@@ -12,46 +12,55 @@ from tensor_rnns.engine.compiled.buffers import POOL, Lease
 
 Pointer, Long = ctypes.c_void_p, ctypes.c_long
 SIZES = ("tape", "states", "packed", "arena", "sums")
+POINTERS = (
+    "inputs", "input_strides", "leaves", "strides", "initial", *SIZES, "outputs", "final",
+    "output_gradients", "final_gradients", "input_gradients", "initial_gradients", "leaf_gradients",
+)  # fmt: skip
 
 
 class Call(ctypes.Structure):
     """The struct of the same name in work.h."""
 
     _fields_ = [
-        *((name, Long) for name in ("steps", "replicas", "batch", "threads", "keep", "every")),
-        ("inputs", Pointer),
-        *((name, Long) for name in ("input_step", "input_replica", "input_row")),
-        *((name, Pointer) for name in ("leaves", "strides", "initial", *SIZES, "outputs", "final")),
-        *((name, Pointer) for name in ("output_gradients", "final_gradients", "input_gradients")),
-        *((name, Pointer) for name in ("initial_gradients", "leaf_gradients")),
-    ]  # fmt: skip
+        *((name, Long) for name in ("steps", "replicas", "batch", "threads", "keep")),
+        *((name, Pointer) for name in POINTERS),
+    ]
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """A library and what its caller must know: the number of states and of leaves."""
+    """A library and what its caller must know: the number of inputs and of states."""
 
     library: ctypes.CDLL
+    inputs: int
     states: int
 
     def __call__(
-        self, inputs: Tensor, states: Sequence[Tensor], leaves: Sequence[Tensor], every: bool
-    ) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """Outputs [T, S, B, H] (or [S, B, H], the last) and final states for inputs [T, S, B, I].
+        self,
+        inputs: Sequence[Tensor],
+        states: Sequence[Tensor],
+        leaves: Sequence[Tensor],
+        every: Sequence[bool],
+    ) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+        """The states [T, S, B, width] of every step where `every` says so, and all after the last step.
 
-        All of one floating dtype on the CPU, every leaf with its replica axis first.
+        Inputs are [T, S, B, width], all of one floating dtype on the CPU, every leaf [S, rows, columns].
         """
-        tensors = (inputs, *states, *leaves)
+        tensors = (*inputs, *states, *leaves)
         keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
-        outputs, *final = Scan.apply(self, every, keep, *tensors)
-        return outputs, (outputs[-1] if every else outputs, *final)
+        found = Scan.apply(self, tuple(every), keep, *tensors)
+        return found[: sum(every)], found[sum(every) :]
 
-    def sizes(self, call: Call, dtype: torch.dtype) -> dict[str, int]:
-        """How many numbers each piece of memory of a call must hold."""
+    def lease(self, call: Call, dtype: torch.dtype, *names: str) -> list[Lease]:
+        """Memory for these pieces of a call."""
         found = (Long * len(SIZES))()
         given = (call.steps, call.replicas, call.batch, call.threads, call.keep)
         self.library.sizes(*map(Long, given), found)
-        return dict(zip(SIZES, found, strict=True))
+        sizes = dict(zip(SIZES, found, strict=True))
+        leases = [Lease(POOL, sizes[name], dtype) for name in names]
+        for name, lease in zip(names, leases, strict=True):
+            setattr(call, name, lease.tensor.data_ptr())
+        return leases
 
 
 def pointers(tensors: Sequence[Tensor | None]) -> ctypes.Array:
@@ -59,76 +68,88 @@ def pointers(tensors: Sequence[Tensor | None]) -> ctypes.Array:
     return (Pointer * len(tensors))(*(None if tensor is None else tensor.data_ptr() for tensor in tensors))
 
 
-def address(array: ctypes.Array) -> int:
-    """Where an array of ctypes lies."""
-    return ctypes.addressof(array)
+def strides(tensors: Sequence[Tensor], axes: int) -> ctypes.Array:
+    """The strides of the first axes of tensors."""
+    return (Long * (axes * len(tensors)))(*(step for tensor in tensors for step in tensor.stride()[:axes]))
+
+
+def fill(call: Call, **arrays: ctypes.Array) -> None:
+    """Let a call point to arrays, which must outlive it."""
+    for name, array in arrays.items():
+        setattr(call, name, ctypes.addressof(array))
+
+
+def dense(tensor: Tensor) -> Tensor:
+    """`tensor` with its last axis without gaps."""
+    return tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
 
 
 class Scan(torch.autograd.Function):
     """The forward and the backward scan of a kernel; its gradient has none of its own."""
 
     @staticmethod
-    def forward(ctx, kernel: Kernel, every: bool, keep: bool, inputs: Tensor, *tensors: Tensor):
-        """The outputs, then the final states after the first."""
-        states = [state.contiguous() for state in tensors[: kernel.states]]
-        leaves = tensors[kernel.states :]
-        if inputs.stride(-1) != 1 and inputs.shape[-1] != 1:
-            inputs = inputs.contiguous()
-        steps, replicas, batch = inputs.shape[:3]
-        shape = (steps, replicas, batch, states[0].shape[-1])
-        outputs = inputs.new_empty(shape if every else shape[1:])
-        final = [torch.empty_like(state) for state in states]
-        call = Call(steps, replicas, batch, torch.get_num_threads(), int(keep), int(every))
-        held = describe(call, kernel, inputs, leaves)
-        sizes = kernel.sizes(call, inputs.dtype)
-        tape, states_kept = (Lease(POOL, sizes[name], inputs.dtype) for name in ("tape", "states"))
-        packed, arena = (Lease(POOL, sizes[name], inputs.dtype) for name in ("packed", "arena"))
-        for name, lease in {"tape": tape, "states": states_kept, "packed": packed, "arena": arena}.items():
-            setattr(call, name, lease.tensor.data_ptr())
-        starts, ends = pointers(states), pointers(final)
-        call.initial, call.final, call.outputs = address(starts), address(ends), outputs.data_ptr()
+    def forward(ctx, kernel: Kernel, every: tuple[bool, ...], keep: bool, *tensors: Tensor):
+        """The states of every step that are wanted, then all after the last."""
+        inputs = [dense(part) for part in tensors[: kernel.inputs]]
+        states = [part.contiguous() for part in tensors[kernel.inputs : kernel.inputs + kernel.states]]
+        leaves = tensors[kernel.inputs + kernel.states :]
+        first = inputs[0]
+        outputs = [
+            part.new_empty(len(first), *part.shape) if wanted else None
+            for part, wanted in zip(states, every, strict=True)
+        ]
+        final = [torch.empty_like(part) for part in states]
+        call = Call(*first.shape[:3], torch.get_num_threads(), int(keep))
+        tape, kept, *rest = kernel.lease(call, first.dtype, "tape", "states", "packed", "arena")
+        arrays = {"initial": pointers(states), "outputs": pointers(outputs), "final": pointers(final)}
+        held = arrays | described(inputs, leaves)
+        fill(call, **held)
         kernel.library.run_forward(ctypes.byref(call))
-        del held
         if keep:
-            ctx.kernel, ctx.every, ctx.leases, ctx.threads = kernel, every, (tape, states_kept), call.threads
-            ctx.save_for_backward(inputs, *leaves)
+            ctx.kernel, ctx.leases, ctx.every = kernel, (tape, kept), every
+            ctx.save_for_backward(*inputs, *leaves)
             ctx.shapes = [tuple(tensor.shape) for tensor in tensors]
             ctx.set_materialize_grads(False)
-        return (outputs, *final[1:])
+        del held, rest
+        return *(part for part in outputs if part is not None), *final
 
     @staticmethod
     @once_differentiable
-    def backward(ctx, output_gradients: Tensor | None, *final_gradients: Tensor | None):
+    def backward(ctx, *gradients: Tensor | None):
         """Gradients of inputs, initial states and leaves."""
-        kernel, (inputs, *leaves) = ctx.kernel, ctx.saved_tensors
-        steps, replicas, batch = inputs.shape[:3]
-        given = [None if g is None else g.contiguous() for g in (output_gradients, None, *final_gradients)]
-        wants_input = ctx.needs_input_grad[3]
-        input_gradients = inputs.new_empty(inputs.shape) if wants_input else None
-        made = [inputs.new_empty(shape) for shape in ctx.shapes]
-        call = Call(steps, replicas, batch, torch.get_num_threads(), 1, int(ctx.every))
-        held = describe(call, kernel, inputs, leaves)
-        sizes = kernel.sizes(call, inputs.dtype)
-        tape, states = ctx.leases
-        leases = {"tape": tape, "states": states}
-        leases |= {name: Lease(POOL, sizes[name], inputs.dtype) for name in ("packed", "arena", "sums")}
-        for name, lease in leases.items():
-            setattr(call, name, lease.tensor.data_ptr())
-        arrays = [pointers(part) for part in (given[1:], made[: kernel.states], made[kernel.states :])]
-        call.final_gradients, call.initial_gradients, call.leaf_gradients = map(address, arrays)
-        call.output_gradients = None if given[0] is None else given[0].data_ptr()
-        call.input_gradients = None if input_gradients is None else input_gradients.data_ptr()
+        kernel = ctx.kernel
+        inputs, leaves = ctx.saved_tensors[: kernel.inputs], ctx.saved_tensors[kernel.inputs :]
+        given = [None if g is None else g.contiguous() for g in gradients]
+        outputs = iter(given[: sum(ctx.every)])
+        by_step = [next(outputs) if wanted else None for wanted in ctx.every]
+        wanted = ctx.needs_input_grad[3:]
+        needed = [*wanted[: kernel.inputs], *[True] * (len(wanted) - kernel.inputs)]
+        first = inputs[0]
+        made = [
+            first.new_empty(shape) if need else None for shape, need in zip(ctx.shapes, needed, strict=True)
+        ]
+        call = Call(*first.shape[:3], torch.get_num_threads(), 1)
+        call.tape, call.states = (lease.tensor.data_ptr() for lease in ctx.leases)
+        leases = kernel.lease(call, first.dtype, "packed", "arena", "sums")
+        held = described(inputs, leaves) | {
+            "output_gradients": pointers(by_step),
+            "final_gradients": pointers(given[sum(ctx.every) :]),
+            "initial_gradients": pointers(made[kernel.inputs : kernel.inputs + kernel.states]),
+            "leaf_gradients": pointers(made[kernel.inputs + kernel.states :]),
+        }
+        if any(wanted[: kernel.inputs]):
+            held["input_gradients"] = pointers(made[: kernel.inputs])
+        fill(call, **held)
         kernel.library.run_backward(ctypes.byref(call))
-        del held
-        wanted = zip(made, ctx.needs_input_grad[4:], strict=True)
-        return None, None, None, input_gradients, *(g if want else None for g, want in wanted)
+        del held, leases
+        return None, None, None, *(g if want else None for g, want in zip(made, wanted, strict=True))
 
 
-def describe(call: Call, kernel: Kernel, inputs: Tensor, leaves: Sequence[Tensor]) -> tuple:
-    """Fill in what both directions read; the result keeps alive what the call points to."""
-    call.inputs = inputs.data_ptr()
-    call.input_step, call.input_replica, call.input_row = inputs.stride()[:3]
-    table = pointers(leaves)
-    strides = (Long * (3 * len(leaves)))(*(stride for leaf in leaves for stride in leaf.stride()))
-    call.leaves, call.strides = address(table), address(strides)
-    return table, strides
+def described(inputs: Sequence[Tensor], leaves: Sequence[Tensor]) -> dict[str, ctypes.Array]:
+    """The addresses and strides that both directions read."""
+    return {
+        "inputs": pointers(inputs),
+        "input_strides": strides(inputs, 3),
+        "leaves": pointers(leaves),
+        "strides": strides(leaves, 3),
+    }

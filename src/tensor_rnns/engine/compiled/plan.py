@@ -57,7 +57,7 @@ def costly(node: Node) -> bool:
 
 def saved(program: Program, backward: Backward) -> list[Node]:
     """The nodes of the step that the way back reads from the tape; new states are kept in any case."""
-    stack = [g for g in (*backward.states, backward.input) if g]
+    stack = [g for g in (*backward.states, *backward.inputs) if g]
     stack += [node for _, left, g in backward.matrices for node in (left, g)] + [g for _, g in backward.rows]
     seen, found = set(), []
     while stack:

@@ -12,22 +12,22 @@ from tensor_rnns.engine.compiled.trace import Program
 class Backward:
     """What one step back computes; its nodes follow the first `forward` of the graph of the step.
 
-    `states` are the gradients of the old states (None: the step does not read it), `input` that of the input.
-    `matrices` are (leaf, left, g): the gradient of that leaf is the sum over time and batch of left^T g, both
-    cut into as many pieces of its rows and columns as they hold. `rows` are (leaf, g): the sum of g.
+    `states` are the gradients of the old states (None: the step does not read it), `inputs` those of the
+    inputs. `matrices` are (leaf, left, g): the gradient of that leaf is the sum over time and batch of left^T
+    g, both cut into as many pieces of its rows and columns as they hold. `rows` are (leaf, g): the sum of g.
     """
 
     graph: Graph
     forward: int
     states: tuple[Node | None, ...]
-    input: Node | None
+    inputs: tuple[Node | None, ...]
     matrices: tuple[tuple[int, Node, Node], ...]
     rows: tuple[tuple[int, Node], ...]
 
     def __str__(self) -> str:
         lines = [str(node) for node in self.graph.nodes[self.forward :]]
         lines += [f"gradient of state {i} = %{g.index}" for i, g in enumerate(self.states) if g]
-        lines += [f"gradient of input = %{self.input.index}"] if self.input else []
+        lines += [f"gradient of input {i} = %{g.index}" for i, g in enumerate(self.inputs) if g]
         lines += [f"gradient of leaf {leaf} += %{left.index}^T %{g.index}" for leaf, left, g in self.matrices]
         lines += [f"gradient of leaf {leaf} += rows of %{g.index}" for leaf, g in self.rows]
         return "\n".join(lines)
@@ -104,12 +104,14 @@ def reverse(program: Program) -> Backward:
         states.append(g)
     matrices = [(leaf, left, settled(graph, g)) for leaf, left, g in matrices]
     rows = [(leaf, settled(graph, g)) for leaf, g in rows]
-    inward = gradients.of(graph.find("input", None))
-    if inward is not None and (
-        inward.operation in ("gradient", *VIRTUAL) or inward in used or inward in kept
-    ):
-        inward = graph.own(inward)
-    return Backward(graph, forward, tuple(states), inward, tuple(matrices), tuple(rows))
+    inputs = []
+    for i in range(len(program.inputs)):
+        g = gradients.of(graph.find("input", i))
+        if g is not None and (g.operation in ("gradient", *VIRTUAL) or g in used or g in kept):
+            g = graph.own(g)
+        used.add(g)
+        inputs.append(g)
+    return Backward(graph, forward, tuple(states), tuple(inputs), tuple(matrices), tuple(rows))
 
 
 def settled(graph: Graph, g: Node) -> Node:

@@ -10,7 +10,7 @@ import torch
 
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.compiled.graph import VIRTUAL, Graph, Node
-from tensor_rnns.engine.compiled.hoist import Hoisted
+from tensor_rnns.engine.compiled.hoist import Hoisted, Leaf
 from tensor_rnns.engine.compiled.operations import Unsupported
 from tensor_rnns.engine.compiled.record import ROWS, Recorder, Value
 from tensor_rnns.engine.compiled.translate import Translator
@@ -22,33 +22,44 @@ PASSED_ON = ("product", "row", "input", "state", *VIRTUAL)
 class Program:
     """A traced step: its graph, the nodes of the new states, and what the graph reads.
 
-    `states` are the widths of the states.
+    `inputs` and `states` are the widths of what changes from step to step. Of one-hot vectors the step sees
+    their products alone: then the inputs are these, and `tables` the leaves whose rows are looked up.
     """
 
     name: str
     graph: Graph
     outputs: tuple[Node, ...]
     hoisted: Hoisted
-    inputs: int
+    inputs: tuple[int, ...]
     states: tuple[int, ...]
+    tables: tuple[Leaf, ...] = ()
 
     @property
     def leaves(self) -> list[tuple[int, int]]:
         """Shape (K, N) of each matrix, (1, N) of each row."""
-        return [leaf.shape for leaf in self.hoisted.leaves]
+        return [leaf.shape for leaf in self.hoisted.leaves[: self.read]]
+
+    @property
+    def read(self) -> int:
+        """How many of the leaves the scan itself reads; the tables follow them."""
+        return len(self.hoisted.leaves) - len(self.tables)
 
     def is_learned(self, leaf: int) -> bool:
         """Whether a leaf depends on parameters, and so has a gradient."""
         return self.hoisted.leaves[leaf].value.learned
 
     def __str__(self) -> str:
-        leaves = [f"leaf {i} = {leaf}" for i, leaf in enumerate(self.hoisted.leaves)]
+        leaves = [f"leaf {i} = {leaf}" for i, leaf in enumerate(self.hoisted.leaves[: self.read])]
+        leaves += [f"input {i} = rows of {leaf}" for i, leaf in enumerate(self.tables)]
         ends = [f"state {i} = %{node.index}" for i, node in enumerate(self.outputs)]
         return "\n".join([f"step of {self.name}", *leaves, str(self.graph), *ends])
 
 
-def trace(cell: Cell) -> Program:
-    """The step of `cell` for one replica; Unsupported names the first operation that has no code."""
+def trace(cell: Cell, one_hot: bool = False) -> Program:
+    """The step of `cell` for one replica, of vectors or of one-hot vectors.
+
+    Unsupported names the first operation that has no code.
+    """
     recorder = Recorder()
     params = {name: torch.zeros(shape) for name, shape in cell.shapes().items()}
     x, states = torch.zeros(ROWS, cell.inputs), cell.initial_state(ROWS, dtype=torch.float32)
@@ -61,9 +72,10 @@ def trace(cell: Cell) -> Program:
     ]
     with torch.no_grad(), recorder:
         results = cell.step(params, x, states)
-    translator = Translator(recorder)
+    translator = Translator(recorder, blocks[0] if one_hot else None)
     graph = translator.graph
-    translator.nodes[blocks[0]] = graph.add("input", width=cell.inputs)
+    if not one_hot:
+        translator.nodes[blocks[0]] = graph.add("input", width=cell.inputs, detail=0)
     for i, value in enumerate(blocks[1:]):
         translator.nodes[value] = graph.add("state", width=value.shape[1], detail=i)
     outputs = []
@@ -75,17 +87,18 @@ def trace(cell: Cell) -> Program:
         fresh = node.operation in PASSED_ON or node in outputs
         outputs.append(graph.own(node) if fresh else node)
     hoisted = wanted(recorder, translator)
-    return Program(
-        cell.name, graph, tuple(outputs), hoisted, cell.inputs, tuple(part.shape[1] for part in states)
-    )
+    tables = tuple(translator.tables)
+    inputs = tuple(table.shape[1] for table in tables) if one_hot else (cell.inputs,)
+    widths = tuple(part.shape[1] for part in states)
+    return Program(cell.name, graph, tuple(outputs), hoisted, inputs, widths, tables)
 
 
 def wanted(recorder: Recorder, translator: Translator) -> Hoisted:
     """The parameter-only expressions that the graph reads."""
-    calls, reached = [], {leaf.value for leaf in translator.leaves}
+    calls, reached = [], {leaf.value for leaf in (*translator.leaves, *translator.tables)}
     for value in reversed(recorder.calls):
         if value in reached:
             calls.append(value)
             reached.update(value.call.values)
     outside = {value: recorder.alive[value] for value in reached if value.call is None and not value.learned}
-    return Hoisted(tuple(reversed(calls)), tuple(translator.leaves), outside)
+    return Hoisted(tuple(reversed(calls)), (*translator.leaves, *translator.tables), outside)

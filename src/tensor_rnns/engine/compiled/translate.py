@@ -29,11 +29,13 @@ SUMS = {aten.sum.dim_IntList, aten.mean.dim, aten.amax.default}
 class Translator:
     """Turns recorded values into nodes."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, one_hot: Value | None = None) -> None:
         self.recorder = recorder
+        self.one_hot = one_hot
         self.graph = Graph()
         self.nodes: dict[Value, Node] = {}
         self.leaves: dict[Leaf, int] = {}
+        self.tables: dict[Leaf, int] = {}
 
     def leaf(self, value: Value, shape: tuple[int, int], first: bool = False) -> int:
         """The number of a parameter-only value among the leaves."""
@@ -41,6 +43,8 @@ class Translator:
 
     def node(self, value: Value) -> Node:
         """The node of a value; a parameter-only one is a row."""
+        if value is self.one_hot:
+            raise Unsupported("one-hot vectors other than in a product with a matrix")
         if value not in self.nodes:
             self.nodes[value] = self.row(value) if value.constant else self.translate(value)
         return self.nodes[value]
@@ -132,6 +136,9 @@ class Translator:
 
     def times(self, left: Value, right: Value, shape: tuple[int, int], first: bool = False) -> Node:
         """Block [.., K] times parameter matrix [K, N]."""
+        if left is self.one_hot:
+            table = self.tables.setdefault(Leaf(right, shape, first), len(self.tables))
+            return self.graph.add("input", width=shape[1], detail=table)
         node = structure.solid(self.graph, self.node(left))
         leaf = self.leaf(right, shape, first)
         return self.graph.add("product", node, width=node.width // shape[0] * shape[1], detail=(leaf, False))

@@ -31,10 +31,9 @@ template <class F> static void in_parallel(long items, long threads, F f) {
 // One call: `steps` of time, every pointer as the caller of `run_forward` and `run_backward` lays it out.
 struct Call {
   long steps, replicas, batch, threads;
-  long keep;   // whether every step stays on the tape, for the way back
-  long every;  // whether outputs and their gradients are those of every step, or of the last
-  const real* inputs;
-  long input_step, input_replica, input_row;  // strides of `inputs`
+  long keep;                     // whether every step stays on the tape, for the way back
+  const real* const* inputs;    // [T, S, B, width] each
+  const long* input_strides;     // of each: step, replica, row
   const real* const* leaves;
   const long* strides;           // of each leaf: replica, row, column
   const real* const* initial;    // states [S, B, width] before the first step
@@ -43,11 +42,11 @@ struct Call {
   real* packed;                  // leaves of each replica in the order of the code
   real* arena;                   // room of each thread
   real* sums;                    // gradients of the leaves, of each replica and block
-  real* outputs;                 // [T, S, B, H] or [S, B, H]
+  real* const* outputs;          // states [T, S, B, width] of every step, null for those that are not wanted
   real* const* final;            // states [S, B, width] after the last step
-  const real* output_gradients;  // as outputs, or null
-  const real* const* final_gradients;  // as final, each may be null
-  real* input_gradients;               // [T, S, B, I], or null
+  const real* const* output_gradients;  // as outputs, each may be null
+  const real* const* final_gradients;   // as final, each may be null
+  real* const* input_gradients;        // as inputs without gaps; each may be null, or all
   real* const* initial_gradients;      // as initial
   real* const* leaf_gradients;         // [S, rows, columns]
 };

@@ -1,0 +1,93 @@
+"""Proves that one-hot vectors, which are never built, have kernels that give the eager loop's numbers."""
+
+import numpy as np
+import pytest
+import torch
+
+from tensor_rnns import cells, engine
+from tensor_rnns.engine import compiled, eager
+from tensor_rnns.engine.compiled.trace import trace
+from tensor_rnns.models.symbols import OneHot
+
+SIZE, STEPS, REPLICAS, BATCH = 13, 6, 3, 7
+BLOCKS = [
+    {"name": "lstm"},
+    {"name": "tgu", "rank": 4},
+    {"name": "tgu_c", "form": "tensor_train", "rank": 2},
+    {"name": "gmr_c", "form": "full"},
+    {"name": "cp_delta", "rank": 4},
+]
+
+
+def found(run, cell, replicas=slice(None), dtype=torch.float64, stacked=True):
+    """Outputs, final states and all gradients of one run on fixed numbers."""
+    rng = np.random.default_rng(5)
+    indices = torch.from_numpy(rng.integers(0, SIZE, (STEPS, REPLICAS, BATCH)))[:, replicas]
+
+    def leaf(*shape):
+        drawn = torch.from_numpy(rng.standard_normal((REPLICAS, *shape)))[replicas].to(dtype)
+        return (drawn if stacked else drawn[0]).clone().requires_grad_()
+
+    params = {name: leaf(*shape) for name, shape in cell.shapes().items()}
+    state = tuple(leaf(BATCH, cell.hidden) for _ in cell.states)
+    inputs = OneHot(indices if stacked else indices[:, 0], SIZE)
+    outputs, final = run(cell, params, inputs, state)
+    (outputs.square().sum() + sum(part.sin().sum() for part in final)).backward()
+    grads = {name: value.grad for name, value in params.items()}
+    return {"outputs": outputs.detach(), "state": state[0].grad, **grads}
+
+
+@pytest.fixture(autouse=True)
+def strictly_compiled(monkeypatch):
+    """A silent eager loop cannot pass for the compiled engine."""
+    monkeypatch.setattr(compiled, "warn", lambda name, reason: pytest.fail(f"{name}: {reason}"))
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: "-".join(map(str, block.values())))
+def test_outputs_and_gradients(block):
+    cell = cells.build({"hidden": 9, **block}, SIZE)
+    ours, theirs = found(compiled.run, cell), found(eager.run, cell)
+    assert compiled.prepare(cell, torch.float64, torch.device("cpu"), one_hot=True)
+    for name, value in theirs.items():
+        assert (ours[name] - value).abs().max() <= 1e-12 * value.abs().max(), name
+
+
+def test_without_a_replica_axis():
+    cell = cells.build({"name": "lstm", "hidden": 9}, SIZE)
+    one = slice(1, 2)
+    ours = found(compiled.run, cell, one, stacked=False)
+    for name, value in found(eager.run, cell, one, stacked=False).items():
+        assert (ours[name] - value).abs().max() <= 1e-12 * value.abs().max(), name
+
+
+def test_bits_do_not_depend_on_the_cohort():
+    cell = cells.build({"name": "tgu", "hidden": 9, "rank": 4}, SIZE)
+    whole = found(compiled.run, cell, dtype=torch.float32)
+    for replica in range(REPLICAS):
+        one = found(compiled.run, cell, slice(replica, replica + 1), torch.float32)
+        for name, value in one.items():
+            axis = 1 if name == "outputs" else 0
+            assert torch.equal(value, whole[name].narrow(axis, replica, 1)), name
+
+
+def test_the_step_sees_products_alone():
+    program = trace(cells.build({"name": "gmr", "hidden": 5, "rank": 4}, SIZE), one_hot=True)
+    assert program.inputs == (4, 5)
+    assert [table.value.name for table in program.tables] == ["transpose(A, -2, -1)", "V"]
+
+
+def test_a_cell_that_reads_the_vectors_themselves_runs_eager(delay, monkeypatch):
+    said = []
+    monkeypatch.setattr(compiled, "warn", lambda name, reason: said.append(f"{name}: {reason}"))
+
+    class Reading(type(delay)):
+        name = "reading"
+
+        def step(self, p, x, state):
+            h, *rest = super().step(p, x, state)
+            return h + torch.tanh(x).sum(-1, keepdim=True), *rest
+
+    cell = Reading()
+    assert engine.settle("compiled", cell, torch.float64, torch.device("cpu"), one_hot=True) == "eager"
+    assert engine.settle("compiled", cell, torch.float64, torch.device("cpu")) == "compiled"
+    assert said == ["reading: one-hot vectors other than in a product with a matrix"]
