@@ -8,8 +8,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from tensor_rnns.drawing.data import ArtefactData
+from tensor_rnns.drawing.data import ArtefactData, setting_of
 from tensor_rnns.drawing.style import PAPER
+from tensor_rnns.experiments.records import KEY
 
 BEYOND = 5
 """The papers' points are drawn up to so many times our last update."""
@@ -40,6 +41,29 @@ def draw_points(
             axis.plot(near[:, 0], near[:, 1], zorder=5, **style)
         elif "value" in entry:
             axis.axhline(float(entry["value"]), color=own["color"], linestyle=(0, (2, 2)), linewidth=0.8)
+
+
+def same_settings(
+    beside: Mapping[str, Any], data: ArtefactData, rows: pd.DataFrame
+) -> tuple[dict[str, Any], list[str]]:
+    """The entries of the papers that no setting keeps from standing beside `rows`, and a note on the others.
+
+    An entry may name settings by their dotted names, such as `training.learning_rate`; where no row has them
+    all, its points are of another protocol.
+    """
+    drawn = set(rows[list(KEY)].itertuples(index=False, name=None))
+    found = [run.settings for run in data.records if tuple(run.key[key] for key in KEY) in drawn]
+    kept = {
+        name: entry
+        for name, entry in beside.items()
+        if not any("." in key for key in entry)
+        or any(
+            all(setting_of(settings, key) == value for key, value in entry.items() if "." in key)
+            for settings in found
+        )
+    }
+    lost = len(kept) < len(beside)
+    return kept, ["Points of the papers with other settings than those drawn are left out."] if lost else []
 
 
 def beyond(beside: Mapping[str, Any], limit: float, unit: str = "update") -> list[str]:
@@ -114,7 +138,8 @@ def draw_levels(
     handles = []
     for place_of, entry in enumerate(spec.get("lines", ())):
         if entry == "task_baseline":
-            rows = data.metrics[data.metrics["name"] == "baseline"]
+            where = {key: value for key, value in (spec.get("where") or {}).items() if key in KEY}
+            rows = data.chosen(data.metrics[data.metrics["name"] == "baseline"], where)
             rows = data.with_settings(rows, [] if panel_key is None else [panel_key])
             rows = rows if place is None else rows[rows[panel_key] == place]
             level, label = (float(rows["value"].iloc[0]) if len(rows) else None), "baseline"

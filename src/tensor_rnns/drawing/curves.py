@@ -16,7 +16,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from tensor_rnns.drawing.beside import BEYOND, beyond, draw_levels, draw_points, handles_of
+from tensor_rnns.drawing.beside import (
+    BEYOND,
+    beyond,
+    draw_levels,
+    draw_points,
+    handles_of,
+    same_settings,
+)
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import Group, absent, groups_of, listed, part
 from tensor_rnns.drawing.layout import dress, panels, put_legend
@@ -64,7 +71,9 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
         for panel in mine[panel_key].unique() if panel_key else [None]:
             found = lines(mine if panel is None else mine[mine[panel_key] == panel], data.runs, 1)
             group.counts[panel] = (len(found), sum(line.failed for line in found))
-    beside = {name: data.experiment.paper_values[name] for name in spec.get("beside", ())}
+    beside, left_out = same_settings(
+        {name: data.experiment.paper_values[name] for name in spec.get("beside", ())}, data, rows
+    )
     handles = [Line2D([], [], label=group.legend, **group.look) for group in groups.values()]
     if also is not None:
         handles.append(
@@ -76,7 +85,13 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
         float(line.updates[-1]) for line in lines(rows, data.runs, 1, pace) if len(line.updates)
     )
     remarks = data.remark_line(rows)
-    notes = [*absent(data, rows, spec), *beyond(beside, limit, unit), *unknown, *_explained(spec, groups)]
+    notes = [
+        *absent(data, rows, spec),
+        *left_out,
+        *beyond(beside, limit, unit),
+        *unknown,
+        *_explained(spec, groups),
+    ]
     titles = [data.title(panel_key, place, spec.get("labels")) if panel_key else "" for place in places]
     extra = sum(not isinstance(entry, str) or "baseline" in entry for entry in spec.get("lines", ()))
     figure, axes, bottom = panels(
