@@ -250,6 +250,28 @@ def test_the_record_says_which_engine_really_ran(tmp_path, make_replica, monkeyp
     assert warned == ["cell gmr runs eager, not compiled: aten.tanh.default"]
 
 
+@pytest.mark.parametrize("refused", [None, "cell", "cell2"])
+@pytest.mark.parametrize("embedding", [None, 4])
+def test_all_layers_run_in_one_engine(make_reader, monkeypatch, embedding, refused):
+    """A layer without a kernel, the first or the second, takes the whole model to the eager loop; one-hot
+    vectors enter the first alone."""
+    settings = make_reader().settings
+    settings["model"] = {"shell": "every_step", "embedding": embedding, "layers": 2}
+    task = job.tasks.build(settings)
+    cells = job.models.build(settings, task.inputs, task.outputs, symbols=True).cells
+    asked = []
+
+    def settle(name, cell, dtype, device, one_hot):
+        asked.append((cell, one_hot))
+        return "eager" if cell == cells.get(refused) else name
+
+    monkeypatch.setattr(job.engine, "settle", settle)
+    found, model = job.model_of(settings, task, "compiled", torch.device("cpu"))
+    assert asked == [(cells["cell"], embedding is None), (cells["cell2"], False)]
+    assert found == ("eager" if refused else "compiled")
+    assert model.run is job.engine.runner(found)
+
+
 def test_killed_while_results_are_written(tmp_path, unbroken, monkeypatch, make_replica, capfd):
     """A kill between two results leaves a cohort that goes on whole: equal bytes."""
     replicas = [make_replica(seed, **LONG) for seed in range(3)]
