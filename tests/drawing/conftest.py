@@ -9,7 +9,7 @@ import pytest
 
 from tensor_rnns.analysis.collect import RUNS
 from tensor_rnns.analysis.runs import Run
-from tensor_rnns.drawing.data import ArtefactData
+from tensor_rnns.drawing.data import ArtefactData, Probe
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import KEY, Artefact
 
@@ -56,7 +56,19 @@ def data() -> ArtefactData:
                 status = {"status": "failed" if failed else "done", "failed_at": 11 if failed else ""}
                 runs.append(place | dict.fromkeys(RUNS[10:], "") | status | {"learning_rate": "0.01"})
                 found = {("test", "nll"): factor * (seed + 1.0)}
-                records.append(Run(place, status["status"], parameters=193, metrics=found))
+                cell = {"name": CONTENT["variants"][variant]["cell"]} | CONTENT["variants"][variant]
+                settings = {"cell": {name: cell[name] for name in ("name", "rank") if name in cell}}
+                settings |= {"task": {"length": int(condition[1:])}, "training": {"updates": 30}}
+                records.append(
+                    Run(
+                        place,
+                        status["status"],
+                        len(updates),
+                        parameters=193,
+                        settings=settings,
+                        metrics=found,
+                    )
+                )
     search = key("T250", "tgu", 1000) | {"stage": "search", "point": 1}
     curves += [search | {"split": "train", "name": "loss", "update": u, "value": 1e6} for u in (1, 90)]
     records.append(Run(search, "done", parameters=5, metrics={("test", "nll"): 1e6}))
@@ -79,3 +91,42 @@ def artefact():
         return Artefact("made2016", "made", "fig-1", draw, spec)
 
     return make
+
+
+@pytest.fixture
+def probed(data) -> ArtefactData:
+    """The same with a probe `inside` of both kinds of TGU; the test nll of a replica is its seed + 1, ten
+    times that at T500.
+
+    Arrays of seed s: `images` [4, 3, 5], image k full of k + s, and `grid` [2, 4, 3, 5], the same and half of
+    it; `letters` [4]; `wave` [9, 2], columns t and -t; `batch` [9, 3, 2], item b full of b + s; `mark` [9], 1
+    at the fourth to sixth step; `notes` [9, 7] and `guess`; `samples` [2]. Rows: items `forget` and `input`,
+    names `left` and `right`, three units.
+    """
+    arrays, rows = {}, []
+    for run in data.records:
+        key = run.key
+        if key["variant"] not in ("tgu", "wide") or key["stage"] != "final":
+            continue
+        seed, start = key["seed"], f"{key['condition']}/{key['variant']}/main/{key['seed']}/"
+        images = np.ones((4, 3, 5)) * (np.arange(4.0) + seed)[:, None, None]
+        notes = np.zeros((9, 7))
+        notes[0:2, 0] = notes[2:9, 3] = notes[4:5, 6] = 1
+        found = {
+            "images": images, "grid": np.stack([images, images / 2]), "letters": np.array(list("abcd")),
+            "wave": np.stack([np.arange(9.0), -np.arange(9.0)], axis=1),
+            "batch": np.ones((9, 3, 2)) * (np.arange(3.0) + seed)[:, None],
+            "mark": (np.arange(9) // 3 == 1) * 1.0, "notes": notes, "guess": notes * 0.8,
+            "samples": np.array([f"seed {seed} costs $5 & more\nthen \x01 stops", "word " * 60]),
+        }  # fmt: skip
+        arrays |= {start + name: array for name, array in found.items()}
+        rows += [
+            dict(key) | {"item": item, "name": name, "index": unit, "value": (seed + 1) * (unit + shift) / 20}
+            for item, shift in (("forget", 0), ("input", 0.5))
+            for name in ("left", "right")
+            for unit in range(3)
+        ]
+    data.probes["inside"] = Probe(
+        arrays, pd.DataFrame(rows, columns=[*KEY, "item", "name", "index", "value"])
+    )
+    return data

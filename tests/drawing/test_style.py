@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from tensor_rnns.drawing import curves, windows
+from tensor_rnns.drawing.render import draw_artefact, kinds
 from tensor_rnns.drawing.style import (
     BROWN,
     CELLS,
@@ -83,18 +83,49 @@ def test_the_users_settings_do_not_show_through():
         assert matplotlib.rcParams["font.size"] == 30
 
 
+NLL = {"name": "metric", "of": "nll", "split": "test"}
+INSIDE = {"probe": "inside", "where": {"condition": "T250"}}
+SPECS = {
+    "curves": {}, "windows": {}, "bars": {"measure": NLL}, "sweep": {"over": "task.length", "measure": NLL},
+    "strips": INSIDE | {"rows": [{"array": "images", "label": "an image"}], "titles": "letters"},
+    "traces": INSIDE | {"rows": [{"array": "wave"}, {"array": "wave", "as": "lines"}], "marks": "mark"},
+    "roll": INSIDE | {"rows": [{"array": "notes"}, {"array": "guess"}]},
+    "text": INSIDE | {"rows": [{"array": "samples"}]},
+    "scatter": INSIDE | {"x": {"name": "left"}, "y": {"name": "right"}},
+    "diagram": {},
+}  # fmt: skip
+
+
 def written(data, artefact, kind: str) -> bytes:
     with styled():
-        figure = (curves if artefact.draw == "curves" else windows).draw(data, artefact)
+        figure = draw_artefact(data, artefact)
         stream = io.BytesIO()
         save(figure, stream, kind)
     return stream.getvalue()
 
 
-@pytest.mark.parametrize("kind", ["svg", "pdf"])
-def test_equal_figures_have_equal_bytes(data, artefact, kind):
-    for name in ("curves", "windows"):
-        assert written(data, artefact(name), kind) == written(data, artefact(name), kind)
+@pytest.fixture
+def everything(probed):
+    """Data that every kind of drawing finds something in."""
+    nodes = {"W": {"arms": ["i"], "at": [0, 0]}}
+    arguments = {"diagrams": {"a": {"nodes": nodes, "sizes": {"i": "n"}, "free": {"i": "left"}}}}
+    probed.experiment.content["compute"] = {"function": "diagrams", "arguments": arguments}
+    return probed
+
+
+def test_every_kind_of_figure_is_listed_here():
+    assert SPECS.keys() == kinds().keys() - {"table"}
+
+
+@pytest.mark.parametrize("name", SPECS)
+def test_equal_figures_have_equal_bytes_and_say_what_they_show(everything, artefact, name):
+    chosen = artefact(name, **SPECS[name])
+    for kind in ("svg", "pdf"):
+        assert written(everything, chosen, kind) == written(everything, chosen, kind)
+    tree = ET.fromstring(written(everything, chosen, "svg"))
+    told = tree.find(".//{http://purl.org/dc/elements/1.1/}description").text
+    assert len(told) > 60
+    assert "scale: laptop" in told
 
 
 def test_svg_is_readable_and_described(data, artefact):

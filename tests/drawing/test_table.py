@@ -52,7 +52,8 @@ def test_a_column_that_a_model_lacks_does_not_count_for_n(data, artefact):
         {"label": "rank", "measure": {"name": "setting", "key": "cell.rank"}},
     ]
     made = table.draw(data, artefact("table", where={"condition": "T250"}, columns=columns))
-    assert list(made.rows[0]) == ["TGU", "2.5 ± 2.1", "–", "4", "0"]
+    assert list(made.rows[0]) == ["TGU", "2.5 ± 2.1", "4", "4", "0"]
+    assert list(made.rows[1]) == ["LSTM", "2.5 ± 2.1", "–", "4", "1"]
 
 
 def test_a_computed_table(data, artefact):

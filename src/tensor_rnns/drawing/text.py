@@ -50,7 +50,7 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
                 lines = broken(str(text), letters)
                 cut |= len(lines) > most
                 parts.append((head if place == 0 else "", lines[:most]))
-                told.append(f"{head or 'Sample'}: {' '.join(str(text).split())[:TOLD]} …")
+                told.append(f"{head or 'Sample'}: {' '.join(drawable(str(text)).split())[:TOLD]} …")
     remarks = data.remark_line(choice.rows)
     said = "Long texts are cut; " if cut else ""
     notes = wrapped([*absent(data, choice.rows, spec), f"{said}{choice.rule}".replace("; Shown", "; shown")])

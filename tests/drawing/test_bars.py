@@ -1,0 +1,159 @@
+"""Bars and sweeps show the mean, the interval and every seed of the tables, and the paper's values beside."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tensor_rnns.drawing import bars, sweep
+from tensor_rnns.drawing.style import CELLS, PAPER, styled
+
+NLL = {"name": "metric", "of": "nll", "split": "test"}
+HALF = stats.t.ppf(0.975, 3) * np.std([1, 2, 3, 4], ddof=1) / 2
+
+
+def drawn(kind, data, artefact):
+    with styled():
+        return kind.draw(data, artefact)
+
+
+def texts(figure) -> str:
+    return "\n".join(text.get_text() for text in figure.texts)
+
+
+def test_a_bar_is_the_mean_with_its_interval_and_seeds(data, artefact):
+    spec = {"measure": NLL, "where": {"condition": "T250"}, "beside": ["tgu-test"]}
+    figure = drawn(bars, data, artefact("bars", **spec))
+    (axis,) = figure.axes
+    assert [label.get_text() for label in axis.get_yticklabels()] == ["TGU", "LSTM", "TGU, rank 9"]
+    assert [bar.get_width() for bar in axis.patches] == [2.5, 2.5, 2.5]
+    assert [bar.get_x() for bar in axis.patches] == [0, 0, 0]
+    whisker = next(line for line in axis.lines if line.get_linewidth() == 1.6)
+    np.testing.assert_allclose(whisker.get_xdata(), [2.5 - HALF, 2.5 + HALF])
+    seeds = [line for line in axis.lines if line.get_marker() == "o"]
+    np.testing.assert_array_equal(seeds[0].get_xdata(), [1, 2, 3, 4])
+    (paper,) = [line for line in axis.lines if line.get_color() == PAPER]
+    assert paper.get_xdata() == [8.606]
+    assert paper.get_ydata() == [axis.get_yticks()[0]]
+    assert "n = 4" in [text.get_text() for text in axis.texts]
+    assert "TGU 2.5 [" in figure.get_label()
+    assert "paper 8.606" in figure.get_label()
+
+
+def test_a_failed_seed_is_a_cross(data, artefact):
+    figure = drawn(bars, data, artefact("bars", measure=NLL, where={"condition": "T250", "variant": "lstm"}))
+    (cross,) = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
+    assert cross.get_xdata() == [4]
+    assert "n = 4, 1 failed" in [text.get_text() for text in figure.axes[0].texts]
+    assert "Cross" in texts(figure)
+
+
+def test_panels_and_colours_cut_the_replicas(data, artefact):
+    spec = {"measure": NLL, "groups": "variant", "colour": "condition", "mark": "dot", "x": {"scale": "log"}}
+    figure = drawn(bars, data, artefact("bars", **spec))
+    (axis,) = figure.axes
+    means = [line for line in axis.lines if line.get_markersize() == 6]
+    assert [line.get_xdata()[0] for line in means] == [2.5, 25] * 3
+    assert len({line.get_color() for line in means}) == 2
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["T = 250", "T = 500"]
+    figure = drawn(bars, data, artefact("bars", measure=NLL, panels="condition", lines=["task_baseline"]))
+    assert [axis.get_title() for axis in figure.axes] == ["T = 250", "T = 500"]
+    assert [bar.get_width() for bar in figure.axes[1].patches] == [25] * 3
+    levels = [line.get_xdata() for line in figure.axes[1].lines if line.get_color() == "#444444"]
+    np.testing.assert_array_equal(levels, [[2.5, 2.5]])
+
+
+def test_what_was_not_run_is_counted(data, artefact):
+    figure = drawn(
+        bars, data, artefact("bars", measure=NLL, beside=["tgu-test", "irnn-test"], panels="condition")
+    )
+    assert "Not run at this scale: T = 750." in texts(figure)
+    told = texts(figure).replace("\n", " ")
+    assert "1 of the paper's 2 values belong to what was not run." in told
+
+
+def test_who_never_gets_there_is_counted_and_not_drawn(data, artefact):
+    for run in data.records:
+        if run.key["variant"] == "tgu" and run.key["seed"] > 1:
+            run.metrics["test", "nll"] = 1.0
+    measure = {"name": "first_below", "threshold": 0.2}
+    for run in data.records:
+        values = np.arange(1, 31), np.linspace(1, 0 if run.key["seed"] % 2 else 0.5, 30)
+        run.load_curves = lambda values=values: {("train", "loss"): values}
+    figure = drawn(
+        bars, data, artefact("bars", measure=measure, where={"condition": "T500", "variant": "tgu"})
+    )
+    assert "n = 4, 2 never" in [text.get_text() for text in figure.axes[0].texts]
+    assert figure.axes[0].patches[0].get_width() == 25
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"measure": NLL, "mark": "pie"}, "allowed are bar, dot"),
+        ({"measure": NLL, "x": {"scale": "log"}}, "take mark: dot"),
+        ({"measure": NLL, "x": {"limits": [2, 5]}}, "take mark: dot"),
+        ({"measure": {"name": "metric", "of": "bits"}}, "no replica chosen by None has the measure"),
+        ({"measure": NLL, "beside": ["nobody"]}, "beside names"),
+        ({"measure": NLL, "groups": "cell.depth"}, "no replica has the setting"),
+        ({}, "the measure is None"),
+    ],
+)
+def test_errors_of_bars_name_what_is_allowed(data, artefact, spec, message):
+    with pytest.raises(ValueError, match=message):
+        drawn(bars, data, artefact("bars", **spec))
+
+
+def test_a_sweep_joins_the_means_over_a_setting(data, artefact):
+    spec = {
+        "over": "task.length", "colour": "variant", "measure": NLL, "where": {"variant": ["tgu", "lstm"]},
+        "beside": ["tgu-test"], "x": {"scale": "log", "label": "T"},
+    }  # fmt: skip
+    figure = drawn(sweep, data, artefact("sweep", **spec))
+    (axis,) = figure.axes
+    joined = [line for line in axis.lines if line.get_linewidth() == 1.4]
+    np.testing.assert_array_equal(joined[0].get_xydata(), [[250, 2.5], [500, 25]])
+    assert joined[0].get_color() == CELLS["tgu"][0]
+    assert list(axis.get_xticks()) == [250, 500]
+    whiskers = [line for line in axis.lines if line.get_linewidth() == 1.6]
+    np.testing.assert_allclose(whiskers[1].get_ydata(), [25 - 10 * HALF, 25 + 10 * HALF])
+    (paper,) = [line for line in axis.lines if list(line.get_ydata()) == [8.606]]
+    assert paper.get_xdata() == [250]
+    assert paper.get_color() == CELLS["tgu"][0]
+    crosses = [line for line in axis.lines if line.get_marker() == "x" and len(line.get_xdata())]
+    assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in crosses] == [(250, 4)]
+    assert legend(figure)[:2] == ["TGU (n = 4)", "LSTM (n = 4, 1 failed)"]
+    assert "TGU at 500: 25 [" in figure.get_label()
+
+
+def legend(figure) -> list[str]:
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_conditions_stand_for_numbers(data, artefact):
+    data.experiment.content["paper_values"]["curve"] = {"variant": "wide", "points": {250: 3, 500: 20}}
+    spec = {
+        "over": "condition", "values": {"T250": 1, "T500": 3}, "measure": NLL, "where": {"variant": "wide"},
+        "also": {"measure": {"name": "parameters"}, "label": "size"}, "beside": ["curve", "printed"],
+    }  # fmt: skip
+    figure = drawn(sweep, data, artefact("sweep", **spec))
+    lines = figure.axes[0].lines
+    np.testing.assert_array_equal(lines[0].get_xydata(), [[1, 2.5], [3, 25]])
+    dashed = [line for line in lines if line.get_linestyle() == "--" and line.get_markersize() == 3]
+    np.testing.assert_array_equal(dashed[0].get_xydata(), [[1, 193], [3, 193]])
+    assert any(np.array_equal(line.get_xydata(), [[250, 3], [500, 20]]) for line in lines)
+    assert any(set(line.get_ydata()) == {0.1767} for line in lines)
+    assert legend(figure) == ["TGU, rank 9 (n = 4)", "dashed: size", "paper", "printed baseline"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"over": "condition", "measure": NLL}, "condition is T250, T500, no number"),
+        ({"over": "condition", "values": {"T250": 1}, "measure": NLL}, "condition is T500, no number"),
+        ({"over": "cell.depth", "measure": NLL}, "no replica has the setting"),
+        ({"over": "task.length", "measure": NLL, "where": {"variant": "gru"}}, "no replica chosen by"),
+    ],
+)
+def test_errors_of_sweeps_name_what_is_allowed(data, artefact, spec, message):
+    with pytest.raises(ValueError, match=message):
+        drawn(sweep, data, artefact("sweep", **spec))

@@ -1,0 +1,107 @@
+"""Replicas share a colour by any column or setting; numbers run from light to dark; epochs are counted."""
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tensor_rnns.drawing import curves
+from tensor_rnns.drawing.groups import groups_of, names_of
+from tensor_rnns.drawing.style import CELLS, MARKERS, styled
+
+
+def brightness(colour: str) -> float:
+    return sum(int(colour[k : k + 2], 16) for k in (1, 3, 5))
+
+
+def drawn(data, artefact):
+    with styled():
+        return curves.draw(data, artefact)
+
+
+def legend(figure) -> list[str]:
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def test_numbers_of_a_setting_run_from_light_to_dark(data):
+    rows = data.chosen(data.curves, {"variant": ["tgu", "wide"]})
+    rows = data.with_settings(rows, ["cell.rank", "task.length"])
+    groups = groups_of(data, rows, ["cell.rank"])
+    assert list(groups) == [(4,), (9,)]
+    assert [group.title for group in groups.values()] == ["rank 4", "rank 9"]
+    light, dark = groups.values()
+    assert brightness(light.look["color"]) > brightness(dark.look["color"]) + 100
+    assert [light.look["marker"], dark.look["marker"]] == list(MARKERS[:2])
+    by_length = groups_of(data, rows, ["task.length"], {500: "long"})
+    assert [group.title for group in by_length.values()] == ["length 250", "long"]
+
+
+def test_a_group_of_one_cell_has_its_look_and_one_of_several_a_plain_one(data):
+    rows = data.chosen(data.curves)
+    by_cell = groups_of(data, data.with_settings(rows, ["cell.name"]), ["cell.name"])
+    assert [group.look["color"] for group in by_cell.values()] == [CELLS["tgu"][0], CELLS["lstm"][0]]
+    by_condition = groups_of(data, rows, ["condition"])
+    colours = [group.look["color"] for group in by_condition.values()]
+    assert len(set(colours)) == 2
+    assert CELLS["lstm"][0] not in colours
+
+
+def test_names_are_in_the_order_of_the_file(data):
+    rows = data.with_settings(data.chosen(data.curves), ["cell.name", "cell.rank"])
+    assert names_of(data, rows, ["variant"]) == [("tgu",), ("lstm",), ("wide",)]
+    assert names_of(data, rows, ["cell.name", "cell.rank"]) == [("tgu", 4), ("tgu", 9), ("lstm", "")]
+
+
+def test_a_setting_that_nobody_has_is_refused(data):
+    with pytest.raises(ValueError, match=r"no replica has the setting 'cell\.depth'"):
+        data.with_settings(data.curves, ["cell.depth"])
+
+
+def test_a_replica_without_the_setting_is_a_group_of_its_own(data, artefact):
+    figure = drawn(data, artefact("curves", colour="cell.rank", where={"condition": "T500"}))
+    assert legend(figure) == ["rank 4 (n = 4)", "rank 9 (n = 4)", "no rank (n = 4)"]
+
+
+def test_a_second_value_is_dashed_in_the_same_colour(data, artefact):
+    valid = data.curves[data.curves["split"] == "train"].assign(split="valid")
+    valid["value"] = valid["value"] * 3
+    tables = dataclasses.replace(data, curves=pd.concat([data.curves, valid]))
+    spec = {
+        "where": {"condition": "T250", "variant": "tgu"},
+        "also": {"split": "valid", "label": "validation"},
+    }
+    figure = drawn(tables, artefact("curves", **spec))
+    dashed = [line for line in figure.axes[0].lines if line.get_linewidth() == 0.9]
+    (second,) = dashed
+    assert second.get_color() == CELLS["tgu"][0]
+    assert second.get_linestyle() == "--"
+    np.testing.assert_allclose(second.get_ydata(), 3 * 6.5 / np.arange(1, 31))
+    assert legend(figure) == ["TGU (n = 4)", "dashed: validation"]
+
+
+def with_epochs(data, every):
+    """The same data with an evaluation every `every` updates, called epochs."""
+    for run in data.records:
+        run.settings["training"] = {"updates": 30, "epochs": 30 // every, "evaluate": {"every": "epoch"}}
+    train = data.curves[data.curves["split"] == "train"]
+    valid = train[train["update"] % every == 0].assign(split="valid")
+    return dataclasses.replace(data, curves=pd.concat([data.curves, valid]))
+
+
+def test_epochs_are_counted_from_the_validations(data, artefact):
+    spec = {"where": {"condition": "T250", "variant": "tgu"}, "x": {"unit": "epoch"}, "measure": {
+        "name": "running", "width": 2}}  # fmt: skip
+    figure = drawn(with_epochs(data, 5), artefact("curves", **spec))
+    (bold,) = [line for line in figure.axes[0].lines if line.get_linewidth() == 1.4]
+    np.testing.assert_allclose(bold.get_xdata(), np.arange(2, 31) / 5)
+    assert figure.axes[0].get_xlabel() == "epochs"
+    assert "against epochs" in figure.get_label()
+
+
+def test_without_a_whole_epoch_the_axis_stays_in_updates_and_says_so(data, artefact):
+    figure = drawn(data, artefact("curves", where={"condition": "T250"}, x={"unit": "epoch"}))
+    assert figure.axes[0].get_xlabel() == "updates"
+    assert "Less than an epoch was run" in "\n".join(text.get_text() for text in figure.texts)
+    with pytest.raises(ValueError, match="allowed are update, epoch"):
+        drawn(data, artefact("curves", x={"unit": "hour"}))
