@@ -8,6 +8,8 @@ from torch import Tensor
 
 from tensor_rnns.probes.trained import Trained
 
+SHOWN = 3
+
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
     """Arrays and table rows of one replica trained on the addition task.
@@ -15,8 +17,9 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     The answer unit is the one whose last state has the largest absolute correlation with the target over
     `items` items. Rows of the item `answer_unit`: correlation (absolute), unit, and for a cell with a gate p
     and a candidate z quiet_share, the share of unmarked steps on which it writes abs((1 - p) z) < `quiet`,
-    and marked_share, the share of marked steps on which it writes at least `quiet`. Array: `correlations`
-    [H], signed.
+    and marked_share, the share of marked steps on which it writes at least `quiet`. Arrays: `correlations`
+    [H], signed; of the first three items [T, 3], float32, `values`, `marks`, `held`, the state of the answer
+    unit, and with a gate `gate` and `written`, (1 - p) z, of that unit.
     ValueError for another task.
     """
     if trained.task.name != "addition":
@@ -27,15 +30,18 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     correlations = correlation(states[-1], targets)
     unit = int(correlations.abs().nan_to_num().argmax())
     found: dict[str, float] = {"correlation": float(correlations.abs().nan_to_num()[unit]), "unit": unit}
+    shown = {"values": inputs[..., 0], "marks": inputs[..., 1], "held": states[..., unit]}
     if hasattr(trained.model.cell, "gate_and_candidate"):
-        gate, candidate = trained.gates(inputs, states)
-        amount, at_mark = ((1 - gate) * candidate)[..., unit].abs(), inputs[..., 1] > 0.5
-        found["quiet_share"] = float((amount[~at_mark] < quiet).double().mean())
-        found["marked_share"] = float((amount[at_mark] >= quiet).double().mean())
+        gate, candidate = (part[..., unit] for part in trained.gates(inputs, states))
+        written, at_mark = (1 - gate) * candidate, inputs[..., 1] > 0.5
+        found["quiet_share"] = float((written[~at_mark].abs() < quiet).double().mean())
+        found["marked_share"] = float((written[at_mark].abs() >= quiet).double().mean())
+        shown |= {"gate": gate, "written": written}
     rows = [
         {"item": "answer_unit", "name": name, "index": 0, "value": value} for name, value in found.items()
     ]
-    return {"correlations": correlations}, rows
+    few = {name: values[:, :SHOWN].float() for name, values in shown.items()}
+    return {"correlations": correlations} | few, rows
 
 
 def correlation(states: Tensor, targets: Tensor) -> Tensor:
