@@ -1,6 +1,7 @@
 """A kind of drawing is a module with a function `draw`; render finds it and writes its two files."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -51,6 +52,28 @@ def test_figures_and_tables_are_written_where_they_are_looked_for(catalogue, tmp
     assert (results / "smoke" / "tables" / "made2016" / "table-2.csv").read_text().splitlines()[
         1
     ] == "a,slow,,0.9,,,1,0"
+
+
+def test_a_roll_that_is_played_is_written_as_music_too(probed, artefact, tmp_path, monkeypatch):
+    """The folders are told apart, so that two jobs write the figure and the music."""
+    spec = {
+        "probe": "inside",
+        "where": {"condition": "T250"},
+        "rows": [{"array": "notes", "lowest": 60, "play": True}],
+    }
+    played = artefact("roll", **spec)
+    silent = artefact("roll", **spec | {"rows": [{"array": "notes"}]})
+    home = Path("results")
+    assert [path.name for path in paths(home, "laptop", silent)] == ["fig-1.pdf", "fig-1.svg"]
+    assert paths(home, "laptop", played)[2] == home / "laptop" / "music" / "made2016" / "fig-1.mid"
+    known = SimpleNamespace(
+        artefacts={("made2016", "fig-1"): played}, experiment_of=lambda one: probed.experiment
+    )
+    monkeypatch.setattr("tensor_rnns.drawing.render.ArtefactData.load", lambda *_, **__: probed)
+    written = render(known, "laptop", "made2016", "fig-1", tmp_path, only="music")
+    assert [path.relative_to(tmp_path).as_posix() for path in written] == ["laptop/music/made2016/fig-1.mid"]
+    assert written[0].read_bytes().startswith(b"MThd")
+    assert not (tmp_path / "laptop" / "figures").exists()
 
 
 def test_errors_name_what_is_allowed(catalogue, data, tmp_path):

@@ -152,14 +152,15 @@ FORMULAS: dict[str, Callable[[Arrays], np.ndarray]] = {
 
 
 def check(network: Network, formulas: list[str], seed: int, draws: int) -> list[dict]:
-    """Rows of one diagram: `error` against all its formulas, `draws`, `nodes`, `free_arms`, `arms_error`."""
+    """Rows of one diagram: `error` against all its formulas (infinite for another shape), `draws`, `nodes`,
+    `free_arms`, `arms_error`."""
     errors, arms = [0.0], [0]
     for number in range(draws):
         arrays = network.draw(rng(seed, number))
         result = network.contract(arrays)
         for formula in formulas:
             wanted = np.asarray(FORMULAS[formula](arrays))
-            errors.append(relative(result, wanted))
+            errors.append(relative(result, wanted) if result.shape == wanted.shape else np.inf)
             arms.append(abs(len(network.free) - wanted.ndim))
     found = {
         "error": max(errors),

@@ -191,7 +191,7 @@ class ArtefactData:
         told = [] if self.scale == "paper" else [f"scale: {self.scale}"]
         blocks = [self.experiment.dataset]
         blocks += [(block or {}).get("dataset") or {} for block in self.experiment.conditions.values()]
-        used = set(rows["dataset"].unique()) if "dataset" in rows.columns else set()
+        used = set(rows["dataset"].unique()) if "dataset" in rows.columns else self.counted_on()
         pairs: dict[str, list[str]] = {}
         for block in blocks:
             stand_in, real = block.get("stand_in"), block.get("real")
@@ -200,6 +200,12 @@ class ArtefactData:
         return told + [
             f"stand-in: {name} in place of {', '.join(real)}" for name, real in pairs.items() if real
         ]
+
+    def counted_on(self) -> set[str]:
+        """The stand-ins that a computed table says it was counted on."""
+        names = list(self.experiment.counted_on("embedded").values())
+        marks = self.computed[(self.computed["item"] == "dataset") & (self.computed["name"] == "stand_in")]
+        return {names[int(place)] for place in marks.loc[marks["value"] == 1, "index"]}
 
     def remark_line(self, rows: pd.DataFrame) -> list[str]:
         """The remarks on `rows` as one line; none where there is nothing to say."""

@@ -18,7 +18,7 @@ from tensor_rnns.drawing.layout import LINE, stack
 from tensor_rnns.drawing.style import WIDTH
 from tensor_rnns.experiments.records import Artefact
 
-KEYS = {"panels": ("title", "diagram", "text"), "labels": ()}
+KEYS = {"panels": ("title", "diagram", "text")}
 """The keys that are read, and below each those of its mappings; () where any may stand."""
 DIRECTIONS = {"up": (0.0, 1.0), "down": (0.0, -1.0), "left": (-1.0, 0.0), "right": (1.0, 0.0)}
 RADIUS, SMALL, ARM = 0.26, 0.15, 0.72
@@ -64,39 +64,39 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     return figure
 
 
-def _placed(name: str, spec: Mapping[str, Any]) -> Mapping[str, Any]:
+def _placed(name: str, network: Mapping[str, Any]) -> Mapping[str, Any]:
     """A diagram whose nodes all have a place and whose free arms have a direction; else ValueError."""
-    for node, block in spec["nodes"].items():
+    for node, block in network["nodes"].items():
         if not isinstance(block.get("at"), list) or len(block["at"]) != 2:
             raise ValueError(f"diagram {name}: the node {node} needs a place, at: [x, y]")
-    for arm, direction in (spec.get("free") or {}).items():
+    for arm, direction in (network.get("free") or {}).items():
         if direction not in DIRECTIONS:
             raise ValueError(f"diagram {name}: {arm} goes {direction!r}; allowed are {', '.join(DIRECTIONS)}")
-    return spec
+    return network
 
 
 def _radius(block: Mapping[str, Any]) -> float:
     return SMALL if block.get("diagonal") else RADIUS
 
 
-def _ends(spec: Mapping[str, Any]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def _ends(network: Mapping[str, Any]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Where each arm begins and ends: from node to node, or from a node in the direction of the free arm."""
     found = {}
-    for arm in spec.get("sizes") or {}:
-        holders = [block for block in spec["nodes"].values() if arm in block.get("arms", ())]
+    for arm in network.get("sizes") or {}:
+        holders = [block for block in network["nodes"].values() if arm in block.get("arms", ())]
         begin = np.array(holders[0]["at"], dtype=float)
         if len(holders) == 2:
             end = np.array(holders[1]["at"], dtype=float)
         else:
-            end = begin + np.array(DIRECTIONS[spec["free"][arm]]) * (_radius(holders[0]) + ARM - RADIUS)
+            end = begin + np.array(DIRECTIONS[network["free"][arm]]) * (_radius(holders[0]) + ARM - RADIUS)
         found[arm] = (begin, end)
     return found
 
 
-def _box(spec: Mapping[str, Any]) -> tuple[float, float, float, float]:
+def _box(network: Mapping[str, Any]) -> tuple[float, float, float, float]:
     """(left, right, bottom, top) of a diagram with room around."""
-    corners = [np.array(block["at"], dtype=float) for block in spec["nodes"].values()]
-    points = np.array([*corners, *(end for _, end in _ends(spec).values())])
+    corners = [np.array(block["at"], dtype=float) for block in network["nodes"].values()]
+    points = np.array([*corners, *(end for _, end in _ends(network).values())])
     low, high = points.min(axis=0) - EDGE, points.max(axis=0) + EDGE
     return float(low[0]), float(high[0]), float(low[1]), float(high[1])
 
@@ -107,19 +107,19 @@ def _columns(boxes: list[tuple[float, float, float, float]]) -> int:
     return max(1, min(4, len(boxes), int(WIDTH / (UNIT * widest + 0.16))))
 
 
-def _draw_network(axis: Axes, spec: Mapping[str, Any]) -> None:
+def _draw_network(axis: Axes, network: Mapping[str, Any]) -> None:
     """Arms first, nodes over them, names in the nodes and sizes at the arms."""
-    for arm, (begin, end) in _ends(spec).items():
-        free = arm in (spec.get("free") or {})
+    for arm, (begin, end) in _ends(network).items():
+        free = arm in (network.get("free") or {})
         axis.plot(
             *np.transpose([begin, end]), color="#333333", linewidth=1.1, solid_capstyle="round", zorder=1
         )
         level = abs(end[0] - begin[0]) > abs(end[1] - begin[1])
         place = begin + (end - begin) * (0.78 if free else 0.5) + (ABOVE if level else BESIDE)
         axis.text(
-            *place, f"${arm}{{:}}{spec['sizes'][arm]}$", fontsize=6.5, ha="center", va="center", zorder=3
+            *place, f"${arm}{{:}}{network['sizes'][arm]}$", fontsize=6.5, ha="center", va="center", zorder=3
         )
-    for node, block in spec["nodes"].items():
+    for node, block in network["nodes"].items():
         small = bool(block.get("diagonal"))
         axis.add_patch(Circle(block["at"], _radius(block), facecolor=DIAGONAL if small else FACE,
                               edgecolor="#1c1d20", linewidth=1.0, zorder=4))  # fmt: skip
@@ -136,12 +136,12 @@ def _frame(axis: Axes, box: tuple[float, float, float, float], width: float, hei
     axis.axis("off")
 
 
-def _told(spec: Mapping[str, Any]) -> str:
+def _told(network: Mapping[str, Any]) -> str:
     """A diagram in words."""
     nodes = ", ".join(
-        f"{node} ({', '.join(block.get('arms', ())) or 'no arm'})" for node, block in spec["nodes"].items()
+        f"{node} ({', '.join(block.get('arms', ())) or 'no arm'})" for node, block in network["nodes"].items()
     )
-    free = ", ".join(f"{arm} of size {spec['sizes'][arm]}" for arm in spec.get("free") or {})
+    free = ", ".join(f"{arm} of size {network['sizes'][arm]}" for arm in network.get("free") or {})
     return f"nodes and their arms {nodes}; free: {free or 'none'}"
 
 

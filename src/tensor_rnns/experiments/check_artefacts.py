@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tensor_rnns.experiments import vocabulary
-from tensor_rnns.experiments.check_drawings import KINDS, ONLY, PLACES, selectors_of
+from tensor_rnns.experiments import check_drawings, check_probed, vocabulary
+from tensor_rnns.experiments.check_drawings import PLACES, selectors_of
 from tensor_rnns.experiments.check_words import (
     Names,
     Problem,
@@ -18,6 +18,8 @@ from tensor_rnns.experiments.experiment import Experiment
 
 COMMON = ("draw", "page", "section", "caption")
 """Keys of every artefact beside those that its kind of drawing reads."""
+KINDS = check_drawings.KINDS | check_probed.KINDS
+ONLY = check_drawings.ONLY | check_probed.ONLY
 SCALES = ("linear", "log", "symlog", "logit")
 
 
