@@ -154,7 +154,7 @@ def _columns(
         present = list(
             dict.fromkeys([*chosen[asked], *(entry[asked] for entry in entries if asked in entry)])
         )
-        present = present if asked == "name" else data.ordered(asked, present)
+        present = present if asked in ("item", "name") else data.ordered(asked, present)
         measure, labels = spec.get("measure"), spec.get("labels")
         titles = (
             ["value"]
@@ -182,11 +182,12 @@ def _columns(
 def _names(
     data: ArtefactData, keys: list[str], chosen: pd.DataFrame, entries: list[dict[str, Any]]
 ) -> list[tuple]:
-    """The rows that ran and those that the paper prints, in the order of the experiment file."""
+    """The rows that ran and those that the paper prints, in the order of the experiment file or of the
+    computed table."""
     ran = list(chosen[keys].drop_duplicates().itertuples(index=False, name=None))
     printed = [tuple(entry[key] for key in keys) for entry in entries if all(key in entry for key in keys)]
     names = list(dict.fromkeys([*ran, *printed]))
-    if "item" in keys:
+    if "item" in keys or "name" in keys:
         return names
     places = {key: data.ordered(key, list({name[i] for name in names})) for i, key in enumerate(keys)}
     return sorted(

@@ -1,0 +1,108 @@
+"""How far MIDI files, read as `datasets.midi` reads them, agree with the piano rolls made from them in 2012
+(mathews2016 5.2.1).
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tensor_rnns.datasets import Dataset
+
+ARGUMENTS = ("near", "pairs")
+SPLITS = ("train", "valid", "test")
+
+
+def compute(arguments: Mapping[str, Any], loaded: Mapping[str, Dataset]) -> list[dict]:
+    """Rows {item, name, index, value}: an item for each pair of data sets.
+
+    Arguments: near, a mismatch below which two rolls agree nearly, and pairs, {item: [condition of the rolls,
+    condition of the MIDI files]}. The mismatch of two rolls is the number of cells (step, note) in which they
+    differ over the number in which either sounds; the shorter one is silent at its end. Names: files; exact,
+    near and far (numbers of matched files by mismatch: 0, below near, other); mean and largest mismatch;
+    other_length (files); only_midi, only_rolls and both (of those that are not exact: what
+    sounds too much); found (files without a match in the table that equal one free piece of their split)
+    and lost (without any). ValueError for other arguments.
+    """
+    if set(arguments) != set(ARGUMENTS):
+        raise ValueError(f"midi was given {sorted(arguments)}; it takes exactly {sorted(ARGUMENTS)}")
+    return [
+        {"item": item, "name": name, "index": 0, "value": float(value)}
+        for item, (rolls, files) in arguments["pairs"].items()
+        for name, value in agreement(loaded[rolls], loaded[files], arguments["near"]).items()
+    ]
+
+
+def pieces(dataset: Dataset, split: str) -> list[np.ndarray]:
+    """The rolls of a split, one a piece."""
+    return np.split(dataset.arrays[f"{split}_roll"], np.cumsum(dataset.arrays[f"{split}_lengths"])[:-1])
+
+
+def moved(roll: np.ndarray, semitones: int) -> np.ndarray:
+    """A roll transposed; what leaves the piano is lost."""
+    found = np.zeros_like(roll)
+    up, down = max(semitones, 0), max(-semitones, 0)
+    found[:, up : roll.shape[1] - down] = roll[:, down : roll.shape[1] - up]
+    return found
+
+
+def differing(one: np.ndarray, other: np.ndarray) -> tuple[int, int, int]:
+    """Cells that sound in the first roll alone, in the second alone, and in either."""
+    both = np.zeros((2, max(len(one), len(other)), one.shape[1]), dtype=bool)
+    both[0, : len(one)], both[1, : len(other)] = one, other
+    return int((both[0] & ~both[1]).sum()), int((both[1] & ~both[0]).sum()), int(both.any(axis=0).sum())
+
+
+def compared(rolls: Dataset, files: Dataset) -> Iterator[tuple[float, int, int, bool]]:
+    """Of each matched file: mismatch, cells of it alone, cells of the roll alone, whether lengths differ."""
+    for split in SPLITS:
+        wanted = pieces(rolls, split)
+        table = (files.arrays[f"{split}_index"], files.arrays[f"{split}_transposition"])
+        for piece, index, semitones in zip(pieces(files, split), *table, strict=True):
+            if index >= 0:
+                more, less, either = differing(moved(piece, int(semitones)), wanted[index])
+                yield (more + less) / max(either, 1), more, less, len(piece) != len(wanted[index])
+
+
+def free(rolls: Dataset, files: Dataset) -> tuple[int, int]:
+    """Files without a match that equal, in some key, a piece of their split that no file has; the others."""
+    found = lost = 0
+    for split in SPLITS:
+        wanted, index = pieces(rolls, split), files.arrays[f"{split}_index"]
+        left = {place: piece for place, piece in enumerate(wanted) if place not in set(index.tolist())}
+        for piece, match in zip(pieces(files, split), index, strict=True):
+            if match < 0:
+                place = equal_to(piece, left)
+                found, lost = found + (place is not None), lost + (place is None)
+                left.pop(place, None)
+    return found, lost
+
+
+def equal_to(piece: np.ndarray, left: Mapping[int, np.ndarray]) -> int | None:
+    """The place of the piece that equals this one in some key; None where there is none."""
+    for place, other in left.items():
+        if any(differing(moved(piece, semitones), other)[:2] == (0, 0) for semitones in range(-11, 12)):
+            return place
+    return None
+
+
+def agreement(rolls: Dataset, files: Dataset, near: float) -> dict[str, float]:
+    """The numbers of one pair; see `compute`."""
+    rows = list(compared(rolls, files))
+    mismatch = np.array([row[0] for row in rows])
+    off: Sequence[tuple[float, int, int, bool]] = [row for row in rows if row[0]]
+    found, lost = free(rolls, files)
+    return {
+        "files": len(rows) + found + lost,
+        "exact": int((mismatch == 0).sum()),
+        "near": int(((mismatch > 0) & (mismatch < near)).sum()),
+        "far": int((mismatch >= near).sum()),
+        "mean": float(mismatch.mean()),
+        "largest": float(mismatch.max()),
+        "other_length": sum(row[3] for row in rows),
+        "only_midi": sum(row[2] == 0 for row in off),
+        "only_rolls": sum(row[1] == 0 for row in off),
+        "both": sum(row[1] > 0 and row[2] > 0 for row in off),
+        "found": found,
+        "lost": lost,
+    }

@@ -1,0 +1,50 @@
+"""What texts are like: tokens, symbols, splits, and how well the plain frequency of a symbol predicts it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from tensor_rnns.datasets import Dataset
+
+SPLITS = ("train", "valid", "test")
+FACTS = (
+    "bytes",
+    "distinct_bytes",
+    "characters_as_stored",
+    "characters",
+    "distinct_characters",
+    "rare_in_train",
+)
+"""Facts counted when a text was prepared that are told where it has them."""
+
+
+def compute(arguments: Mapping[str, Any], loaded: Mapping[str, Dataset]) -> list[dict]:
+    """Rows {item, name, index, value}: an item for each data set, called as its condition.
+
+    Names: symbols; tokens, used (different symbols that occur) and share (of all tokens) of each split, as
+    in `train tokens`; unigram, the test loss in nats a token of the frequencies of train (one more case of
+    each); and FACTS. There are no arguments; ValueError where some are given.
+    """
+    if arguments:
+        raise ValueError(f"texts was given {sorted(arguments)}; it takes none")
+    return [
+        {"item": item, "name": name, "index": 0, "value": float(value)}
+        for item, dataset in loaded.items()
+        for name, value in numbers(dataset).items()
+    ]
+
+
+def numbers(dataset: Dataset) -> dict[str, float]:
+    """The numbers of one data set; see `compute`."""
+    symbols = len(dataset.arrays["vocabulary"])
+    counts = {split: np.bincount(dataset.arrays[f"{split}_tokens"], minlength=symbols) for split in SPLITS}
+    whole = sum(int(count.sum()) for count in counts.values())
+    chances = (counts["train"] + 1) / (counts["train"].sum() + symbols)
+    found: dict[str, float] = {"symbols": symbols}
+    for split, count in counts.items():
+        found[f"{split} tokens"] = int(count.sum())
+        found[f"{split} used"] = int((count > 0).sum())
+        found[f"{split} share"] = float(count.sum() / whole)
+    found["unigram"] = -float((counts["test"] * np.log(chances)).sum() / counts["test"].sum())
+    return found | {name.replace("_", " "): dataset.facts[name] for name in FACTS if name in dataset.facts}
