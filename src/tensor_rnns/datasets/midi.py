@@ -1,8 +1,8 @@
 """MIDI files that may be hostile -> piano rolls at an eighth note, read as the rolls of 2012 were made.
 
 A note is rounded (halves up) to whole eighths at both ends, and the first eighth of the file is dropped. A
-note that is struck again in its track while it sounds loses what sounded before: read so, all 1,037 Nottingham
-files equal their rolls.
+note that is struck again in its track while it sounds loses what sounded before. Read so, all 1,037 files of
+Nottingham equal their rolls.
 """
 
 import io
@@ -34,8 +34,8 @@ def check(data: bytes, where: str) -> None:
     _, length, form, tracks, division = HEAD.unpack_from(data)
     if length != 6 or form not in (0, 1) or not 1 <= tracks <= MOST_TRACKS or not 0 < division < 1 << 15:
         raise ValueError(
-            f"{where}: header of {length} bytes, format {form}, {tracks} tracks, division {division}; expected "
-            f"are 6, 0 or 1, 1 to {MOST_TRACKS}, and 1 to 32767 ticks a quarter note"
+            f"{where}: header of {length} bytes, format {form}, {tracks} tracks, division {division}; "
+            f"expected are 6, 0 or 1, 1 to {MOST_TRACKS}, and 1 to 32767 ticks a quarter note"
         )
     at, found = HEAD.size, 0
     while at < len(data):

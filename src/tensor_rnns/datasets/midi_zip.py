@@ -64,7 +64,7 @@ def matches(table: Path) -> dict[tuple[str, str], tuple[int, int]]:
             or index < -1
             or abs(semitones) > FARTHEST
             or place in found
-            or None in row
+            or None in (*row, *row.values())
         ):
             raise ValueError(f"{table}, line {line}: {row} is no match of a file, or the file is there twice")
         found[place] = index, semitones

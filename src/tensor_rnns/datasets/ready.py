@@ -18,6 +18,8 @@ from tensor_rnns.files import read_json, write_json, writing
 
 MAPPED = 1 << 24
 """Bytes from which a one-byte array is mapped and not read."""
+MOST_FACTS = 1 << 22
+"""Bytes of a .json of facts that is read."""
 HEADER, HEADER_NAME = 30, 26
 """Length of a zip member's header, and where in it the lengths of its name and extra field stand."""
 
@@ -98,7 +100,7 @@ def load(folder: Path | str, name: str) -> Dataset:
             raise FileNotFoundError(
                 f"{name} is not prepared: {needed} is missing; run {first}`tensor-rnns prepare {name}`"
             )
-    facts = read_json(path.with_suffix(".json"))
+    facts = read_facts(path.with_suffix(".json"))
     digest = sha256(path)
     if digest != facts["sha256"]:
         raise ValueError(
@@ -106,6 +108,19 @@ def load(folder: Path | str, name: str) -> Dataset:
             f"{facts['sha256']}, found {digest}; run `tensor-rnns prepare {name}`"
         )
     return Dataset(name, read_npz(path), facts)
+
+
+def read_facts(path: Path) -> dict[str, Any]:
+    """The facts beside a prepared data set; ValueError for a file that is not what `prepare` writes."""
+    if path.stat().st_size > MOST_FACTS:
+        raise ValueError(f"{path}: {path.stat().st_size:,} bytes; at most {MOST_FACTS:,} are read")
+    try:
+        facts = read_json(path)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: not JSON ({error})") from error
+    if not isinstance(facts, dict) or not isinstance(facts.get("sha256"), str):
+        raise ValueError(f"{path}: expected facts with a sha256, found {str(facts)[:40]!r}")
+    return facts
 
 
 def read_npz(path: Path) -> dict[str, np.ndarray]:
