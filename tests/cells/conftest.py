@@ -10,6 +10,7 @@ INPUTS, HIDDEN, RANK, BATCH = 3, 5, 2, 4
 BLOCKS = {
     "vanilla": {"name": "vanilla"},
     "irnn": {"name": "irnn"},
+    "vanilla-linear": {"name": "vanilla", "activation": "linear"},
     "lstm": {"name": "lstm"},
     "lstm-relu": {"name": "lstm", "candidate": "relu", "forget_bias": 0.3},
     "gru": {"name": "gru"},

@@ -53,8 +53,8 @@ def tilde(x):
     return np.append(x, 1.0)
 
 
-def vanilla(p, x, h):
-    return np.tanh(p["U"].T @ h + p["W"].T @ x + p["b"][0])
+def vanilla(p, x, h, f=np.tanh):
+    return f(p["U"].T @ h + p["W"].T @ x + p["b"][0])
 
 
 def irnn(p, x, h):
@@ -118,6 +118,7 @@ def cp_delta(p, x, h, normal=frobenius):
 
 CASES = [
     ({"name": "vanilla"}, vanilla, {}),
+    ({"name": "vanilla", "activation": "linear"}, vanilla, {"f": linear}),
     ({"name": "irnn"}, irnn, {}),
     ({"name": "gru"}, gru, {}),
     ({"name": "gmr", "rank": RANK}, gmr, {}),

@@ -13,12 +13,13 @@ from tensor_rnns.cells.base import ACTIVATIONS, Cell
 class Simple(Cell):
     """h_t = f(W x_t + U h_{t-1} + b), mathews2016 equation 2.2 (W and U have changed places).
 
+    `activation: linear` is the linear network of its section 2.2.3, f the identity.
     Parameters W [I, H], U [H, H], b [1, H].
     """
 
     inputs: int
     hidden: int
-    activation: Literal["tanh", "relu"] = "tanh"
+    activation: Literal["tanh", "relu", "linear"] = "tanh"
     input_weights: str | dict = "normal(0.15)"
     recurrent_weights: str | dict = "unit_scaling"
     bias: str | dict = "zeros"
@@ -56,5 +57,5 @@ class IRNN(Simple):
     """
 
     name: ClassVar[str] = "irnn"
-    activation: Literal["tanh", "relu"] = "relu"
+    activation: Literal["tanh", "relu", "linear"] = "relu"
     recurrent_weights: str | dict = "identity"

@@ -1,4 +1,4 @@
-"""Numbers of coefficients that mathews2016 states in chapters 2 and 3, counted on arrays of the stated
+"""Numbers of coefficients that mathews2016 states in chapters 2 to 4, counted on arrays of the stated
 shapes.
 """
 
@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from tensor_rnns.bilinear.cp import CP
+from tensor_rnns.bilinear import CP, Full, TensorTrain
 from tensor_rnns.cells.gated import GRU, LSTM
+from tensor_rnns.cells.multiplicative import GMR, GMRC
 
 ARGUMENTS = ("size", "cp_rank", "tt_rank", "widths", "fonts")
 
@@ -45,13 +46,18 @@ def multiplicative_integration(n: int) -> dict[str, float]:
     return {"text": 4 * (4 * n * n + 5 * n) / simplest, "two matrices": 4 * (2 * n * n + 4 * n) / simplest}
 
 
+def biases(n: int) -> dict[str, float]:
+    """4.1.1: a GMR of rank 1 with separate biases against one with biases inside, inputs = hidden = `n`."""
+    separate, combined = GMR(n, n, 1).parameter_count(), GMRC(n, n, 1).parameter_count()
+    return {"separate": separate, "combined": combined, "separate over combined": separate / combined}
+
+
 def explicit(n: int) -> dict[str, float]:
     """3.3: an n x n x n tensor stores n^3 numbers; its product with two vectors takes n^3 + n^2
     multiply-adds.
     """
-    coefficients = np.broadcast_to(0, (n, n, n)).size
+    coefficients, doubled = Full(n, n, n).parameter_count(), Full(2 * n, 2 * n, 2 * n).parameter_count()
     first, second = n * n * n, n * n
-    doubled = np.broadcast_to(0, (2 * n, 2 * n, 2 * n)).size
     return {"coefficients": coefficients, "multiply-adds": first + second,
             "exponent": math.log2(doubled / coefficients)}  # fmt: skip
 
@@ -61,13 +67,14 @@ def decompositions(n: int, cp_rank: int, tt_rank: int) -> dict[str, dict[str, fl
     next.
     """
     cp = [CP(n, n, n, rank).parameter_count() for rank in (cp_rank, cp_rank + 1)]
-    tt = [tt_count([n] * 3, [rank] * 2) for rank in (tt_rank, tt_rank + 1, tt_rank + 2)]
+    tt = [TensorTrain(n, n, n, r, r).parameter_count() for r in (tt_rank, tt_rank + 1, tt_rank + 2)]
     return {
         f"CP {cp_rank}": {"coefficients": cp[0], "step": cp[1] - cp[0]},
         f"TT {tt_rank}": {"coefficients": tt[0], "step": tt[1] - tt[0],
                           "second difference": tt[2] - 2 * tt[1] + tt[0]},
         "TT step over CP step": {"ratio": (tt[1] - tt[0]) / (cp[1] - cp[0])},
-        "element-wise product": {"CP": CP(n, n, n, n).parameter_count(), "explicit": n**3},
+        "element-wise product": {"CP": CP(n, n, n, n).parameter_count(),
+                                 "explicit": Full(n, n, n).parameter_count()},
         "diagonal matrix": {"rank": float(np.linalg.matrix_rank(np.eye(n))),
                             "decomposed over explicit": 2 * n * np.linalg.matrix_rank(np.eye(n)) / n**2},
     }  # fmt: skip
@@ -85,7 +92,7 @@ def fonts(styles: int, contents: int, embedding: int, pixels: int, rank: int) ->
     embeddings = (styles + contents) * embedding
     return {
         "CP": CP(embedding, pixels, embedding, rank).parameter_count() + embeddings,
-        "explicit": embedding * pixels * embedding + embeddings,
+        "explicit": Full(embedding, pixels, embedding).parameter_count() + embeddings,
         "printed formula": 3 * rank * pixels + embeddings,
     }
 
@@ -106,6 +113,7 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
     items = {
         **recurrent(arguments["widths"]),
         "multiplicative integration": multiplicative_integration(size),
+        "GMR of rank 1": biases(size),
         "explicit tensor": explicit(size),
         **decompositions(size, arguments["cp_rank"], arguments["tt_rank"]),
         "TT saving": {"rises": float((np.diff(saved) > 0).sum())},
