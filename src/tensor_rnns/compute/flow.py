@@ -142,7 +142,7 @@ def over_lags(arguments: Mapping[str, Any]) -> tuple[dict[str, dict[str, float]]
 
 
 def pace(by_cell: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
-    """4.1.2: the slope of the GMR over that of the vanilla cell, the smaller of the two over that of the TGU."""
+    """4.1.2: the slope of the GMR over that of the vanilla cell, the smaller of the two over the TGU's."""
     gmr, vanilla, tgu = (abs(by_cell[cell]["slope"]) for cell in ("gmr", "vanilla", "tgu"))
     return {"gmr over vanilla": gmr / vanilla, "smaller of gmr and vanilla over tgu": min(gmr, vanilla) / tgu}
 
