@@ -17,11 +17,12 @@ from tensor_rnns.files import write_json
 
 ROOT = Path(__file__).parents[2]
 CATALOGUE = Catalogue.load(ROOT / "workflow" / "papers", ["mathews2016"])
-NAMES = ("theory", "sizes", "counts", "windows", "xor-table")
+NAMES = ("theory", "sizes", "counts", "windows", "xor-table", "generators")
 FEW = {"theory": {"draws": 2}}
 MISPRINTS = {
     "m2.2-2", "m2.3-1", "m2.3-4", "m2.5-4", "m3.2.4-8", "m3.3.1-4", "m3.4.1-3", "m3.4.1-7", "m3.4.5-1",
     "m4.2.1-2", "m4.2.1-4", "m4.2.2-24", "m5.T2.gmr_c.52",
+    "m5.1.2-1.n2", "m5.1.2-1.n3", "m5.1.2-4.first-half", "mB-2.apart", "mB-2.due", "mB-2.targets",
 }  # fmt: skip
 
 

@@ -9,7 +9,10 @@ import pytest
 
 from tensor_rnns.compute import generators
 
-SMALL = {"items": 300, "chunk": 100, "addition": [20], "binding": [12], "patterns": [1, 2]}
+SMALL = {
+    "chunk": 100, "addition": [[20, "halves"], [30, "printed"]], "addition_items": 200, "binding": [12],
+    "patterns": [1, 2], "binding_items": 300,
+}  # fmt: skip
 STEPS, BITS = 8, 2
 
 
@@ -89,7 +92,7 @@ def test_the_rows_of_all_generators():
     table = {(row["item"], row["name"]): row["value"] for row in generators.compute(SMALL)}
     items = {item for item, _ in table}
     assert items == {
-        "addition 20 halves", "addition 20 printed", "binding 12x1 held", "binding 12x1 printed",
+        "addition 20 halves", "addition 30 printed", "binding 12x1 held", "binding 12x1 printed",
         "binding 12x2 held", "binding 12x2 printed",
     }  # fmt: skip
     assert table["binding 12x2 held", "ceiling"] == pytest.approx(16 * math.log(2))
@@ -104,5 +107,5 @@ def test_the_rows_of_all_generators():
 
 
 def test_other_arguments_are_refused():
-    with pytest.raises(ValueError, match=r"given the arguments \['items'\]; it takes exactly"):
-        generators.compute({"items": 3})
+    with pytest.raises(ValueError, match=r"given the arguments \['chunk'\]; it takes exactly"):
+        generators.compute({"chunk": 3})

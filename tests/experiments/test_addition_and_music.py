@@ -1,11 +1,13 @@
-"""Proves that the files of addition and music resolve to the authors' rates and to the sizes of table 5.2."""
+"""Proves that the files of addition, binding and music resolve to the settings and sizes of the authors."""
 
 from pathlib import Path
 
 import pytest
+import torch
 
 from tensor_rnns import cells
 from tensor_rnns.experiments import Catalogue
+from tensor_rnns.training import optimisers
 
 PAPERS = Path(__file__).parents[2] / "workflow" / "papers"
 STORED_RATES = {
@@ -46,7 +48,66 @@ def test_addition_searches_the_four_printed_rates_in_its_main_protocol(experimen
     search = addition.replicas("paper", "embedded", "search")
     rates = {one.settings["training"]["learning_rate"] for one in search if one.option == "main"}
     assert rates == {0.1, 0.01, 0.001, 0.0001}
-    assert {one.option for one in search} == {"main", "long"}
+    fixed = {one.option for one in addition.replicas("paper", "embedded", "final")} - {
+        one.option for one in search
+    }
+    assert fixed == {"authors-rates"}
+
+
+def test_binding_has_ten_units_and_as_much_rank_a_pattern(experiments):
+    """The nine tasks, each with the sizes of its cells; the counts that the authors' code would give."""
+    binding = experiments["mathews2016", "binding"]
+    sizes = {}
+    for one in binding.replicas("paper", "embedded", "final"):
+        task, cell = one.settings["task"], one.settings["cell"]
+        assert one.condition == f"T{task['length']}N{task['patterns']}"
+        assert cell["hidden"] == cell.get("rank", cell["hidden"]) == 10 * task["patterns"]
+        assert ("rank" in cell) == cell["name"].startswith(("tgu", "gmr"))
+        sizes.setdefault(one.variant, set()).add(
+            cells.build(cell, 8 + task["patterns"]).parameter_count() + 8 * cell["hidden"] + 8
+        )
+    assert len({one.condition for one in binding.replicas("paper", "embedded", "final")}) == 9
+    printed = {"gru": {688, 2028, 4028}, "lstm": {888, 2648, 5288}, "irnn": {288, 788, 1508}}
+    assert {variant: sizes[variant] for variant in printed} == printed
+    assert {498, 1428, 2798} <= sizes["tgu_c"]
+
+
+def test_the_optimiser_of_binding_steps_as_on_gradients_summed_over_the_batch(experiments):
+    """RMSProp of the option on a mean over 32 items moves as the authors' on the sum, clipping included."""
+    binding = experiments["mathews2016", "binding"]
+    (one, *_) = (r for r in binding.replicas("paper", "embedded", "final") if r.option == "rmsprop")
+    training = one.settings["training"]
+    options = {name: value for name, value in training["optimiser"].items() if name != "name"}
+    rate = torch.full((1, 1), training["learning_rate"], dtype=torch.float64)
+    ours = optimisers.build("rmsprop", rate, options)
+    theirs = optimisers.build("rmsprop", rate, {"initial_accumulator": 1.0, "epsilon": 1e-10})
+    moves = []
+    for optimiser, scale, limit in ((ours, 1 / 32, training["clip_norm"]), (theirs, 1.0, 10_000.0)):
+        state = optimiser.start(torch.zeros(1, 3, dtype=torch.float64))
+        gradients = torch.tensor([[[0.5, -3, 1e-4]], [[9e4, 2e4, 1]], [[-7, 0, 2]]], dtype=torch.float64)
+        limits = torch.full((1, 1), float(limit), dtype=torch.float64)
+        moves.append(
+            [
+                optimiser.update(optimisers.clip(gradient * scale, limits), state, count + 1)
+                for count, gradient in enumerate(gradients)
+            ]
+        )
+    for mine, other in zip(*moves, strict=True):
+        torch.testing.assert_close(mine, other, rtol=1e-12, atol=0)
+
+
+def test_the_longest_addition_alone_has_32_units(experiments):
+    long = experiments["mathews2016", "addition-long"]
+    sizes = {}
+    for one in long.replicas("paper", "embedded", "final"):
+        cell = one.settings["cell"]
+        sizes.setdefault((one.condition, one.option), set()).add((cell["hidden"], cell.get("rank")))
+    small, large = {(8, None), (8, 4)}, {(32, None), (32, 16)}
+    assert {place for place, found in sizes.items() if found == large} == {
+        ("T10000", "main"), ("T10000", "authors-rates"), ("T750", "wide")
+    }  # fmt: skip
+    assert all(found in (small, large) for found in sizes.values())
+    assert sizes["T10000", "narrow"] == small
 
 
 def test_music_searches_the_sizes_of_table_5_2(experiments):

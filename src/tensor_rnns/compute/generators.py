@@ -9,7 +9,7 @@ from scipy import stats
 from tensor_rnns import tasks
 from tensor_rnns.tasks import Task
 
-ARGUMENTS = ("items", "chunk", "addition", "binding", "patterns")
+ARGUMENTS = ("chunk", "addition", "addition_items", "binding", "patterns", "binding_items")
 RULES = ("held", "printed")
 
 
@@ -108,21 +108,21 @@ def broken(batch: Any, bits: int, rule: str) -> dict[str, float]:
 def compute(arguments: Mapping[str, Any]) -> list[dict]:
     """Rows {item, name, index, value}: items `addition T markers` and `binding TxN rule`.
 
-    Arguments: `items`, how many are drawn for each (`chunk` at a time); `addition` and `binding`, lists of
-    lengths; `patterns`, a list of N. Raises ValueError if the names differ.
+    Arguments: `addition`, a list of [T, markers]; `binding`, a list of lengths, and `patterns`, one of N;
+    `addition_items` and `binding_items`, how many are drawn for each, `chunk` at a time. Raises ValueError if
+    the names differ.
     """
     if set(arguments) != set(ARGUMENTS):
         raise ValueError(
             f"generators was given the arguments {sorted(arguments)}; it takes exactly {sorted(ARGUMENTS)}"
         )
-    size = {name: int(arguments[name]) for name in ("items", "chunk")}
+    chunk, few, many = (int(arguments[name]) for name in ("chunk", "binding_items", "addition_items"))
     found = {
-        f"addition {length} {markers}": addition(length, markers, **size)
-        for length in arguments["addition"]
-        for markers in ("halves", "printed")
+        f"addition {length} {markers}": addition(length, markers, many, chunk)
+        for length, markers in arguments["addition"]
     }
     found |= {
-        f"binding {length}x{patterns} {rule}": binding(length, patterns, rule, **size)
+        f"binding {length}x{patterns} {rule}": binding(length, patterns, rule, few, chunk)
         for length in arguments["binding"]
         for patterns in arguments["patterns"]
         for rule in RULES
