@@ -35,7 +35,8 @@ def compute(arguments: Mapping[str, Any], loaded: Mapping[str, Dataset]) -> list
 
 def pieces(dataset: Dataset, split: str) -> list[np.ndarray]:
     """The rolls of a split, one a piece."""
-    return np.split(dataset.arrays[f"{split}_roll"], np.cumsum(dataset.arrays[f"{split}_lengths"])[:-1])
+    ends = np.cumsum(dataset.arrays[f"{split}_lengths"])
+    return np.split(dataset.arrays[f"{split}_roll"], ends)[: len(ends)]
 
 
 def moved(roll: np.ndarray, semitones: int) -> np.ndarray:
