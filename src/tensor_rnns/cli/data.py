@@ -43,12 +43,14 @@ def download(sources: tuple[str, ...], everything: bool, mirrors: tuple[str, ...
     """Download SOURCES, verify size and sha256, and only then give the files their names."""
     from tensor_rnns import datasets
 
+    def mark(source: str, found: list[Path]) -> None:
+        write_json(into / source / "verified.json", {path.name: path.stat().st_size for path in found})
+
     known = datasets.sources()
     with refusals():
         if not sources and not everything:
             raise ValueError(f"no source given; allowed are {', '.join(known)}, or --all")
-        for source, found in datasets.download_all(known if everything else sources, into, mirrors).items():
-            write_json(into / source / "verified.json", {path.name: path.stat().st_size for path in found})
+        datasets.download_all(tuple(known) if everything else sources, into, mirrors, after=mark)
 
 
 @click.command()

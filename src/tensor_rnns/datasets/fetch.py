@@ -88,16 +88,18 @@ def download_all(
     mirrors: Sequence[str] = (),
     patience: Patience | None = None,
     say: Callable[[str], None] = print_line,
+    after: Callable[[str, list[Path]], None] = lambda name, paths: None,
 ) -> dict[str, list[Path]]:
     """`download` for each source of `names`; a source that fails does not keep the others from being tried.
 
-    The paths by source. Errors: as of `download`; one DownloadError names every source that failed.
+    The paths by source; `after` is called with each source that is there. Errors: as of `download`; one DownloadError names every source that failed.
     """
     tally = Tally(sum(file.size for name in names for file in table.source(name).files))
     found, failed = {}, []
     for name in names:
         try:
             found[name] = download(name, folder, mirrors, patience, say, tally)
+            after(name, found[name])
         except DownloadError as error:
             say(f"{name}: failed: {error}")
             failed.append(f"{name}: {error}")
