@@ -1,4 +1,4 @@
-"""Proves that all sources are brought with a running total, that an archive is fetched once for all its files,
+"""Proves that all sources are brought with a running total, that an archive is fetched once for its files,
 and that one that fails does not keep the others from being had.
 """
 

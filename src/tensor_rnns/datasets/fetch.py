@@ -90,9 +90,10 @@ def download_all(
     say: Callable[[str], None] = print_line,
     after: Callable[[str, list[Path]], None] = lambda name, paths: None,
 ) -> dict[str, list[Path]]:
-    """`download` for each source of `names`; a source that fails does not keep the others from being tried.
+    """`download` for each source of `names`; one that fails does not keep the others from being tried.
 
-    The paths by source; `after` is called with each source that is there. Errors: as of `download`; one DownloadError names every source that failed.
+    The paths by source; `after` is called with each source that is there. Errors: as of `download`; one
+    DownloadError names every source that failed.
     """
     tally = Tally(sum(file.size for name in names for file in table.source(name).files))
     found, failed = {}, []
