@@ -95,5 +95,12 @@ def test_counts_by_hand():
     assert table["multiplicative integration", "text"] == pytest.approx(4 * 450 / 210)
     assert counts.tt_count([2, 3, 5, 7], [4, 6, 8]) == 2 * 4 + 4 * 3 * 6 + 6 * 5 * 8 + 8 * 7
     assert table["TT saving", "rises"] == 7
+    assert table["matrix products", "flattened"] == 1
+    assert table["matrix products", "by slices"] == 10
+    assert table["GMR of rank 1", "separate"] == 10 * 3 + 2 * 100 + 10
+    assert table["GMR of rank 1", "combined"] == 11 + 10 + 11
+    assert table["GMR of rank 1", "separate over combined"] == pytest.approx(240 / 32)
+    assert table["explicit tensor", "coefficients"] == 1000
+    assert table["explicit tensor", "exponent"] == 3
     with pytest.raises(ValueError, match="it takes exactly"):
         counts.compute({})

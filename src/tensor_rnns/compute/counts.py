@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from tensor_rnns.bilinear import CP, Full, TensorTrain
 from tensor_rnns.cells.gated import GRU, LSTM
@@ -62,6 +64,26 @@ def explicit(n: int) -> dict[str, float]:
             "exponent": math.log2(doubled / coefficients)}  # fmt: skip
 
 
+class MatrixProducts(TorchDispatchMode):
+    """Counts the matrix products between entering and leaving."""
+
+    count = 0
+
+    def __torch_dispatch__(self, target: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
+        self.count += target is torch.ops.aten.mm.default
+        return target(*args, **(kwargs or {}))
+
+
+def flattened(n: int) -> dict[str, float]:
+    """3.2.4: matrix products in x^T W y for a batch of pairs, with W flattened or slice by slice."""
+    params, x, y = {"W": torch.ones(n, n, n)}, torch.ones(2, n), torch.ones(2, n)
+    with MatrixProducts() as once:
+        Full(n, n, n).product(params, x, y)
+    with MatrixProducts() as each:
+        torch.stack([((x @ params["W"][:, j]) * y).sum(-1) for j in range(n)], -1)
+    return {"flattened": once.count, "by slices": each.count}
+
+
 def decompositions(n: int, cp_rank: int, tt_rank: int) -> dict[str, dict[str, float]]:
     """3.3.1 to 3.3.3: CP R (I + J + K), tensor train R1 I + R1 J R2 + R2 K; steps from one rank to the
     next.
@@ -114,6 +136,7 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
         **recurrent(arguments["widths"]),
         "multiplicative integration": multiplicative_integration(size),
         "GMR of rank 1": biases(size),
+        "matrix products": flattened(size),
         "explicit tensor": explicit(size),
         **decompositions(size, arguments["cp_rank"], arguments["tt_rank"]),
         "TT saving": {"rises": float((np.diff(saved) > 0).sum())},
