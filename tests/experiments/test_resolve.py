@@ -87,6 +87,18 @@ def test_a_condition_sizes_the_cells_of_its_variants(tmp_path):
     assert batches == {"tgu": 4, "tgu_c": 4, "gru": 8}
 
 
+def test_a_scale_sets_keys_for_all_curves_and_by_pattern(tmp_path):
+    """A pattern of the scale wins over its `set`, and both over the option."""
+    changed = 'set: {training.epochs: 1}, per: {"*/tgu": {training.epochs: 2, training.learning_rate: 0.7}}'
+    path = tmp_path / "paper2000" / "paced.yaml"
+    path.parent.mkdir()
+    path.write_text(TEXT.replace("set: {training.epochs: 1}", changed))
+    for one in read_experiment(path).replicas("laptop", "real", "final"):
+        training = one.settings["training"]
+        expected = (2, 0.7) if one.variant == "tgu" else (1, 0.1 if one.option == "fixed" else 0.5)
+        assert (training["epochs"], training["learning_rate"]) == expected
+
+
 def test_data_sets_follow_configuration_and_condition(experiment):
     """Real or embedded is decided by the argument; a condition may have its own pair."""
     for data, expected in (

@@ -51,13 +51,15 @@ def reference_problems(experiment: Experiment) -> Iterator[Problem]:
                         ("options", option, kind),
                         f"unknown {kind[:-1]} {name!r}; {suggestion(name, known[kind])}",
                     )
-        for pattern in block.get("per") or {}:
-            places = [f"{c}/{v}" for c in known["conditions"] for v in known["variants"]]
-            if not any(fnmatchcase(place, pattern) for place in places):
-                yield (
-                    ("options", option, "per", pattern),
-                    f"{pattern!r} matches no condition/variant; {suggestion(pattern, places)}",
-                )
+    places = [f"{c}/{v}" for c in known["conditions"] for v in known["variants"]]
+    for kind in ("options", "scales"):
+        for name, block in experiment.block(kind).items():
+            for pattern in (block or {}).get("per") or {}:
+                if not any(fnmatchcase(place, pattern) for place in places):
+                    yield (
+                        (kind, name, "per", pattern),
+                        f"{pattern!r} matches no condition/variant; {suggestion(pattern, places)}",
+                    )
 
 
 def data_problems(experiment: Experiment, names: Names) -> Iterator[Problem]:

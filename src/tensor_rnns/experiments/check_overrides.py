@@ -44,12 +44,11 @@ def settings_blocks(experiment: Experiment) -> Iterator[tuple[Place, Mapping[str
             yield ("conditions", name, "per", pattern), keys or {}
     for name, block in experiment.variants.items():
         yield ("variants", name), {key: value for key, value in block.items() if "." in str(key)}
-    for name, block in experiment.options.items():
-        yield ("options", name, "set"), block.get("set") or {}
-        for pattern, keys in (block.get("per") or {}).items():
-            yield ("options", name, "per", pattern), keys or {}
-    for name, block in experiment.scales.items():
-        yield ("scales", name, "set"), (block or {}).get("set") or {}
+    for kind in ("options", "scales"):
+        for name, block in experiment.block(kind).items():
+            yield (kind, name, "set"), (block or {}).get("set") or {}
+            for pattern, keys in ((block or {}).get("per") or {}).items():
+                yield (kind, name, "per", pattern), keys or {}
 
 
 def known_keys(experiment: Experiment, training: Collection[str]) -> dict[str, list[str]]:
@@ -142,6 +141,8 @@ def computed_problems(experiment: Experiment) -> Iterator[Problem]:
         for key in (block or {}).get("set") or {}:
             if key not in allowed:
                 yield ("scales", scale, "set", key), f"unknown key {key!r}; {suggestion(key, allowed)}"
+        if (block or {}).get("per"):
+            yield ("scales", scale, "per"), "a computed experiment has no variants for 'per'; allowed is set"
 
 
 def computed_data_problems(experiment: Experiment, function: str, names: Names) -> Iterator[Problem]:

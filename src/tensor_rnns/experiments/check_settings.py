@@ -99,6 +99,9 @@ def origins_of(
             found |= {key: ("options", option, "per", pattern, key) for key in keys}
     own = experiment.scale_block(scale)
     found |= {key: ("scales", scale, "set", key) for key in own.get("set") or {}}
+    for pattern, keys in (own.get("per") or {}).items():
+        if fnmatchcase(f"{condition}/{variant}", pattern):
+            found |= {key: ("scales", scale, "per", pattern, key) for key in keys}
     at_scale = own.get("search") if isinstance(own.get("search"), Mapping) else {}
     for joint in grid(experiment, scale, condition, variant, option):
         for part in ("grid", "per"):

@@ -74,6 +74,16 @@ def option_keys(experiment: ExperimentFile, condition: str, variant: str, option
     return keys
 
 
+def scale_keys(experiment: ExperimentFile, scale: str, condition: str, variant: str) -> dict[str, Any]:
+    """The dotted overrides of a scale for one curve: `set` for all, then each matching pattern of `per`."""
+    block = experiment.scale_block(scale)
+    keys = dict(block.get("set") or {})
+    for pattern, values in (block.get("per") or {}).items():
+        if fnmatchcase(f"{condition}/{variant}", pattern):
+            keys |= values
+    return keys
+
+
 def settings_of(
     experiment: ExperimentFile, scale: str, data: str, condition: str, variant: str, option: str
 ) -> dict[str, Any]:
@@ -102,7 +112,7 @@ def settings_of(
     for keys in (
         dotted,
         option_keys(experiment, condition, variant, option),
-        experiment.scale_block(scale).get("set") or {},
+        scale_keys(experiment, scale, condition, variant),
     ):
         for key, value in keys.items():
             put(settings, key, value)
