@@ -112,7 +112,7 @@ def test_it_says_what_the_files_say(page):
         "In the document: section 5.1, page 68",
         "made2016, addition: T20, gru, main, final, point 0, seed 2, at update 9",
         "1/6 = 0.1667",
-        "licence",
+        "Licence, as far as known",
         "12 March: the server was gone & came back",
         "Option slow: the rate of the logs",
         "torch",

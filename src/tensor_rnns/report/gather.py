@@ -16,6 +16,7 @@ from tensor_rnns.drawing.tables import Table
 from tensor_rnns.experiments import Artefact, Catalogue, Experiment
 from tensor_rnns.files import read_json
 from tensor_rnns.report import coverage
+from tensor_rnns.report.cards import Card, cards
 from tensor_rnns.report.provenance import Commit
 
 VERDICTS = ("reproduced", "not reproduced", "undecided", "not judged")
@@ -84,7 +85,7 @@ class Content:
     papers: list[PaperPart]
     claims: list[Mapping[str, str]]
     board: Mapping[str, Any]
-    datasets: list[Mapping[str, Any]]
+    cards: list[Card]
     data: str
     used: list[str]
     core_hours: Mapping[str, float]
@@ -130,7 +131,8 @@ def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, com
         catalogue.papers, key=lambda name: catalogue.papers[name].get("order", len(catalogue.papers))
     )
     papers = [_paper(catalogue, name, scale, results, home, claims, folders) for name in order]
-    datasets = [read_json(path) for path in sorted((results / "data" / "ready").glob("*.json"))]
+    facts = [read_json(path) for path in sorted((results / "data" / "ready").glob("*.json"))]
+    ready = {one.get("dataset", ""): one for one in facts}
     board = results / scale / "board.json"
     content = Content(
         scale=scale,
@@ -138,7 +140,7 @@ def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, com
         papers=papers,
         claims=claims,
         board=read_json(board) if board.is_file() else {},
-        datasets=datasets,
+        cards=[],
         data=data,
         used=[],
         core_hours=_hours(record for _, record in contents),
@@ -147,7 +149,14 @@ def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, com
         notes=_text(home / "docs" / "obstacles.md"),
         results=results,
     )
-    content.used = _used(content, {facts.get("dataset", ""): facts for facts in datasets})
+    counted = [
+        name
+        for (paper, experiment), found in catalogue.experiments.items()
+        if (results / scale / "computed" / paper / f"{experiment}.csv").is_file()
+        for name in found.counted_on(data).values()
+    ]
+    content.cards = cards([*(run.row["dataset"] for run in content.runs), *counted], ready)
+    content.used = _used(content)
     content.failed = [run for run in content.runs if run.row["status"] == "failed"]
     return content
 
@@ -243,10 +252,11 @@ def _versions(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     return {package: ", ".join(sorted(versions)) for package, versions in sorted(found.items())}
 
 
-def _used(content: Content, facts: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def _used(content: Content) -> list[str]:
     """The data sets that the runs used, with a mark on stand-ins."""
+    stand_ins = {card.name for card in content.cards if card.stand_in}
     used = sorted({run.row["dataset"] for run in content.runs if run.row["dataset"]})
-    return [f"{name} (stand-in)" if facts.get(name, {}).get("stand_in") else name for name in used]
+    return [f"{name} (stand-in)" if name in stand_ins else name for name in used]
 
 
 def _text(path: Path) -> str:

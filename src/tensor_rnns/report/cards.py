@@ -1,0 +1,96 @@
+"""The card of a data set: what a reader must know before using it, from the facts beside its arrays.
+
+Where the arrays lie elsewhere, as with recorded runs, the table of data sets tells the same, and which facts
+were compared when they were prepared.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tensor_rnns import datasets
+from tensor_rnns.report.words import plain
+
+SPLITS = ("train", "valid", "test")
+ABOUT = {
+    "stands_in_for": "Stands in for",
+    "package": "Carried by the packages",
+    "package_version": "Their versions",
+    "source": "Source",
+    "home": "Home page",
+    "licence": "Licence, as far as known",
+    "redistribution": "May be passed on",
+    "archive": "In an archive of results",
+    "remark": "Addresses",
+    "splits": "Splits",
+    "preprocessing": "Preprocessing",
+    "range": "Range",
+}
+"""What is told of a data set, in this order, by the names of the facts."""
+ALLOWED = {"never": "never, neither files nor arrays", "allowed": "allowed"}
+HIDDEN = ("dataset", "title", "kind", "stand_in", "files", "sha256")
+
+
+@dataclass(frozen=True)
+class Card:
+    """One data set: name and title, what is told of it, sizes by split, other counts, files, is it here."""
+
+    name: str
+    title: str
+    kind: str
+    stand_in: bool
+    about: list[tuple[str, str]]
+    sizes: list[tuple[str, list[Any]]]
+    counted: list[tuple[str, str]]
+    files: list[Mapping[str, Any]]
+    sha256: str
+    prepared: bool
+
+
+def cards(names: Iterable[str], ready: Mapping[str, Mapping[str, Any]]) -> list[Card]:
+    """The cards of the data sets `names` in the order of their names; `ready` has the facts of the prepared.
+
+    A name that is neither prepared nor in the table has no card.
+    """
+    known = datasets.names()
+    return [
+        card(ready[name]) if name in ready else unprepared(name)
+        for name in sorted(set(names))
+        if name in ready or name in known
+    ]
+
+
+def unprepared(name: str) -> Card:
+    """The card of a data set whose arrays are not here: what the table says of it."""
+    told = datasets.card(name)
+    return replace(card(told | told.pop("counted")), prepared=False)
+
+
+def card(facts: Mapping[str, Any]) -> Card:
+    """The card made from `facts`; what they do not say is left out."""
+    told = {name: value for name, value in facts.items() if value not in (None, "", [], {})}
+    told["archive"] = ALLOWED.get(told.get("archive"), told.get("archive", ""))
+    sizes = [(name, value) for name, value in told.items() if by_split(value)]
+    rest = {name: value for name, value in told.items() if name not in (*ABOUT, *HIDDEN, *dict(sizes))}
+    return Card(
+        name=str(facts.get("dataset", "")),
+        title=str(facts.get("title", "")),
+        kind=str(facts.get("kind", "")),
+        stand_in=bool(facts.get("stand_in")),
+        about=[(label, plain(told[name])) for name, label in ABOUT.items() if told.get(name)],
+        sizes=[(words(name), [value.get(split, "") for split in SPLITS]) for name, value in sizes],
+        counted=[(words(name), plain(value)) for name, value in rest.items()],
+        files=list(facts.get("files") or []),
+        sha256=str(facts.get("sha256", "")),
+        prepared=True,
+    )
+
+
+def by_split(value: Any) -> bool:
+    """Whether a fact has one number for each of some splits."""
+    return isinstance(value, Mapping) and bool(value) and set(value) <= set(SPLITS)
+
+
+def words(name: str) -> str:
+    """A fact's name as words."""
+    return name.replace("_", " ")
