@@ -127,6 +127,12 @@ def test_points_are_the_numbers_of_units(probed, artefact):
     assert "forget gate: 3 points around (0.1, 0.1)" in figure.get_label()
 
 
+@pytest.mark.parametrize(("high", "aspect"), [(1, 1.0), (2, "auto")])
+def test_axes_with_the_same_limits_have_the_same_scale(data, artefact, high, aspect):
+    x, y = {"name": "slow", "limits": [0, 1]}, {"name": "fast", "limits": [0, high]}
+    assert drawn(scatter, data, artefact, x=x, y=y).axes[0].get_aspect() == aspect
+
+
 def test_computed_points_need_no_probe(data, artefact):
     figure = drawn(scatter, data, artefact, x={"name": "slow"}, y={"name": "fast"})
     np.testing.assert_allclose(figure.axes[0].lines[1].get_xydata()[3], [0.9**3, 0.5**3])

@@ -3,6 +3,7 @@
 Keys of the artefact: `probe`, `replica` and `where` (none of them for a computed experiment), `x` and `y`
 ({name, scale, label, limits}: the names of the two numbers), `panels` (a list of {title, series}; a series is
 {item, label, cell}; without panels each item is one), `lines` ({from: [x, y], to: [x, y], label}), `labels`.
+Axes with the same `limits` have the same scale.
 """
 
 from collections.abc import Mapping
@@ -27,7 +28,8 @@ KEYS = {
     "y": ("name", "scale", "label", "limits"), "lines": ("from", "to", "label"), "labels": (),
 }  # fmt: skip
 """The keys that are read, and below each those of its mappings; () where any may stand."""
-COLUMNS = 3
+COLUMNS, LEGEND_COLUMNS = 3, 4
+POINT = {"linestyle": "", "markerfacecolor": "none", "markeredgewidth": 0.6}
 
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:
@@ -41,7 +43,7 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
         for series in panel["series"]:
             label = _label(series)
             own = look(str(series["cell"])) if "cell" in series else plain(len(looks))
-            looks.setdefault(label, own | {"linestyle": ""})
+            looks.setdefault(label, own | POINT)
     lines = spec.get("lines", ())
     handles = [Line2D([], [], label=label, markersize=4, **style) for label, style in looks.items()]
     handles += [Line2D([], [], label=str(line["label"]), **_stroke(place)) for place, line in enumerate(lines)
@@ -56,7 +58,7 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
         titles,
         remarks,
         notes,
-        -(-len(handles) // COLUMNS),
+        -(-len(handles) // LEGEND_COLUMNS),
         height=2.6 if len(blocks) < 3 else 1.9,
         columns=columns,
     )
@@ -68,17 +70,19 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
                 _numbers(table, series["item"], spec[axis_name]["name"], artefact.id) for axis_name in "xy"
             )
             if len(x) != len(y):
-                told = f"{series['item']} has {len(x)} and {len(y)} numbers"
-                raise ValueError(f"{artefact.id}: {told}; allowed are pairs")
+                sizes = f"{series['item']} has {len(x)} and {len(y)} numbers"
+                raise ValueError(f"{artefact.id}: {sizes}; allowed are pairs")
             style = looks[_label(series)]
-            axis.plot(x, y, markersize=3, markeredgewidth=0.6, markerfacecolor="none", clip_on=False, **style)
+            axis.plot(x, y, markersize=3, clip_on=False, **style)
             said.append(f"{_label(series)}: {len(x)} points around ({np.median(x):.3g}, {np.median(y):.3g})")
         for place, line in enumerate(lines):
             ends = np.array([line["from"], line["to"]], dtype=float)
             axis.plot(*ends.T, zorder=1, **_stroke(place))
         dress(axis, _axis(spec["x"]), _axis(spec["y"]))
+        if spec["x"].get("limits") and spec["x"]["limits"] == spec["y"].get("limits"):
+            axis.set_aspect("equal")
         told.append(f"{title + ': ' if title else ''}{'; '.join(said)}.")
-    put_legend(figure, handles, COLUMNS, bottom)
+    put_legend(figure, handles, LEGEND_COLUMNS, bottom)
     what = f"{_axis(spec['y'])['label']} against {_axis(spec['x'])['label']}; medians of each group."
     figure.set_label(" ".join([what, *told, *([rule] if rule else []), *remarks]))
     return figure

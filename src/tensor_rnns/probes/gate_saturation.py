@@ -1,0 +1,100 @@
+"""How much of the time each gate of each unit is nearly shut or nearly open (mathews2016, figure 4.2)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine import eager
+from tensor_rnns.probes.trained import Trained
+
+LEFT, RIGHT = 0.1, 0.9
+"""A gate is left-saturated below the first and right-saturated above the second number."""
+LETTERS = {"lstm": {"input": "i", "forget": "f", "output": "o"}, "gru": {"update": "f", "reset": "r"}}
+"""The gates sigma(W x + U h + b) of cells that have several, each with the letter of its parameters."""
+ARGUMENTS = ("split", "rows", "steps")
+
+
+def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
+    """Table rows of one replica with gates, over the first `steps` steps, or all, of `rows` rows of `split`.
+
+    Where the task carries states, so does the probe, from a zero state on. Gates are called as in LETTERS,
+    and `convex` in a cell with one gate p. Rows of the item `<gate>-<layer>`, index the unit: left and right,
+    the shares of time below 0.1 and above 0.9, and mean. Rows of the item `<gate>`, over all layers and
+    units: left_over_right and right_over_left, the least over layers of the mean of one minus the mean of the
+    other; median_mean, the median over units of their mean; largest_left, the largest share of a unit.
+    Item `text`: steps, how many there were. Arrays: `<gate>-<layer>` [rows, 3, H], left, right and mean of
+    each row of text by itself.
+    ValueError for other arguments, for a split without so many rows, and for a cell whose gates are unknown.
+    """
+    if set(arguments) != set(ARGUMENTS):
+        raise ValueError(
+            f"gate_saturation was given {sorted(arguments)}; it takes exactly {sorted(ARGUMENTS)}"
+        )
+    inputs = text(trained, **arguments)
+    arrays: dict[str, Tensor] = {}
+    for layer, gates in enumerate(over_layers(trained, inputs), start=1):
+        for name, gate in gates.items():
+            shares = [(gate < LEFT).double(), (gate > RIGHT).double(), gate]
+            arrays[f"{name}-{layer}"] = torch.stack([values.mean(0) for values in shares], dim=1)
+    rows: list[dict[str, Any]] = [{"item": "text", "name": "steps", "index": 0, "value": len(inputs)}]
+    for item, values in arrays.items():
+        for name, units in zip(("left", "right", "mean"), values.mean(0).tolist(), strict=True):
+            rows += [
+                {"item": item, "name": name, "index": k, "value": value} for k, value in enumerate(units)
+            ]
+    for gate_name in dict.fromkeys(item.partition("-")[0] for item in arrays):
+        found = torch.stack([v.mean(0) for item, v in arrays.items() if item.partition("-")[0] == gate_name])
+        margin = (found[:, 0] - found[:, 1]).mean(1)
+        numbers = {
+            "left_over_right": margin.min(), "right_over_left": (-margin).min(),
+            "median_mean": found[:, 2].flatten().quantile(0.5), "largest_left": found[:, 0].max(),
+        }  # fmt: skip
+        rows += [
+            {"item": gate_name, "name": name, "index": 0, "value": float(v)} for name, v in numbers.items()
+        ]
+    return arrays, rows
+
+
+def text(trained: Trained, split: str, rows: int, steps: int) -> Tensor:
+    """The inputs of the first rows of `split`, [T, rows] or [T, rows, I], chunk joined to chunk; T at most
+    `steps`."""
+    parts, length, width = [], 0, 0
+    for batch in trained.task.evaluation_of(trained.data_seed, split):
+        parts.append(torch.from_numpy(batch.inputs[:, :rows].copy()))
+        length, width = length + len(parts[-1]), parts[-1].shape[1]
+        if length >= steps or not trained.task.carries_state:
+            break
+    if width < rows:
+        raise ValueError(f"{rows} rows asked for; the split {split} has {width}")
+    joined = torch.cat(parts)[:steps]
+    return joined if trained.task.symbols else joined.double()
+
+
+def over_layers(trained: Trained, inputs: Tensor) -> Iterator[dict[str, Tensor]]:
+    """The gates [T, B, H] of each layer by name, at every step."""
+    model = trained.model
+    with torch.no_grad():
+        x = model.entered(trained.parameters, inputs, None)
+        for layer, cell in model.cells.items():
+            own = {name: trained.parameters[f"{layer}/{name}"] for name in cell.shapes()}
+            start = cell.initial_state(inputs.shape[1], dtype=torch.float64)
+            outputs, _ = eager.run(cell, own, x, start)
+            yield gates_of(cell, own, x, torch.cat([torch.zeros_like(outputs[:1]), outputs[:-1]]))
+            x = outputs
+
+
+def gates_of(cell: Cell, p: Mapping[str, Tensor], x: Any, before: Tensor) -> dict[str, Tensor]:
+    """Every gate of a cell from its input and the output one step before."""
+    if cell.name in LETTERS:
+        found = {}
+        for name, letter in LETTERS[cell.name].items():
+            bias = p[f"b_{letter}"] + (getattr(cell, "forget_bias", 0.0) if letter == "f" else 0.0)
+            found[name] = torch.sigmoid(x @ p[f"W_{letter}"] + before @ p[f"U_{letter}"] + bias)
+        return found
+    if hasattr(cell, "gate_and_candidate"):
+        return {"convex": cell.gate_and_candidate(p, x, before)[0]}
+    allowed = ", ".join([*LETTERS, "cells with gate_and_candidate"])
+    raise ValueError(f"the gates of the cell {cell.name} are not known; allowed: {allowed}")
