@@ -94,6 +94,24 @@ def test_wrong_beginning_without_etag_is_found_and_fetched_again(server, one_fil
     assert any("the resumed file is wrong" in line for line in lines)
 
 
+@pytest.mark.parametrize(
+    "note",
+    [b"", b'{"url": "', b"<html>", b"\xff", b"[1]", b"7", b'{"validator": "x"}', b'{"url": "URL"}',
+     b'{"url": "URL", "validator": 3}', b'{"url": "URL", "validator": "a\\r\\nHost: b"}',
+     b'{"url": "URL", "validator": "\\u2026"}', b"[" * 100_000],
+)  # fmt: skip
+def test_a_damaged_note_beside_a_partial_file_is_no_note(note, server, one_file, data, brisk, tmp_path):
+    url = server.serve("/thing.bin", data, etag='"one"')
+    one_file(url)
+    (tmp_path / "thing").mkdir()
+    (tmp_path / "thing" / "thing.bin.part").write_bytes(data[:77_777])
+    (tmp_path / "thing" / "thing.bin.part.json").write_bytes(note.replace(b"URL", url.encode()))
+    (path,) = download("thing", tmp_path, patience=brisk)
+    assert path.read_bytes() == data
+    assert [request.range for request in server.requests] == ["bytes=77777-"]
+    assert names(tmp_path) == ["thing.bin"]
+
+
 def test_whole_partial_file_needs_no_request(server, one_file, data, brisk, tmp_path):
     one_file(server.serve("/thing.bin", data))
     (tmp_path / "thing").mkdir()

@@ -37,7 +37,7 @@ TEXTS = {
     "cut in a character": ("né".encode()[:-1], "byte 1: c3 is not UTF-8"),
     "surrogate": (b"a\xed\xa0\x80\n", "byte 1: ed is not UTF-8"),
     "overlong": (b"ab\xc0\xaf\n", "byte 2: c0 is not UTF-8"),
-    "too long": (b"word " * 500, "more than 2,000 bytes; a text is expected"),
+    "too long": (b"word " * 500, "more than 2,000 bytes; no more are read"),
     "a picture": (b"\x89PNG\r\n\x1a\n" + bytes(9), "a NUL at byte 8"),
 }
 
@@ -70,30 +70,30 @@ def song(*tracks, form=1, declared=None, division=480, length=6):
 END = b"\x00\xff\x2f\x00"
 NOTE = b"\x00\x90\x3c\x40\x83\x60\x80\x3c\x40"
 SONGS = {
-    "empty": (b"", "expected a MIDI header, found nothing"),
-    "a page": (b"<html>" + bytes(20), "expected a MIDI header, found 3c68746d"),
-    "cut in the header": (song(track(NOTE + END))[:11], "expected a MIDI header, found 4d546864"),
+    "empty": (b"", "a MIDI file begins b'MThd', this one is empty"),
+    "a page": (b"<html>" + bytes(20), "a MIDI file begins b'MThd', this one b'<htm'"),
+    "cut in the header": (song(track(NOTE + END))[:11], "ends after 11 bytes, in its header of 14"),
     "format 2": (song(track(NOTE + END), form=2), "header of 6 bytes, format 2, 1 tracks"),
-    "time code": (song(track(NOTE + END), division=0xE728), "division 59176; expected are"),
-    "no division": (song(track(NOTE + END), division=0), "division 0; expected are"),
+    "time code": (song(track(NOTE + END), division=0xE728), "division 59176; allowed are 6 bytes"),
+    "no division": (song(track(NOTE + END), division=0), "division 0; allowed are 6 bytes"),
     "long header": (song(track(NOTE + END), length=1 << 31), "header of 2147483648 bytes"),
     "too many tracks": (song(track(END), declared=65_535), "65535 tracks, division 480"),
     "fewer tracks": (song(track(NOTE + END), declared=3), "3 tracks are declared, 1 found"),
     "truncated": (
         song(track(NOTE + END))[:-5],
-        "chunk 1: expected a track, found 4d54726b of 13 bytes where 8",
+        r"chunk 1: expected a track \(b'MTrk'\) within the 8 bytes that are left, found b'MTrk' of 13 bytes",
     ),
     "huge chunk": (
         song(b"MTrk\xff\xff\xff\xff" + NOTE),
-        "chunk 1: expected a track, found 4d54726b of 4,294,967,295 bytes where 9 are left",
+        "within the 9 bytes that are left, found b'MTrk' of 4,294,967,295 bytes",
     ),
     "another chunk": (
         song(b"XFIH" + bytes(4) + track(NOTE + END)),
-        "chunk 1: expected a track, found 58464948",
+        "chunk 1: expected a track .*, found b'XFIH' of 0 bytes",
     ),
     "rest": (song(track(NOTE + END)) + b"xyz", "3 bytes are left over after 1 tracks"),
     "too large": (song(track(bytes(1 << 18))), "262,166 bytes; MIDI files of at most 262,144 are read"),
-    "no notes": (song(track(END)), "no notes"),
+    "no notes": (song(track(END)), "no notes besides drums"),
     "bad event": (song(track(b"\x00\xf4\x3c\x40" + END)), "not a readable MIDI file"),
     "no status": (song(track(b"\x00\x3c\x40" + END)), "not a readable MIDI file"),
     "far in time": (
@@ -319,14 +319,19 @@ def test_a_hostile_font(case, monkeypatch, tmp_path):
 
 
 HEAD = "split,index_in_pickle,file,piano_roll_mismatch,transposition_semitones\n"
+ROW = "train,0,a.mid,0,1\n"
 TABLES = {
-    "columns": ("split,file\n", "expected the columns split, index_in_pickle"),
-    "split": (HEAD + "dev,1,a.mid,0,2\n", "line 2: .* is no match of a file"),
-    "number": (HEAD + "train,0,a.mid,0,1\ntrain,one,b.mid,0,1\n", "line 3: invalid literal"),
-    "far": (HEAD + "train,0,a.mid,0,99\n", "line 2: .* is no match of a file"),
-    "twice": (HEAD + "train,0,a.mid,0,1\n" * 2, "line 3: .*the file is there twice"),
-    "short": (HEAD + "train,0\n", "line 2"),
-    "long": (HEAD + "train,0,a.mid,0,1,7\n", "line 2: .* is no match of a file"),
+    "columns": ("split,file\n", "line 1: expected the columns split, index_in_pickle, .*, found split, file"),
+    "a page": ("<!DOCTYPE html>\n<html>\n", "line 1: expected the columns .*, found <!DOCTYPE html>"),
+    "split": (HEAD + "dev,1,a.mid,0,2\n", "line 2: split 'dev'; allowed are train, valid, test"),
+    "number": (HEAD + ROW + "train,one,b.mid,0,1\n", "line 3: index_in_pickle 'one'; allowed are"),
+    "below zero": (HEAD + "train,-1,a.mid,0,1\n", "line 2: index_in_pickle '-1'; allowed are"),
+    "far": (HEAD + "train,0,a.mid,0,-99\n", "line 2: transposition_semitones '-99'; allowed are -24 to 24"),
+    "half": (HEAD + "train,0,a.mid,0,1.5\n", "line 2: transposition_semitones '1.5'; allowed are"),
+    "twice": (HEAD + ROW * 2, r"line 3: train, a\.mid is there twice"),
+    "short": (HEAD + "train,0\n", "line 2: 2 cells; the table has 5 columns"),
+    "long": (HEAD + "train,0,a.mid,0,1,7\n", "line 2: 6 cells; the table has 5 columns"),
+    "wide": (HEAD + f"train,0,{'a' * 200_000},0,1\n", "line 2: field larger than field limit"),
 }
 
 
@@ -340,10 +345,10 @@ def test_a_hostile_table_of_matches(case, tmp_path):
 FACTS = {
     "not json": (b"<html>", "not JSON"),
     "cut": (b'{"sha256": "ab', "not JSON"),
-    "deep": (b"[" * 200_000, "not JSON"),
+    "deep": (b"[" * 200_000, r"not JSON \(nested too deeply\); run `tensor-rnns prepare digits`"),
     "not utf-8": (b'{"sha256": "\xff"}', "not JSON"),
     "a list": (b"[1, 2]", "expected facts with a sha256, found"),
-    "no sum": (b'{"pieces": 3}', "expected facts with a sha256, found"),
+    "no sum": (b'{"pieces": 3}', "a sha256, found {'pieces': 3}; run `tensor-rnns prepare digits`"),
     "sum of another kind": (b'{"sha256": 5}', "expected facts with a sha256, found"),
     "too large": (json.dumps({"sha256": "x" * 5_000_000}).encode(), "bytes; at most 4,194,304 are read"),
 }

@@ -29,13 +29,15 @@ def check(data: bytes, where: str) -> None:
     """
     if len(data) > MOST_BYTES:
         raise ValueError(f"{where}: {len(data):,} bytes; MIDI files of at most {MOST_BYTES:,} are read")
-    if len(data) < HEAD.size or not data.startswith(b"MThd"):
-        raise ValueError(f"{where}: expected a MIDI header, found {data[:4].hex() or 'nothing'}")
+    if not data.startswith(b"MThd"):
+        raise ValueError(f"{where}: a MIDI file begins b'MThd', this one {data[:4] or 'is empty'}")
+    if len(data) < HEAD.size:
+        raise ValueError(f"{where}: the file ends after {len(data)} bytes, in its header of {HEAD.size}")
     _, length, form, tracks, division = HEAD.unpack_from(data)
     if length != 6 or form not in (0, 1) or not 1 <= tracks <= MOST_TRACKS or not 0 < division < 1 << 15:
         raise ValueError(
             f"{where}: header of {length} bytes, format {form}, {tracks} tracks, division {division}; "
-            f"expected are 6, 0 or 1, 1 to {MOST_TRACKS}, and 1 to 32767 ticks a quarter note"
+            f"allowed are 6 bytes, format 0 or 1, 1 to {MOST_TRACKS} tracks, division 1 to 32767"
         )
     at, found = HEAD.size, 0
     while at < len(data):
@@ -45,8 +47,8 @@ def check(data: bytes, where: str) -> None:
         at += CHUNK.size + size
         if name != b"MTrk" or at > len(data):
             raise ValueError(
-                f"{where}: chunk {found + 1}: expected a track, found {name.hex()} of {size:,} bytes where "
-                f"{len(data) - at + size:,} are left"
+                f"{where}: chunk {found + 1}: expected a track (b'MTrk') within the "
+                f"{len(data) - at + size:,} bytes that are left, found {name} of {size:,} bytes"
             )
         found += 1
     if found != tracks:
@@ -74,7 +76,7 @@ def notes(data: bytes, where: str) -> tuple[np.ndarray, float]:
     except Exception as error:  # a library over foreign bytes: whatever it meets, the file is refused
         raise ValueError(f"{where}: not a readable MIDI file ({type(error).__name__}: {error})") from error
     if not found:
-        raise ValueError(f"{where}: no notes")
+        raise ValueError(f"{where}: no notes besides drums")
     return np.array(found, dtype=np.int64), read.resolution / 2
 
 

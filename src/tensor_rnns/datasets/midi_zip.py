@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -48,24 +49,31 @@ def read(raw: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 def matches(table: Path) -> dict[tuple[str, str], tuple[int, int]]:
     """(split, file) -> (piece or -1, semitones); ValueError for a table of another form, with the line."""
-    reader = csv.DictReader(io.StringIO(read_text(table)))
-    if tuple(reader.fieldnames or ()) != COLUMNS:
-        raise ValueError(f"{table}: expected the columns {', '.join(COLUMNS)}, found {reader.fieldnames}")
+    reader = csv.reader(io.StringIO(read_text(table)))
     found: dict[tuple[str, str], tuple[int, int]] = {}
-    for line, row in enumerate(reader, start=2):
-        try:
-            index = int(row["index_in_pickle"] or -1)
-            semitones = int(row["transposition_semitones"] or 0)
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{table}, line {line}: {error}") from None
-        place = (row["split"], row["file"])
-        if (
-            row["split"] not in SPLITS
-            or index < -1
-            or abs(semitones) > FARTHEST
-            or place in found
-            or None in (*row, *row.values())
-        ):
-            raise ValueError(f"{table}, line {line}: {row} is no match of a file, or the file is there twice")
-        found[place] = index, semitones
+    try:
+        head = next(reader)
+        if tuple(head) != COLUMNS:
+            raise ValueError(f"expected the columns {', '.join(COLUMNS)}, found {', '.join(head) or 'none'}")
+        for row in reader:
+            place, numbers = matched(row)
+            if place in found:
+                raise ValueError(f"{place[0]}, {place[1]} is there twice")
+            found[place] = numbers
+    except (ValueError, csv.Error) as error:
+        raise ValueError(f"{table}, line {reader.line_num}: {error}") from None
     return found
+
+
+def matched(row: list[str]) -> tuple[tuple[str, str], tuple[int, int]]:
+    """One row of the table as in `matches`; ValueError says which cell is wrong."""
+    if len(row) != len(COLUMNS):
+        raise ValueError(f"{len(row)} cells; the table has {len(COLUMNS)} columns")
+    split, index, name, _, semitones = row
+    if split not in SPLITS:
+        raise ValueError(f"split {split!r}; allowed are {', '.join(SPLITS)}")
+    if not re.fullmatch(r"[0-9]{0,9}", index):
+        raise ValueError(f"index_in_pickle {index!r}; allowed are a whole number from 0 and nothing")
+    if not re.fullmatch(r"-?[0-9]{1,3}|", semitones) or abs(int(semitones or 0)) > FARTHEST:
+        raise ValueError(f"transposition_semitones {semitones!r}; allowed are -{FARTHEST} to {FARTHEST}")
+    return (split, name), (int(index or -1), int(semitones or 0))

@@ -20,6 +20,8 @@ MAPPED = 1 << 24
 """Bytes from which a one-byte array is mapped and not read."""
 MOST_FACTS = 1 << 22
 """Bytes of a .json of facts that is read."""
+AGAIN = "run `tensor-rnns prepare {}`"
+"""What to do about a prepared file that is not as `prepare` wrote it."""
 HEADER, HEADER_NAME = 30, 26
 """Length of a zip member's header, and where in it the lengths of its name and extra field stand."""
 
@@ -105,7 +107,7 @@ def load(folder: Path | str, name: str) -> Dataset:
     if digest != facts["sha256"]:
         raise ValueError(
             f"{path} is not the file that {path.with_suffix('.json').name} describes: sha256: expected "
-            f"{facts['sha256']}, found {digest}; run `tensor-rnns prepare {name}`"
+            f"{facts['sha256']}, found {digest}; {AGAIN.format(name)}"
         )
     return Dataset(name, read_npz(path), facts)
 
@@ -117,9 +119,12 @@ def read_facts(path: Path) -> dict[str, Any]:
     try:
         facts = read_json(path)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path}: not JSON ({error})") from error
+        told = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise ValueError(f"{path}: not JSON ({told}); {AGAIN.format(path.stem)}") from error
     if not isinstance(facts, dict) or not isinstance(facts.get("sha256"), str):
-        raise ValueError(f"{path}: expected facts with a sha256, found {str(facts)[:40]!r}")
+        raise ValueError(
+            f"{path}: expected facts with a sha256, found {str(facts)[:40]}; {AGAIN.format(path.stem)}"
+        )
     return facts
 
 

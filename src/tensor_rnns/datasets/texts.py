@@ -19,9 +19,8 @@ def read_text(path: Path, most: int = MOST_BYTES, encoding: str = "utf-8") -> st
     with open(path, "rb") as stream:
         data = stream.read(most + 1)
     if not data or len(data) > most:
-        raise ValueError(
-            f"{path}: {'empty' if not data else f'more than {most:,} bytes'}; a text is expected"
-        )
+        why = f"more than {most:,} bytes; no more are read" if data else "empty; a text is expected"
+        raise ValueError(f"{path}: {why}")
     return decoded(data, str(path), encoding)
 
 

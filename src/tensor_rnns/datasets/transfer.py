@@ -86,6 +86,19 @@ def _note(part: Path) -> Path:
     return part.with_name(part.name + ".json")
 
 
+def noted(part: Path, url: str) -> str:
+    """What the note beside `part` tells of the version that its bytes are of; "" where it tells nothing of
+    `url` or is damaged.
+    """
+    try:
+        note = read_json(_note(part))
+        validator = note["validator"] if note["url"] == url else ""
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return ""
+    known = isinstance(validator, str) and validator.isascii() and validator.isprintable()
+    return validator if known else ""
+
+
 def _copy(url: str, part: Path) -> bool:
     path = Path(unquote(urlsplit(url).path))
     if not path.is_file():
@@ -140,9 +153,8 @@ def _request(
     headers = {"Accept-Encoding": "identity", "User-Agent": f"tensor-rnns/{version('tensor-rnns')}"}
     if 0 < held < size:
         headers["Range"] = f"bytes={held}-"
-        note = read_json(_note(part)) if _note(part).exists() else {}
-        if note.get("url") == url:
-            headers["If-Range"] = note["validator"]
+        if validator := noted(part, url):
+            headers["If-Range"] = validator
     with requests.get(url, headers=headers, stream=True, timeout=(patience.connect, patience.read)) as answer:
         code = answer.status_code
         ranged = "Range" in headers

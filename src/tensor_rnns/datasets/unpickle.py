@@ -83,7 +83,8 @@ class Reader:
         """The next `count` bytes."""
         self.at += count
         if self.at > len(self.data):
-            raise ValueError(f"{count:,} more bytes expected, {len(self.data) - self.at + count:,} are left")
+            left = len(self.data) - self.at + count
+            raise ValueError(f"the file is cut off or damaged: {count:,} bytes are needed, {left:,} are left")
         return self.data[self.at - count : self.at]
 
     def line(self) -> str:
@@ -106,7 +107,7 @@ class Reader:
             self.begin = self.at
             code = self.take(1)[0]
             if code not in NAMES:
-                raise ValueError(f"instruction {bytes([code])!r} is not allowed")
+                raise ValueError(f"{bytes([code])!r} is not an instruction that such a pickle needs")
             name, width, counted = NAMES[code]
             number = int.from_bytes(self.take(width), "little", signed=name == "BININT") if width else 0
             if counted:
@@ -146,6 +147,8 @@ class Reader:
             expect(stack[-1], list).extend(values)
         elif name in ("SETITEM", "SETITEMS"):
             values = self.popped() if name == "SETITEMS" else [stack.pop(-2), stack.pop()]
+            if len(values) % 2:
+                raise ValueError("a key without a value")
             for key, value in zip(values[::2], values[1::2], strict=True):
                 expect(stack[-1], dict)[expect(key, str)] = value
         elif name in ("GLOBAL", "STACK_GLOBAL"):
@@ -168,8 +171,11 @@ class Reader:
             kind.order = ORDERS[state[1]]
 
 
+WORDS = {Integer: "a numpy integer type", Name: "a name to call"}
+
+
 def expect(value: Any, kind: type) -> Any:
     """`value` if it is a `kind`, else ValueError."""
     if type(value) is not kind:
-        raise ValueError(f"expected {kind.__name__}, found {type(value).__name__}")
+        raise ValueError(f"{WORDS.get(kind, kind.__name__)} is needed, {type(value).__name__} is there")
     return value
