@@ -70,7 +70,23 @@ def test_nearest_neighbours_one_by_one(computed, monkeypatch):
                 right += next(vote for vote in votes if votes.count(vote) == best) == truth
             assert computed["nearest", f"k = {k}{told}"] == right / SIZES["test"]
     monkeypatch.setattr(images, "CHUNK", 5)
-    assert images.nearest(arrays, ["train"], [3])[3] == computed["nearest", "k = 3"]
+    assert images.nearest(arrays, ["train"], [3])[0][3] == computed["nearest", "k = 3"]
+
+
+def test_distances_are_exact_where_float32_would_round():
+    """The second image is nearer by 2 among 51 million, where float32 holds every fourth number."""
+    test, near, far = np.full((28, 28), 255), np.zeros((28, 28), dtype=int), np.zeros((28, 28), dtype=int)
+    near[0, :2], far[0, :2] = [8, 8], [7, 9]
+    squares = [int(((test - other) ** 2).sum()) for other in (far, near)]
+    assert squares[0] - squares[1] == 2
+    assert np.spacing(np.float32(squares[0])) == 4
+    arrays = {
+        "train_images": np.array([far, near], dtype=np.uint8),
+        "train_labels": np.array([0, 1], dtype=np.uint8),
+        "test_images": np.array([test], dtype=np.uint8),
+        "test_labels": np.array([1], dtype=np.uint8),
+    }
+    assert images.nearest(arrays, ["train"], [1]) == [{1: 1.0}]
 
 
 def test_ties_go_to_the_first():

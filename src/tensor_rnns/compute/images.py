@@ -11,8 +11,10 @@ from tensor_rnns.datasets import Dataset
 from tensor_rnns.tasks.pixels import permutation
 
 ARGUMENTS = ("margin", "neighbours")
-CHUNK = 1000
+CHUNK = 500
 """Images that are looked at together, so that the distances of one chunk fit into memory."""
+MIDDLE = 128
+"""The middle of the grey levels 0 to 255."""
 
 
 def compute(arguments: Mapping[str, Any], dataset: Dataset) -> list[dict]:
@@ -43,8 +45,8 @@ def compute(arguments: Mapping[str, Any], dataset: Dataset) -> list[dict]:
     for order, sequence in (("scan", flat), ("permuted", flat[:, permutation(flat.shape[1])])):
         found[order, "next"] = correlation(sequence, 1)
         found[order, "below"] = correlation(sequence, columns)
-    for known, told in ((("train",), ""), (("train", "valid"), ", with valid")):
-        shares = nearest(arrays, known, arguments["neighbours"])
+    both = nearest(arrays, ("train", "valid"), arguments["neighbours"])
+    for told, shares in zip(("", ", with valid"), both, strict=True):
         found |= {("nearest", f"k = {k}{told}"): share for k, share in shares.items()}
     return [
         {"item": item, "name": name, "index": 0, "value": float(value)}
@@ -73,26 +75,39 @@ def chunks(rows: np.ndarray) -> Iterator[np.ndarray]:
 
 def nearest(
     arrays: Mapping[str, np.ndarray], known: Sequence[str], neighbours: Sequence[int]
-) -> dict[int, float]:
-    """{k: share of test images whose class is the most frequent among the k nearest images of `known`}.
+) -> list[dict[int, float]]:
+    """{k: share of test images whose class is the most frequent among the k nearest known images}, where the
+    known are those of the first split of `known`, of the first two, and so on.
 
-    Distances are Euclidean on grey levels; their squares are whole numbers and exact in float64. Equally near
-    images come in the order of the file, and of equally frequent classes the one of the nearest counts.
+    Distances are Euclidean on grey levels; their squares are whole numbers, and exact. Equally near images
+    come in the order of the file, and of equally frequent classes the one of the nearest counts.
     """
-    images = np.concatenate([arrays[f"{split}_images"] for split in known])
+    levels = np.concatenate([centred(arrays, split) for split in known])
     labels = np.concatenate([arrays[f"{split}_labels"] for split in known]).astype(np.int64)
-    levels = images.reshape(len(images), -1).astype(np.float64)
-    lengths = np.einsum("ij,ij->i", levels, levels)
-    most = max(neighbours)
-    right = dict.fromkeys(neighbours, 0)
-    tests = arrays["test_images"].reshape(len(arrays["test_images"]), -1)
-    for start, part in zip(range(0, len(tests), CHUNK), chunks(tests), strict=True):
-        squares = lengths - 2 * (part @ levels.T)
-        votes = labels[first_of(squares, most)]
-        truth = arrays["test_labels"][start : start + CHUNK]
-        for k in neighbours:
-            right[k] += sum(majority(vote) == label for vote, label in zip(votes[:, :k], truth, strict=True))
-    return {k: count / len(tests) for k, count in right.items()}
+    ends = np.cumsum([len(arrays[f"{split}_labels"]) for split in known]).tolist()
+    lengths = np.einsum("ij,ij->i", levels, levels, dtype=np.float64).astype(np.int32)
+    tests, truths = centred(arrays, "test"), arrays["test_labels"]
+    right = [dict.fromkeys(neighbours, 0) for _ in ends]
+    for start in range(0, len(tests), CHUNK):
+        products = (tests[start : start + CHUNK] @ levels.T).astype(np.int32)
+        squares = lengths - 2 * products
+        truth = truths[start : start + CHUNK]
+        for end, count in zip(ends, right, strict=True):
+            votes = labels[first_of(squares[:, :end], max(neighbours))]
+            for k in neighbours:
+                pairs = zip(votes[:, :k], truth, strict=True)
+                count[k] += sum(majority(vote) == label for vote, label in pairs)
+    return [{k: found / len(tests) for k, found in count.items()} for count in right]
+
+
+def centred(arrays: Mapping[str, np.ndarray], split: str) -> np.ndarray:
+    """The images of a split as rows of grey levels less 128, which leaves distances as they are [n, pixels].
+
+    In float32 where every sum of products of two rows is then a whole number that float32 holds exactly.
+    """
+    images = arrays[f"{split}_images"].reshape(len(arrays[f"{split}_images"]), -1)
+    exact = images.shape[1] * MIDDLE**2 <= 1 << np.finfo(np.float32).nmant + 1
+    return images.astype(np.float32 if exact else np.float64) - MIDDLE
 
 
 def first_of(values: np.ndarray, count: int) -> np.ndarray:
