@@ -158,3 +158,11 @@ def test_the_description_holds_the_numbers(data, artefact):
 def test_errors_name_what_is_allowed(data, artefact, spec, message):
     with pytest.raises(ValueError, match=message):
         drawn(data, artefact("curves", **spec))
+
+
+def test_lines_that_leave_the_picture_are_named(data, artefact):
+    """The lowest loss is 1/30 at T = 250 and 10/30 at T = 500."""
+    spec = {"panels": "condition", "where": {"variant": ["tgu", "lstm"]}}
+    assert "Outside" not in texts(drawn(data, artefact("curves", **spec, y={"limits": [0, 0.4]})))
+    shown = texts(drawn(data, artefact("curves", **spec, y={"limits": [0, 0.2]})))
+    assert "Outside the axis: TGU, LSTM (T = 500)." in shown

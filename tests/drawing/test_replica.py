@@ -2,7 +2,7 @@
 
 import pytest
 
-from tensor_rnns.drawing.replica import chosen
+from tensor_rnns.drawing.replica import chosen, worded
 
 NLL = {"name": "metric", "of": "nll", "split": "valid"}
 
@@ -63,7 +63,19 @@ def test_what_differs_is_said_of_each(rated, artefact):
             run.metrics["valid", "nll"] = float(-run.key["seed"])
     spec = {"probe": "inside", "where": {"variant": "tgu"}, "replica": {"best": "lowest", "measure": NLL}}
     choice = chosen(rated, artefact("strips", **spec))
-    assert choice.rule == "Shown seeds (the lowest metric nll on valid): T = 250 1 of 4, T = 500 3 of 4."
+    assert choice.rule == "Shown seeds (the lowest nll on valid): T = 250 1 of 4, T = 500 3 of 4."
+
+
+@pytest.mark.parametrize(
+    ("measure", "words"),
+    [
+        ({"name": "running", "width": 2, "at": 9}, "running mean of loss over 2 updates"),
+        ({"name": "final", "split": "train"}, "last value of loss on train"),
+        ({"name": "minimum", "of": "loss"}, "minimum of loss"),
+    ],
+)
+def test_a_measure_is_put_in_words(measure, words):
+    assert worded(measure) == words
 
 
 def test_rows_of_the_chosen_replica_alone(probed, artefact):

@@ -84,15 +84,23 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     limit = BEYOND * max(
         float(line.updates[-1]) for line in lines(rows, data.runs, 1, pace) if len(line.updates)
     )
+    titles = [data.title(panel_key, place, spec.get("labels")) if panel_key else "" for place in places]
+    drawn = [
+        {
+            name: lines(_chosen(rows, panel_key, place, colour, name), data.runs, width_of(measure), pace)
+            for name in groups
+        }
+        for place in places
+    ]
     remarks = data.remark_line(rows)
     notes = [
         *absent(data, rows, spec),
         *left_out,
         *beyond(beside, limit, unit),
         *unknown,
+        *_outside(spec, titles, groups, drawn),
         *_explained(spec, groups),
     ]
-    titles = [data.title(panel_key, place, spec.get("labels")) if panel_key else "" for place in places]
     extra = sum(not isinstance(entry, str) or "baseline" in entry for entry in spec.get("lines", ()))
     figure, axes, bottom = panels(
         titles, remarks, notes, -(-(len(handles) + extra) // LEGEND_COLUMNS),
@@ -100,15 +108,14 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     )  # fmt: skip
     looks = {name: group.look for name, group in groups.items()}
     told = []
-    for axis, place, title in zip(axes, places, titles, strict=True):
+    for axis, place, title, mine in zip(axes, places, titles, drawn, strict=True):
         ends = []
         for name, group in groups.items():
-            mine = _chosen(rows, panel_key, place, colour, name)
-            if len(mine):
-                end = _draw_group(axis, lines(mine, data.runs, width_of(measure), pace), group, spec, log)
+            if mine[name]:
+                end = _draw_group(axis, mine[name], group, spec, log)
                 ends.append(f"{group.title} ends at {end:.3g} ({group.count(place)})")
-            second = mine if also is None else _chosen(also, panel_key, place, colour, name)
-            if also is not None and len(second):
+            if also is not None:
+                second = _chosen(also, panel_key, place, colour, name)
                 _draw_also(axis, lines(second, data.runs, width_of(spec["also"]), pace), group, spec)
         draw_points(axis, beside, panel_key, place, colour, looks, limit)
         handles += draw_levels(axis, spec, data, panel_key, place, handles)
@@ -191,6 +198,29 @@ def _draw_group(axis: Axes, found: list[Line], group: Group, spec: Mapping[str, 
         axis.fill_between(updates, low, high, color=colour, alpha=0.18, linewidth=0)
     axis.plot(updates, middle, markevery=max(1, len(updates) // 6), zorder=3, **group.look)
     return float(middle[-1])
+
+
+def _outside(
+    spec: Mapping[str, Any],
+    titles: list[str],
+    groups: Mapping[tuple[Hashable, ...], Group],
+    drawn: list[dict[tuple[Hashable, ...], list[Line]]],
+) -> list[str]:
+    """One note naming, panel by panel, the groups of which no line has a point within `y.limits`."""
+    if "limits" not in (spec.get("y") or {}):
+        return []
+    low, high = spec["y"]["limits"]
+    told = []
+    for title, panel in zip(titles, drawn, strict=True):
+        values = {
+            name: np.concatenate([line.values for line in found]) for name, found in panel.items() if found
+        }
+        out = [
+            groups[name].title for name, some in values.items() if not ((low <= some) & (some <= high)).any()
+        ]
+        if out:
+            told.append(", ".join(out) + (f" ({title})" if title else ""))
+    return [f"Outside the axis: {'; '.join(told)}."] if told else []
 
 
 def _draw_also(axis: Axes, found: list[Line], group: Group, spec: Mapping[str, Any]) -> None:

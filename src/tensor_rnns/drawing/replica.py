@@ -121,13 +121,24 @@ def _choose(runs: Sequence[Run], rule: Mapping[str, Any], artefact: str) -> Run:
 
 def _said(found: Sequence[tuple[Shown, int]], rule: Mapping[str, Any]) -> str:
     """One sentence on the rule and on the seeds that it chose."""
-    measure = rule.get("measure") or {}
-    of = " ".join(str(measure[key]) for key in ("name", "of") if key in measure)
-    on = f" on {measure['split']}" if "split" in measure else ""
-    by = f"the first from seed {rule['seed']} on" if "seed" in rule else f"the {rule['best']} {of}{on}"
+    if "seed" in rule:
+        by = f"the first from seed {rule['seed']} on"
+    else:
+        by = f"the {rule['best']} {worded(rule['measure'])}"
     seeds = {(one.key["seed"], n) for one, n in found}
     if len(seeds) == 1:
         seed, n = seeds.pop()
         return f"Shown: seed {seed} of {n} ({by})."
     each = ", ".join(f"{one.title} {one.key['seed']} of {n}" for one, n in found)
     return f"Shown seeds ({by}): {each}."
+
+
+def worded(measure: Mapping[str, Any]) -> str:
+    """A measure in words, such as `running mean of loss over 100 updates` and `nll on valid`."""
+    name, of = str(measure["name"]), measure.get("of")
+    if name == "metric" and of:
+        told = str(of)
+    else:
+        told = {"running": "running mean", "final": "last value"}.get(name, name) + f" of {of or 'loss'}"
+    told += f" over {measure['width']} updates" if "width" in measure else ""
+    return told + (f" on {measure['split']}" if "split" in measure else "")
