@@ -36,6 +36,8 @@ FALL = [8.0, 6.0, 4.0, 2.0, 1.0, 3.0]
         ({"name": "maximum", "of": "loss", "split": "train", "width": 30}, 6.0),
         ({"name": "best_valid", "split": "train"}, 1.0),
         ({"name": "best_valid", "split": "train", "best": "highest"}, 8.0),
+        ({"name": "when_lowest", "split": "train"}, 50.0),
+        ({"name": "when_lowest", "split": "train", "width": 20}, 50.0),
         ({"name": "rise", "split": "train"}, 2.0),
         ({"name": "share", "below": 3.5, "start": 20}, 0.6),
         ({"name": "noise", "width": 30, "at": 50}, np.std([4, 2, 1], ddof=1) / (7 / 3)),

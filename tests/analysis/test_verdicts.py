@@ -38,9 +38,9 @@ def metric_of(replica):
 def judged(catalogue_of, trained):
     """The judgement of one claim written as a flow mapping, on runs made by `outcome`."""
 
-    def run(claim, outcome=metric_of, scale="paper", data="real", keep=lambda replica: True):
+    def run(claim, outcome=metric_of, scale="paper", data="real", keep=lambda replica: True, blocks=BLOCKS):
         line = f"  c1: {{statement: s, artefact: fig-1, {claim}}}\n"
-        catalogue = catalogue_of(BLOCKS + line)
+        catalogue = catalogue_of(blocks + line)
         experiment = catalogue.experiments["made2016", "made"]
         results = trained(experiment, outcome, scale, data, keep)
         tables = Tables(results, scale, "made2016", "made")
@@ -72,6 +72,13 @@ def test_a_stand_in_and_two_seeds_are_not_judged_but_hold_or_not(judged):
     found = judged(f"{VALUE}, paper: 3.4", scale="laptop", data="embedded")
     assert found.verdict == "not judged (laptop, stand-in chorales in place of jsb, n = 2)"
     assert found.ours == pytest.approx(3.01)
+
+
+def test_data_that_packages_carry_are_never_the_documents(judged):
+    blocks = BLOCKS.replace("real: jsb, stand_in: chorales", "real: fonts, stand_in: fonts")
+    found = judged(f"{VALUE}, paper: 3.02", blocks=blocks)
+    assert (found.holds, found.n) == ("yes", 6)
+    assert found.verdict == "not judged (paper, fonts from packages in place of the document's own)"
 
 
 def test_another_option_than_the_papers_is_not_comparable(judged):

@@ -5,6 +5,7 @@ from typing import Any
 
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.samples import Place, place_of, places
+from tensor_rnns.datasets.table import packaged
 from tensor_rnns.experiments.experiment import Experiment
 
 FEWEST = 5
@@ -36,8 +37,8 @@ def differences(
 
     Compared are: the protocol (settings without seeds and without searched keys) and whether it was
     searched, the data set, the curves that the claim needs, and the number of seeds, at least 5 unless the
-    numbers are `exact`. A computed experiment is comparable everywhere, unless its table says that it was
-    counted on stand-in data.
+    numbers are `exact`. Data that packages carry for both modes are never those of the document. A computed
+    experiment is comparable everywhere, unless its table says that it was counted on stand-in data.
     """
     if experiment.kind == "compute":
         return computed_differences(experiment, runs)
@@ -58,6 +59,8 @@ def differences(
         (real(condition), real(condition)) for condition, _, _ in present
     }
     reasons += [f"stand-in {used} in place of {asked}" for used, asked in sorted(stand_ins)]
+    carried = {run.key["dataset"] for run in runs} & set(packaged())
+    reasons += [f"{name} from packages in place of the document's own" for name in sorted(carried)]
     on_real = [run for run in runs if run.key["dataset"] == real(run.key["condition"])]
     if any(
         (run.protocol, run.searched) != protocols.get(place_of(run), (run.protocol, run.searched))

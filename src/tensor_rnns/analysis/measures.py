@@ -138,6 +138,12 @@ def best_valid(run: Run, *, of: str = "loss", best: str = "lowest", split: str =
     return float(better(best)(values))
 
 
+def when_lowest(run: Run, *, width: int = 1, of: str = "loss", split: str = "valid") -> float:
+    """The first update at which the running mean over `width` is as small as it ever gets."""
+    updates, values = smoothed(run, of, split, width)
+    return float(updates[values.argmin()])
+
+
 def rise(run: Run, *, of: str = "loss", split: str = "valid") -> float:
     """The last validation value minus the smallest: how far the run overfits."""
     values = series(run, of, split)[1]
@@ -292,8 +298,8 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     f.__name__: f
     for f in (
         final, metric, at, running, first_below, first_above, last_above, drop, reached, short, minimum,
-        maximum, best_valid, rise, gap, share, noise, roughness, largest_fall, deviation, spread, over_seeds,
-        parameters, baseline, fact, seconds, setting, computed, probe,
+        maximum, best_valid, when_lowest, rise, gap, share, noise, roughness, largest_fall, deviation, spread,
+        over_seeds, parameters, baseline, fact, seconds, setting, computed, probe,
     )
 }  # fmt: skip
 EXACT = frozenset({"parameters", "baseline", "fact", "computed"})

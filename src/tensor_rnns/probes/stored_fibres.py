@@ -1,0 +1,57 @@
+"""What an explicit tensor with one-hot labels learns of pairs that it never saw: mathews2016 3.4.5."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.models.style_content import StyleContent
+from tensor_rnns.probes.trained import Trained
+
+
+def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
+    """Rows of one replica of the shell style_content with a full tensor and without embeddings.
+
+    A pair (s, c) selects the fibre W[s, :, c]. Rows of the item `unseen`: gradient, the largest entry of the
+    gradient of the loss over all training pairs, at the initial values, in the fibres of unseen pairs; moved,
+    how far any of their numbers is from its initial value in float32; error_change, the error on unseen pairs
+    minus that of the untrained model. Of the item `seen`: gradient and moved, the smallest over fibres of
+    what is largest within each. ValueError for another model.
+    """
+    model, task = trained.model, trained.task
+    if not isinstance(model, StyleContent) or model.form != "full" or model.embedding:
+        told = f"the probe stored_fibres looks at {StyleContent.name} with a full tensor without embeddings"
+        raise ValueError(f"{told}, not at {model.name}")
+    name = next(iter(model.shapes()))
+    start = model.initialise(rng(trained.init_seed))[name].astype(np.float32).astype(np.float64)
+    initial = torch.from_numpy(start)[None].requires_grad_()
+    batches = {
+        split: next(iter(task.evaluation_of(trained.data_seed, split))) for split in ("train", "valid")
+    }
+
+    def outputs(tensor: Tensor, split: str) -> tuple[Tensor, Tensor]:
+        pairs = torch.from_numpy(batches[split].inputs)[:, None]
+        return model.forward({name: tensor}, pairs)[0], torch.from_numpy(batches[split].targets)[
+            None
+        ].double()
+
+    (gradient,) = torch.autograd.grad(task.loss(*outputs(initial, "train")).sum(), initial)
+    with torch.no_grad():
+        before, after = (
+            float(task.metrics(*outputs(tensor, "valid"))["error"])
+            for tensor in (initial, trained.parameters[name][None])
+        )
+    change = trained.parameters[name] - initial[0].detach()
+    largest = {"gradient": gradient[0].abs().amax(1), "moved": change.abs().amax(1)}
+    places = {split: tuple(torch.from_numpy(batch.inputs)) for split, batch in batches.items()}
+    found = [("unseen", "error_change", after - before)]
+    for label, fibres in largest.items():
+        found += [
+            ("unseen", label, float(fibres[places["valid"]].max())),
+            ("seen", label, float(fibres[places["train"]].min())),
+        ]
+    rows = [{"item": item, "name": label, "index": 0, "value": value} for item, label, value in found]
+    return {}, rows
