@@ -7,9 +7,11 @@ import torch
 
 from tensor_rnns import cells
 from tensor_rnns.experiments import Catalogue
+from tensor_rnns.files import read_json
 from tensor_rnns.training import optimisers
 
 PAPERS = Path(__file__).parents[2] / "workflow" / "papers"
+RECORDED = Path(__file__).parents[2] / "results" / "recorded" / "runs"
 STORED_RATES = {
     "tgu": (0.1, 0.1, 0.01), "gru": (0.1, 0.1, 0.1), "lstm": (0.01, 0.01, 0.01), "irnn": (0.0001, 0.01, 0.01),
 }  # fmt: skip
@@ -19,6 +21,9 @@ PRINTED_PARAMETERS = {
     "gmr": {19870, 19872, 19775, 20125}, "gmr_c": {20005, 20142, 20119, 20248},
     "tgu": {20030, 20156, 20248, 19817}, "tgu_c": {20000, 20075, 19855, 20071},
 }  # fmt: skip
+ADDED_PARAMETERS = {"cp_plus": {19998, 19987, 20155, 19879}, "cp_delta": {19993, 20119, 20248, 19760}}
+STAND_INS = {"jsb": "chorales", "nottingham": "tunes", "piano_midi": "keyboard", "musedata": "quartets"}
+RANKS = ("rank-1", "rank-half", "rank-full", "rank-double")
 
 
 @pytest.fixture(scope="module")
@@ -115,19 +120,51 @@ def test_music_searches_the_sizes_of_table_5_2(experiments):
     searched = {}
     for one in polyphony.replicas("paper", "real", "search"):
         if one.option == "main":
-            searched.setdefault(one.variant, set()).add(parameters(one.settings["cell"]))
-    assert searched == PRINTED_PARAMETERS
+            sizes = searched.setdefault(one.condition, {}).setdefault(one.variant, set())
+            sizes.add(parameters(one.settings["cell"]))
+    assert searched == dict.fromkeys(STAND_INS, PRINTED_PARAMETERS | ADDED_PARAMETERS)
+
+
+def test_added_cells_are_as_near_to_20000_parameters_as_their_rank_allows(experiments):
+    polyphony = experiments["mathews2016", "polyphony"]
+    found = {
+        (one.variant, one.settings["cell"]["hidden"], one.settings["cell"]["rank"])
+        for one in polyphony.replicas("paper", "real", "search")
+        if one.variant in ADDED_PARAMETERS
+    }
+    nearest = set()
+    for name in ADDED_PARAMETERS:
+        for rank_of in (lambda h: 1, lambda h: h // 2, lambda h: h, lambda h: 2 * h):
+            sizes = [{"name": name, "hidden": h, "rank": rank_of(h)} for h in range(2, 400)]
+            best = min(sizes, key=lambda cell: abs(parameters(cell) - 20000))
+            nearest.add((name, best["hidden"], best["rank"]))
+    assert found == nearest
+
+
+def test_each_other_encoding_of_music_changes_its_own_key_alone(experiments):
+    """`overlap` where the authors' loader had it, `piano` on the set of the narrowest range."""
+    found = {}
+    for one in experiments["mathews2016", "polyphony"].replicas("paper", "real", "final"):
+        if one.option not in RANKS:
+            task = one.settings["task"]
+            other = {key: task[key] for key in ("end", "notes") if key in task}
+            found.setdefault((one.option, tuple(other.items())), set()).add(one.condition)
+    assert found == {
+        ("main", (("end", "separate"),)): set(STAND_INS),
+        ("overlap", (("end", "overlap"),)): {"nottingham", "piano_midi", "musedata"},
+        ("piano", (("end", "separate"), ("notes", "piano"))): {"jsb"},
+    }
 
 
 def test_the_rank_options_of_music_are_the_searched_sizes_in_order_of_rank(experiments):
     polyphony = experiments["mathews2016", "polyphony"]
     found = {}
     for one in polyphony.replicas("paper", "real", "final"):
-        if one.option != "main":
+        if one.option in RANKS:
             found.setdefault(one.variant, {})[one.option] = one.settings["cell"]
     assert set(found) == {"gmr", "gmr_c", "tgu", "tgu_c"}
     for variant, options in found.items():
-        assert list(options) == ["rank-1", "rank-half", "rank-full", "rank-double"]
+        assert tuple(options) == RANKS
         assert {parameters(cell) for cell in options.values()} == PRINTED_PARAMETERS[variant]
         for cell, rank in zip(
             options.values(), (lambda h: 1, lambda h: h // 2, lambda h: h, lambda h: 2 * h), strict=True
@@ -135,7 +172,23 @@ def test_the_rank_options_of_music_are_the_searched_sizes_in_order_of_rank(exper
             assert cell["rank"] == rank(cell["hidden"])
 
 
-def test_music_trains_on_the_stand_in_unless_real_data_are_asked_for(experiments):
+def test_music_trains_on_the_stand_ins_unless_real_data_are_asked_for(experiments):
     polyphony = experiments["mathews2016", "polyphony"]
-    for data, name in (("embedded", "chorales"), ("real", "jsb")):
-        assert {one.settings["dataset"] for one in polyphony.replicas("laptop", data, "final")} == {name}
+    for data, sets in (("embedded", STAND_INS), ("real", {name: name for name in STAND_INS})):
+        found = {
+            (one.condition, one.settings["dataset"]) for one in polyphony.replicas("laptop", data, "final")
+        }
+        assert found == set(sets.items())
+
+
+def test_recorded_runs_are_of_the_protocol_of_the_paper_scale(experiments):
+    """A change of the settings of these curves would leave what was recorded without a use."""
+    polyphony = experiments["mathews2016", "polyphony"]
+    protocols = {(one.condition, one.variant, one.option): one.protocol
+                 for one in polyphony.replicas("paper", "real", "final")}  # fmt: skip
+    kept = list((RECORDED / "mathews2016" / "polyphony").rglob("final-*/record.json"))
+    assert len(kept) >= 7
+    for path in kept:
+        for replica in read_json(path)["replicas"]:
+            place = replica["condition"], replica["variant"], replica["option"]
+            assert replica["protocol"] == protocols[place], place

@@ -101,6 +101,15 @@ def test_statistics_by_hand():
     assert {row["name"]: row["value"] for row in rows if row["item"] == "training"}["notes_a_step"] == 1
 
 
+def test_the_first_training_piece_stands_beside_the_sample():
+    """As far as the sample goes, and no further than the piece."""
+    net = trained()
+    roll = net.task.dataset.arrays["train_roll"]
+    np.testing.assert_array_equal(sample_roll.probe(net, ARGUMENTS | {"steps": 7})[0]["training"], roll[:7])
+    net.task.dataset.arrays["train_lengths"] = np.array([12, 8])
+    np.testing.assert_array_equal(sample_roll.probe(net, ARGUMENTS)[0]["training"], roll[:12])
+
+
 def test_what_is_refused():
     net = trained()
     with pytest.raises(ValueError, match=r"given \['steps'\]; it takes exactly \['seed', 'steps'\]"):

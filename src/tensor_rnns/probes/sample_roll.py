@@ -21,10 +21,11 @@ def probe(
     From a zero state and the frame that ends a piece, each unit of the next frame is drawn to be on with the
     probability that the net gives it, and the frame is fed back, `steps` times. The draws depend on `seed`
     and the seed of the replica. Arrays: `sample` uint8 [steps, 88], column 0 being MIDI 21, `probability`
-    [steps, 88], and `ends` uint8 [steps], 1 where the piece ended. Where the lowest note shares the unit of
-    the end, a frame with that unit alone is an end. Rows of the items `sample` and `training` (the frames of
-    the training pieces): notes_a_step, silent (share of steps without a note), repeated (share of steps
-    equal to the one before), longest_chord; of `sample` also ends.
+    [steps, 88], `ends` uint8 [steps], 1 where the piece ended, and `training`, the first training piece up to
+    `steps`. Where the lowest note shares the unit of the end, a frame with that unit alone is an end. Rows of
+    the items `sample` and `training` (all frames of the training pieces): notes_a_step, silent (share of
+    steps without a note), repeated (share of steps equal to the one before), longest_chord; of `sample` also
+    ends.
     ValueError for another task, or without `steps` and `seed`.
     """
     task = trained.task
@@ -43,11 +44,14 @@ def probe(
     sample[:, columns] = frames[:, unit] & ~over[:, None]
     probability = np.zeros((len(frames), NOTES))
     probability[:, columns] = chances[:, unit]
+    pieces = task.dataset.arrays
+    training = pieces["train_roll"][: min(len(frames), pieces["train_lengths"][0])]
     found = {"sample": statistics(sample) | {"ends": float(over.sum())},
-             "training": statistics(task.dataset.arrays["train_roll"])}  # fmt: skip
+             "training": statistics(pieces["train_roll"])}  # fmt: skip
     rows = [{"item": item, "name": name, "index": 0, "value": value}
             for item, numbers in found.items() for name, value in numbers.items()]  # fmt: skip
-    return {"sample": sample, "probability": probability, "ends": over.astype(np.uint8)}, rows
+    arrays = {"sample": sample, "probability": probability, "ends": over.astype(np.uint8)}
+    return arrays | {"training": np.array(training)}, rows
 
 
 def drawn(trained: Trained, steps: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
