@@ -13,6 +13,7 @@ BLOCKS = {
     "vanilla-linear": {"name": "vanilla", "activation": "linear"},
     "lstm": {"name": "lstm"},
     "lstm-relu": {"name": "lstm", "candidate": "relu", "forget_bias": 0.3},
+    "lstm-open": {"name": "lstm", "input_gate": False},
     "gru": {"name": "gru"},
     "gru-after": {"name": "gru", "reset": "after"},
     "gru-relu": {"name": "gru", "candidate": "relu"},

@@ -47,6 +47,24 @@ def test_the_forget_bias_is_added_to_that_gate_alone():
     torch.testing.assert_close(ours, expected[0].detach(), rtol=0, atol=1e-12)
 
 
+def test_without_an_input_gate_it_is_open():
+    """Torch's gate is 1 to the last bit for a bias of 1000."""
+    torch.manual_seed(6)
+    module = torch.nn.LSTM(INPUTS, HIDDEN, dtype=torch.float64)
+    cell = cells.build({"name": "lstm", "hidden": HIDDEN, "forget_bias": 0.0, "input_gate": False}, INPUTS)
+    params = copied(module, "ifgo")
+    x = torch.randn(STEPS, BATCH, INPUTS, dtype=torch.float64)
+    h, c = torch.randn(2, BATCH, HIDDEN, dtype=torch.float64)
+    with torch.no_grad():
+        module.bias_ih_l0[:HIDDEN] += 1000.0
+    expected, _ = module(x, (h[None], c[None]))
+    kept = {name: params[name] for name in cell.shapes()}
+    assert not any(name.endswith("_i") for name in kept)
+    ours, _ = eager.run(cell, kept, x, (h, c))
+    torch.testing.assert_close(ours, expected.detach(), rtol=0, atol=1e-12)
+    assert cell.parameter_count() == 3 * (INPUTS * HIDDEN + HIDDEN * HIDDEN + HIDDEN)
+
+
 @pytest.mark.parametrize(("dtype", "tolerance"), [(torch.float64, 1e-12), (torch.float32, 1e-6)])
 def test_gru_with_reset_after(dtype, tolerance):
     torch.manual_seed(4)

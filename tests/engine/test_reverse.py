@@ -71,6 +71,7 @@ BLOCKS = [
     {"name": "irnn"},
     {"name": "lstm"},
     {"name": "lstm", "candidate": "relu", "forget_bias": 0.3},
+    {"name": "lstm", "input_gate": False},
     {"name": "gru"},
     {"name": "gru", "reset": "after"},
     {"name": "gmr", "rank": 2},

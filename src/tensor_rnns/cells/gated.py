@@ -18,8 +18,9 @@ class LSTM(Cell):
     i, f, o = sigma(W x_t + U h_{t-1} + b), g = tanh(W_g x_t + U_g h_{t-1} + b_g),
     c_t = f * c_{t-1} + i * g, h_t = o * tanh(c_t); `forget_bias` is added to the pre-activation of f.
     Deviation: section 2.3 prints c_{t-1} where the standard, and the authors' code, have h_{t-1}; the
-    standard is built. `candidate` replaces the tanh of g. State (h, c). Initial values: [W_g; U_g] from
-    `weights` (for unit_scaling U(+-sqrt(3 / (I + H)))), biases zero.
+    standard is built. `candidate` replaces the tanh of g; without `input_gate` i is 1 and has no parameters.
+    State (h, c). Initial values: [W_g; U_g] from `weights` (for unit_scaling U(+-sqrt(3 / (I + H)))), biases
+    zero.
     """
 
     name: ClassVar[str] = "lstm"
@@ -28,20 +29,26 @@ class LSTM(Cell):
     hidden: int
     candidate: Literal["tanh", "relu"] = "tanh"
     forget_bias: float = 1.0
+    input_gate: bool = True
     weights: str | dict = "unit_scaling"
 
+    @property
+    def letters(self) -> str:
+        """The gates and the candidate, in the order of their parameters."""
+        return "ifgo" if self.input_gate else "fgo"
+
     def shapes(self) -> dict[str, tuple[int, int]]:
-        """W, U, b for the gates i, f, g, o."""
-        return self.affine_shapes("i", "f", "g", "o")
+        """W, U, b for each of `letters`."""
+        return self.affine_shapes(*self.letters)
 
     def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Weights drawn gate by gate, biases zero."""
-        return self.initialise_affine(rng, self.weights, i=0, f=0, g=0, o=0)
+        return self.initialise_affine(rng, self.weights, **dict.fromkeys(self.letters, 0.0))
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """(h_t, c_t)."""
         h, c = state
-        i = torch.sigmoid(x @ p["W_i"] + h @ p["U_i"] + p["b_i"])
+        i = torch.sigmoid(x @ p["W_i"] + h @ p["U_i"] + p["b_i"]) if self.input_gate else 1.0
         f = torch.sigmoid(x @ p["W_f"] + h @ p["U_f"] + p["b_f"] + self.forget_bias)
         g = ACTIVATIONS[self.candidate](x @ p["W_g"] + h @ p["U_g"] + p["b_g"])
         o = torch.sigmoid(x @ p["W_o"] + h @ p["U_o"] + p["b_o"])
