@@ -113,6 +113,12 @@ def test_texts_are_set_as_they_are(probed, artefact):
         figure.draw_without_rendering()
 
 
+def test_a_line_that_goes_on_begins_with_a_word():
+    """Broken at a space, which neither line keeps; a space that begins a line of the text stays."""
+    assert text.broken("one two three\n four\n\nfive", 7) == ["one two", "three", " four", "", "five"]
+    assert text.broken("wordwithoutend", 6) == ["wordwi", "thoute", "nd"]
+
+
 def test_points_are_the_numbers_of_units(probed, artefact):
     panels = [{"title": "gates", "series": [{"item": "forget", "label": "forget gate"}, {"item": "input"}]}]
     lines = [{"from": [0, 1], "to": [1, 0], "label": "all"}]

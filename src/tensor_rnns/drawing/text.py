@@ -73,10 +73,14 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
 
 
 def broken(text: str, letters: int) -> list[str]:
-    """The lines of `text`, long ones broken at spaces where there are some; what the font lacks is �."""
+    """The lines of `text`, long ones broken at spaces where there are some; what the font lacks is �.
+
+    A line that goes on does not begin with the space at which it was broken.
+    """
     lines = []
     for line in drawable(text).split("\n"):
-        lines += textwrap.wrap(line, letters, drop_whitespace=False, replace_whitespace=False) or [""]
+        first, *rest = textwrap.wrap(line, letters, drop_whitespace=False, replace_whitespace=False) or [""]
+        lines += [first, *(part.removeprefix(" ") for part in rest)]
     return lines
 
 
