@@ -1,5 +1,6 @@
 "use strict";
-/* Tables of the class `sortable`: each heading becomes a button that sorts; `data-filter` adds a labelled filter. */
+/* Tables of the class `sortable`: each heading becomes a button that sorts; `data-filter` adds a labelled filter, and
+   to it a choice of what occurs in each column whose heading has `data-choose`. */
 (function () {
   const order = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
@@ -26,6 +27,24 @@
     body.append(...rows.map((entry) => entry.row));
   }
 
+  function said(cell) {
+    return cell.dataset.choice || cell.textContent.trim();
+  }
+
+  function addChoice(bar, before, name, rows, column) {
+    const label = document.createElement("label");
+    const select = document.createElement("select");
+    const found = new Map();
+    for (const row of rows) found.set(said(row.cells[column]), (found.get(said(row.cells[column])) || 0) + 1);
+    select.append(new Option("all", ""));
+    for (const value of Array.from(found.keys()).filter(Boolean).sort(order.compare)) {
+      select.append(new Option(value + " (" + found.get(value) + ")", value));
+    }
+    label.append(name + " ", select);
+    bar.insertBefore(label, before);
+    return select;
+  }
+
   function addFilter(table) {
     const label = document.createElement("label");
     const input = document.createElement("input");
@@ -38,12 +57,19 @@
     bar.append(label, count);
     (table.closest(".scroll") || table).before(bar);
     const rows = Array.from(table.tBodies[0].rows);
+    const choices = Array.from(table.tHead.rows[0].cells).flatMap((heading, column) => {
+      if (heading.dataset.choose === undefined) return [];
+      const select = addChoice(bar, count, heading.dataset.choose || heading.textContent.trim(), rows, column);
+      select.addEventListener("change", () => show());
+      return [{ select, column }];
+    });
     const show = () => {
       const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
       let shown = 0;
       for (const row of rows) {
         const text = row.textContent.toLowerCase();
-        row.hidden = !words.every((word) => text.includes(word));
+        const chosen = choices.every(({ select, column }) => !select.value || select.value === said(row.cells[column]));
+        row.hidden = !chosen || !words.every((word) => text.includes(word));
         shown += row.hidden ? 0 : 1;
       }
       count.textContent = shown + " of " + rows.length;

@@ -78,6 +78,25 @@ def test_the_page_works(browser, address):
     assert browser.get_log("browser") == []
 
 
+def test_a_choice_of_holds_and_verdict_narrows_the_claims(browser, address):
+    browser.get(address)
+    table = browser.find_element(By.CSS_SELECTOR, "#claims table")
+    names = [heading.text.rstrip(" ↕") for heading in table.find_elements(By.CSS_SELECTOR, "thead th")]
+    held = column(table, names.index("Holds"))
+    choices = browser.find_elements(By.CSS_SELECTOR, "#claims select")
+    assert [choice.find_element(By.XPATH, "..").text.split()[0] for choice in choices] == ["Holds", "Verdict"]
+    options = [option.text for option in choices[0].find_elements(By.TAG_NAME, "option")]
+    assert options == ["all", *(f"{value} ({held.count(value)})" for value in sorted(set(held)))]
+    choices[0].find_elements(By.TAG_NAME, "option")[1].click()
+    assert set(column(table, names.index("Holds"))) == {min(held)}
+    total = len(held)
+    assert (
+        browser.find_element(By.CSS_SELECTOR, "#claims output").text == f"{held.count(min(held))} of {total}"
+    )
+    browser.find_element(By.CSS_SELECTOR, "#claims input").send_keys("no such words")
+    assert column(table, 0) == []
+
+
 def test_numbers_sort_as_numbers_and_empty_cells_stay_last(browser, address):
     browser.get(address)
     browser.execute_script("""

@@ -69,7 +69,10 @@ def test_partial_draws_and_judges_what_is_there_aside(checkout):
         "left out: late2017 fig-1: later was not run at scale smoke-partial"
     ]
     assert "made-2" in (aside / "claims.csv").read_text()
-    assert "made-2" in (aside / "report" / "index.html").read_text()
+    page = (aside / "report" / "index.html").read_text()
+    assert "made-2" in page
+    assert "3 of 7 drawn at this scale" in page
+    assert "make figure NAME=fig-1 SCALE=smoke</code>" in page
 
 
 @pytest.mark.latex

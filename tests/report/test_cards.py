@@ -39,7 +39,7 @@ def test_a_card_tells_all_of_its_facts_once():
         ("May be passed on", "Metrics. Never the file."),
         ("In an archive of results", "never, neither files nor arrays"),
         ("Splits", "as given"),
-        ("Preprocessing", "a row an eighth, transposed"),
+        ("Preprocessing", "a row an eighth; transposed"),
     ]
     assert made.sizes == [("pieces", [524, 135, 124])]
     assert made.counted == [

@@ -90,7 +90,7 @@ def test_nothing_is_loaded(page, folder):
 
 def test_figures_have_a_description(page):
     assert len(page.labels) == 2
-    assert page.labels[0].startswith("Curves of error against updates. T = 20: TGU ends at 0.00")
+    assert page.labels[1].startswith("Curves of error against updates. T = 20: TGU ends at 0.00")
 
 
 def test_texts_are_escaped(folder):
@@ -121,6 +121,26 @@ def test_it_says_what_the_files_say(page):
         assert said in text, said
     hours = (2 * 3 * 40 - 31) * 90 * 2 / 3600
     assert f"{hours:.3g} (0 of it search, {9 * 90 * 2 / 3600:.3g} in failed runs)" in text
+
+
+def test_the_contents_lead_to_each_experiment_and_figure_in_the_order_of_the_document(folder):
+    text = (folder / "index.html").read_text()
+    table = re.search(r'<table class="sortable contents" id="contents-made2016">(.*?)</table>', text, re.S)[1]
+    assert re.findall(r'href="#([\w.-]+)"', table) == [
+        "experiment-made2016-windows", "artefact-made2016-fig-2",
+        "experiment-made2016-addition", "artefact-made2016-fig-1", "artefact-made2016-table-1",
+    ]  # fmt: skip
+    late = re.search(r'id="contents-late2017">(.*?)</table>', text, re.S)[1]
+    assert 'class="absent-link">fig-1</a>' in late
+    assert text.index('id="experiment-made2016-windows"') < text.index('id="experiment-made2016-addition"')
+
+
+def test_few_claims_stand_open_and_many_are_folded_under_their_tally(checkout, monkeypatch, folder):
+    text = (folder / "index.html").read_text()
+    assert re.search(r"<details open>\s*<summary>1 claim: ", text)
+    monkeypatch.setattr("tensor_rnns.report.html.MOST_OPEN", 0)
+    build(checkout[0], "smoke", "embedded", checkout[1])
+    assert re.search(r"<details>\s*<summary>1 claim: ", (folder / "index.html").read_text())
 
 
 def test_ids_of_two_figures_do_not_meet():

@@ -39,6 +39,7 @@ class Card:
     title: str
     kind: str
     stand_in: bool
+    stands_in_for: str
     about: list[tuple[str, str]]
     sizes: list[tuple[str, list[Any]]]
     counted: list[tuple[str, str]]
@@ -77,7 +78,8 @@ def card(facts: Mapping[str, Any]) -> Card:
         title=str(facts.get("title", "")),
         kind=str(facts.get("kind", "")),
         stand_in=bool(facts.get("stand_in")),
-        about=[(label, plain(told[name])) for name, label in ABOUT.items() if told.get(name)],
+        stands_in_for=str(facts.get("stands_in_for") or ""),
+        about=[(label, lines(told[name])) for name, label in ABOUT.items() if told.get(name)],
         sizes=[(words(name), [value.get(split, "") for split in SPLITS]) for name, value in sizes],
         counted=[(words(name), plain(value)) for name, value in rest.items()],
         files=list(facts.get("files") or []),
@@ -89,6 +91,11 @@ def card(facts: Mapping[str, Any]) -> Card:
 def by_split(value: Any) -> bool:
     """Whether a fact has one number for each of some splits."""
     return isinstance(value, Mapping) and bool(value) and set(value) <= set(SPLITS)
+
+
+def lines(value: Any) -> str:
+    """A text as it is; several are parted by semicolons, for they may have commas."""
+    return "; ".join(map(plain, value)) if isinstance(value, list) else plain(value)
 
 
 def words(name: str) -> str:

@@ -17,9 +17,10 @@ from tensor_rnns.experiments import Artefact, Catalogue, Experiment
 from tensor_rnns.files import read_json
 from tensor_rnns.report import coverage
 from tensor_rnns.report.cards import Card, cards
+from tensor_rnns.report.contents import place
 from tensor_rnns.report.provenance import Commit
+from tensor_rnns.report.words import VERDICTS, bucket
 
-VERDICTS = ("reproduced", "not reproduced", "undecided", "not judged")
 NOT_RUN = "not run at this scale"
 
 
@@ -62,6 +63,11 @@ class Part:
     pieces: list[Piece]
     runs: list[Run]
     computed: Path | None
+
+    @property
+    def claims(self) -> list[Mapping[str, str]]:
+        """The judged claims on all of its artefacts."""
+        return [claim for piece in self.pieces for claim in piece.claims]
 
 
 @dataclass(frozen=True)
@@ -176,6 +182,7 @@ def _paper(
                       for artefact in experiment.artefacts]  # fmt: skip
             computed = results / scale / "computed" / paper / f"{name}.csv"
             parts.append(Part(experiment, pieces, runs, computed if computed.is_file() else None))
+    parts.sort(key=lambda part: place(part.experiment.source, part.experiment.name))
     own = [claim for claim in claims if claim["paper"] == paper]
     verdicts = dict.fromkeys((*VERDICTS, NOT_RUN), 0)
     for claim in own:
@@ -186,16 +193,6 @@ def _paper(
         paper, header, parts, coverage.artefacts(catalogue, paper, results),
         coverage.statements(catalogue, paper, results), verdicts,
     )  # fmt: skip
-
-
-def bucket(verdict: str) -> str:
-    """The verdict without its bracket: `not judged (laptop, n = 2)` is `not judged`; ValueError for another
-    word.
-    """
-    for name in VERDICTS:
-        if verdict == name or verdict.startswith(f"{name} ("):
-            return name
-    raise ValueError(f"unknown verdict {verdict!r}; allowed: {', '.join(VERDICTS)}")
 
 
 def _piece(

@@ -9,7 +9,8 @@ from markupsafe import Markup
 
 from tensor_rnns.files import writing
 from tensor_rnns.report import overview, words
-from tensor_rnns.report.gather import NOT_RUN, VERDICTS, Content, Piece, bucket
+from tensor_rnns.report.contents import MOST_OPEN, tally, told
+from tensor_rnns.report.gather import NOT_RUN, Content, Piece
 from tensor_rnns.report.protocol import curves, finals, shared
 from tensor_rnns.report.svg import inlined
 
@@ -20,9 +21,11 @@ def environment(templates: Path) -> Environment:
         loader=FileSystemLoader(templates), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    made.filters |= words.FILTERS | {"bucket": bucket}
-    made.globals |= {"slug": words.slug, "symbols": words.SYMBOLS, "verdicts": VERDICTS, "not_run": NOT_RUN,
-                     "curves": curves, "shared": shared, "finals": finals}  # fmt: skip
+    made.filters |= words.FILTERS | {"tally": tally, "told": told}
+    made.globals |= {
+        "slug": words.slug, "symbols": words.SYMBOLS, "verdicts": words.VERDICTS, "not_run": NOT_RUN,
+        "curves": curves, "shared": shared, "finals": finals, "most_open": MOST_OPEN,
+    }  # fmt: skip
     return made
 
 

@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from tensor_rnns.drawing.tables import latex
 from tensor_rnns.files import writing
 from tensor_rnns.report import overview, words
-from tensor_rnns.report.gather import NOT_RUN, VERDICTS, Content, bucket
+from tensor_rnns.report.gather import NOT_RUN, Content
 from tensor_rnns.report.protocol import curves, finals, shared
 
 ENGINE = ("latexmk", "-norc", "-pdf", "-interaction=nonstopmode", "-halt-on-error")
@@ -32,10 +32,10 @@ def environment(templates: Path) -> Environment:
         comment_start_string="<#", comment_end_string="#>", autoescape=False, keep_trailing_newline=True,
         finalize=lambda value: value if isinstance(value, Raw) else latex("" if value is None else value),
     )  # fmt: skip
-    made.filters |= words.FILTERS | {"bucket": bucket, "breakable": breakable, "raw": Raw}
+    made.filters |= words.FILTERS | {"breakable": breakable, "raw": Raw}
     made.filters["label"] = lambda text: Raw(words.slug(text))
     made.globals |= {
-        "verdicts": VERDICTS,
+        "verdicts": words.VERDICTS,
         "not_run": NOT_RUN,
         "curves": curves,
         "shared": shared,

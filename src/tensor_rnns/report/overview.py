@@ -9,8 +9,15 @@ from tensor_rnns.report.gather import Content
 def coverage(content: Content) -> dict[str, int]:
     """How many rows of the catalogue are listed, drawn here, drawn at another scale, absent, recorded."""
     rows = [row for paper in content.papers for row in paper.coverage]
-    drawn = sum(content.scale in row.drawn for row in rows)
-    elsewhere = sum(bool(row.drawn) and content.scale not in row.drawn for row in rows)
+    here = {
+        (piece.artefact.paper, piece.artefact.id)
+        for paper in content.papers
+        for part in paper.parts
+        for piece in part.pieces
+        if piece.drawn
+    }
+    drawn = sum((row.paper, row.id) in here for row in rows)
+    elsewhere = sum(bool(row.drawn) and (row.paper, row.id) not in here for row in rows)
     return {"listed": len(rows), "drawn": drawn, "elsewhere": elsewhere,
             "absent": len(rows) - drawn - elsewhere,
             "recorded": sum(row.recorded > 0 for row in rows)}  # fmt: skip
@@ -50,5 +57,7 @@ def trust(content: Content) -> str:
 
 
 def command(content: Content, artefact: str) -> str:
-    """The command that makes one artefact again."""
-    return f"make figure NAME={artefact} SCALE={content.scale}"
+    """The command that makes one artefact again; recorded runs are drawn all together."""
+    if content.scale == "recorded":
+        return "make recorded"
+    return f"make figure NAME={artefact} SCALE={content.scale.removesuffix('-partial')}"

@@ -7,6 +7,7 @@ from typing import Any
 
 from tensor_rnns.drawing.table import shown
 
+VERDICTS = ("reproduced", "not reproduced", "undecided", "not judged")
 SYMBOLS = {"reproduced": "✓", "not reproduced": "✗", "undecided": "?", "not judged": "○"}
 
 
@@ -32,6 +33,16 @@ def because(claim: Mapping[str, str]) -> str:
     bracket = re.search(r"\((.*)\)$", claim["verdict"], re.S)
     holm = f"Holm p = {cell(claim['holm_p'])}" if claim["holm_p"] else ""
     return "; ".join(part for part in (bracket[1] if bracket else "", claim["reason"], holm) if part)
+
+
+def bucket(verdict: str) -> str:
+    """The verdict without its bracket: `not judged (laptop, n = 2)` is `not judged`; ValueError for another
+    word.
+    """
+    for name in VERDICTS:
+        if verdict == name or verdict.startswith(f"{name} ("):
+            return name
+    raise ValueError(f"unknown verdict {verdict!r}; allowed: {', '.join(VERDICTS)}")
 
 
 def plain(value: Any) -> str:
@@ -88,6 +99,7 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "cell": cell,
     "interval": interval,
     "because": because,
+    "bucket": bucket,
     "plain": plain,
     "source": source,
     "hours": hours,

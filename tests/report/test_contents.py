@@ -1,0 +1,58 @@
+"""Proves that experiments are told in the order of their document, and that a tally counts claims once."""
+
+import pytest
+
+from tensor_rnns.report.contents import place, tally, told
+
+SOURCES = [
+    ({"section": "2 to 4 and A", "page": "3 to 47, 69"}, "theory"),
+    ({"section": 2.2, "page": 7}, "flow"),
+    ({"section": "3.4.2", "page": 28}, "random"),
+    ({"section": "3.4.10", "page": 27}, "later"),
+    ({"section": "5.1.1", "page": 49}, "addition"),
+    ({"section": "5.1.1", "page": "51"}, "addition-long"),
+    ({"section": "5.1.1", "page": "51"}, "b"),
+    ({"section": "A"}, "proof"),
+    ({"section": "B.1", "page": 71}, "generators"),
+    ({"section": "B.2", "page": 3}, "others"),
+    ({"page": 1}, "nowhere"),
+    (None, "unknown"),
+]
+
+
+@pytest.mark.parametrize("turn", [1, 5, 7])
+def test_sections_before_pages_before_names_and_chapters_before_appendices(turn):
+    mixed = [SOURCES[(place * turn) % len(SOURCES)] for place in range(len(SOURCES))]
+    assert sorted(mixed, key=lambda one: place(*one)) == [
+        *SOURCES[:-2], *sorted(SOURCES[-2:], key=lambda one: (one[0] or {}).get("page", 0)),
+    ]  # fmt: skip
+
+
+def claim(holds, verdict):
+    return {"holds": holds, "verdict": verdict}
+
+
+CLAIMS = [
+    claim("yes", "reproduced"),
+    claim("yes", "reproduced (n = 5)"),
+    claim("no", "not reproduced"),
+    claim("unclear", "undecided"),
+    claim("unclear", "not judged (smoke, n = 2)"),
+    claim("yes", "not judged (laptop)"),
+]
+
+
+def test_a_tally_counts_what_holds_and_what_was_judged():
+    assert tally(CLAIMS) == {
+        "claims": 6, "yes": 3, "no": 1, "unclear": 2,
+        "reproduced": 2, "not reproduced": 1, "undecided": 1, "not judged": 2,
+    }  # fmt: skip
+    assert tally([]) == {}
+
+
+def test_the_tally_in_words():
+    assert told(CLAIMS) == (
+        "6 claims: 3 hold, 1 does not, 2 unclear; 2 reproduced, 1 not reproduced, 1 undecided"
+    )
+    assert told(CLAIMS[-1:]) == "1 claim: 1 holds"
+    assert told([claim("no", "not judged (x)")] * 2) == "2 claims: 2 do not"
