@@ -169,6 +169,19 @@ def test_cohorts_hold_one_shape(experiment):
     assert sorted(r.hash for group in groups for r in group) == sorted(r.hash for r in found)
 
 
+def test_part_of_a_paper_can_be_chosen(tmp_path):
+    """By paper/experiment alone or beside a whole paper; the number left out is told."""
+    for name in ("one", "two", "three"):
+        (tmp_path / "paper2000").mkdir(exist_ok=True)
+        (tmp_path / "paper2000" / f"{name}.yaml").write_text(f"title: {name}\nkind: compute\n")
+    part = Catalogue.load(tmp_path, ["paper2000/two"])
+    assert (list(part.experiments), part.left_out) == ([("paper2000", "two")], {"paper2000": 2})
+    whole = Catalogue.load(tmp_path, ["paper2000/two", "paper2000"])
+    assert (len(whole.experiments), whole.left_out) == (3, {})
+    with pytest.raises(ValueError, match=r"unknown experiments \['four'\] of paper2000; allowed are \['one'"):
+        Catalogue.load(tmp_path, ["paper2000/four", "paper2000/two"])
+
+
 def test_unknown_stages_and_papers_are_refused(experiment, tmp_path):
     """A wrong stage, data or paper names what is allowed."""
     with pytest.raises(ValueError, match="stages are search, final and data are embedded, real"):

@@ -14,7 +14,7 @@ rule epoch:
 @pytest.mark.parametrize("given", [None, "1234567"])
 def test_jobs_know_the_one_time_of_a_report(tmp_path, project, snakemake, monkeypatch, given):
     """Outside a checkout it is that of the Makefile; a given one is kept."""
-    folder = project(tmp_path / "project", kept=())
+    folder = project(tmp_path / "project")
     (folder / "Snakefile").write_text((folder / "Snakefile").read_text() + RULE)
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
     if given:

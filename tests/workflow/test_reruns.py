@@ -14,7 +14,7 @@ LAST = {"judge": 1, "report": 1, "all": 1}
 def finished(tmp_path_factory, project, snakemake) -> Path:
     """A copy of the project with the smoke scale of addition and sizes run to the report."""
     folder = project(tmp_path_factory.mktemp("project"))
-    snakemake(folder, "--quiet", "all")
+    snakemake(folder, "--quiet", "rules")
     assert (folder / "results" / "smoke" / "report" / "index.html").exists()
     return folder
 
@@ -24,7 +24,7 @@ def planned(finished, snakemake) -> Callable[..., dict[str, int]]:
     """What a dry run would do: {rule: jobs}, {} where nothing is to be done."""
 
     def plan(*config: str) -> dict[str, int]:
-        found = snakemake(finished, "--dry-run", config=("scale=smoke", *config))
+        found = snakemake(finished, "--dry-run", config=config)
         said = found.stdout + found.stderr
         if "Nothing to be done" in said:
             return {}
@@ -46,12 +46,12 @@ CHANGES = {
     ),
     "another variant": (
         ADDITION, "variants: [tgu, gru, lstm]", "variants: [tgu, gru, lstm, irnn]",
-        {"train": 1, "collect": 1, "draw_figure": 1, **LAST},
+        {"train": 1, "collect": 1, "draw_figure": 2, "draw_table": 1, **LAST},
     ),
-    "a cell's docstring": (GATES, "Tensor gate unit with separate biases.", "The tensor gate unit.", {}),
+    "a cell's docstring": (GATES, "Tensor gate unit with separate biases:", "The tensor gate unit:", {}),
     "a cell's formula": (
         GATES, 'h @ p["U"] + x @ p["V"] + p["b"])', 'h @ p["U"] + x @ p["V"] - p["b"])',
-        {"train": 1, "probe": 1, "collect": 1, "compute": 1, "draw_figure": 1, "draw_table": 1, **LAST},
+        {"train": 1, "probe": 2, "collect": 1, "compute": 1, "draw_figure": 2, "draw_table": 2, **LAST},
     ),
 }  # fmt: skip
 
@@ -80,8 +80,10 @@ def test_a_change_reaches_what_depends_on_it(finished, planned, change):
 def test_a_new_cohort_size_cuts_the_jobs_anew(finished, planned, snakemake):
     """With cohorts of one, each of three variants with two seeds has two jobs; what is finished is not
     trained again."""
-    assert planned("cohort_size=1") == {"train": 6, "probe": 1, "collect": 1, "draw_figure": 1, **LAST}
-    snakemake(finished, "--quiet", "all", config=("scale=smoke", "cohort_size=1"))
+    assert planned("cohort_size=1") == {
+        "train": 6, "probe": 2, "collect": 1, "draw_figure": 2, "draw_table": 1, **LAST
+    }  # fmt: skip
+    snakemake(finished, "--quiet", "rules", config=("cohort_size=1",))
     logs = sorted(finished.glob("results/smoke/logs/train/**/final-1.log"))
     assert len(logs) == 3
     assert all("all 1 replicas are finished; nothing to train" in log.read_text() for log in logs)

@@ -37,6 +37,11 @@ def refusals() -> Iterator[None]:
 guests_option = click.option(
     "--guests", default="", help="Files with guest cells, separated by commas; they join every experiment."
 )
+papers_option = click.option(
+    "--papers",
+    default="",
+    help="Papers, or experiments as paper/experiment, separated by commas; empty means all.",
+)
 
 
 def named_list(text: str) -> list[str]:

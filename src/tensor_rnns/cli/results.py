@@ -10,6 +10,7 @@ from tensor_rnns.cli.common import (
     data_option,
     guests_option,
     named_list,
+    papers_option,
     refusals,
     results_option,
     scale_option,
@@ -39,7 +40,7 @@ def draw(scale: str, results: Path, guests: str, paper: str, only: str | None, a
 @click.command()
 @scale_option
 @results_option
-@click.option("--papers", default="", help="Names separated by commas; empty means all.")
+@papers_option
 def judge(scale: str, results: Path, papers: str) -> None:
     """Judge every claim and write claims.csv."""
     from tensor_rnns.analysis.judge import judge
@@ -53,7 +54,7 @@ def judge(scale: str, results: Path, papers: str) -> None:
 @data_option
 @results_option
 @guests_option
-@click.option("--papers", default="", help="Names separated by commas; empty means all.")
+@papers_option
 @click.option("--partial", is_flag=True, help="Judge and draw what is there first; for runs that failed.")
 def report(scale: str, data: str, results: Path, guests: str, papers: str, partial: bool) -> None:
     """Write the report in HTML and LaTeX, and in PDF where a LaTeX engine is installed."""
@@ -145,7 +146,7 @@ def engines(found: list[Replica], asked: str) -> str:
 
 @click.command()
 @results_option
-@click.option("--papers", default="", help="Names separated by commas; empty means all.")
+@papers_option
 @click.option("--absent", is_flag=True, help="Only what nothing stands or is planned for.")
 @click.option("--write", type=click.Path(path_type=Path), help="Write what stands to this coverage file.")
 @click.option("--guard", type=click.Path(path_type=Path, exists=True), help="Fail where it was better.")

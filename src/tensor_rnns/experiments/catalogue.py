@@ -39,30 +39,44 @@ class Catalogue:
     root: Path
     papers: dict[str, dict[str, Any]] = field(default_factory=dict)
     experiments: dict[tuple[str, str], Experiment] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
+    """How many experiments of each chosen paper were not chosen; a paper taken whole is not named."""
 
     @classmethod
     def load(
         cls, root: Path | str, papers: Sequence[str] | None = None, guest_cells: Sequence[Path | str] = ()
     ) -> "Catalogue":
-        """Read `root`/<paper>/*.yaml; `papers` restricts to some, an unknown one raises ValueError.
+        """Read `root`/<paper>/*.yaml, or what `papers` names: papers, or experiments as paper/experiment.
 
-        The cells in the files `guest_cells` join every train experiment; see `guests`.
+        The cells in the files `guest_cells` join every train experiment; see `guests`. ValueError for an
+        unknown paper or experiment.
         """
         root = Path(root)
         visiting = guests.read([Path(path) for path in guest_cells])
         known = sorted(folder.name for folder in root.iterdir() if folder.is_dir()) if root.is_dir() else []
         if not known:
             raise ValueError(f"no papers below {root}; each paper is a folder of experiment files")
-        unknown = sorted(set(papers or ()) - set(known))
+        chosen: dict[str, set[str]] = {}
+        for name in papers or known:
+            paper, _, experiment = name.partition("/")
+            chosen.setdefault(paper, set()).add(experiment)
+        unknown = sorted(chosen.keys() - set(known))
         if unknown:
             raise ValueError(f"unknown papers {unknown}; allowed are {known}")
         catalogue = cls(root)
-        for paper in papers or known:
+        for paper, names in chosen.items():
             header = root / paper / PAPER_FILE
             catalogue.papers[paper] = read_yaml(header) if header.exists() else {"title": paper}
-            for path in sorted((root / paper).glob("*.yaml")):
-                if path.name != PAPER_FILE:
-                    catalogue.experiments[paper, path.stem] = read_experiment(path, visiting)
+            files = {path.stem: path for path in sorted((root / paper).glob("*.yaml")) if path != header}
+            wanted = files.keys() if "" in names else names
+            unknown = sorted(wanted - files.keys())
+            if unknown:
+                raise ValueError(f"unknown experiments {unknown} of {paper}; allowed are {list(files)}")
+            for name in files.keys() - wanted:
+                del files[name]
+                catalogue.left_out[paper] = catalogue.left_out.get(paper, 0) + 1
+            for name, path in files.items():
+                catalogue.experiments[paper, name] = read_experiment(path, visiting)
         return catalogue
 
     @property

@@ -99,12 +99,23 @@ class Content:
     versions: Mapping[str, str]
     notes: str
     results: Path
+    part: str = ""
+    """Which experiments alone are in this report; empty where it is the whole."""
     failed: list[Run] = field(default_factory=list)
 
     @property
     def runs(self) -> list[Run]:
         """Every run of every experiment."""
         return [run for paper in self.papers for part in paper.parts for run in part.runs]
+
+
+def part_of(catalogue: Catalogue) -> str:
+    """The experiments of papers that were not chosen whole, by name; empty where all of each were."""
+    return "; ".join(
+        f"{paper}: {', '.join(name for home, name in catalogue.experiments if home == paper)}"
+        f" ({number} others left out)"
+        for paper, number in catalogue.left_out.items()
+    )
 
 
 def flattened(block: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, Any]]:
@@ -154,6 +165,7 @@ def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, com
         versions=_versions(record for _, record in contents),
         notes=_text(home / "docs" / "obstacles.md"),
         results=results,
+        part=part_of(catalogue),
     )
     counted = [
         name
