@@ -51,6 +51,15 @@ def test_a_card_tells_all_of_its_facts_once():
     assert made.prepared
 
 
+def test_long_lists_are_cut_short():
+    names = [f"piece{place}" for place in range(14)]
+    made = card({"dataset": "x", "left_out": names, "labels": names[:12]})
+    assert made.counted == [
+        ("left out", "piece0, piece1, piece2, and 11 others"),
+        ("labels", ", ".join(names[:12])),
+    ]
+
+
 def test_sizes_of_some_splits_leave_gaps():
     assert card({"dataset": "x", "pieces": {"train": 3, "test": 0}}).sizes == [("pieces", [3, "", 0])]
 

@@ -28,6 +28,8 @@ ABOUT = {
 }
 """What is told of a data set, in this order, by the names of the facts."""
 ALLOWED = {"never": "never, neither files nor arrays", "allowed": "allowed"}
+MOST_LISTED = 12
+"""Names that a card lists whole."""
 HIDDEN = ("dataset", "title", "kind", "stand_in", "files", "sha256")
 
 
@@ -81,7 +83,7 @@ def card(facts: Mapping[str, Any]) -> Card:
         stands_in_for=str(facts.get("stands_in_for") or ""),
         about=[(label, lines(told[name])) for name, label in ABOUT.items() if told.get(name)],
         sizes=[(words(name), [value.get(split, "") for split in SPLITS]) for name, value in sizes],
-        counted=[(words(name), plain(value)) for name, value in rest.items()],
+        counted=[(words(name), plain(shortened(value))) for name, value in rest.items()],
         files=list(facts.get("files") or []),
         sha256=str(facts.get("sha256", "")),
         prepared=True,
@@ -96,6 +98,13 @@ def by_split(value: Any) -> bool:
 def lines(value: Any) -> str:
     """A text as it is; several are parted by semicolons, for they may have commas."""
     return "; ".join(map(plain, value)) if isinstance(value, list) else plain(value)
+
+
+def shortened(value: Any) -> Any:
+    """A list of more than MOST_LISTED without its end; the .json beside the arrays has all of it."""
+    if not isinstance(value, list) or len(value) <= MOST_LISTED:
+        return value
+    return [*value[:3], f"and {len(value) - 3} others"]
 
 
 def words(name: str) -> str:
