@@ -25,12 +25,19 @@ GROUPS = (
     "probe=rest",
     "draw_figure=draw",
     "draw_table=draw",
+    "draw_music=draw",
 )
 SHORT_JOBS = (
     *("--slurm-init-seconds-before-status-checks", "1"),
     *("--groups", *GROUPS),
     *("--group-components", "train=20", "rest=20", "draw=50"),
-    *("--set-resources", "train:runtime=5", "draw_figure:runtime=2", "draw_table:runtime=2"),
+    *(
+        "--set-resources",
+        "train:runtime=5",
+        "draw_figure:runtime=2",
+        "draw_table:runtime=2",
+        "draw_music:runtime=2",
+    ),
     *("--default-resources", "mem_mb=1000", "runtime=5"),
     *("--resources", "gpu=2"),
 )

@@ -1,4 +1,4 @@
-# One job draws one figure or one table; rolls of notes may be heard too.
+# One job draws one figure, writes one table, or writes the music of one figure of notes.
 rule draw_figure:
     input:
         drawing_inputs,
@@ -13,7 +13,8 @@ rule draw_figure:
         digest=drawing_digest,
         guests=lambda wildcards, output: GUEST_CELLS,
     shell:
-        "tensor-rnns draw --scale {wildcards.scale} --paper {wildcards.paper} {params.guests} {wildcards.artefact} 2>&1 | tee {log}"
+        "tensor-rnns draw --only figures --scale {wildcards.scale} --paper {wildcards.paper} {params.guests} "
+        "{wildcards.artefact} 2>&1 | tee {log}"
 
 
 rule draw_table:
@@ -30,4 +31,22 @@ rule draw_table:
         digest=drawing_digest,
         guests=lambda wildcards, output: GUEST_CELLS,
     shell:
-        "tensor-rnns draw --scale {wildcards.scale} --paper {wildcards.paper} {params.guests} {wildcards.artefact} 2>&1 | tee {log}"
+        "tensor-rnns draw --only tables --scale {wildcards.scale} --paper {wildcards.paper} {params.guests} "
+        "{wildcards.artefact} 2>&1 | tee {log}"
+
+
+rule draw_music:
+    input:
+        drawing_inputs,
+    output:
+        "results/{scale}/music/{paper}/{artefact}.mid",
+    log:
+        "results/{scale}/logs/draw/{paper}/{artefact}.music.log",
+    conda:
+        "../../envs/main.yaml"
+    params:
+        digest=drawing_digest,
+        guests=lambda wildcards, output: GUEST_CELLS,
+    shell:
+        "tensor-rnns draw --only music --scale {wildcards.scale} --paper {wildcards.paper} {params.guests} "
+        "{wildcards.artefact} 2>&1 | tee {log}"
