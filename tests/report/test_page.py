@@ -143,6 +143,22 @@ def test_few_claims_stand_open_and_many_are_folded_under_their_tally(checkout, m
     assert re.search(r"<details>\s*<summary>1 claim: ", (folder / "index.html").read_text())
 
 
+def test_a_report_of_recorded_runs_says_what_they_are_and_how_it_is_made(checkout, folder):
+    catalogue, results = checkout
+    (results / "smoke").rename(results / "recorded")
+    (results / "data" / "ready" / "chorales.json").unlink()
+    build(catalogue, "recorded", "embedded", results)
+    text = (results / "recorded" / "report" / "index.html").read_text()
+    assert "recorded <span" in text
+    assert "(runs of the paper's scale that are kept with the code)" in text
+    assert "shorter than" not in text
+    assert "Made by <code>make recorded</code>" in text
+    assert "make figure" not in text
+    assert 'id="data-chorales"' in text
+    assert "Its arrays are not here." in text
+    assert "chorales (stand-in)" in text
+
+
 def test_ids_of_two_figures_do_not_meet():
     start = '<?xml version="1.0"?>\n<svg width="4pt" height="5pt" viewBox="0 0 4 5">'
     svg = start + '<defs><path id="a"/></defs><use xlink:href="#a"/><g clip-path="url(#a)"/></svg>'
