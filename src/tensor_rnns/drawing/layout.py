@@ -15,8 +15,8 @@ LEFT, RIGHT, TITLE, XLABEL, LINE = 0.68, 0.12, 0.24, 0.42, 0.165
 of text.
 """
 
-LETTERS, NOTE_LETTERS = 84, 118
-"""So many letters of a panel's title, and of a note, fit in the width of the figure."""
+LETTERS, NOTE_LETTERS, REMARK_LETTERS = 84, 118, 104
+"""So many letters of a panel's title, of a note and of a remark fit in the width of the figure."""
 
 
 def panels(
@@ -30,11 +30,11 @@ def panels(
     """
     columns = min(columns, len(titles)) or 1
     rows = -(-len(titles) // columns)
-    notes = wrapped(notes)
+    notes, remarks = wrapped(notes), wrapped(remarks, REMARK_LETTERS)
     titles = [textwrap.fill(title, LETTERS // columns) for title in titles]
     title_room = TITLE + LINE * max(title.count("\n") for title in titles)
     above, below = LINE * len(remarks) + 0.06, XLABEL + LINE * (legend + len(notes)) + 0.08
-    gap = title_room + (0.3 if rows > 1 else 0)
+    gap = title_room + (0.38 if rows > 1 else 0)
     total = above + rows * height + title_room + (rows - 1) * gap + below
     figure = Figure(figsize=(WIDTH, total))
     axes = figure.subplots(rows, columns, sharex=False, sharey=share_y, squeeze=False)
@@ -55,9 +55,9 @@ def panels(
     return figure, used, (0.03 + LINE * len(notes)) / total
 
 
-def wrapped(notes: Sequence[str]) -> list[str]:
-    """The lines that `notes` take below a figure."""
-    return [part for note in notes for part in textwrap.wrap(note, NOTE_LETTERS)]
+def wrapped(texts: Sequence[str], letters: int = NOTE_LETTERS) -> list[str]:
+    """The lines of at most so many `letters` that `texts` take."""
+    return [part for text in texts for part in textwrap.wrap(text, letters)]
 
 
 def put_texts(figure: Figure, remarks: Sequence[str], notes: Sequence[str]) -> None:
@@ -84,7 +84,7 @@ def stack(
     """
     columns = min(columns, len(titles)) or 1
     rows = -(-len(titles) // columns)
-    notes = wrapped(notes)
+    notes, remarks = wrapped(notes), wrapped(remarks, REMARK_LETTERS)
     titles = [textwrap.fill(title, LETTERS // columns) for title in titles]
     title_room = TITLE + LINE * max(title.count("\n") for title in titles) if any(titles) else 0.06
     title_room += head

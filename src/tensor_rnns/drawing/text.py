@@ -11,7 +11,7 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import absent
-from tensor_rnns.drawing.layout import LEFT, LINE, put_texts, wrapped
+from tensor_rnns.drawing.layout import LEFT, LINE, REMARK_LETTERS, put_texts, wrapped
 from tensor_rnns.drawing.replica import chosen
 from tensor_rnns.drawing.style import WIDTH
 from tensor_rnns.experiments.records import Artefact
@@ -51,7 +51,7 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
                 cut |= len(lines) > most
                 parts.append((head if place == 0 else "", lines[:most]))
                 told.append(f"{head or 'Sample'}: {' '.join(drawable(str(text)).split())[:TOLD]} …")
-    remarks = data.remark_line(choice.rows)
+    remarks = wrapped(data.remark_line(choice.rows), REMARK_LETTERS)
     said = "Long texts are cut; " if cut else ""
     notes = wrapped([*absent(data, choice.rows, spec), f"{said}{choice.rule}".replace("; Shown", "; shown")])
     room = [LINE * bool(head) + HEIGHT * len(lines) + 0.12 for head, lines in parts]
