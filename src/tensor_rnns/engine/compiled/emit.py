@@ -13,7 +13,7 @@ from tensor_rnns.engine.compiled.trace import Program
 
 REALS = {torch.float32: "float", torch.float64: "double"}
 FOLDER = Path(__file__).parent
-HEADERS = ("vectors.h", "functions.h", "matrices.h", "layouts.h", "work.h")
+HEADERS = ("vectors.h", "functions.h", "matrices.h", "layouts.h", "threads.h", "call.h")
 
 
 def indent(lines: Iterable[str], by: int) -> str:

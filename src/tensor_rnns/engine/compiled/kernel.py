@@ -9,8 +9,8 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from tensor_rnns.engine.compiled.buffers import POOL, Lease
+from tensor_rnns.engine.compiled.calls import Long, Pointer, dense, fill, pointers, strides
 
-Pointer, Long = ctypes.c_void_p, ctypes.c_long
 SIZES = ("tape", "states", "packed", "arena", "sums")
 POINTERS = (
     "inputs", "input_strides", "leaves", "strides", "initial", *SIZES, "outputs", "final",
@@ -19,7 +19,7 @@ POINTERS = (
 
 
 class Call(ctypes.Structure):
-    """The struct of the same name in work.h."""
+    """The struct of the same name in call.h."""
 
     _fields_ = [
         *((name, Long) for name in ("steps", "replicas", "batch", "threads", "keep")),
@@ -61,27 +61,6 @@ class Kernel:
         for name, lease in zip(names, leases, strict=True):
             setattr(call, name, lease.tensor.data_ptr())
         return leases
-
-
-def pointers(tensors: Sequence[Tensor | None]) -> ctypes.Array:
-    """The addresses of tensors; 0 for None."""
-    return (Pointer * len(tensors))(*(None if tensor is None else tensor.data_ptr() for tensor in tensors))
-
-
-def strides(tensors: Sequence[Tensor], axes: int) -> ctypes.Array:
-    """The strides of the first axes of tensors."""
-    return (Long * (axes * len(tensors)))(*(step for tensor in tensors for step in tensor.stride()[:axes]))
-
-
-def fill(call: Call, **arrays: ctypes.Array) -> None:
-    """Let a call point to arrays, which must outlive it."""
-    for name, array in arrays.items():
-        setattr(call, name, ctypes.addressof(array))
-
-
-def dense(tensor: Tensor) -> Tensor:
-    """`tensor` with its last axis without gaps."""
-    return tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
 
 
 class Scan(torch.autograd.Function):
