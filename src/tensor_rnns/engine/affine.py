@@ -1,0 +1,82 @@
+"""Linear maps that are not made until their values are asked for, so that a loss can be made with them."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from tensor_rnns.engine.compiled import heads
+
+
+@dataclass(frozen=True)
+class Affine:
+    """x W + b, which the compiled engine computes: x [T, S, B, I] or [S, B, I], W [S, I, O], b [S, 1, O].
+
+    ValueError for other shapes, or for tensors of several dtypes.
+    """
+
+    x: Tensor
+    weight: Tensor
+    bias: Tensor | None = None
+
+    def __post_init__(self) -> None:
+        replicas, inputs, outputs = self.weight.shape
+        allowed = {"x": (*self.x.shape[:-3], replicas, self.x.shape[-2], inputs)}
+        given = {"x": self.x, "W": self.weight}
+        if self.bias is not None:
+            given["b"], allowed["b"] = self.bias, (replicas, 1, outputs)
+        for name, shape in allowed.items():
+            agree(name, given[name], shape, self.weight)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the values."""
+        return (*self.x.shape[:-1], self.weight.shape[-1])
+
+    @property
+    def steps(self) -> Tensor:
+        """x with an axis of time."""
+        return self.x if self.x.dim() == 4 else self.x.unsqueeze(0)
+
+    def tensor(self) -> Tensor:
+        """The values [T, S, B, O] or [S, B, O]."""
+        y = heads.Linear.apply(self.steps, self.weight, self.bias)
+        return y if self.x.dim() == 4 else y.squeeze(0)
+
+    def loss(self, kind: int, targets: Tensor, over: float) -> Tensor:
+        """The sum of a loss of heads.h over everything but the replicas, divided by `over`, [S].
+
+        ValueError for targets of another shape or dtype, or classes outside the outputs.
+        """
+        if kind == heads.CLASSES:
+            within(targets, self.shape)
+        else:
+            agree("targets", targets, self.shape, self.weight)
+        return heads.Loss.apply(kind, 1 / over, self.steps, self.weight, self.bias, targets)
+
+
+def agree(name: str, tensor: Tensor, shape: tuple[int, ...], like: Tensor) -> None:
+    """ValueError unless `tensor` has that shape, and the dtype and device of `like`."""
+    if tensor.shape != shape or tensor.dtype != like.dtype or tensor.device != like.device:
+        raise ValueError(
+            f"linear map: {name} {tuple(tensor.shape)} {tensor.dtype} on {tensor.device} given; allowed: "
+            f"{tuple(shape)} {like.dtype} on {like.device}"
+        )
+
+
+def within(classes: Tensor, shape: tuple[int, ...]) -> None:
+    """ValueError unless there is a class for each row of outputs of that shape, among those outputs."""
+    if classes.shape != shape[:-1] or classes.dtype != torch.int64:
+        raise ValueError(
+            f"linear map: classes {tuple(classes.shape)} {classes.dtype} given; allowed: {shape[:-1]} int64"
+        )
+    least, most = (int(end) for end in classes.aminmax()) if classes.numel() else (0, 0)
+    if least < 0 or most >= shape[-1]:
+        raise ValueError(
+            f"linear map: classes from {least} to {most} given; allowed: from 0 to {shape[-1] - 1}"
+        )
+
+
+def values(outputs: Tensor | Affine) -> Tensor:
+    """Outputs of a model as a tensor."""
+    return outputs.tensor() if isinstance(outputs, Affine) else outputs

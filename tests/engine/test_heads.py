@@ -1,0 +1,155 @@
+"""Proves that a linear map with its loss is that of torch, with bits that depend on a replica alone."""
+
+import pytest
+import torch
+
+from tensor_rnns.engine import losses
+from tensor_rnns.engine.affine import Affine, values
+
+SHAPES = [(5, 3, 7, 9, 1), (1, 5, 5, 8, 10), (40, 2, 13, 21, 50), (11, 1, 3, 63, 130), (9, 5, 23, 17, 16)]
+KINDS = {"squared_error": losses.squared_error, "bernoulli": losses.bernoulli, "classes": losses.classes}
+
+
+@pytest.fixture
+def threads():
+    """Set the number of threads for one test."""
+    before = torch.get_num_threads()
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
+
+
+def drawn(kind, shape, dtype, seed=1):
+    """x, W, b and targets of a shape (T, S, B, I, O)."""
+    steps, replicas, batch, inputs, outputs = shape
+    generator = torch.Generator().manual_seed(seed)
+
+    def normal(*size):
+        return torch.randn(*size, generator=generator, dtype=torch.float64).to(dtype)
+
+    x, weight = normal(steps, replicas, batch, inputs), normal(replicas, inputs, outputs)
+    if kind == "classes":
+        targets = torch.randint(0, outputs, (steps, replicas, batch), generator=generator)
+    else:
+        targets = normal(steps, replicas, batch, outputs).sigmoid()
+    return x, weight, normal(replicas, 1, outputs), targets
+
+
+def found(kind, x, weight, bias, targets, lazy):
+    """The loss of each replica, and the gradients of the sum of their squares."""
+    leaves = [part.clone().requires_grad_() for part in (x, weight, bias)]
+    outputs = Affine(*leaves) if lazy else leaves[0] @ leaves[1] + leaves[2]
+    loss = KINDS[kind](outputs, targets, 6.0)
+    loss.square().sum().backward()
+    return [loss.detach(), *(part.grad for part in leaves)]
+
+
+def agree(ours, theirs, bound):
+    """Each of ours differs from theirs by at most `bound` of their greatest value."""
+    for one, other in zip(ours, theirs, strict=True):
+        assert one.shape == other.shape
+        assert (one.double() - other).abs().max() <= bound * other.abs().max().clamp(min=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_losses_and_gradients(kind, shape, dtype):
+    given = drawn(kind, shape, dtype)
+    exact = [part.double() if part.is_floating_point() else part for part in given]
+    agree(
+        found(kind, *given, lazy=True),
+        found(kind, *exact, lazy=False),
+        5e-6 if dtype == torch.float32 else 1e-13,
+    )
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_values_and_their_gradients(bias):
+    x, weight, b, _ = drawn("bernoulli", (6, 3, 5, 9, 20), torch.float64)
+    leaves = [part.requires_grad_() for part in (x, weight, *([b] if bias else []))]
+    ours, theirs = values(Affine(*leaves)), x @ weight + (b if bias else 0)
+    agree([ours.detach()], [theirs.detach()], 1e-14)
+    pairs = [torch.autograd.grad(y.sin().sum(), leaves) for y in (ours, theirs)]
+    agree(*pairs, 1e-13)
+    assert values(theirs) is theirs
+
+
+def test_a_read_out_of_the_last_step_and_views_are_read_where_they_lie():
+    x, weight, bias, targets = drawn("squared_error", (4, 3, 5, 9, 2), torch.float64)
+    wide = torch.cat([weight, weight], 2)
+    outputs = Affine(x[-1], wide[..., 2:], bias.expand(3, 1, 2))
+    assert outputs.tensor().shape == (3, 5, 2)
+    ours = losses.squared_error(outputs, targets[-1], 10)
+    agree([ours], [losses.squared_error(x[-1] @ weight + bias, targets[-1], 10)], 1e-14)
+
+
+def test_certain_answers_do_not_overflow():
+    x, weight, bias, targets = drawn("classes", (3, 2, 5, 4, 40), torch.float32)
+    for kind in ("classes", "bernoulli"):
+        wanted = targets if kind == "classes" else torch.ones(3, 2, 5, 40)
+        exact = [
+            part.double() if part.is_floating_point() else part for part in (x, 500 * weight, bias, wanted)
+        ]
+        agree(found(kind, x, 500 * weight, bias, wanted, lazy=True), found(kind, *exact, lazy=False), 1e-5)
+
+
+def test_a_replica_that_is_not_finite_leaves_the_others_alone():
+    x, weight, bias, targets = drawn("classes", (3, 3, 5, 4, 40), torch.float32)
+    healthy = found("classes", x, weight, bias, targets, lazy=True)
+    weight[1, 2, 30] = torch.nan
+    sick = found("classes", x, weight, bias, targets, lazy=True)
+    assert torch.isnan(sick[0][1])
+    for one, other, axis in zip(sick, healthy, (0, 1, 0, 0), strict=True):
+        assert torch.equal(
+            one.index_select(axis, torch.tensor([0, 2])), other.index_select(axis, torch.tensor([0, 2]))
+        )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bits_do_not_depend_on_the_cohort_or_on_threads(kind, threads):
+    """Odd sizes, one group of rows and several."""
+    for shape in [(1, 5, 7, 9, 1), (60, 5, 7, 63, 11), (3, 3, 7, 9, 70), (60, 3, 7, 64, 4100)]:
+        given = drawn(kind, shape, torch.float32)
+        threads(1)
+        whole = found(kind, *given, lazy=True)
+        threads(2)
+        for one, other in zip(found(kind, *given, lazy=True), whole, strict=True):
+            assert torch.equal(one, other)
+        for replica in (0, shape[1] - 1):
+            chosen = slice(replica, replica + 1)
+            x, weight, bias, targets = given
+            alone = found(kind, x[:, chosen], weight[chosen], bias[chosen], targets[:, chosen], lazy=True)
+            for one, other, axis in zip(alone, whole, (0, 1, 0, 0), strict=True):
+                assert torch.equal(one, other.narrow(axis, replica, 1))
+
+
+def test_without_gradients_the_loss_is_the_same():
+    given = drawn("classes", (9, 2, 7, 5, 20), torch.float32)
+    with torch.no_grad():
+        light = losses.classes(Affine(*given[:3]), given[3], 6.0)
+    assert torch.equal(light, found("classes", *given, lazy=True)[0])
+
+
+def test_tensors_that_do_not_fit_are_refused():
+    x, weight, bias, targets = drawn("classes", (4, 3, 5, 9, 7), torch.float32)
+    for parts, word in [
+        ((x[..., :8], weight, bias), r"x \(4, 3, 5, 8\) .* allowed: \(4, 3, 5, 9\)"),
+        ((x[:, :2], weight, bias), r"x \(4, 2, 5, 9\)"),
+        ((x, weight, bias.double()), r"b \(3, 1, 7\) torch.float64 .* allowed: \(3, 1, 7\) torch.float32"),
+        ((x, weight, bias[:, 0]), r"b \(3, 7\)"),
+    ]:
+        with pytest.raises(ValueError, match=word):
+            Affine(*parts)
+    outputs = Affine(x, weight, bias)
+    for wrong, word in [
+        (targets[1:], r"classes \(3, 3, 5\) torch.int64 given; allowed: \(4, 3, 5\) int64"),
+        (targets.int(), "torch.int32 given"),
+        (targets.clamp(min=2) + 1, "classes from 3 to 7 given; allowed: from 0 to 6"),
+        (targets.clamp(max=1) - 1, "classes from -1 to 0 given"),
+    ]:
+        with pytest.raises(ValueError, match=word):
+            losses.classes(outputs, wrong, 1)
+    with pytest.raises(ValueError, match=r"targets \(4, 3, 5, 6\) .* allowed: \(4, 3, 5, 7\)"):
+        losses.bernoulli(outputs, torch.zeros(4, 3, 5, 6), 1)
+    with pytest.raises(ValueError, match=r"targets .* torch.float64 .* allowed: .* torch.float32"):
+        losses.squared_error(outputs, torch.zeros(4, 3, 5, 7, dtype=torch.float64), 1)
