@@ -112,7 +112,7 @@ def main() -> None:
         variants = {}
         for name in CELLS:
             variants |= {
-                f"{name} {kind}": ours(name, engine.runner(kind), load) for kind in ("compiled", "eager")
+                f"{name} {kind}": ours(name, engine.find(kind).run, load) for kind in ("compiled", "eager")
             }
         variants |= {f"{name} torch.nn": theirs(name, load) for name in TORCH}
         found = rounds(variants, chosen.rounds)

@@ -66,9 +66,9 @@ def test_engines_are_chosen_by_name():
     block = {"name": "gru", "hidden": 5}
     assert engine.choose("auto", block, "cuda") == "eager"
     assert engine.choose("eager", None, "cuda") == "eager"
-    assert engine.runner("eager") is eager.run
-    assert engine.runner("compiled") is compiled.run
+    assert engine.find("eager").run is eager.run
+    assert engine.find("compiled").run is compiled.run
     with pytest.raises(ValueError, match="engine 'steam' asked for; allowed: auto, eager, compiled"):
         engine.choose("steam", block)
     with pytest.raises(ValueError, match="engine 'auto' asked for; allowed: eager, compiled"):
-        engine.runner("auto")
+        engine.find("auto")

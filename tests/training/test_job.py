@@ -230,7 +230,7 @@ def test_symbols_run_in_kernels_with_an_embedding_and_without(make_reader, caplo
     settings["model"] = {"shell": "every_step", "embedding": embedding, "layers": 2}
     found, model = job.model_of(settings, job.tasks.build(settings), "compiled", torch.device("cpu"))
     assert found == "compiled"
-    assert model.run is job.engine.runner("compiled")
+    assert model.engine is job.engine.find("compiled")
     assert not caplog.records
 
 
@@ -269,7 +269,7 @@ def test_all_layers_run_in_one_engine(make_reader, monkeypatch, embedding, refus
     found, model = job.model_of(settings, task, "compiled", torch.device("cpu"))
     assert asked == [(cells["cell"], embedding is None), (cells["cell2"], False)]
     assert found == ("eager" if refused else "compiled")
-    assert model.run is job.engine.runner(found)
+    assert model.engine is job.engine.find(found)
 
 
 def test_killed_while_results_are_written(tmp_path, unbroken, monkeypatch, make_replica, capfd):

@@ -1,13 +1,35 @@
 """Engines that run a step over time."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import compiled, eager
+from tensor_rnns.engine.affine import Affine
 
-RUNS = {"eager": eager.run, "compiled": compiled.run}
+
+@dataclass(frozen=True)
+class Engine:
+    """What an engine does for a training.
+
+    `run(cell, params, inputs, state, last_only=False)` gives (outputs, final state); `linear(x, W, b)` gives
+    x W + b or an `Affine` of them. `fused` says whether losses and optimisers are made by its own C++ too,
+    so that the bits of a whole update depend on the replica alone.
+    """
+
+    name: str
+    run: Callable
+    linear: Callable[[Tensor, Tensor, Tensor | None], Tensor | Affine]
+    fused: bool
+
+
+ENGINES = {
+    "eager": Engine("eager", eager.run, eager.linear, fused=False),
+    "compiled": Engine("compiled", compiled.run, Affine, fused=True),
+}
 
 
 def choose(name: str, cell: Mapping | None, device: str = "cpu") -> str:
@@ -18,8 +40,8 @@ def choose(name: str, cell: Mapping | None, device: str = "cpu") -> str:
     """
     if name == "auto":
         return "compiled" if cell is not None and device == "cpu" and compiled.supports(cell) else "eager"
-    if name not in RUNS:
-        raise ValueError(f"engine {name!r} asked for; allowed: auto, {', '.join(RUNS)}")
+    if name not in ENGINES:
+        raise ValueError(f"engine {name!r} asked for; allowed: auto, {', '.join(ENGINES)}")
     return name
 
 
@@ -36,8 +58,8 @@ def settle(
     return name
 
 
-def runner(name: str) -> Callable:
-    """`run(cell, params, inputs, state, last_only=False) -> (outputs, final state)` of an engine."""
-    if name not in RUNS:
-        raise ValueError(f"engine {name!r} asked for; allowed: {', '.join(RUNS)}")
-    return RUNS[name]
+def find(name: str) -> Engine:
+    """The engine of that name."""
+    if name not in ENGINES:
+        raise ValueError(f"engine {name!r} asked for; allowed: {', '.join(ENGINES)}")
+    return ENGINES[name]

@@ -30,6 +30,11 @@ def run(
     return state[0] if last_only else torch.stack(outputs), state
 
 
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    """x W + b."""
+    return x @ weight if bias is None else x @ weight + bias
+
+
 def trajectory(
     cell: Cell, params: Mapping[str, Tensor], inputs: Tensor, state: tuple[Tensor, ...]
 ) -> dict[str, Tensor]:

@@ -15,7 +15,7 @@ from tensor_rnns.experiments.digest import PACKAGE, declared_name, digest, of_ro
 
 GIVEN = {
     "cells": {"inputs"},
-    "models": {"inputs", "outputs", "symbols", "cell", "run"},
+    "models": {"inputs", "outputs", "symbols", "cell", "engine"},
     "tasks": {"dataset", "batch_size"},
 }
 """Fields that the program fills in: a file may not give them."""

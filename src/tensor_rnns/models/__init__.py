@@ -43,7 +43,7 @@ def build(
         allowed = ", ".join(sorted(cells.families()))
         raise ValueError(f"model {chosen.name}: no cell given; allowed: {allowed}")
     built = cells.build(cell, entering(chosen.name, given, inputs, symbols))
-    provided |= {"cell": built, "run": engine.runner(engine_name)}
+    provided |= {"cell": built, "engine": engine.find(engine_name)}
     return named.construct("model", chosen, given, provided)
 
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from tensor_rnns.bilinear.initialisers import Scheme, draw, parse
 from tensor_rnns.cells.named import check_fields
+from tensor_rnns.engine.affine import Affine
 
 
 class Model:
@@ -42,6 +43,16 @@ class Model:
         `masks` are those of `masks` for all replicas; without them the model is as in evaluation.
         """
         raise NotImplementedError
+
+    def lazy_forward(
+        self,
+        params: Mapping[str, Tensor],
+        inputs: Tensor,
+        state: tuple[Tensor, ...] | None = None,
+        masks: Mapping[str, Tensor] | None = None,
+    ) -> tuple[Tensor | Affine, tuple[Tensor, ...] | None]:
+        """`forward`, with outputs that may not be computed yet, for the losses of `engine.losses`."""
+        return self.forward(params, inputs, state, masks)
 
     def masks(self, rng: np.random.Generator, batch: Any) -> dict[str, np.ndarray]:
         """The random arrays of one training update of one replica, for its batch of a task; here none.

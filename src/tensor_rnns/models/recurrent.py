@@ -11,7 +11,9 @@ from torch import Tensor
 
 from tensor_rnns.bilinear.initialisers import draw
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.models.base import Model, check_linear, initialise_linear, linear, linear_shapes
+from tensor_rnns.engine import Engine
+from tensor_rnns.engine.affine import Affine, values
+from tensor_rnns.models.base import Model, check_linear, initialise_linear, linear_shapes
 from tensor_rnns.models.symbols import OneHot
 
 DROPOUT = "input_dropout"
@@ -40,7 +42,7 @@ def entering(name: str, block: Mapping[str, Any], inputs: int, symbols: bool) ->
 
 @dataclass(frozen=True)
 class Recurrent(Model):
-    """y = h W + b with h from the last of `layers` cells, run over time by `run` of an engine.
+    """y = h W + b with h from the last of `layers` cells, run over time by an engine.
 
     Inputs are numbers [T, S, B, I] or, with `symbols`, their numbers [T, S, B] below I. What enters the first
     cell: with `embedding` E rows of a table embedding/W [I, E], with `projection` E the products with
@@ -56,7 +58,7 @@ class Recurrent(Model):
     cell: Cell
     inputs: int
     outputs: int
-    run: Callable
+    engine: Engine
     symbols: bool
     embedding: int | None = None
     projection: int | None = None
@@ -109,12 +111,12 @@ class Recurrent(Model):
 
     def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Drawn in the order of `shapes`."""
-        values: dict[str, np.ndarray] = {}
+        drawn: dict[str, np.ndarray] = {}
         if self.matrix:
-            values[self.matrix] = draw(self.input_weights, (self.inputs, self.cell.inputs), rng)
+            drawn[self.matrix] = draw(self.input_weights, (self.inputs, self.cell.inputs), rng)
         for layer, cell in self.cells.items():
-            values |= {f"{layer}/{name}": value for name, value in cell.initialise(rng).items()}
-        return values | initialise_linear("read_out", self.cell.hidden, self.outputs, self.read_out, rng)
+            drawn |= {f"{layer}/{name}": value for name, value in cell.initialise(rng).items()}
+        return drawn | initialise_linear("read_out", self.cell.hidden, self.outputs, self.read_out, rng)
 
     def masks(self, rng: np.random.Generator, batch: Any) -> dict[str, np.ndarray]:
         """Which of the numbers that enter stay: bools [T, B, E]."""
@@ -129,10 +131,16 @@ class Recurrent(Model):
         """What enters the first cell, [T, S, B, E]."""
         x = OneHot(inputs, self.inputs) if self.symbols else inputs
         if self.matrix:
-            x = x @ params[self.matrix]
+            matrix = params[self.matrix]
+            x = x @ matrix if self.symbols else values(self.engine.linear(x, matrix, None))
         if masks and DROPOUT in masks:
             x = x * masks[DROPOUT] / (1 - self.input_dropout)
         return x
+
+    @property
+    def run(self) -> Callable:
+        """The engine's `run`."""
+        return self.engine.run
 
     def forward(
         self,
@@ -142,6 +150,17 @@ class Recurrent(Model):
         masks: Mapping[str, Tensor] | None = None,
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
         """(outputs, state after the last step); the state is that of each layer, one after another."""
+        outputs, final = self.lazy_forward(params, inputs, state, masks)
+        return values(outputs), final
+
+    def lazy_forward(
+        self,
+        params: Mapping[str, Tensor],
+        inputs: Tensor,
+        state: tuple[Tensor, ...] | None = None,
+        masks: Mapping[str, Tensor] | None = None,
+    ) -> tuple[Tensor | Affine, tuple[Tensor, ...]]:
+        """`forward`, with outputs that may not be computed yet."""
         hidden = self.entered(params, inputs, masks)
         lead, like = inputs.shape[1:3], params["read_out/W"]
         final: tuple[Tensor, ...] = ()
@@ -154,7 +173,7 @@ class Recurrent(Model):
             last_only = self.last_only and number == self.layers
             hidden, after = self.run(cell, own, hidden, before, last_only=last_only)
             final += after
-        return linear(params, "read_out", hidden), final
+        return self.engine.linear(hidden, params["read_out/W"], params["read_out/b"]), final
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from torch import Tensor
 
+from tensor_rnns.engine import losses
+from tensor_rnns.engine.affine import Affine
 from tensor_rnns.experiments.seeds import rng
 from tensor_rnns.tasks.base import Batch, Task
 
@@ -27,6 +29,7 @@ class Addition(Task):
     """
 
     name: ClassVar[str] = "addition"
+    lazy: ClassVar[bool] = True
     length: int
     batch_size: int
     markers: Literal["halves", "printed", "anywhere"] = "halves"
@@ -72,10 +75,10 @@ class Addition(Task):
         for part in range(ITEMS // ITEMS_PER_BATCH):
             yield self.generate(rng(0, SPLITS[split], part), ITEMS_PER_BATCH)
 
-    def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
+    def loss(self, outputs: Tensor | Affine, targets: Tensor) -> Tensor:
         """Mean squared error over the batch, [S]; outputs and targets [S, B, 1]."""
-        return (outputs - targets).square().mean((-2, -1))
+        return losses.squared_error(outputs, targets, targets[..., 0, :, :].numel())
 
-    def metrics(self, outputs: Tensor, targets: Tensor) -> dict[str, Tensor]:
+    def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
         """loss: the mean squared error."""
         return {"loss": self.loss(outputs, targets)}

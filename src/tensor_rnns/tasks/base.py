@@ -8,6 +8,7 @@ import numpy as np
 from torch import Tensor
 
 from tensor_rnns.cells.named import check_fields
+from tensor_rnns.engine.affine import Affine
 
 
 @dataclass(frozen=True)
@@ -46,14 +47,16 @@ class Task:
     With `symbols` the inputs of a batch are numbers below `inputs`, the number of symbols. With
     `carries_state` batch `update` continues batch `update - 1` row by row, except at the start of an epoch,
     where the state of a model is zero; the batches of `evaluation` continue one another from a zero state.
-    With `own_evaluation` the splits depend on the data stream of the replica, as where a target is drawn for
-    each, and `evaluation_of` stands in place of `evaluation`.
+    With `lazy` the loss and the metrics take an `Affine` as well as a tensor for the outputs, as the losses
+    of `engine.losses` do. With `own_evaluation` the splits depend on the data stream of the replica, as where
+    a target is drawn for each, and `evaluation_of` stands in place of `evaluation`.
     """
 
     name: ClassVar[str]
     symbols: ClassVar[bool] = False
     carries_state: ClassVar[bool] = False
     own_evaluation: ClassVar[bool] = False
+    lazy: ClassVar[bool] = False
     inputs: int
     outputs: int
     baseline: float | None
@@ -74,11 +77,11 @@ class Task:
         """The batches of `split` for the replica of data stream `seed`, the same each time."""
         return self.evaluation(split)
 
-    def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
+    def loss(self, outputs: Tensor | Affine, targets: Tensor) -> Tensor:
         """The training objective of each replica, [S]."""
         raise NotImplementedError
 
-    def metrics(self, outputs: Tensor, targets: Tensor) -> dict[str, Tensor]:
+    def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
         """Means over the batch by name, each [S]."""
         raise NotImplementedError
 

@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
+from tensor_rnns.engine import losses
+from tensor_rnns.engine.affine import Affine
 from tensor_rnns.tasks.base import Batch, Task
 
 SPLITS = ("train", "valid", "test")
@@ -89,13 +90,11 @@ class NextSymbol(Task):
         for index in range(self.chunks(split)):
             yield self.chunk(split, index)
 
-    def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
+    def loss(self, outputs: Tensor | Affine, targets: Tensor) -> Tensor:
         """Cross entropy of logits [T, S, B, V], nats a symbol: mean over steps and rows."""
-        steps, replicas, rows, symbols = outputs.shape
-        losses = cross_entropy(outputs.reshape(-1, symbols), targets.reshape(-1), reduction="none")
-        return losses.view(steps, replicas, rows).mean((0, 2))
+        return losses.classes(outputs, targets, targets[:, 0].numel())
 
-    def metrics(self, outputs: Tensor, targets: Tensor) -> dict[str, Tensor]:
+    def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
         """loss and nll, the same number: nats a symbol."""
         loss = self.loss(outputs, targets)
         return {"loss": loss, "nll": loss}
@@ -112,6 +111,7 @@ class Words(NextSymbol):
     name: ClassVar[str] = "words"
     symbols: ClassVar[bool] = True
     carries_state: ClassVar[bool] = True
+    lazy: ClassVar[bool] = True
     dataset: Any
     batch_size: int
     bptt: int
@@ -159,6 +159,7 @@ class Characters(NextSymbol):
     name: ClassVar[str] = "characters"
     symbols: ClassVar[bool] = True
     carries_state: ClassVar[bool] = True
+    lazy: ClassVar[bool] = True
     dataset: Any
     batch_size: int
     bptt: int

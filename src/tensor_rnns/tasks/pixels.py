@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
+from tensor_rnns.engine import losses
+from tensor_rnns.engine.affine import Affine, values
 from tensor_rnns.experiments.seeds import rng
 from tensor_rnns.tasks.base import Batch, Task
 
@@ -32,6 +33,7 @@ class Pixels(Task):
     """
 
     name: ClassVar[str] = "pixels"
+    lazy: ClassVar[bool] = True
     dataset: Any
     batch_size: int
     order: Literal["scan", "permuted"] = "permuted"
@@ -99,14 +101,14 @@ class Pixels(Task):
         for start in range(0, len(self.classes[split]), ITEMS_PER_BATCH):
             yield self.items(split, slice(start, start + ITEMS_PER_BATCH))
 
-    def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
+    def loss(self, outputs: Tensor | Affine, targets: Tensor) -> Tensor:
         """Mean cross entropy in nats, [S]; outputs [S, B, classes] are logits, targets [S, B]."""
-        return cross_entropy(outputs.movedim(-1, 1), targets, reduction="none").mean(-1)
+        return losses.classes(outputs, targets, targets.shape[-1])
 
-    def metrics(self, outputs: Tensor, targets: Tensor) -> dict[str, Tensor]:
+    def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
         """loss, and accuracy: the share of images whose largest output is that of their class."""
-        right = outputs.argmax(-1) == targets
-        return {"loss": self.loss(outputs, targets), "accuracy": right.to(outputs.dtype).mean(-1)}
+        right = values(outputs).argmax(-1) == targets
+        return {"loss": self.loss(outputs, targets), "accuracy": right.double().mean(-1)}
 
 
 def permutation(pixels: int) -> np.ndarray:

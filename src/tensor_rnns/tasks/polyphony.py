@@ -7,8 +7,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits
 
+from tensor_rnns.engine import losses
+from tensor_rnns.engine.affine import Affine
 from tensor_rnns.tasks.base import Batch, Task
 
 LOWEST_MIDI, HIGHEST_MIDI = 21, 108
@@ -29,6 +30,7 @@ class Polyphony(Task):
     """
 
     name: ClassVar[str] = "polyphony"
+    lazy: ClassVar[bool] = True
     dataset: Any
     batch_size: int
     bptt: int
@@ -99,12 +101,11 @@ class Polyphony(Task):
         for index in range(self.chunks(split)):
             yield self.chunk(split, index)
 
-    def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
+    def loss(self, outputs: Tensor | Affine, targets: Tensor) -> Tensor:
         """Bernoulli negative log-likelihood of logits, summed over units, mean over frames and streams."""
-        losses = binary_cross_entropy_with_logits(outputs, targets, reduction="none")
-        return losses.sum(-1).mean((0, 2))
+        return losses.bernoulli(outputs, targets, targets[:, 0, :, 0].numel())
 
-    def metrics(self, outputs: Tensor, targets: Tensor) -> dict[str, Tensor]:
+    def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
         """loss and nll, the same number: nats per frame."""
         loss = self.loss(outputs, targets)
         return {"loss": loss, "nll": loss}

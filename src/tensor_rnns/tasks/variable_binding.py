@@ -8,8 +8,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits
 
+from tensor_rnns.engine import losses
+from tensor_rnns.engine.affine import Affine
 from tensor_rnns.experiments.seeds import rng
 from tensor_rnns.tasks.base import Batch, Task
 
@@ -39,6 +40,7 @@ class VariableBinding(Task):
     """
 
     name: ClassVar[str] = "variable_binding"
+    lazy: ClassVar[bool] = True
     length: int
     batch_size: int
     patterns: int = 1
@@ -107,12 +109,11 @@ class VariableBinding(Task):
         for part in range(ITEMS // ITEMS_PER_BATCH):
             yield self.generate(rng(0, SPLITS[split], part), ITEMS_PER_BATCH)
 
-    def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
+    def loss(self, outputs: Tensor | Affine, targets: Tensor) -> Tensor:
         """Cross entropy of logits [T, S, B, D], summed over steps and bits, mean over the batch, [S]."""
-        losses = binary_cross_entropy_with_logits(outputs, targets, reduction="none")
-        return losses.sum((0, -1)).mean(-1)
+        return losses.bernoulli(outputs, targets, targets.shape[-2])
 
-    def metrics(self, outputs: Tensor, targets: Tensor) -> dict[str, Tensor]:
+    def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
         """loss: nats an item."""
         return {"loss": self.loss(outputs, targets)}
 

@@ -159,9 +159,10 @@ def step(learner: Learner, optimiser: optimisers.Optimiser, limit: Tensor | None
     running = state.running
     broken = running & ~torch.isfinite(loss).cpu()
     state.failed_at[broken] = state.update
-    move = optimiser.update(optimisers.clip(gradient, limit), state.optimiser, state.update)
     still = state.running
-    moved = state.parameters - move
+    moved = optimiser.moved(
+        state.parameters, gradient, limit, state.optimiser, state.update, learner.engine.fused
+    )
     learner.constrain(moved)
     if not bool(still.all()):
         moved = torch.where(still.to(learner.device).unsqueeze(1), moved, state.parameters)

@@ -1,12 +1,14 @@
 """A cohort of replicas of one shape: stacked parameters, stacked batches, one loss for each."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from tensor_rnns import engine
+from tensor_rnns.engine import Engine
 from tensor_rnns.experiments import Replica
 from tensor_rnns.experiments.seeds import rng
 from tensor_rnns.models import Model
@@ -56,6 +58,16 @@ class Learner:
                 f"model {self.model.name}: the task {self.task.name} carries a state over batches; allowed "
                 "are shells around a cell"
             )
+
+    @property
+    def engine(self) -> Engine:
+        """The engine of the model; models without a cell run eager."""
+        return getattr(self.model, "engine", engine.find("eager"))
+
+    @property
+    def forward(self) -> Callable:
+        """How the model is run: outputs need not be computed where the task can do without."""
+        return self.model.lazy_forward if self.task.lazy else self.model.forward
 
     @property
     def layout(self) -> Layout:
@@ -118,7 +130,7 @@ class Learner:
         """
         flat = flat.detach().requires_grad_()
         views = self.layout.views(flat)
-        outputs, final = self.model.forward(views, batch.inputs, carried or None, masks)
+        outputs, final = self.forward(views, batch.inputs, carried or None, masks)
         loss = self.task.loss(outputs, batch.targets)
         penalty = self.model.penalty(views)
         objective = loss if penalty is None else loss + penalty
@@ -149,7 +161,7 @@ class Learner:
             views = self.layout.views(flat)
             state = None
             for batch in self.evaluation(split):
-                outputs, final = self.model.forward(views, batch.inputs, state)
+                outputs, final = self.forward(views, batch.inputs, state)
                 state = final if self.task.carries_state else None
                 for name, value in self.task.metrics(outputs, batch.targets).items():
                     totals[name] = totals.get(name, 0) + value.double() * batch.weight

@@ -7,16 +7,20 @@ accumulators start where TensorFlow 0.11 started them when the experiment file s
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
+
+from tensor_rnns.engine.compiled import optimise
 
 
 @dataclass(frozen=True)
 class Optimiser:
     """What all have in common: `rate` [S, 1] and the names of the state tensors, each [S, P]."""
 
+    name: ClassVar[str]
+    states: ClassVar[tuple[str, ...]]
     rate: Tensor
 
     def start(self, parameters: Tensor) -> dict[str, Tensor]:
@@ -27,11 +31,38 @@ class Optimiser:
         """The step to subtract at update `count` (1 is the first); `state` is changed in place."""
         raise NotImplementedError
 
+    def numbers(self, count: int) -> tuple[float, ...]:
+        """What the fused update reads at update `count`, as optimisers.h of the compiled engine names it."""
+        raise NotImplementedError
+
+    def moved(
+        self,
+        parameters: Tensor,
+        gradient: Tensor,
+        limit: Tensor | None,
+        state: dict[str, Tensor],
+        count: int,
+        fused: bool,
+    ) -> Tensor:
+        """The parameters after update `count` with the gradient clipped to `limit`; `state` is changed in
+        place.
+
+        The fused update is one pass of C++; its bits depend on each replica alone.
+        """
+        if fused:
+            states = [state[name] for name in self.states]
+            return optimise.moved(
+                self.name, self.numbers(count), parameters, gradient, states, self.rate, limit
+            )
+        return parameters - self.update(clip(gradient, limit), state, count)
+
 
 @dataclass(frozen=True)
 class Adam(Optimiser):
     """Adam (Kingma and Ba 2015, algorithm 1), dense: the moments of untouched rows decay too."""
 
+    name: ClassVar[str] = "adam"
+    states: ClassVar[tuple[str, ...]] = ("mean", "square")
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
@@ -46,11 +77,16 @@ class Adam(Optimiser):
         v_hat = v / (1 - self.beta2**count)
         return self.rate * m_hat / (v_hat.sqrt() + self.epsilon)
 
+    def numbers(self, count: int) -> tuple[float, ...]:
+        return self.beta1, self.beta2, self.epsilon, 1 - self.beta1**count, 1 - self.beta2**count
+
 
 @dataclass(frozen=True)
 class RMSProp(Optimiser):
     """RMSProp (Tieleman and Hinton 2012); `epsilon_inside` puts epsilon under the root, as TensorFlow did."""
 
+    name: ClassVar[str] = "rmsprop"
+    states: ClassVar[tuple[str, ...]] = ("square", "velocity")
     decay: float = 0.9
     momentum: float = 0.0
     epsilon: float = 1e-10
@@ -68,11 +104,16 @@ class RMSProp(Optimiser):
         root = (v + self.epsilon).sqrt() if self.epsilon_inside else v.sqrt() + self.epsilon
         return state["velocity"].mul_(self.momentum).add_(self.rate * gradient / root)
 
+    def numbers(self, count: int) -> tuple[float, ...]:
+        return self.decay, self.momentum, self.epsilon, float(self.epsilon_inside)
+
 
 @dataclass(frozen=True)
 class SGD(Optimiser):
     """Gradient descent with momentum: v = momentum v + g, step = rate v."""
 
+    name: ClassVar[str] = "sgd"
+    states: ClassVar[tuple[str, ...]] = ("velocity",)
     momentum: float = 0.0
 
     def start(self, parameters: Tensor) -> dict[str, Tensor]:
@@ -81,11 +122,16 @@ class SGD(Optimiser):
     def update(self, gradient: Tensor, state: dict[str, Tensor], count: int) -> Tensor:
         return self.rate * state["velocity"].mul_(self.momentum).add_(gradient)
 
+    def numbers(self, count: int) -> tuple[float, ...]:
+        return (self.momentum,)
+
 
 @dataclass(frozen=True)
 class Adagrad(Optimiser):
     """Adagrad (Duchi et al. 2011): step = rate g / (sqrt(sum of squares) + epsilon)."""
 
+    name: ClassVar[str] = "adagrad"
+    states: ClassVar[tuple[str, ...]] = ("square",)
     epsilon: float = 1e-10
     initial_accumulator: float = 0.1
 
@@ -96,8 +142,11 @@ class Adagrad(Optimiser):
         total = state["square"].addcmul_(gradient, gradient)
         return self.rate * gradient / (total.sqrt() + self.epsilon)
 
+    def numbers(self, count: int) -> tuple[float, ...]:
+        return (self.epsilon,)
 
-OPTIMISERS: dict[str, type[Optimiser]] = {"adam": Adam, "rmsprop": RMSProp, "sgd": SGD, "adagrad": Adagrad}
+
+OPTIMISERS: dict[str, type[Optimiser]] = {kind.name: kind for kind in (Adam, RMSProp, SGD, Adagrad)}
 
 
 def build(name: str, rate: Tensor, options: Mapping[str, Any]) -> Optimiser:

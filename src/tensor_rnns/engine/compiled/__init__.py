@@ -18,7 +18,7 @@ from torch import Tensor
 from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import eager
-from tensor_rnns.engine.compiled import build
+from tensor_rnns.engine.compiled import build, parts
 from tensor_rnns.engine.compiled.emit import REALS, source
 from tensor_rnns.engine.compiled.hoist import Hoisted
 from tensor_rnns.engine.compiled.kernel import Kernel
@@ -156,6 +156,7 @@ def make(cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool) ->
     if device.type != "cpu" or dtype not in REALS:
         raise Unsupported(f"{dtype} on {device.type}")
     program = trace(cell, one_hot)
+    parts.library(dtype)
     library = build.library(source(program, dtype), cell.name)
     kernel = Kernel(library, len(program.inputs), len(program.states))
     return Ready(cell, kernel, program.hoisted, len(program.tables))

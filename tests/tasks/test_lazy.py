@@ -1,0 +1,69 @@
+"""Proves that a task judges outputs that are not made yet as it judges the same numbers."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+
+from tensor_rnns import tasks
+from tensor_rnns.engine.affine import Affine
+from tensor_rnns.tasks import Batch
+
+DRAW = np.random.default_rng(3)
+
+
+def made(facts, **arrays):
+    """A data set whose splits hold the same arrays."""
+    splits = {
+        f"{split}_{name}": array for split in ("train", "valid", "test") for name, array in arrays.items()
+    }
+    return SimpleNamespace(name="made", arrays=splits | {"vocabulary": np.array(list("abcdef"))}, facts=facts)
+
+
+TEXT = made({}, tokens=DRAW.integers(0, 6, 50).astype(np.uint8))
+IMAGES = made(
+    {"classes": 4}, images=DRAW.integers(0, 256, (20, 3, 5), dtype=np.uint8), labels=DRAW.integers(0, 4, 20)
+)
+ROLLS = made(
+    {"low": 21, "high": 108},
+    roll=DRAW.integers(0, 2, (30, 88), dtype=np.uint8),
+    lengths=np.array([18, 12]),
+)
+GIVEN = {
+    "addition": ({"length": 30}, None),
+    "variable_binding": ({"length": 30}, None),
+    "words": ({"bptt": 4}, TEXT),
+    "characters": ({"bptt": 4}, TEXT),
+    "pixels": ({}, IMAGES),
+    "polyphony": ({"bptt": 5}, ROLLS),
+}
+
+
+def test_every_task_that_can_is_here():
+    assert {name for name, kind in tasks.names().items() if kind.lazy} == set(GIVEN)
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_losses_and_metrics(name):
+    """Loss, its gradient and every metric in float64, of two replicas with outputs far from zero."""
+    options, data = GIVEN[name]
+    task = tasks.build({"task": {"name": name} | options, "training": {"batch": 3}}, data)
+    batch = Batch.stack([task.batch(seed, 0) for seed in (1, 2)])
+    targets = torch.from_numpy(batch.targets)
+    targets = targets.double() if targets.is_floating_point() else targets.long()
+    lead = targets.shape[:-1] if targets.is_floating_point() else targets.shape
+    generator = torch.Generator().manual_seed(7)
+    x = torch.randn(*lead, 5, generator=generator, dtype=torch.float64)
+    weight = torch.randn(2, 5, task.outputs, generator=generator, dtype=torch.float64, requires_grad=True)
+    for outputs in (Affine(x, weight), Affine(x, weight, torch.ones(2, 1, task.outputs).double())):
+        plain = x @ weight if outputs.bias is None else x @ weight + outputs.bias
+        pairs = [(task.loss(outputs, targets), task.loss(plain, targets))]
+        found, expected = task.metrics(outputs, targets), task.metrics(plain, targets)
+        assert list(found) == list(expected)
+        pairs += [(found[key], expected[key]) for key in found]
+        for one, other in pairs:
+            assert one.shape == (2,)
+            torch.testing.assert_close(one, other, rtol=1e-13, atol=0)
+        ours, theirs = (torch.autograd.grad(loss.sum(), weight)[0] for loss in pairs[0])
+        torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-14)
