@@ -7,7 +7,7 @@ accumulators start where TensorFlow 0.11 started them when the experiment file s
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -19,8 +19,6 @@ from tensor_rnns.engine.compiled import optimise
 class Optimiser:
     """What all have in common: `rate` [S, 1] and the names of the state tensors, each [S, P]."""
 
-    name: ClassVar[str]
-    states: ClassVar[tuple[str, ...]]
     rate: Tensor
 
     def start(self, parameters: Tensor) -> dict[str, Tensor]:
@@ -31,8 +29,9 @@ class Optimiser:
         """The step to subtract at update `count` (1 is the first); `state` is changed in place."""
         raise NotImplementedError
 
-    def numbers(self, count: int) -> tuple[float, ...]:
-        """What the fused update reads at update `count`, as optimisers.h of the compiled engine names it."""
+    def rule(self, count: int) -> tuple[str, tuple[str, ...], tuple[float, ...]]:
+        """What the fused update is at `count`: its name, its states and its numbers, as optimisers.h of the
+        compiled engine orders them."""
         raise NotImplementedError
 
     def moved(
@@ -44,16 +43,14 @@ class Optimiser:
         count: int,
         fused: bool,
     ) -> Tensor:
-        """The parameters after update `count` with the gradient clipped to `limit`; `state` is changed in
-        place.
+        """The parameters after update `count` by the clipped gradient; `state` is changed in place.
 
         The fused update is one pass of C++; its bits depend on each replica alone.
         """
         if fused:
-            states = [state[name] for name in self.states]
-            return optimise.moved(
-                self.name, self.numbers(count), parameters, gradient, states, self.rate, limit
-            )
+            name, states, numbers = self.rule(count)
+            found = [state[one] for one in states]
+            return optimise.moved(name, numbers, parameters, gradient, found, self.rate, limit)
         return parameters - self.update(clip(gradient, limit), state, count)
 
 
@@ -61,8 +58,6 @@ class Optimiser:
 class Adam(Optimiser):
     """Adam (Kingma and Ba 2015, algorithm 1), dense: the moments of untouched rows decay too."""
 
-    name: ClassVar[str] = "adam"
-    states: ClassVar[tuple[str, ...]] = ("mean", "square")
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
@@ -77,16 +72,15 @@ class Adam(Optimiser):
         v_hat = v / (1 - self.beta2**count)
         return self.rate * m_hat / (v_hat.sqrt() + self.epsilon)
 
-    def numbers(self, count: int) -> tuple[float, ...]:
-        return self.beta1, self.beta2, self.epsilon, 1 - self.beta1**count, 1 - self.beta2**count
+    def rule(self, count: int) -> tuple[str, tuple[str, ...], tuple[float, ...]]:
+        numbers = (self.beta1, self.beta2, self.epsilon, 1 - self.beta1**count, 1 - self.beta2**count)
+        return "adam", ("mean", "square"), numbers
 
 
 @dataclass(frozen=True)
 class RMSProp(Optimiser):
     """RMSProp (Tieleman and Hinton 2012); `epsilon_inside` puts epsilon under the root, as TensorFlow did."""
 
-    name: ClassVar[str] = "rmsprop"
-    states: ClassVar[tuple[str, ...]] = ("square", "velocity")
     decay: float = 0.9
     momentum: float = 0.0
     epsilon: float = 1e-10
@@ -104,16 +98,15 @@ class RMSProp(Optimiser):
         root = (v + self.epsilon).sqrt() if self.epsilon_inside else v.sqrt() + self.epsilon
         return state["velocity"].mul_(self.momentum).add_(self.rate * gradient / root)
 
-    def numbers(self, count: int) -> tuple[float, ...]:
-        return self.decay, self.momentum, self.epsilon, float(self.epsilon_inside)
+    def rule(self, count: int) -> tuple[str, tuple[str, ...], tuple[float, ...]]:
+        numbers = (self.decay, self.momentum, self.epsilon, float(self.epsilon_inside))
+        return "rmsprop", ("square", "velocity"), numbers
 
 
 @dataclass(frozen=True)
 class SGD(Optimiser):
     """Gradient descent with momentum: v = momentum v + g, step = rate v."""
 
-    name: ClassVar[str] = "sgd"
-    states: ClassVar[tuple[str, ...]] = ("velocity",)
     momentum: float = 0.0
 
     def start(self, parameters: Tensor) -> dict[str, Tensor]:
@@ -122,16 +115,14 @@ class SGD(Optimiser):
     def update(self, gradient: Tensor, state: dict[str, Tensor], count: int) -> Tensor:
         return self.rate * state["velocity"].mul_(self.momentum).add_(gradient)
 
-    def numbers(self, count: int) -> tuple[float, ...]:
-        return (self.momentum,)
+    def rule(self, count: int) -> tuple[str, tuple[str, ...], tuple[float, ...]]:
+        return "sgd", ("velocity",), (self.momentum,)
 
 
 @dataclass(frozen=True)
 class Adagrad(Optimiser):
     """Adagrad (Duchi et al. 2011): step = rate g / (sqrt(sum of squares) + epsilon)."""
 
-    name: ClassVar[str] = "adagrad"
-    states: ClassVar[tuple[str, ...]] = ("square",)
     epsilon: float = 1e-10
     initial_accumulator: float = 0.1
 
@@ -142,11 +133,11 @@ class Adagrad(Optimiser):
         total = state["square"].addcmul_(gradient, gradient)
         return self.rate * gradient / (total.sqrt() + self.epsilon)
 
-    def numbers(self, count: int) -> tuple[float, ...]:
-        return (self.epsilon,)
+    def rule(self, count: int) -> tuple[str, tuple[str, ...], tuple[float, ...]]:
+        return "adagrad", ("square",), (self.epsilon,)
 
 
-OPTIMISERS: dict[str, type[Optimiser]] = {kind.name: kind for kind in (Adam, RMSProp, SGD, Adagrad)}
+OPTIMISERS: dict[str, type[Optimiser]] = {"adam": Adam, "rmsprop": RMSProp, "sgd": SGD, "adagrad": Adagrad}
 
 
 def build(name: str, rate: Tensor, options: Mapping[str, Any]) -> Optimiser:
