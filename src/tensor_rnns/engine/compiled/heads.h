@@ -194,7 +194,7 @@ template <int N> struct Group {
       const long c = head.classes[place[r]];
       chosen[r] = y[c / PANEL * size + r * PANEL + c % PANEL];
       real m = most[r * LANES];
-      for (int j = 1; j < LANES; ++j) m = most[r * LANES + j] > m || most[r * LANES + j] != most[r * LANES + j] ? most[r * LANES + j] : m;
+      for (long i = r * LANES + 1; i < (r + 1) * LANES; ++i) m = most[i] > m || most[i] != most[i] ? most[i] : m;
       store(most + r * LANES, splat<Vector>(m));
     }
     for (long p = 0; p < shape.panels; ++p)
@@ -255,7 +255,9 @@ extern "C" void head_run(const Head* given) {
   const Head& head = *given;
   const Shape shape(head);
   const long room = rounded(shape.arena(head.kind), LANES);
-  in_parallel(head.replicas * shape.groups, head.threads, [&](long item, long thread) {
+  const bool small = head.replicas * shape.rows * head.inputs * head.outputs < 1 << 18;  // not worth a thread
+  const long threads = small ? 1 : head.threads;
+  in_parallel(head.replicas * shape.groups, threads, [&](long item, long thread) {
     real* const arena = head.arena + thread * room;
     if (shape.panel == LANES) Group<1>(head, shape, item, arena).work();
     if (shape.panel == 2 * LANES) Group<2>(head, shape, item, arena).work();
@@ -267,12 +269,12 @@ extern "C" void head_run(const Head* given) {
     head.loss[s] = real(loss * head.scale);
   }
   if (!head.gradients) return;
-  in_parallel(head.replicas * (head.inputs + 1), head.replicas * shape.partial() > 1 << 16 ? head.threads : 1,
-              [&](long item, long) {
+  in_parallel(head.replicas * (head.inputs + 1), threads, [&](long item, long) {
     const long s = item / (head.inputs + 1), k = item % (head.inputs + 1);
     const bool bias = k == head.inputs;
     if (bias && !head.bias_gradient) return;
-    real* out = bias ? head.bias_gradient + s * head.outputs : head.weight_gradient + (s * head.inputs + k) * head.outputs;
+    real* const matrix = head.weight_gradient + (s * head.inputs + k) * head.outputs;
+    real* const out = bias ? head.bias_gradient + s * head.outputs : matrix;
     const real* from = head.partial + s * shape.groups * shape.partial() + (bias ? shape.deep : k) * shape.wide;
     std::memcpy(out, from, head.outputs * sizeof(real));
     for (long i = 1; i < shape.groups; ++i)

@@ -23,7 +23,8 @@ using Free = real __attribute__((vector_size(NATIVE), may_alias, aligned(sizeof(
 static INLINE wide_vector read(const real* p) { return (wide_vector) * (const Free*)p; }
 static INLINE void write(real* p, wide_vector x) { *(Free*)p = (Free)x; }
 
-template <int RULE> static INLINE wide_vector step_of(const Update& update, wide_vector g, real* first, real* second, real rate) {
+template <int RULE>
+static INLINE wide_vector step_of(const Update& update, wide_vector g, real* first, real* second, real rate) {
   using Vec = wide_vector;
   const double* n = update.numbers;
   Vec a = read(first);

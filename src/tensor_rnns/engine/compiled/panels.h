@@ -28,7 +28,8 @@ static INLINE void rows_tile(long K, const real* const* a, const real* b, long b
 
 // c[i] (+)= sum over k < K of a[k][i] b[k], for M entries of each row of a.
 template <int M, int N, bool ONTO>
-static INLINE void columns_tile(long K, const real* const* a, long i0, const real* b, long b_row, real* c, long c_row) {
+static INLINE void columns_tile(long K, const real* const* a, long i0, const real* b, long b_row, real* c,
+                                long c_row) {
   Vector sum[M][N];
   UNROLL for (int i = 0; i < M; ++i)
     UNROLL for (int n = 0; n < N; ++n) sum[i][n] = ONTO ? load(c + i * c_row + n * LANES) : Vector{};
@@ -60,7 +61,8 @@ static void rows_product(long m, long K, const real* const* a, const real* b, lo
 }
 
 template <int M, int N, bool ONTO>
-static void rest_of_columns(long m, long K, const real* const* a, long i, const real* b, long b_row, real* c, long c_row) {
+static void rest_of_columns(long m, long K, const real* const* a, long i, const real* b, long b_row, real* c,
+                            long c_row) {
   if constexpr (M > 0) {
     if (m == M) return columns_tile<M, N, ONTO>(K, a, i, b, b_row, c, c_row);
     rest_of_columns<M - 1, N, ONTO>(m, K, a, i, b, b_row, c, c_row);
@@ -78,7 +80,8 @@ static void columns_product(long m, long K, const real* const* a, const real* b,
 
 // rows_product against a matrix of `count` vectors, panel by panel.
 template <bool ONTO>
-static void wide_product(long m, long K, const real* const* a, const real* b, long b_row, long count, real* c, long c_row) {
+static void wide_product(long m, long K, const real* const* a, const real* b, long b_row, long count, real* c,
+                         long c_row) {
   long n = 0;
   for (; n + 3 <= count; n += 3) rows_product<3, ONTO>(m, K, a, b + n * LANES, b_row, c + n * LANES, c_row);
   if (count - n == 2) rows_product<2, ONTO>(m, K, a, b + n * LANES, b_row, c + n * LANES, c_row);
