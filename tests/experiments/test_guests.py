@@ -83,6 +83,26 @@ def test_the_width_is_the_widest_within_the_budget(files, name):
     assert isinstance(models.build(settings, 2, 1).cell, cells.Cell)
 
 
+def test_the_budget_is_of_the_same_curve(files):
+    """A width that conditions and scales give the first cell decides the guest's; other cells' fields and
+    searched fields are not the guest's."""
+    text = EXPERIMENT.replace("hidden: 9, rank: 4, label", "label") + (
+        "conditions:\n"
+        "  short: {cell.hidden: 6, per: {tgu: {cell.rank: 3}}}\n"
+        "  long: {cell.hidden: 10, cell.rank: 5}\n"
+        "search: {grid: {training.learning_rate: [0.1, 0.2], cell.rank: [1, 2]}}\n"
+    )
+    (files / "papers" / "made2000" / "made.yaml").write_text(text)
+    found = joined(files).replicas("smoke", "embedded", "search")
+    guest = {(r.condition, r.variant): r for r in found if r.option == "main" and guests.is_guest(r.variant)}
+    like = {name: r.settings["cell"]["budget"] for (name, variant), r in guest.items() if "leaky" in variant}
+    assert like == {
+        "short": {"name": "tgu", "hidden": 6, "rank": 3}, "long": {"name": "tgu", "hidden": 10, "rank": 5},
+    }  # fmt: skip
+    assert all(set(r.settings["cell"]) == {"name", "file", "budget"} for r in guest.values())
+    assert {r.searched_keys for r in guest.values()} == {("training.learning_rate",)}
+
+
 def test_the_code_of_a_guest_counts(files):
     """A changed formula changes the digest of the guest and of nothing else; a comment changes none."""
 

@@ -58,19 +58,16 @@ def join(content: Mapping[str, Any], found: Mapping[str, Word]) -> dict[str, Any
     """
     content = copy.deepcopy(dict(content))
     own = dict(content.get("variants") or {})
-    with_cell = [block for block in own.values() if "cell" in block]
-    if content.get("kind") != "train" or not with_cell or not found:
+    first = next((variant for variant, block in own.items() if "cell" in block), None)
+    if content.get("kind") != "train" or first is None or not found:
         return content
-    first = with_cell[0]
-    budget = {key: value for key, value in first.items() if "." not in key and key != "label"}
-    dotted = {key: value for key, value in first.items() if "." in key}
+    dotted = {key: value for key, value in own[first].items() if "." in key and not key.startswith("cell.")}
     names = [PREFIX + name for name in found]
     content["variants"] = own | {
-        PREFIX + name: {"cell": name, "file": str(word.path), "budget": {"name": budget["cell"]} | {
-            key: value for key, value in budget.items() if key != "cell"
-        }, "label": f"{name} (guest)"} | dotted
+        PREFIX + name: dotted
+        | {"cell": name, "file": str(word.path), "budget": first, "label": f"{name} (guest)"}
         for name, word in found.items()
-    }  # fmt: skip
+    }
     for option in (content.get("options") or {}).values():
         if "variants" not in option and any(key.startswith("cell.") for key in option.get("set") or {}):
             option["variants"] = list(own)

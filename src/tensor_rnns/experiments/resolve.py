@@ -88,7 +88,11 @@ def settings_of(
     experiment: ExperimentFile, scale: str, data: str, condition: str, variant: str, option: str
 ) -> dict[str, Any]:
     """The resolved settings of one curve before any search: file, condition, variant, option, scale, in this
-    order."""
+    order.
+
+    What is said of cells is not of guests: the block of one has as `budget` the cell of the variant that it
+    is to equal in parameters, resolved for the same curve.
+    """
     settings: dict[str, Any] = {
         "task": copy.deepcopy(experiment.task),
         "model": copy.deepcopy(experiment.model),
@@ -116,6 +120,9 @@ def settings_of(
     ):
         for key, value in keys.items():
             put(settings, key, value)
+    if "budget" in block:
+        like = settings_of(experiment, scale, data, condition, block["budget"], option)
+        settings["cell"] = {key: settings["cell"][key] for key in ("name", "file")} | {"budget": like["cell"]}
     settings["dataset"] = (dataset["real"] if data == "real" else dataset["stand_in"]) if dataset else None
     return settings
 
@@ -125,7 +132,7 @@ def grid(
 ) -> dict[str, list]:
     """The grid of one curve: {dotted key, or several joined by commas: values}; {} where nothing is searched.
 
-    A key that the option fixes for this curve is not searched.
+    A key that the option fixes for this curve is not searched, nor are fields of cells for a guest.
     """
     if not experiment.search or experiment.scale_block(scale).get("search") == "none":
         return {}
@@ -135,6 +142,8 @@ def grid(
         if fnmatchcase(variant, pattern):
             keys |= more
     fixed = option_keys(experiment, condition, variant, option)
+    if "budget" in experiment.variants[variant]:
+        keys = {key: values for key, values in keys.items() if "cell." not in key}
     return {key: values for key, values in keys.items() if not set(key.split(",")) & fixed.keys()}
 
 
