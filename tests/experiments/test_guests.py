@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tensor_rnns import cells, models
+from tensor_rnns import cells, models, tasks
 from tensor_rnns.experiments import Catalogue, guests
 from tensor_rnns.experiments.vocabulary import code_of
 
@@ -101,6 +101,24 @@ def test_the_budget_is_of_the_same_curve(files):
     }  # fmt: skip
     assert all(set(r.settings["cell"]) == {"name", "file", "budget"} for r in guest.values())
     assert {r.searched_keys for r in guest.values()} == {("training.learning_rate",)}
+
+
+@pytest.mark.parametrize("scale", ["smoke", "laptop", "paper"])
+def test_a_guest_can_be_built_for_every_curve_of_the_project(scale):
+    """Whatever conditions, options and scales set, its width is solved and lies within the budget."""
+    catalogue = Catalogue.load(DOCS.parent / "workflow" / "papers", None, [DOCS / "my_cell.py"])
+    seen = {}
+    for experiment in catalogue.experiments.values():
+        for replica in experiment.replicas(scale, "real", "final"):
+            if guests.is_guest(replica.variant):
+                seen[replica.protocol] = replica.settings
+    assert len(seen) >= 8
+    for settings in seen.values():
+        symbols = tasks.names()[settings["task"]["name"]].symbols
+        like = models.build({**settings, "cell": settings["cell"]["budget"]}, 7, 5, symbols=symbols)
+        fitted = models.fitted(settings, 7, 5, symbols)
+        assert fitted["cell"]["hidden"] > 1
+        assert models.build(fitted, 7, 5, symbols=symbols).parameter_count() <= like.parameter_count()
 
 
 def test_the_code_of_a_guest_counts(files):
