@@ -38,4 +38,4 @@ def quarters(path: Path) -> np.ndarray | None:
     parts = musicxml.score(path).findall("part")
     if len(parts) != PARTS:
         return None
-    return sampled([musicxml.notes(part) for part in parts], str(path))
+    return sampled(musicxml.aligned(parts), str(path))

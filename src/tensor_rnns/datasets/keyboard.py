@@ -43,4 +43,4 @@ def read() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 def eighths(path: Path) -> np.ndarray:
     """The roll of the last part of a score, uint8 [steps, 88]. ValueError for a score without parts."""
     parts = musicxml.score(path).findall("part")
-    return sampled([musicxml.notes(part) for part in parts[-1:]], str(path), EIGHTHS)
+    return sampled(musicxml.aligned(parts[-1:]), str(path), EIGHTHS)

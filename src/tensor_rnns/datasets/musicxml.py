@@ -1,7 +1,10 @@
 """Scores in MusicXML 1 to 4 (score-partwise), plain or zipped, as sounding notes in quarter notes of time."""
 
 import zipfile
+from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
+from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
@@ -33,17 +36,39 @@ def score(path: Path) -> ElementTree.Element:
     return root
 
 
-def notes(part: ElementTree.Element) -> tuple[list[Note], Fraction]:
-    """The notes of one part, and its length in quarter notes.
+def aligned(parts: Sequence[ElementTree.Element]) -> list[tuple[list[Note], Fraction]]:
+    """The notes of each part of a score, and the length of the score in quarter notes.
 
-    Measures follow each other, each as long as the furthest point reached in it. backup and forward move
-    the point of writing; a note marked chord starts with the note before it; grace notes have no duration
-    and are left out.
+    Measures follow each other, and begin together in all parts. A measure is as long as in most parts, the
+    longest of equals; what sounds in a part beyond that is cut. Scores have measures that are too full or not
+    full in one part, and measure by measure the parts stay together all the same.
     """
-    found: list[Note] = []
-    begin, divisions = Fraction(0), 1
+    voices: list[list[Note]] = [[] for _ in parts]
+    begin = Fraction(0)
+    for same in zip_longest(*map(measures, parts), fillvalue=([], Fraction(0))):
+        counts = Counter(length for _, length in same)
+        length = max(counts, key=lambda one: (counts[one], one))
+        for voice, (sounding, _) in zip(voices, same, strict=True):
+            voice += [
+                Note(begin + note.start, begin + min(note.stop, length), note.pitch)
+                for note in sounding
+                if note.start < length
+            ]
+        begin += length
+    return [(voice, begin) for voice in voices]
+
+
+def measures(part: ElementTree.Element) -> list[tuple[list[Note], Fraction]]:
+    """The notes of each measure of a part, counted from its begin, and its length: the furthest point.
+
+    backup and forward move the point of writing; a note marked chord starts with the note before it and does
+    not move the point; grace notes have no duration and are left out.
+    """
+    found: list[tuple[list[Note], Fraction]] = []
+    divisions = 1
     for measure in part.iter("measure"):
-        now = reached = last = begin
+        sounding: list[Note] = []
+        now = reached = start = Fraction(0)
         for element in measure:
             if element.tag == "attributes":
                 divisions = int(element.findtext("divisions", str(divisions)))
@@ -53,13 +78,13 @@ def notes(part: ElementTree.Element) -> tuple[list[Note], Fraction]:
             elif element.tag == "forward":
                 now += length
             elif element.tag == "note" and element.find("grace") is None:
-                start = last if element.find("chord") is not None else now
+                if element.find("chord") is None:
+                    start, now = now, now + length
                 if element.find("pitch") is not None:
-                    found.append(Note(start, start + length, midi(element.find("pitch"))))
-                last, now = start, max(now, start + length)
+                    sounding.append(Note(start, start + length, midi(element.find("pitch"))))
             reached = max(reached, now)
-        begin = reached
-    return found, begin
+        found.append((sounding, reached))
+    return found
 
 
 def midi(pitch: ElementTree.Element) -> int:

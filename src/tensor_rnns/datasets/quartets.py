@@ -32,4 +32,4 @@ def eighths(path: Path) -> np.ndarray:
     parts = musicxml.score(path).findall("part")
     if len(parts) != PARTS:
         raise ValueError(f"{path}: {len(parts)} parts; {PARTS} are expected")
-    return sampled([musicxml.notes(part) for part in parts], str(path), EIGHTHS)
+    return sampled(musicxml.aligned(parts), str(path), EIGHTHS)
