@@ -87,6 +87,21 @@ def test_loss_and_error():
     assert task(reduction="sum").metrics(outputs, targets)["error"].tolist() == (sums / 12).tolist()
 
 
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+def test_the_loss_of_a_split_is_that_of_a_training_batch(reduction):
+    """Where every pixel is off by 2, whatever the number of pairs; and the metric is the objective there."""
+    made = task(reduction=reduction)
+    targets = torch.zeros(2, BATCH, made.outputs, dtype=torch.float64)
+    objective = made.loss(targets + 2, targets)
+    for pairs in (BATCH, 1, 4 * BATCH):
+        found = made.metrics(torch.full((2, pairs, made.outputs), 2.0), torch.zeros(2, pairs, made.outputs))
+        assert found["loss"].tolist() == objective.tolist()
+        assert found["error"].tolist() == [4, 4]
+    constant = torch.from_numpy(made.images.mean((0, 1))).double()
+    everything = torch.from_numpy(made.images).double().flatten(0, 1)[None]
+    assert float(made.metrics(constant, everything)["loss"]) == pytest.approx(made.baseline, rel=1e-6)
+
+
 def test_the_baseline_is_the_error_of_the_mean_image():
     made = task()
     constant = np.broadcast_to(made.images.mean((0, 1)), made.images.shape)

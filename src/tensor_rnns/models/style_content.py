@@ -1,5 +1,6 @@
 """An image as the bilinear product of a style and a content: mathews2016 section 3.4.5."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -46,8 +47,10 @@ class StyleContent(Model):
         super().__post_init__()
         if not self.symbols:
             raise ValueError(f"model {self.name}: numbers as inputs given; allowed: two symbols an item")
-        if self.l2 < 0:
-            raise ValueError(f"model {self.name}: l2 = {self.l2} given; allowed: at least 0")
+        if not (math.isfinite(self.l2) and self.l2 >= 0):
+            raise ValueError(
+                f"model {self.name}: l2 = {self.l2} given; allowed: a finite number of at least 0"
+            )
 
     @property
     def tensor(self) -> bilinear.Form:

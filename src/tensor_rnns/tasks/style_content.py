@@ -29,8 +29,9 @@ class StyleContent(Task):
     out of that epoch.
 
     The loss is the squared error, its mean over batch and pixels; with `reduction: sum` it is summed over
-    both. The metric `error` is always the mean. The best constant answer is the mean image of all pairs; it
-    scores the variance over pairs, in the mean over pixels.
+    both. The metric `error` is always the mean, and the metric `loss` the loss of as many pairs as a training
+    batch has, so that splits, training and `baseline` compare. The best constant answer is the mean image of
+    all pairs; it scores the variance over pairs, in the mean over pixels.
     """
 
     name: ClassVar[str] = "style_content"
@@ -72,7 +73,12 @@ class StyleContent(Task):
     def baseline(self) -> float:
         """What the mean image of all pairs scores."""
         error = float(self.images.var((0, 1), dtype=np.float64).mean())
-        return error if self.reduction == "mean" else error * self.batch_size * self.outputs
+        return error * self.summed
+
+    @property
+    def summed(self) -> int:
+        """How many means the loss of a training batch is: 1, or one for each of its pixels."""
+        return 1 if self.reduction == "mean" else self.batch_size * self.outputs
 
     @property
     def updates_per_epoch(self) -> int:
@@ -115,8 +121,10 @@ class StyleContent(Task):
         return errors.mean((-2, -1)) if self.reduction == "mean" else errors.sum((-2, -1))
 
     def metrics(self, outputs: Tensor, targets: Tensor) -> dict[str, Tensor]:
-        """loss, and error: the squared error in the mean over pairs and pixels."""
-        return {"loss": self.loss(outputs, targets), "error": (outputs - targets).square().mean((-2, -1))}
+        """error: the squared error in the mean over pairs and pixels; loss: that of a training batch with
+        this error."""
+        error = (outputs - targets).square().mean((-2, -1))
+        return {"loss": error * self.summed, "error": error}
 
 
 def held_out(styles: int, letters: int, rule: str, generator: np.random.Generator) -> np.ndarray:
