@@ -108,6 +108,11 @@ def shut(*values: float) -> dict:
     return {"cell__W_i": 0.0, "cell__U_i": 0.0, "cell__b_i": [list(values)]}
 
 
+def test_an_lstm_without_an_input_gate_has_the_other_two():
+    one = trained(LSTM | {"input_gate": False}, layers=1)
+    assert gate_saturation.probe(one, WHOLE)[0].keys() == {"forget-1", "output-1"}
+
+
 def test_shares_are_counted_by_unit():
     """Logits -3, 0 and 3 are a gate below 0.1, between and above 0.9 at every step."""
     arrays, rows = gate_saturation.probe(trained(layers=1, **shut(-3, 0, 3)), WHOLE)
@@ -171,11 +176,14 @@ def test_a_low_temperature_takes_the_likeliest_symbol_of_the_nets_own_state():
 
 
 def test_words_are_split_at_white_space_and_looked_up():
+    """The first and the last may be parts of words, so they are not looked up."""
     bias = {"read_out__W": 0.0, "read_out__b": [[-50.0, 0.0, -50.0, 0.0, -50.0]]}
     found = numbers(sample_text.probe(trained(**bias), DRAW | {"length": 300})[1])
     text = sample_text.probe(trained(**bias), DRAW | {"length": 300})[0]["sample"]
     train = set("".join(SYMBOLS[trained().task.tokens("train")]).split())
-    words = [word for one in text for word in one.split()]
+    words = [word for one in text for word in one.split()[1:-1]]
+    whole = [word for one in text for word in one.split()]
+    assert np.mean([word in train for word in whole]) != np.mean([word in train for word in words])
     assert 0 < np.mean([word in train for word in words]) < 1
     np.testing.assert_allclose(found["sample", "known"], [np.mean([word in train for word in words])])
 

@@ -83,13 +83,27 @@ def test_units_lie_on_their_keys(end, unit, note):
 
 @pytest.mark.parametrize(("end", "units"), [("separate", 5), ("overlap", 4)])
 def test_an_end_is_no_note(end, units):
-    """The last unit alone ends a piece: nothing sounds there."""
+    """The last unit alone ends a piece: nothing sounds there, and it is no step of silence."""
     bias = {f"u{u}": 60.0 if u == units - 1 else -60.0 for u in range(units)}
     arrays, rows = sample_roll.probe(trained(end, **bias), ARGUMENTS)
     assert arrays["ends"].tolist() == [1] * STEPS
     assert arrays["sample"].sum() == 0
     found = {row["name"]: row["value"] for row in rows if row["item"] == "sample"}
-    assert (found["ends"], found["silent"], found["notes_a_step"]) == (STEPS, 1, 0)
+    assert found == dict.fromkeys(sample_roll.STATISTICS, 0) | {"ends": STEPS}
+
+
+def test_frames_that_end_a_piece_are_left_out_of_the_statistics():
+    """One note sounds in every frame but those: nothing is silent."""
+    arrays, rows = sample_roll.probe(trained(u0=60.0, u1=-60.0, u2=-60.0, u3=-60.0, u4=0.0), ARGUMENTS)
+    found = {row["name"]: row["value"] for row in rows if row["item"] == "sample"}
+    assert 0 < found["ends"] < STEPS
+    assert found == {
+        "notes_a_step": 1,
+        "silent": 0,
+        "repeated": 1,
+        "longest_chord": 1,
+        "ends": arrays["ends"].sum(),
+    }
 
 
 def test_statistics_by_hand():
@@ -97,6 +111,8 @@ def test_statistics_by_hand():
     assert sample_roll.statistics(roll) == {
         "notes_a_step": 1.6, "silent": 0.2, "repeated": 0.25, "longest_chord": 3
     }  # fmt: skip
+    one = {"notes_a_step": 2, "silent": 0, "repeated": 0, "longest_chord": 2}
+    assert sample_roll.statistics(roll[:1]) == one
     rows = sample_roll.probe(trained(), ARGUMENTS)[1]
     assert {row["name"]: row["value"] for row in rows if row["item"] == "training"}["notes_a_step"] == 1
 

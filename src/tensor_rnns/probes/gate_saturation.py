@@ -87,10 +87,12 @@ def over_layers(trained: Trained, inputs: Tensor) -> Iterator[dict[str, Tensor]]
 
 
 def gates_of(cell: Cell, p: Mapping[str, Tensor], x: Any, before: Tensor) -> dict[str, Tensor]:
-    """Every gate of a cell from its input and the output one step before."""
+    """Every gate that a cell has, from its input and the output one step before."""
     if cell.name in LETTERS:
         found = {}
         for name, letter in LETTERS[cell.name].items():
+            if f"W_{letter}" not in p:
+                continue
             bias = p[f"b_{letter}"] + (getattr(cell, "forget_bias", 0.0) if letter == "f" else 0.0)
             found[name] = torch.sigmoid(x @ p[f"W_{letter}"] + before @ p[f"U_{letter}"] + bias)
         return found

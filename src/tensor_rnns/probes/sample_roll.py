@@ -11,6 +11,7 @@ from tensor_rnns.probes.trained import Trained
 from tensor_rnns.tasks.polyphony import HIGHEST_MIDI, LOWEST_MIDI, Polyphony, units
 
 NOTES = HIGHEST_MIDI - LOWEST_MIDI + 1
+STATISTICS = ("notes_a_step", "silent", "repeated", "longest_chord")
 
 
 def probe(
@@ -24,8 +25,8 @@ def probe(
     [steps, 88], `ends` uint8 [steps], 1 where the piece ended, and `training`, the first training piece up to
     `steps`. Where the lowest note shares the unit of the end, a frame with that unit alone is an end. Rows of
     the items `sample` and `training` (all frames of the training pieces): notes_a_step, silent (share of
-    steps without a note), repeated (share of steps equal to the one before), longest_chord; of `sample` also
-    ends.
+    steps without a note), repeated (share of steps equal to the one before), longest_chord; in the sample
+    frames that end a piece are no steps. Of `sample` also ends, their number.
     ValueError for another task, or without `steps` and `seed`.
     """
     task = trained.task
@@ -46,7 +47,7 @@ def probe(
     probability[:, columns] = chances[:, unit]
     pieces = task.dataset.arrays
     training = pieces["train_roll"][: min(len(frames), pieces["train_lengths"][0])]
-    found = {"sample": statistics(sample) | {"ends": float(over.sum())},
+    found = {"sample": statistics(sample[~over]) | {"ends": float(over.sum())},
              "training": statistics(pieces["train_roll"])}  # fmt: skip
     rows = [{"item": item, "name": name, "index": 0, "value": value}
             for item, numbers in found.items() for name, value in numbers.items()]  # fmt: skip
@@ -70,11 +71,10 @@ def drawn(trained: Trained, steps: int, generator: np.random.Generator) -> tuple
 
 
 def statistics(roll: np.ndarray) -> dict[str, float]:
-    """What a roll [steps, notes] is like."""
+    """What a roll [steps, notes] is like; zeros where it has no steps."""
+    if len(roll) == 0:
+        return dict.fromkeys(STATISTICS, 0.0)
     notes = roll.sum(1)
-    return {
-        "notes_a_step": float(notes.mean()),
-        "silent": float((notes == 0).mean()),
-        "repeated": float((roll[1:] == roll[:-1]).all(1).mean()),
-        "longest_chord": float(notes.max()),
-    }
+    repeated = (roll[1:] == roll[:-1]).all(1).mean() if len(roll) > 1 else 0.0
+    found = (notes.mean(), (notes == 0).mean(), repeated, notes.max())
+    return dict(zip(STATISTICS, map(float, found), strict=True))

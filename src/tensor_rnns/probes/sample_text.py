@@ -24,7 +24,8 @@ def probe(
     sample. Arrays of texts [samples]: `prompt`, what was read, `sample`, what was drawn, and `text`, the one
     after the other. Rows of the item `sample`: nats, the mean of -log of the probability (at temperature 1)
     of what was drawn; repeated, the share of drawn symbols equal to the one before; known, the share of drawn
-    words, split at white space, that the training split has.
+    words, split at white space, that the training split has; among characters the first and the last of a
+    text are left out, which may be parts of words.
     ValueError for another task or other arguments.
     """
     task = trained.task
@@ -51,7 +52,8 @@ def probe(
         name: np.array([spelt(vocabulary, one, between) for one in parts]) for name, parts in columns.items()
     }
     words = set(spelt(vocabulary, task.tokens("train"), between).split())
-    found = [word for one in arrays["sample"] for word in one.split()]
+    cut = slice(None) if between else slice(1, -1)
+    found = [word for one in arrays["sample"] for word in one.split()[cut]]
     numbers = {
         "nats": float(nats.mean()),
         "repeated": float((symbols[1:] == symbols[:-1]).mean()) if len(symbols) > 1 else 0.0,
