@@ -12,14 +12,14 @@ TASK = {"name": "addition", "length": 9}
 KEPT = 0.99
 
 
-def adding(net):
+def adding(net, **options):
     """Unit 1 of three adds 0.01 of each marked value, unit 0 sees the markers alone, unit 2 nothing."""
     weights = dict.fromkeys(("cell/A", "cell/B", "cell/C", "cell/U", "cell/V"), 0.0) | {
         "cell/b": math.log(KEPT / (1 - KEPT)),
         "cell/W_in": [[0.0, 1.0, 0.0], [1.0, 1.0, 0.0]],
         "cell/b_in": [[0.0, -1.0, 0.0]],
     }
-    return net(TASK, {"name": "tgu", "hidden": 3, "rank": 2}, "last_output", weights)
+    return net(TASK, {"name": "tgu", "hidden": 3, "rank": 2} | options, "last_output", weights)
 
 
 def test_the_answer_unit_is_found_with_what_it_writes(net, numbers):
@@ -53,6 +53,14 @@ def test_a_few_items_show_what_the_unit_holds_and_writes(net):
     for step in range(9):
         held = KEPT * held + (1 - KEPT) * inputs[step, :, 0] * inputs[step, :, 1]
         np.testing.assert_allclose(found["held"][step], held, atol=1e-7)
+
+
+def test_a_forget_gate_writes_the_whole_candidate(net):
+    """h_t = p h_{t-1} + z, so z is written and not (1 - p) z."""
+    one = adding(net, gate="forget")
+    inputs, _ = one.items("test", 3)
+    found, _ = answer_in_state.probe(one, {"items": 50})
+    np.testing.assert_allclose(found["written"], (inputs[..., 0] * inputs[..., 1]).float(), atol=1e-6)
 
 
 def test_a_cell_without_such_a_gate_has_no_shares(net, numbers):

@@ -4,6 +4,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from tensor_rnns.probes.trained import Trained
@@ -16,10 +17,11 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
 
     The answer unit is the one whose last state has the largest absolute correlation with the target over
     `items` items. Rows of the item `answer_unit`: correlation (absolute), unit, and for a cell with a gate p
-    and a candidate z quiet_share, the share of unmarked steps on which it writes abs((1 - p) z) < `quiet`,
-    and marked_share, the share of marked steps on which it writes at least `quiet`. Arrays: `correlations`
-    [H], signed; of the first three items [T, 3], float32, `values`, `marks`, `held`, the state of the answer
-    unit, and with a gate `gate` and `written`, (1 - p) z, of that unit.
+    and a candidate z quiet_share, the share of unmarked steps on which it writes less than `quiet`, and
+    marked_share, the share of marked steps on which it writes at least `quiet`. It writes h_t - p
+    h_{t-1}, which is (1 - p) z with a convex gate and z with a forget gate; its absolute value counts.
+    Arrays: `correlations` [H], signed; of the first three items [T, 3], float32, `values`, `marks`, `held`,
+    the state of the answer unit, and with a gate `gate` and `written` of that unit.
     ValueError for another task.
     """
     if trained.task.name != "addition":
@@ -32,8 +34,11 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     found: dict[str, float] = {"correlation": float(correlations.abs().nan_to_num()[unit]), "unit": unit}
     shown = {"values": inputs[..., 0], "marks": inputs[..., 1], "held": states[..., unit]}
     if hasattr(trained.model.cell, "gate_and_candidate"):
-        gate, candidate = (part[..., unit] for part in trained.gates(inputs, states))
-        written, at_mark = (1 - gate) * candidate, inputs[..., 1] > 0.5
+        gate, held = trained.gates(inputs, states)[0][..., unit], shown["held"]
+        written, at_mark = (
+            held - gate * torch.cat([torch.zeros_like(held[:1]), held[:-1]]),
+            inputs[..., 1] > 0.5,
+        )
         found["quiet_share"] = float((written[~at_mark].abs() < quiet).double().mean())
         found["marked_share"] = float((written[at_mark].abs() >= quiet).double().mean())
         shown |= {"gate": gate, "written": written}
