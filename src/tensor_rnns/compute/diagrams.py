@@ -86,7 +86,7 @@ def itself(nodes: Arrays) -> np.ndarray:
 
 
 def matrix_vector(nodes: Arrays) -> np.ndarray:
-    """y_i = <A_i., x> (3.1)."""
+    """y_i = <A_i., x> (section 3.1)."""
     return np.array([np.dot(row, nodes["x"]) for row in nodes["A"]])
 
 
@@ -96,12 +96,12 @@ def matrix_matrix(nodes: Arrays) -> np.ndarray:
 
 
 def bilinear_form(nodes: Arrays) -> np.ndarray:
-    """<a, U b> (3.2.1)."""
+    """<a, U b> (section 3.2.1)."""
     return np.asarray(np.dot(nodes["a"], matrix_vector({"A": nodes["U"], "x": nodes["b"]})))
 
 
 def bilinear(nodes: Arrays) -> np.ndarray:
-    """z_j = sum over i and k of W_ijk x_i y_k (3.2.1)."""
+    """z_j = sum over i and k of W_ijk x_i y_k (section 3.2.1)."""
     return by_definition(nodes["W"], nodes["x"], nodes["y"])
 
 
@@ -111,13 +111,13 @@ def cp_bilinear(nodes: Arrays) -> np.ndarray:
 
 
 def cp_reconstructed(nodes: Arrays) -> np.ndarray:
-    """The bilinear product with the sum of R outer products, entry by entry (3.3.1)."""
+    """The bilinear product with the sum of R outer products, entry by entry (section 3.3.1)."""
     tensor = cp_tensor((nodes["A"], nodes["B"], nodes["C"]))
     return by_definition(tensor, nodes["x"], nodes["y"])
 
 
 def tensor_train(nodes: Arrays) -> np.ndarray:
-    """Y at (i_1 .. i_d): the product of one slice of each core, in the order of the nodes (3.3.2)."""
+    """Y at (i_1 .. i_d): the product of one slice of each core, in the order of the nodes (section 3.3.2)."""
     first, *cores, last = nodes.values()
     shape = (first.shape[0], *(core.shape[1] for core in cores), last.shape[1])
     tensor = np.empty(shape)
@@ -136,7 +136,7 @@ def tt_bilinear(nodes: Arrays) -> np.ndarray:
 
 
 def tt_reconstructed(nodes: Arrays) -> np.ndarray:
-    """The bilinear product with the tensor of the train, entry by entry (3.3.2)."""
+    """The bilinear product with the tensor of the train, entry by entry (section 3.3.2)."""
     tensor = tt_tensor((nodes["A"], nodes["B"], nodes["C"]))
     return by_definition(tensor, nodes["x"], nodes["y"])
 
