@@ -5,6 +5,7 @@ import torch
 
 from tensor_rnns.engine import losses
 from tensor_rnns.engine.affine import Affine, values
+from tensor_rnns.engine.compiled import heads
 
 SHAPES = [(5, 3, 7, 9, 1), (1, 5, 5, 8, 10), (40, 2, 13, 21, 50), (11, 1, 3, 63, 130), (9, 5, 23, 17, 16)]
 KINDS = {"squared_error": losses.squared_error, "bernoulli": losses.bernoulli, "classes": losses.classes}
@@ -123,11 +124,15 @@ def test_bits_do_not_depend_on_the_cohort_or_on_threads(kind, threads):
                 assert torch.equal(one, other.narrow(axis, replica, 1))
 
 
-def test_without_gradients_the_loss_is_the_same():
+def test_without_gradients_the_loss_is_the_same_and_none_are_made(monkeypatch):
     given = drawn("classes", (9, 2, 7, 5, 20), torch.float32)
+    expected = found("classes", *given, lazy=True)[0]
+    leaf = given[1].clone().requires_grad_()
+    monkeypatch.setattr(heads, "empty_gradients", None)
     with torch.no_grad():
-        light = losses.classes(Affine(*given[:3]), given[3], 6.0)
-    assert torch.equal(light, found("classes", *given, lazy=True)[0])
+        light = losses.classes(Affine(given[0], leaf, given[2]), given[3], 6.0)
+    assert torch.equal(light, expected)
+    assert torch.equal(losses.classes(Affine(*given[:3]), given[3], 6.0), expected)
 
 
 def test_tensors_that_do_not_fit_are_refused():

@@ -66,6 +66,25 @@ def test_other_expressions_of_parameters_are_evaluated_replica_by_replica():
     assert torch.equal(row, params["g"].exp())
 
 
+@pytest.mark.parametrize(
+    ("block", "exact"),
+    [
+        ({"name": "lstm"}, True),
+        ({"name": "gmr_c", "rank": 4}, True),
+        ({"name": "tgu", "rank": 4, "form": "tensor_train"}, True),
+        ({"name": "cp_delta", "rank": 4}, False),
+    ],
+)
+def test_parameters_that_are_only_moved_stay_in_the_graph_of_torch(block, exact):
+    """What rounds is one node, which goes from replica to replica in one thread."""
+    cell = cells.build(block | {"hidden": 5}, 3)
+    hoisted = trace(cell).hoisted
+    params = {name: torch.randn(2, *shape, requires_grad=True) for name, shape in cell.shapes().items()}
+    names = {type(leaf.grad_fn).__name__ for leaf in hoisted(params, 2) if leaf.grad_fn}
+    assert hoisted.exact is exact
+    assert ("EvaluatedBackward" in names) is not exact
+
+
 def test_equal_expressions_are_one_node():
     program = trace(Guest(lambda p, x, h: torch.tanh(h @ p["U"]) * torch.tanh(h @ p["U"])))
     assert [node.operation for node in program.graph.nodes] == [

@@ -52,7 +52,9 @@ class Affine:
             within(targets, self.shape)
         else:
             agree("targets", targets, self.shape, self.weight)
-        return heads.Loss.apply(kind, 1 / over, self.steps, self.weight, self.bias, targets)
+        parts = (self.steps, self.weight, self.bias)
+        keep = torch.is_grad_enabled() and any(part is not None and part.requires_grad for part in parts)
+        return heads.Loss.apply(kind, 1 / over, keep, *parts, targets)
 
 
 def agree(name: str, tensor: Tensor, shape: tuple[int, ...], like: Tensor) -> None:

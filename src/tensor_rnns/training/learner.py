@@ -1,7 +1,9 @@
 """A cohort of replicas of one shape: stacked parameters, stacked batches, one loss for each."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import torch
@@ -25,16 +27,21 @@ class Layout:
 
     shapes: dict[str, tuple[int, ...]]
 
+    @cached_property
+    def sizes(self) -> list[int]:
+        """How many numbers each parameter has."""
+        return [math.prod(shape) for shape in self.shapes.values()]
+
     @property
     def width(self) -> int:
         """The numbers in one row."""
-        return sum(int(np.prod(shape)) for shape in self.shapes.values())
+        return sum(self.sizes)
 
     def views(self, flat: Tensor) -> dict[str, Tensor]:
         """The parameters [S, *shape] as views of `flat` [S, P]."""
-        pieces = flat.split([int(np.prod(shape)) for shape in self.shapes.values()], dim=1)
+        replicas, pieces = len(flat), flat.split(self.sizes, dim=1)
         return {
-            name: piece.view(len(flat), *shape)
+            name: piece.view(replicas, *shape)
             for (name, shape), piece in zip(self.shapes.items(), pieces, strict=True)
         }
 
@@ -69,7 +76,7 @@ class Learner:
         """How the model is run: outputs need not be computed where the task can do without."""
         return self.model.lazy_forward if self.task.lazy else self.model.forward
 
-    @property
+    @cached_property
     def layout(self) -> Layout:
         """How the parameters lie in the flat tensor."""
         return Layout(self.model.shapes())

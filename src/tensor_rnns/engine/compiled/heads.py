@@ -99,15 +99,22 @@ class Loss(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx, kind: int, scale: float, x: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor
+        ctx,
+        kind: int,
+        scale: float,
+        keep: bool,
+        x: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        targets: Tensor,
     ):
-        """The loss, and its gradients where they may be asked for."""
-        x, wanted = dense(x), any(ctx.needs_input_grad)
+        """The loss, and with `keep` its gradients."""
+        x = dense(x)
         loss = x.new_empty(x.shape[1])
-        found = empty_gradients(x, weight, bias, ctx.needs_input_grad[2]) if wanted else [None] * 3
+        found = empty_gradients(x, weight, bias, ctx.needs_input_grad[3]) if keep else [None] * 3
         name = "classes" if kind == CLASSES else "targets"
         given = {name: targets.contiguous(), "loss": loss} | dict(zip(NAMES, found, strict=True))
-        call(kind, x, weight, bias, wanted, scale, **given)
+        call(kind, x, weight, bias, keep, scale, **given)
         ctx.found = found
         return loss
 
@@ -117,4 +124,4 @@ class Loss(torch.autograd.Function):
         """Those of the forward pass, times that of each replica's loss."""
         factor = gradient.view(-1, 1, 1)
         once = bool((gradient == 1).all())
-        return None, None, *(g if g is None or once else g * factor for g in ctx.found), None
+        return None, None, None, *(g if g is None or once else g * factor for g in ctx.found), None

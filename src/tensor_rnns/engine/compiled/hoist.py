@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -16,6 +17,12 @@ ALIKE = {
     aten.add.Tensor, aten.sub.Tensor, aten.mul.Tensor, aten.div.Tensor, aten.neg.default, aten.relu.default,
     aten.sqrt.default, aten.rsub.Scalar, aten.clone.default, aten.detach.default,
 }  # fmt: skip
+MOVES = {
+    aten.t.default, aten.transpose.int, aten.permute.default, aten.slice.Tensor, aten.select.int,
+    aten.unsqueeze.default, aten.view.default, aten._unsafe_view.default, aten.reshape.default,
+    aten.clone.default,
+}  # fmt: skip
+"""Neither these nor their gradients round, so that torch may keep their graph: it is quicker."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +51,15 @@ class Hoisted:
     leaves: tuple[Leaf, ...]
     outside: Mapping[Value, Tensor]
 
+    @cached_property
+    def exact(self) -> bool:
+        """Whether nothing is rounded: parameters are read where they lie, or moved."""
+        copied = any(leaf.first for leaf in self.leaves)
+        return not copied and all(value.learned and value.call.target in MOVES for value in self.calls)
+
     def __call__(self, params: Mapping[str, Tensor], replicas: int) -> list[Tensor]:
         """The leaves, each [S, rows, columns], of parameters [S, ...], with gradients."""
-        if not self.calls:
+        if self.exact:
             return self.evaluate(params, replicas)
         return list(Evaluated.apply(self, replicas, tuple(params), *params.values()))
 
