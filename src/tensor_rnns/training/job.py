@@ -32,11 +32,12 @@ METRIC_COLUMNS = (*KEY, "split", "name", "value")
 CURVE_COLUMNS = (*KEY, "split", "name", "update", "value")
 
 
-def name_of(replica: Replica, chosen_engine: str, device: str) -> str:
-    """The name of a finished result: settings, streams, code, engine, device, instruction set and
-    revisions."""
+def name_of(replica: Replica, chosen_engine: str, device: str, data: str = "") -> str:
+    """The name of a finished result: settings, streams, code, the sum of the data set if there is one,
+    engine, device, instruction set and revisions."""
     machine = [chosen_engine, device, record.instruction_set() if device == "cpu" else ""]
-    return digest([replica.hash, code_of(replica.settings), *machine, revisions.ENGINE, revisions.TRAINING])
+    code = [code_of(replica.settings), revisions.ENGINE, revisions.TRAINING]
+    return digest([replica.hash, *code, *machine, data])
 
 
 @contextmanager
@@ -157,7 +158,8 @@ def run(
     task = tasks.build(settings, dataset)
     chosen_engine = engine.choose(engine_name, settings.get("cell"), device.type)
     chosen_engine, model = model_of(settings, task, chosen_engine, device)
-    names = [name_of(replica, chosen_engine, device.type) for replica in replicas]
+    data = dataset.facts["sha256"] if dataset else ""
+    names = [name_of(replica, chosen_engine, device.type, data) for replica in replicas]
     results = Results(state_folder / "results")
     title = f"{'/'.join(replicas[0].place[1:])} {replicas[0].stage}"
     surroundings = record.surroundings(device, threads, chosen_engine)
