@@ -260,6 +260,21 @@ ARTEFACTS = {
         "answer_in_state, where: {variant: tug}",
         "unknown variant",
     ),
+    "argument of a probe": (
+        "answer_in_state, where: {variant: tgu}",
+        "answer_in_state, where: {variant: tgu}, arguments: {itmes: 5}",
+        "'itmes' is no argument of it; the probe answer_in_state takes items (a whole number of at least 1",
+    ),
+    "value of a probe's argument": (
+        "answer_in_state, where: {variant: tgu}",
+        "answer_in_state, where: {variant: tgu}, arguments: {quiet: .inf}",
+        "quiet is inf; the probe answer_in_state takes",
+    ),
+    "argument that a probe needs": (
+        "answer_in_state, where: {variant: tgu}",
+        "sample_roll, where: {variant: tgu}, arguments: {steps: 5}",
+        "'seed' is missing; the probe sample_roll takes steps",
+    ),
     "stage of a probe": (
         "answer_in_state, where: {variant: tgu}",
         "answer_in_state, where: {stage: final}",

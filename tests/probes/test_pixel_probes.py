@@ -9,7 +9,6 @@ import torch
 from tensor_rnns import models, tasks
 from tensor_rnns.experiments.seeds import rng
 from tensor_rnns.probes import gradient_ratio, state_changes
-from tensor_rnns.probes.items import first_items
 from tensor_rnns.probes.trained import Trained
 
 SIZES = {"train": 9, "valid": 4, "test": 103}
@@ -40,19 +39,19 @@ def numbers(rows):
 
 def test_the_first_items_over_several_batches():
     net = trained(name="vanilla")
-    inputs, targets = first_items(net, 102)
+    inputs, targets = net.items("test", 102)
     assert (inputs.shape, targets.shape) == ((6, 102, 1), (102,))
     np.testing.assert_array_equal(targets, net.task.classes["test"][:102])
     np.testing.assert_allclose(inputs[:, 101, 0], (net.task.sequences["test"][101] - 127.5) / 255, atol=1e-7)
-    with pytest.raises(ValueError, match="104 items asked for; the test split has 103"):
-        first_items(net, 104)
+    with pytest.raises(ValueError, match="104 items asked for; the split test has 103"):
+        net.items("test", 104)
 
 
 def test_falls_and_rises_of_a_state_step_by_step():
     """Against a loop over single steps of the cell, the initial state included."""
     net = trained(name="vanilla")
     arrays, rows = state_changes.probe(net, {"items": 7})
-    inputs, _ = first_items(net, 7)
+    inputs, _ = net.items("test", 7)
     state = net.model.cell.initial_state(7, dtype=torch.float64)
     changes, means = [], [0.0]
     for x in inputs:
@@ -96,7 +95,7 @@ def test_gradients_of_a_linear_net_shrink_or_grow_by_its_slope(slope):
 def test_gradients_of_two_states_against_the_formula_of_the_read_out():
     """dL/dh_T of softmax and cross entropy by hand; dL/dh_0 and dL/dc_0 through the whole model."""
     net = trained(name="lstm")
-    inputs, targets = first_items(net, 13)
+    inputs, targets = net.items("test", 13)
     state = tuple(torch.full((1, 13, 5), 0.0, dtype=torch.float64, requires_grad=True) for _ in range(2))
     stacked = {name: value[None] for name, value in net.parameters.items()}
     outputs, _ = net.model.forward(stacked, inputs[:, None], state)
@@ -113,6 +112,18 @@ def test_what_vanished_is_a_number_and_what_is_not_finite_is_left_out():
     assert -300 <= found["trained", "log_ratio"] < -290
     found = numbers(gradient_ratio.probe(simple(1.0, np.nan), {"items": 11})[1])
     assert found.keys() == {("initial", "log_ratio")}
+
+
+def test_gradients_whose_squares_overflow_have_a_norm():
+    """Over 6 steps of 1e30 the gradient becomes 1e180, whose square is more than any number."""
+    large = torch.tensor([[3.0, -4.0]], dtype=torch.float64)
+    assert gradient_ratio.norm(1e200 * large) == pytest.approx(5e200, rel=1e-12)
+    assert gradient_ratio.norm(1e-200 * large) == pytest.approx(5e-200, rel=1e-12)
+    assert gradient_ratio.norm(large * torch.inf) == gradient_ratio.LARGEST
+    assert gradient_ratio.norm(0 * large) == 0
+    assert np.isnan(gradient_ratio.norm(large * torch.nan))
+    found = numbers(gradient_ratio.probe(simple(1e30, 1e-250), {"items": 11})[1])
+    assert found["trained", "log_ratio"] == pytest.approx(180, abs=1e-6)
 
 
 def test_nets_that_are_refused():

@@ -1,10 +1,19 @@
 """Proves that a trained net shows the states, gates and outputs that its model runs through."""
 
+import importlib
+import inspect
+import json
+
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import save_file
 
+from tensor_rnns import tasks
+from tensor_rnns.experiments import KEY, vocabulary
+from tensor_rnns.experiments.arguments import fits
 from tensor_rnns.probes import over_time
+from tensor_rnns.probes.trained import given, trained_replicas
 
 ADDITION = {"name": "addition", "length": 9}
 BINDING = {"name": "variable_binding", "length": 12, "patterns": 2, "bits": 3}
@@ -62,6 +71,62 @@ def test_over_time_shows_a_few_items_through_the_link(net):
     assert {name: tuple(values.shape) for name, values in plain.items()} == {
         "inputs": (9, 4, 2), "targets": (4, 1), "outputs": (9, 4, 1), "states": (9, 4, 4)
     }  # fmt: skip
-    for wrong in ({"link": "softmax"}, {"item": 2}):
-        with pytest.raises(ValueError, match="it takes items, a whole number"):
-            over_time.probe(one, wrong)
+    with pytest.raises(ValueError, match="link is 'softmax'; it takes items"):
+        over_time.probe(one, {"link": "softmax"})
+
+
+@pytest.mark.parametrize("name", vocabulary.modules_with("probes", "probe"))
+def test_every_probe_refuses_arguments_that_it_does_not_take(name, net):
+    """An unknown one, and each of its own with a wrong value; what it needs is given else."""
+    module = importlib.import_module(f"tensor_rnns.probes.{name}")
+    example = {"whole": 3, "seed": 0, "positive": 0.5, "text": "a", "texts": ["T", "m"]}
+    wrong = {
+        "whole": (0, 1.5, True, "3"), "seed": (-1, False), "positive": (0, float("nan"), float("inf"), "1"),
+        "text": (1,), "texts": ("Tm", ["T"], ["T", 1]),
+    }  # fmt: skip
+    right = {}
+    for key, (kind, *default) in module.ARGUMENTS.items():
+        assert all(fits(kind, one) for one in default)
+        right[key] = example.get(kind, kind.split("|")[0])
+    assert given(name, module.ARGUMENTS, right) == right
+    cases = [{"itmes": 5}]
+    for key, (kind, *_) in module.ARGUMENTS.items():
+        cases += [{key: value} for value in wrong.get(kind, ("neither",))]
+    for case in cases:
+        with pytest.raises(ValueError, match=f"{name} was given .*{next(iter(case))}.*; it takes "):
+            given(name, module.ARGUMENTS, right | case)
+    assert f'given("{name}", ARGUMENTS, arguments)' in inspect.getsource(module.probe)
+
+
+def test_items_of_later_batches_do_not_begin_at_a_zero_state(net):
+    one = net(BINDING, TGU)
+    object.__setattr__(one.task, "carries_state", True)
+    assert one.items("test", 100)[0].shape == (12, 100, 5)
+    with pytest.raises(ValueError, match="101 items asked for; the task variable_binding carries states and"):
+        one.items("test", 101)
+
+
+def test_replicas_of_equal_task_batch_and_data_share_one_task(net, tmp_path, monkeypatch):
+    """A searched option of the task makes another one, a searched rate does not; a failed replica is left
+    out."""
+    built, build = [], tasks.build
+    monkeypatch.setattr(tasks, "build", lambda *given: built.append(given) or build(*given))
+    replicas, weights = [], {}
+    for seed, (length, rate, status) in enumerate(
+        [(9, 0.1, "done"), (9, 0.2, "done"), (8, 0.1, "done"), (9, 0.1, "failed")]
+    ):
+        settings = {
+            "task": ADDITION | {"length": length}, "training": {"batch": 3, "learning_rate": rate},
+            "model": {"shell": "last_output"}, "cell": TGU, "dataset": None,
+        }  # fmt: skip
+        key = dict.fromkeys(KEY, "x") | {"seed": seed, "point": 0}
+        replicas.append(key | {"status": status, "settings": settings, "protocol": "one", "data_seed": seed,
+                               "init_seed": seed})  # fmt: skip
+        weights[f"seed{seed}/point0/cell/A"] = torch.full((2, 4), float(seed))
+    (tmp_path / "record.json").write_text(json.dumps({"replicas": replicas}))
+    save_file(weights, tmp_path / "weights.safetensors")
+    found = list(trained_replicas(tmp_path, tmp_path))
+    assert [one.task.length for one in found] == [9, 9, 8]
+    assert [one.data_seed for one in found] == [0, 1, 2]
+    assert float(found[1].parameters["cell/A"].sum()) == 8
+    assert len(built) == 2

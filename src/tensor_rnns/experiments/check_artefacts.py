@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tensor_rnns.experiments import check_drawings, check_probed, vocabulary
+from tensor_rnns.experiments import arguments, check_drawings, check_probed, vocabulary
 from tensor_rnns.experiments.check_drawings import PLACES, selectors_of
 from tensor_rnns.experiments.check_words import (
     Names,
@@ -123,5 +123,18 @@ def probe_problems(experiment: Experiment, names: Names) -> Iterator[Problem]:
                 ("probes", name, "function"),
                 f"unknown probe {spec['function']!r}; {suggestion(spec['function'], functions)}",
             )
+        else:
+            yield from (
+                (("probes", name, *place), message)
+                for place, message in argument_problems(spec["function"], spec.get("arguments") or {})
+            )
         for place, message in where_problems(spec.get("where") or {}, experiment, names, PLACES):
             yield ("probes", name, "where", *place), message
+
+
+def argument_problems(function: str, given: Mapping[str, Any]) -> Iterator[Problem]:
+    """Arguments that a probe does not take, of another kind, or missing."""
+    takes = vocabulary.literal("probes", function, "ARGUMENTS")
+    for key, message in arguments.problems(takes, given):
+        place = ("arguments", key) if key else ()
+        yield place, f"{message}; the probe {function} takes {arguments.allowed(takes)}"

@@ -7,9 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Trained, given
 
 SHOWN = 3
+
+
+ARGUMENTS = {"items": ("whole", 1000), "quiet": ("positive", 0.001)}
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
@@ -22,12 +25,12 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     h_{t-1}, which is (1 - p) z with a convex gate and z with a forget gate; its absolute value counts.
     Arrays: `correlations` [H], signed; of the first three items [T, 3], float32, `values`, `marks`, `held`,
     the state of the answer unit, and with a gate `gate` and `written` of that unit.
-    ValueError for another task.
+    ValueError for another task or other arguments.
     """
     if trained.task.name != "addition":
         raise ValueError(f"the probe answer_in_state looks at the task addition, not at {trained.task.name}")
-    items, quiet = int(arguments.get("items", 1000)), float(arguments.get("quiet", 0.001))
-    inputs, targets = trained.items("test", items)
+    chosen = given("answer_in_state", ARGUMENTS, arguments)
+    inputs, targets = trained.items("test", chosen["items"])
     states = trained.states(inputs)
     correlations = correlation(states[-1], targets)
     unit = int(correlations.abs().nan_to_num().argmax())
@@ -39,8 +42,8 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
             held - gate * torch.cat([torch.zeros_like(held[:1]), held[:-1]]),
             inputs[..., 1] > 0.5,
         )
-        found["quiet_share"] = float((written[~at_mark].abs() < quiet).double().mean())
-        found["marked_share"] = float((written[at_mark].abs() >= quiet).double().mean())
+        found["quiet_share"] = float((written[~at_mark].abs() < chosen["quiet"]).double().mean())
+        found["marked_share"] = float((written[at_mark].abs() >= chosen["quiet"]).double().mean())
         shown |= {"gate": gate, "written": written}
     rows = [
         {"item": "answer_unit", "name": name, "index": 0, "value": value} for name, value in found.items()

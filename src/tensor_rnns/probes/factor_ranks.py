@@ -6,17 +6,22 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Trained, given
 
 FACTORS = ("A", "B", "C")
+
+
+ARGUMENTS = {}
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
     """Singular values and effective ranks of one replica of the shell tensor_product in CP form.
 
     Rows: `effective_rank` of the items A, B and C, and for B `over_outer`, its effective rank over the
-    smaller one of A and C. Arrays: `singular_values/A` and so on, falling. ValueError for another model.
+    smaller one of A and C. Arrays: `singular_values/A` and so on, falling. ValueError for another model, and
+    for arguments.
     """
+    given("factor_ranks", ARGUMENTS, arguments)
     tensor = getattr(trained.model, "tensor", None)
     if getattr(tensor, "kind", None) != "cp":
         raise ValueError(f"the probe factor_ranks looks at a tensor in CP form, not at {trained.model.name}")

@@ -8,13 +8,13 @@ from torch import Tensor
 
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import eager
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Trained, given
 
 LEFT, RIGHT = 0.1, 0.9
 """A gate is left-saturated below the first and right-saturated above the second number."""
 LETTERS = {"lstm": {"input": "i", "forget": "f", "output": "o"}, "gru": {"update": "f", "reset": "r"}}
 """The gates sigma(W x + U h + b) of cells that have several, each with the letter of its parameters."""
-ARGUMENTS = ("split", "rows", "steps")
+ARGUMENTS = {"split": ("text",), "rows": ("whole",), "steps": ("whole",)}
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
@@ -29,11 +29,7 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     each row of text by itself.
     ValueError for other arguments, for a split without so many rows, and for a cell whose gates are unknown.
     """
-    if set(arguments) != set(ARGUMENTS):
-        raise ValueError(
-            f"gate_saturation was given {sorted(arguments)}; it takes exactly {sorted(ARGUMENTS)}"
-        )
-    inputs = text(trained, **arguments)
+    inputs = text(trained, **given("gate_saturation", ARGUMENTS, arguments))
     arrays: dict[str, Tensor] = {}
     for layer, gates in enumerate(over_layers(trained, inputs), start=1):
         for name, gate in gates.items():

@@ -9,11 +9,15 @@ from torch import Tensor
 
 from tensor_rnns.experiments.seeds import rng
 from tensor_rnns.models.base import linear
-from tensor_rnns.probes.items import first_items
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Trained, given
 
 SMALLEST = 1e-300
 """Stands for a norm of 0, so that the logarithm of a vanished gradient is a number."""
+LARGEST = 1e300
+"""Stands for a norm beyond all numbers."""
+
+
+ARGUMENTS = {"items": ("whole", 100)}
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
@@ -21,8 +25,9 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
 
     For the items `initial` (the replica's initial weights) and `trained` (those it kept): log_ratio, the
     decimal logarithm of the norm of dL/dh_0 over the norm of dL/dh_T. L is the loss on these items, h_0 all
-    parts of the initial state and h_T the output of the last step. An item is left out where the gradient is
-    not finite. No arrays. ValueError for a net that reads every step or has several layers.
+    parts of the initial state and h_T the output of the last step. A norm beyond all numbers counts as
+    1e300, one of 0 as 1e-300; an item is left out where a gradient is no number. No arrays. ValueError for a
+    net that reads every step or has several layers, and for other arguments.
     """
     model = trained.model
     if not model.last_only or model.layers != 1:
@@ -33,11 +38,11 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     initial = {
         name: torch.from_numpy(value) for name, value in model.initialise(rng(trained.init_seed)).items()
     }
-    inputs, targets = first_items(trained, int(arguments.get("items", 100)))
+    inputs, targets = trained.items("test", given("gradient_ratio", ARGUMENTS, arguments)["items"])
     rows = []
     for item, parameters in (("initial", initial), ("trained", trained.parameters)):
         found = log_ratio(trained, parameters, inputs, targets)
-        if math.isfinite(found):
+        if not math.isnan(found):
             rows.append({"item": item, "name": "log_ratio", "index": 0, "value": found})
     return {}, rows
 
@@ -52,5 +57,16 @@ def log_ratio(trained: Trained, parameters: Mapping[str, Tensor], inputs: Tensor
     outputs = linear(parameters, "read_out", hidden)
     loss = trained.task.loss(outputs.unsqueeze(0), targets.unsqueeze(0)).sum()
     gradients = torch.autograd.grad(loss, (hidden, *start), allow_unused=True)
-    last, *first = (0.0 if g is None else float(g.norm()) for g in gradients)
+    last, *first = (0.0 if g is None else norm(g) for g in gradients)
     return math.log10(max(math.hypot(*first), SMALLEST)) - math.log10(max(last, SMALLEST))
+
+
+def norm(gradient: Tensor) -> float:
+    """The Euclidean norm without overflow of the squares: LARGEST for an infinite one, NaN for one that is no
+    number."""
+    top = float(gradient.abs().max())
+    if math.isnan(top):
+        return math.nan
+    if top == 0:
+        return 0.0
+    return LARGEST if math.isinf(top) else min(top * float((gradient / top).norm()), LARGEST)

@@ -8,12 +8,14 @@ import torch
 from torch import Tensor
 
 from tensor_rnns.models.style_content import StyleContent
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Trained, given
 
 STYLES, PER_STYLE = 3, 3
 """Styles that the examples of unseen pairs come from, and letters of each."""
 FLAT = 1e-9
 """A pixel whose slope stays below this along a strip is taken to stand still."""
+
+ARGUMENTS = {"letter": ("text", "a"), "ends": ("texts", ["T", "m"]), "frames": ("whole", 9)}
 
 
 def probe(
@@ -38,13 +40,17 @@ def probe(
     pairs whose nearest image has the right `letter`, `style` and `slant`; of each unseen letter, `error`, the
     model's mean over its unseen pairs, and of all letters `variance`, that of the data between styles in the
     mean over pixels; of `quartile`, the upper quartile of both over the letters. ValueError for another
-    model, and where no style was trained in both ends.
+    model, other arguments, letters that the data lack, and where no style was trained in both ends.
     """
     if not isinstance(trained.model, StyleContent):
         raise ValueError(
             f"the probe letters looks at the shell {StyleContent.name}, not at {trained.model.name}"
         )
+    chosen = given("letters", ARGUMENTS, arguments)
     task, names = trained.task, [str(name) for name in trained.task.dataset.arrays["letter_names"]]
+    if missing := {chosen["letter"], *chosen["ends"]} - set(names):
+        told = f"letters was given {dict(arguments)}; the data have no {', '.join(sorted(missing))}"
+        raise ValueError(f"{told}; they have {' '.join(names)}")
     shape = task.dataset.arrays["images"].shape[2:]
     actual = task.images.astype(float)
     every = np.indices(actual.shape[:2]).reshape(2, -1)
@@ -52,14 +58,14 @@ def probe(
     seen, unseen = (task.pairs(trained.data_seed, split) for split in ("train", "valid"))
     additive = additive_images(actual, seen)
     close = nearest(actual, generated[*unseen.T])
-    strips, rows = interpolated(trained, names, arguments, actual, seen)
+    strips, rows = interpolated(trained, names, chosen, actual, seen)
     for split, pairs in (("train", seen), ("valid", unseen)):
         error = float(np.square(additive[*pairs.T] - actual[*pairs.T]).mean())
         rows.append({"item": "additive", "name": split, "index": 0, "value": error})
     rows += agreement(close, unseen) + hardness(actual, generated, unseen, names)
     some = examples(unseen)
     styles, letters = unseen[some].T
-    letter = names.index(str(arguments.get("letter", "a")))
+    letter = names.index(chosen["letter"])
     arrays = strips | {
         "actual": actual[styles, letters],
         "generated": generated[styles, letters],
@@ -75,7 +81,7 @@ def probe(
             f"{style + 1} unseen" if (style, letter) in held else f"{style + 1}"
             for style in range(len(actual))
         ],
-        "frames": ["data", *[f"{part:.2g}" for part in parts(arguments)], "data"],
+        "frames": ["data", *[f"{part:.2g}" for part in parts(chosen["frames"])], "data"],
     }
     images = {name: array.reshape(-1, *shape) for name, array in arrays.items()}
     return images | {name: np.array(text) for name, text in texts.items()}, rows
@@ -103,26 +109,26 @@ def shown(trained: Trained, style: Tensor, content: Tensor) -> np.ndarray:
     return trained.model.shown(torch.from_numpy(linear(trained, style, content))).numpy()
 
 
-def parts(arguments: Mapping[str, Any]) -> np.ndarray:
+def parts(frames: int) -> np.ndarray:
     """How far each frame of a strip has gone, from 0 to 1."""
-    return np.linspace(0, 1, int(arguments.get("frames", 9)))
+    return np.linspace(0, 1, frames)
 
 
 def interpolated(
-    trained: Trained, names: list[str], arguments: Mapping[str, Any], actual: np.ndarray, seen: np.ndarray
+    trained: Trained, names: list[str], chosen: Mapping[str, Any], actual: np.ndarray, seen: np.ndarray
 ) -> tuple[dict[str, np.ndarray], list[dict[str, Any]]]:
     """The strips content and style with the data at their ends, and their rows turns and bend.
 
     ValueError where no style was trained in both letters.
     """
-    first, last = (names.index(str(letter)) for letter in arguments.get("ends", ("T", "m")))
+    first, last = (names.index(letter) for letter in chosen["ends"])
     trained_in = [set(seen[seen[:, 1] == letter][:, 0].tolist()) for letter in (first, last)]
     if not trained_in[0] & trained_in[1]:
         raise ValueError(f"no style was trained in both {names[first]} and {names[last]}")
     start, end = min(trained_in[0] & trained_in[1]), max(trained_in[1])
     corners = [(start, first), (start, last), (end, last)]
     styles, contents = vectors(trained, np.array(corners).T)
-    way = torch.from_numpy(parts(arguments))[:, None]
+    way = torch.from_numpy(parts(chosen["frames"]))[:, None]
     arrays, rows = {}, []
     for name, place in (("content", 0), ("style", 1)):
         style = styles[:, place] + way * (styles[:, place + 1] - styles[:, place])

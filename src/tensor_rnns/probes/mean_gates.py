@@ -6,21 +6,25 @@ from typing import Any
 
 from torch import Tensor
 
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Trained, given
 
 LEFT, RIGHT = 0.1, 0.9
 
 
+ARGUMENTS = {"items": ("whole", 100)}
+
+
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
     """Arrays and table rows of one replica with gates p and candidates z, over `items` items (default 100)
-    of the test split.
+    of the test split; of a task that carries states over its first batch alone, from a zero state.
 
     Rows: of the item `gate` mean, left (share of p below 0.1) and right (above 0.9), over all units, steps
     and items; of `state` largest, max abs(h); of `candidate` largest, max abs(z); of `bound` error, by how
     much abs(h_t) of some unit exceeds its largest abs(z_s), s <= t, at most: 0 for a convex gate from h_0 =
-    0. Arrays [H]: `mean`, `left` and `right` of each unit. ValueError for a cell that does not tell its gate.
+    0. Arrays [H]: `mean`, `left` and `right` of each unit. ValueError for a cell that does not tell its gate,
+    and for other arguments.
     """
-    inputs, _ = trained.items("test", int(arguments.get("items", 100)))
+    inputs, _ = trained.items("test", given("mean_gates", ARGUMENTS, arguments)["items"])
     states = trained.states(inputs)
     gate, candidate = trained.gates(inputs, states)
     excess = states.abs() - candidate.abs().cummax(0).values

@@ -7,9 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Trained, given
 
 LINKS = {"none": lambda outputs: outputs, "sigmoid": torch.sigmoid}
+
+
+ARGUMENTS = {"items": ("whole", 4), "link": ("none|sigmoid", "none")}
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
@@ -19,13 +22,10 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     through `link` (none, or sigmoid), `states` [T, B, H], and for a cell that tells them `gates` and
     `candidates` [T, B, H], all float32. ValueError for another link or argument.
     """
-    given = {"items": 4, "link": "none"} | dict(arguments)
-    if set(given) != {"items", "link"} or given["link"] not in LINKS:
-        told = f"over_time was given {dict(arguments)}"
-        raise ValueError(f"{told}; it takes items, a whole number, and link, one of {', '.join(LINKS)}")
-    inputs, targets = trained.items("test", int(given["items"]))
+    chosen = given("over_time", ARGUMENTS, arguments)
+    inputs, targets = trained.items("test", chosen["items"])
     states = trained.states(inputs)
-    outputs = LINKS[given["link"]](trained.outputs(states))
+    outputs = LINKS[chosen["link"]](trained.outputs(states))
     found = {"inputs": inputs, "targets": targets, "outputs": outputs, "states": states}
     if hasattr(trained.model.cell, "gate_and_candidate"):
         found["gates"], found["candidates"] = trained.gates(inputs, states)

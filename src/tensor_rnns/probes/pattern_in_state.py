@@ -8,11 +8,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Trained, given
 from tensor_rnns.tasks.variable_binding import VariableBinding
 
 RIDGE = 1e-6
 CARRIED = 0.9
+
+
+ARGUMENTS = {"items": ("whole", 1000)}
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
@@ -24,13 +27,13 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     weight times its unit's standard deviation. Rows of the item `bits`: accuracy, of the bits read, by label
     (index k); of `carriers`: units, their number by label; of `overlap`: share, the units that two labels
     have in common over the smaller of the two sets, by pair. Array: `weight` [N, H], the share of each unit.
-    ValueError for another task.
+    ValueError for another task or other arguments.
     """
     task = trained.task
     if not isinstance(task, VariableBinding):
         told = f"the probe pattern_in_state looks at the task variable_binding, not at {task.name}"
         raise ValueError(told)
-    items = int(arguments.get("items", 1000))
+    items = given("pattern_in_state", ARGUMENTS, arguments)["items"]
     fitted, scored = (held(trained, split, items) for split in ("valid", "test"))
     accuracy, weights = [], []
     for (states, bits), (other_states, other_bits) in zip(fitted, scored, strict=True):

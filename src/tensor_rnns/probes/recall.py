@@ -7,8 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Trained, given
 from tensor_rnns.tasks.variable_binding import VariableBinding
+
+ARGUMENTS = {"items": ("whole", 1000)}
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
@@ -18,11 +20,11 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     share of bits on the right side of 0.5; whole, the share of due steps with all bits right; mean, of the
     outputs; correlation, the absolute one of outputs and target bits, 0 where either is constant. Row `mean`
     of the item `other`: of the outputs at all other steps. Array: `bits` [D], the accuracy of each bit.
-    ValueError for another task.
+    ValueError for another task or other arguments.
     """
     if not isinstance(trained.task, VariableBinding):
         raise ValueError(f"the probe recall looks at the task variable_binding, not at {trained.task.name}")
-    inputs, targets = trained.items("test", int(arguments.get("items", 1000)))
+    inputs, targets = trained.items("test", given("recall", ARGUMENTS, arguments)["items"])
     outputs = torch.sigmoid(trained.outputs(trained.states(inputs)))
     due = due_steps(inputs[..., trained.task.bits :])
     said, wanted = outputs[due], targets[due]

@@ -7,11 +7,14 @@ import numpy as np
 import torch
 
 from tensor_rnns.experiments.seeds import rng
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Trained, given
 from tensor_rnns.tasks.polyphony import HIGHEST_MIDI, LOWEST_MIDI, Polyphony, units
 
 NOTES = HIGHEST_MIDI - LOWEST_MIDI + 1
 STATISTICS = ("notes_a_step", "silent", "repeated", "longest_chord")
+
+
+ARGUMENTS = {"steps": ("whole",), "seed": ("seed",)}
 
 
 def probe(
@@ -32,8 +35,7 @@ def probe(
     task = trained.task
     if not isinstance(task, Polyphony):
         raise ValueError(f"the probe sample_roll draws from the task polyphony, not from {task.name}")
-    if set(arguments) != {"steps", "seed"}:
-        raise ValueError(f"sample_roll was given {sorted(arguments)}; it takes exactly ['seed', 'steps']")
+    given("sample_roll", ARGUMENTS, arguments)
     frames, chances = drawn(trained, arguments["steps"], rng(arguments["seed"], trained.key["seed"]))
     low, high = task.limits
     unit = units(low, high, task.end)[0]

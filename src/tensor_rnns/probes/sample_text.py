@@ -7,10 +7,11 @@ import numpy as np
 import torch
 
 from tensor_rnns.experiments.seeds import rng
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Trained, given
 from tensor_rnns.tasks.language import NextSymbol
 
-ARGUMENTS = ("seed", "samples", "prompt", "length", "temperature")
+ARGUMENTS = {"seed": ("seed",), "samples": ("whole",), "prompt": ("whole",), "length": ("whole",),
+             "temperature": ("positive",)}  # fmt: skip
 
 
 def probe(
@@ -31,8 +32,7 @@ def probe(
     task = trained.task
     if not isinstance(task, NextSymbol):
         raise ValueError(f"the probe sample_text draws from tasks of text, not from {task.name}")
-    if set(arguments) != set(ARGUMENTS):
-        raise ValueError(f"sample_text was given {sorted(arguments)}; it takes exactly {sorted(ARGUMENTS)}")
+    given("sample_text", ARGUMENTS, arguments)
     samples, prompt = arguments["samples"], arguments["prompt"]
     first = next(iter(task.evaluation("test"))).inputs
     if not 1 <= prompt <= first.shape[0] or not 1 <= samples <= first.shape[1]:

@@ -6,8 +6,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tensor_rnns.probes.items import first_items
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Trained, given
+
+ARGUMENTS = {"items": ("whole", 100)}
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
@@ -16,9 +17,9 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     Rows of the item `state`, over all items, steps and units: fall and rise, the largest decrease and
     increase of h from one step to the next (0 if there is none), and still, the share of changes that are
     exactly 0. Array: `mean` [T + 1], the mean of all units and items after each step, with that of the
-    initial state in front.
+    initial state in front. ValueError for other arguments.
     """
-    inputs, _ = first_items(trained, int(arguments.get("items", 100)))
+    inputs, _ = trained.items("test", given("state_changes", ARGUMENTS, arguments)["items"])
     states = trained.states(inputs)
     start = trained.model.cell.initial_state(inputs.shape[1], dtype=inputs.dtype)[0]
     states = torch.cat([start[None].expand_as(states[:1]), states])

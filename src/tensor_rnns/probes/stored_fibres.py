@@ -9,7 +9,9 @@ from torch import Tensor
 
 from tensor_rnns.experiments.seeds import rng
 from tensor_rnns.models.style_content import StyleContent
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Trained, given
+
+ARGUMENTS = {}
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
@@ -19,8 +21,10 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     gradient of the loss over all training pairs, at the initial values, in the fibres of unseen pairs; moved,
     how far any of their numbers is from its initial value in float32; error_change, the error on unseen pairs
     minus that of the untrained model. Of the item `seen`: gradient and moved, the smallest over fibres of
-    what is largest within each. ValueError for another model.
+    what is largest within each. ValueError for another model, and for
+    arguments.
     """
+    given("stored_fibres", ARGUMENTS, arguments)
     model, task = trained.model, trained.task
     if not isinstance(model, StyleContent) or model.form != "full" or model.embedding:
         told = f"the probe stored_fibres looks at {StyleContent.name} with a full tensor without embeddings"

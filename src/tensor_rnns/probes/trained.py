@@ -1,5 +1,6 @@
 """A trained replica brought back from its run folder, ready to be looked at."""
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from torch import Tensor
 from tensor_rnns import datasets, models, tasks
 from tensor_rnns.engine import eager
 from tensor_rnns.experiments import KEY
+from tensor_rnns.experiments.arguments import Takes, allowed, problems
 from tensor_rnns.files import read_json
 from tensor_rnns.models import Model
 from tensor_rnns.tasks import Task
@@ -51,9 +53,16 @@ class Trained:
 
     def items(self, split: str, count: int) -> tuple[Tensor, Tensor]:
         """(inputs, targets) of the first `count` items of `split`: [T, count, I], or [T, count] for symbols,
-        and [.., count, O], or [.., count] for classes. ValueError where the split has fewer."""
+        and [.., count, O], or [.., count] for classes.
+
+        ValueError where the split has fewer, and for a task that carries states where a batch has fewer: the
+        rows of a later batch do not begin at a zero state.
+        """
         inputs, targets, found = [], [], 0
         for batch in self.task.evaluation_of(self.data_seed, split):
+            if self.task.carries_state and batch.inputs.shape[1] < count:
+                rows = f"the task {self.task.name} carries states and has {batch.inputs.shape[1]} rows"
+                raise ValueError(f"{count} items asked for; {rows}, which begin at a zero state")
             inputs.append(batch.inputs)
             targets.append(batch.targets)
             found += batch.inputs.shape[1]
@@ -97,16 +106,28 @@ class Trained:
             return states @ self.parameters["read_out/W"] + self.parameters["read_out/b"]
 
 
+def given(probe: str, takes: Takes, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """`arguments` with the defaults of what the probe `takes`; ValueError that names what was given and what
+    it takes."""
+    if wrong := [message for _, message in problems(takes, arguments)]:
+        told = f"{probe} was given {dict(arguments)}; {', '.join(wrong)}"
+        raise ValueError(f"{told}; it takes {allowed(takes)}")
+    return {name: entry[1] for name, entry in takes.items() if len(entry) > 1} | dict(arguments)
+
+
 def trained_replicas(run: Path, ready: Path) -> Iterator[Trained]:
-    """Every replica of a run folder that did not fail."""
+    """Every replica of a run folder that did not fail; those of equal task, batch and data share one task."""
     weights = load_file(run / "weights.safetensors")
-    tasks_by_settings: dict[str, Task] = {}
+    built: dict[str, Task] = {}
     for replica in read_json(run / "record.json")["replicas"]:
         if replica["status"] != "done":
             continue
         settings = replica["settings"]
-        dataset = datasets.load(ready, settings["dataset"]) if settings["dataset"] else None
-        task = tasks_by_settings.setdefault(replica["protocol"], tasks.build(settings, dataset))
+        same = [settings["task"], settings["training"].get("batch"), settings["dataset"]]
+        place = json.dumps(same, sort_keys=True)
+        if place not in built:
+            dataset = datasets.load(ready, settings["dataset"]) if settings["dataset"] else None
+            built[place] = tasks.build(settings, dataset)
         prefix = f"seed{replica['seed']}/point{replica['point']}/"
         parameters = {
             name.removeprefix(prefix): value.double()
@@ -114,4 +135,4 @@ def trained_replicas(run: Path, ready: Path) -> Iterator[Trained]:
             if name.startswith(prefix)
         }
         key = {name: replica[name] for name in KEY}
-        yield Trained(key, settings, parameters, task, replica["data_seed"], replica["init_seed"])
+        yield Trained(key, settings, parameters, built[place], replica["data_seed"], replica["init_seed"])

@@ -7,8 +7,10 @@ import torch
 from torch import Tensor
 
 from tensor_rnns.probes.answer_in_state import correlation
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Trained, given
 from tensor_rnns.tasks.variable_binding import VariableBinding
+
+ARGUMENTS = {"items": ("whole", 300)}
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
@@ -19,13 +21,13 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     correlation of each feature with each unit over all steps and items, 0 where either is constant; label k
     first, then its bits. Rows of the item `unit`, by unit: strongest, the largest of these, and feature,
     which one it is; of the item `share`: of_bits, the share of units whose strongest feature is a bit.
-    ValueError for another task.
+    ValueError for another task or other arguments.
     """
     task = trained.task
     if not isinstance(task, VariableBinding):
         told = f"the probe unit_responses looks at the task variable_binding, not at {task.name}"
         raise ValueError(told)
-    inputs, _ = trained.items("test", int(arguments.get("items", 300)))
+    inputs, _ = trained.items("test", given("unit_responses", ARGUMENTS, arguments)["items"])
     states = trained.states(inputs).flatten(0, 1)
     columns = features(inputs, task.patterns, task.bits).flatten(0, 1)
     response = torch.stack([correlation(states, column[:, None]) for column in columns.unbind(1)])
