@@ -11,6 +11,7 @@ import torch
 from tensor_rnns import cells
 from tensor_rnns.compute import flow, run
 from tensor_rnns.experiments.catalogue import Catalogue
+from tensor_rnns.experiments.seeds import rng
 
 CATALOGUE = Catalogue.load(Path(__file__).parents[2] / "workflow" / "papers", ["mathews2016"])
 FOUND = CATALOGUE.experiments["mathews2016", "flow"]
@@ -53,6 +54,31 @@ def test_norms_are_those_of_the_jacobian_of_the_whole_chain(name, of):
         expected = math.log10(torch.linalg.matrix_norm(jacobian)) - math.log10(math.sqrt(5))
         assert found[0, draw] == pytest.approx(expected, abs=1e-10)
     assert not found[-1].any()
+
+
+def test_product_and_vanilla_net_from_one_start_against_a_loop():
+    """The Jacobian of h_50 by h_0 as a product of the matrices of single steps, from h_0 ~ N(0, 1)."""
+    arguments = {"seed": 3, "draws": 3, "units": 6}
+    vanilla = flow.built({"name": "vanilla"}, 6)
+    params, given = flow.initial(vanilla, 3, 3), flow.inputs(vanilla, 3, 3, 50)
+    logs = {"product": [], "vanilla": []}
+    for draw in range(3):
+        w, u, b = (params[name][draw].numpy() for name in ("W", "U", "b"))
+        for net, found in logs.items():
+            h = rng(3, flow.STARTS, draw).standard_normal(6)
+            first, jacobian = h, np.eye(6)
+            for x in given[:, draw, 0].numpy():
+                drive = x @ w
+                h = np.tanh(drive * (h @ u) if net == "product" else drive + h @ u + b[0])
+                inner = u * drive if net == "product" else u
+                jacobian = jacobian @ (inner * (1 - h**2))
+            assert (h != 0).all()
+            assert not np.allclose(h, first)
+            found.append(np.log10(np.linalg.norm(jacobian) / np.sqrt(6)))
+    computed = flow.product_only(arguments)
+    for net, found in logs.items():
+        assert computed[net] == pytest.approx(np.median(found), abs=1e-9)
+    assert computed["below"] == np.mean(np.array(logs["product"]) < np.array(logs["vanilla"]))
 
 
 def test_a_rotation_times_two_doubles_the_gradient_at_each_step():

@@ -1,7 +1,8 @@
 """Do gradients vanish or explode through time at initial values? (mathews2016 2.2.3, 2.5, 4.1 to 4.3)
 
 Every number is a decimal logarithm of the Frobenius norm of dh_T / dh_t, the Jacobian of the last state by an
-earlier one, over that of dh_T / dh_T, unless it says otherwise. Inputs are N(0, 1), states start at zero.
+earlier one, over that of dh_T / dh_T, unless it says otherwise. Inputs are N(0, 1), and states
+start at zero where nothing else is said.
 """
 
 import dataclasses
@@ -18,8 +19,9 @@ from tensor_rnns.cells import Cell
 from tensor_rnns.experiments.seeds import rng
 
 ARGUMENTS = ("seed", "draws", "units", "steps", "cells", "radii", "scales", "widths", "biases")
-VALUES, INPUTS, WEIGHTS, TARGETS = range(4)
-"""Streams: initial values of a draw, its inputs, matrices that no cell draws, targets."""
+VALUES, INPUTS, WEIGHTS, TARGETS, STARTS = range(5)
+"""Streams: initial values of a draw, its inputs, matrices that no cell draws, targets, states
+before the first step."""
 SMALLEST = 1e-300
 """Stands for a norm of 0, so that the logarithm of a vanished gradient is a number."""
 FADED = -6.0
@@ -38,18 +40,28 @@ def inputs(cell: Cell, seed: int, draws: int, steps: int) -> Tensor:
     return torch.from_numpy(np.stack(drawn, axis=1))
 
 
-def states(cell: Cell, params: Mapping[str, Tensor], given: Tensor) -> list[tuple[Tensor, ...]]:
-    """The states before the first step and after each; row i of each replica's batch serves unit i of h_T."""
+def states(
+    cell: Cell, params: Mapping[str, Tensor], given: Tensor, start: Tensor | None = None
+) -> list[tuple[Tensor, ...]]:
+    """The states before the first step and after each; row i of each replica's batch serves unit i of h_T.
+
+    h_0 is `start` [S, 1, H], or 0; other parts of the state start at 0.
+    """
     lead = given.shape[1], cell.hidden
-    found = [tuple(part.requires_grad_() for part in cell.initial_state(*lead, dtype=given.dtype))]
+    first, *rest = cell.initial_state(*lead, dtype=given.dtype)
+    first = first if start is None else start.expand_as(first).clone()
+    found = [tuple(part.requires_grad_() for part in (first, *rest))]
     for x in given:
         found.append(cell.step(dict(params), x.expand(*lead, -1), found[-1]))
     return found
 
 
-def norms(cell: Cell, params: Mapping[str, Tensor], given: Tensor, of: int = 0) -> np.ndarray:
-    """The logarithms for lags T, T - 1, ..., 0, [T + 1, draws], of the cell's state number `of`."""
-    parts = [each[of] for each in states(cell, params, given)]
+def norms(
+    cell: Cell, params: Mapping[str, Tensor], given: Tensor, of: int = 0, start: Tensor | None = None
+) -> np.ndarray:
+    """The logarithms for lags T, T - 1, ..., 0, [T + 1, draws], of the cell's state number `of`; `start` as
+    for `states`."""
+    parts = [each[of] for each in states(cell, params, given, start)]
     chosen = torch.diagonal(parts[-1], dim1=-2, dim2=-1).sum()
     jacobians = torch.autograd.grad(chosen, parts, allow_unused=True)
     found = [torch.zeros(parts[0].shape[:1]) if j is None else torch.linalg.matrix_norm(j) for j in jacobians]
@@ -107,16 +119,21 @@ def saturating(arguments: Mapping[str, Any]) -> dict[str, float]:
 
 
 def product_only(arguments: Mapping[str, Any]) -> dict[str, float]:
-    """2.5: h_t = tanh(W x_t * U h_(t-1)) against the vanilla cell with the same W and U, over 50 steps."""
+    """2.5: h_t = tanh(W x_t * U h_(t-1)) against the vanilla cell with the same W, U and h_0, over 50 steps.
+
+    h_0 is N(0, 1), because from 0 the product stays at 0.
+    """
     seed, draws, units = (arguments[name] for name in ("seed", "draws", "units"))
     vanilla = built({"name": "vanilla"}, units)
     nothing = {"recurrent_weights": "zeros", "input_weights": "zeros", "factors": "identity"}
     product = built({"name": "gmr", **nothing}, units)
     params, given = initial(vanilla, seed, draws), inputs(vanilla, seed, draws, 50)
     factors = {"A": params["W"].mT, "C": params["U"].mT}
-    start = norms(product, initial(product, seed, draws) | factors, given)[0]
-    plain = norms(vanilla, params, given)[0]
-    return {"product": median(start), "vanilla": median(plain), "below": float(np.mean(start < plain))}
+    drawn = np.stack([rng(seed, STARTS, draw).standard_normal((1, units)) for draw in range(draws)])
+    start = torch.from_numpy(drawn)
+    gated = norms(product, initial(product, seed, draws) | factors, given, start=start)[0]
+    plain = norms(vanilla, params, given, start=start)[0]
+    return {"product": median(gated), "vanilla": median(plain), "below": float(np.mean(gated < plain))}
 
 
 def over_lags(arguments: Mapping[str, Any]) -> tuple[dict[str, dict[str, float]], list[dict]]:
