@@ -91,12 +91,15 @@ def test_the_authors_loader_reads_the_start_alone():
 
 
 def test_the_authors_loader_at_the_size_of_war_and_peace():
-    """253 chunks an epoch that touch the first 35,300 of 2,556,970 characters, and 31 in validation."""
+    """253 chunks an epoch that touch the first 35,300 of 2,556,970 characters, and 31 in validation; of the
+    first 500,000 49 chunks touch 14,900."""
     data = text(2_556_970, 319_622, 319_619)
     made = task("characters", batch=100, bptt=100, data=data, loader="authors")
     assert (made.updates_per_epoch, made.chunks("valid"), made.chunks("test")) == (253, 31, 31)
     assert made.starts("train", 252).max() + made.bptt + 1 == 35_300
     assert made.starts("valid", 30).max() + made.bptt + 1 == 13_100
+    short = task("characters", batch=100, bptt=100, data=data, loader="authors", most=500_000)
+    assert (short.updates_per_epoch, short.starts("train", 48).max() + 101) == (49, 14_900)
 
 
 def test_the_loss_is_in_nats_a_symbol():
@@ -122,6 +125,23 @@ def test_the_baseline_is_the_entropy_of_the_training_symbols():
     data = text(train=40)
     data.arrays["train_tokens"][:] = np.arange(40) % 2
     assert task(data=data).baseline == pytest.approx(math.log(2))
+
+
+@pytest.mark.parametrize("options", [{}, {"loader": "authors"}, {"most": 34}])
+def test_the_baseline_is_that_of_what_is_read(options):
+    """The frequencies of the targets of an epoch; what no row reads plays no part."""
+    made = task("characters", **options)
+    targets = np.concatenate([made.batch(0, k).targets.ravel() for k in range(made.updates_per_epoch)])
+    shares = np.array([np.mean(targets == symbol) for symbol in range(SYMBOLS) if symbol in targets])
+    assert made.baseline == pytest.approx(-np.sum(shares * np.log(shares)), rel=1e-12)
+    data = text()
+    places = range(made.updates_per_epoch)
+    unread = set(range(50)) - {
+        int(k) for n in places for k in (made.starts("train", n)[:, None] + np.arange(5)).flat
+    }
+    assert unread
+    data.arrays["train_tokens"][list(unread)] = 0
+    assert task("characters", data=data, **options).baseline == made.baseline
 
 
 def test_perplexity_is_exp_of_the_mean_over_the_split():
