@@ -69,11 +69,20 @@ def test_a_ratio_needs_positive_values(run_of):
         sample([curve(run_of, -2.0)], FINAL, {}).logs()
 
 
-def test_a_probe_may_leave_replicas_out(run_of):
+def test_a_finished_replica_that_a_probe_tells_nothing_of_counts_as_failed(run_of):
+    """Its seed ran and is lost, and why is said; where the probe tells nothing of anybody, that is told."""
     table = {("solved", "correlation"): np.array([0.97])}
     runs = [curve(run_of, 1.0, seed, load_probe=lambda name, s=seed: table if s else {}) for seed in range(3)]
     measure = {"name": "probe", "probe": "memory", "item": "solved", "value": "correlation"}
-    assert sample(runs, measure, {}).values == {1: 0.97, 2: 0.97}
+    found = sample(runs, measure, {})
+    assert (found.values, found.seeds) == ({1: 0.97, 2: 0.97}, 3)
+    assert found.failed == found.lost == {0}
+    assert found.missing == {0: "probe memory has no correlation of solved"}
+    with pytest.raises(MissingValue, match="probe memory has no correlation of solved"):
+        sample(runs[:1], measure, {})
+    diverged = [curve(run_of, 1.0, 3, status="failed", load_probe=lambda name: {}), *runs]
+    found = sample(diverged, measure, {})
+    assert (found.failed, found.missing.keys()) == ({0, 3}, {0})
 
 
 def test_the_split_may_stand_in_the_selector(run_of):

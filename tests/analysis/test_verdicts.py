@@ -4,8 +4,9 @@ import math
 
 import pytest
 
-from tensor_rnns.analysis.tables import Tables
+from tensor_rnns.analysis.tables import PROBED, Tables
 from tensor_rnns.analysis.verdicts import judge_claim
+from tensor_rnns.files import write_csv
 
 BLOCKS = """
 dataset: {real: jsb, stand_in: chorales}
@@ -294,6 +295,55 @@ def test_a_failed_seed_without_any_value_is_counted_and_left_out(judged):
 
     found = judged(f"{VALUE}, paper: 3.02", outcome)
     assert (found.n, found.failed) == (5, 1)
+
+
+@pytest.fixture
+def probed(catalogue_of, trained):
+    """The judgement of a claim on the TGU's five seeds of which the probe gates tells nothing of some."""
+
+    def run(claim, without):
+        blocks = BLOCKS.replace("scales:", "probes: {gates: {function: mean_gates}}\nscales:", 1)
+        catalogue = catalogue_of(blocks + f"  c1: {{statement: s, artefact: fig-1, {claim}}}\n")
+        experiment = catalogue.experiments["made2016", "made"]
+        results = trained(experiment, metric_of, "paper", "real", lambda one: one.variant == "tgu")
+        tables = Tables(results, "paper", "made2016", "made")
+        rows = [
+            {**one.key, "item": "gate", "name": "mean", "index": 0, "value": 3 + WOBBLE[one.key["seed"]]}
+            for one in tables.runs
+            if one.key["seed"] not in without and one.key["condition"] == "T250"
+        ]
+        write_csv(tables.probes / "gates.csv", rows, PROBED)
+        return judge_claim(catalogue.claims[0], experiment, tables, "paper")
+
+    return run
+
+
+GATES = (
+    "where: {condition: T250, variant: tgu}, measure: {name: probe, probe: gates, item: gate, value: mean}"
+)
+
+
+def test_a_seed_that_a_probe_tells_nothing_of_is_counted_and_named(probed):
+    """One of six is said, two decide nothing, and in a count of runs past a threshold they do not pass."""
+    claim = f"test: value, {GATES}, tol: 0.1, why: w, paper: 3.02"
+    assert (probed(claim, []).reason, probed(claim, []).failed) == ("", 0)
+    found = probed(claim, [4])
+    assert (found.verdict, found.n, found.failed) == ("reproduced", 5, 1)
+    assert found.reason == "no number of seed 4: probe gates has no mean of gate"
+    found = probed(claim, [2, 4])
+    assert (found.verdict, found.failed) == ("undecided", 2)
+    assert "no number of seed 2, 4: probe gates has no mean of gate" in found.reason
+    found = probed(f"test: solves, {GATES}, above: 1.0, share: 0.5", [4])
+    assert (found.ours, found.n, found.failed) == (5 / 6, 6, 1)
+    assert found.reason.endswith("no number of seed 4: probe gates has no mean of gate")
+
+
+def test_an_identity_of_a_probe_misses_no_seed(probed):
+    claim = "test: identity, probe: gates, item: gate, name: mean, tolerance: 4"
+    assert probed(claim, []).holds == "yes"
+    found = probed(claim, [1, 4])
+    told = "probe gates has no mean of gate of seed 1, 4 of T250 tgu main"
+    assert found.verdict == f"not judged (not run at paper: {told})"
 
 
 def test_a_measure_that_was_not_recorded_says_so(judged):

@@ -11,7 +11,7 @@ from tensor_rnns.analysis.intervals import paired, paired_slopes
 from tensor_rnns.analysis.measures import measure_of
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue, Run
-from tensor_rnns.analysis.samples import Sample, measure_for, sample
+from tensor_rnns.analysis.samples import Sample, measure_for, place_of, sample
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.guests import is_guest
@@ -41,6 +41,20 @@ class Evidence:
     def failed(self) -> int:
         """Failed seeds in the worst of the samples."""
         return max((len(one.failed) for one in self.samples), default=0)
+
+    @property
+    def diverged(self) -> int:
+        """Seeds with a diverged run in the worst of the samples."""
+        return max((len(one.failed - one.missing.keys()) for one in self.samples), default=0)
+
+    @property
+    def missing(self) -> list[str]:
+        """Which finished seeds have no number, and why, sample by sample."""
+        found = set()
+        for one in self.samples:
+            seeds = ", ".join(map(str, sorted(one.missing)))
+            found |= {f"no number of seed {seeds}: {why}" for why in one.missing.values()}
+        return sorted(found)
 
     @property
     def too_many_failed(self) -> bool:
@@ -159,16 +173,17 @@ def solves(spec: Mapping[str, Any], room: Room) -> Evidence:
 
 
 def passing(found: Sample, spec: Mapping[str, Any], threshold: Mapping[str, Any]) -> tuple[int, int]:
-    """How many runs pass, of how many; failed ones do not, and a probe may leave some out."""
+    """How many runs pass, of how many; failed ones do not, nor those of which a probe tells no number."""
     block = measure_for(spec["measure"], spec.get("where", {}))
-    numbers = {}
-    for position, run in enumerate(found.runs):
+    numbers = []
+    for run in found.runs:
         try:
-            numbers[position] = math.nan if run.failed else measure_of(block, run)
+            numbers.append(math.nan if run.failed else measure_of(block, run))
         except MissingValue:
             if block["name"] != "probe":
                 raise
-    return sum(passes(threshold, number) for number in numbers.values()), len(numbers)
+            numbers.append(math.nan)
+    return sum(passes(threshold, number) for number in numbers), len(numbers)
 
 
 def count(spec: Mapping[str, Any], room: Room) -> Evidence:
@@ -197,11 +212,32 @@ def column(tables: Tables, item: Any, name: str, probe: str | None = None) -> li
     """All positions of `name` of one or several items of the computed table, or of every replica's probe."""
     numbers: list[float] = []
     for one in item if isinstance(item, list) else [item]:
-        sources = [run.load_probe(probe) for run in tables.runs] if probe else [tables.computed]
-        rows = [number for source in sources for number in source.get((one, name), ())]
+        rows = probed(tables.runs, probe, one, name) if probe else list(tables.computed.get((one, name), ()))
         if not rows:
             raise MissingValue(f"{f'probe {probe}' if probe else 'computed'} has no {name} of {one}")
         numbers += rows
+    return numbers
+
+
+def probed(runs: Sequence[Run], probe: str, item: str, name: str) -> list[float]:
+    """All positions of `name` of an item in every replica's probe; MissingValue where a finished replica
+    lacks it and others of its curve have it."""
+    curves: dict[tuple[str, ...], list[Run]] = {}
+    for run in runs:
+        curves.setdefault((*place_of(run), run.key["stage"], run.key["dataset"]), []).append(run)
+    numbers: list[float] = []
+    for place, group in curves.items():
+        rows = [run.load_probe(probe).get((item, name), ()) for run in group]
+        if any(len(one) for one in rows):
+            lacking = [
+                str(run.key["seed"])
+                for run, one in zip(group, rows, strict=True)
+                if not len(one) and not run.failed
+            ]
+            if lacking:
+                told = f"probe {probe} has no {name} of {item} of seed {', '.join(lacking)}"
+                raise MissingValue(f"{told} of {' '.join(place[:3])}")
+        numbers += [float(number) for one in rows for number in one]
     return numbers
 
 

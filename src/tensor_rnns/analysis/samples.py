@@ -21,13 +21,14 @@ class Sample:
 
     `values` maps a seed to the mean of the measure over the runs that `where` selects for it. A measure
     that was never reached is infinite; `value` then stands for it as one more than the updates granted, so
-    that orders stay defined. `failed` are the seeds with a diverged run, `lost` those of them that left no
-    value.
+    that orders stay defined. `failed` are the seeds with a diverged run or with a finished one of which a
+    probe tells no number, `lost` those of them that left no value; `missing` says of the latter kind why.
     """
 
     values: dict[int, float] = field(default_factory=dict)
     failed: set[int] = field(default_factory=set)
     lost: set[int] = field(default_factory=set)
+    missing: dict[int, str] = field(default_factory=dict)
     censored: set[int] = field(default_factory=set)
     budget: int = 0
     runs: list[Run] = field(default_factory=list)
@@ -138,9 +139,9 @@ def sample(
     """One number per seed of what `where` selects among `runs`.
 
     Several runs of a seed (two conditions, say) are averaged, or with `selected_from` the best by
-    validation stands for all. A probe may leave replicas out. A seed that lacks one of the selected curves
-    is left out. MissingValue where a run that did not fail lacks what the measure asks for, or where
-    nothing ran.
+    validation stands for all. A seed that lacks one of the selected curves is left out. A finished replica
+    of which a probe tells no number counts as failed where the probe tells one of another seed. MissingValue
+    where a run that did not fail lacks what the measure asks for else, or where nothing ran.
     """
     chosen = selected(where, runs, real)
     block = measure_for(measure, where)
@@ -160,15 +161,17 @@ def sample(
         try:
             kept = [best_of_seed(group, selected_from)] if selected_from else group
             numbers = [measure_of(block, run) for run in kept]
-        except MissingValue:
-            if seed in found.failed:
-                found.lost.add(seed)
-            elif block["name"] != "probe":
-                raise
+        except MissingValue as error:
+            if seed not in found.failed:
+                if block["name"] != "probe":
+                    raise
+                found.missing[seed] = str(error)
+                found.failed.add(seed)
+            found.lost.add(seed)
             continue
         if math.inf in numbers:
             found.censored.add(seed)
         found.values[seed] = sum(numbers) / len(numbers)
-    if not found.values and not found.lost:
-        raise MissingValue("no seed ran in all of the selected curves")
+    if not found.values and found.lost == found.missing.keys():
+        raise MissingValue(next(iter(found.missing.values()), "no seed ran in all of the selected curves"))
     return found

@@ -107,8 +107,10 @@ def judge_claim(claim: Claim, experiment: Experiment, tables: Tables, scale: str
     if absent:
         outcomes.append(Outcome("unclear").because(*absent))
     shown = every(outcomes)
-    if failed and not failed_count(spec):
-        shown = shown.because(f"{failed} failed, taken at their last finite value")
+    diverged = max(part.diverged for part in parts)
+    if diverged and not failed_count(spec):
+        shown = shown.because(f"{diverged} failed, taken at their last finite value")
+    shown = shown.because(*dict.fromkeys(reason for part in parts for reason in part.missing))
     numbers = {
         "holds": shown.holds, "ours": shown.ours, "low": finite(shown.low), "high": finite(shown.high),
         "n": shown.n, "failed": failed, "reason": "; ".join(shown.reasons), "p": shown.p,
