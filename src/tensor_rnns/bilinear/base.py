@@ -12,7 +12,7 @@ from tensor_rnns.bilinear.initialisers import Scheme, draw
 
 
 class Form:
-    """z = x^T W y, z_j = sum_ik W_ijk x_i y_k (mathews2016 equation 3.2, by elements in section 3.2.1), for a tensor W in some form.
+    """z = x^T W y (mathews2016 equation 3.2), z_j = sum_ik W_ijk x_i y_k (section 3.2.1), W in some form.
 
     A form is a frozen dataclass. Its fields `left`, `out` and `right` are the sizes of x, z and y. With
     `append_one` a constant 1 is appended to x and to y (section 4.1.1), so that W is (left + 1) x out x
