@@ -63,6 +63,18 @@ if problems:
     )
 
 CATALOGUE = Catalogue.load("workflow/papers", PAPERS or None, as_list(GUESTS))
+# Some files have no public address. What is counted on them waits for a mirror; the report says that it is not drawn.
+if config["data"] == "real" and not MIRRORS:
+    for place, experiment in list(CATALOGUE.experiments.items()):
+        needed = experiment.counted_on("real").values()
+        if not all(map(datasets.public, needed)):
+            del CATALOGUE.experiments[place]
+            if workflow.is_main_process:
+                logger.warning(
+                    f"experiment {experiment.name} is left out: some of {', '.join(needed)} "
+                    "come from a mirror alone (--config mirrors=...)"
+                )
+
 GUEST_CELLS = f"--guests '{GUESTS}'" if GUESTS else ""
 RUN_FILES = ["metrics.csv", "curves.csv.gz", "record.json", "weights.safetensors"]
 

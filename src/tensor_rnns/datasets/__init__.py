@@ -1,6 +1,6 @@
 """Sources, download, and one parser for each data set; no torch.
 
-Asking what there is imports nothing heavy: names, source_of, files_of, kind_of, packaged, entry, card.
+Asking what there is imports nothing heavy: names, source_of, files_of, kind_of, packaged, public, entry, card.
 Getting it: download (source -> raw folder), prepare (raw -> ready folder), load (ready folder -> arrays).
 """
 
@@ -14,6 +14,7 @@ from tensor_rnns.datasets.table import (
     kind_of,
     names,
     packaged,
+    public,
     source,
     source_of,
     sources,
@@ -37,6 +38,7 @@ __all__ = [
     "kind_of",
     "names",
     "packaged",
+    "public",
     "source",
     "source_of",
     "sources",

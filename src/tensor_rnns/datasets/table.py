@@ -151,6 +151,13 @@ def files_of(name: str) -> tuple[str, ...]:
     return tuple(file.name for file in source(name).files)
 
 
+def public(dataset: str) -> bool:
+    """Whether every file of `dataset` has a public address, or it is read from an installed package."""
+    origin = source_of(dataset)
+    files = source(origin).files if origin else ()
+    return all(file.urls or any(packed.urls for packed in file.packed) for file in files)
+
+
 def kind_of(dataset: str) -> str:
     """The kind of `dataset`: images, polyphony, text, bytes or fonts."""
     return entry(dataset).kind
