@@ -1,6 +1,7 @@
 """Sources, download, and one parser for each data set; no torch.
 
-Asking what there is imports nothing heavy: names, entry, card, source_of, files_of, kind_of, packaged, public.
+Asking what there is imports nothing heavy: names, entry, card, source_of, files_of, kind_of,
+packaged, public.
 Getting it: download (source -> raw folder), prepare (raw -> ready folder), load (ready folder -> arrays).
 """
 
