@@ -24,6 +24,7 @@ variants:
   gru: {cell: gru, hidden: 7}
 options: {wide: {why: made, set: {cell.hidden: 11}}, slow: {why: made, set: {training.learning_rate: 0.01}}}
 scales: {paper: {seeds: 2}, smoke: {seeds: 1, variants: [tgu]}}
+probes: {gates: {function: mean_gates}, states: {function: recall, where: {variant: tgu, option: wide}}}
 artefacts: {fig-1: {draw: curves, where: {variant: [tgu, gru]}}, fig-2: {draw: curves}}
 """
 
@@ -56,6 +57,8 @@ def test_guests_join_every_list_of_variants(files):
     assert first.spec["where"]["variant"] == ["tgu", "gru", *names]
     assert "where" not in second.spec
     assert experiment.variants["guest-my_leaky"]["label"] == "my_leaky (guest)"
+    assert experiment.probes["gates"]["where"] == {"variant": ["tgu", "gru"]}
+    assert experiment.probes["states"]["where"] == {"variant": "tgu", "option": "wide"}
 
 
 def test_without_guests_nothing_changes(files):

@@ -54,7 +54,8 @@ def join(content: Mapping[str, Any], found: Mapping[str, Word]) -> dict[str, Any
     """The content of an experiment file with the guests as variants; the same where no variant has a cell.
 
     They are added wherever a scale or an artefact lists variants. An option for all variants that sets a
-    field of a cell stays with the variants of the file, since a guest has other fields.
+    field of a cell stays with the variants of the file, since a guest has other fields, and so does a probe,
+    which may ask for gates that a guest has not.
     """
     content = copy.deepcopy(dict(content))
     own = dict(content.get("variants") or {})
@@ -71,6 +72,8 @@ def join(content: Mapping[str, Any], found: Mapping[str, Word]) -> dict[str, Any
     for option in (content.get("options") or {}).values():
         if "variants" not in option and any(key.startswith("cell.") for key in option.get("set") or {}):
             option["variants"] = list(own)
+    for probe in (content.get("probes") or {}).values():
+        probe["where"] = {"variant": list(own)} | (probe.get("where") or {})
     for scale in (content.get("scales") or {}).values():
         if "variants" in scale:
             scale["variants"] = [*scale["variants"], *names]
