@@ -16,15 +16,21 @@ SPLITS = ("train", "valid", "test")
 UNKNOWN = "<unk>"
 
 
+@dataclass(frozen=True)
 class NextSymbol(Task):
     """Each symbol from those before it; the loss is the cross entropy in nats a symbol.
 
     A split is cut into `batch` rows of equal length, and these into chunks of `bptt` symbols; incomplete rows
     and chunks are dropped (`Characters` has another loader too). The target is the next symbol, within the
-    row. The state is carried from chunk to
-    chunk and is zero at the start of an epoch and of a split. Training takes the chunks in order, in each
-    epoch the same. Ends of lines are symbols like others. `most` symbols of a split are read, or all.
+    row. The state is carried from chunk to chunk and is zero at the start of an epoch and of a split.
+    Training takes the chunks in order, in each epoch the same. Ends of lines are symbols like others. `most`
+    symbols of a split are read, or all.
     """
+
+    dataset: Any
+    batch_size: int
+    bptt: int
+    most: int | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -114,10 +120,6 @@ class Words(NextSymbol):
     symbols: ClassVar[bool] = True
     carries_state: ClassVar[bool] = True
     lazy: ClassVar[bool] = True
-    dataset: Any
-    batch_size: int
-    bptt: int
-    most: int | None = None
     vocabulary: int | None = None
 
     @property
@@ -164,10 +166,6 @@ class Characters(NextSymbol):
     symbols: ClassVar[bool] = True
     carries_state: ClassVar[bool] = True
     lazy: ClassVar[bool] = True
-    dataset: Any
-    batch_size: int
-    bptt: int
-    most: int | None = None
     loader: Literal["rows", "authors"] = "rows"
 
     def chunks(self, split: str) -> int:

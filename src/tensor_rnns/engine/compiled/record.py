@@ -44,7 +44,7 @@ class Call:
 
 @dataclass(frozen=True, eq=False)
 class Value:
-    """A tensor of the step: a placeholder or a tensor from outside (`name`), or the result of a call.
+    """A tensor of the step: one of its inputs or a tensor from outside (`name`), or the result of a call.
 
     It is `constant` if it depends on parameters alone, and `learned` if it depends on any.
     """

@@ -94,23 +94,23 @@ def reverse(program: Program) -> Backward:
             for part, share in zip(node.inputs, parts, strict=True):
                 if share is not None:
                     gradients.add(part, share)
-    states, used = [], set()
-    kept = {g.base for _, _, g in matrices} | {g.base for _, g in rows}
-    for i in range(len(program.states)):
-        g = gradients.of(graph.find("state", i))
-        if g is not None and (g.operation in ("gradient", *VIRTUAL) or g in used or g in kept):
-            g = graph.own(g)
-        used.add(g)
-        states.append(g)
+    used, kept = set(), {g.base for _, _, g in matrices} | {g.base for _, g in rows}
+
+    def handed(kind: str, count: int) -> list[Node | None]:
+        """The gradient of each state or input, in memory of its own where another still needs it."""
+        found = []
+        for i in range(count):
+            g = gradients.of(graph.find(kind, i))
+            if g is not None and (g.operation in ("gradient", *VIRTUAL) or g in used or g in kept):
+                g = graph.own(g)
+            used.add(g)
+            found.append(g)
+        return found
+
+    states = handed("state", len(program.states))
     matrices = [(leaf, left, settled(graph, g)) for leaf, left, g in matrices]
     rows = [(leaf, settled(graph, g)) for leaf, g in rows]
-    inputs = []
-    for i in range(len(program.inputs)):
-        g = gradients.of(graph.find("input", i))
-        if g is not None and (g.operation in ("gradient", *VIRTUAL) or g in used or g in kept):
-            g = graph.own(g)
-        used.add(g)
-        inputs.append(g)
+    inputs = handed("input", len(program.inputs))
     return Backward(graph, forward, tuple(states), tuple(inputs), tuple(matrices), tuple(rows))
 
 
