@@ -1,0 +1,196 @@
+"""Slips in artefacts, probes and computed experiments are refused, each told once with its line."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tensor_rnns import drawing
+from tensor_rnns.drawing import curves, table, windows
+
+ARTEFACTS = {
+    "key": (
+        "    beside: [stored]",
+        "    besides: [stored]",
+        "drawing of kind curves has no key 'besides'; did you mean",
+    ),
+    "key of an axis": (
+        "y: {scale: log, label",
+        "y: {scale: log, lable",
+        "y of a drawing of kind curves has no key 'lable'",
+    ),
+    "scale of an axis": ("y: {scale: log,", "y: {scale: lgo,", "scale is 'lgo'; did you mean 'log'?"),
+    "key of a level": (
+        "label: a level}",
+        "label: a level, color: red}",
+        "lines of a drawing of kind curves has no key 'color'",
+    ),
+    "level": (
+        "[task_baseline, {",
+        "[baseline, {",
+        "lines names 'baseline'; allowed are task_baseline and {value, label}",
+    ),
+    "panels": (
+        "panels: condition",
+        "panels: conditions",
+        "panels names 'conditions'; did you mean 'condition'?",
+    ),
+    "band": (
+        "    panels: condition",
+        "    band: quartiles",
+        "band is 'quartiles'; did you mean 'quantiles'?",
+    ),
+    "variant": (
+        "where: {variant: [tgu, gru],",
+        "where: {variant: [tgu, gur],",
+        "unknown variant 'gur'; did you mean",
+    ),
+    "key of where": (
+        "where: {variant: [tgu, gru],",
+        "where: {variants: [tgu, gru],",
+        "unknown key 'variants' in where",
+    ),
+    "what curves draw": (
+        "measure: {name: running, width: 10}\n",
+        "measure: {name: metric}\n",
+        "curves draw no 'metric'",
+    ),
+    "argument that is not drawn": (
+        "measure: {name: running, width: 10}\n",
+        "measure: {name: running, width: 10, at: 3}\n",
+        "measure of a drawing of kind curves has no key 'at'",
+    ),
+    "rows": ("rows: [variant]", "rows: [varient]", "rows names 'varient'; did you mean 'variant'?"),
+    "measure of a column": (
+        "{name: final, width: 7}",
+        "{name: final, widht: 7}",
+        "no argument 'widht'; did you mean",
+    ),
+    "column without measure": (
+        "{label: size, measure: {name: parameters}}",
+        "{label: size}",
+        "needs a measure; the table has none either",
+    ),
+    "where of a column": (
+        "where: {condition: T50}}",
+        "where: {condition: T5}}",
+        "unknown condition 'T5'; did you mean",
+    ),
+    "all in a column": ("where: {condition: T50}}", "where: {condition: all}}", "unknown condition 'all'"),
+    "key of a column": (
+        "{label: end, ",
+        "{lable: end, ",
+        "columns of a drawing of kind table has no key 'lable'",
+    ),
+    "two columns of a name": ("{label: end, ", "{label: size, ", "two columns are called 'size'"),
+    "where of a probe": (
+        "answer_in_state, where: {variant: tgu}",
+        "answer_in_state, where: {variant: tug}",
+        "unknown variant",
+    ),
+    "argument of a probe": (
+        "answer_in_state, where: {variant: tgu}",
+        "answer_in_state, where: {variant: tgu}, arguments: {itmes: 5}",
+        "'itmes' is no argument of it; the probe answer_in_state takes items (a whole number of at least 1",
+    ),
+    "value of a probe's argument": (
+        "answer_in_state, where: {variant: tgu}",
+        "answer_in_state, where: {variant: tgu}, arguments: {quiet: .inf}",
+        "quiet is inf; the probe answer_in_state takes",
+    ),
+    "argument that a probe needs": (
+        "answer_in_state, where: {variant: tgu}",
+        "sample_roll, where: {variant: tgu}, arguments: {steps: 5}",
+        "'seed' is missing; the probe sample_roll takes steps",
+    ),
+    "stage of a probe": (
+        "answer_in_state, where: {variant: tgu}",
+        "answer_in_state, where: {stage: final}",
+        "key 'stage'",
+    ),
+    "variant of a paper value": (
+        "stored: {variant: tgu",
+        "stored: {variant: tug",
+        "unknown variant 'tug'; did you mean 'tgu'?",
+    ),
+}
+COMPUTED = {
+    "key of a panel": (
+        "[{title: one, series",
+        "[{titel: one, series",
+        "panels of a drawing of kind windows has no key",
+    ),
+    "key of a series": (
+        "name: forget, label: forget",
+        "nam: forget, label: forget",
+        "panels.series of a drawing of",
+    ),
+    "series": ("series: [{item: a, ", "series: [{", "allowed is {title, series"),
+    "selector beside panels": (
+        "draw: windows\n",
+        "draw: windows\n    where: {item: a}\n",
+        "not read beside 'panels'",
+    ),
+    "key of where": (
+        "where: {name: [error]}",
+        "where: {nam: [error]}",
+        "unknown key 'nam' in where; did you mean 'name'?",
+    ),
+    "columns": ("columns: name", "columns: names", "columns names 'names'; did you mean 'name'?"),
+    "kind of experiment": (
+        "draw: table, rows: [item], columns: name, where",
+        "draw: curves, where",
+        "of kind train",
+    ),
+    "key at a scale": (
+        "{compute.arguments.steps: 5}",
+        "{compute.arguments.stps: 5}",
+        "did you mean 'compute.arguments.steps'?",
+    ),
+    "item that is counted": (
+        "of: {item: a, name: n}",
+        "of: {item: a}",
+        "of is {'item': 'a'}; allowed is {item, name}",
+    ),
+    "measure of a training": (
+        "of: {item: a, name: n}",
+        "measure: {name: final}",
+        "no measure 'final'; allowed is computed",
+    ),
+    "each beside of": ("equals: 3", "equals: 3, where: {item: a}", "'where' is not read beside 'of'"),
+}
+AT = {
+    "selector beside panels": "    where: {item",
+    "two columns of a name": "      - {label: size, measure: {name: parameters}}",
+}
+
+
+@pytest.mark.parametrize("name", ARTEFACTS)
+def test_a_slip_in_an_artefact_is_told_with_its_line(refused, whole, name):
+    """The same for figures, tables, probes and values of the paper."""
+    refused(whole, *ARTEFACTS[name], at=AT.get(name))
+
+
+@pytest.mark.parametrize("name", COMPUTED)
+def test_a_slip_in_a_computed_experiment_is_told_with_its_line(refused, computed, name):
+    """The same for what needs no training."""
+    refused(computed, *COMPUTED[name], at=AT.get(name))
+
+
+def keys_read(module, also: str = "") -> set[str]:
+    """Every literal key that the source of a module takes from the artefact's block `spec`."""
+    found = set()
+    for path in [Path(module.__file__), *([Path(drawing.__file__).with_name(also)] if also else [])]:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("spec.get", "artefact.spec.get"):
+                found.add(ast.literal_eval(node.args[0]))
+            named = isinstance(node, ast.Subscript) and ast.unparse(node.value) == "spec"
+            if named and isinstance(node.slice, ast.Constant):
+                found.add(node.slice.value)
+    return found | ({"centre", "band"} if module is curves else set())
+
+
+@pytest.mark.parametrize(("module", "also"), [(curves, "beside.py"), (windows, ""), (table, "")])
+def test_the_allowed_keys_of_a_drawing_are_those_that_it_reads(module, also):
+    """KEYS of a kind of drawing names every key that the code reads from the artefact and no other."""
+    assert {key for key in module.KEYS if "." not in key} == keys_read(module, also)
