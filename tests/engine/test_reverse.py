@@ -6,10 +6,10 @@ import pytest
 import torch
 
 from tensor_rnns import cells
-from tensor_rnns.engine.compiled.operations import POINTWISE
-from tensor_rnns.engine.compiled.reverse import reverse
-from tensor_rnns.engine.compiled.structure import REVERSE
-from tensor_rnns.engine.compiled.trace import trace
+from tensor_rnns.engine.ir.operations import POINTWISE
+from tensor_rnns.engine.ir.reverse import reverse
+from tensor_rnns.engine.ir.structure import REVERSE
+from tensor_rnns.engine.ir.trace import trace
 
 VALUES = {
     "add": lambda a, b, n: a + b,

@@ -6,7 +6,7 @@ import torch
 
 from tensor_rnns import cells, engine
 from tensor_rnns.engine import compiled, eager
-from tensor_rnns.engine.compiled.trace import trace
+from tensor_rnns.engine.ir.trace import trace
 from tensor_rnns.models.symbols import OneHot
 
 SIZE, STEPS, REPLICAS, BATCH = 13, 6, 3, 7

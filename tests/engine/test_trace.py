@@ -5,8 +5,8 @@ import torch
 
 from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.engine.compiled.operations import Unsupported
-from tensor_rnns.engine.compiled.trace import trace
+from tensor_rnns.engine.ir.operations import Unsupported
+from tensor_rnns.engine.ir.trace import trace
 
 
 class Guest(Cell):

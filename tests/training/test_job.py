@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from tensor_rnns.engine import compiled
-from tensor_rnns.engine.compiled import names
+from tensor_rnns.engine.ir import names
 from tensor_rnns.training import cohort, job, statefile
 from tensor_rnns.training.checkpoint import Checkpoints
 from tensor_rnns.training.progress import Progress

@@ -20,10 +20,10 @@ from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import eager
 from tensor_rnns.engine.compiled import build, parts
 from tensor_rnns.engine.compiled.emit import REALS, source
-from tensor_rnns.engine.compiled.hoist import Hoisted
 from tensor_rnns.engine.compiled.kernel import Kernel
-from tensor_rnns.engine.compiled.operations import Unsupported
-from tensor_rnns.engine.compiled.trace import trace
+from tensor_rnns.engine.ir.hoist import Hoisted
+from tensor_rnns.engine.ir.operations import Unsupported
+from tensor_rnns.engine.ir.trace import trace
 
 log = logging.getLogger(__name__)
 INPUTS = 3

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 
-from tensor_rnns.engine.compiled.graph import Node
-from tensor_rnns.engine.compiled.operations import POINTWISE
-from tensor_rnns.engine.compiled.plan import Loop, Product, Single, Step
-from tensor_rnns.engine.compiled.trace import Program
+from tensor_rnns.engine.ir.graph import Node
+from tensor_rnns.engine.ir.operations import POINTWISE
+from tensor_rnns.engine.ir.plan import Loop, Product, Single, Step
+from tensor_rnns.engine.ir.trace import Program
 
 ACCUMULATORS = 8
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import torch
 
 from tensor_rnns.engine.compiled.body import Body, Room, further
-from tensor_rnns.engine.compiled.graph import Node
-from tensor_rnns.engine.compiled.plan import plan, saved
-from tensor_rnns.engine.compiled.reverse import Backward, reverse
-from tensor_rnns.engine.compiled.trace import Program
+from tensor_rnns.engine.ir.graph import Node
+from tensor_rnns.engine.ir.plan import plan, saved
+from tensor_rnns.engine.ir.reverse import Backward, reverse
+from tensor_rnns.engine.ir.trace import Program
 
 REALS = {torch.float32: "float", torch.float64: "double"}
 FOLDER = Path(__file__).parent

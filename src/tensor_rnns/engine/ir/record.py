@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from tensor_rnns.engine.compiled.operations import Unsupported
+from tensor_rnns.engine.ir.operations import Unsupported
 
 aten = torch.ops.aten
 ROWS = 7

@@ -5,8 +5,8 @@ from typing import Any
 
 import torch
 
-from tensor_rnns.engine.compiled.graph import Graph, Node
-from tensor_rnns.engine.compiled.operations import Unsupported, fill, scaled
+from tensor_rnns.engine.ir.graph import Graph, Node
+from tensor_rnns.engine.ir.operations import Unsupported, fill, scaled
 
 aten = torch.ops.aten
 

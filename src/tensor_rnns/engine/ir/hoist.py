@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from tensor_rnns.engine.compiled.record import Call, Value
+from tensor_rnns.engine.ir.record import Call, Value
 
 aten = torch.ops.aten
 ALIKE = {

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tensor_rnns.engine.compiled.graph import SOURCES, VIRTUAL, Node, needed
-from tensor_rnns.engine.compiled.operations import POINTWISE
-from tensor_rnns.engine.compiled.reverse import Backward
-from tensor_rnns.engine.compiled.trace import Program
+from tensor_rnns.engine.ir.graph import SOURCES, VIRTUAL, Node, needed
+from tensor_rnns.engine.ir.operations import POINTWISE
+from tensor_rnns.engine.ir.reverse import Backward
+from tensor_rnns.engine.ir.trace import Program
 
 CHEAP_ROWS = 4
 

@@ -8,7 +8,7 @@ added up or searched for its greatest.
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from tensor_rnns.engine.compiled.graph import Graph, Node
+from tensor_rnns.engine.ir.graph import Graph, Node
 
 Layout = tuple[int, int, int]
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import torch
 
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.engine.compiled.graph import VIRTUAL, Graph, Node
-from tensor_rnns.engine.compiled.hoist import Hoisted, Leaf
-from tensor_rnns.engine.compiled.operations import Unsupported
-from tensor_rnns.engine.compiled.record import ROWS, Recorder, Value
-from tensor_rnns.engine.compiled.translate import Translator
+from tensor_rnns.engine.ir.graph import VIRTUAL, Graph, Node
+from tensor_rnns.engine.ir.hoist import Hoisted, Leaf
+from tensor_rnns.engine.ir.operations import Unsupported
+from tensor_rnns.engine.ir.record import ROWS, Recorder, Value
+from tensor_rnns.engine.ir.translate import Translator
 
 PASSED_ON = ("product", "row", "input", "state", *VIRTUAL)
 

@@ -7,12 +7,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tensor_rnns.engine.compiled import structure
-from tensor_rnns.engine.compiled.graph import Graph, Node
-from tensor_rnns.engine.compiled.hoist import Leaf
-from tensor_rnns.engine.compiled.names import ATEN, is_number
-from tensor_rnns.engine.compiled.operations import Unsupported, fill, scaled
-from tensor_rnns.engine.compiled.record import FILLS, ROWS, Call, Recorder, Value
+from tensor_rnns.engine.ir import structure
+from tensor_rnns.engine.ir.graph import Graph, Node
+from tensor_rnns.engine.ir.hoist import Leaf
+from tensor_rnns.engine.ir.names import ATEN, is_number
+from tensor_rnns.engine.ir.operations import Unsupported, fill, scaled
+from tensor_rnns.engine.ir.record import FILLS, ROWS, Call, Recorder, Value
 
 aten = torch.ops.aten
 MUCH = 1 << 40

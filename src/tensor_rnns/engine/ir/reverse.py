@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from tensor_rnns.engine.compiled import structure
-from tensor_rnns.engine.compiled.graph import VIRTUAL, Graph, Node
-from tensor_rnns.engine.compiled.operations import POINTWISE
-from tensor_rnns.engine.compiled.trace import Program
+from tensor_rnns.engine.ir import structure
+from tensor_rnns.engine.ir.graph import VIRTUAL, Graph, Node
+from tensor_rnns.engine.ir.operations import POINTWISE
+from tensor_rnns.engine.ir.trace import Program
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tensor_rnns.engine.compiled.graph import Graph, Node
+from tensor_rnns.engine.ir.graph import Graph, Node
 
 
 @dataclass(frozen=True)
