@@ -30,7 +30,7 @@ def strictly_compiled(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("the eager loop ran in place of the compiled engine")
 
-    monkeypatch.setattr(compiled.eager, "run", refuse)
+    monkeypatch.setattr(eager, "run", refuse)
 
 
 @pytest.fixture(scope="module")

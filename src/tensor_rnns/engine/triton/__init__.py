@@ -1,0 +1,82 @@
+"""The triton engine: one kernel over time and one back for a GPU, made from the readable step of a cell.
+
+The package triton is optional and imported only when a kernel is made; see docs/engine.md.
+"""
+
+import functools
+import importlib.util
+import json
+import logging
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine import generated
+from tensor_rnns.engine.generated import Ready, Symbols
+from tensor_rnns.engine.ir.operations import Unsupported
+
+log = logging.getLogger(__name__)
+READY: dict[tuple, Ready | None] = {}
+
+
+def run(
+    cell: Cell,
+    params: Mapping[str, Tensor],
+    inputs: Tensor | Symbols,
+    state: tuple[Tensor, ...],
+    last_only: bool = False,
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """The outputs h_1 .. h_T of `cell` [T, S, B, H] and its state after the last step, as `eager.run` gives.
+
+    Where there is no kernel (another device or dtype, an unknown operation, no package triton), `eager.run`
+    does it, after one warning that names the cell and the reason.
+    """
+    return generated.run(prepare, cell, params, inputs, state, last_only)
+
+
+def trajectory(
+    cell: Cell, params: Mapping[str, Tensor], inputs: Tensor | Symbols, state: tuple[Tensor, ...]
+) -> dict[str, Tensor]:
+    """Every state of `cell` by name after each step, [T, S, B, H], as `eager.trajectory` gives."""
+    return generated.trajectory(prepare, cell, params, inputs, state)
+
+
+def prepare(cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False) -> Ready | None:
+    """The kernel of `cell` for vectors or one-hot vectors, made on first use; None after a warning where
+    there can be none."""
+    key = (*generated.identity(cell), dtype, device.type, one_hot)
+    if key not in READY:
+        try:
+            READY[key] = make(cell, dtype, device, one_hot)
+        except Unsupported as error:
+            warn(cell.name, error)
+            READY[key] = None
+    return READY[key]
+
+
+def make(cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool) -> Ready:
+    """The kernel of `cell`; Unsupported where there can be none."""
+    raise Unsupported("this engine has no kernels yet")
+
+
+def warn(name: str, reason: Exception | str) -> None:
+    """Say that a cell runs in the eager loop, and why."""
+    log.warning("cell %s runs eager, not in triton: %s", name, reason)
+
+
+def supports(block: Mapping) -> bool:
+    """Whether the cell of a `cell` block has a kernel here: Triton for its step, and the package triton.
+
+    Otherwise one warning says what is missing.
+    """
+    return supported(json.dumps(dict(block), sort_keys=True), importlib.util.find_spec("triton") is not None)
+
+
+@functools.cache
+def supported(block: str, installed: bool) -> bool:
+    """`supports`, once for each block."""
+    reason = "this engine has no kernels yet" if installed else "no package triton is installed"
+    warn(json.loads(block)["name"], reason)
+    return False
