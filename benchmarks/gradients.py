@@ -1,0 +1,140 @@
+"""Errors of the engine's outputs and gradients at full length, against the eager loop in float64.
+
+An error is the largest difference over the largest value, of the outputs and of each parameter's gradient;
+the parameters are initial values, and the loss is that of the workload. The eager loop in float32 shows what
+float32 alone costs.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from benchmarks import bars, command
+from benchmarks.bars import EAGER
+from benchmarks.tables import section, table
+from benchmarks.variants import OURS, able, initial, stacked
+from benchmarks.workloads import CELLS, COUPLED, WORKLOADS, Workload, model
+from tensor_rnns.engine.affine import values
+from tensor_rnns.models import Model
+from tensor_rnns.training.learner import Layout
+
+MOST_NUMBERS = 1 << 25
+"""Numbers of one kept value over all steps, from which the reference takes the batch in pieces."""
+
+
+def results(
+    made: Model, load: Workload, flat: Tensor, inputs: Tensor, targets: Tensor, over: float
+) -> tuple[Tensor, Tensor]:
+    """Outputs and the flat gradient [1, P] of the loss."""
+    flat = flat.clone().requires_grad_()
+    outputs, _ = made.lazy_forward(Layout(made.shapes()).views(flat), inputs)
+    loss = OURS[load.loss](outputs, targets, over)
+    (gradient,) = torch.autograd.grad(loss.sum(), flat)
+    with torch.no_grad():
+        return values(outputs).detach(), gradient
+
+
+def reference(name: str, load: Workload) -> tuple[Tensor, Tensor]:
+    """`results` of the eager loop in float64 on the CPU. The loss is a sum over rows, so that pieces of the
+    batch are added up where all rows together would need too much memory."""
+    made = model(name, load, "eager")
+    inputs, targets = stacked(load)
+    flat, over = initial(made).double(), targets.numel()
+    if not load.embedding:
+        inputs = inputs.double()
+    if load.loss != "classes":
+        targets = targets.double()
+    widest = load.rank**2 if name.endswith("_tt") else load.hidden
+    rows = max(1, MOST_NUMBERS // (load.steps * widest))
+    by_row = inputs.dim() - (1 if load.embedding else 2)
+    where = targets.dim() - (1 if load.loss == "classes" else 2)
+    outputs, total = [], torch.zeros_like(flat)
+    for part, goal in zip(inputs.split(rows, by_row), targets.split(rows, where), strict=True):
+        found, gradient = results(made, load, flat, part, goal, over)
+        outputs.append(found)
+        total += gradient
+    return torch.cat(outputs, -2), total
+
+
+def error(found: Tensor, exact: Tensor) -> float:
+    """The largest difference over the largest value; over 1 where all values are zero."""
+    largest = exact.abs().max()
+    return float((found.cpu().double() - exact).abs().max() / (largest if largest > 0 else 1))
+
+
+def errors(
+    name: str, kind: str, load: Workload, exact: tuple[Tensor, Tensor], device: torch.device
+) -> dict[str, float]:
+    """The error of the outputs and of every gradient, by name, in float32."""
+    made = model(name, load, kind)
+    inputs, targets = (part.to(device) for part in stacked(load))
+    outputs, gradient = results(made, load, initial(made).to(device), inputs, targets, targets.numel())
+    layout = Layout(made.shapes())
+    theirs = layout.views(exact[1])
+    found = {"outputs": error(outputs, exact[0])}
+    for part, value in layout.views(gradient).items():
+        found[f"gradient of {part}"] = error(value, theirs[part])
+    return found
+
+
+def worst(found: Mapping[str, float]) -> tuple[str, float]:
+    """The name of the largest error, and it; a value that is not a number is the worst."""
+    return max(found.items(), key=lambda item: (item[1] != item[1], item[1]))
+
+
+def text(report: Mapping[str, Any]) -> str:
+    """A table an engine: the worst error of each cell on each workload, and what missed the limit."""
+    parts = []
+    for kind, by_load in report["errors"].items():
+        labels = list(by_load)
+        cells = list(dict.fromkeys(cell for found in by_load.values() for cell in found))
+        rows = [
+            [
+                cell,
+                *(
+                    f"{worst(by_load[label][cell])[1]:.1e}" if cell in by_load[label] else None
+                    for label in labels
+                ),
+            ]
+            for cell in cells
+        ]
+        over = [
+            f"- {cell} on {label}: {part} {value:.1e}"
+            for label, found in by_load.items()
+            for cell, some in found.items()
+            for part, value in some.items()
+            if not value <= bars.ERROR
+        ]
+        said = "\n".join(over) if over else "None is larger than the limit."
+        parts.append(
+            section(f"{kind}: largest error, limit {bars.ERROR:g}", table(["cell", *labels], rows), said)
+        )
+    return "\n".join(parts)
+
+
+def main() -> None:
+    """Print the worst error of each cell on each workload beside the limit, then everything as JSON."""
+    parser = command.options(__doc__, rounds=1)
+    parser.add_argument("--workloads", nargs="+", default=list(WORKLOADS), choices=WORKLOADS)
+    parser.add_argument("--cells", nargs="+", default=[*CELLS, *COUPLED], choices=(*CELLS, *COUPLED))
+    asked = parser.parse_args()
+    device = command.prepared(parser, asked, asked.device)
+    report: dict[str, Any] = {"machine": command.machine(device, asked.threads), "errors": {}}
+    began = time.perf_counter()
+    for label in asked.workloads:
+        load = WORKLOADS[label]
+        for name in asked.cells:
+            exact = reference(name, load)
+            for kind in (*command.FAST[device.type], EAGER):
+                if able(name, kind, load, device):
+                    found = errors(name, kind, load, exact, device)
+                    report["errors"].setdefault(kind, {}).setdefault(label, {})[name] = found
+    report["seconds"] = round(time.perf_counter() - began, 1)
+    command.close("gradients", asked, report, text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,164 @@
+"""Where the time of an update goes: the trainer's own loop on the project's tasks, with a clock beside it.
+
+The clock is read between the pieces, which add up to the whole; on a GPU it waits for the device first.
+"parameters" are what torch does before and after the scans with the flat parameters: views, rows of an
+embedding, and their gradients. "rest" is the loop around.
+"""
+
+import io
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from benchmarks import command
+from benchmarks.bars import figure
+from benchmarks.real import learner
+from benchmarks.tables import section, table
+from benchmarks.timing import LEAST_SECONDS, synchronise, watched
+from benchmarks.variants import able
+from benchmarks.workloads import CELLS, TASKS, WORKLOADS, Workload
+from tensor_rnns.tasks import Batch
+from tensor_rnns.training import cohort
+from tensor_rnns.training.learner import Learner
+from tensor_rnns.training.progress import Progress
+
+PIECES = ("data", "parameters", "scan forward", "head", "scan back", "optimiser", "rest")
+WARM, FACTOR = 3, 5
+
+
+@dataclass
+class Clock:
+    """Seconds by piece: the time since one reading belongs to the piece that the next one names."""
+
+    device: torch.device
+    seconds: Counter = field(default_factory=Counter)
+    last: float = 0.0
+
+    def read(self, piece: str) -> None:
+        """Everything since the last reading was `piece`."""
+        synchronise(self.device)
+        now = time.perf_counter()
+        self.seconds[piece] += now - self.last
+        self.last = now
+
+
+@dataclass(frozen=True)
+class Clocked(Learner):
+    """A learner that reads a clock between the pieces of an update."""
+
+    clock: Clock
+
+    def batch(self, update: int) -> tuple[Batch, dict[str, Tensor]]:
+        """What came before the batch was the loop."""
+        self.clock.read("rest")
+        found = super().batch(update)
+        self.clock.read("data")
+        return found
+
+    def gradient(self, *arguments: Any, **more: Any) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
+        """What comes after the scan back is the gradient of the flat parameters."""
+        found = super().gradient(*arguments, **more)
+        self.clock.read("parameters")
+        return found
+
+    def constrain(self, flat: Tensor) -> None:
+        """What came before was the optimiser."""
+        self.clock.read("optimiser")
+        super().constrain(flat)
+
+
+def clocked(learned: Learner, clock: Clock) -> Clocked:
+    """`learned` with a clock, which its engine reads too: around the scan, when the gradient of its outputs
+    is known, and when the first gradient of what it was given is."""
+    engine = learned.model.engine
+
+    def run(cell, params: Mapping[str, Tensor], inputs: Tensor, state, last_only: bool = False):
+        given = [part for part in (inputs, *params.values()) if part.requires_grad]
+        through = []
+
+        def back(gradient: Tensor) -> None:
+            if not through:
+                through.append(True)
+                clock.read("scan back")
+
+        for part in given:
+            part.register_hook(back)
+        clock.read("parameters")
+        outputs, final = engine.run(cell, params, inputs, state, last_only=last_only)
+        clock.read("scan forward")
+        outputs.register_hook(lambda gradient: clock.read("head"))
+        return outputs, final
+
+    model = replace(learned.model, engine=replace(engine, run=run))
+    return Clocked(model, learned.task, learned.replicas, learned.device, learned.dtype, clock)
+
+
+def measured(learned: Learner, updates: int, state: cohort.State) -> dict[str, float]:
+    """Seconds of each of PIECES in `updates` further updates of the trainer's loop; `state` goes on."""
+    schedule = cohort.Schedule.of({"updates": state.update + updates}, None)
+    progress = Progress("", schedule.updates, state.update, io.StringIO())
+    clock = Clock(learned.device, Counter(dict.fromkeys(PIECES, 0.0)), time.perf_counter())
+    watched_learner = clocked(learned, clock)
+    cohort.train(watched_learner, schedule, state, progress, lambda _: None, lambda: False, float("inf"))
+    clock.read("rest")
+    return dict(clock.seconds)
+
+
+def shares(
+    label: str, name: str, load: Workload, kind: str, count: int, device: torch.device
+) -> dict[str, float]:
+    """Milliseconds an update of each of PIECES, over `count` rounds of updates."""
+    learned = learner(label, name, load, kind, device)
+    optimiser, _ = cohort.optimiser_of(learned)
+    state = cohort.start(learned, optimiser)
+    measured(learned, WARM, state)
+    taken = sum(measured(learned, WARM, state).values()) / WARM
+    updates = count * max(1, round(FACTOR * LEAST_SECONDS / taken))
+    found = measured(learned, updates, state)
+    return {piece: 1e3 * value / updates for piece, value in found.items()}
+
+
+def row(title: Sequence[str], found: Mapping[str, float]) -> list[str]:
+    """Milliseconds of an update, and the share of each piece in per cent, which add up to 100."""
+    total = sum(found.values())
+    return [*title, figure(total), *(f"{100 * found[piece] / total:.1f}" for piece in PIECES)]
+
+
+def text(report: Mapping[str, Any]) -> str:
+    """A table for each workload."""
+    parts = []
+    for label, entry in report["workloads"].items():
+        header = ["cell", "engine", "ms", *(f"{piece} %" for piece in PIECES)]
+        rows = [row(name.split(", "), found) for name, found in entry["milliseconds"].items()]
+        parts.append(section(f"{label}: {TASKS[label]}", table(header, rows), command.busy(entry["watch"])))
+    return "\n".join(parts)
+
+
+def main() -> None:
+    """Print the shares of each workload, then everything as JSON."""
+    parser = command.options(__doc__, rounds=5)
+    parser.add_argument("--workloads", nargs="+", default=list(WORKLOADS), choices=WORKLOADS)
+    parser.add_argument("--cells", nargs="+", default=["tgu", "lstm"], choices=CELLS)
+    asked = parser.parse_args()
+    device = command.prepared(parser, asked, asked.device)
+    report: dict[str, Any] = {"machine": command.machine(device, asked.threads), "workloads": {}}
+    for label in asked.workloads:
+        load = WORKLOADS[label]
+        with watched() as watch:
+            found = {
+                f"{name}, {kind}": shares(label, name, load, kind, asked.rounds, device)
+                for name in asked.cells
+                for kind in command.FAST[device.type]
+                if able(name, kind, load, device)
+            }
+        report["workloads"][label] = {"milliseconds": found, "watch": watch.record()}
+    command.close("shares", asked, report, text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""Whole updates (forward, loss, backward, Adam) of one cell: this package's engines, and torch.nn."""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from benchmarks.workloads import Workload, data, model
+from tensor_rnns import engine
+from tensor_rnns.engine import losses
+from tensor_rnns.models import Model
+from tensor_rnns.training import optimisers
+from tensor_rnns.training.learner import Layout
+
+Update = Callable[[], None]
+RATE = 1e-3
+TORCH = {"lstm": nn.LSTM, "gru": nn.GRU, "vanilla": nn.RNN}
+OURS = {
+    "squared_error": losses.squared_error,
+    "bernoulli": losses.bernoulli,
+    "classes": losses.classes,
+}
+THEIRS = {
+    "squared_error": nn.functional.mse_loss,
+    "bernoulli": nn.functional.binary_cross_entropy_with_logits,
+    "classes": lambda y, targets: nn.functional.cross_entropy(y.flatten(0, -2), targets.flatten()),
+}
+
+
+def able(name: str, kind: str, load: Workload, device: torch.device) -> bool:
+    """Whether there is an engine of that name, and it runs the cell itself on `device`."""
+    try:
+        engine.find(kind)
+    except ValueError:
+        return False
+    made = model(name, load, kind)
+    return engine.settle(kind, made.cell, torch.float32, device, made.one_hot) == kind
+
+
+def initial(made: Model, replicas: int = 1, seed: int = 1) -> Tensor:
+    """The flat parameters [S, P] in float32, the same for every replica."""
+    drawn = made.initialise(np.random.default_rng(seed)).values()
+    row = torch.from_numpy(np.concatenate([np.asarray(value).reshape(-1) for value in drawn])).float()
+    return row.repeat(replicas, 1)
+
+
+def stacked(load: Workload, replicas: int = 1) -> tuple[Tensor, Tensor]:
+    """The data of a workload with an axis of replicas before that of the batch."""
+    inputs, targets = data(load)
+    return torch.stack([inputs] * replicas, 1), torch.stack([targets] * replicas, 0 if load.last_only else 1)
+
+
+def ours(name: str, kind: str, load: Workload, device: torch.device, replicas: int = 1) -> Update:
+    """An update of a model of this package by the engine `kind`, as the trainer makes it."""
+    made = model(name, load, kind)
+    layout = Layout(made.shapes())
+    inputs, targets = (part.to(device) for part in stacked(load, replicas))
+    over = targets.numel() / replicas
+    parameters = initial(made, replicas).to(device)
+    optimiser = optimisers.build("adam", torch.full((replicas, 1), RATE, device=device), {})
+    state, count = optimiser.start(parameters), 0
+
+    def update() -> None:
+        nonlocal parameters, count
+        count += 1
+        flat = parameters.detach().requires_grad_()
+        outputs, _ = made.lazy_forward(layout.views(flat), inputs)
+        loss = OURS[load.loss](outputs, targets, over)
+        (gradient,) = torch.autograd.grad(loss.sum(), flat)
+        parameters = optimiser.moved(parameters, gradient, None, state, count, made.engine.fused)
+
+    return update
+
+
+class Theirs(nn.Module):
+    """torch's module of that name between an embedding, where there is one, and a read-out."""
+
+    def __init__(self, name: str, load: Workload) -> None:
+        super().__init__()
+        self.load = load
+        self.embed = nn.Embedding(load.inputs, load.embedding) if load.embedding else nn.Identity()
+        self.cell = TORCH[name](load.embedding or load.inputs, load.hidden)
+        self.head = nn.Linear(load.hidden, load.outputs)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Outputs of every step, or of the last."""
+        hidden = self.cell(self.embed(inputs))[0]
+        return self.head(hidden[-1] if self.load.last_only else hidden)
+
+
+def theirs(name: str, load: Workload, device: torch.device) -> Update:
+    """An update of torch's module with its fused Adam."""
+    module = Theirs(name, load).to(device)
+    inputs, targets = (part.to(device) for part in data(load))
+    optimiser = torch.optim.Adam(module.parameters(), lr=RATE, fused=True)
+
+    def update() -> None:
+        optimiser.zero_grad(set_to_none=True)
+        THEIRS[load.loss](module(inputs), targets).backward()
+        optimiser.step()
+
+    return update

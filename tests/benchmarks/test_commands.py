@@ -1,0 +1,84 @@
+"""Proves that the commands run from end to end, and that what they record is read back."""
+
+import json
+import sys
+
+import pytest
+
+from benchmarks import bars, command, engine, gpu, gradients, scaling, timing
+from benchmarks.workloads import WORKLOADS, small
+from tensor_rnns.files import read_json
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path, capsys):
+    """A function that runs a command on tiny workloads, recording into a temporary folder; what it prints."""
+    tiny = {label: small(load) for label, load in WORKLOADS.items()}
+    monkeypatch.setattr(timing, "LEAST_SECONDS", 0)
+    monkeypatch.setattr(command, "RECORDED", tmp_path)
+
+    def started(module, *arguments):
+        monkeypatch.setattr(module, "WORKLOADS", tiny, raising=False)
+        monkeypatch.setattr(sys, "argv", ["benchmark", *arguments])
+        module.main()
+        return capsys.readouterr().out
+
+    return started
+
+
+def test_what_is_recorded_is_what_is_printed(run, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1478304000")
+    monkeypatch.setattr(engine, "COHORT_ROUNDS", 1)
+    chosen = ("--workloads", "W1", "W4", "--cells", "tgu", "lstm", "--rounds", "2", "--threads", "1")
+    said = run(engine, *chosen, "--record")
+    (path,) = tmp_path.glob("*.json")
+    report = read_json(path)
+    assert path.stem == f"engine-{command.kind_of(report['machine'])}"
+    assert path.with_suffix(".md").read_text() in said
+    assert report["machine"]["date"] == "2016-11-05"
+    assert "host" not in report["machine"]
+    assert set(report["machine"]["peak_gigaflops"]) == {"1"}
+    assert {label: set(entry["milliseconds"]) for label, entry in report["workloads"].items()} == {
+        "W1": {"tgu", "lstm"},
+        "W4": {"tgu", "lstm"},
+    }
+    assert set(report["workloads"]["W4"]["milliseconds"]["lstm"]) == {"compiled", "eager", "torch.nn, 1"}
+    assert len(report["workloads"]["W4"]["milliseconds"]["lstm"]["eager"]) == 2
+    assert report["cohort"]["replicas"] == 5
+    found = [
+        r for label in ("W1", "W4") for r in bars.ratios(label, report["workloads"][label]["milliseconds"])
+    ]
+    assert len(found) == 2 * 3
+    assert all(f"{ratio} |" in path.with_suffix(".md").read_text() for ratio in found)
+
+
+def test_errors_are_printed_and_the_report_is_the_last_line(run):
+    said = run(gradients, "--workloads", "W2", "--cells", "gru", "tgu_c", "--threads", "1")
+    report = json.loads(said.splitlines()[-1])
+    assert {kind: set(by_load["W2"]) for kind, by_load in report["errors"].items()} == {
+        "compiled": {"gru", "tgu_c"},
+        "eager": {"gru", "tgu_c"},
+    }
+    assert "None is larger than the limit." in said
+
+
+def test_a_sweep_is_printed(run, monkeypatch):
+    monkeypatch.setitem(scaling.SWEEPS, "S", scaling.Sweep("replicas", "W1", (1, 3), {}))
+    said = run(scaling, "--sizes", "S", "--cells", "lstm", "--rounds", "1", "--threads", "1")
+    assert "## lstm against S" in said
+    assert "| slope " in said
+
+
+@pytest.mark.parametrize(("module", "arguments"), [(gpu, ()), (gradients, ("--device", "cuda"))])
+def test_without_a_gpu_the_command_says_so(module, arguments, run, monkeypatch, capsys):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    with pytest.raises(SystemExit):
+        run(module, *arguments)
+    assert "a CUDA device is needed, and torch sees none here" in capsys.readouterr().err
+
+
+def test_the_kind_of_a_machine():
+    card = {"processor": "AMD EPYC(tm) 9", "cores": 2, "instructions": ["avx2", "avx512f"], "gpu": None}
+    assert command.kind_of(card) == "amd-epyc-tm-9-2-cores-avx512f"
+    assert command.kind_of(card | {"instructions": []}) == "amd-epyc-tm-9-2-cores"
+    assert command.kind_of(card | {"gpu": {"name": "NVIDIA H100 80GB"}}) == "nvidia-h100-80gb"

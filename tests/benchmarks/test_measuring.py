@@ -1,0 +1,149 @@
+"""Proves that what is measured is what is said: updates, operations, errors, pieces, memory, the peak."""
+
+import argparse
+import time
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+import torch
+
+from benchmarks import flops, gradients, memory, peak, real, scaling, shares, timing, variants
+from benchmarks.workloads import CELLS, TASKS, WORKLOADS, small
+from tensor_rnns import cells
+from tensor_rnns.training import cohort
+
+SMALL = {label: small(load) for label, load in WORKLOADS.items()}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_every_cell_makes_an_update_of_every_workload(name, cpu):
+    for load in SMALL.values():
+        assert variants.able(name, "compiled", load, cpu)
+        variants.ours(name, "compiled", load, cpu, replicas=2)()
+        if name in variants.TORCH:
+            variants.theirs(name, load, cpu)()
+        found = gradients.errors(name, "compiled", load, gradients.reference(name, load), cpu)
+        assert len(found) == 1 + len(gradients.model(name, load, "eager").shapes())
+        assert 0 < max(found.values()) < 1e-5
+
+
+def test_an_engine_that_is_not_there_is_left_out(cpu):
+    assert not variants.able("lstm", "no such engine", SMALL["W1"], cpu)
+    assert not variants.able("lstm", "compiled", SMALL["W1"], torch.device("meta"))
+
+
+def test_the_reference_takes_the_batch_in_pieces(monkeypatch):
+    for load in SMALL.values():
+        whole = gradients.reference("gru", load)
+        monkeypatch.setattr(gradients, "MOST_NUMBERS", 3 * load.steps * load.hidden)
+        for part, exact in zip(gradients.reference("gru", load), whole, strict=True):
+            torch.testing.assert_close(part, exact, rtol=1e-12, atol=1e-14)
+        monkeypatch.undo()
+
+
+def test_an_error_is_a_share_of_the_largest_value():
+    exact = torch.tensor([-4.0, 1.0], dtype=torch.float64)
+    assert gradients.error(torch.tensor([-4.0, 2.0]), exact) == 0.25
+    assert gradients.error(torch.tensor([0.5, 0.0]), 0 * exact) == 0.5
+
+
+def test_operations_are_those_of_the_products():
+    inputs, hidden = 3, 5
+    gru = cells.build({"name": "gru", "hidden": hidden}, inputs)
+    forward = 3 * 2 * (inputs + hidden) * hidden
+    back = 3 * 2 * hidden * hidden
+    assert flops.of_a_step(gru, inputs_learned=False) == 2 * forward + back
+    assert flops.of_a_step(gru, inputs_learned=True) == 3 * forward
+    load = replace(SMALL["W1"], steps=7, batch=11, hidden=hidden, inputs=inputs)
+    assert flops.of_an_update("gru", load) == 7 * 11 * (2 * forward + back)
+
+
+def test_the_peak():
+    one = peak.gigaflops(1, seconds=0.005)
+    assert one > 0.1
+    assert peak.gigaflops(2, seconds=0.005) > 0.1 * one
+
+
+def test_rounds_take_turns_with_their_own_threads(cpu):
+    calls = []
+
+    def update(name):
+        def noted():
+            calls.append((name, torch.get_num_threads()))
+            time.sleep(0.03)
+
+        return noted
+
+    torch.set_num_threads(3)
+    found = timing.rounds({k: timing.Variant(update(k), n) for k, n in (("a", 1), ("b", 2))}, 4, cpu)
+    assert calls[4:] == [("a", 1), ("b", 2)] * 4
+    assert torch.get_num_threads() == 3
+    assert all(len(values) == 4 and min(values) > 29 for values in found.values())
+
+
+def test_a_busy_machine_is_marked():
+    with timing.watched() as watch:
+        time.sleep(0.01)
+    assert len(watch.record()["load_average"]) == 2
+    assert timing.Watch([0.6, 0.1], None).busy
+    assert timing.Watch([0.0, 0.0], 0.3).busy
+    assert not timing.Watch([0.6, 0.9], 0.0).busy
+
+
+def test_the_tasks_have_the_sizes_of_the_workloads(cpu):
+    for label in TASKS:
+        load = replace(WORKLOADS[label], hidden=3, rank=2)
+        learned = real.learner(label, "gru", load, "eager", cpu)
+        batch, _ = learned.batch(0)
+        numbers = () if load.embedding else (load.inputs,)
+        assert batch.inputs.shape == (load.steps, 1, load.batch, *numbers)
+        assert (learned.task.inputs, learned.task.outputs) == (load.inputs, load.outputs)
+
+
+@pytest.mark.parametrize(("label", "hidden"), [("W1", 3), ("W5", 4)])
+def test_the_clock_changes_nothing_and_its_pieces_are_the_whole(label, hidden, cpu):
+    load = replace(WORKLOADS[label], steps=9, hidden=hidden, rank=2, batch=5)
+    learned = real.learner(label, "gru", load, "eager", cpu)
+    optimiser, limit = cohort.optimiser_of(learned)
+    state, plain = (cohort.start(learned, optimiser) for _ in range(2))
+    began = time.perf_counter()
+    found = shares.measured(learned, 3, state)
+    elapsed = time.perf_counter() - began
+    for _ in range(3):
+        cohort.step(learned, optimiser, limit, plain)
+    assert torch.equal(state.parameters, plain.parameters)
+    assert set(found) == set(shares.PIECES)
+    assert min(found.values()) > 0
+    assert 0.5 * elapsed < sum(found.values()) <= elapsed
+
+
+def test_the_clock_gives_time_to_the_piece_that_ends(cpu):
+    clock = shares.Clock(cpu, Counter(), time.perf_counter())
+    time.sleep(0.02)
+    clock.read("data")
+    clock.read("head")
+    assert clock.seconds["data"] >= 0.02 > clock.seconds["head"]
+
+
+def test_memory_is_that_of_the_update(cpu):
+    assert memory.measurable(cpu)
+    numbers = 5_000_000
+    torch.ones(numbers).sum()
+    assert memory.growth(lambda: torch.ones(numbers).sum(), cpu) == pytest.approx(4 * numbers, rel=0.1)
+
+
+def test_a_sweep_leaves_out_what_takes_too_long(cpu, monkeypatch):
+    monkeypatch.setattr(scaling, "WORKLOADS", SMALL)
+    sweep = scaling.Sweep("steps", "W1", (3, 8), {"batch": 2})
+    assert sweep.load(8) == (replace(SMALL["W1"], steps=8, batch=2), 1)
+    assert replace(sweep, size="replicas").load(8) == (replace(SMALL["W1"], batch=2), 8)
+    asked = argparse.Namespace(limit=60.0, rounds=1, threads=1)
+    found = scaling.swept(sweep, "vanilla", ("compiled", "eager"), asked, cpu)
+    assert all(set(times) == {"milliseconds", "bytes"} for at in found.values() for times in at.values())
+    assert all(set(at) == {"compiled", "eager"} for at in found.values())
+    late = scaling.swept(
+        sweep, "vanilla", ("eager",), argparse.Namespace(limit=0.0, rounds=1, threads=1), cpu
+    )
+    assert late["3"]["eager"]["over"] > 0
+    assert late["8"] == {}
