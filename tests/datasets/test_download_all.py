@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from tensor_rnns.cli import main
+from tensor_rnns.cli.commands import main
 from tensor_rnns.datasets import DownloadError, download, download_all, load, prepare, table
 from tensor_rnns.datasets.ready import read_npz, write_npz
 from tensor_rnns.files import read_json

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from tensor_rnns.bilinear.initialisers import Scheme
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.cli import main
+from tensor_rnns.cli.commands import main
 from tensor_rnns.experiments import Catalogue, resolve
 
 ROOT = Path(__file__).parents[2]

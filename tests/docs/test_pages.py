@@ -8,7 +8,7 @@ import pytest
 from tensor_rnns import datasets
 from tensor_rnns.analysis.measures import FUNCTIONS, arguments
 from tensor_rnns.bilinear.initialisers import SCHEMES
-from tensor_rnns.cli import main
+from tensor_rnns.cli.commands import main
 from tensor_rnns.experiments.check_claims import NEEDED
 
 ROOT = Path(__file__).parents[2]

@@ -5,7 +5,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from tensor_rnns.cli import main
+from tensor_rnns.cli.commands import main
 from tensor_rnns.report import coverage
 
 LEDGER = """\

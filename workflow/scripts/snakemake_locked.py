@@ -4,7 +4,8 @@
 
 A second controller waits and says who holds the lock; it also waits for a Snakemake that was started by hand.
 Then nobody else is at work here: a lock of Snakemake's own was left by a killed one and is removed, and
-unfinished files are made again (--rerun-incomplete). The lock ends with the process, however that dies.
+unfinished files are made again (--rerun-incomplete). The lock ends with the process, however that dies, and
+so does the warm process that runs the commands of the jobs (tensor_rnns.cli.warm).
 """
 
 import fcntl
@@ -49,6 +50,26 @@ def by_hand() -> str:
     return ""
 
 
+def start_warm() -> None:
+    """Start the process that the commands of the jobs run in.
+
+    It sees its standard input end when this process does, also after that has become Snakemake.
+    """
+    for left in OWN.glob("warm-*"):
+        left.unlink()
+    # Relative to this folder, as jobs run here: the path of a socket may have 107 characters.
+    path = OWN.relative_to(ROOT) / f"warm-{os.getpid()}"
+    threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
+    warm = subprocess.Popen(
+        [sys.executable, "-m", "tensor_rnns.cli.warm", str(path)],
+        cwd=ROOT,
+        env=os.environ | threads,
+        stdin=subprocess.PIPE,
+    )
+    os.set_inheritable(warm.stdin.fileno(), True)
+    os.environ["TENSOR_RNNS_WARM"] = str(path)
+
+
 def main() -> None:
     """Take the lock, tidy up after a killed controller, become Snakemake."""
     arguments = ["--rerun-incomplete", *sys.argv[1:]]
@@ -68,6 +89,7 @@ def main() -> None:
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"process {os.getpid()} on {os.uname().nodename} since {started}\n".encode(), 0)
     os.set_inheritable(lock, True)
+    start_warm()
     print(f"snakemake {shlex.join(arguments)}", flush=True)
     os.execv(sys.executable, [*snakemake, *arguments])
 

@@ -1,24 +1,11 @@
-"""The command line. Each rule of the workflow is one of these lines, so that a person can copy any job."""
+"""The command line: `tensor-rnns` runs its command in a warm process where there is one, else in its own."""
 
-import logging
-import sys
-
-import click
-
-from tensor_rnns.cli import data, jobs, results
+from tensor_rnns.cli import asking
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
-    """Replicate five documents on tensor-structured recurrent networks."""
-    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
-    logging.getLogger("tensor_rnns").setLevel(logging.INFO)
+    """Run the command of sys.argv; exits with its code."""
+    asking.in_a_warm_process()
+    from tensor_rnns.cli import commands
 
-
-for command in (
-    data.check, data.download, data.prepare,
-    jobs.train, jobs.select, jobs.compute, jobs.probe, jobs.collect,
-    results.draw, results.judge, results.report, results.record, results.recorded,
-    results.plan, results.target, results.coverage,
-):  # fmt: skip
-    main.add_command(command)
+    commands.main(prog_name="tensor-rnns")

@@ -51,12 +51,7 @@ def named_list(text: str) -> list[str]:
 
 def experiment_named(paper: str, name: str, guests: str = "") -> Experiment:
     """The experiment `name` of `paper`, with guest cells; ValueError listing the allowed names."""
-    catalogue = Catalogue.load(PAPERS, [paper], named_list(guests))
-    if (paper, name) not in catalogue.experiments:
-        raise ValueError(
-            f"{paper} has no experiment {name!r}; allowed are {sorted(n for _, n in catalogue.experiments)}"
-        )
-    return catalogue.experiments[paper, name]
+    return Catalogue.load(PAPERS, [f"{paper}/{name}"], named_list(guests)).experiments[paper, name]
 
 
 def place_options(function: Any) -> Any:

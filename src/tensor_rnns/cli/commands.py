@@ -1,0 +1,24 @@
+"""All commands. Each rule of the workflow is one of these lines, so that a person can copy any job."""
+
+import logging
+import sys
+
+import click
+
+from tensor_rnns.cli import data, jobs, results
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """Replicate five documents on tensor-structured recurrent networks."""
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
+    logging.getLogger("tensor_rnns").setLevel(logging.INFO)
+
+
+for command in (
+    data.check, data.download, data.prepare,
+    jobs.train, jobs.select, jobs.compute, jobs.probe, jobs.collect,
+    results.draw, results.judge, results.report, results.record, results.recorded,
+    results.plan, results.target, results.coverage,
+):  # fmt: skip
+    main.add_command(command)
