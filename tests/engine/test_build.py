@@ -13,7 +13,7 @@ import torch
 
 from tensor_rnns import cells, engine
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.engine import compiled, eager
+from tensor_rnns.engine import choice, compiled, eager
 from tensor_rnns.engine.compiled import build, emit
 
 SOURCE = 'extern "C" int answer() { return 42; }\n'
@@ -52,9 +52,11 @@ def fresh(monkeypatch, tmp_path):
     """No kernel is known, and the folder is empty."""
     monkeypatch.setattr(compiled, "READY", {})
     monkeypatch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path))
-    compiled.supported.cache_clear()
+    for function in (compiled.missing, choice.warn):
+        function.cache_clear()
     yield tmp_path
-    compiled.supported.cache_clear()
+    for function in (compiled.missing, choice.warn):
+        function.cache_clear()
 
 
 def run(function, cell):
@@ -114,9 +116,12 @@ def test_without_a_compiler(fresh, monkeypatch, caplog):
     cell = cells.build({"name": "vanilla", "hidden": 3}, 2)
     assert runs_eager(cell, caplog) == ["cell vanilla runs eager, not compiled: no g++ in PATH"]
     caplog.clear()
-    assert [engine.choose("auto", {"name": "vanilla", "hidden": 3}) for _ in range(2)] == ["eager", "eager"]
+    names = ("gru", "vanilla")
+    picked = [engine.choose("auto", {"name": name, "hidden": 3}) for name in names for _ in range(2)]
+    assert picked == ["eager", "eager", "torch_nn", "torch_nn"]
     assert [r.getMessage() for r in caplog.records] == [
-        "cell vanilla runs eager, not compiled: no g++ in PATH"
+        "cell gru runs eager, not compiled: no g++ in PATH",
+        "cell vanilla runs torch_nn, not compiled: no g++ in PATH",
     ]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tensor_rnns import cells, engine
+from tensor_rnns import cells
 from tensor_rnns.engine import compiled, eager
 
 BOUND = {torch.float32: 1e-5, torch.float64: 1e-12}
@@ -295,10 +295,3 @@ def test_memory_does_not_grow(block, setting):
 def resident():
     """MiB of memory of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
-
-
-def test_what_auto_picks(block):
-    picked = {name: engine.choose("auto", block(name), "cpu") for name in cells.families()}
-    assert picked == dict.fromkeys(NAMES, "compiled")
-    assert engine.choose("auto", block("tgu"), "cuda") == "eager"
-    assert engine.choose("auto", None, "cpu") == "eager"

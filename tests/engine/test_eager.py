@@ -1,4 +1,4 @@
-"""Proves that the reference engine is the step repeated, and that engines are chosen by name."""
+"""Proves that the reference engine is the step repeated, and that engines are found by name."""
 
 import numpy as np
 import pytest
@@ -62,13 +62,8 @@ def test_no_steps_are_refused(setting):
         eager.run(cell, params, inputs[:0], state)
 
 
-def test_engines_are_chosen_by_name():
-    block = {"name": "gru", "hidden": 5}
-    assert engine.choose("auto", block, "cuda") == "eager"
-    assert engine.choose("eager", None, "cuda") == "eager"
+def test_engines_are_found_by_name():
     assert engine.find("eager").run is eager.run
     assert engine.find("compiled").run is compiled.run
-    with pytest.raises(ValueError, match="engine 'steam' asked for; allowed: auto, eager, compiled"):
-        engine.choose("steam", block)
     with pytest.raises(ValueError, match="engine 'auto' asked for; allowed: eager, compiled"):
         engine.find("auto")

@@ -1,57 +1,98 @@
-"""Proves which engine runs each cell in each form of its tensor, with the numbers of the eager loop."""
+"""Proves which engine runs each cell in each form of its tensor, with the numbers of the eager loop, and what
+`auto` picks."""
 
 import pytest
 import torch
 
 from tensor_rnns import cells, engine
-from tensor_rnns.engine import compiled, eager
+from tensor_rnns.engine import choice, eager
 from tensor_rnns.experiments import vocabulary
 
-TABLE = {
-    # cell: (CP, tensor train, full tensor); one entry for a cell without a tensor
-    "cp_delta": ("compiled",) * 3,
-    "cp_plus": ("compiled",) * 3,
-    "gmr": ("compiled",) * 3,
-    "gmr_c": ("compiled",) * 3,
-    "gru": ("compiled",),
-    "irnn": ("compiled",),
-    "lstm": ("compiled",),
-    "tgu": ("compiled",) * 3,
-    "tgu_c": ("compiled",) * 3,
-    "vanilla": ("compiled",),
+TABLE = """
+cell        form          eager  compiled  triton  torch_nn  graphed  cpu       cuda
+cp_delta    cp            yes    yes       -       -         yes      compiled  graphed
+cp_delta    tensor_train  yes    yes       -       -         yes      compiled  graphed
+cp_delta    full          yes    yes       -       -         yes      compiled  graphed
+cp_plus     cp            yes    yes       -       -         yes      compiled  graphed
+cp_plus     tensor_train  yes    yes       -       -         yes      compiled  graphed
+cp_plus     full          yes    yes       -       -         yes      compiled  graphed
+gmr         cp            yes    yes       -       -         yes      compiled  graphed
+gmr         tensor_train  yes    yes       -       -         yes      compiled  graphed
+gmr         full          yes    yes       -       -         yes      compiled  graphed
+gmr_c       cp            yes    yes       -       -         yes      compiled  graphed
+gmr_c       tensor_train  yes    yes       -       -         yes      compiled  graphed
+gmr_c       full          yes    yes       -       -         yes      compiled  graphed
+gru         none          yes    yes       -       -         yes      compiled  graphed
+gru(after)  none          yes    yes       -       yes       yes      compiled  torch_nn
+irnn        none          yes    yes       -       yes       yes      compiled  torch_nn
+lstm        none          yes    yes       -       yes       yes      compiled  torch_nn
+tgu         cp            yes    yes       -       -         yes      compiled  graphed
+tgu         tensor_train  yes    yes       -       -         yes      compiled  graphed
+tgu         full          yes    yes       -       -         yes      compiled  graphed
+tgu_c       cp            yes    yes       -       -         yes      compiled  graphed
+tgu_c       tensor_train  yes    yes       -       -         yes      compiled  graphed
+tgu_c       full          yes    yes       -       -         yes      compiled  graphed
+vanilla     none          yes    yes       -       yes       yes      compiled  torch_nn
+"""
+HEAD, *LINES = (line.split() for line in TABLE.strip().splitlines())
+ROWS = [dict(zip(HEAD, line, strict=True)) for line in LINES]
+FORMS = {
+    "none": {},
+    "cp": {"form": "cp", "rank": 4},
+    "tensor_train": {"form": "tensor_train", "rank": 4},
+    "full": {"form": "full"},
 }
-FORMS = ({"form": "cp", "rank": 4}, {"form": "tensor_train", "rank": 4}, {"form": "full"})
-ROWS = [
-    ({"name": name, "hidden": 9} | form, picked)
-    for name, engines in TABLE.items()
-    for form, picked in zip(FORMS if len(engines) > 1 else ({},), engines, strict=True)
-]
-rows = pytest.mark.parametrize(
-    ("block", "picked"), ROWS, ids=[f"{block['name']}-{block.get('form')}" for block, _ in ROWS]
-)
+rows = pytest.mark.parametrize("row", ROWS, ids=[f"{row['cell']}-{row['form']}" for row in ROWS])
+on_a_processor = pytest.mark.parametrize("name", ["compiled", "torch_nn"])
 
 
-def test_the_table_has_every_cell_and_every_form():
-    assert list(TABLE) == sorted(cells.families())
-    for name, engines in TABLE.items():
-        assert len(engines) == (3 if "form" in vocabulary.words("cells")[name].keys else 1)
+def block_of(row):
+    """The `cell` block of a row; gru(after) is the one whose reset is after the product."""
+    name, _, reset = row["cell"].rstrip(")").partition("(")
+    return {"name": name, "hidden": 9} | FORMS[row["form"]] | ({"reset": reset} if reset else {})
+
+
+def test_the_table_has_every_cell_every_form_and_every_engine():
+    assert set(HEAD[2:-2]) == set(engine.ENGINES)
+    expected = [
+        (name, form)
+        for name in sorted(cells.families())
+        for form in (
+            ("cp", "tensor_train", "full") if "form" in vocabulary.words("cells")[name].keys else ("none",)
+        )
+    ]
+    assert [(row["cell"], row["form"]) for row in ROWS if "(" not in row["cell"]] == expected
 
 
 @rows
-def test_what_auto_picks(block, picked):
-    assert engine.choose("auto", block, "cpu") == picked
-    assert engine.choose("auto", block, "cuda") == "eager"
+def test_what_auto_picks(row, caplog):
+    """On a processor without a warning; on a GPU one says where triton was passed over."""
+    choice.warn.cache_clear()
+    assert engine.choose("auto", block_of(row), "cpu") == row["cpu"]
+    assert not caplog.records
+    assert engine.choose("auto", block_of(row), "cuda") == row["cuda"]
 
 
-@pytest.mark.parametrize("form", FORMS[1:], ids=["tensor_train", "full"])
-@pytest.mark.parametrize("name", [name for name, engines in TABLE.items() if len(engines) > 1])
-def test_outputs_and_gradients_in_the_forms_beside_cp(setting, results, name, form):
-    """CP is held to the eager loop in test_compiled.py."""
-    s = setting({"name": name, "hidden": 9} | form, steps=5)
-    expected = results(eager.run, s, torch.float64)
-    ours = results(compiled.run, s, torch.float64)
+@rows
+@pytest.mark.parametrize("name", choice.MADE)
+def test_which_engines_take_the_cell(row, name):
+    assert (choice.MADE[name].obstacle(block_of(row)) is None) == (row[name] == "yes")
+
+
+@rows
+@on_a_processor
+def test_outputs_and_gradients(setting, results, monkeypatch, row, name):
+    """An engine that takes the cell runs it itself; one that cannot is refused, and settles as eager."""
+    s, loop = setting(block_of(row), steps=5), eager.run
+    settled = engine.settle(name, s.cell, torch.float64, torch.device("cpu"))
+    assert settled == (name if row[name] == "yes" else "eager")
+    if settled == "eager":
+        with pytest.raises(ValueError, match=f"engine {name} asked for with the cell {s.cell.name}: "):
+            engine.choose(name, block_of(row))
+        return
+    expected = results(loop, s, torch.float64)
+    monkeypatch.setattr(eager, "run", lambda *_, **__: pytest.fail("the eager loop ran"))
+    ours = results(engine.find(name).run, s, torch.float64)
     for key, value in expected.items():
         error = (ours[key] - value).abs().max() / value.abs().max().clamp(min=1e-30)
         assert error <= 1e-12, f"{key}: {error:.1e}"
-    kernel = compiled.prepare(s.cell, torch.float64, torch.device("cpu"))
-    assert (kernel is not None) == (TABLE[name][FORMS.index(form)] == "compiled")

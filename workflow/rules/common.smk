@@ -11,6 +11,7 @@ from tensor_rnns.experiments import (
     check,
     cohorts,
     digest,
+    engines,
     resolve,
     vocabulary,
 )
@@ -46,6 +47,11 @@ PAPERS = as_list(config["papers"])
 PAPER_NAMES = ",".join(PAPERS)
 MIRRORS = as_list(config["mirrors"])
 GUESTS = ",".join(as_list(config["guest_cells"]))
+
+try:
+    engines.check(config["engine"])
+except ValueError as error:
+    raise WorkflowError(f"config: {error}") from error
 
 problems = check.check(
     Path("workflow/papers"),

@@ -1,14 +1,15 @@
 """Engines that run a step over time."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor
 
-from tensor_rnns.cells.base import Cell
-from tensor_rnns.engine import compiled, eager
+from tensor_rnns.engine import compiled, eager, graphed, torch_nn, triton
 from tensor_rnns.engine.affine import Affine
+from tensor_rnns.engine.choice import check, choose, picked, settle
+
+__all__ = ["ENGINES", "Engine", "check", "choose", "find", "picked", "settle"]
 
 
 @dataclass(frozen=True)
@@ -29,33 +30,10 @@ class Engine:
 ENGINES = {
     "eager": Engine("eager", eager.run, eager.linear, fused=False),
     "compiled": Engine("compiled", compiled.run, Affine, fused=True),
+    "triton": Engine("triton", triton.run, eager.linear, fused=False),
+    "torch_nn": Engine("torch_nn", torch_nn.run, eager.linear, fused=False),
+    "graphed": Engine("graphed", graphed.run, eager.linear, fused=False),
 }
-
-
-def choose(name: str, cell: Mapping | None, device: str = "cpu") -> str:
-    """The engine that `name` means for a cell block and a device.
-
-    "auto" is a pure function of the two and of whether there is a compiler: compiled on the CPU where the
-    step of the cell has C++, else eager.
-    """
-    if name == "auto":
-        return "compiled" if cell is not None and device == "cpu" and compiled.supports(cell) else "eager"
-    if name not in ENGINES:
-        raise ValueError(f"engine {name!r} asked for; allowed: auto, {', '.join(ENGINES)}")
-    return name
-
-
-def settle(
-    name: str, cell: Cell | None, dtype: torch.dtype, device: torch.device, one_hot: bool = False
-) -> str:
-    """The engine that will really run: `name`, or eager where a kernel was chosen and cannot be built here.
-
-    `one_hot` says that one-hot vectors enter the cell. Asked once, at the start of a replica, so that the run
-    record and the name of the result tell the truth.
-    """
-    if name == "compiled" and (cell is None or compiled.prepare(cell, dtype, device, one_hot) is None):
-        return "eager"
-    return name
 
 
 def find(name: str) -> Engine:

@@ -4,25 +4,14 @@ import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import eager
+from tensor_rnns.engine.given import Symbols, check
 from tensor_rnns.engine.ir.hoist import Hoisted
-
-
-class Symbols(Protocol):
-    """One-hot vectors [T, S, B, size] of `indices` that are never built; `@` looks up rows of a matrix."""
-
-    indices: Tensor
-    size: int
-    shape: tuple[int, ...]
-    device: torch.device
-
-    def __matmul__(self, matrix: Tensor) -> Tensor: ...
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,11 +73,6 @@ def ready_for(
     return prepare(cell, like.dtype, inputs.device, one_hot) if math.prod(inputs.shape) else None
 
 
-def identity(cell: Cell) -> tuple:
-    """Equal for cells with the same step and sizes."""
-    return type(cell), repr(cell) if dataclasses.is_dataclass(cell) else id(cell)
-
-
 def scan(
     ready: Ready,
     params: Mapping[str, Tensor],
@@ -111,24 +95,3 @@ def scan(
     if stacked:
         return found, final
     return tuple(part.squeeze(1) for part in found), tuple(part.squeeze(0) for part in final)
-
-
-def check(
-    cell: Cell, params: Mapping[str, Tensor], inputs: Tensor | Symbols, state: tuple[Tensor, ...]
-) -> None:
-    """ValueError unless every tensor has the shape, dtype and device that the kernel will read."""
-    lead = inputs.shape[1:-2]
-    dtype = next(iter(params.values())).dtype
-    given = {name: (params[name], (*lead, *shape)) for name, shape in cell.shapes().items()}
-    given |= {
-        f"state {name}": (part, (*lead, inputs.shape[-2], cell.hidden))
-        for name, part in zip(cell.states, state, strict=True)
-    }
-    if isinstance(inputs, Tensor):
-        given["inputs"] = (inputs, (*inputs.shape[:-1], cell.inputs))
-    for name, (tensor, shape) in given.items():
-        if tensor.shape != shape or tensor.dtype != dtype or tensor.device != inputs.device:
-            raise ValueError(
-                f"cell {cell.name}: {name} {tuple(tensor.shape)} {tensor.dtype} on {tensor.device} given; "
-                f"allowed: {tuple(shape)} {dtype} on {inputs.device}"
-            )

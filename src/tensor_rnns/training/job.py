@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -56,15 +57,18 @@ def stop_signal() -> Iterator[threading.Event]:
 
 @contextmanager
 def numerics(threads: int) -> Iterator[None]:
-    """`threads` threads and denormals flushed to zero while the block runs; both are put back."""
-    before = torch.get_num_threads()
+    """`threads` threads, denormals flushed to zero, and no TF32 in cuDNN while the block runs; all are put
+    back."""
+    before = torch.get_num_threads(), torch.backends.cudnn.allow_tf32
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)
+    torch.backends.cudnn.allow_tf32 = False
     try:
         yield
     finally:
         torch.set_flush_denormal(False)
-        torch.set_num_threads(before)
+        torch.set_num_threads(before[0])
+        torch.backends.cudnn.allow_tf32 = before[1]
 
 
 def result_of(
@@ -154,10 +158,10 @@ def run(
         ("cuda" if torch.cuda.is_available() else "cpu") if device_name == "auto" else device_name
     )
     settings = replicas[0].settings
+    engine.check(engine_name, settings.get("cell"), device.type)
     dataset = datasets.load(ready, settings["dataset"]) if settings["dataset"] else None
     task = tasks.build(settings, dataset)
-    chosen_engine = engine.choose(engine_name, settings.get("cell"), device.type)
-    chosen_engine, model = model_of(settings, task, chosen_engine, device)
+    chosen_engine, model = model_of(settings, task, engine_name, device)
     data = dataset.facts["sha256"] if dataset else ""
     names = [name_of(replica, chosen_engine, device.type, data) for replica in replicas]
     results = Results(state_folder / "results")
@@ -192,19 +196,24 @@ def run(
 
 
 def model_of(
-    settings: Mapping[str, Any], task: tasks.Task, chosen_engine: str, device: torch.device
+    settings: Mapping[str, Any], task: tasks.Task, engine_name: str, device: torch.device
 ) -> tuple[str, models.Model]:
-    """The model of `settings` for `task`, and the engine that can really run every cell of it."""
-    model = models.build(settings, task.inputs, task.outputs, chosen_engine, task.symbols)
+    """The model of `settings` for `task`, and the engine that can really run every cell of it.
+
+    `engine_name` is that of an engine or "auto".
+    """
+    model = models.build(settings, task.inputs, task.outputs, symbols=task.symbols)
     one_hot = getattr(model, "one_hot", False)
-    layers = getattr(model, "cells", {}).values() or [None]
-    settled = [
-        engine.settle(chosen_engine, cell, dtype_of(settings), device, one_hot and first)
-        for cell, first in zip(layers, [True] + [False] * len(layers), strict=False)
-    ]
-    if all(one == chosen_engine for one in settled):
-        return chosen_engine, model
-    return "eager", models.build(settings, task.inputs, task.outputs, "eager", task.symbols)
+    settled = set()
+    for layer, cell in enumerate(getattr(model, "cells", {}).values()):
+        looked_up = one_hot and layer == 0
+        width = None if looked_up else cell.inputs
+        chosen = engine.choose(engine_name, settings["cell"], device.type, width)
+        settled.add(engine.settle(chosen, cell, dtype_of(settings), device, looked_up))
+    if len(settled) != 1:
+        return "eager", model
+    (name,) = settled
+    return name, replace(model, engine=engine.find(name))
 
 
 def unfinished(names: Sequence[str], results: Results, cohorts: Path) -> list[int]:

@@ -17,7 +17,8 @@ from tensor_rnns.engine import generated
 from tensor_rnns.engine.compiled import build, parts
 from tensor_rnns.engine.compiled.emit import REALS, source
 from tensor_rnns.engine.compiled.kernel import Kernel
-from tensor_rnns.engine.generated import Ready, Symbols
+from tensor_rnns.engine.generated import Ready
+from tensor_rnns.engine.given import Symbols, identity
 from tensor_rnns.engine.ir.operations import Unsupported
 from tensor_rnns.engine.ir.trace import trace
 
@@ -51,7 +52,7 @@ def trajectory(
 def prepare(cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False) -> Ready | None:
     """The kernel of `cell` for vectors or one-hot vectors, made on first use; None after a warning where
     there can be none."""
-    key = (*generated.identity(cell), dtype, device.type, one_hot)
+    key = (*identity(cell), dtype, device.type, one_hot)
     if key not in READY:
         try:
             READY[key] = make(cell, dtype, device, one_hot)
@@ -77,23 +78,18 @@ def warn(name: str, reason: Exception | str) -> None:
     log.warning("cell %s runs eager, not compiled: %s", name, reason)
 
 
-def supports(block: Mapping) -> bool:
-    """Whether the cell of a `cell` block has a kernel here: C++ for its step, and a compiler.
-
-    Otherwise one warning says what is missing.
-    """
-    return supported(json.dumps(dict(block), sort_keys=True), build.compiler())
+def obstacle(block: Mapping) -> str | None:
+    """Why the cell of a `cell` block has no kernel here, an operation or the compiler; None where it has."""
+    return missing(json.dumps(dict(block), sort_keys=True), build.compiler())
 
 
 @functools.cache
-def supported(block: str, compiler: str | None) -> bool:
-    """`supports`, once for each block and compiler."""
-    settings = json.loads(block)
+def missing(block: str, compiler: str | None) -> str | None:
+    """`obstacle`, once for each block and compiler."""
+    if compiler is None:
+        return f"no {build.COMPILER} in PATH"
     try:
-        if compiler is None:
-            raise build.BuildError(f"no {build.COMPILER} in PATH")
-        source(trace(cells.build(settings, INPUTS)), torch.float32)
-    except (Unsupported, build.BuildError) as error:
-        warn(settings["name"], error)
-        return False
-    return True
+        source(trace(cells.build(json.loads(block), INPUTS)), torch.float32)
+    except Unsupported as error:
+        return str(error)
+    return None

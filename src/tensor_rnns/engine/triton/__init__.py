@@ -14,7 +14,8 @@ from torch import Tensor
 
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import generated
-from tensor_rnns.engine.generated import Ready, Symbols
+from tensor_rnns.engine.generated import Ready
+from tensor_rnns.engine.given import Symbols, identity
 from tensor_rnns.engine.ir.operations import Unsupported
 
 log = logging.getLogger(__name__)
@@ -46,7 +47,7 @@ def trajectory(
 def prepare(cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False) -> Ready | None:
     """The kernel of `cell` for vectors or one-hot vectors, made on first use; None after a warning where
     there can be none."""
-    key = (*generated.identity(cell), dtype, device.type, one_hot)
+    key = (*identity(cell), dtype, device.type, one_hot)
     if key not in READY:
         try:
             READY[key] = make(cell, dtype, device, one_hot)
@@ -66,17 +67,13 @@ def warn(name: str, reason: Exception | str) -> None:
     log.warning("cell %s runs eager, not in triton: %s", name, reason)
 
 
-def supports(block: Mapping) -> bool:
-    """Whether the cell of a `cell` block has a kernel here: Triton for its step, and the package triton.
-
-    Otherwise one warning says what is missing.
-    """
-    return supported(json.dumps(dict(block), sort_keys=True), importlib.util.find_spec("triton") is not None)
+def obstacle(block: Mapping) -> str | None:
+    """Why the cell of a `cell` block has no kernel here, an operation or the package triton; None where it
+    has."""
+    return missing(json.dumps(dict(block), sort_keys=True), importlib.util.find_spec("triton") is not None)
 
 
 @functools.cache
-def supported(block: str, installed: bool) -> bool:
-    """`supports`, once for each block."""
-    reason = "this engine has no kernels yet" if installed else "no package triton is installed"
-    warn(json.loads(block)["name"], reason)
-    return False
+def missing(block: str, installed: bool) -> str | None:
+    """`obstacle`, once for each block."""
+    return "this engine has no kernels yet" if installed else "no package triton is installed"

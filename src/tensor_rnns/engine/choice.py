@@ -1,0 +1,107 @@
+"""Which engine runs a cell: a pure function of the cell, the device and what is installed, never a race."""
+
+import functools
+import logging
+import math
+import os
+from collections.abc import Mapping
+
+import torch
+
+from tensor_rnns import cells
+from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine import compiled, graphed, torch_nn, triton
+from tensor_rnns.experiments import engines
+
+log = logging.getLogger(__name__)
+MADE = {"compiled": compiled, "triton": triton, "torch_nn": torch_nn, "graphed": graphed}
+"""The engines beside the eager loop: modules with `run`, `trajectory`, `obstacle` and `prepare`."""
+ORDER = {"cpu": ("compiled", "torch_nn", "eager"), "cuda": ("triton", "torch_nn", "graphed", "eager")}
+"""The engines of a device; `auto` takes the first without an obstacle. On CUDA: reasoned, not measured."""
+FOR_ALL = ("compiled", "triton")
+"""Engines for every cell: where `auto` passes one over, a warning says why."""
+CACHE = 4 * 2**20
+"""Bytes in float32 of the largest matrix of a cell up to which `auto` compiles it. Every block of rows reads
+all matrices anew at each step; once they outgrow the second cache, that costs what the fused loop gains."""
+
+
+def check(name: str, block: Mapping | None, device: str = "cpu") -> None:
+    """ValueError for an engine that there is not, or that can never run this cell or on this device.
+
+    On a CPU triton is for tests alone, by its interpreter.
+    """
+    engines.check(name)
+    if name == "auto" or block is None:
+        return
+    allowed = ORDER.get(device, ("eager",))
+    if device == "cpu" and os.environ.get("TRITON_INTERPRET") == "1":
+        allowed += ("triton",)
+    if name not in allowed:
+        raise ValueError(f"engine {name} on {device} asked for; allowed are auto, {', '.join(allowed)}")
+    if name == "torch_nn" and (reason := torch_nn.obstacle(block)):
+        raise ValueError(
+            f"engine torch_nn asked for with the cell {block['name']}: {reason}; allowed is auto"
+        )
+
+
+def choose(name: str, block: Mapping | None, device: str = "cpu", inputs: int | None = None) -> str:
+    """The engine that `name` means for a `cell` block and a device; ValueError as `check` raises it.
+
+    `inputs` is the width of the vectors that enter the cell; None where that is not known, and for one-hot
+    vectors, whose products are looked up. Where there is no cell, everything runs eager.
+    """
+    check(name, block, device)
+    if block is None:
+        return "eager"
+    if name != "auto":
+        return name
+    found, passed = picked(block, device, inputs)
+    for engine in FOR_ALL:
+        if engine in passed:
+            warn(f"cell {block['name']} runs {found}, not {engine}: {passed[engine]}")
+    return found
+
+
+def picked(block: Mapping, device: str, inputs: int | None = None) -> tuple[str, dict[str, str]]:
+    """What `auto` picks, and why it passed over each engine before it."""
+    passed: dict[str, str] = {}
+    for name in ORDER.get(device, ()):
+        reason = obstacle(name, block, inputs)
+        if reason is None:
+            return name, passed
+        passed[name] = reason
+    return "eager", passed
+
+
+def obstacle(name: str, block: Mapping, inputs: int | None) -> str | None:
+    """Why `auto` passes over an engine; None where it does not."""
+    if name == "eager":
+        return None
+    if name == "compiled" and (size := largest(block, inputs)) > CACHE:
+        return f"its largest matrix has {size / 2**20:.1f} MiB, more than {CACHE / 2**20:.0f}"
+    return MADE[name].obstacle(block)
+
+
+def largest(block: Mapping, inputs: int | None) -> int:
+    """Bytes in float32 of the largest matrix of a cell; with `inputs` None, as for one input number."""
+    shapes = cells.build(block, inputs or 1).shapes().values()
+    return 4 * max(map(math.prod, shapes))
+
+
+@functools.cache
+def warn(words: str) -> None:
+    """Say it once."""
+    log.warning(words)
+
+
+def settle(
+    name: str, cell: Cell | None, dtype: torch.dtype, device: torch.device, one_hot: bool = False
+) -> str:
+    """The engine that will really run: `name`, or eager where it cannot be made ready here.
+
+    `one_hot` says that one-hot vectors enter the cell. Asked once, at the start of a replica, so that the run
+    record and the name of the result tell the truth.
+    """
+    if cell is None or name == "eager":
+        return "eager"
+    return "eager" if MADE[name].prepare(cell, dtype, device, one_hot) is None else name

@@ -1,0 +1,53 @@
+"""What a caller hands to an engine: a cell, one-hot vectors that are never built, tensors that must fit."""
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Protocol
+
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from tensor_rnns.cells.base import Cell
+
+
+class Symbols(Protocol):
+    """One-hot vectors [T, S, B, size] of `indices` that are never built; `@` looks up rows of a matrix."""
+
+    indices: Tensor
+    size: int
+    shape: tuple[int, ...]
+    device: torch.device
+
+    def __matmul__(self, matrix: Tensor) -> Tensor: ...
+
+
+def identity(cell: Cell) -> tuple:
+    """Equal for cells with the same step and sizes."""
+    return type(cell), repr(cell) if dataclasses.is_dataclass(cell) else id(cell)
+
+
+def vectors(inputs: Tensor | Symbols, dtype: torch.dtype) -> Tensor:
+    """The inputs as a tensor: one-hot vectors are built here, for engines that cannot do without."""
+    return inputs if isinstance(inputs, Tensor) else one_hot(inputs.indices, inputs.size).to(dtype)
+
+
+def check(
+    cell: Cell, params: Mapping[str, Tensor], inputs: Tensor | Symbols, state: tuple[Tensor, ...]
+) -> None:
+    """ValueError unless every tensor has the shape that the cell asks for, and one dtype and device."""
+    lead = inputs.shape[1:-2]
+    dtype = next(iter(params.values())).dtype
+    given = {name: (params[name], (*lead, *shape)) for name, shape in cell.shapes().items()}
+    given |= {
+        f"state {name}": (part, (*lead, inputs.shape[-2], cell.hidden))
+        for name, part in zip(cell.states, state, strict=True)
+    }
+    if isinstance(inputs, Tensor):
+        given["inputs"] = (inputs, (*inputs.shape[:-1], cell.inputs))
+    for name, (tensor, shape) in given.items():
+        if tensor.shape != shape or tensor.dtype != dtype or tensor.device != inputs.device:
+            raise ValueError(
+                f"cell {cell.name}: {name} {tuple(tensor.shape)} {tensor.dtype} on {tensor.device} given; "
+                f"allowed: {tuple(shape)} {dtype} on {inputs.device}"
+            )

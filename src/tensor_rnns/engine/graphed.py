@@ -1,0 +1,233 @@
+"""The eager loop as CUDA graphs: some steps are recorded once and replayed, without a launch an operation.
+
+The way back makes these steps again from the states before them. So nothing but states is kept between calls,
+and one recording serves any number of calls and layers.
+"""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine import eager
+from tensor_rnns.engine.given import Symbols, check, identity, vectors
+
+log = logging.getLogger(__name__)
+STEPS = 32
+"""Steps of one recording: more of them are fewer replays, and more memory and operations in each."""
+WARMING = 3
+"""Runs before a recording, in which torch sets up what must not happen while it records."""
+
+
+class Chunk:
+    """Some steps of a cell, recorded for tensors of one shape: forward, and forward and back.
+
+    `like` are inputs [C, S, B, I], the parameters in the order of `names`, and states. What a recording reads
+    and writes stays in its place from replay to replay.
+    """
+
+    def __init__(self, cell: Cell, names: Sequence[str], like: Sequence[Tensor]) -> None:
+        self.cell, self.names = cell, names
+        self.given = [torch.zeros_like(part, requires_grad=True) for part in like]
+        with torch.no_grad():
+            self.gradients = [torch.zeros_like(part) for part in self.steps()]
+
+    def steps(self) -> list[Tensor]:
+        """The outputs [C, S, B, H] and the states after the last step of what is `given`."""
+        x, *rest = self.given
+        params, state = rest[: len(self.names)], rest[len(self.names) :]
+        outputs, final = eager.run(self.cell, dict(zip(self.names, params, strict=True)), x, tuple(state))
+        return [outputs, *final]
+
+    def steps_and_back(self) -> list[Tensor]:
+        """The gradients of what is `given`, for `gradients` of the outputs and of the last states."""
+        with torch.enable_grad():
+            pairs = [(y, g) for y, g in zip(self.steps(), self.gradients, strict=True) if y.requires_grad]
+        made, gradients = zip(*pairs, strict=True)
+        return list(torch.autograd.grad(made, self.given, gradients, materialize_grads=True))
+
+    @cached_property
+    def replay(self) -> Callable[[], list[Tensor]]:
+        """`steps` without gradients, recorded."""
+        return recorded(torch.no_grad()(self.steps))
+
+    @cached_property
+    def replay_back(self) -> Callable[[], list[Tensor]]:
+        """`steps_and_back`, recorded."""
+        return recorded(self.steps_and_back)
+
+    def forward(self, given: Sequence[Tensor]) -> list[Tensor]:
+        """The outputs and the states after the last step, as tensors of their own."""
+        with torch.no_grad():
+            torch._foreach_copy_(self.given, list(given))
+            return [part.clone() for part in self.replay()]
+
+    def backward(self, given: Sequence[Tensor], gradients: Sequence[Tensor]) -> list[Tensor]:
+        """The gradients of what is given, as tensors of their own."""
+        with torch.no_grad():
+            torch._foreach_copy_([*self.given, *self.gradients], [*given, *gradients])
+            return [part.clone() for part in self.replay_back()]
+
+
+def recorded(function: Callable[[], list[Tensor]]) -> Callable[[], list[Tensor]]:
+    """A function that replays the operations of `function` on a GPU, always into the same results."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(WARMING):
+            function()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        results = function()
+
+    def replay() -> list[Tensor]:
+        graph.replay()
+        return results
+
+    return replay
+
+
+CHUNKS: dict[tuple, Chunk] = {}
+
+
+def chunk_of(cell: Cell, names: tuple[str, ...], like: Sequence[Tensor]) -> Chunk:
+    """The recordings for a cell and tensors of these shapes, made on first use."""
+    shapes = tuple(tuple(part.shape) for part in like)
+    key = (*identity(cell), names, like[0].dtype, like[0].device, shapes)
+    if key not in CHUNKS:
+        CHUNKS[key] = Chunk(cell, names, like)
+    return CHUNKS[key]
+
+
+class Scan(torch.autograd.Function):
+    """All steps, chunk after chunk; its gradient has none of its own."""
+
+    @staticmethod
+    def forward(ctx, cell: Cell, names: tuple[str, ...], keep: bool, x: Tensor, *rest: Tensor):
+        """The outputs [T, S, B, H] and the states after the last step of inputs, parameters and states."""
+        params, state = rest[: len(names)], rest[len(names) :]
+        outputs, kept = [], []
+        for piece in x.split(STEPS):
+            given = (piece, *params, *state)
+            chunk = chunk_of(cell, names, given)
+            if keep:
+                kept += state
+                _ = chunk.replay_back  # recorded here, not in the threads of autograd
+            made, *state = chunk.forward(given)
+            outputs.append(made)
+        if keep:
+            ctx.cell, ctx.names, ctx.states = cell, names, len(state)
+            ctx.save_for_backward(x, *params, *kept)
+        return torch.cat(outputs), *state
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, outputs: Tensor, *states: Tensor):
+        """The gradients of inputs, parameters and states."""
+        x, *saved = ctx.saved_tensors
+        count = len(ctx.names)
+        params, kept = saved[:count], saved[count:]
+        totals = [torch.zeros_like(part) for part in params]
+        pieces = list(zip(x.split(STEPS), outputs.split(STEPS), strict=True))
+        found = []
+        for number, (piece, gradient) in reversed(list(enumerate(pieces))):
+            given = (piece, *params, *kept[number * ctx.states : (number + 1) * ctx.states])
+            made = chunk_of(ctx.cell, ctx.names, given).backward(given, (gradient, *states))
+            torch._foreach_add_(totals, made[1 : count + 1])
+            found.append(made[0])
+            states = made[count + 1 :]
+        return None, None, None, torch.cat(found[::-1]), *totals, *states
+
+
+def run(
+    cell: Cell,
+    params: Mapping[str, Tensor],
+    inputs: Tensor | Symbols,
+    state: tuple[Tensor, ...],
+    last_only: bool = False,
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """The outputs h_1 .. h_T of `cell` [T, S, B, H] and its state after the last step, as `eager.run` gives.
+
+    ValueError away from a GPU, and for tensors that do not fit the cell.
+    """
+    on_gpu(inputs.device)
+    return scan(cell, params, inputs, state, last_only)
+
+
+def scan(
+    cell: Cell,
+    params: Mapping[str, Tensor],
+    inputs: Tensor | Symbols,
+    state: tuple[Tensor, ...],
+    last_only: bool = False,
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """`run` wherever `recorded` can record."""
+    if not len(inputs):
+        return eager.run(cell, params, inputs, state, last_only)
+    check(cell, params, inputs, state)
+    tensors = (vectors(inputs, state[0].dtype), *params.values(), *state)
+    keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+    outputs, *final = Scan.apply(cell, tuple(params), keep, *tensors)
+    return (final[0] if last_only else outputs), tuple(final)
+
+
+trajectory = eager.trajectory
+
+
+def on_gpu(device: torch.device) -> None:
+    """ValueError unless `device` is a GPU."""
+    if device.type != "cuda":
+        raise ValueError(f"engine graphed on {device.type} asked for; allowed: cuda")
+
+
+def obstacle(block: Mapping) -> str | None:
+    """None: what is plain torch can be recorded, and `prepare` tries it."""
+    return None
+
+
+READY: dict[tuple, bool] = {}
+
+
+def prepare(cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False) -> bool | None:
+    """Whether a small recording of `cell` gives the numbers of the eager loop; None after a warning where it
+    cannot be made or gives others."""
+    on_gpu(device)
+    key = (*identity(cell), dtype, device)
+    if key not in READY:
+        READY[key] = tried(cell, dtype, device)
+    return READY[key] or None
+
+
+def tried(cell: Cell, dtype: torch.dtype, device: torch.device) -> bool:
+    """Whether outputs, last states and gradients of a small recording are those of the eager loop; else one
+    warning."""
+    try:
+        ours, theirs = small(cell, scan, dtype, device), small(cell, eager.run, dtype, device)
+        close = [torch.allclose(a, b, 1e-4, 1e-5, equal_nan=True) for a, b in zip(ours, theirs, strict=True)]
+        reason = "" if all(close) else "a recording gives other numbers than the loop"
+    except RuntimeError as error:
+        reason = str(error).partition("\n")[0]
+    if reason:
+        log.warning("cell %s runs eager, not graphed: %s", cell.name, reason)
+    return not reason
+
+
+def small(cell: Cell, way: Callable, dtype: torch.dtype, device: torch.device) -> list[Tensor]:
+    """Outputs, last states and gradients of `way` on small tensors, of more steps than a recording has."""
+    generator = torch.Generator().manual_seed(1)
+
+    def draw(*shape: int) -> Tensor:
+        return (0.3 * torch.randn(shape, generator=generator)).to(device, dtype).requires_grad_()
+
+    params = {name: draw(2, *shape) for name, shape in cell.shapes().items()}
+    inputs, state = draw(STEPS + 2, 2, 3, cell.inputs), tuple(draw(2, 3, cell.hidden) for _ in cell.states)
+    outputs, final = way(cell, params, inputs, state)
+    ends = [outputs, *final]
+    wanted = [*params.values(), inputs, *state]
+    found = torch.autograd.grad(sum(end.sin().sum() for end in ends), wanted, materialize_grads=True)
+    return [*(end.detach() for end in ends), *found]

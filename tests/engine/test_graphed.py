@@ -1,0 +1,188 @@
+"""Proves how recordings are put together, with plain calls in place of CUDA graphs; on a GPU, the graphs."""
+
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from tensor_rnns import cells, engine
+from tensor_rnns.engine import eager, graphed
+from tensor_rnns.models.symbols import OneHot
+
+CPU = torch.device("cpu")
+BLOCKS = {
+    "lstm": {"name": "lstm"},
+    "tgu": {"name": "tgu", "rank": 4},
+    "cp_delta": {"name": "cp_delta", "form": "tensor_train", "rank": 3},
+}
+some = pytest.mark.parametrize("name", BLOCKS)
+
+
+@pytest.fixture
+def plain(monkeypatch):
+    """Recordings that are plain calls into results that stay in their place, as those of a graph do."""
+    counts = []
+
+    def recorded(function):
+        results = function()
+        counts.append(function.__name__)
+
+        def replay():
+            for place, value in zip(results, function(), strict=True):
+                place.copy_(value)
+            return results
+
+        return replay
+
+    monkeypatch.setattr(graphed, "recorded", recorded)
+    monkeypatch.setattr(graphed, "CHUNKS", {})
+    monkeypatch.setattr(graphed, "READY", {})
+    return counts
+
+
+def agree(ours, theirs, bound=1e-12):
+    """Each of ours differs from theirs by at most `bound` of their greatest value."""
+    assert ours.keys() == theirs.keys()
+    for name, value in theirs.items():
+        error = (ours[name].double() - value).abs().max() / value.abs().max().clamp(min=1e-30)
+        assert error <= bound, f"{name}: {error:.1e}"
+
+
+@some
+@pytest.mark.parametrize("steps", [3, graphed.STEPS, 2 * graphed.STEPS + 5])
+def test_outputs_and_gradients(plain, setting, results, name, steps):
+    s = setting({"hidden": 9, **BLOCKS[name]}, steps=steps)
+    for last_only in (False, True):
+        expected = results(eager.run, s, torch.float64, last_only)
+        agree(results(graphed.scan, s, torch.float64, last_only), expected)
+    lengths = {min(steps, graphed.STEPS), (steps - 1) % graphed.STEPS + 1}
+    assert sorted(plain) == ["steps"] * len(lengths) + ["steps_and_back"] * len(lengths)
+
+
+def test_states_that_are_handed_on_or_never_read(plain, delay, setting, results):
+    s = setting(delay, batch=5, steps=graphed.STEPS + 3)
+    agree(results(graphed.scan, s, torch.float64), results(eager.run, s, torch.float64))
+
+
+def test_without_a_replica_axis(plain, setting, results):
+    s = setting({"hidden": 9, **BLOCKS["tgu"]})
+    params = {name: value[2] for name, value in s.params.items()}
+    one = SimpleNamespace(cell=s.cell, params=params, inputs=s.inputs[:, 2], state=(s.state[0][2],))
+    agree(results(graphed.scan, one, torch.float64), results(eager.run, one, torch.float64))
+
+
+def test_one_recording_serves_two_layers_and_calls_before_the_way_back(plain, setting):
+    """Two layers of one shape, called with other parameters, then all gradients: nothing was overwritten."""
+    s = setting(cells.build({"hidden": 9, **BLOCKS["tgu"]}, 9), steps=graphed.STEPS + 2)
+    found = []
+    for run in (eager.run, graphed.scan):
+        params = {name: value.clone().requires_grad_() for name, value in s.params.items()}
+        others = {name: value.neg().requires_grad_() for name, value in s.params.items()}
+        lower, _ = run(s.cell, params, s.inputs, s.state)
+        upper, _ = run(s.cell, others, lower, s.state)
+        run(s.cell, params, 2 * s.inputs, s.state)
+        leaves = [*params.values(), *others.values()]
+        gradients = torch.autograd.grad(upper.sin().sum(), leaves)
+        found.append({"outputs": upper.detach(), **dict(enumerate(gradients))})
+    agree(found[1], found[0])
+    assert len(graphed.CHUNKS) == 2
+
+
+def test_one_hot_vectors(plain, setting):
+    s = setting(cells.build({"hidden": 9, **BLOCKS["tgu"]}, 13))
+    indices = torch.randint(13, s.inputs.shape[:-1], generator=torch.Generator().manual_seed(3))
+    found = []
+    for run in (eager.run, graphed.scan):
+        params = {key: value.clone().requires_grad_() for key, value in s.params.items()}
+        outputs, _ = run(s.cell, params, OneHot(indices, 13), s.state)
+        outputs.sin().sum().backward()
+        found.append({"outputs": outputs.detach(), **{key: value.grad for key, value in params.items()}})
+    agree(found[1], found[0])
+
+
+def test_without_gradients_nothing_is_recorded_for_the_way_back(plain, setting):
+    s = setting({"hidden": 9, **BLOCKS["lstm"]})
+    with torch.no_grad():
+        outputs, _ = graphed.scan(s.cell, s.params, s.inputs, s.state)
+    torch.testing.assert_close(outputs, eager.run(s.cell, s.params, s.inputs, s.state)[0])
+    assert plain == ["steps"]
+
+
+def test_second_derivatives_are_refused(plain, setting):
+    s = setting({"hidden": 9, **BLOCKS["lstm"]})
+    inputs = s.inputs.clone().requires_grad_()
+    outputs, _ = graphed.scan(s.cell, s.params, inputs, s.state)
+    (first,) = torch.autograd.grad(outputs.square().sum(), inputs, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        first.sum().backward()
+
+
+def test_away_from_a_gpu_it_is_refused(setting):
+    s = setting({"hidden": 9, **BLOCKS["lstm"]})
+    with pytest.raises(ValueError, match="engine graphed on cpu asked for; allowed: cuda"):
+        graphed.run(s.cell, s.params, s.inputs, s.state)
+    with pytest.raises(ValueError, match="engine graphed on cpu asked for; allowed: cuda"):
+        graphed.prepare(s.cell, torch.float64, CPU)
+
+
+def test_wrong_sizes_and_no_steps_are_refused(plain, setting):
+    s = setting({"hidden": 9, **BLOCKS["tgu"]})
+    with pytest.raises(ValueError, match=r"cell tgu: U \(2, 9, 9\) torch.float64 on cpu given; allowed: "):
+        graphed.scan(s.cell, s.params | {"U": s.params["U"][:2]}, s.inputs, s.state)
+    with pytest.raises(ValueError, match="at least one step of time"):
+        graphed.scan(s.cell, s.params, s.inputs[:0], s.state)
+
+
+@some
+def test_a_trial_before_the_first_replica(plain, monkeypatch, caplog, name):
+    """A recording with the numbers of the loop is ready; it is tried once."""
+    monkeypatch.setattr(graphed, "on_gpu", lambda device: None)
+    cell = cells.build({"hidden": 9, **BLOCKS[name]}, 2)
+    assert [engine.settle("graphed", cell, torch.float32, CPU) for _ in range(2)] == ["graphed"] * 2
+    assert len(plain) == 4
+    assert not caplog.records
+
+
+def fails(function):
+    raise RuntimeError("operation not permitted when stream is capturing\nand much more")
+
+
+def shifted(function):
+    return lambda: [part + 1e-3 for part in function()]
+
+
+@pytest.mark.parametrize(
+    ("recorded", "reason"),
+    [
+        (fails, "operation not permitted when stream is capturing"),
+        (shifted, "a recording gives other numbers than the loop"),
+    ],
+)
+def test_a_trial_that_fails_is_said_once(plain, monkeypatch, caplog, recorded, reason):
+    monkeypatch.setattr(graphed, "on_gpu", lambda device: None)
+    monkeypatch.setattr(graphed, "recorded", recorded)
+    cell = cells.build({"hidden": 9, **BLOCKS["tgu"]}, 2)
+    assert [engine.settle("graphed", cell, torch.float64, CPU) for _ in range(2)] == ["eager"] * 2
+    assert [r.getMessage() for r in caplog.records] == [f"cell tgu runs eager, not graphed: {reason}"]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("name", sorted(cells.families()))
+def test_on_a_gpu(setting, results, block, name, dtype):
+    """Graphs of every cell against the loop in float64 on the CPU."""
+    s = setting(block(name), steps=graphed.STEPS + 3)
+    there = SimpleNamespace(
+        cell=s.cell,
+        params={key: value.cuda() for key, value in s.params.items()},
+        inputs=s.inputs.cuda(),
+        state=tuple(part.cuda() for part in s.state),
+    )
+
+    def run(*arguments, **options):
+        outputs, final = graphed.run(*arguments, **options)
+        return outputs.cpu(), tuple(part.cpu() for part in final)
+
+    assert engine.settle("graphed", s.cell, dtype, torch.device("cuda")) == "graphed"
+    found = {key: value.cpu() for key, value in results(run, there, dtype).items()}
+    agree(found, results(eager.run, s, torch.float64), 1e-5 if dtype is torch.float32 else 1e-12)

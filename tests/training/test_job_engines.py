@@ -1,0 +1,98 @@
+"""A train job runs on the engine that was asked for, names it, and refuses what cannot be before any work."""
+
+import csv
+import json
+
+import pytest
+import torch
+
+from tensor_rnns.engine import choice
+from tensor_rnns.training import job
+
+UPDATES = {"updates": 15, "evaluate": {"every": 5, "splits": ["valid", "test"]}}
+
+
+@pytest.fixture
+def trained(tmp_path, make_reader):
+    """A function that trains three readers (an LSTM of two layers) on an engine: record and metrics."""
+
+    def go(engine, **model):
+        replicas = [make_reader(seed, **UPDATES) for seed in range(3)]
+        for replica in replicas:
+            replica.settings["model"] = replica.settings["model"] | model
+        out = tmp_path / f"{engine}-{len(model)}"
+        job.run(replicas, out, tmp_path / "state", tmp_path, engine, "cpu", 1)
+        with open(out / "metrics.csv", newline="") as stream:
+            rows = list(csv.DictReader(stream))
+        values = [float(row["value"]) for row in rows if row["name"] in ("loss", "accuracy")]
+        return json.loads((out / "record.json").read_text()), torch.tensor(values, dtype=torch.float64)
+
+    return go
+
+
+@pytest.mark.parametrize(
+    "model", [{}, {"embedding": None, "input_dropout": 0.0}], ids=["embedded", "one-hot"]
+)
+def test_a_whole_run_with_the_functions_of_torch(trained, model):
+    """The numbers of a whole run are those of the eager loop, and the record names the engine."""
+    record, values = trained("torch_nn", **model)
+    assert record["engine"] == "torch_nn"
+    assert [row["engine"] for row in record["replicas"]] == ["torch_nn"] * 3
+    other, expected = trained("eager", **model)
+    assert other["engine"] == "eager"
+    assert len(values) == 12
+    torch.testing.assert_close(values, expected, rtol=0, atol=1e-4)
+
+
+def test_the_same_engine_by_name_or_by_auto_is_one_result(trained, monkeypatch):
+    """Without a compiler `auto` means torch_nn here: what ran by that name is not trained again."""
+    trained("torch_nn")
+    monkeypatch.setattr(choice.compiled.build, "compiler", lambda: None)
+    monkeypatch.setattr(job, "train_cohort", lambda *_: pytest.fail("trained again"))
+    record, _ = trained("auto")
+    assert [row["engine"] for row in record["replicas"]] == ["torch_nn"] * 3
+
+
+@pytest.mark.parametrize(
+    ("engine", "words"),
+    [
+        ("compild", "engine 'compild' asked for; did you mean 'compiled'"),
+        ("graphed", "engine graphed on cpu asked for; allowed are auto, compiled, torch_nn, eager"),
+        (
+            "torch_nn",
+            "engine torch_nn asked for with the cell gmr: torch.nn has no such cell; allowed is auto",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused_before_any_work(tmp_path, make_replica, monkeypatch, engine, words):
+    monkeypatch.setattr(job.tasks, "build", lambda *_: pytest.fail("work began"))
+    with pytest.raises(ValueError, match=words):
+        job.run([make_replica()], tmp_path / "out", tmp_path / "state", tmp_path, engine, "cpu")
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_layer_is_chosen_by_the_width_of_its_inputs(make_reader, monkeypatch):
+    """The first reads symbols, whose products are looked up, or an embedding; the second its states."""
+    asked = []
+
+    def choose(name, block, device, inputs):
+        asked.append((name, block["name"], device, inputs))
+        return "eager"
+
+    monkeypatch.setattr(job.engine, "choose", choose)
+    for embedding, width in ((None, None), (4, 4)):
+        settings = make_reader().settings
+        settings["model"] = {"shell": "every_step", "embedding": embedding, "layers": 2}
+        job.model_of(settings, job.tasks.build(settings), "auto", torch.device("cpu"))
+        assert asked == [("auto", "lstm", "cpu", width), ("auto", "lstm", "cpu", 3)]
+        asked.clear()
+
+
+def test_numbers_are_full_float32_in_cudnn_while_a_job_runs():
+    """TF32 is off within, and as before after it."""
+    for before in (True, False):
+        torch.backends.cudnn.allow_tf32 = before
+        with job.numerics(1):
+            assert not torch.backends.cudnn.allow_tf32
+        assert torch.backends.cudnn.allow_tf32 == before
+    torch.backends.cudnn.allow_tf32 = True
