@@ -5,7 +5,7 @@ import sys
 
 import click
 
-from tensor_rnns.cli import data, jobs, results
+from tensor_rnns.cli import data, engines, jobs, results
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -19,6 +19,6 @@ for command in (
     data.check, data.download, data.prepare,
     jobs.train, jobs.select, jobs.compute, jobs.probe, jobs.collect,
     results.draw, results.judge, results.report, results.record, results.recorded,
-    results.plan, results.target, results.coverage,
+    results.plan, engines.engines, results.target, results.coverage,
 ):  # fmt: skip
     main.add_command(command)

@@ -16,6 +16,7 @@ from tensor_rnns.cli.common import (
     scale_option,
 )
 from tensor_rnns.experiments import Catalogue, Replica, cohorts
+from tensor_rnns.experiments import engines as known
 
 FOLDERS = ("figures", "tables", "music")
 """What a figure or table is written into below the results of a scale."""
@@ -107,6 +108,7 @@ def plan(scale: str, data: str, guests: str, cohort_size: int, engine: str) -> N
     """List what a scale trains: curves, replicas, jobs, and the engine of each on this machine's
     processor."""
     with refusals():
+        known.check(engine)
         catalogue = Catalogue.load(PAPERS, guest_cells=named_list(guests))
         jobs, trainings = planned(catalogue, scale, data, cohort_size, engine)
         click.echo(f"{scale} on {data} data: {trainings} trainings in {jobs} jobs")

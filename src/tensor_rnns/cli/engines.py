@@ -1,0 +1,116 @@
+"""The command engines: what `auto` picks for every cell of the experiments, and why it passed others over."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, fields
+from typing import Any, Literal, get_origin
+
+import click
+
+from tensor_rnns.cli.common import (
+    PAPERS,
+    data_option,
+    guests_option,
+    named_list,
+    papers_option,
+    refusals,
+    scale_option,
+)
+from tensor_rnns.experiments import Catalogue, Replica
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line: a cell of a variant, the conditions and options that have it if not all do, its engine."""
+
+    experiment: str
+    variant: str
+    where: str
+    cell: str
+    form: str
+    sizes: str
+    engine: str
+    why: str
+
+
+SHOWN = 3
+"""How many conditions or options are named."""
+HEAD = Row("experiment", "variant", "where", "cell", "form", "sizes", "engine", "passed over")
+
+
+@click.command()
+@scale_option
+@data_option
+@guests_option
+@papers_option
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
+def engines(scale: str, data: str, guests: str, papers: str, device: str) -> None:
+    """Print the engine that `auto` picks here for the cells of each experiment; trains nothing.
+
+    What picks it are the cell, the device and what is installed, such as a compiler.
+    """
+    with refusals():
+        catalogue = Catalogue.load(PAPERS, named_list(papers) or None, named_list(guests))
+        rows = list(table(catalogue, scale, data, device))
+        widths = [max(map(len, column)) for column in zip(*map(astuple, [HEAD, *rows]), strict=True)]
+        for row in (HEAD, *rows):
+            cells = zip(astuple(row), widths, strict=True)
+            click.echo("  ".join(text.ljust(width) for text, width in cells).rstrip())
+        counts = Counter(row.engine for row in rows)
+        told = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+        click.echo(f"cells at scale {scale} on {device}: {told or 'none'}")
+
+
+def table(catalogue: Catalogue, scale: str, data: str, device: str) -> Iterator[Row]:
+    """A row for each variant that has a cell, or several where conditions, options or searches change it."""
+    for (paper, name), experiment in catalogue.experiments.items():
+        found = [r for stage in ("search", "final") for r in experiment.replicas(scale, data, stage)]
+        for variant in dict.fromkeys(r.variant for r in found if r.settings["cell"]):
+            yield from rows(f"{paper}/{name}", [r for r in found if r.variant == variant], device)
+
+
+def rows(experiment: str, found: Sequence[Replica], device: str) -> Iterator[Row]:
+    """The rows of one variant; ValueError where there is no torch."""
+    try:
+        from tensor_rnns import engine
+    except ModuleNotFoundError as error:
+        raise ValueError(
+            f"engines asked for; allowed with torch: install tensor-rnns[train] ({error})"
+        ) from error
+    alike: dict[tuple[str, str, str], list[Replica]] = {}
+    for replica in found:
+        alike.setdefault(described(replica.settings["cell"]), []).append(replica)
+    for words, members in alike.items():
+        picked, passed = engine.picked(members[0].settings["cell"], device)
+        why = "; ".join(f"{name}: {reason}" for name, reason in passed.items())
+        yield Row(experiment, found[0].variant, where(members, found), *words, picked, why)
+
+
+def where(members: Sequence[Replica], among: Sequence[Replica]) -> str:
+    """The conditions and the options of `members`, each only if `among` has more; the first of many."""
+    said = []
+    for key in ("condition", "option"):
+        mine, every = (list(dict.fromkeys(getattr(r, key) for r in group)) for group in (members, among))
+        more = [f"... ({len(mine)})"] if len(mine) > SHOWN else []
+        said += [",".join(mine[:SHOWN] + more)] if len(mine) < len(every) else []
+    return " ".join(said)
+
+
+def described(block: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The cell of a `cell` block with the choices that the block makes, the form of its tensor, its sizes.
+
+    A guest's width, which is solved when it is trained, is that of its budget.
+    """
+    from tensor_rnns import cells
+
+    cell = cells.build(block, inputs=1)
+    choices = [
+        f"{field.name}={block[field.name]}"
+        for field in fields(cell)
+        if field.name in block
+        and field.name != "form"
+        and (field.type is bool or get_origin(field.type) is Literal)
+    ]
+    rank = getattr(cell, "rank", None)
+    sizes = f"H={cell.hidden}" + (f" R={rank}" if rank else "")
+    return " ".join([cell.name, *choices]), getattr(cell, "form", ""), sizes
