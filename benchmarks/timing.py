@@ -30,8 +30,9 @@ def rounds(
 ) -> dict[Hashable, list[float]]:
     """Milliseconds an update of each variant in each of `count` rounds.
 
-    A variant has its own number of threads; the caller's is put back. Fast updates are repeated for
-    LEAST_SECONDS after one that is not timed, which wakes the threads.
+    A variant has its own number of threads; the caller's is put back. Each turn begins with an update that is
+    not timed, which wakes the threads and finds the memory that other variants gave up; a training has both.
+    Fast updates are repeated for LEAST_SECONDS.
     """
     before = torch.get_num_threads()
     seconds: dict[Hashable, list[float]] = {name: [] for name in variants}
@@ -53,8 +54,7 @@ def rounds(
         for _ in range(count):
             for name, variant in variants.items():
                 torch.set_num_threads(variant.threads)
-                if repeats[name] > 1:
-                    variant.update()
+                variant.update()
                 seconds[name].append(taken(variant.update, repeats[name]))
     finally:
         torch.set_num_threads(before)
