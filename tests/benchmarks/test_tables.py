@@ -113,6 +113,7 @@ def test_the_table_of_errors_names_what_is_over_the_limit():
     assert "| gru  |         | 7.0e-06 |" in found
     assert "- lstm on W2: outputs nan\n- lstm on W2: gradient of cell/U 3.0e-05\n" in found
     fine = gradients.text({"errors": {"compiled": {"W1": {"lstm": exact}}}})
+    assert gradients.worst({"a": 1.0, "b": float("nan"), "c": 2.0})[0] == "b"
     assert "None is larger than the limit." in fine
 
 
