@@ -123,7 +123,7 @@ def leaf_gradients(program: Program, backward: Backward, body: Body, sums: Room)
         rows, columns = program.leaves[leaf]
         for i in range(left.width // rows):
             blocks = f"{operand(left, i * rows)}, {operand(g, i * columns)}"
-            lines.append(f"outer<Block>(steps, {rows}, {columns}, {blocks}, sums + {sums.offsets[leaf]});")
+            lines.append(f"outer<Block, {rows}, {columns}>(steps, {blocks}, sums + {sums.offsets[leaf]});")
     for leaf, g in backward.rows:
         place = operand(g, 0)
         lines.append(f"row_sums<Block>(steps, {g.width}, {place}, sums + {sums.offsets[leaf]});")

@@ -32,52 +32,66 @@ static void product(const real* __restrict a, const real* __restrict w, real* __
   for (int i = larger; i < tiles; ++i, n += size) columns<Block, K, N, ONTO, size>(a, w, out, n);
 }
 
-// sum[i][j] += over steps and rows a[i] g[j], for i < M and j < N.
+// Lanes l with l & half == 0 sum a's entries l and l + half, the others b's l - half and l.
+template <int Half, class Vec> static INLINE Vec folded(Vec a, Vec b) {
+  constexpr int L = lanes<Vec>;
+  whole_of<Vec> straight, crossed;
+  UNROLL for (int l = 0; l < L; ++l) {
+    straight[l] = l & Half ? L + l : l;
+    crossed[l] = l & Half ? L + (l ^ Half) : l ^ Half;
+  }
+  return __builtin_shuffle(a, b, straight) + __builtin_shuffle(a, b, crossed);
+}
+
+// Entry l: the sum of all entries of x[l].
+template <int Half, class Vec> static INLINE Vec totals(Vec* x) {
+  UNROLL for (int i = 0; i < Half; ++i) x[i] = folded<Half>(x[i], x[i + Half]);
+  if constexpr (Half > 1) return totals<Half / 2>(x);
+  return x[0];
+}
+
 template <class Block, int M, int N>
 static void outer_tile(long steps, const real* a, long a_step, const real* g, long g_step, real* sum, int stride) {
   using Vec = typename Block::vector;
-  constexpr int V = Block::V;
-  Vec c[M][N] = {};
+  constexpr int V = Block::V, L = Block::W / V, groups = (M * N + L - 1) / L;
+  Vec c[groups * L] = {};
   for (long t = 0; t < steps; ++t, a += a_step, g += g_step) {
     UNROLL for (int v = 0; v < V; ++v) {
       Vec left[M];
       UNROLL for (int i = 0; i < M; ++i) left[i] = ((const Vec*)a)[i * V + v];
       UNROLL for (int j = 0; j < N; ++j) {
         const Vec right = ((const Vec*)g)[j * V + v];
-        UNROLL for (int i = 0; i < M; ++i) c[i][j] += left[i] * right;
+        UNROLL for (int i = 0; i < M; ++i) c[i * N + j] += left[i] * right;
       }
     }
   }
+  real all[groups * L];
+  UNROLL for (int k = 0; k < groups; ++k) put(all, k, totals<L / 2>(c + k * L));
   UNROLL for (int i = 0; i < M; ++i)
-    UNROLL for (int j = 0; j < N; ++j) sum[i * stride + j] += total(c[i][j]);
+    UNROLL for (int j = 0; j < N; ++j) sum[i * stride + j] += all[i * N + j];
 }
 
-template <class Block, int M>
-static void outer_rows(long steps, int N, const real* a, long a_step, const real* g, long g_step, real* sum) {
-  const int tiles = (N + 3) / 4;
-  for (int i = 0, n = 0; i < tiles; ++i) {
-    const int size = N / tiles + (i < N % tiles);
-    const real* right = g + n * Block::W;
-    if (size == 4) outer_tile<Block, M, 4>(steps, a, a_step, right, g_step, sum + n, N);
-    if (size == 3) outer_tile<Block, M, 3>(steps, a, a_step, right, g_step, sum + n, N);
-    if (size == 2) outer_tile<Block, M, 2>(steps, a, a_step, right, g_step, sum + n, N);
-    if (size == 1) outer_tile<Block, M, 1>(steps, a, a_step, right, g_step, sum + n, N);
-    n += size;
-  }
+template <class Block, int M, int N>
+static INLINE void outer_row(long steps, const real* a, long a_step, const real* g, long g_step, real* sum) {
+  constexpr int most = 4, tiles = (N + most - 1) / most, size = N / tiles, larger = N % tiles;
+  int n = 0;
+  if constexpr (larger > 0)
+    for (int i = 0; i < larger; ++i, n += size + 1)
+      outer_tile<Block, M, size + 1>(steps, a, a_step, g + n * Block::W, g_step, sum + n, N);
+  for (int i = larger; i < tiles; ++i, n += size)
+    outer_tile<Block, M, size>(steps, a, a_step, g + n * Block::W, g_step, sum + n, N);
 }
 
 // sum [K][N] += over `steps` of a^T g; a [K][W] and g [N][W] move on by their steps.
-template <class Block>
-static void outer(long steps, int K, int N, const real* a, long a_step, const real* g, long g_step, real* sum) {
-  const int tiles = (K + 2) / 3;
-  for (int i = 0, k = 0; i < tiles; ++i) {
-    const int size = K / tiles + (i < K % tiles);
-    const real* left = a + k * Block::W;
-    if (size == 3) outer_rows<Block, 3>(steps, N, left, a_step, g, g_step, sum + k * N);
-    if (size == 2) outer_rows<Block, 2>(steps, N, left, a_step, g, g_step, sum + k * N);
-    if (size == 1) outer_rows<Block, 1>(steps, N, left, a_step, g, g_step, sum + k * N);
-    k += size;
-  }
+template <class Block, int K, int N>
+static void outer(long steps, const real* a, long a_step, const real* g, long g_step, real* sum) {
+  constexpr int most = REGISTERS / 4, tiles = (K + most - 1) / most, size = K / tiles, larger = K % tiles;
+  int k = 0;
+  if constexpr (larger > 0)
+    for (int i = 0; i < larger; ++i, k += size + 1)
+      outer_row<Block, size + 1, N>(steps, a + k * Block::W, a_step, g, g_step, sum + k * N);
+  for (int i = larger; i < tiles; ++i, k += size)
+    outer_row<Block, size, N>(steps, a + k * Block::W, a_step, g, g_step, sum + k * N);
 }
 
 // sum [N] += over `steps` and rows of g.
