@@ -44,7 +44,7 @@ struct Unit {
 // Steps between two passes over the gradients of the leaves: as many as leave their numbers in the cache.
 template <class Block> constexpr long chunk(long width) {
   const long fitting = (256 << 10) / (width * Block::W * long(sizeof(real)));
-  return fitting < 8 ? 8 : fitting > 128 ? 128 : fitting;
+  return fitting < 16 ? 16 : fitting > 128 ? 128 : fitting;
 }
 
 static void pack_leaf(const Call& call, long replica, int leaf, bool transposed, int K, int N, real* out) {

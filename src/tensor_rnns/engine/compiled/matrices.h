@@ -32,6 +32,9 @@ static void product(const real* __restrict a, const real* __restrict w, real* __
   for (int i = larger; i < tiles; ++i, n += size) columns<Block, K, N, ONTO, size>(a, w, out, n);
 }
 
+// At most so many columns of a and of g in one tile: more, and the compiler reads some of them again and again.
+static constexpr int LEFT = NATIVE == 64 ? 4 : 3, RIGHT = NATIVE == 64 ? 5 : 4;
+
 // Lanes l with l & half == 0 sum a's entries l and l + half, the others b's l - half and l.
 template <int Half, class Vec> static INLINE Vec folded(Vec a, Vec b) {
   constexpr int L = lanes<Vec>;
@@ -50,6 +53,7 @@ template <int Half, class Vec> static INLINE Vec totals(Vec* x) {
   return x[0];
 }
 
+// sum[i][j] += over steps and rows a[i] g[j], for i < M and j < N; the rows side by side are added up at the end.
 template <class Block, int M, int N>
 static void outer_tile(long steps, const real* a, long a_step, const real* g, long g_step, real* sum, int stride) {
   using Vec = typename Block::vector;
@@ -65,15 +69,16 @@ static void outer_tile(long steps, const real* a, long a_step, const real* g, lo
       }
     }
   }
-  real all[groups * L];
+  alignas(64) real all[groups * L];
   UNROLL for (int k = 0; k < groups; ++k) put(all, k, totals<L / 2>(c + k * L));
   UNROLL for (int i = 0; i < M; ++i)
     UNROLL for (int j = 0; j < N; ++j) sum[i * stride + j] += all[i * N + j];
 }
 
+// The same for M rows of sum, all N columns.
 template <class Block, int M, int N>
 static INLINE void outer_row(long steps, const real* a, long a_step, const real* g, long g_step, real* sum) {
-  constexpr int most = 4, tiles = (N + most - 1) / most, size = N / tiles, larger = N % tiles;
+  constexpr int most = RIGHT, tiles = (N + most - 1) / most, size = N / tiles, larger = N % tiles;
   int n = 0;
   if constexpr (larger > 0)
     for (int i = 0; i < larger; ++i, n += size + 1)
@@ -85,7 +90,7 @@ static INLINE void outer_row(long steps, const real* a, long a_step, const real*
 // sum [K][N] += over `steps` of a^T g; a [K][W] and g [N][W] move on by their steps.
 template <class Block, int K, int N>
 static void outer(long steps, const real* a, long a_step, const real* g, long g_step, real* sum) {
-  constexpr int most = REGISTERS / 4, tiles = (K + most - 1) / most, size = K / tiles, larger = K % tiles;
+  constexpr int most = LEFT, tiles = (K + most - 1) / most, size = K / tiles, larger = K % tiles;
   int k = 0;
   if constexpr (larger > 0)
     for (int i = 0; i < larger; ++i, k += size + 1)
