@@ -5,5 +5,5 @@ Every finished replica and every train job carries them in its digest, so that r
 that it touches, and leaving both alone retrains nothing.
 """
 
-ENGINE = 2
+ENGINE = 3
 TRAINING = 1

@@ -15,6 +15,7 @@ from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import generated
 from tensor_rnns.engine.compiled import build, parts
+from tensor_rnns.engine.compiled.calls import share_threads
 from tensor_rnns.engine.compiled.emit import REALS, source
 from tensor_rnns.engine.compiled.kernel import Kernel
 from tensor_rnns.engine.generated import Ready
@@ -68,7 +69,7 @@ def make(cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool) ->
         raise Unsupported(f"{dtype} on {device.type}")
     program = trace(cell, one_hot)
     parts.library(dtype)
-    library = build.library(source(program, dtype), cell.name)
+    library = share_threads(build.library(source(program, dtype), cell.name))
     kernel = Kernel(library, len(program.inputs), len(program.states))
     return Ready(cell, kernel, program.hoisted, len(program.tables))
 

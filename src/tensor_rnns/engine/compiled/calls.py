@@ -1,11 +1,25 @@
 """What calls of C++ have in common: tensors as addresses and strides."""
 
 import ctypes
+import functools
 from collections.abc import Sequence
 
 from torch import Tensor
 
 Pointer, Long = ctypes.c_void_p, ctypes.c_long
+
+
+def share_threads(library: ctypes.CDLL) -> ctypes.CDLL:
+    """`library`, which may now use the threads of the OpenMP that torch has loaded, if there is one."""
+    library.share_threads(openmp())
+    return library
+
+
+@functools.cache
+def openmp() -> ctypes.c_void_p | None:
+    """The function by which OpenMP starts its threads."""
+    found = getattr(ctypes.CDLL(None), "GOMP_parallel", None)
+    return None if found is None else ctypes.cast(found, ctypes.c_void_p)
 
 
 def pointers(tensors: Sequence[Tensor | None]) -> ctypes.Array:

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <thread>
 #include <type_traits>
+#include <unistd.h>
 #include <vector>
 #if defined(__SSE__)
 #include <xmmintrin.h>
