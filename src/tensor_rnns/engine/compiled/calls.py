@@ -1,12 +1,13 @@
 """What calls of C++ have in common: tensors as addresses and strides."""
 
 import ctypes
-import functools
+import os
 from collections.abc import Sequence
 
 from torch import Tensor
 
 Pointer, Long = ctypes.c_void_p, ctypes.c_long
+PROCESS = os.getpid()
 
 
 def share_threads(library: ctypes.CDLL) -> ctypes.CDLL:
@@ -15,11 +16,10 @@ def share_threads(library: ctypes.CDLL) -> ctypes.CDLL:
     return library
 
 
-@functools.cache
 def openmp() -> ctypes.c_void_p | None:
-    """The function by which OpenMP starts its threads."""
+    """The function by which OpenMP starts its threads; None in a child of fork(), which has none of them."""
     found = getattr(ctypes.CDLL(None), "GOMP_parallel", None)
-    return None if found is None else ctypes.cast(found, ctypes.c_void_p)
+    return None if found is None or os.getpid() != PROCESS else ctypes.cast(found, ctypes.c_void_p)
 
 
 def pointers(tensors: Sequence[Tensor | None]) -> ctypes.Array:
