@@ -1,5 +1,5 @@
-"""Proves that threads of the compiled engine are those of torch's OpenMP, and that a fork and callers in several
-threads get the bits of one thread."""
+"""Proves that threads of the compiled engine are those of torch's OpenMP, and that a fork and callers in
+several threads get the bits of one thread."""
 
 import multiprocessing
 from concurrent.futures import ThreadPoolExecutor
