@@ -6,6 +6,7 @@ With NO_SKIP=1 a missing part fails the run, and so does a test that skips itsel
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 
 import pytest
 
@@ -30,6 +31,11 @@ def lacking_gpu() -> str:
     return "" if torch.cuda.is_available() else "no CUDA device"
 
 
+def lacking_triton() -> str:
+    """Whether the package triton, an optional extra, is installed."""
+    return "" if find_spec("triton") else "no package triton"
+
+
 def lacking_real_data() -> str:
     """Whether a mirror of the real data is named."""
     return "" if os.environ.get("TENSOR_RNNS_MIRROR") else "TENSOR_RNNS_MIRROR is not set"
@@ -41,6 +47,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "latex": lambda: lacking("latexmk", "pdflatex"),
     "browser": lambda: lacking("chromium", "chromedriver"),
     "real_data": lacking_real_data,
+    "triton": lacking_triton,
 }
 NO_SKIP = os.environ.get("NO_SKIP", "0") not in ("", "0")
 NOT_RUN = pytest.StashKey[dict[str, str]]()

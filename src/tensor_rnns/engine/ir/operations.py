@@ -1,4 +1,4 @@
-"""What a step may do to each number by itself: operations with their C++ and their gradients."""
+"""What a step may do to each number by itself: operations with their C++, Triton and gradients."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,7 +10,8 @@ from tensor_rnns.engine.ir.graph import Graph, Node
 class Operation:
     """An operation on each number by itself.
 
-    `code` is C++ on vectors, with {0}, {1} for the inputs and {n} for the number of the node.
+    `code` is C++ on vectors, with {0}, {1} for the inputs and {n} for the number of the node; `triton` is
+    Triton on blocks where that differs.
     `reverse(graph, node, g)` gives the gradient of each input from the gradient g of the node. A `costly`
     value is kept for the way back, a cheap one is computed again there.
     """
@@ -18,6 +19,12 @@ class Operation:
     code: str
     reverse: Callable[[Graph, Node, Node], tuple[Node | None, ...]]
     costly: bool = False
+    triton: str | None = None
+
+    @property
+    def block_code(self) -> str:
+        """Triton on blocks."""
+        return self.triton or self.code
 
 
 class Unsupported(Exception):
@@ -76,7 +83,7 @@ def reverse_where(graph: Graph, node: Node, g: Node) -> tuple[None, Node, Node]:
 
 
 POINTWISE: dict[str, Operation] = {
-    "fill": Operation("splat<Vec>({n})", lambda graph, node, g: ()),
+    "fill": Operation("splat<Vec>({n})", lambda graph, node, g: (), triton="tl.full((1, 1), {n}, REAL)"),
     "copy": Operation("{0}", lambda graph, node, g: (g,)),
     "detach": Operation("{0}", lambda graph, node, g: (None,)),
     "add": Operation("{0} + {1}", lambda graph, node, g: (g, g)),
@@ -91,23 +98,37 @@ POINTWISE: dict[str, Operation] = {
     "sigmoid": Operation("sigmoid({0})", reverse_sigmoid, costly=True),
     "tanh": Operation("hyperbolic_tangent({0})", reverse_tanh, costly=True),
     "exp": Operation(
-        "exponential({0})", lambda graph, node, g: (graph.add("multiply", g, node),), costly=True
+        "exponential({0})",
+        lambda graph, node, g: (graph.add("multiply", g, node),),
+        costly=True,
+        triton="tl.exp({0})",
     ),
     "log": Operation(
-        "logarithm({0})", lambda graph, node, g: (graph.add("divide", g, node.inputs[0]),), costly=True
+        "logarithm({0})",
+        lambda graph, node, g: (graph.add("divide", g, node.inputs[0]),),
+        costly=True,
+        triton="tl.log({0})",
     ),
     "softplus": Operation(
         "soft_positive_part({0})",
         lambda graph, node, g: (graph.add("multiply", g, graph.add("sigmoid", node.inputs[0])),),
         costly=True,
     ),
-    "sqrt": Operation("square_root({0})", reverse_root, costly=True),
+    "sqrt": Operation("square_root({0})", reverse_root, costly=True, triton="tl.sqrt({0})"),
     "relu": Operation("positive_part({0})", lambda graph, node, g: (graph.add("where_positive", g, node),)),
     "where_positive": Operation(
         "where_positive({0}, {1})",
         lambda graph, node, g: (graph.add("where_positive", g, node.inputs[1]), None),
     ),
-    "greater": Operation("{0} > {1} ? splat<Vec>(1) : Vec{{}}", lambda graph, node, g: (None, None)),
-    "equal": Operation("{0} == {1} ? splat<Vec>(1) : Vec{{}}", lambda graph, node, g: (None, None)),
-    "where": Operation("{0} != 0 ? {1} : {2}", reverse_where),
+    "greater": Operation(
+        "{0} > {1} ? splat<Vec>(1) : Vec{{}}",
+        lambda graph, node, g: (None, None),
+        triton="({0} > {1}).to(REAL)",
+    ),
+    "equal": Operation(
+        "{0} == {1} ? splat<Vec>(1) : Vec{{}}",
+        lambda graph, node, g: (None, None),
+        triton="({0} == {1}).to(REAL)",
+    ),
+    "where": Operation("{0} != 0 ? {1} : {2}", reverse_where, triton="tl.where({0} != 0, {1}, {2})"),
 }

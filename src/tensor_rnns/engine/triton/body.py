@@ -1,0 +1,247 @@
+"""The Triton of one step in one direction: blocks in registers where they are narrow, else in memory."""
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+
+from tensor_rnns.engine.ir.graph import VIRTUAL, Node
+from tensor_rnns.engine.ir.operations import POINTWISE
+from tensor_rnns.engine.ir.plan import Loop, Product, Single, Step
+from tensor_rnns.engine.triton.blocks import Blocks
+from tensor_rnns.engine.triton.places import MOST, axis, is_narrow, padded, plus, strided
+
+DEPTH = 32
+BREADTH = 128
+"""The rows and columns of a matrix that is not kept on the chip which are read at a time."""
+KEEP_ZERO = ("copy", "detach", "negate", "multiply_number", "tanh", "relu", "sqrt")
+BOTH_ZERO = ("add", "subtract", "multiply")
+
+
+class Body(Blocks):
+    """The lines of a plan's steps."""
+
+    def keep(self, steps: Iterable[Step], stored: Iterable[Node]) -> None:
+        """Settle which nodes are written into memory: those `stored`, and what `steps` read from there."""
+        self.kept = set(stored)
+        for step in steps:
+            self.kept |= {node.base for node in self.from_memory(step)}
+
+    def write(self, steps: Iterable[Step]) -> None:
+        """Append the lines of `steps`."""
+        for step in steps:
+            if isinstance(step, Product):
+                self.product(step)
+            elif isinstance(step, Single):
+                self.join(step.node) if step.node.operation == "join" else self.gathered(step.node)
+            elif is_narrow(step.width):
+                for node in step.nodes:
+                    self.pointwise(node)
+            else:
+                self.wide_loop(step)
+
+    def from_memory(self, step: Step) -> list[Node]:
+        """What a step reads from memory and not from registers."""
+        if isinstance(step, Product):
+            (left,), onto = step.product.inputs, step.onto
+            found = [] if self.in_one(step) and left.operation not in VIRTUAL else [left]
+            return [*found, onto] if onto and not self.in_registers(step) else found
+        if isinstance(step, Single) and step.node.operation != "join":
+            return list(step.node.inputs)
+        nodes = step.nodes if isinstance(step, Loop) else [step.node]
+        parts = [part for node in nodes for part in node.inputs if part not in nodes]
+        return [part for part in parts if part.operation in VIRTUAL or not is_narrow(part.width)]
+
+    def pointwise(self, node: Node) -> None:
+        """An operation on each number of a narrow node by itself."""
+        values = [self.get(part) for part in node.inputs]
+        self.say(f"a{node.index} = {code(node, values)}")
+        if all(part in self.rows for part in node.inputs):
+            self.rows.add(node)
+        zero = [part in self.zeros for part in node.inputs]
+        if (node.operation in KEEP_ZERO and zero[0]) or (node.operation in BOTH_ZERO and all(zero)):
+            self.zeros.add(node)
+        self.hold(node, f"a{node.index}")
+
+    def wide_loop(self, step: Loop) -> None:
+        """Operations on each number of wide nodes, some columns at a time."""
+        outside = [part for node in step.nodes for part in node.inputs if part not in step.nodes]
+        self.see(outside)
+        names = {node: f"a{node.index}" for node in (*outside, *step.nodes)}
+        with self.turns(step.width) as (columns, mask):
+            for part in dict.fromkeys(outside):
+                self.say(f"{names[part]} = {self.load(part, columns, mask)}")
+            for node in step.nodes:
+                self.say(f"{names[node]} = {code(node, [names[part] for part in node.inputs])}")
+                if node in self.kept:
+                    self.store(node, names[node], columns, mask)
+
+    # ---- products ----
+
+    def in_one(self, step: Product) -> bool:
+        """Whether a product is one of a whole block with a matrix on the chip."""
+        (left,), detail = step.product.inputs, step.product.detail
+        return detail in self.chip.matrices and left.width == self.chip.shape(step.product)[0]
+
+    def in_registers(self, step: Product) -> bool:
+        """Whether the result of a product is added up in registers as a whole."""
+        (left,) = step.product.inputs
+        return left.width == self.chip.shape(step.product)[0] and is_narrow(step.target.width)
+
+    def product(self, step: Product) -> None:
+        """A product of a block with a matrix, for each group of as many columns as the matrix has rows."""
+        product, target, onto = step.product, step.target, step.onto
+        (left,) = product.inputs
+        name = f"a{target.index}"
+        if self.in_one(step):
+            operands = f"{self.clean(left)}, {self.chip.matrices[product.detail]}"
+            self.say(f"{name} = {dot(operands, self.whole(onto) if onto else None)}")
+        elif self.in_registers(step):
+            start = self.whole(onto) if onto else zeros(padded(target.width))
+            self.see([left])
+            self.say(f"{name} = {start}")
+            self.accumulate(name, product, "", "", self.chip.columns(target.width))
+        else:
+            self.piecewise(step)
+            return
+        if onto is None or onto in self.zeros:
+            self.zeros.add(target)
+        self.hold(target, name)
+
+    def piecewise(self, step: Product) -> None:
+        """A product that is written into memory, for each group and some columns at a time."""
+        product, target, onto = step.product, step.target, step.onto
+        rows, columns = self.chip.shape(product)
+        groups = target.width // columns
+        held = product.detail in self.chip.matrices
+        breadth = padded(columns) if held else min(padded(columns), BREADTH)
+        self.see([*product.inputs, *([onto] if onto else [])])
+        n, end = self.chip.columns(breadth), columns
+        with ExitStack() as loops:
+            if groups > 1:
+                loops.enter_context(self.within(f"for group in range({groups}):"))
+            if columns > breadth:
+                loops.enter_context(self.within(f"for n in range(0, {columns}, {breadth}):"))
+                n = f"(n + {n})"
+            place = f"(group * {columns} + {n})" if groups > 1 else n
+            mask = f"inside & ({n} < {end})"
+            start = self.load(onto, place, mask) if onto else zeros(breadth)
+            self.say(f"total = {start}")
+            self.accumulate("total", product, f"group * {rows} + " if groups > 1 else "", n)
+            self.store(target, "total", place, mask)
+
+    def accumulate(self, name: str, product: Node, start: str, columns: str) -> None:
+        """Add to a variable the product of a block in memory, from a column on, with part of a matrix."""
+        (left,) = product.inputs
+        rows, _ = self.chip.shape(product)
+        held = self.chip.matrices.get(product.detail)
+        depth = padded(rows) if held else min(padded(rows), DEPTH)
+        with ExitStack() as loops:
+            k, down = self.chip.columns(depth), self.chip.depth(depth)
+            if rows > depth:
+                loops.enter_context(self.within(f"for k in range(0, {rows}, {depth}):"))
+                k, down = f"k + {k}", f"(k + {down})"
+            part = self.load(left, f"({start}{k})", f"inside & ({k} < {rows})")
+            matrix = held or self.chip.matrix(product, down, columns)
+            self.say(f"{name} = {dot(f'{part}, {matrix}', name)}")
+
+    # ---- what is gathered from memory ----
+
+    def join(self, node: Node) -> None:
+        """Blocks at their places in a row, and zeros between them."""
+        self.see(part for part in node.inputs if not is_narrow(part.width))
+        end = 0
+        for part, start in zip(node.inputs, node.detail, strict=True):
+            self.gap(node, end, start)
+            with self.turns(part.width) as (columns, mask):
+                value = self.get(part) if is_narrow(part.width) else self.load(part, columns, mask)
+                self.store(node, value, plus(columns, start), mask)
+            end = start + part.width
+        self.gap(node, end, node.width)
+
+    def gap(self, node: Node, start: int, end: int) -> None:
+        """Zeros in these columns of a node."""
+        if end > start:
+            with self.turns(end - start) as (columns, mask):
+                self.store(node, "0.0", plus(columns, start), mask)
+
+    def gathered(self, node: Node) -> None:
+        """A node each of whose numbers is made of several of its inputs' or of one in another place."""
+        self.see(node.inputs)
+        name = f"a{node.index}"
+        with self.turns(node.width) as (columns, mask):
+            getattr(self, node.operation)(node, name, columns, mask)
+            if not is_narrow(node.width):
+                self.store(node, name, columns, mask)
+        if is_narrow(node.width):
+            self.zeros.add(node)
+            self.hold(node, name)
+
+    def pick(self, node: Node, name: str, columns: str, mask: str) -> None:
+        """Numbers at places of a table, or zero."""
+        place = f"place{node.index}"
+        table = self.chip.table(node, columns)
+        if is_narrow(node.width):
+            self.chip.once(("table", node), place, table)
+        else:
+            self.say(f"{place} = {table}")
+        self.say(f"{name} = {self.load(node.inputs[0], place, f'inside & ({place} >= 0)')}")
+
+    def spaced(self, node: Node, columns: str) -> str:
+        """The columns of number c of the middle axis of a layout."""
+        outer, count, inner = node.detail
+        if outer == 1:
+            return f"({columns} + c * {inner})" if inner > 1 else f"({columns} + c)"
+        rest = f" + {columns} % {inner}" if inner > 1 else ""
+        start = f"{columns} // {inner} * {count * inner}" if inner > 1 else f"{columns} * {count}"
+        return f"({start} + c * {inner}{rest})" if inner > 1 else f"({start} + c)"
+
+    def sum(self, node: Node, name: str, columns: str, mask: str) -> None:
+        """Sums over the middle axis."""
+        self.say(f"{name} = {zeros(block(node.width))}")
+        with self.within(f"for c in range({node.detail[1]}):"):
+            self.say(f"{name} += {self.load(node.inputs[0], self.spaced(node, columns), mask)}")
+
+    def greatest(self, node: Node, name: str, columns: str, mask: str) -> None:
+        """The greatest over the middle axis; NaN if one is."""
+        self.say(f"{name} = {zeros(block(node.width))}")
+        with self.within(f"for c in range({node.detail[1]}):"):
+            self.say(f"x = {self.load(node.inputs[0], self.spaced(node, columns), mask)}")
+            self.say(f"{name} = tl.where((c == 0) | (x > {name}) | (x != x), x, {name})")
+
+    def contract(self, node: Node, name: str, columns: str, mask: str) -> None:
+        """Sums of products of two blocks over the axes that the result does not have."""
+        sizes, *operands, onto = node.detail
+        axes = range(len(sizes))
+        index = {k: axis(columns, onto[k], sizes[k], node.width) if onto[k] else f"i{k}" for k in axes}
+        added = [k for k in axes if not onto[k]]
+        self.say(f"{name} = {zeros(block(node.width))}")
+        with ExitStack() as loops:
+            for k in sorted(added, key=lambda k: -max(strides[k] for strides in operands)):
+                loops.enter_context(self.within(f"for i{k} in range({sizes[k]}):"))
+            factors = [
+                self.load(part, strided((index[k], strides[k]) for k in axes), mask)
+                for part, strides in zip(node.inputs, operands, strict=True)
+            ]
+            self.say(f"{name} += {factors[0]} * {factors[1]}")
+
+
+def block(width: int) -> int:
+    """How many columns a variable has that holds a block, or part of a wide one."""
+    return padded(width) if is_narrow(width) else MOST
+
+
+def zeros(columns: int) -> str:
+    """A block of zeros."""
+    return f"tl.full((TILE, {columns}), 0.0, REAL)"
+
+
+def dot(operands: str, onto: str | None) -> str:
+    """A product of matrices, added to a block."""
+    more = f", {onto}" if onto else ""
+    return f"tl.dot({operands}{more}, input_precision=PRECISION, out_dtype=REAL)"
+
+
+def code(node: Node, values: Sequence[str]) -> str:
+    """An operation on single numbers of these variables."""
+    number = repr(node.detail) if isinstance(node.detail, float) else ""
+    number = number if number.lstrip("-")[:1].isdigit() else f'float("{number}")'
+    return POINTWISE[node.operation].block_code.format(*values, n=number)

@@ -1,0 +1,183 @@
+"""From a program and its reverse to one Python file with a kernel over time and one back."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import torch
+
+from tensor_rnns.engine.ir.graph import Node
+from tensor_rnns.engine.ir.plan import Loop, Product, Step, plan
+from tensor_rnns.engine.ir.trace import Program
+from tensor_rnns.engine.triton.body import Body, zeros
+from tensor_rnns.engine.triton.chip import Chip
+from tensor_rnns.engine.triton.emitted import Emitted
+from tensor_rnns.engine.triton.frame import indent, kernel
+from tensor_rnns.engine.triton.layout import Layout
+from tensor_rnns.engine.triton.places import Place, Room, is_narrow, padded
+
+REALS = {torch.float32: "tl.float32", torch.float64: "tl.float64"}
+FOLDER = Path(__file__).parent
+IMPORTS = "import triton\nimport triton.language as tl\n"
+TILE = 16
+"""Rows of the batch that a program has: the fewest that a product takes."""
+FORWARD = "The states after every step, behind those before the first; with `keep` the tape of all steps."
+BACKWARD = "Gradients of the states before the first step, of inputs, and what `sums_of_products` needs."
+
+
+def emit(program: Program, dtype: torch.dtype, precision: str, memory: int) -> Emitted:
+    """Both kernels of a program.
+
+    `precision` is that of products in float32 ("ieee" or "tf32"), `memory` the bytes of shared memory that a
+    program may have.
+    """
+    layout = Layout(program)
+
+    def chip() -> Chip:
+        return Chip(program, memory, dtype.itemsize, layout.tables)
+
+    scratch, scratch_back = Room(), Room()
+    over_time, back = forward(layout, chip(), scratch), backward(layout, chip(), scratch_back)
+    functions, sums = ((FOLDER / name).read_text().split(IMPORTS)[1] for name in ("functions.py", "sums.py"))
+    code = [
+        *(f"# {line}".rstrip() for line in f"{layout.printed}\n\nand back:\n{layout.back}".splitlines()),
+        "",
+        IMPORTS,
+        f"REAL = tl.constexpr({REALS[dtype]})",
+        f'PRECISION = tl.constexpr("{precision}")',
+        f"TILE = tl.constexpr({TILE})",
+        functions,
+        "",
+        *over_time,
+        "",
+        "",
+        *back,
+        sums.rstrip(),
+        "",
+    ]
+    return Emitted(
+        "\n".join(code), tuple(program.leaves), program.inputs, program.states, layout.tape.width,
+        layout.kept.width, (scratch.width, scratch_back.width), tuple(layout.leaf_sums()),
+        tuple(place for places in layout.tables.offsets for place in places),
+    )  # fmt: skip
+
+
+def numbered(program: Program, *kinds: str) -> list[str]:
+    """The names of the tensors of each input or each state."""
+    counts = dict.fromkeys(("input", "input_gradient"), len(program.inputs))
+    return [f"{kind}_{i}" for kind in kinds for i in range(counts.get(kind, len(program.states)))]
+
+
+def forward(layout: Layout, chip: Chip, scratch: Room) -> list[str]:
+    """The kernel over time."""
+    program, narrow = layout.program, layout.narrow
+    stored = [*program.outputs, *layout.saved]
+    steps = plan(stored, (), stored)
+    chip.hold(steps)
+    states = [node for node in program.graph.nodes if node.operation == "state" and node.detail in narrow]
+    body = Body(chip, layout.places("record"), {node: f"state_{node.detail}" for node in states}, scratch)
+    body.keep(steps, stored)
+    body.write(steps)
+    loop = [
+        "now = (t * replicas + replica) * batch + rows",
+        "after = now + replicas * batch",
+        *(["record = (t * keep * replicas + replica) * batch + rows"] if layout.saved else []),
+        *body.lines,
+        *(f"state_{i} = {body.clean(program.outputs[i])}" for i in narrow),
+        *body.rest(),
+    ]
+    lines = [
+        "start = replica * batch + rows",
+        *(f"state_{i} = {first(chip, f'states_{i}', program.states[i])}" for i in narrow),
+        "for t in range(steps):",
+        *indent(loop),
+    ]
+    return kernel("forward", FORWARD, numbered(program, "input", "states"), chip, scratch, lines, "keep")
+
+
+def first(chip: Chip, tensor: str, width: int) -> str:
+    """What reads the rows of a program from the first [replicas, batch, width] numbers of a tensor."""
+    place = Place(tensor, "start", width).at(chip.columns(width))
+    return f"tl.load({place}, mask={chip.mask(width)}, other=0.0)"
+
+
+def backward(layout: Layout, chip: Chip, scratch: Room) -> list[str]:
+    """The kernel back over time."""
+    program, back = layout.program, layout.back
+    places = layout.places("now")
+    given = set(places)
+    kept = layout.keep(given)
+    sources = [program.graph.find("gradient", i) for i in range(len(program.states))]
+    turning = {sources[i]: layout.turning(scratch, i, "turn") for i in layout.wide}
+    turned = {back.states[i]: layout.turning(scratch, i, "(1 - turn)") for i in layout.wide if back.states[i]}
+    earlier, inward = ([node for node in nodes if node] for nodes in (back.states, back.inputs))
+    steps = plan([*kept, *earlier], given, [*kept, *earlier])
+    done = {node for step in steps for node in results(step) if is_narrow(node.width)}
+    later = plan(inward, (given | done | set(kept) | set(earlier)) - set(inward), inward)
+    chip.hold([*steps, *later])
+    names = {sources[i]: f"gradient_{i}" for i in layout.narrow}
+    body = Body(chip, places | kept | turning | turned, names, scratch)
+    body.keep([*steps, *later], [*kept, *turned, *inward])
+    from_outside(layout, body, sources)
+    body.write(steps)
+    for i, width in enumerate(program.states):
+        if i in layout.narrow:
+            value = body.clean(back.states[i]) if back.states[i] else zeros(padded(width))
+            body.say(f"earlier_{i} = {value}")
+        elif back.states[i] is None:
+            body.copy("0.0", layout.turning(scratch, i, "(1 - turn)"), width)
+    for i, node in enumerate(back.inputs):
+        if node:
+            body.places[node] = Place(f"input_gradient_{i}", "now", node.width)
+    if inward:
+        with body.within("if INWARD:"):
+            body.write(later)
+    loop = [
+        "t = steps - 1 - back",
+        "now = (t * replicas + replica) * batch + rows",
+        "after = now + replicas * batch",
+        *(["turn = back % 2"] if layout.wide else []),
+        *body.lines,
+        *(f"gradient_{i} = earlier_{i}" for i in layout.narrow),
+        *body.rest(),
+    ]
+    before, behind = ends(layout, chip, scratch)
+    lines = ["start = replica * batch + rows", *before, "for back in range(steps):", *indent(loop), *behind]
+    kinds = ("input", "states", "output_gradient", "final_gradient", "initial_gradient", "input_gradient")
+    tensors = numbered(program, *kinds)
+    return kernel("backward", BACKWARD, tensors, chip, scratch, lines, "INWARD: tl.constexpr")
+
+
+def from_outside(layout: Layout, body: Body, sources: Sequence[Node]) -> None:
+    """Add the gradients of the outputs to those of the states after a step."""
+    for i, (node, width) in enumerate(zip(sources, layout.program.states, strict=True)):
+        given = Place(f"output_gradient_{i}", "now", width)
+        with body.within(f"if {given.base} is not None:"), body.turns(width) as (columns, mask):
+            more = f"tl.load({given.at(columns)}, mask={mask}, other=0.0)"
+            if i in layout.narrow:
+                body.say(f"gradient_{i} += {more}")
+            else:
+                body.store(node, f"{body.load(node, columns, mask)} + {more}", columns, mask)
+        if i in layout.narrow and node in body.kept:
+            body.hold(node, f"gradient_{i}")
+
+
+def ends(layout: Layout, chip: Chip, scratch: Room) -> tuple[list[str], list[str]]:
+    """What takes the gradients of the states after the last step in, and those before the first out."""
+    before, behind = Body(chip, {}, {}, scratch), Body(chip, {}, {}, scratch)
+    for i, width in enumerate(layout.program.states):
+        if i in layout.narrow:
+            before.say(f"gradient_{i} = {first(chip, f'final_gradient_{i}', width)}")
+            target = Place(f"initial_gradient_{i}", "start", width).at(chip.columns(width))
+            behind.say(f"tl.store({target}, gradient_{i}, mask={chip.mask(width)})")
+        else:
+            given, wanted = (Place(f"{end}_gradient_{i}", "start", width) for end in ("final", "initial"))
+            before.copy(given, layout.turning(scratch, i, "0"), width)
+            behind.copy(layout.turning(scratch, i, "(steps % 2)"), wanted, width)
+    return [*before.lines, *(["tl.debug_barrier()"] if layout.wide else [])], behind.lines
+
+
+def results(step: Step) -> Iterable[Node]:
+    """The nodes that a step computes."""
+    if isinstance(step, Loop):
+        return step.nodes
+    return [step.target if isinstance(step, Product) else step.node]
