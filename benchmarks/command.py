@@ -17,7 +17,7 @@ from tensor_rnns.files import write_json, writing
 from tensor_rnns.training import record
 
 RECORDED = Path(__file__).with_name("recorded")
-FAST = {"cpu": ("compiled",), "cuda": ("triton", "graphed", "torch")}
+FAST = {"cpu": ("compiled",), "cuda": ("triton", "torch_nn", "graphed")}
 """The engines that are compared with the eager loop and torch.nn, by device; those not there are left out."""
 INSTRUCTIONS = ("avx2", "fma", "avx512f")
 

@@ -17,7 +17,8 @@ from benchmarks.bars import EAGER, NN, figure
 from benchmarks.tables import section, table
 from benchmarks.timing import Variant, rounds, watched
 from benchmarks.variants import TORCH, able, ours, theirs
-from benchmarks.workloads import CELLS, TASKS, WORKLOADS, Workload
+from benchmarks.workloads import CELLS, TASKS, WORKLOADS, Workload, block
+from tensor_rnns import engine
 
 OURS = "compiled"
 REPLICAS = 5
@@ -51,11 +52,17 @@ def cohort(load: Workload, threads: int, count: int, device: torch.device) -> di
     return {"alone": alone, "together": together, "replicas": REPLICAS}
 
 
-def lines(label: str, found: bars.Rounds, threads: int) -> str:
-    """The table of a workload."""
+def picked(name: str, load: Workload, device: torch.device) -> str:
+    """The engine that `auto` takes for a cell."""
+    return engine.choose("auto", block(name, load), device.type, load.embedding or load.inputs)
+
+
+def lines(label: str, found: bars.Rounds, picks: Mapping[str, str], threads: int) -> str:
+    """The table of a workload; `picks` are what `auto` takes for each cell."""
     counts = sorted({1, threads})
     header = [
         "cell",
+        "auto",
         f"{OURS} ms",
         "eager ms",
         "ratio",
@@ -67,7 +74,7 @@ def lines(label: str, found: bars.Rounds, threads: int) -> str:
     for name, times in found.items():
         shown = {kind: figure(statistics.median(values)) for kind, values in times.items()}
         theirs_shown = [shown.get(f"{NN}, {n}") for n in counts]
-        row = [name, shown.get(OURS), shown.get(EAGER), ratios.get((name, EAGER)), *theirs_shown]
+        row = [name, picks[name], shown.get(OURS), shown.get(EAGER), ratios.get((name, EAGER)), *theirs_shown]
         rows.append([*row, ratios.get((name, NN))])
     return table(header, rows)
 
@@ -96,7 +103,7 @@ def text(report: Mapping[str, Any]) -> str:
             section(
                 f"{label}: {TASKS[label]}",
                 sizes,
-                lines(label, entry["milliseconds"], card["threads"]),
+                lines(label, entry["milliseconds"], entry["auto"], card["threads"]),
                 command.busy(entry["watch"]),
             )
         )
@@ -140,6 +147,7 @@ def main() -> None:
         report["workloads"][label] = {
             "sizes": asdict(load),
             "milliseconds": found,
+            "auto": {name: picked(name, load, device) for name in asked.cells},
             "operations": flops.of_an_update(COUNTED, load),
             "watch": watch.record(),
         }

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from benchmarks.workloads import Workload, data, model
+from benchmarks.workloads import Workload, block, data, model
 from tensor_rnns import engine
 from tensor_rnns.engine import losses
 from tensor_rnns.models import Model
@@ -29,9 +29,9 @@ THEIRS = {
 
 
 def able(name: str, kind: str, load: Workload, device: torch.device) -> bool:
-    """Whether there is an engine of that name, and it runs the cell itself on `device`."""
+    """Whether there is an engine of that name for `device`, and it runs the cell itself."""
     try:
-        engine.find(kind)
+        engine.check(kind, block(name, load), device.type)
     except ValueError:
         return False
     made = model(name, load, kind)
@@ -45,9 +45,9 @@ def initial(made: Model, replicas: int = 1, seed: int = 1) -> Tensor:
     return row.repeat(replicas, 1)
 
 
-def stacked(load: Workload, replicas: int = 1) -> tuple[Tensor, Tensor]:
+def stacked(load: Workload, replicas: int = 1, seed: int = 1) -> tuple[Tensor, Tensor]:
     """The data of a workload with an axis of replicas before that of the batch."""
-    inputs, targets = data(load)
+    inputs, targets = data(load, seed)
     return torch.stack([inputs] * replicas, 1), torch.stack([targets] * replicas, 0 if load.last_only else 1)
 
 

@@ -44,6 +44,7 @@ def test_what_is_recorded_is_what_is_printed(run, tmp_path, monkeypatch):
     }
     assert set(report["workloads"]["W4"]["milliseconds"]["lstm"]) == {"compiled", "eager", "torch.nn, 1"}
     assert len(report["workloads"]["W4"]["milliseconds"]["lstm"]["eager"]) == 2
+    assert report["workloads"]["W4"]["auto"] == {"tgu": "compiled", "lstm": "compiled"}
     assert report["cohort"]["replicas"] == 5
     found = [
         r for label in ("W1", "W4") for r in bars.ratios(label, report["workloads"][label]["milliseconds"])

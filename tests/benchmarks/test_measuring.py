@@ -32,6 +32,8 @@ def test_every_cell_makes_an_update_of_every_workload(name, cpu):
 def test_an_engine_that_is_not_there_is_left_out(cpu):
     assert not variants.able("lstm", "no such engine", SMALL["W1"], cpu)
     assert not variants.able("lstm", "compiled", SMALL["W1"], torch.device("meta"))
+    assert not variants.able("lstm", "graphed", SMALL["W1"], cpu)
+    assert [variants.able(name, "torch_nn", SMALL["W1"], cpu) for name in ("lstm", "tgu")] == [True, False]
 
 
 def test_the_reference_takes_the_batch_in_pieces(monkeypatch):

@@ -50,6 +50,7 @@ def test_every_bar_is_of_a_workload_and_a_cell_that_are_timed():
 
 def test_the_tables_of_bars():
     load = {"sizes": {"steps": 750, "embedding": None}, "watch": WATCH, "operations": 10_000_000}
+    load["auto"] = {"tgu": "eager", "lstm": "compiled"}
     times = {"tgu": {"compiled": [2.0], "eager": [100.0]}, "lstm": LSTM}
     report = {
         "machine": CARD,
@@ -57,7 +58,7 @@ def test_the_tables_of_bars():
         "cohort": {"alone": 2.0, "together": 5.0, "replicas": 5},
     }
     found = engine.text(report)
-    assert "| tgu  |        2.00 |      100 | " in found
+    assert "| tgu  |    eager |        2.00 |      100 | " in found
     assert "50.0 (bar 5: met, +900 %)" in found
     assert "5.50 (bar 3.5: met, +57 %)" in found
     assert "2 of 2 ratios meet their bar." in found
@@ -107,14 +108,15 @@ def test_the_table_of_errors_names_what_is_over_the_limit():
     exact = {"outputs": 2e-6, "gradient of cell/U": 7e-6}
     wrong = {"outputs": float("nan"), "gradient of cell/U": 3e-5}
     report = {"errors": {"compiled": {"W1": {"lstm": exact}, "W2": {"lstm": wrong, "gru": exact}}}}
+    report["errors"]["eager"] = {"W1": {"lstm": exact}, "W2": {"lstm": exact}}
     found = gradients.text(report)
     assert "## compiled: largest error, limit 1e-05" in found
     assert "| lstm | 7.0e-06 |     nan |" in found
     assert "| gru  |         | 7.0e-06 |" in found
-    assert "- lstm on W2: outputs nan\n- lstm on W2: gradient of cell/U 3.0e-05\n" in found
-    fine = gradients.text({"errors": {"compiled": {"W1": {"lstm": exact}}}})
+    assert "- lstm on W2: outputs nan; 2.0e-06 by the eager loop\n" in found
+    assert "- lstm on W2: gradient of cell/U 3.0e-05; 7.0e-06 by the eager loop\n" in found
+    assert found.count("None is larger than the limit.") == 1
     assert gradients.worst({"a": 1.0, "b": float("nan"), "c": 2.0})[0] == "b"
-    assert "None is larger than the limit." in fine
 
 
 def test_the_tables_of_a_gpu():
