@@ -134,7 +134,7 @@ def main() -> None:
                 if able(name, kind, load, device):
                     found = errors(name, kind, load, exact, device, asked.seed)
                     report["errors"].setdefault(kind, {}).setdefault(label, {})[name] = found
-    report["seconds"] = round(time.perf_counter() - began, 1)
+    report["seed"], report["seconds"] = asked.seed, round(time.perf_counter() - began, 1)
     command.close("gradients", asked, report, text)
 
 
