@@ -15,6 +15,7 @@ from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import generated
 from tensor_rnns.engine.compiled import build, parts
+from tensor_rnns.engine.compiled.buffers import keep_pages
 from tensor_rnns.engine.compiled.calls import share_threads
 from tensor_rnns.engine.compiled.emit import REALS, source
 from tensor_rnns.engine.compiled.kernel import Kernel
@@ -68,6 +69,7 @@ def make(cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool) ->
     if device.type != "cpu" or dtype not in REALS:
         raise Unsupported(f"{dtype} on {device.type}")
     program = trace(cell, one_hot)
+    keep_pages()
     parts.library(dtype)
     library = share_threads(build.library(source(program, dtype), cell.name))
     kernel = Kernel(library, len(program.inputs), len(program.states))

@@ -1,11 +1,28 @@
 """Memory that lives from one call to the next, so that the system need not find fresh pages each time."""
 
+import ctypes
+import functools
+
 import torch
 from torch import Tensor
 
 KEPT = 8
 WASTE = 4
 LEAST = 1024
+
+MMAP_THRESHOLD, TRIM_THRESHOLD = -3, -1
+LARGE = 1 << 25
+
+
+@functools.cache
+def keep_pages() -> None:
+    """Let the C library, where it is glibc, keep pieces of up to LARGE bytes that torch gives back.
+
+    Without this every update asks the system for fresh pages for its outputs and gradients.
+    """
+    if (choose := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
+        choose(MMAP_THRESHOLD, LARGE)
+        choose(TRIM_THRESHOLD, 4 * LARGE)
 
 
 class Pool:
