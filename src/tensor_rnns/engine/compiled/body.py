@@ -139,7 +139,8 @@ class Body:
                 j = f"({j} + {node.detail})"
             else:
                 _, count, inner = node.detail
-                outer = f"{j} / {count * inner} * {inner}" if node.detail[0] > 1 else ""
+                outer = f"{j} / {count * inner}" if node.detail[0] > 1 else ""
+                outer += f" * {inner}" if outer and inner > 1 else ""
                 rest = f"{j} % {inner}" if inner > 1 else ""
                 j = f"({' + '.join(filter(None, (outer, rest))) or '0'})"
             node = node.inputs[0]
@@ -190,21 +191,21 @@ class Body:
         count = sizes[last] if last is not None else 1
         wide = min(count, ACCUMULATORS)
 
-        def index(strides: Sequence[int], chosen: Iterable[int], more: str = "0") -> str:
-            return " + ".join([f"i{k} * {strides[k]}" for k in chosen if strides[k]] or [more])
+        def index(strides: Sequence[int], chosen: Sequence[int]) -> str:
+            parts = [f"i{k}" + f" * {strides[k]}" * (strides[k] > 1) for k in chosen if strides[k]]
+            if last is not None and strides[last]:
+                parts.append("(first + n)" + f" * {strides[last]}" * (strides[last] > 1))
+            return f"({' + '.join(parts) or '0'}) * V + v"
 
-        step = (onto, of_a, of_b)
-        unit = [strides[last] if last is not None else 0 for strides in step]
         head = [f"for (int i{k} = 0; i{k} < {sizes[k]}; ++i{k})" for k in outer]
         inner = [f"for (int i{k} = 0; i{k} < {sizes[k]}; ++i{k})" for k in added]
         tile = [
             "Vec c[N] = {};",
             *inner,
             f"  UNROLL for (int n = 0; n < N; ++n) c[n] += "
-            f"at<Vec>({left}, (({index(of_a, [*outer, *added])}) + (first + n) * {unit[1]}) * V + v) * "
-            f"at<Vec>({right}, (({index(of_b, [*outer, *added])}) + (first + n) * {unit[2]}) * V + v);",
-            f"UNROLL for (int n = 0; n < N; ++n) "
-            f"put({self.places[node]}, (({index(onto, outer)}) + (first + n) * {unit[0]}) * V + v, c[n]);",
+            f"at<Vec>({left}, {index(of_a, [*outer, *added])}) * "
+            f"at<Vec>({right}, {index(of_b, [*outer, *added])});",
+            f"UNROLL for (int n = 0; n < N; ++n) put({self.places[node]}, {index(onto, outer)}, c[n]);",
         ]
         blocks = [(0, count - count % wide, wide), (count - count % wide, count, count % wide)]
         lines = []
