@@ -1,6 +1,8 @@
 """Experiment files resolve to the replicas that the design describes: streams, grids, options, cohorts,
 digests."""
 
+import hashlib
+
 import numpy as np
 import pytest
 
@@ -202,6 +204,17 @@ def test_streams_are_explicit_and_independent():
     assert rng(7, 3).integers(1000, size=3).tolist() == rng(7, 3).integers(1000, size=3).tolist()
     draws = np.stack([rng(seed, update).random(400) for seed in (1, 2) for update in (0, 1)])
     assert np.abs(np.corrcoef(draws) - np.eye(4)).max() < 0.2
+
+
+@pytest.mark.parametrize("position", [(), (3,), (0, 7, 2)])
+def test_a_stream_is_philox_with_a_digest_as_its_key(position):
+    """To the bit, so that finished results keep their numbers."""
+    text = ",".join(map(str, (5, *position)))
+    key = int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")
+    theirs = np.random.Generator(np.random.Philox(key=key))
+    ours = rng(5, *position)
+    assert str(ours.bit_generator.state) == str(theirs.bit_generator.state)
+    assert ours.normal(size=9).tolist() == theirs.normal(size=9).tolist()
 
 
 def test_digests_ignore_docstrings_and_the_cells_beside(tmp_path):

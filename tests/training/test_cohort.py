@@ -1,12 +1,13 @@
 """The training loop: pinned curve, failed replicas kept, early stopping, alone against cohort."""
 
+import io
 import math
 from dataclasses import replace
 
 import pytest
 import torch
 
-from tensor_rnns.training import cohort
+from tensor_rnns.training import cohort, progress
 from tensor_rnns.training.progress import Progress, duration
 
 PINNED = [0.85575, 2.06914, 1.32236, 0.18679]
@@ -18,8 +19,8 @@ class Silent(Progress):
     def __init__(self):
         self.updates = []
 
-    def advance(self, update, loss, running, replicas):
-        self.updates.append((update, running))
+    def advance(self, update, losses, running):
+        self.updates.append((update, int(running.sum())))
 
 
 def schedule_of(**schedule):
@@ -185,6 +186,19 @@ def test_an_unknown_criterion_names_the_metrics(make_learner):
     """The lowest of a metric that the task does not have cannot be kept."""
     with pytest.raises(ValueError, match=r"evaluate\.criterion is 'acuracy'; the task's metrics are loss"):
         run(make_learner(), evaluate_every=1, criterion="acuracy")
+
+
+def test_progress_tells_the_mean_loss_of_those_that_run(monkeypatch):
+    """Plain lines, and none before their time."""
+    stream = io.StringIO()
+    said = Progress("a/b", 8, stream=stream)
+    losses, running = torch.tensor([1.0, 90.0, 2.0]), torch.tensor([True, False, True])
+    said.advance(1, losses, running)
+    assert stream.getvalue() == ""
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    said.advance(2, losses, running)
+    assert stream.getvalue().startswith("a/b: update 2 of 8 (25 %), ")
+    assert stream.getvalue().endswith(" left, loss 1.5, 2 of 3 replicas running\n")
 
 
 @pytest.mark.parametrize(("seconds", "words"), [(59.4, "59 s"), (200, "3 min 20 s"), (18600, "5 h 10 min")])

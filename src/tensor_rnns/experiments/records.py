@@ -44,12 +44,12 @@ class Replica:
         """What a run folder is called after: paper, experiment, condition, variant, option."""
         return self.paper, self.experiment, self.condition, self.variant, self.option
 
-    @property
+    @cached_property
     def data_seed(self) -> int:
         """The data stream, shared by all variants, options and grid points, so that pairs are pairs."""
         return integer("data", self.paper, self.experiment, self.condition, self.seed)
 
-    @property
+    @cached_property
     def init_seed(self) -> int:
         """The stream of initial values and dropout."""
         return integer("initialisation", self.paper, self.experiment, self.condition, self.variant, self.seed)

@@ -7,6 +7,7 @@ batch 700 of a replica is the same whether the 699 before it were made in this p
 import hashlib
 
 import numpy as np
+from numpy.random.bit_generator import ISeedSequence
 
 
 def integer(*identity: str | int) -> int:
@@ -16,7 +17,20 @@ def integer(*identity: str | int) -> int:
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 
 
+class Key(ISeedSequence):
+    """A key for Philox, handed over as a seed. `Philox(key=...)` first draws a seed from the system, which
+    costs as much as all else here, and then does not use it."""
+
+    def __init__(self, digest: bytes) -> None:
+        self.words = np.frombuffer(digest[:16], ">u8")[::-1].astype(np.uint64)
+
+    def generate_state(self, n_words: int, dtype: type = np.uint64) -> np.ndarray:
+        """The two words of the key, the lower one first; Philox asks for nothing else."""
+        return self.words
+
+
 def rng(seed: int, *position: int) -> np.random.Generator:
-    """The generator of stream `seed` at `position` (integers such as update or epoch)."""
-    digest = hashlib.sha256(",".join(str(int(part)) for part in (seed, *position)).encode()).digest()
-    return np.random.Generator(np.random.Philox(key=int.from_bytes(digest[:16], "big")))
+    """The generator of stream `seed` at `position` (integers such as update or epoch): Philox with the first
+    16 bytes of a SHA-256 digest of both as its key."""
+    digest = hashlib.sha256(",".join([str(int(part)) for part in (seed, *position)]).encode()).digest()
+    return np.random.Generator(np.random.Philox(Key(digest)))

@@ -156,9 +156,9 @@ def step(learner: Learner, optimiser: optimisers.Optimiser, limit: Tensor | None
     batch, masks = learner.batch(state.update)
     loss, gradient, state.carried = learner.gradient(state.parameters, batch, carried, masks)
     state.update += 1
-    running = state.running
-    broken = running & ~torch.isfinite(loss).cpu()
-    state.failed_at[broken] = state.update
+    finite = torch.isfinite(loss).cpu()
+    if not bool(finite.all()):
+        state.failed_at[state.running & ~finite] = state.update
     still = state.running
     moved = optimiser.moved(
         state.parameters, gradient, limit, state.optimiser, state.update, learner.engine.fused
@@ -212,13 +212,7 @@ def train(
             state.train.append((state.update, torch.where(state.running, loss, torch.nan)))
         if schedule.evaluate_every and state.update % schedule.evaluate_every == 0:
             validate(learner, schedule, state)
-        running = state.running
-        progress.advance(
-            state.update,
-            float(loss[running].mean()) if bool(running.any()) else math.nan,
-            int(running.sum()),
-            len(running),
-        )
+        progress.advance(state.update, loss, state.running)
         stop = asked_to_stop()
         if stop or time.monotonic() - saved >= save_seconds:
             state.seconds = time.monotonic() - began

@@ -93,12 +93,21 @@ class Learner:
         """The training batch of each replica at `update` (0 is the first) and the masks of its model,
         stacked."""
         batches = [self.task.batch(replica.data_seed, update) for replica in self.replicas]
+        if not self.draws_masks:
+            return self.tensors(Batch.stack(batches)), {}
         masks = [
             self.model.masks(rng(replica.init_seed, MASKS, update), batch)
             for replica, batch in zip(self.replicas, batches, strict=True)
         ]
         drawn = {name: self.tensor(stacked([one[name] for one in masks])) for name in masks[0]}
         return self.tensors(Batch.stack(batches)), drawn
+
+    @cached_property
+    def draws_masks(self) -> bool:
+        """Whether the model has masks, as it would for the first batch; most have none, and need no
+        generator in every update."""
+        first = self.replicas[0]
+        return bool(self.model.masks(rng(first.init_seed, MASKS, 0), self.task.batch(first.data_seed, 0)))
 
     def evaluation(self, split: str) -> Iterator[Batch]:
         """The batches of `split`, stacked: the same for every replica unless the task has some for each."""
@@ -154,7 +163,8 @@ class Learner:
 
     def constrain(self, flat: Tensor) -> None:
         """Put the parameters [S, P] back where the model allows them, in place, after an update."""
-        self.model.constrain(self.layout.views(flat))
+        if type(self.model).constrain is not Model.constrain:
+            self.model.constrain(self.layout.views(flat))
 
     def evaluate(self, flat: Tensor, split: str) -> dict[str, Tensor]:
         """Every metric of the task on `split`, float64 [S]: the mean over the batches, weighted by their

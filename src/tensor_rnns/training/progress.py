@@ -4,6 +4,7 @@ import sys
 import time
 from typing import TextIO
 
+from torch import Tensor
 from tqdm import tqdm
 
 LINE_SECONDS = 10.0
@@ -39,21 +40,25 @@ class Progress:
         """One plain line under the title of the cohort."""
         print(f"{self.title}: {text}", file=self.stream, flush=True)
 
-    def advance(self, update: int, loss: float, running: int, replicas: int) -> None:
-        """Say that `update` updates are done, with the mean loss of the replicas that still run."""
+    def advance(self, update: int, losses: Tensor, running: Tensor) -> None:
+        """Say that `update` updates are done, with the mean of the `losses` [S] of the replicas that are
+        `running` [S]; words are made only where they are shown."""
         now = time.monotonic()
         self.update = update
+        if self.bar is None and now - self.last < LINE_SECONDS:
+            return
+        count, loss = int(running.sum()), float(losses[running].mean())
+        said = f"loss {loss:.4g}, {count} of {len(running)}"
         if self.bar is not None:
-            self.bar.set_postfix_str(f"loss {loss:.4g}, {running} of {replicas} running", refresh=False)
+            self.bar.set_postfix_str(f"{said} running", refresh=False)
             self.bar.update(update - self.bar.n)
-        elif now - self.last >= LINE_SECONDS:
-            self.last = now
-            left = (now - self.began) / max(update - self.start, 1) * (self.total - update)
-            share = 100 * update // self.total
-            self.line(
-                f"update {update} of {self.total} ({share} %), {duration(left)} left, loss {loss:.4g}, "
-                f"{running} of {replicas} replicas running"
-            )
+            return
+        self.last = now
+        left = (now - self.began) / max(update - self.start, 1) * (self.total - update)
+        share = 100 * update // self.total
+        self.line(
+            f"update {update} of {self.total} ({share} %), {duration(left)} left, {said} replicas running"
+        )
 
     def close(self) -> None:
         """Leave the last state on the screen."""
