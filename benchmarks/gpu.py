@@ -16,7 +16,7 @@ import torch
 from benchmarks import bars, command
 from benchmarks.bars import EAGER, NN, figure
 from benchmarks.tables import section, table
-from benchmarks.timing import Variant, rounds, synchronise, watched
+from benchmarks.timing import Variant, failure, rounds, watched
 from benchmarks.variants import TORCH, Update, able, ours, theirs
 from benchmarks.workloads import CELLS, TASKS, WORKLOADS, Workload
 
@@ -43,23 +43,12 @@ def repeated(update: Update, times: int) -> Update:
     return several
 
 
-def fits(update: Update, device: torch.device) -> bool:
-    """Whether the memory of the device is enough for an update."""
-    try:
-        update()
-        synchronise(device)
-    except torch.OutOfMemoryError:
-        torch.cuda.empty_cache()
-        return False
-    return True
-
-
 def measured(
     load: Workload, cells: Sequence[str], replicas: int, count: int, threads: int, device: torch.device
 ) -> tuple[dict[str, dict[str, list[float]]], list[str]]:
-    """Milliseconds of every round by cell and engine, and what the memory of the device is too small for."""
+    """Milliseconds of every round by cell and engine, and a line for each variant that fails."""
     found: dict[str, dict[str, list[float]]] = {}
-    left_out = []
+    failed = []
     for name in cells:
         updates = {
             kind: ours(name, kind, load, device, replicas)
@@ -68,12 +57,12 @@ def measured(
         }
         if name in TORCH:
             updates[NN] = repeated(theirs(name, load, device), replicas)
-        fitting = {kind: update for kind, update in updates.items() if fits(update, device)}
-        left_out += [f"{name}, {kind}" for kind in updates.keys() - fitting.keys()]
-        variants = {kind: Variant(update, threads) for kind, update in fitting.items()}
+        failures = {kind: failure(update, device) for kind, update in updates.items()}
+        failed += [f"{name}, {kind}: {words}" for kind, words in failures.items() if words]
+        variants = {kind: Variant(update, threads) for kind, update in updates.items() if not failures[kind]}
         times = rounds(variants, count, device)
         found[name] = {kind: [round(value, 5) for value in values] for kind, values in times.items()}
-    return found, left_out
+    return found, failed
 
 
 def ratio(times: Mapping[str, Sequence[float]], against: str, bar: float | None) -> str | None:
@@ -106,8 +95,7 @@ def text(report: Mapping[str, Any]) -> str:
         sizes = ", ".join(f"{name} {value}" for name, value in entry["sizes"].items() if value is not None)
         title = f"{label}: {TASKS.get(label, 'random vectors')}"
         words = [sizes, lines(rows, entry["sizes"]["hidden"], kinds), command.busy(entry["watch"])]
-        if entry["left_out"]:
-            words.append(f"Too large for the device: {'; '.join(entry['left_out'])}.")
+        words += [f"Failed: {line}" for line in entry["failed"]]
         parts.append(section(title, *words))
     if missing := [kind for kind in kinds if kind not in seen]:
         parts.append(f"Engines that ran no cell here: {', '.join(missing)}.\n")
@@ -133,16 +121,17 @@ def main() -> None:
     engines = [*command.FAST[device.type], EAGER, NN]
     report = {"machine": command.machine(device, asked.threads), "engines": engines, "workloads": {}}
     for label in asked.workloads:
-        load, found, left_out = LOADS[label], {}, []
+        load, found, failed = LOADS[label], {}, []
         with watched() as watch:
             for replicas in REPLICAS:
-                times, large = measured(load, asked.cells, replicas, asked.rounds, asked.threads, device)
-                found[str(replicas)] = times
-                left_out += [f"{one} with {replicas} replicas" for one in large]
+                found[str(replicas)], said = measured(
+                    load, asked.cells, replicas, asked.rounds, asked.threads, device
+                )
+                failed += [f"{replicas} replicas, {words}" for words in said]
         report["workloads"][label] = {
             "sizes": asdict(load),
             "milliseconds": found,
-            "left_out": left_out,
+            "failed": failed,
             "watch": watch.record(),
         }
     command.close("gpu", asked, report, text)

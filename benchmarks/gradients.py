@@ -16,7 +16,8 @@ from torch import Tensor
 from benchmarks import bars, command
 from benchmarks.bars import EAGER
 from benchmarks.tables import section, table
-from benchmarks.variants import OURS, able, initial, stacked
+from benchmarks.timing import failure
+from benchmarks.variants import OURS, able, initial, ours, stacked
 from benchmarks.workloads import CELLS, COUPLED, WORKLOADS, Workload, model
 from tensor_rnns.engine.affine import values
 from tensor_rnns.models import Model
@@ -102,7 +103,7 @@ def text(report: Mapping[str, Any]) -> str:
         said = missed(by_load, report["errors"][EAGER]) or "None is larger than the limit."
         title = f"{kind}: largest error, limit {bars.ERROR:g}"
         parts.append(section(title, table(["cell", *by_load], rows), said))
-    return "\n".join(parts)
+    return "\n".join(parts) + "".join(f"\nFailed: {line}\n" for line in report["failed"])
 
 
 def missed(by_load: Errors, eager: Errors) -> str:
@@ -124,16 +125,20 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="of the data (1)")
     asked = parser.parse_args()
     device = command.prepared(parser, asked, asked.device)
-    report: dict[str, Any] = {"machine": command.machine(device, asked.threads), "errors": {}}
+    report: dict[str, Any] = {"machine": command.machine(device, asked.threads), "errors": {}, "failed": []}
     began = time.perf_counter()
     for label in asked.workloads:
         load = WORKLOADS[label]
         for name in asked.cells:
             exact = reference(name, load, asked.seed)
             for kind in (*command.FAST[device.type], EAGER):
-                if able(name, kind, load, device):
-                    found = errors(name, kind, load, exact, device, asked.seed)
-                    report["errors"].setdefault(kind, {}).setdefault(label, {})[name] = found
+                if not able(name, kind, load, device):
+                    continue
+                if words := failure(ours(name, kind, load, device), device):
+                    report["failed"].append(f"{name} on {label}, {kind}: {words}")
+                    continue
+                found = errors(name, kind, load, exact, device, asked.seed)
+                report["errors"].setdefault(kind, {}).setdefault(label, {})[name] = found
     report["seed"], report["seconds"] = asked.seed, round(time.perf_counter() - began, 1)
     command.close("gradients", asked, report, text)
 

@@ -19,7 +19,7 @@ import torch
 from benchmarks import command, memory
 from benchmarks.bars import EAGER, figure
 from benchmarks.tables import section, table
-from benchmarks.timing import Variant, rounds, synchronise, watched
+from benchmarks.timing import Variant, failure, rounds, synchronise, watched
 from benchmarks.variants import able, ours
 from benchmarks.workloads import CELLS, WORKLOADS, Workload
 
@@ -65,13 +65,15 @@ def point(
 ) -> dict[str, dict[str, float]]:
     """Median milliseconds, and the memory in bytes where it can be measured, of each engine at one size.
 
-    An engine whose second update takes longer than the limit has that time under "over", and no median.
+    An engine whose second update takes longer than the limit has that time under "over", and no median; one
+    that fails has the reason under "failed".
     """
     variants, found = {}, {}
     for kind in kinds:
         update = ours(name, kind, load, device, replicas)
-        update()
-        synchronise(device)
+        if words := failure(update, device):
+            found[kind] = {"failed": words}
+            continue
         began = time.perf_counter()
         update()
         synchronise(device)
@@ -90,13 +92,13 @@ def point(
 def swept(
     sweep: Sweep, name: str, kinds: Sequence[str], asked: Any, device: torch.device
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """`point` by size; an engine that was over the limit is not asked for larger sizes."""
+    """`point` by size; an engine that was over the limit or failed is not asked for larger sizes."""
     found, left = {}, list(kinds)
     for value in sweep.values:
         load, replicas = sweep.load(value)
         at = [kind for kind in left if able(name, kind, load, device)]
         found[str(value)] = point(name, at, load, replicas, asked, device)
-        left = [kind for kind in left if "over" not in found[str(value)].get(kind, {})]
+        left = [kind for kind in at if "milliseconds" in found[str(value)][kind]]
     return found
 
 
@@ -141,7 +143,9 @@ def lines(size: str, points: Points) -> str:
 
 def over(times: Mapping[str, float]) -> str:
     """What stands for a time that was too long, or not asked for."""
-    return f"over ({math.ceil(times['over'] / 1e3)} s)" if "over" in times else "left out"
+    if "over" in times:
+        return f"over ({math.ceil(times['over'] / 1e3)} s)"
+    return "failed" if "failed" in times else "left out"
 
 
 def text(report: Mapping[str, Any]) -> str:

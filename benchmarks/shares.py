@@ -6,6 +6,7 @@ embedding, and their gradients. "rest" is the loop around.
 """
 
 import io
+import itertools
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -19,8 +20,8 @@ from benchmarks import command
 from benchmarks.bars import figure
 from benchmarks.real import learner
 from benchmarks.tables import section, table
-from benchmarks.timing import LEAST_SECONDS, synchronise, watched
-from benchmarks.variants import able
+from benchmarks.timing import LEAST_SECONDS, failure, synchronise, watched
+from benchmarks.variants import able, ours
 from benchmarks.workloads import CELLS, TASKS, WORKLOADS, Workload
 from tensor_rnns.tasks import Batch
 from tensor_rnns.training import cohort
@@ -135,7 +136,9 @@ def text(report: Mapping[str, Any]) -> str:
     for label, entry in report["workloads"].items():
         header = ["cell", "engine", "ms", *(f"{piece} %" for piece in PIECES)]
         rows = [row(name.split(", "), found) for name, found in entry["milliseconds"].items()]
-        parts.append(section(f"{label}: {TASKS[label]}", table(header, rows), command.busy(entry["watch"])))
+        words = [table(header, rows), command.busy(entry["watch"])]
+        words += [f"Failed: {line}" for line in entry["failed"]]
+        parts.append(section(f"{label}: {TASKS[label]}", *words))
     return "\n".join(parts)
 
 
@@ -149,14 +152,17 @@ def main() -> None:
     report: dict[str, Any] = {"machine": command.machine(device, asked.threads), "workloads": {}}
     for label in asked.workloads:
         load = WORKLOADS[label]
+        entry: dict[str, Any] = {"milliseconds": {}, "failed": []}
         with watched() as watch:
-            found = {
-                f"{name}, {kind}": shares(label, name, load, kind, asked.rounds, device)
-                for name in asked.cells
-                for kind in command.FAST[device.type]
-                if able(name, kind, load, device)
-            }
-        report["workloads"][label] = {"milliseconds": found, "watch": watch.record()}
+            for name, kind in itertools.product(asked.cells, command.FAST[device.type]):
+                if not able(name, kind, load, device):
+                    continue
+                if words := failure(ours(name, kind, load, device), device):
+                    entry["failed"].append(f"{name}, {kind}: {words}")
+                else:
+                    found = shares(label, name, load, kind, asked.rounds, device)
+                    entry["milliseconds"][f"{name}, {kind}"] = found
+        report["workloads"][label] = entry | {"watch": watch.record()}
     command.close("shares", asked, report, text)
 
 

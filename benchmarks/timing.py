@@ -72,6 +72,20 @@ def synchronise(device: torch.device) -> None:
         torch.cuda.synchronize(device)
 
 
+def failure(update: Update, device: torch.device) -> str | None:
+    """Why an update cannot be made, in a line; None where it can.
+
+    One variant that fails, for want of memory or of room on a chip, must not cost the tables of the others.
+    """
+    try:
+        update()
+        synchronise(device)
+    except Exception as error:
+        torch.cuda.empty_cache()
+        return f"{type(error).__name__}: {str(error).partition(chr(10))[0]}"
+    return None
+
+
 @dataclass
 class Watch:
     """Load averages before and after, and how many cores other processes used meanwhile (None: unknown)."""

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from benchmarks import bars, command, engine, gpu, gradients, scaling, timing
+from benchmarks import bars, command, engine, gpu, gradients, scaling, shares, timing
 from benchmarks.workloads import WORKLOADS, small
 from tensor_rnns.files import read_json
 
@@ -68,6 +68,19 @@ def test_a_sweep_is_printed(run, monkeypatch):
     said = run(scaling, "--sizes", "S", "--cells", "lstm", "--rounds", "1", "--threads", "1")
     assert "## lstm against S" in said
     assert "| slope " in said
+
+
+def test_shares_are_printed(run, monkeypatch):
+    monkeypatch.setattr(shares, "LEAST_SECONDS", 0)
+    monkeypatch.setitem(command.FAST, "cpu", ("torch_nn", "eager"))
+    said = run(shares, "--workloads", "W1", "--cells", "lstm", "tgu", "--rounds", "1", "--threads", "1")
+    report = json.loads(said.splitlines()[-1])
+    assert set(report["workloads"]["W1"]["milliseconds"]) == {"lstm, torch_nn", "lstm, eager", "tgu, eager"}
+    for times in report["workloads"]["W1"]["milliseconds"].values():
+        assert min(times.values()) > 0
+    monkeypatch.setattr(shares, "failure", lambda *_: "Error: why")
+    said = run(shares, "--workloads", "W1", "--cells", "lstm", "--rounds", "1", "--threads", "1")
+    assert "\n\nFailed: lstm, torch_nn: Error: why\n\nFailed: lstm, eager: Error: why\n" in said
 
 
 @pytest.mark.parametrize(("module", "arguments"), [(gpu, ()), (gradients, ("--device", "cuda"))])

@@ -85,26 +85,26 @@ def test_rounds_take_turns_with_their_own_threads(cpu):
 
 
 def test_a_gpu_is_timed_by_what_is_there(cpu, monkeypatch):
-    """Here on the CPU, with an engine that is not there and a variant that asks for too much memory."""
+    """Here on the CPU, with an engine that is not there and a variant that fails."""
     monkeypatch.setitem(command.FAST, "cpu", ("no such engine", "compiled"))
     assert gpu.measured(SMALL["W4"], ["lstm"], 3, 2, 1, cpu)[0]["lstm"].keys() == {
         "compiled",
         "eager",
         "torch.nn",
     }
-    monkeypatch.setattr(gpu, "theirs", lambda *_: too_large)
-    times, left_out = gpu.measured(SMALL["W2"], ["gru", "irnn"], 3, 2, 1, cpu)
+    monkeypatch.setattr(gpu, "theirs", lambda *_: failing)
+    times, failed = gpu.measured(SMALL["W2"], ["gru", "irnn"], 3, 2, 1, cpu)
     assert {name: set(found) for name, found in times.items()} == {
         "gru": {"compiled", "eager"},
         "irnn": {"compiled", "eager"},
     }
     assert all(len(values) == 2 for found in times.values() for values in found.values())
-    assert left_out == ["gru, torch.nn"]
+    assert failed == ["gru, torch.nn: OutOfMemoryError: no room"]
 
 
-def too_large() -> None:
+def failing() -> None:
     """An update that a device has no memory for."""
-    raise torch.OutOfMemoryError
+    raise torch.OutOfMemoryError("no room\nfor it")
 
 
 def test_updates_in_a_row():
@@ -183,3 +183,6 @@ def test_a_sweep_leaves_out_what_takes_too_long(cpu, monkeypatch):
     )
     assert late["3"]["eager"]["over"] > 0
     assert late["8"] == {}
+    monkeypatch.setattr(scaling, "ours", lambda *_: failing)
+    broken = scaling.swept(sweep, "vanilla", ("eager",), asked, cpu)
+    assert broken == {"3": {"eager": {"failed": "OutOfMemoryError: no room"}}, "8": {}}

@@ -82,6 +82,7 @@ def test_the_table_of_a_sweep():
         },
         "100": {"compiled": {"milliseconds": 2.0, "bytes": 3e6}, "eager": {"over": 4100.0}},
         "1000": {"compiled": {"milliseconds": 20.0, "bytes": 3e7}},
+        "2000": {"compiled": {"failed": "Error: why"}},
     }
     assert scaling.slopes(points, "compiled", "milliseconds") == pytest.approx(0.5)
     assert scaling.slopes(points, "compiled", "bytes", last=2) == pytest.approx(1)
@@ -94,6 +95,7 @@ def test_the_table_of_a_sweep():
         ["10", "2.00", "40.0", "20.0", "3.00", "5.00"],
         ["100", "2.00", "over (5 s)", "", "3.00", ""],
         ["1000", "20.0", "left out", "", "30.0", ""],
+        ["2000", "failed", "left out", "", "", ""],
         ["slope", "0.50", "", "", "0.50", ""],
         ["slope of the last two", "1.00", "", "", "1.00", ""],
     ]
@@ -108,6 +110,7 @@ def test_the_table_of_errors_names_what_is_over_the_limit():
     exact = {"outputs": 2e-6, "gradient of cell/U": 7e-6}
     wrong = {"outputs": float("nan"), "gradient of cell/U": 3e-5}
     report = {"errors": {"compiled": {"W1": {"lstm": exact}, "W2": {"lstm": wrong, "gru": exact}}}}
+    report["failed"] = ["gru on W1, compiled: Error: why"]
     report["errors"]["eager"] = {"W1": {"lstm": exact}, "W2": {"lstm": exact}}
     found = gradients.text(report)
     assert "## compiled: largest error, limit 1e-05" in found
@@ -115,13 +118,14 @@ def test_the_table_of_errors_names_what_is_over_the_limit():
     assert "| gru  |         | 7.0e-06 |" in found
     assert "- lstm on W2: outputs nan; 2.0e-06 by the eager loop\n" in found
     assert "- lstm on W2: gradient of cell/U 3.0e-05; 7.0e-06 by the eager loop\n" in found
+    assert "\nFailed: gru on W1, compiled: Error: why\n" in found
     assert found.count("None is larger than the limit.") == 1
     assert gradients.worst({"a": 1.0, "b": float("nan"), "c": 2.0})[0] == "b"
 
 
 def test_the_tables_of_a_gpu():
     times = {"triton": [1.0], "eager": [19.0], "torch.nn": [2.0]}
-    entry = {"sizes": {"hidden": 128}, "watch": WATCH, "left_out": ["gru, eager with 8 replicas"]}
+    entry = {"sizes": {"hidden": 128}, "watch": WATCH, "failed": ["8 replicas, gru, eager: No: why"]}
     entry["milliseconds"] = {"1": {"lstm": times}, "8": {"lstm": times}}
     report = {"engines": ["triton", "graphed", "eager", "torch.nn"], "workloads": {"G1": entry}}
     found = gpu.text(report)
@@ -139,7 +143,7 @@ def test_the_tables_of_a_gpu():
             "2.00 (bar 1: met, +100 %)",
         ],
     ]
-    assert "Too large for the device: gru, eager with 8 replicas." in found
+    assert "\n\nFailed: 8 replicas, gru, eager: No: why\n" in found
     assert "Engines that ran no cell here: graphed." in found
     entry["sizes"]["hidden"] = 129
     assert "bar 1:" not in gpu.text(report)
