@@ -64,6 +64,18 @@ def test_states_that_are_handed_on_or_never_read(plain, delay, setting, results)
     agree(results(graphed.scan, s, torch.float64), results(eager.run, s, torch.float64))
 
 
+def test_a_state_without_a_gradient(plain, delay, setting, results):
+    class Stopping(type(delay)):
+        name = "stopping"
+
+        def step(self, p, x, state):
+            h, last, total, unread = super().step(p, x, state)
+            return h, last, total.detach(), unread
+
+    s = setting(Stopping(), batch=5, steps=graphed.STEPS + 3)
+    agree(results(graphed.scan, s, torch.float64), results(eager.run, s, torch.float64))
+
+
 def test_without_a_replica_axis(plain, setting, results):
     s = setting({"hidden": 9, **BLOCKS["tgu"]})
     params = {name: value[2] for name, value in s.params.items()}

@@ -120,9 +120,8 @@ class Scan(torch.autograd.Function):
                 _ = chunk.replay_back  # recorded here, not in the threads of autograd
             made, *state = chunk.forward(given)
             outputs.append(made)
-        if keep:
-            ctx.cell, ctx.names, ctx.states = cell, names, len(state)
-            ctx.save_for_backward(x, *params, *kept)
+        ctx.cell, ctx.names, ctx.states = cell, names, len(state)
+        ctx.save_for_backward(x, *params, *kept)
         return torch.cat(outputs), *state
 
     @staticmethod
