@@ -36,7 +36,6 @@ def plain(monkeypatch):
 
     monkeypatch.setattr(graphed, "recorded", recorded)
     monkeypatch.setattr(graphed, "CHUNKS", {})
-    monkeypatch.setattr(graphed, "READY", {})
     return counts
 
 
@@ -143,39 +142,6 @@ def test_wrong_sizes_and_no_steps_are_refused(plain, setting):
         graphed.scan(s.cell, s.params | {"U": s.params["U"][:2]}, s.inputs, s.state)
     with pytest.raises(ValueError, match="at least one step of time"):
         graphed.scan(s.cell, s.params, s.inputs[:0], s.state)
-
-
-@some
-def test_a_trial_before_the_first_replica(plain, monkeypatch, caplog, name):
-    """A recording with the numbers of the loop is ready; it is tried once."""
-    monkeypatch.setattr(graphed, "on_gpu", lambda device: None)
-    cell = cells.build({"hidden": 9, **BLOCKS[name]}, 2)
-    assert [engine.settle("graphed", cell, torch.float32, CPU) for _ in range(2)] == ["graphed"] * 2
-    assert len(plain) == 4
-    assert not caplog.records
-
-
-def fails(function):
-    raise RuntimeError("operation not permitted when stream is capturing\nand much more")
-
-
-def shifted(function):
-    return lambda: [part + 1e-3 for part in function()]
-
-
-@pytest.mark.parametrize(
-    ("recorded", "reason"),
-    [
-        (fails, "operation not permitted when stream is capturing"),
-        (shifted, "a recording gives other numbers than the loop"),
-    ],
-)
-def test_a_trial_that_fails_is_said_once(plain, monkeypatch, caplog, recorded, reason):
-    monkeypatch.setattr(graphed, "on_gpu", lambda device: None)
-    monkeypatch.setattr(graphed, "recorded", recorded)
-    cell = cells.build({"hidden": 9, **BLOCKS["tgu"]}, 2)
-    assert [engine.settle("graphed", cell, torch.float64, CPU) for _ in range(2)] == ["eager"] * 2
-    assert [r.getMessage() for r in caplog.records] == [f"cell tgu runs eager, not graphed: {reason}"]
 
 
 @pytest.mark.gpu

@@ -224,16 +224,6 @@ def test_a_job_of_carried_states_gives_the_same_bytes_after_kills(tmp_path, make
     assert ",valid,accuracy_at_best," in metrics
 
 
-@pytest.mark.parametrize("embedding", [None, 4])
-def test_symbols_run_in_kernels_with_an_embedding_and_without(make_reader, caplog, embedding):
-    settings = make_reader().settings
-    settings["model"] = {"shell": "every_step", "embedding": embedding, "layers": 2}
-    found, model = job.model_of(settings, job.tasks.build(settings), "compiled", torch.device("cpu"))
-    assert found == "compiled"
-    assert model.engine is job.engine.find("compiled")
-    assert not caplog.records
-
-
 def test_the_record_says_which_engine_really_ran(tmp_path, make_replica, monkeypatch, caplog):
     """A step with an operation that has no C++ runs eager, is warned of once, and recorded as eager."""
     monkeypatch.delitem(names.ATEN, torch.ops.aten.tanh.default)
@@ -248,28 +238,6 @@ def test_the_record_says_which_engine_really_ran(tmp_path, make_replica, monkeyp
     assert files(folders["compiled"]) == files(folders["eager"])
     warned = [record.getMessage() for record in caplog.records if "runs eager" in record.getMessage()]
     assert warned == ["cell gmr runs eager, not compiled: aten.tanh.default"]
-
-
-@pytest.mark.parametrize("refused", [None, "cell", "cell2"])
-@pytest.mark.parametrize("embedding", [None, 4])
-def test_all_layers_run_in_one_engine(make_reader, monkeypatch, embedding, refused):
-    """A layer without a kernel, the first or the second, takes the whole model to the eager loop; one-hot
-    vectors enter the first alone."""
-    settings = make_reader().settings
-    settings["model"] = {"shell": "every_step", "embedding": embedding, "layers": 2}
-    task = job.tasks.build(settings)
-    cells = job.models.build(settings, task.inputs, task.outputs, symbols=True).cells
-    asked = []
-
-    def settle(name, cell, dtype, device, one_hot):
-        asked.append((cell, one_hot))
-        return "eager" if cell == cells.get(refused) else name
-
-    monkeypatch.setattr(job.engine, "settle", settle)
-    found, model = job.model_of(settings, task, "compiled", torch.device("cpu"))
-    assert asked == [(cells["cell"], embedding is None), (cells["cell2"], False)]
-    assert found == ("eager" if refused else "compiled")
-    assert model.engine is job.engine.find(found)
 
 
 def test_killed_while_results_are_written(tmp_path, unbroken, monkeypatch, make_replica, capfd):

@@ -3,7 +3,6 @@
 import functools
 import logging
 import math
-import os
 from collections.abc import Mapping
 
 import torch
@@ -34,7 +33,7 @@ def check(name: str, block: Mapping | None, device: str = "cpu") -> None:
     if name == "auto" or block is None:
         return
     allowed = ORDER.get(device, ("eager",))
-    if device == "cpu" and os.environ.get("TRITON_INTERPRET") == "1":
+    if device == "cpu" and triton.build.is_interpreted():
         allowed += ("triton",)
     if name not in allowed:
         raise ValueError(f"engine {name} on {device} asked for; allowed are auto, {', '.join(allowed)}")

@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +17,14 @@ import torch
 from safetensors.torch import save
 from torch import Tensor
 
-from tensor_rnns import datasets, engine, models, tasks
+from tensor_rnns import datasets, engine, tasks
 from tensor_rnns.experiments import KEY, Replica
 from tensor_rnns.experiments.digest import digest
 from tensor_rnns.experiments.vocabulary import code_of
 from tensor_rnns.files import number, write_csv, write_json, writing
 from tensor_rnns.training import cohort, lock, record, revisions
 from tensor_rnns.training.checkpoint import Checkpoints, Results
+from tensor_rnns.training.chosen import dtype_of, model_of
 from tensor_rnns.training.learner import Layout, Learner
 from tensor_rnns.training.progress import Progress
 
@@ -161,7 +161,8 @@ def run(
     engine.check(engine_name, settings.get("cell"), device.type)
     dataset = datasets.load(ready, settings["dataset"]) if settings["dataset"] else None
     task = tasks.build(settings, dataset)
-    chosen_engine, model = model_of(settings, task, engine_name, device)
+    with numerics(threads):
+        chosen_engine, model = model_of(settings, task, engine_name, device)
     data = dataset.facts["sha256"] if dataset else ""
     names = [name_of(replica, chosen_engine, device.type, data) for replica in replicas]
     results = Results(state_folder / "results")
@@ -195,27 +196,6 @@ def run(
         checkpoints.remove()
 
 
-def model_of(
-    settings: Mapping[str, Any], task: tasks.Task, engine_name: str, device: torch.device
-) -> tuple[str, models.Model]:
-    """The model of `settings` for `task`, and the engine that can really run every cell of it.
-
-    `engine_name` is that of an engine or "auto".
-    """
-    model = models.build(settings, task.inputs, task.outputs, symbols=task.symbols)
-    one_hot = getattr(model, "one_hot", False)
-    settled = set()
-    for layer, cell in enumerate(getattr(model, "cells", {}).values()):
-        looked_up = one_hot and layer == 0
-        width = None if looked_up else cell.inputs
-        chosen = engine.choose(engine_name, settings["cell"], device.type, width)
-        settled.add(engine.settle(chosen, cell, dtype_of(settings), device, looked_up))
-    if len(settled) != 1:
-        return "eager", model
-    (name,) = settled
-    return name, replace(model, engine=engine.find(name))
-
-
 def unfinished(names: Sequence[str], results: Results, cohorts: Path) -> list[int]:
     """Which of `names` to train: those without a result, or the whole of an interrupted cohort that holds
     some of them.
@@ -229,14 +209,6 @@ def unfinished(names: Sequence[str], results: Results, cohorts: Path) -> list[in
             if any((cohorts / digest([names[index] for index in candidate])).glob("checkpoint-?")):
                 return list(candidate)
     return missing
-
-
-def dtype_of(settings: Mapping[str, Any]) -> torch.dtype:
-    """float32 unless the experiment asks for float64."""
-    name = settings["training"].get("dtype", "float32")
-    if name not in ("float32", "float64"):
-        raise ValueError(f"training.dtype is {name!r}; allowed are float32 and float64")
-    return getattr(torch, name)
 
 
 def write_outputs(

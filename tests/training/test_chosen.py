@@ -1,0 +1,140 @@
+"""A model gets one engine for all its layers; on a GPU one that holds its own against the eager loop, for
+which the processor stands in here."""
+
+import dataclasses
+
+import pytest
+import torch
+
+from tensor_rnns import engine, tasks
+from tensor_rnns.engine import torch_nn
+from tensor_rnns.training import chosen
+
+CPU = torch.device("cpu")
+MODELS = {
+    "symbols": {},
+    "one-hot": {"embedding": None, "input_dropout": 0.0},
+}
+
+
+@pytest.fixture
+def readers(make_reader):
+    """A function that gives the settings of a reader (two layers of an LSTM) and its task."""
+
+    def make(name):
+        settings = make_reader().settings
+        settings["model"] = settings["model"] | MODELS[name]
+        return settings, tasks.build(settings)
+
+    return make
+
+
+def broken(cell, params, inputs, state, last_only=False):
+    """As a kernel that does not fit on its GPU."""
+    raise MemoryError("out of resource: shared memory\nRequired: 1")
+
+
+def shifted(cell, params, inputs, state, last_only=False):
+    """Outputs that are off by a little."""
+    outputs, final = torch_nn.run(cell, params, inputs, state, last_only)
+    return outputs + 0.01, final
+
+
+def unlearned(cell, params, inputs, state, last_only=False):
+    """Right outputs, and no gradient of one matrix."""
+    return torch_nn.run(cell, params | {"U_f": params["U_f"].detach()}, inputs, state, last_only)
+
+
+def late(cell, params, inputs, state, last_only=False):
+    """A slip at the last step alone, after what one recording would hold."""
+    slip = torch.zeros(len(inputs), 1, 1, 1)
+    slip[-1] = 0.1
+    outputs, final = torch_nn.run(cell, params, inputs, state, last_only)
+    return outputs + slip, final
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("name", ["compiled", "torch_nn"])
+def test_an_engine_with_the_numbers_of_the_loop_is_taken(readers, monkeypatch, caplog, name, model):
+    monkeypatch.setattr(chosen, "TRIED", ("cpu",))
+    settings, task = readers(model)
+    found, built = chosen.model_of(settings, task, name, CPU)
+    assert found == name
+    assert built.engine is engine.find(name)
+    assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("run", "reason"),
+    [
+        (broken, "MemoryError: out of resource: shared memory"),
+        (shifted, "its output differs from the loop's by "),
+        (unlearned, "its gradient of cell/U_f differs from the loop's by "),
+        (late, "its output differs from the loop's by "),
+    ],
+)
+def test_another_is_not_and_one_warning_says_why(readers, monkeypatch, caplog, run, reason):
+    monkeypatch.setitem(engine.ENGINES, "torch_nn", dataclasses.replace(engine.find("torch_nn"), run=run))
+    settings, task = readers("symbols")
+    assert chosen.model_of(settings, task, "torch_nn", CPU)[0] == "torch_nn"
+    monkeypatch.setattr(chosen, "TRIED", ("cpu",))
+    found, built = chosen.model_of(settings, task, "torch_nn", CPU)
+    assert found == "eager"
+    assert built.engine is engine.find("eager")
+    (record,) = caplog.records
+    assert record.getMessage().startswith(f"cell lstm runs eager, not torch_nn: {reason}")
+
+
+def test_a_processor_needs_no_trial(readers, monkeypatch):
+    assert chosen.TRIED == ("cuda",)
+    monkeypatch.setattr(chosen, "difference", lambda *_: pytest.fail("tried"))
+    settings, task = readers("symbols")
+    assert chosen.model_of(settings, task, "compiled", CPU)[0] == "compiled"
+
+
+def test_numbers_enter_in_the_dtype_of_the_training(make_replica, monkeypatch):
+    """Additions read numbers; the model of the trial gets them in float64 where the training has it."""
+    monkeypatch.setattr(chosen, "TRIED", ("cpu",))
+    settings = make_replica(dtype="float64").settings
+    assert chosen.model_of(settings, tasks.build(settings), "compiled", CPU)[0] == "compiled"
+
+
+@pytest.mark.parametrize("embedding", [None, 4])
+def test_symbols_run_in_kernels_with_an_embedding_and_without(make_reader, caplog, embedding):
+    settings = make_reader().settings
+    settings["model"] = {"shell": "every_step", "embedding": embedding, "layers": 2}
+    found, model = chosen.model_of(settings, tasks.build(settings), "compiled", CPU)
+    assert found == "compiled"
+    assert model.engine is engine.find("compiled")
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("refused", [None, "cell", "cell2"])
+@pytest.mark.parametrize("embedding", [None, 4])
+def test_all_layers_run_in_one_engine(make_reader, monkeypatch, embedding, refused):
+    """A layer without a kernel, the first or the second, takes the whole model to the eager loop; one-hot
+    vectors enter the first alone."""
+    settings = make_reader().settings
+    settings["model"] = {"shell": "every_step", "embedding": embedding, "layers": 2}
+    task = tasks.build(settings)
+    cells = chosen.models.build(settings, task.inputs, task.outputs, symbols=True).cells
+    asked = []
+
+    def settle(name, cell, dtype, device, one_hot):
+        asked.append((cell, one_hot))
+        return "eager" if cell == cells.get(refused) else name
+
+    monkeypatch.setattr(engine, "settle", settle)
+    found, model = chosen.model_of(settings, task, "compiled", CPU)
+    assert asked == [(cells["cell"], embedding is None), (cells["cell2"], False)]
+    assert found == ("eager" if refused else "compiled")
+    assert model.engine is engine.find(found)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("name", ["triton", "torch_nn", "graphed"])
+def test_every_engine_of_a_gpu(readers, caplog, name, model):
+    settings, task = readers(model)
+    found, _ = chosen.model_of(settings, task, name, torch.device("cuda"))
+    assert found == name, caplog.text
