@@ -17,6 +17,15 @@ from tensor_rnns.files import write_json, writing
 from tensor_rnns.training import record
 
 RECORDED = Path(__file__).with_name("recorded")
+CHANGES = (
+    "status",
+    "--porcelain",
+    "--untracked-files=no",
+    "--",
+    ":(top)",
+    ":(top,exclude)benchmarks/recorded",
+)
+"""What git is asked for changes: figures that were just recorded are none."""
 FAST = {"cpu": ("compiled",), "cuda": ("triton", "torch_nn", "graphed")}
 """The engines that are compared with the eager loop and torch.nn, by device; those not there are left out."""
 INSTRUCTIONS = ("avx2", "fma", "avx512f")
@@ -50,6 +59,8 @@ def machine(device: torch.device, threads: int) -> dict[str, Any]:
     card = record.surroundings(device, threads, "")
     for name in ("host", "engine"):
         del card[name]
+    changes = record.git(*CHANGES)
+    card["dirty"] = None if changes is None else bool(changes)
     flags = set(build.processor().split())
     card["instructions"] = [name for name in INSTRUCTIONS if name in flags]
     compiler = build.compiler()

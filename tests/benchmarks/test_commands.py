@@ -1,6 +1,7 @@
 """Proves that the commands run from end to end, and that what they record is read back."""
 
 import json
+import subprocess
 import sys
 
 import pytest
@@ -89,6 +90,26 @@ def test_without_a_gpu_the_command_says_so(module, arguments, run, monkeypatch, 
     with pytest.raises(SystemExit):
         run(module, *arguments)
     assert "a CUDA device is needed, and torch sees none here" in capsys.readouterr().err
+
+
+def test_recorded_figures_are_no_changes_of_the_code(tmp_path):
+    def git(*arguments):
+        who = ("-c", "user.name=a", "-c", "user.email=a@b.example")
+        command_line = ("git", "-C", str(tmp_path), *who, *arguments)
+        return subprocess.run(command_line, capture_output=True, text=True, check=True).stdout.split()
+
+    recorded, code = tmp_path / "benchmarks" / "recorded" / "a.json", tmp_path / "code.py"
+    recorded.parent.mkdir(parents=True)
+    git("init")
+    for text in ("before", "after"):
+        recorded.write_text(text)
+        code.write_text("before")
+        git("add", "--all")
+        if text == "before":
+            git("commit", "-m", "all")
+    assert git(*command.CHANGES) == []
+    code.write_text("after")
+    assert git(*command.CHANGES) == ["M", "code.py"]
 
 
 def test_the_kind_of_a_machine():
