@@ -109,7 +109,7 @@ def test_triton_on_a_processor_is_for_its_interpreter(monkeypatch):
 
 
 def test_settling_asks_the_engine_itself(monkeypatch):
-    """Eager where it cannot be made ready, or where there is no cell."""
+    """Eager where it cannot be made ready."""
     cell, asked = cells.build(LSTM, 2), []
 
     def prepare(*arguments):
@@ -120,4 +120,4 @@ def test_settling_asks_the_engine_itself(monkeypatch):
     arguments = (cell, torch.float64, torch.device("cpu"), True)
     assert [engine.settle("torch_nn", *arguments) for _ in range(2)] == ["torch_nn", "eager"]
     assert asked == [arguments, arguments]
-    assert engine.settle("torch_nn", None, *arguments[1:]) == engine.settle("eager", *arguments) == "eager"
+    assert engine.settle("eager", *arguments) == "eager"

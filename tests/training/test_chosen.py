@@ -92,10 +92,11 @@ def test_a_processor_needs_no_trial(readers, monkeypatch):
     assert chosen.model_of(settings, task, "compiled", CPU)[0] == "compiled"
 
 
-def test_numbers_enter_in_the_dtype_of_the_training(make_replica, monkeypatch):
-    """Additions read numbers; the model of the trial gets them in float64 where the training has it."""
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_numbers_enter_in_the_dtype_of_the_training(make_replica, monkeypatch, dtype):
+    """Additions read numbers; those of the trial have the precision of its parameters."""
     monkeypatch.setattr(chosen, "TRIED", ("cpu",))
-    settings = make_replica(dtype="float64").settings
+    settings = make_replica(dtype=dtype).settings
     assert chosen.model_of(settings, tasks.build(settings), "compiled", CPU)[0] == "compiled"
 
 

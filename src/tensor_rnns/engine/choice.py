@@ -93,14 +93,11 @@ def warn(words: str) -> None:
     log.warning(words)
 
 
-def settle(
-    name: str, cell: Cell | None, dtype: torch.dtype, device: torch.device, one_hot: bool = False
-) -> str:
+def settle(name: str, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False) -> str:
     """The engine that will really run: `name`, or eager where it cannot be made ready here.
 
     `one_hot` says that one-hot vectors enter the cell. Asked once, at the start of a replica, so that the run
     record and the name of the result tell the truth.
     """
-    if cell is None or name == "eager":
-        return "eager"
-    return "eager" if MADE[name].prepare(cell, dtype, device, one_hot) is None else name
+    ready = name == "eager" or MADE[name].prepare(cell, dtype, device, one_hot) is not None
+    return name if ready else "eager"
