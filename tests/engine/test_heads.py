@@ -64,6 +64,14 @@ def test_losses_and_gradients(kind, shape, dtype):
     )
 
 
+def test_gradients_of_many_classes():
+    """A gradient of x is a sum over all classes; in one chain of additions it would lose a digit."""
+    *floats, classes = drawn("classes", (7, 1, 3, 33, 10_001), torch.float32)
+    floats = [0.1 * part for part in floats]
+    exact = [part.double() for part in floats]
+    agree(found("classes", *floats, classes, lazy=True), found("classes", *exact, classes, lazy=False), 1e-6)
+
+
 @pytest.mark.parametrize("bias", [True, False])
 def test_values_and_their_gradients(bias):
     x, weight, b, _ = drawn("bernoulli", (6, 3, 5, 9, 20), torch.float64)

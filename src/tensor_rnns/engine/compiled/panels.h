@@ -1,6 +1,6 @@
 // ---- products of long rows -------------------------------------------------------------------------------
 // Rows of the batch lie one after another, a panel is a few vectors of columns; the sums of each number run over k in
-// order, wherever its tile begins.
+// order, wherever its tile begins, and are added to what is there at the end: sums of 10,000 in one chain lose digits.
 
 using Vector = wide_vector;
 static constexpr int LANES = lanes<Vector>, WIDEST = 3, TALLEST = 8;
@@ -13,9 +13,7 @@ constexpr long rounded(long count, long grain) { return (count + grain - 1) / gr
 // c[i] (+)= sum over k < K of a[i][k] b[k], for M rows and N vectors; b and c move on by their strides.
 template <int M, int N, bool ONTO>
 static INLINE void rows_tile(long K, const real* const* a, const real* b, long b_row, real* c, long c_row) {
-  Vector sum[M][N];
-  UNROLL for (int i = 0; i < M; ++i)
-    UNROLL for (int n = 0; n < N; ++n) sum[i][n] = ONTO ? load(c + i * c_row + n * LANES) : Vector{};
+  Vector sum[M][N] = {};
   for (long k = 0; k < K; ++k, b += b_row) {
     Vector right[N];
     UNROLL for (int n = 0; n < N; ++n) right[n] = load(b + n * LANES);
@@ -23,16 +21,17 @@ static INLINE void rows_tile(long K, const real* const* a, const real* b, long b
       UNROLL for (int n = 0; n < N; ++n) sum[i][n] += right[n] * a[i][k];
   }
   UNROLL for (int i = 0; i < M; ++i)
-    UNROLL for (int n = 0; n < N; ++n) store(c + i * c_row + n * LANES, sum[i][n]);
+    UNROLL for (int n = 0; n < N; ++n) {
+      real* const out = c + i * c_row + n * LANES;
+      store(out, ONTO ? load(out) + sum[i][n] : sum[i][n]);
+    }
 }
 
 // c[i] (+)= sum over k < K of a[k][i] b[k], for M entries of each row of a.
 template <int M, int N, bool ONTO>
 static INLINE void columns_tile(long K, const real* const* a, long i0, const real* b, long b_row, real* c,
                                 long c_row) {
-  Vector sum[M][N];
-  UNROLL for (int i = 0; i < M; ++i)
-    UNROLL for (int n = 0; n < N; ++n) sum[i][n] = ONTO ? load(c + i * c_row + n * LANES) : Vector{};
+  Vector sum[M][N] = {};
   for (long k = 0; k < K; ++k, b += b_row) {
     const real* left = a[k] + i0;
     Vector right[N];
@@ -41,7 +40,10 @@ static INLINE void columns_tile(long K, const real* const* a, long i0, const rea
       UNROLL for (int n = 0; n < N; ++n) sum[i][n] += right[n] * left[i];
   }
   UNROLL for (int i = 0; i < M; ++i)
-    UNROLL for (int n = 0; n < N; ++n) store(c + i * c_row + n * LANES, sum[i][n]);
+    UNROLL for (int n = 0; n < N; ++n) {
+      real* const out = c + i * c_row + n * LANES;
+      store(out, ONTO ? load(out) + sum[i][n] : sum[i][n]);
+    }
 }
 
 template <int M, int N, bool ONTO>
