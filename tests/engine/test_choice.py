@@ -93,6 +93,14 @@ def test_why_engines_were_passed_over(monkeypatch, caplog):
     assert engine.picked(LSTM, "cuda") == ("triton", {})
 
 
+def test_what_comes_after_an_engine(monkeypatch):
+    monkeypatch.setattr(choice.triton, "obstacle", lambda block: None)
+    assert engine.after("triton", LSTM, "cuda") == ["torch_nn", "graphed", "eager"]
+    assert engine.after("triton", TGU, "cuda") == ["graphed", "eager"]
+    assert engine.after("torch_nn", LSTM, "cuda") == ["graphed", "eager"]
+    assert engine.after("eager", None, "cuda") == engine.after("eager", None, "mps") == []
+
+
 def test_the_choice_does_not_depend_on_what_ran_before(monkeypatch):
     """A compiler that goes away or comes changes it at once, and nothing else does."""
     assert engine.choose("auto", TGU) == "compiled"

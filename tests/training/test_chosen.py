@@ -82,7 +82,24 @@ def test_another_is_not_and_one_warning_says_why(readers, monkeypatch, caplog, r
     assert found == "eager"
     assert built.engine is engine.find("eager")
     (record,) = caplog.records
-    assert record.getMessage().startswith(f"cell lstm runs eager, not torch_nn: {reason}")
+    assert record.getMessage().startswith(f"cell lstm does not run on engine torch_nn: {reason}")
+
+
+@pytest.mark.parametrize(("right", "expected"), [(True, "torch_nn"), (False, "eager")])
+def test_auto_goes_on_to_the_next_engine(readers, monkeypatch, caplog, right, expected):
+    """From the compiled engine, broken here, to torch's functions, and where these are too, to the loop."""
+    run = torch_nn.run if right else shifted
+    for name, found in (("compiled", broken), ("torch_nn", run)):
+        monkeypatch.setitem(engine.ENGINES, name, dataclasses.replace(engine.find(name), run=found))
+    monkeypatch.setattr(chosen, "TRIED", ("cpu",))
+    settings, task = readers("one-hot")
+    picked, built = chosen.model_of(settings, task, "auto", CPU)
+    assert picked == expected
+    assert built.engine is engine.find(expected)
+    warned = [record.getMessage().partition(":")[0] for record in caplog.records]
+    failed = ["compiled"] if right else ["compiled", "torch_nn"]
+    assert warned == [f"cell lstm does not run on engine {name}" for name in failed]
+    assert chosen.model_of(settings, task, "compiled", CPU)[0] == "eager", "asked for by name, it has no next"
 
 
 def test_a_processor_needs_no_trial(readers, monkeypatch):

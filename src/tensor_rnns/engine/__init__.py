@@ -7,9 +7,9 @@ from torch import Tensor
 
 from tensor_rnns.engine import compiled, eager, graphed, torch_nn, triton
 from tensor_rnns.engine.affine import Affine
-from tensor_rnns.engine.choice import check, choose, picked, settle
+from tensor_rnns.engine.choice import after, check, choose, picked, settle
 
-__all__ = ["ENGINES", "Engine", "check", "choose", "find", "picked", "settle"]
+__all__ = ["ENGINES", "Engine", "after", "check", "choose", "find", "picked", "settle"]
 
 
 @dataclass(frozen=True)

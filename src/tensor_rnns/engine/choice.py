@@ -72,6 +72,12 @@ def picked(block: Mapping, device: str, inputs: int | None = None) -> tuple[str,
     return "eager", passed
 
 
+def after(name: str, block: Mapping, device: str) -> list[str]:
+    """The engines that `auto` picks where `name` and those before it turn out not to work, best first."""
+    order = ORDER.get(device, ("eager",))
+    return [one for one in order[order.index(name) + 1 :] if obstacle(one, block, None) is None]
+
+
 def obstacle(name: str, block: Mapping, inputs: int | None) -> str | None:
     """Why `auto` passes over an engine; None where it does not."""
     if name == "eager":

@@ -1,7 +1,7 @@
 """The model of a job with the engine that really runs it, chosen once, before the first update."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +35,7 @@ def model_of(
     """The model of `settings` for `task`, and the engine that can really run every cell of it.
 
     `engine_name` is that of an engine or "auto". Eager, after one warning, where the engine that it means
-    cannot be made ready here, or on a GPU has other numbers.
+    cannot be made ready here. On a GPU the engine also passes a trial; if it does not, "auto" means the next.
     """
     model = models.build(settings, task.inputs, task.outputs, symbols=task.symbols)
     one_hot = getattr(model, "one_hot", False)
@@ -46,13 +46,23 @@ def model_of(
         chosen = engine.choose(engine_name, settings["cell"], device.type, width)
         settled.add(engine.settle(chosen, cell, dtype_of(settings), device, looked_up))
     name = settled.pop() if len(settled) == 1 else "eager"
-    if name == "eager":
-        return name, model
-    found = replace(model, engine=engine.find(name))
-    if device.type in TRIED and (reason := difference(found, dtype_of(settings), device)):
-        log.warning("cell %s runs eager, not %s: %s", settings["cell"]["name"], name, reason)
-        return "eager", model
-    return name, found
+    if device.type in TRIED:
+        others = engine.after(name, settings["cell"], device.type) if engine_name == "auto" else []
+        name = sound(model, [name, *others], dtype_of(settings), device)
+    return name, model if name == "eager" else replace(model, engine=engine.find(name))
+
+
+def sound(model: models.Model, names: Sequence[str], dtype: torch.dtype, device: torch.device) -> str:
+    """The first of the engines `names` with which `model` passes a trial, after a warning for each before it;
+    else eager."""
+    for name in names:
+        if name == "eager":
+            break
+        reason = difference(replace(model, engine=engine.find(name)), dtype, device)
+        if reason is None:
+            return name
+        log.warning("cell %s does not run on engine %s: %s", model.cell.name, name, reason)
+    return "eager"
 
 
 def difference(model: Recurrent, dtype: torch.dtype, device: torch.device) -> str | None:
