@@ -56,16 +56,16 @@ def test_a_name_that_can_run_is_taken_and_without_a_cell_everything_is_eager():
 
 
 def test_a_matrix_that_outgrows_the_cache(caplog):
-    """The tensor train's B [rank, H, rank] is the largest: 2**20 numbers are allowed, more are not."""
+    """The tensor train's B [rank, H, rank] is the largest: 2**22 numbers are allowed, more are not."""
     train = {"name": "tgu", "form": "tensor_train", "hidden": 64}
-    assert engine.choose("auto", {**train, "rank": 128}) == "compiled"
-    assert engine.choose("auto", {**train, "rank": 129}) == "eager"
-    assert engine.choose("auto", {"name": "lstm", "hidden": 1024}) == "compiled"
-    assert engine.choose("auto", {"name": "lstm", "hidden": 1025}) == "torch_nn"
-    assert engine.choose("compiled", {"name": "lstm", "hidden": 1025}) == "compiled"
+    assert engine.choose("auto", {**train, "rank": 256}) == "compiled"
+    assert engine.choose("auto", {**train, "rank": 257}) == "eager"
+    assert engine.choose("auto", {"name": "lstm", "hidden": 2048}) == "compiled"
+    assert engine.choose("auto", {"name": "lstm", "hidden": 2049}) == "torch_nn"
+    assert engine.choose("compiled", {"name": "lstm", "hidden": 2049}) == "compiled"
     assert [record.getMessage() for record in caplog.records] == [
-        "cell tgu runs eager, not compiled: its largest matrix has 4.1 MiB, more than 4",
-        "cell lstm runs torch_nn, not compiled: its largest matrix has 4.0 MiB, more than 4",
+        "cell tgu runs eager, not compiled: its largest matrix has 16.1 MiB, more than 16",
+        "cell lstm runs torch_nn, not compiled: its largest matrix has 16.0 MiB, more than 16",
     ]
 
 
@@ -73,8 +73,8 @@ def test_the_width_of_the_inputs_counts_where_it_is_known():
     """A full tensor [I, H, H] grows with the inputs; one-hot vectors look its slices up."""
     full = {"name": "gmr", "form": "full", "hidden": 100}
     assert engine.choose("auto", full) == "compiled"
-    assert engine.choose("auto", full, inputs=104) == "compiled"
-    assert engine.choose("auto", full, inputs=105) == "eager"
+    assert engine.choose("auto", full, inputs=419) == "compiled"
+    assert engine.choose("auto", full, inputs=420) == "eager"
 
 
 def test_why_engines_were_passed_over(monkeypatch, caplog):

@@ -19,9 +19,9 @@ ORDER = {"cpu": ("compiled", "torch_nn", "eager"), "cuda": ("triton", "torch_nn"
 """The engines of a device; `auto` takes the first without an obstacle. On CUDA: reasoned, not measured."""
 FOR_ALL = ("compiled", "triton")
 """Engines for every cell: where `auto` passes one over, a warning says why."""
-CACHE = 4 * 2**20
+CACHE = 16 * 2**20
 """Bytes in float32 of the largest matrix of a cell up to which `auto` compiles it. Every block of rows reads
-all matrices anew at each step; once they outgrow the second cache, that costs what the fused loop gains."""
+all matrices anew at each step; where they outgrow the last cache, that can cost what the fused loop gains."""
 
 
 def check(name: str, block: Mapping | None, device: str = "cpu") -> None:
