@@ -1,64 +1,74 @@
 // ---- functions of a vector -------------------------------------------------------------------------------
 
-// e^x to 2 ulp, by x = n log 2 + r; 0 and infinity outside the range of `real`, NaN stays.
+// x = n log 2 + r with n whole and |r| <= log 2 / 2: `shifted` holds n in its lowest bits.
+template <class Vec> struct Split {
+  static constexpr bool single = sizeof(real) == 4;
+  static constexpr int mantissa = single ? 23 : 52;
+  static constexpr whole bias = single ? 127 : 1023;
+  Vec shifted, r;
+
+  INLINE explicit Split(Vec x) {
+    constexpr real magic = single ? 12582912.0 : 6755399441055744.0;  // 1.5 * 2^(digits - 1): rounds to whole numbers
+    constexpr real log2_high = single ? 0.693359375 : 0.693145751953125;
+    constexpr real log2_low = single ? -2.12194440e-4 : 1.42860682030941723212e-6;
+    shifted = x * real(1.4426950408889634) + magic;
+    const Vec n = shifted - magic;
+    r = (x - n * log2_high) - n * log2_low;
+  }
+
+  // 2^(n - less), for n - less within the exponents of normal numbers.
+  INLINE Vec scale(whole less) const {
+    return (Vec)(((whole_of<Vec>)shifted << mantissa) + ((bias - less) << mantissa));
+  }
+
+  // (e^r - 1 - r) / r^2
+  INLINE Vec rest() const {
+    Vec p;
+    if constexpr (single) {
+      p = splat<Vec>(real(1.9875691500e-4));
+      p = p * r + real(1.3981999507e-3);
+      p = p * r + real(8.3334519073e-3);
+      p = p * r + real(4.1665795894e-2);
+      p = p * r + real(1.6666665459e-1);
+      p = p * r + real(5.0000001201e-1);
+    } else {
+      constexpr double inverse_factorials[] = {1 / 6227020800.0, 1 / 479001600.0, 1 / 39916800.0, 1 / 3628800.0,
+        1 / 362880.0, 1 / 40320.0, 1 / 5040.0, 1 / 720.0, 1 / 120.0, 1 / 24.0, 1 / 6.0, 0.5};
+      p = splat<Vec>(real(inverse_factorials[0]));
+      UNROLL for (int i = 1; i < 12; ++i) p = p * r + real(inverse_factorials[i]);
+    }
+    return p;
+  }
+};
+
+// A NaN stays a NaN.
+template <class Vec> static INLINE Vec within(Vec x, real bound) {
+  const Vec most = splat<Vec>(bound), low = x < -most ? -most : x;
+  return low > most ? most : low;
+}
+
+// e^x to 2 ulp; 0 and infinity outside the range of `real`, NaN stays.
 template <class Vec> static INLINE Vec exponential(Vec x) {
-  using Whole = whole_of<Vec>;
   constexpr bool single = sizeof(real) == 4;
   constexpr real low = single ? -86.5 : -707.5, high = single ? 88.72283 : 709.78271289338397;
-  constexpr real magic = single ? 12582912.0 : 6755399441055744.0;  // 1.5 * 2^(digits - 1): rounds to whole numbers
-  constexpr real log2_high = single ? 0.693359375 : 0.693145751953125;
-  constexpr real log2_low = single ? -2.12194440e-4 : 1.42860682030941723212e-6;
-  const Vec inside = x < low ? splat<Vec>(low) : x > high ? splat<Vec>(high) : x;
-  const Vec shifted = inside * real(1.4426950408889634) + magic;
-  const Vec n = shifted - magic;
-  const Vec r = (inside - n * log2_high) - n * log2_low;
-  Vec p;
-  if constexpr (single) {
-    p = splat<Vec>(real(1.9875691500e-4));
-    p = p * r + real(1.3981999507e-3);
-    p = p * r + real(8.3334519073e-3);
-    p = p * r + real(4.1665795894e-2);
-    p = p * r + real(1.6666665459e-1);
-    p = p * r + real(5.0000001201e-1);
-    p = p * (r * r) + (r + real(1));
-  } else {
-    constexpr double inverse_factorials[] = {1 / 6227020800.0, 1 / 479001600.0, 1 / 39916800.0, 1 / 3628800.0,
-      1 / 362880.0, 1 / 40320.0, 1 / 5040.0, 1 / 720.0, 1 / 120.0, 1 / 24.0, 1 / 6.0, 0.5};
-    p = splat<Vec>(real(inverse_factorials[0]));
-    UNROLL for (int i = 1; i < 12; ++i) p = p * r + real(inverse_factorials[i]);
-    p = p * (r * r) + (r + real(1));
-  }
-  constexpr int mantissa = single ? 23 : 52;
-  constexpr whole one_below = whole(single ? 126 : 1022) << mantissa;  // 2^(n - 1), so that n may be the largest
-  const Vec scale = (Vec)(((Whole)shifted << mantissa) + one_below);
-  const Vec y = (p * scale) * real(2);
+  const Split<Vec> s(x < low ? splat<Vec>(low) : x > high ? splat<Vec>(high) : x);
+  const Vec p = s.rest() * (s.r * s.r) + (s.r + real(1));
+  const Vec y = (p * s.scale(1)) * real(2);  // in two steps, so that n may be the largest
   return x < low ? splat<Vec>(0) : x > high ? splat<Vec>(std::numeric_limits<real>::infinity()) : y;
 }
 
-template <class Vec> static INLINE Vec sigmoid(Vec x) { return real(1) / (real(1) + exponential(-x)); }
+// 1 / (1 + e^-x); what is cut off from x does not change it: that far out it is 1, or below the normal numbers and so 0.
+template <class Vec> static INLINE Vec sigmoid(Vec x) {
+  const Split<Vec> s(within(-x, sizeof(real) == 4 ? 88 : 709));
+  const Vec p = s.rest() * (s.r * s.r) + (s.r + real(1));
+  return real(1) / (p * s.scale(0) + real(1));
+}
 
-// 1 - 2 / (1 + e^2x); near zero, where that cancels, a polynomial or a quotient of two (Cephes).
+// m / (m + 2) with m = e^2x - 1 = 2^n (e^r - 1) + (2^n - 1), which loses no digits near zero; 1 beyond what is cut off.
 template <class Vec> static INLINE Vec hyperbolic_tangent(Vec x) {
-  const Vec far = real(1) - real(2) / (real(1) + exponential(x + x));
-  const Vec z = x * x;
-  Vec near;
-  if constexpr (sizeof(real) == 4) {
-    near = splat<Vec>(real(-5.70498872745e-3));
-    near = near * z + real(2.06390887954e-2);
-    near = near * z + real(-5.37397155531e-2);
-    near = near * z + real(1.33314422036e-1);
-    near = near * z + real(-3.33332819422e-1);
-    near = near * z * x + x;
-  } else {
-    Vec p = splat<Vec>(real(-9.64399179425052238628e-1));
-    p = p * z + real(-9.92877231001918586564e1);
-    p = p * z + real(-1.61468768441708447952e3);
-    Vec q = z + real(1.12811678491632931402e2);
-    q = q * z + real(2.23548839060100448583e3);
-    q = q * z + real(4.84406305325125486048e3);
-    near = x + x * z * (p / q);
-  }
-  return (x < real(0.625)) & (x > real(-0.625)) ? near : far;
+  const Split<Vec> s(within(x + x, sizeof(real) == 4 ? 40 : 80));
+  const Vec scale = s.scale(0), m = (s.rest() * (s.r * s.r) + s.r) * scale + (scale - real(1));
+  return m / (m + real(2));
 }
 
 template <class Vec> static INLINE Vec square_root(Vec x) {
