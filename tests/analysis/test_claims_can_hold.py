@@ -19,7 +19,7 @@ EXPERIMENTS = {
 
 def runs(spec, experiment):
     """How many runs of the paper scale the smallest group of the claim has."""
-    found = places(spec.get("where", {}), experiment.protocols("paper"))
+    found = places(spec.get("where", {}), experiment.protocols)
     groups = {}
     for place in found:
         key = tuple(place[PLACE.index(one)] for one in spec.get("each", ()))

@@ -2,6 +2,7 @@
 # Experiment files are never inputs: `params: digest` holds exactly what a job depends on, so that a changed claim
 # judges again, a changed colour draws one figure, and a changed cell trains its own variants.
 import os
+from functools import cache
 from pathlib import Path
 
 from tensor_rnns import datasets
@@ -95,6 +96,7 @@ def place_of(wildcards):
     return wildcards.condition, wildcards.variant, wildcards.option
 
 
+@cache
 def replicas_of(experiment, scale, stage):
     """The planned replicas of a stage; what a search will choose is not known yet and does not matter here."""
     return experiment.replicas(scale, config["data"], stage)

@@ -42,7 +42,7 @@ def differences(
     """
     if experiment.kind == "compute":
         return computed_differences(experiment, runs)
-    protocols = experiment.protocols("paper")
+    protocols = experiment.protocols
     real = real_dataset(experiment)
     present = dict.fromkeys(place_of(run) for run in runs)
     reasons = []

@@ -58,9 +58,7 @@ def split_by_each(spec: Mapping[str, Any], experiment: Experiment) -> list[dict[
         if key not in PLACE:
             raise ValueError(f"each: {key!r}; allowed are {list(PLACE)}")
         position = PLACE.index(key)
-        known = dict.fromkeys(
-            place[position] for place in needed(selectors or [{}], experiment.protocols("paper"))
-        )
+        known = dict.fromkeys(place[position] for place in needed(selectors or [{}], experiment.protocols))
         values = wanted or list(known)
         parts = [narrowed(part, {key: one}) for part in parts for one in values]
     return parts

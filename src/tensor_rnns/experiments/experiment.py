@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from tensor_rnns.experiments import resolve
 from tensor_rnns.experiments.records import ExperimentFile, Replica
@@ -23,10 +24,11 @@ class Experiment(ExperimentFile):
         blocks = blocks or {"only": self.dataset}
         return {name: block[key] for name, block in blocks.items() if block} if self.kind == "compute" else {}
 
-    def protocols(self, scale: str = "paper") -> dict[tuple[str, str, str], tuple[str, bool]]:
-        """Per (condition, variant, option): the digest of the protocol at `scale` with real data, and whether
-        it searches."""
+    @cached_property
+    def protocols(self) -> dict[tuple[str, str, str], tuple[str, bool]]:
+        """Per (condition, variant, option): the digest of the protocol at the paper's scale with real data,
+        and whether it searches."""
         return {
             (replica.condition, replica.variant, replica.option): (replica.protocol, replica.searched)
-            for replica in self.replicas(scale, "real", "final", chosen=None)
+            for replica in self.replicas("paper", "real", "final", chosen=None)
         }
