@@ -26,6 +26,8 @@ rule prepare:
         "results/logs/prepare/{dataset}.log",
     conda:
         "../../envs/main.yaml"
+    # Trainings wait for it.
+    priority: 2
     params:
         digest=lambda wildcards: dataset_digest(wildcards.dataset),
     shell:

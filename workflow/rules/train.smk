@@ -11,6 +11,8 @@ rule train:
         "results/{scale}/logs/train/{paper}/{experiment}/{condition}/{variant}/{option}/{stage}-{chunk}.log",
     conda:
         "../../envs/main.yaml"
+    # Drawings are short and fill the gaps; a long training that starts last would leave the other cores idle.
+    priority: 1
     threads: config["threads"]
     resources:
         mem_mb=2000,
