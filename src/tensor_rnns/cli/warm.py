@@ -21,6 +21,7 @@ import threading
 import traceback
 from contextlib import suppress
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import NoReturn
 
 from tensor_rnns.cli import commands
@@ -33,9 +34,11 @@ IMPORTED = (
     "tensor_rnns.analysis.collect", "tensor_rnns.analysis.judge", "tensor_rnns.analysis.selection",
     "tensor_rnns.compute.run", "tensor_rnns.datasets.ready", "tensor_rnns.drawing.render",
     "tensor_rnns.probes.run", "tensor_rnns.report.build", "tensor_rnns.training.job",
-    "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg", "fontTools.subset",
+    "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg", "fontTools.subset", "torch._dynamo",
 )  # fmt: skip
-"""What the commands import when they run."""
+"""What the commands import when they run; torch imports the last one when it first records a step."""
+ROOMS = ("bilinear", "cells", "models", "tasks")
+"""Packages of which the commands import every module."""
 
 
 def stamp() -> list[tuple[str, int, int]]:
@@ -47,7 +50,9 @@ def stamp() -> list[tuple[str, int, int]]:
 def serve(listener: socket.socket) -> None:
     """Answer until standard input ends or the code changes. In a fork this does not return."""
     before = stamp()
-    for name in IMPORTED:
+    rooms = [importlib.import_module(f"tensor_rnns.{room}") for room in ROOMS]
+    modules = [module.name for room in rooms for module in iter_modules(room.__path__, f"{room.__name__}.")]
+    for name in (*IMPORTED, *modules):
         importlib.import_module(name)
     # Parsed files are kept by their text. A faulty one is told by the command that reads it.
     with suppress(ValueError, OSError):
