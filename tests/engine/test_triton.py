@@ -4,8 +4,10 @@ import pytest
 import torch
 
 from tensor_rnns import cells
+from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import eager
 from tensor_rnns.engine import triton as engine
+from tensor_rnns.models.symbols import OneHot
 
 pytestmark = pytest.mark.triton
 BOUND = {torch.float32: 1e-5, torch.float64: 1e-12}
@@ -59,3 +61,182 @@ def test_the_other_forms(setting, results, name, form):
 @pytest.mark.parametrize("dtype", BOUND, ids=str)
 def test_every_operation(sink, setting, results, dtype):
     hold(results, setting(sink, **SIZES), dtype)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"name": "lstm"},
+        {"name": "gru"},
+        {"name": "gmr", "rank": 4},
+        {"name": "tgu_c", "rank": 3, "form": "tensor_train"},
+        {"name": "cp_delta", "form": "full", "normalise": "rows"},
+        {"name": "cp_plus", "rank": 4, "activation": "tanh"},
+    ],
+    ids=lambda block: "-".join(map(str, block.values())),
+)
+def test_in_float64(setting, results, block):
+    hold(results, setting({"hidden": 9} | block, replicas=2, batch=5, steps=3), torch.float64)
+
+
+def test_the_last_output_alone(block, setting, results):
+    hold(results, setting(block("tgu"), **SIZES), torch.float32, last_only=True)
+
+
+@pytest.mark.parametrize("batch", [16, 35])
+def test_every_cut_of_the_batch(block, setting, results, batch):
+    hold(results, setting(block("gmr_c"), replicas=2, batch=batch, steps=3), torch.float64)
+
+
+def test_many_rows_of_time_and_batch(block, setting, results):
+    """Gradients of parameters are sums over several pieces."""
+    s = setting(block("irnn", hidden=3), replicas=1, batch=67, steps=31)
+    s.params["U"] *= 0.3
+    hold(results, s, torch.float64)
+
+
+@pytest.mark.parametrize("name", ["lstm", "tgu_c"])
+def test_matrices_that_are_not_held_on_the_chip(block, setting, results, monkeypatch, name):
+    monkeypatch.setattr(engine, "MEMORY", 0)
+    hold(results, setting(block(name, hidden=37), replicas=1, batch=5, steps=2), torch.float64)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [{"name": "vanilla", "hidden": 259}, {"name": "tgu", "hidden": 17, "form": "full"}],
+    ids=["states", "contractions"],
+)
+def test_blocks_that_do_not_stay_in_registers(setting, results, block):
+    hold(results, setting(block, replicas=2, batch=5, steps=3), torch.float64)
+
+
+@pytest.mark.parametrize("hidden", [3, 259])
+def test_states_that_are_handed_on_added_up_or_never_read(delay, setting, results, hidden):
+    class Wide(type(delay)):
+        """The same with other sizes."""
+
+        inputs, states = 2, delay.states
+
+        def shapes(self):
+            return {"W": (2, hidden), "U": (hidden, hidden)}
+
+    Wide.hidden = hidden
+    s = setting(Wide(), replicas=2, batch=5, steps=3)
+    s.params["U"] *= 3 / hidden
+    hold(results, s, torch.float64)
+
+
+def test_wide_blocks_of_every_kind(wide, setting, results):
+    hold(results, setting(wide, replicas=1, batch=5, steps=2), torch.float64)
+
+
+@pytest.fixture
+def wide():
+    """A cell with blocks of 289 numbers that are joined, moved, added up and searched for the greatest."""
+    return Pairs()
+
+
+class Pairs(Cell):
+    """What it does with all pairs of entries of its state is done in parts, whose blocks are wide."""
+
+    name = "pairs"
+    states = ("h",)
+    inputs, hidden = 2, 17
+
+    def shapes(self):
+        return {"W": (2, 17), "V": (17, 17), "F": (17, 3)}
+
+    def step(self, p, x, state):
+        (h,) = state
+        pairs = h.unsqueeze(-1) * torch.tanh(h).unsqueeze(-2)
+        weights = torch.softmax(pairs + p["V"].unsqueeze(-3), -1)
+        rolled = torch.roll(torch.cat([weights.flatten(-2), x], -1), 2, -1)[..., :289].unflatten(-1, (17, 17))
+        thin = (rolled.mT @ p["F"].unsqueeze(-3)).sum(-1)
+        grown = torch.cat([(weights @ p["V"].unsqueeze(-3)).flatten(-2), torch.ones_like(x)], -1)
+        return (torch.tanh(x @ p["W"] + thin + grown[..., 1:18] + torch.flip(rolled, (-1,)).amax(-2)),)
+
+
+@pytest.mark.parametrize("stacked", [True, False])
+def test_one_hot_vectors(stacked):
+    """They are never built; their products are rows that torch looks up."""
+    cell = cells.build({"name": "tgu", "hidden": 9, "rank": 4}, 13)
+    draw = torch.Generator().manual_seed(3)
+    lead = (3,) if stacked else ()
+
+    def found(run):
+        draw.manual_seed(4)
+        indices = torch.randint(13, (4, *lead, 7), generator=draw)
+        shapes = {name: (*lead, *shape) for name, shape in cell.shapes().items()} | {"h": (*lead, 7, 9)}
+        values = {
+            name: torch.randn(shape, generator=draw, dtype=torch.float64).requires_grad_()
+            for name, shape in shapes.items()
+        }
+        outputs, final = run(
+            cell, {n: v for n, v in values.items() if n != "h"}, OneHot(indices, 13), (values["h"],)
+        )
+        (outputs.square().sum() + final[0].sin().sum()).backward()
+        return {"outputs": outputs.detach()} | {name: value.grad for name, value in values.items()}
+
+    agree(found(engine.run), found(eager.run), 1e-12)
+
+
+def test_every_state_after_each_step(delay, setting):
+    s = setting(delay, **SIZES)
+    leaves = {name: value.clone().requires_grad_() for name, value in s.params.items()}
+    found = {}
+    for who in (engine, eager):
+        states = who.trajectory(s.cell, leaves, s.inputs, s.state)
+        grads = torch.autograd.grad(sum(part.sin().sum() for part in states.values()), [*leaves.values()])
+        found[who] = states | dict(zip(leaves, grads, strict=True))
+    agree(found[engine], found[eager], 1e-12)
+
+
+def test_bits_do_not_depend_on_the_cohort(block, setting):
+    s = setting(block("gmr"), **SIZES)
+    whole = pieces(s)
+    for replica in range(3):
+        one = pieces(s, slice(replica, replica + 1))
+        for name, value in one.items():
+            assert torch.equal(value, whole[name][:, replica : replica + 1]), name
+
+
+def pieces(s, chosen=slice(None)):
+    """Outputs and gradients [.., S, ..] of some replicas, for a loss that weighs every replica alike."""
+    params = {name: value[chosen].float().requires_grad_() for name, value in s.params.items()}
+    inputs = s.inputs[:, chosen].float().requires_grad_()
+    state = tuple(part[chosen].float().requires_grad_() for part in s.state)
+    outputs, _ = engine.run(s.cell, params, inputs, state)
+    outputs.square().sum().backward()
+    leaves = {name: value.grad.unsqueeze(0) for name, value in params.items()}
+    return {"outputs": outputs.detach(), "inputs": inputs.grad, "h": state[0].grad.unsqueeze(0)} | leaves
+
+
+def test_a_replica_that_diverges_leaves_the_others_alone(block, setting):
+    s = setting(block("irnn"), **SIZES)
+    healthy = pieces(s)
+    s.params["U"][1] = torch.nan
+    sick = pieces(s)
+    assert sick["outputs"][:, 1].isnan().all()
+    for name, value in sick.items():
+        assert torch.equal(value[:, [0, 2]], healthy[name][:, [0, 2]]), name
+
+
+def test_only_what_is_wanted_gets_a_gradient(block, setting):
+    s = setting(block("vanilla"), **SIZES)
+    weight = s.params["U"].requires_grad_()
+    outputs, final = engine.run(s.cell, s.params, s.inputs, s.state)
+    (ours,) = torch.autograd.grad(outputs.square().sum(), weight, create_graph=True)
+    expected = eager.run(s.cell, s.params, s.inputs, s.state)[0].square().sum()
+    torch.testing.assert_close(ours, torch.autograd.grad(expected, weight)[0], rtol=1e-12, atol=1e-12)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        ours.sum().backward()
+    with torch.no_grad():
+        light, end = engine.run(s.cell, s.params, s.inputs, s.state)
+    assert torch.equal(light, outputs)
+    assert torch.equal(end[0], final[0])
+
+
+def test_wrong_sizes_are_refused(block, setting):
+    s = setting(block("tgu"), **SIZES)
+    with pytest.raises(ValueError, match=r"cell tgu: U \(2, 9, 9\) torch.float64 on cpu given"):
+        engine.run(s.cell, s.params | {"U": s.params["U"][:2]}, s.inputs, s.state)

@@ -118,7 +118,12 @@ class Blocks:
         value = self.whole(node)
         if node in self.zeros or padded(node.width) == node.width:
             return value
-        return f"tl.where({self.chip.columns(node.width)} < {node.width}, {value}, 0.0)"
+        zeroed = f"tl.where({self.chip.columns(node.width)} < {node.width}, {value}, 0.0)"
+        if node in self.rows:
+            return zeroed
+        self.say(f"{value} = {zeroed}")
+        self.zeros.add(node)
+        return value
 
     def hold(self, node: Node, name: str) -> None:
         """Let a variable hold a narrow node; write that into memory too, if it is needed there."""

@@ -92,13 +92,13 @@ class Body(Blocks):
         (left,) = product.inputs
         name = f"a{target.index}"
         if self.in_one(step):
-            operands = f"{self.clean(left)}, {self.chip.matrices[product.detail]}"
-            self.say(f"{name} = {dot(operands, self.whole(onto) if onto else None)}")
+            operands = self.clean(left), self.chip.matrices[product.detail]
+            self.say(f"{name} = {dot(*operands, self.whole(onto) if onto else None)}")
         elif self.in_registers(step):
             start = self.whole(onto) if onto else zeros(padded(target.width))
             self.see([left])
             self.say(f"{name} = {start}")
-            self.accumulate(name, product, "", "", self.chip.columns(target.width))
+            self.accumulate(name, product, "", self.chip.columns(target.width))
         else:
             self.piecewise(step)
             return
@@ -139,9 +139,11 @@ class Body(Blocks):
             if rows > depth:
                 loops.enter_context(self.within(f"for k in range(0, {rows}, {depth}):"))
                 k, down = f"k + {k}", f"(k + {down})"
-            part = self.load(left, f"({start}{k})", f"inside & ({k} < {rows})")
-            matrix = held or self.chip.matrix(product, down, columns)
-            self.say(f"{name} = {dot(f'{part}, {matrix}', name)}")
+            mask = self.chip.mask(rows) if k == self.chip.columns(rows) else f"inside & ({k} < {rows})"
+            self.say(f"x = {self.load(left, f'({start}{k})' if start else k, mask)}")
+            if not held:
+                self.say(f"w = {self.chip.matrix(product, down, columns)}")
+            self.say(f"{name} = {dot('x', held or 'w', name)}")
 
     # ---- what is gathered from memory ----
 
@@ -217,11 +219,10 @@ class Body(Blocks):
         with ExitStack() as loops:
             for k in sorted(added, key=lambda k: -max(strides[k] for strides in operands)):
                 loops.enter_context(self.within(f"for i{k} in range({sizes[k]}):"))
-            factors = [
-                self.load(part, strided((index[k], strides[k]) for k in axes), mask)
-                for part, strides in zip(node.inputs, operands, strict=True)
-            ]
-            self.say(f"{name} += {factors[0]} * {factors[1]}")
+            for factor, part, strides in zip(("x", "y"), node.inputs, operands, strict=True):
+                place = strided((index[k], strides[k]) for k in axes)
+                self.say(f"{factor} = {self.load(part, f'({place or 0})', mask)}")
+            self.say(f"{name} += x * y")
 
 
 def block(width: int) -> int:
@@ -234,10 +235,10 @@ def zeros(columns: int) -> str:
     return f"tl.full((TILE, {columns}), 0.0, REAL)"
 
 
-def dot(operands: str, onto: str | None) -> str:
+def dot(left: str, matrix: str, onto: str | None) -> str:
     """A product of matrices, added to a block."""
     more = f", {onto}" if onto else ""
-    return f"tl.dot({operands}{more}, input_precision=PRECISION, out_dtype=REAL)"
+    return f"tl.dot({left}, {matrix}{more}, input_precision=PRECISION, out_dtype=REAL)"
 
 
 def code(node: Node, values: Sequence[str]) -> str:

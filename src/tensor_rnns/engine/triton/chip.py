@@ -9,18 +9,23 @@ from tensor_rnns.engine.triton.places import MOST, Room, padded
 
 RESERVED = 48 * 1024
 """Bytes of shared memory that are left to the blocks of a step."""
+HELD = {"ieee": 2048, "tf32": 128 * 128}
+"""The most numbers of a matrix that is held on the chip, by the precision of products. Without tensor cores
+every thread unpacks its columns of all matrices that are held; larger ones do not fit into its registers."""
 
 
 class Chip:
     """The lines before the loop: ranges of columns, masks, rows and matrices of parameters.
 
-    A matrix is loaded once if it and those before it fit into `memory` bytes of shared memory, less RESERVED;
-    others are read again in every step. `tables` are the places of all picks.
+    A matrix is loaded once if it has at most `most` numbers and fits with those before it into `memory`
+    bytes of shared memory, less RESERVED; others are read again in every step. `tables` are the places of
+    all picks.
     """
 
-    def __init__(self, program: Program, memory: int, size: int, tables: Room) -> None:
+    def __init__(self, program: Program, memory: int, size: int, most: int, tables: Room) -> None:
         self.program = program
         self.room = (memory - RESERVED) // size
+        self.most = most
         self.tables = tables
         self.lines: list[str] = []
         self.known: dict = {}
@@ -75,7 +80,7 @@ class Chip:
             if isinstance(step, Product) and step.product.detail not in self.matrices:
                 rows, columns = self.shape(step.product)
                 size = padded(rows) * padded(columns)
-                if max(padded(rows), padded(columns)) <= MOST and size <= self.room:
+                if max(padded(rows), padded(columns)) <= MOST and size <= min(self.most, self.room):
                     self.room -= size
                     leaf, transposed = step.product.detail
                     name = f"matrix_{leaf}_turned" if transposed else f"matrix_{leaf}"

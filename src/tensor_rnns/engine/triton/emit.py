@@ -9,7 +9,7 @@ from tensor_rnns.engine.ir.graph import Node
 from tensor_rnns.engine.ir.plan import Loop, Product, Step, plan
 from tensor_rnns.engine.ir.trace import Program
 from tensor_rnns.engine.triton.body import Body, zeros
-from tensor_rnns.engine.triton.chip import Chip
+from tensor_rnns.engine.triton.chip import HELD, Chip
 from tensor_rnns.engine.triton.emitted import Emitted
 from tensor_rnns.engine.triton.frame import indent, kernel
 from tensor_rnns.engine.triton.layout import Layout
@@ -20,6 +20,8 @@ FOLDER = Path(__file__).parent
 IMPORTS = "import triton\nimport triton.language as tl\n"
 TILE = 16
 """Rows of the batch that a program has: the fewest that a product takes."""
+NAMES = """In the kernels a7 is node %7 in registers, c16 are columns 0 to 15, and in9 says which numbers of a block of 9
+columns are there. `now` is the row of a step in [steps, replicas, batch], `plane` how many rows there are."""
 FORWARD = "The states after every step, behind those before the first; with `keep` the tape of all steps."
 BACKWARD = "Gradients of the states before the first step, of inputs, and what `sums_of_products` needs."
 
@@ -33,13 +35,16 @@ def emit(program: Program, dtype: torch.dtype, precision: str, memory: int) -> E
     layout = Layout(program)
 
     def chip() -> Chip:
-        return Chip(program, memory, dtype.itemsize, layout.tables)
+        return Chip(program, memory, dtype.itemsize, HELD[precision], layout.tables)
 
     scratch, scratch_back = Room(), Room()
     over_time, back = forward(layout, chip(), scratch), backward(layout, chip(), scratch_back)
     functions, sums = ((FOLDER / name).read_text().split(IMPORTS)[1] for name in ("functions.py", "sums.py"))
     code = [
-        *(f"# {line}".rstrip() for line in f"{layout.printed}\n\nand back:\n{layout.back}".splitlines()),
+        *(
+            f"# {line}".rstrip()
+            for line in f"{layout.printed}\n\nand back:\n{layout.back}\n\n{NAMES}".splitlines()
+        ),
         "",
         IMPORTS,
         f"REAL = tl.constexpr({REALS[dtype]})",
@@ -77,16 +82,17 @@ def forward(layout: Layout, chip: Chip, scratch: Room) -> list[str]:
     body = Body(chip, layout.places("record"), {node: f"state_{node.detail}" for node in states}, scratch)
     body.keep(steps, stored)
     body.write(steps)
+    carried = [body.clean(program.outputs[i]) for i in narrow]
     loop = [
         "now = (t * replicas + replica) * batch + rows",
         "after = now + replicas * batch",
         *(["record = (t * keep * replicas + replica) * batch + rows"] if layout.saved else []),
         *body.lines,
-        *(f"state_{i} = {body.clean(program.outputs[i])}" for i in narrow),
+        *(f"state_{i} = {value}" for i, value in zip(narrow, carried, strict=True)),
         *body.rest(),
     ]
     lines = [
-        "start = replica * batch + rows",
+        *(["start = replica * batch + rows"] if narrow else []),
         *(f"state_{i} = {first(chip, f'states_{i}', program.states[i])}" for i in narrow),
         "for t in range(steps):",
         *indent(loop),
@@ -134,7 +140,7 @@ def backward(layout: Layout, chip: Chip, scratch: Room) -> list[str]:
     loop = [
         "t = steps - 1 - back",
         "now = (t * replicas + replica) * batch + rows",
-        "after = now + replicas * batch",
+        *(["after = now + replicas * batch"] if any(" after " in line for line in body.lines) else []),
         *(["turn = back % 2"] if layout.wide else []),
         *body.lines,
         *(f"gradient_{i} = earlier_{i}" for i in layout.narrow),

@@ -7,7 +7,7 @@ from tensor_rnns.engine.triton.places import Room
 
 START = (
     "replica, tile = tl.program_id(0).to(tl.int64), tl.program_id(1)",
-    "replicas, tiles = tl.num_programs(0), tl.num_programs(1)",
+    "replicas = tl.num_programs(0)",
     "lane = tl.arange(0, TILE)[:, None]",
     "rows = tile * TILE + lane",
     "inside = rows < batch",
@@ -36,7 +36,7 @@ def kernel(
         steps = "(1 + (steps - 1) * keep)" if last == "keep" else "steps"
         start.append(f"plane = replicas.to(tl.int64) * batch * {steps}")
     if scratch.width:
-        start.append(f"scratch += (replica * tiles + tile) * TILE * {scratch.width}")
+        start.append(f"scratch += (replica * tl.num_programs(1) + tile) * TILE * {scratch.width}")
     for leaf in leaves:
         rows, columns = chip.program.leaves[leaf]
         start.append(f"leaf_{leaf} += replica * {rows * columns}")

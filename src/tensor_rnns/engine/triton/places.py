@@ -56,9 +56,10 @@ def plus(columns: str, number: int) -> str:
 def spread_columns(columns: str, layout: tuple[int, int, int]) -> str:
     """The columns of [outer, inner] that [outer, count, inner] reads."""
     outer, count, inner = layout
-    parts = [f"{columns} // {count * inner} * {inner}"] if outer > 1 else []
-    parts += [f"{columns} % {inner}"] if inner > 1 else []
-    return f"({' + '.join(parts) or f'{columns} * 0'})"
+    if inner == 1:
+        return f"({columns} // {count})" if outer > 1 else f"({columns} * 0)"
+    start = f"{columns} // {count * inner} * {inner} + " if outer > 1 else ""
+    return f"({start}{columns} % {inner})"
 
 
 def seen_through(node: Node, columns: str) -> tuple[Node, str]:
@@ -80,5 +81,4 @@ def axis(columns: str, unit: int, size: int, width: int) -> str:
 
 def strided(terms: Iterable[tuple[str, int]]) -> str:
     """The sum of indices times their strides."""
-    found = [f"{index} * {stride}" if stride > 1 else index for index, stride in terms if stride]
-    return f"({' + '.join(found)})" if found else "0"
+    return " + ".join(f"{index} * {stride}" if stride > 1 else index for index, stride in terms if stride)
