@@ -221,8 +221,13 @@ class Body(Blocks):
                 loops.enter_context(self.within(f"for i{k} in range({sizes[k]}):"))
             for factor, part, strides in zip(("x", "y"), node.inputs, operands, strict=True):
                 place = strided((index[k], strides[k]) for k in axes)
-                self.say(f"{factor} = {self.load(part, f'({place or 0})', mask)}")
+                self.say(f"{factor} = {self.load(part, bracketed(place or '0'), mask)}")
             self.say(f"{name} += x * y")
+
+
+def bracketed(columns: str) -> str:
+    """Columns that may be part of a longer formula."""
+    return f"({columns})" if " " in columns else columns
 
 
 def block(width: int) -> int:
