@@ -140,10 +140,11 @@ class Body(Blocks):
                 loops.enter_context(self.within(f"for k in range(0, {rows}, {depth}):"))
                 k, down = f"k + {k}", f"(k + {down})"
             mask = self.chip.mask(rows) if k == self.chip.columns(rows) else f"inside & ({k} < {rows})"
-            self.say(f"x = {self.load(left, f'({start}{k})' if start else k, mask)}")
+            part, matrix = f"x{product.index}", held or f"w{product.index}"
+            self.say(f"{part} = {self.load(left, f'({start}{k})' if start else k, mask)}")
             if not held:
-                self.say(f"w = {self.chip.matrix(product, down, columns)}")
-            self.say(f"{name} = {dot('x', held or 'w', name)}")
+                self.say(f"{matrix} = {self.chip.matrix(product, down, columns)}")
+            self.say(f"{name} = {dot(part, matrix, name)}")
 
     # ---- what is gathered from memory ----
 
@@ -204,10 +205,11 @@ class Body(Blocks):
 
     def greatest(self, node: Node, name: str, columns: str, mask: str) -> None:
         """The greatest over the middle axis; NaN if one is."""
+        x = f"x{node.index}"
         self.say(f"{name} = {zeros(block(node.width))}")
         with self.within(f"for c in range({node.detail[1]}):"):
-            self.say(f"x = {self.load(node.inputs[0], self.spaced(node, columns), mask)}")
-            self.say(f"{name} = tl.where((c == 0) | (x > {name}) | (x != x), x, {name})")
+            self.say(f"{x} = {self.load(node.inputs[0], self.spaced(node, columns), mask)}")
+            self.say(f"{name} = tl.where((c == 0) | ({x} > {name}) | ({x} != {x}), {x}, {name})")
 
     def contract(self, node: Node, name: str, columns: str, mask: str) -> None:
         """Sums of products of two blocks over the axes that the result does not have."""
@@ -219,10 +221,12 @@ class Body(Blocks):
         with ExitStack() as loops:
             for k in sorted(added, key=lambda k: -max(strides[k] for strides in operands)):
                 loops.enter_context(self.within(f"for i{k} in range({sizes[k]}):"))
-            for factor, part, strides in zip(("x", "y"), node.inputs, operands, strict=True):
+            for factor, part, strides in zip(
+                (f"x{node.index}", f"y{node.index}"), node.inputs, operands, strict=True
+            ):
                 place = strided((index[k], strides[k]) for k in axes)
                 self.say(f"{factor} = {self.load(part, bracketed(place or '0'), mask)}")
-            self.say(f"{name} += x * y")
+            self.say(f"{name} += x{node.index} * y{node.index}")
 
 
 def bracketed(columns: str) -> str:

@@ -20,8 +20,8 @@ FOLDER = Path(__file__).parent
 IMPORTS = "import triton\nimport triton.language as tl\n"
 TILE = 16
 """Rows of the batch that a program has: the fewest that a product takes."""
-NAMES = """In the kernels a7 is node %7 in registers, c16 are columns 0 to 15, in9 says which numbers of a block
-of 9 columns are there, now is the row of a step in [steps, replicas, batch], plane how many rows there are."""
+NAMES = """In the kernels a7 is node %7 in registers, c16 are columns 0 to 15, in9 says which numbers of a
+block of 9 columns are there, now is the row of a step in [steps, replicas, batch], plane their number."""
 FORWARD = "The states after every step, behind those before the first; with `keep` the tape of all steps."
 BACKWARD = "Gradients of the states before the first step, of inputs, and what `sums_of_products` needs."
 

@@ -23,6 +23,8 @@ BLOCK, DEPTH = 64, 32
 """The sides of what a program of `sums_of_products` makes, and the rows that it takes at a time."""
 COUNT = 1024
 """Numbers that a program of `add_up` makes."""
+OPTIONS = {"num_stages": 1, "enable_fp_fusion": True}
+"""Of the compiler. Nothing is loaded a turn of a loop ahead: a step may read what the last one wrote."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +50,18 @@ class Kernel:
         found = Scan.apply(self, tuple(every), keep, *tensors)
         return found[: sum(every)], found[sum(every) :]
 
+    @property
+    def warps(self) -> int:
+        """Groups of 32 threads of a program."""
+        widest = max(map(padded, (*self.emitted.inputs, *self.emitted.states)))
+        return 4 if widest <= BLOCK else 8
+
     def launch(self, name: str, grid: tuple[int, ...], like: Tensor, **given: Any) -> None:
         """Run a kernel on a grid, with those of the arguments that it takes."""
         kernel = getattr(self.module, name)
-        widest = max(map(padded, (*self.emitted.inputs, *self.emitted.states)))
-        options = {"num_warps": 4 if widest <= BLOCK else 8, "num_stages": 1, "enable_fp_fusion": True}
+        taken = {key: value for key, value in given.items() if key in kernel.arg_names}
         with around(like):
-            kernel[grid](**{key: value for key, value in given.items() if key in kernel.arg_names}, **options)
+            kernel[grid](**taken, **OPTIONS, num_warps=self.warps)
 
     def grid(self, first: Tensor) -> tuple[int, int]:
         """A program for each replica and tile of its batch."""
