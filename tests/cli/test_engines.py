@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -84,6 +85,17 @@ def test_a_scale_and_a_device(said, monkeypatch):
     reason = lambda block: f"no {block['name']}" if block["name"] in refused else None  # noqa: E731
     monkeypatch.setattr(choice.triton, "obstacle", reason)
     assert said("engines", "--device", "cuda") == (0, CUDA)
+
+
+@pytest.mark.parametrize(("device", "expected"), [("cpu", "compiled"), ("cuda", "triton")])
+def test_no_cell_of_an_experiment_is_passed_over(monkeypatch, device, expected):
+    """The experiments of the project at the scale of the paper, on a machine with the package triton."""
+    monkeypatch.chdir(Path(__file__).parents[2])
+    monkeypatch.setattr(choice.triton.build, "is_installed", lambda: True)
+    found = CliRunner().invoke(main, ["engines", "--scale", "paper", "--device", device])
+    lines = found.output.splitlines()
+    assert len(lines) > 150
+    assert lines[-1] == f"cells at scale paper on {device}: {len(lines) - 2} {expected}"
 
 
 def test_without_a_compiler(said, monkeypatch):
