@@ -53,8 +53,11 @@ def by_hand() -> str:
 def start_warm() -> None:
     """Start the process that the commands of the jobs run in.
 
-    It sees its standard input end when this process does, also after that has become Snakemake.
+    It sees its standard input end when this process does, also after that has become Snakemake. Only on
+    Linux: libraries of other systems may not outlive a fork.
     """
+    if sys.platform != "linux":
+        return
     for left in OWN.glob("warm-*"):
         left.unlink()
     # Relative to this folder, as jobs run here: the path of a socket may have 107 characters.
