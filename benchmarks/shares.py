@@ -1,8 +1,8 @@
 """Where the time of an update goes: the trainer's own loop on the project's tasks, with a clock beside it.
 
 The clock is read between the pieces, which add up to the whole; on a GPU it waits for the device first.
-"parameters" are what torch does before and after the scans with the flat parameters: views, rows of an
-embedding, and their gradients. "rest" is the loop around.
+"parameters" are what is done before and after the scans with the flat parameters: addresses or views, rows of
+an embedding, and their gradients. "rest" is the loop around.
 """
 
 import io
@@ -11,6 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -23,6 +24,8 @@ from benchmarks.tables import section, table
 from benchmarks.timing import LEAST_SECONDS, failure, synchronise, watched
 from benchmarks.variants import able, ours
 from benchmarks.workloads import CELLS, TASKS, WORKLOADS, Workload
+from tensor_rnns.engine.compiled.direct import Direct
+from tensor_rnns.engine.compiled.kernel import Kernel
 from tensor_rnns.tasks import Batch
 from tensor_rnns.training import cohort
 from tensor_rnns.training.learner import Learner
@@ -49,6 +52,27 @@ class Clock:
 
 
 @dataclass(frozen=True)
+class ClockedKernel:
+    """A kernel that reads a clock before and after its scans."""
+
+    kernel: Kernel
+    clock: Clock
+
+    def forward(self, *arguments: Any) -> Any:
+        """What came before was made of the parameters."""
+        self.clock.read("parameters")
+        found = self.kernel.forward(*arguments)
+        self.clock.read("scan forward")
+        return found
+
+    def backward(self, *arguments: Any) -> None:
+        """What came before was the head."""
+        self.clock.read("head")
+        self.kernel.backward(*arguments)
+        self.clock.read("scan back")
+
+
+@dataclass(frozen=True)
 class Clocked(Learner):
     """A learner that reads a clock between the pieces of an update."""
 
@@ -66,6 +90,15 @@ class Clocked(Learner):
         found = super().gradient(*arguments, **more)
         self.clock.read("parameters")
         return found
+
+    @cached_property
+    def direct(self) -> Direct | None:
+        """The way without autograd, with the clock around its scans."""
+        found = Learner.direct.func(self)
+        if found is None:
+            return None
+        kernel = ClockedKernel(found.ready.kernel, self.clock)
+        return replace(found, ready=replace(found.ready, kernel=kernel))
 
     def constrain(self, flat: Tensor) -> None:
         """What came before was the optimiser."""

@@ -48,13 +48,17 @@ class Affine:
 
         ValueError for targets of another shape or dtype, or classes outside the outputs.
         """
+        self.fit(kind, targets)
+        parts = (self.steps, self.weight, self.bias)
+        keep = torch.is_grad_enabled() and any(part is not None and part.requires_grad for part in parts)
+        return heads.Loss.apply(kind, 1 / over, keep, *parts, targets)
+
+    def fit(self, kind: int, targets: Tensor) -> None:
+        """ValueError unless `targets` are such that the loss can be made."""
         if kind == heads.CLASSES:
             within(targets, self.shape)
         else:
             agree("targets", targets, self.shape, self.weight)
-        parts = (self.steps, self.weight, self.bias)
-        keep = torch.is_grad_enabled() and any(part is not None and part.requires_grad for part in parts)
-        return heads.Loss.apply(kind, 1 / over, keep, *parts, targets)
 
 
 def agree(name: str, tensor: Tensor, shape: tuple[int, ...], like: Tensor) -> None:

@@ -5,11 +5,13 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from tensor_rnns.bilinear.initialisers import Scheme, draw, parse
 from tensor_rnns.cells.named import check_fields
 from tensor_rnns.engine.affine import Affine
+from tensor_rnns.engine.compiled.direct import Direct, Views
 
 
 class Model:
@@ -64,6 +66,13 @@ class Model:
 
     def penalty(self, params: Mapping[str, Tensor]) -> Tensor | None:
         """What the training objective adds to the loss of each replica, [S]; here nothing."""
+        return None
+
+    def direct(self, views: Views, width: int, dtype: torch.dtype) -> Direct | None:
+        """The loss and the gradient without autograd on the CPU, where the model has that way; here none.
+
+        `views` gives `params` as views of flat ones [S, width].
+        """
         return None
 
     def constrain(self, params: dict[str, Tensor]) -> None:

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from tensor_rnns import engine
 from tensor_rnns.engine import Engine
+from tensor_rnns.engine.compiled.direct import Direct
 from tensor_rnns.experiments import Replica
 from tensor_rnns.experiments.seeds import rng
 from tensor_rnns.models import Model
@@ -144,6 +145,13 @@ class Learner:
         () for zero; it is a constant, and so is what is returned: () unless the task carries its state. A
         replica's rows depend on that replica alone.
         """
+        if self.direct and not masks:
+            found = self.direct.gradient(
+                flat, batch.inputs, carried, lambda outputs: self.task.loss(outputs, batch.targets)
+            )
+            if found is not None:
+                loss, gradient, final = found
+                return loss, gradient, final if self.task.carries_state else ()
         flat = flat.detach().requires_grad_()
         views = self.layout.views(flat)
         outputs, final = self.forward(views, batch.inputs, carried or None, masks)
@@ -153,6 +161,12 @@ class Learner:
         (gradient,) = torch.autograd.grad(objective.sum(), flat)
         kept = tuple(part.detach() for part in final) if self.task.carries_state else ()
         return loss.detach(), gradient, kept
+
+    @cached_property
+    def direct(self) -> Direct | None:
+        """The way to loss and gradient without autograd, where model and task have one."""
+        able = self.task.lazy and self.device.type == "cpu" and type(self.model).penalty is Model.penalty
+        return self.model.direct(self.layout.views, self.layout.width, self.dtype) if able else None
 
     def starts_anew(self, update: int) -> bool:
         """Whether the batch of `update` starts from a zero state: the first of an epoch, or any where

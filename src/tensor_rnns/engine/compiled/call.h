@@ -19,8 +19,9 @@ struct Call {
   const real* const* output_gradients;  // as outputs, each may be null
   const real* const* final_gradients;   // as final, each may be null
   real* const* input_gradients;        // as inputs without gaps; each may be null, or all
-  real* const* initial_gradients;      // as initial
-  real* const* leaf_gradients;         // [S, rows, columns]
+  real* const* initial_gradients;      // as initial, or null
+  real* const* leaf_gradients;
+  const long* gradient_strides;        // of each leaf gradient: replica, row, column
 };
 
 // Rows of a batch are cut by their number alone: wide blocks, then narrow ones for the rest.

@@ -87,7 +87,7 @@ template <class Block> static void backward(const Call& call, const Unit& unit) 
     const real* const before = states + begin * STATES * W;
     add_leaves<Block>(end - begin, tape + begin * RECORD * W, before, before + STATES * W, kept, sums);
   }
-  for (int i = 0; i < COUNT; ++i)
+  for (int i = 0; call.initial_gradients && i < COUNT; ++i)
     scatter<Block>(call.initial_gradients[i] + row * WIDTH[i], WIDTH[i], g + PLACE[i] * W, WIDTH[i], unit.rows);
 }
 
@@ -136,8 +136,9 @@ extern "C" void run_backward(const Call* given) {
     for (long block = 1; block < blocks; ++block)
       for (long i = 0; i < SUMS; ++i) sums[i] += sums[block * SUMS + i];
     for (int leaf = 0; leaf < LEAVES; ++leaf) {
-      const long size = OFFSETS[leaf + 1] - OFFSETS[leaf];
-      std::memcpy(call.leaf_gradients[leaf] + replica * size, sums + OFFSETS[leaf], size * sizeof(real));
+      const long* stride = call.gradient_strides + 3 * leaf;
+      unpack(call.leaf_gradients[leaf] + replica * stride[0], sums + OFFSETS[leaf], ROWS[leaf],
+             (OFFSETS[leaf + 1] - OFFSETS[leaf]) / ROWS[leaf], stride[1], stride[2]);
     }
   });
 }

@@ -87,7 +87,7 @@ def source(program: Program, dtype: torch.dtype) -> str:
         constant("int", INPUTS=len(program.inputs), COUNT=len(program.states), LEAVES=len(program.leaves)),
         constant("int", INPUT_WIDTH=list(program.inputs), INPUT_PLACE=inputs, ENTERING=sum(program.inputs)),
         constant("int", WIDTH=list(program.states), PLACE=list(states.offsets.values())),
-        constant("long", OFFSETS=[*leaves, sums.width]),
+        constant("long", OFFSETS=[*leaves, sums.width], ROWS=[rows for rows, _ in program.leaves]),
         forward_code(program, places, keep),
         backward_code(program, backward, places, states, sums),
         (FOLDER / "driver.h").read_text(),

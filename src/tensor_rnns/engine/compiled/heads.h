@@ -20,8 +20,9 @@ struct Head {
   real* y;                 // FORWARD: [T, S, B, outputs]
   real* loss;              // [S]
   real* x_gradient;        // [T, S, B, inputs], or null
-  real* weight_gradient;   // [S, inputs, outputs]
-  real* bias_gradient;     // [S, outputs]
+  real* weight_gradient;   // [S, inputs, outputs], replicas some way apart
+  real* bias_gradient;     // [S, outputs], too
+  long weight_apart, bias_apart;
   real* arena;             // room of each thread
   real* partial;           // of each item: gradients of W and b
   double* losses;          // of each item
@@ -273,8 +274,8 @@ extern "C" void head_run(const Head* given) {
     const long s = item / (head.inputs + 1), k = item % (head.inputs + 1);
     const bool bias = k == head.inputs;
     if (bias && !head.bias_gradient) return;
-    real* const matrix = head.weight_gradient + (s * head.inputs + k) * head.outputs;
-    real* const out = bias ? head.bias_gradient + s * head.outputs : matrix;
+    real* const matrix = head.weight_gradient + s * head.weight_apart + k * head.outputs;
+    real* const out = bias ? head.bias_gradient + s * head.bias_apart : matrix;
     const real* from = head.partial + s * shape.groups * shape.partial() + (bias ? shape.deep : k) * shape.wide;
     std::memcpy(out, from, head.outputs * sizeof(real));
     for (long i = 1; i < shape.groups; ++i)

@@ -28,6 +28,7 @@ class Head(ctypes.Structure):
         ("bias", Pointer), ("bias_replica", Long), ("bias_column", Long),
         ("targets", Pointer), ("classes", Pointer), ("scale", ctypes.c_double),
         *((name, Pointer) for name in ("y", "loss", "x_gradient", "weight_gradient", "bias_gradient")),
+        ("weight_apart", Long), ("bias_apart", Long),
         *((name, Pointer) for name in ("arena", "partial", "losses")),
     ]  # fmt: skip
 
@@ -49,6 +50,9 @@ def call(
         setattr(head, name, None if tensor is None else tensor.data_ptr())
     if bias is not None:
         head.bias_replica, head.bias_column = bias.stride(0), bias.stride(-1)
+    for name in ("weight", "bias"):
+        if (found := more.get(f"{name}_gradient")) is not None:
+            setattr(head, f"{name}_apart", found.stride(0))
     sizes = (Long * 3)()
     library.head_sizes(ctypes.byref(head), sizes)
     leases = [

@@ -11,10 +11,12 @@ from torch.autograd.function import once_differentiable
 from tensor_rnns.engine.compiled.buffers import POOL, Lease
 from tensor_rnns.engine.compiled.calls import Long, Pointer, dense, fill, pointers, strides
 
+Arrays = dict[str, ctypes.Array]
 SIZES = ("tape", "states", "packed", "arena", "sums")
 POINTERS = (
     "inputs", "input_strides", "leaves", "strides", "initial", *SIZES, "outputs", "final",
     "output_gradients", "final_gradients", "input_gradients", "initial_gradients", "leaf_gradients",
+    "gradient_strides",
 )  # fmt: skip
 
 
@@ -62,6 +64,35 @@ class Kernel:
             setattr(call, name, lease.tensor.data_ptr())
         return leases
 
+    def forward(
+        self, steps: int, read: Arrays, states: Sequence[Tensor], every: Sequence[bool], keep: bool
+    ) -> tuple[list[Tensor | None], list[Tensor], list[Lease]]:
+        """The states of every step, None where `every` does not want them, those after the last step, and the
+        memory that `backward` reads.
+
+        `read` has inputs and leaves as `described` gives them; states are [S, B, width] without gaps.
+        """
+        outputs = [
+            part.new_empty(steps, *part.shape) if wanted else None
+            for part, wanted in zip(states, every, strict=True)
+        ]
+        final = [torch.empty_like(part) for part in states]
+        call = Call(steps, *states[0].shape[:2], torch.get_num_threads(), int(keep))
+        *kept, _packed, _arena = self.lease(call, states[0].dtype, "tape", "states", "packed", "arena")
+        ends = {"initial": pointers(states), "outputs": pointers(outputs), "final": pointers(final)}
+        fill(call, **read, **ends)
+        self.library.run_forward(ctypes.byref(call))
+        return outputs, final, kept
+
+    def backward(self, shape: Sequence[int], dtype: torch.dtype, read: Arrays, kept: Sequence[Lease]) -> None:
+        """Run back over T steps, S replicas and B rows, the `shape`; `read` has the arrays of `forward` and
+        those of all gradients."""
+        call = Call(*shape, torch.get_num_threads(), 1)
+        call.tape, call.states = (lease.tensor.data_ptr() for lease in kept)
+        _passing = self.lease(call, dtype, "packed", "arena", "sums")
+        fill(call, **read)
+        self.library.run_backward(ctypes.byref(call))
+
 
 class Scan(torch.autograd.Function):
     """The forward and the backward scan of a kernel; its gradient has none of its own."""
@@ -72,24 +103,12 @@ class Scan(torch.autograd.Function):
         inputs = [dense(part) for part in tensors[: kernel.inputs]]
         states = [part.contiguous() for part in tensors[kernel.inputs : kernel.inputs + kernel.states]]
         leaves = tensors[kernel.inputs + kernel.states :]
-        first = inputs[0]
-        outputs = [
-            part.new_empty(len(first), *part.shape) if wanted else None
-            for part, wanted in zip(states, every, strict=True)
-        ]
-        final = [torch.empty_like(part) for part in states]
-        call = Call(*first.shape[:3], torch.get_num_threads(), int(keep))
-        tape, kept, *rest = kernel.lease(call, first.dtype, "tape", "states", "packed", "arena")
-        arrays = {"initial": pointers(states), "outputs": pointers(outputs), "final": pointers(final)}
-        held = arrays | described(inputs, leaves)
-        fill(call, **held)
-        kernel.library.run_forward(ctypes.byref(call))
+        outputs, final, kept = kernel.forward(len(inputs[0]), described(inputs, leaves), states, every, keep)
         if keep:
-            ctx.kernel, ctx.leases, ctx.every = kernel, (tape, kept), every
+            ctx.kernel, ctx.kept, ctx.every = kernel, kept, every
             ctx.save_for_backward(*inputs, *leaves)
             ctx.shapes = [tuple(tensor.shape) for tensor in tensors]
             ctx.set_materialize_grads(False)
-        del held, rest
         return *(part for part in outputs if part is not None), *final
 
     @staticmethod
@@ -107,24 +126,21 @@ class Scan(torch.autograd.Function):
         made = [
             first.new_empty(shape) if need else None for shape, need in zip(ctx.shapes, needed, strict=True)
         ]
-        call = Call(*first.shape[:3], torch.get_num_threads(), 1)
-        call.tape, call.states = (lease.tensor.data_ptr() for lease in ctx.leases)
-        leases = kernel.lease(call, first.dtype, "packed", "arena", "sums")
-        held = described(inputs, leaves) | {
+        of_leaves = made[kernel.inputs + kernel.states :]
+        read = described(inputs, leaves) | {
             "output_gradients": pointers(by_step),
             "final_gradients": pointers(given[sum(ctx.every) :]),
             "initial_gradients": pointers(made[kernel.inputs : kernel.inputs + kernel.states]),
-            "leaf_gradients": pointers(made[kernel.inputs + kernel.states :]),
+            "leaf_gradients": pointers(of_leaves),
+            "gradient_strides": strides(of_leaves, 3),
         }
         if any(wanted[: kernel.inputs]):
-            held["input_gradients"] = pointers(made[: kernel.inputs])
-        fill(call, **held)
-        kernel.library.run_backward(ctypes.byref(call))
-        del held, leases
+            read["input_gradients"] = pointers(made[: kernel.inputs])
+        kernel.backward(first.shape[:3], first.dtype, read, ctx.kept)
         return None, None, None, *(g if want else None for g, want in zip(made, wanted, strict=True))
 
 
-def described(inputs: Sequence[Tensor], leaves: Sequence[Tensor]) -> dict[str, ctypes.Array]:
+def described(inputs: Sequence[Tensor], leaves: Sequence[Tensor]) -> Arrays:
     """The addresses and strides that both directions read."""
     return {
         "inputs": pointers(inputs),

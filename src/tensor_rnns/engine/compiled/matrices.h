@@ -117,3 +117,9 @@ static void pack(real* out, const real* in, int K, int N, long row, long column)
     for (int n = 0; n < N; ++n) out[k * N + n] = in[k * row + n * column];
 }
 
+// A matrix [K][N] without strides into one with them.
+static void unpack(real* out, const real* in, long K, long N, long row, long column) {
+  for (long k = 0; k < K; ++k)
+    for (long n = 0; n < N; ++n) out[k * row + n * column] = in[k * N + n];
+}
+

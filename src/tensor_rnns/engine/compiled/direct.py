@@ -1,0 +1,140 @@
+"""The loss and the gradient of one recurrent layer with its read-out, straight from flat parameters to a flat
+gradient: three calls of C++ without torch's autograd between them, to the same bits.
+
+Small updates spend most of their time between these calls.
+"""
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from tensor_rnns.engine.affine import Affine
+from tensor_rnns.engine.compiled import heads
+from tensor_rnns.engine.compiled.calls import Long, Pointer, dense, pointers, strides
+from tensor_rnns.engine.generated import Ready
+
+Views = Callable[[Tensor], Mapping[str, Tensor]]
+
+
+@dataclass(frozen=True)
+class Recorded(Affine):
+    """A linear map whose losses are made together with their gradients, those of x, W and b."""
+
+    gradients: tuple[Tensor, ...] = ()
+    made: list[Tensor] = field(default_factory=list)
+
+    def loss(self, kind: int, targets: Tensor, over: float) -> Tensor:
+        """As `Affine.loss`."""
+        self.fit(kind, targets)
+        loss = self.x.new_empty(self.steps.shape[1])
+        name = "classes" if kind == heads.CLASSES else "targets"
+        given = {name: targets.contiguous(), "loss": loss}
+        given |= dict(zip(heads.NAMES, self.gradients, strict=True))
+        heads.call(kind, self.steps, self.weight, self.bias, True, 1 / over, **given)
+        self.made.append(loss)
+        return loss
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a matrix lies in the flat row of a replica, in numbers: its first, and from row to row and column
+    to column."""
+
+    start: int
+    shape: tuple[int, int]
+    steps: tuple[int, int]
+
+    def of(self, flat: Tensor) -> Tensor:
+        """The matrix of each replica of `flat` [S, P], [S, rows, columns]."""
+        return flat.as_strided(
+            (len(flat), *self.shape), (flat.stride(0), *self.steps), flat.storage_offset() + self.start
+        )
+
+
+@dataclass(frozen=True)
+class Direct:
+    """A kernel, the places of its leaves, of W and of b in flat parameters, and whether the read-out sees the
+    last step alone."""
+
+    ready: Ready
+    leaves: tuple[Place, ...]
+    weight: Place
+    bias: Place
+    last_only: bool
+
+    def gradient(
+        self, flat: Tensor, inputs: Tensor, state: Sequence[Tensor], loss_of: Callable[[Affine], Tensor]
+    ) -> tuple[Tensor, Tensor, tuple[Tensor, ...]] | None:
+        """The loss [S] that `loss_of` makes of outputs, its gradient like `flat` [S, P], and the states after
+        the last step.
+
+        `inputs` are [T, S, B, I]; `state` is () for that at the start. None where what `loss_of` returns is
+        not simply a loss of `engine.losses`.
+        """
+        flat, inputs = flat.detach().contiguous(), dense(inputs)
+        state = state or self.ready.cell.initial_state(*inputs.shape[1:3], dtype=flat.dtype)
+        others = [None] * (len(state) - 1)
+        read = {
+            "inputs": pointers([inputs]),
+            "input_strides": strides([inputs], 3),
+            "leaves": self.addresses(flat),
+            "strides": self.strides(flat.shape[1]),
+        }
+        found, final, kept = self.ready.kernel.forward(
+            len(inputs), read, [part.contiguous() for part in state], [not self.last_only, *others], True
+        )
+        hidden = final[0] if self.last_only else found[0]
+        gradient, dh = torch.empty_like(flat), torch.empty_like(hidden)
+        gradients = (dh, self.weight.of(gradient), self.bias.of(gradient))
+        outputs = Recorded(hidden, self.weight.of(flat), self.bias.of(flat), gradients)
+        loss = loss_of(outputs)
+        if len(outputs.made) != 1 or loss is not outputs.made[0]:
+            return None
+        read |= {
+            "output_gradients": pointers([None if self.last_only else dh, *others]),
+            "final_gradients": pointers([dh if self.last_only else None, *others]),
+            "leaf_gradients": self.addresses(gradient),
+            "gradient_strides": read["strides"],
+        }
+        self.ready.kernel.backward(inputs.shape[:3], flat.dtype, read, kept)
+        return loss, gradient, tuple(final)
+
+    def addresses(self, flat: Tensor) -> ctypes.Array:
+        """Of the leaves in `flat`."""
+        start, size = flat.data_ptr(), flat.element_size()
+        return (Pointer * len(self.leaves))(*(start + size * place.start for place in self.leaves))
+
+    def strides(self, width: int) -> ctypes.Array:
+        """Of each leaf: replica, row, column."""
+        steps = [step for place in self.leaves for step in (width, *place.steps)]
+        return (Long * len(steps))(*steps)
+
+
+def direct(
+    ready: Ready, last_only: bool, views: Views, width: int, weight: str, bias: str, prefix: str
+) -> Direct | None:
+    """The way without autograd; None where a leaf is more than parameters read where they lie, or where a
+    parameter is read twice or never.
+
+    `views` gives the parameters by name as views of flat ones [S, width]; those of the cell begin with
+    `prefix`, W and b of the read-out are `weight` and `bias`.
+    """
+    if ready.tables or not ready.hoisted.exact:
+        return None
+    flat = torch.zeros(1, width)
+    params = views(flat)
+    own = {name.removeprefix(prefix): value for name, value in params.items() if name.startswith(prefix)}
+    matrices = [*ready.hoisted.evaluate(own, 1), params[weight], params[bias]]
+    start, end = flat.data_ptr(), flat.data_ptr() + flat.nbytes
+    if not all(start <= matrix.data_ptr() < end for matrix in matrices):
+        return None
+    places = [
+        Place(matrix.storage_offset(), tuple(matrix.shape[1:]), tuple(matrix.stride()[1:]))
+        for matrix in matrices
+    ]
+    for place in places:
+        place.of(flat).add_(1)
+    return Direct(ready, tuple(places[:-2]), *places[-2:], last_only) if bool((flat == 1).all()) else None

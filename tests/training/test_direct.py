@@ -1,0 +1,98 @@
+"""Proves that the way without autograd gives the bits of the way with it, and is taken where it can be."""
+
+import pytest
+import torch
+
+from tensor_rnns import models, tasks
+from tensor_rnns.engine import losses
+from tensor_rnns.training.learner import Learner
+
+TASKS = {
+    "addition": ({"name": "addition", "length": 11}, "last_output"),
+    "binding": ({"name": "variable_binding", "length": 13, "patterns": 2, "bits": 5}, "every_step"),
+}
+TAKEN = [
+    {"name": "lstm"},
+    {"name": "gru"},
+    {"name": "vanilla"},
+    {"name": "irnn"},
+    {"name": "tgu", "rank": 4},
+    {"name": "tgu_c", "rank": 4},
+    {"name": "gmr", "rank": 4},
+    {"name": "cp_plus", "rank": 4},
+]
+NOT_TAKEN = [{"name": "cp_delta", "rank": 4}, {"name": "tgu", "rank": 4, "form": "tensor_train"}]
+
+
+@pytest.fixture
+def learners(make_replica):
+    """A function that makes two learners of three replicas: as usual, and one that knows autograd alone."""
+
+    def make(block, task="addition", engine="compiled"):
+        settings, shell = TASKS[task]
+        made = tasks.build({"task": settings, "training": {"batch": 7}})
+        whole = {"model": {"shell": shell}, "cell": block | {"hidden": 9}}
+        replicas = [make_replica(seed) for seed in (3, 1, 4)]
+        pair = []
+        for _ in range(2):
+            model = models.build(whole, made.inputs, made.outputs, engine)
+            pair.append(Learner(model, made, replicas, torch.device("cpu"), torch.float32))
+        pair[1].__dict__["direct"] = None
+        return pair
+
+    return make
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("block", TAKEN, ids=lambda block: block["name"])
+def test_the_bits_of_autograd(learners, block, task):
+    ours, theirs = learners(block, task)
+    assert ours.direct is not None
+    batch, _ = ours.batch(0)
+    flat = ours.initial()
+    for one, other in zip(ours.gradient(flat, batch)[:2], theirs.gradient(flat, batch)[:2], strict=True):
+        assert one.shape == other.shape
+        assert torch.equal(one, other)
+
+
+def test_a_given_state(learners):
+    """The scan starts from the state that is given, and the last states come back."""
+    ours, _ = learners({"name": "lstm"})
+    batch, _ = ours.batch(0)
+    flat = ours.initial()
+    state = tuple(torch.rand(3, 7, 9) for _ in range(2))
+
+    def loss_of(outputs):
+        return ours.task.loss(outputs, batch.targets)
+
+    loss, gradient, final = ours.direct.gradient(flat, batch.inputs, state, loss_of)
+    leaf = flat.clone().requires_grad_()
+    outputs, expected = ours.model.lazy_forward(ours.layout.views(leaf), batch.inputs, state)
+    exact = loss_of(outputs)
+    assert torch.equal(loss, exact.detach())
+    assert torch.equal(gradient, torch.autograd.grad(exact.sum(), leaf)[0])
+    assert all(torch.equal(one, other) for one, other in zip(final, expected, strict=True))
+
+
+@pytest.mark.parametrize("block", NOT_TAKEN, ids=lambda block: block["name"])
+def test_expressions_of_parameters_need_autograd(learners, block):
+    """A normalised factor or a moved tensor is not read where it lies."""
+    assert learners(block)[0].direct is None
+
+
+def test_the_eager_loop_needs_autograd(learners):
+    assert learners({"name": "gru"}, engine="eager")[0].direct is None
+
+
+@pytest.mark.parametrize(
+    "change", [lambda loss: 2 * loss, lambda loss: loss.clone()], ids=["twice", "a copy"]
+)
+def test_a_loss_of_a_task_of_its_own(learners, change):
+    """What a task adds to a loss is not lost: autograd does it."""
+    ours, _ = learners({"name": "gru"})
+    batch, _ = ours.batch(0)
+
+    def loss_of(outputs):
+        return change(losses.squared_error(outputs, batch.targets, 7.0))
+
+    assert ours.direct.gradient(ours.initial(), batch.inputs, (), loss_of) is None
