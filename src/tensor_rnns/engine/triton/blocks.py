@@ -77,10 +77,13 @@ class Blocks:
             self.unseen.clear()
             self.waits = True
 
-    def rest(self) -> list[str]:
-        """The end of a step: what it wrote is there for the next, which may write where this one has read."""
-        carried = any(node.operation in ("state", "gradient") for node in self.kept)
-        return ["tl.debug_barrier()"] if self.waits or carried else []
+    def rest(self, carried: bool) -> list[str]:
+        """The end of a step: what it wrote is there for the next, which may write where this one has read.
+
+        `carried` says that states or their gradients lie in memory.
+        """
+        read = any(node.operation in ("state", "gradient") for node in self.kept)
+        return ["tl.debug_barrier()"] if self.waits or carried or read else []
 
     def copy(self, source: Place | str, target: Place, width: int) -> None:
         """Copy a block from place to place, or fill it with a number."""

@@ -87,7 +87,7 @@ def forward(layout: Layout, chip: Chip, scratch: Room) -> list[str]:
         *(["record = (t * keep * replicas + replica) * batch + rows"] if layout.saved else []),
         *body.lines,
         *(f"state_{i} = {value}" for i, value in zip(narrow, carried, strict=True)),
-        *body.rest(),
+        *body.rest(bool(layout.wide)),
     ]
     lines = [
         *(["start = replica * batch + rows"] if narrow else []),
@@ -142,7 +142,7 @@ def backward(layout: Layout, chip: Chip, scratch: Room) -> list[str]:
         *(["turn = back % 2"] if layout.wide else []),
         *body.lines,
         *(f"gradient_{i} = earlier_{i}" for i in layout.narrow),
-        *body.rest(),
+        *body.rest(bool(layout.wide)),
     ]
     before, behind = ends(layout, chip, scratch)
     lines = ["start = replica * batch + rows", *before, "for back in range(steps):", *indent(loop), *behind]
