@@ -7,6 +7,7 @@ from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import eager
 from tensor_rnns.engine import triton as engine
+from tensor_rnns.engine.triton import kernel
 from tensor_rnns.models.symbols import OneHot
 
 pytestmark = pytest.mark.triton
@@ -88,8 +89,9 @@ def test_every_cut_of_the_batch(block, setting, results, batch):
     hold(results, setting(block("gmr_c"), replicas=2, batch=batch, steps=3), torch.float64)
 
 
-def test_many_rows_of_time_and_batch(block, setting, results):
-    """Gradients of parameters are sums over several pieces."""
+def test_many_rows_of_time_and_batch(block, setting, results, monkeypatch):
+    """Gradients of parameters are sums over several pieces, which need not be whole blocks of rows."""
+    monkeypatch.setattr(kernel, "PIECE", 101)
     s = setting(block("irnn", hidden=3), replicas=1, batch=67, steps=31)
     s.params["U"] *= 0.3
     hold(results, s, torch.float64)
@@ -130,6 +132,45 @@ def test_wide_blocks_of_every_kind(wide, setting, results):
     hold(results, setting(wide, replicas=1, batch=5, steps=2), torch.float64)
 
 
+def test_a_new_state_that_the_step_itself_reads(setting, results):
+    class Reader(Cell):
+        """h_t = tanh(W x_t + U m_{t-1}), m_t = h_t V."""
+
+        name = "reader"
+        states = ("h", "m")
+        inputs, hidden = 2, 9
+
+        def shapes(self):
+            return {"W": (2, 9), "U": (9, 9), "V": (9, 9)}
+
+        def step(self, p, x, state):
+            h = torch.tanh(x @ p["W"] + state[1] @ p["U"])
+            return h, h @ p["V"]
+
+    hold(results, setting(Reader(), **SIZES), torch.float64)
+
+
+def test_what_is_padded_cannot_spoil_what_is_there(setting, results):
+    """Behind a block of 9 columns the logarithm of zeros is infinite, and infinity times zero no number."""
+
+    class Logarithmic(Cell):
+        """h_t = tanh(log(h_{t-1}^2) U + W x_t)."""
+
+        name = "logarithmic"
+        inputs, hidden = 2, 9
+
+        def shapes(self):
+            return {"U": (9, 9), "W": (2, 9)}
+
+        def step(self, p, x, state):
+            (h,) = state
+            return (torch.tanh(torch.log(h * h) @ p["U"] + x @ p["W"]),)
+
+    s = setting(Logarithmic(), **SIZES | {"steps": 2})
+    s.params["U"] *= 0.1
+    hold(results, s, torch.float64)
+
+
 @pytest.fixture
 def wide():
     """A cell with blocks of 289 numbers that are joined, moved, added up and searched for the greatest."""
@@ -153,7 +194,7 @@ class Pairs(Cell):
         rolled = torch.roll(torch.cat([weights.flatten(-2), x], -1), 2, -1)[..., :289].unflatten(-1, (17, 17))
         thin = (rolled.mT @ p["F"].unsqueeze(-3)).sum(-1)
         grown = torch.cat([(weights @ p["V"].unsqueeze(-3)).flatten(-2), torch.ones_like(x)], -1)
-        return (torch.tanh(x @ p["W"] + thin + grown[..., 1:18] + torch.flip(rolled, (-1,)).amax(-2)),)
+        return (torch.tanh(x @ p["W"] + thin + grown[..., 1:18] - torch.flip(rolled, (-1,)).neg().amax(-2)),)
 
 
 @pytest.mark.parametrize("stacked", [True, False])
