@@ -1,6 +1,9 @@
 // The fastest that this processor multiplies and adds: vectors that stay in registers, as many at once as the
 // kernels have. It follows `vectors.h` of the compiled engine.
 
+#include <thread>
+#include <vector>
+
 // The numbers in registers after `steps` times c = c a + b, added up; a and b are given so that nothing is
 // known before the program runs.
 static real spin(long steps, real a, real b) {

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from tensor_rnns.engine import compiled
-from tensor_rnns.engine.compiled import calls
+from tensor_rnns.engine.compiled import calls, parts
 
 SECONDS = 120
 
@@ -38,6 +38,7 @@ def send(queue, run, expected):
     """In a child: whether it finds what its parent found, with the kernels it has and with its own."""
     again = same(run(), expected)
     compiled.READY.clear()
+    parts.library.cache_clear()
     queue.put(again and same(run(), expected))
 
 
@@ -68,13 +69,11 @@ def test_callers_in_several_threads(scanned):
         assert all(same(found, expected) for found in pool.map(lambda _: scanned(), range(12)))
 
 
-def test_without_openmp(scanned, monkeypatch):
+def test_without_openmp(scanned):
     """Threads of our own give the same bits."""
     expected = scanned()
-    monkeypatch.setattr(calls, "openmp", lambda: None)
-    monkeypatch.setattr(compiled, "READY", {})
+    loaded = parts.library(torch.float32)
+    loaded.use_openmp(None)
     found = scanned()
-    monkeypatch.undo()
-    monkeypatch.setattr(compiled, "READY", {})
-    assert same(scanned(), expected)
+    loaded.use_openmp(calls.openmp())
     assert same(found, expected)

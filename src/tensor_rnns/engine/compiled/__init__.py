@@ -16,7 +16,6 @@ from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import generated
 from tensor_rnns.engine.compiled import build, parts
 from tensor_rnns.engine.compiled.buffers import keep_pages
-from tensor_rnns.engine.compiled.calls import share_threads
 from tensor_rnns.engine.compiled.emit import REALS, source
 from tensor_rnns.engine.compiled.kernel import Kernel
 from tensor_rnns.engine.generated import Ready
@@ -70,8 +69,8 @@ def make(cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool) ->
         raise Unsupported(f"{dtype} on {device.type}")
     program = trace(cell, one_hot)
     keep_pages()
-    parts.library(dtype)
-    library = share_threads(build.library(source(program, dtype), cell.name))
+    library = build.library(source(program, dtype), cell.name)
+    parts.join_team(library, parts.library(dtype))
     kernel = Kernel(library, len(program.inputs), len(program.states))
     return Ready(cell, kernel, program.hoisted, len(program.tables))
 

@@ -1,25 +1,25 @@
 """What calls of C++ have in common: tensors as addresses and strides."""
 
 import ctypes
+import functools
 import os
 from collections.abc import Sequence
 
 from torch import Tensor
 
 Pointer, Long = ctypes.c_void_p, ctypes.c_long
-PROCESS = os.getpid()
 
 
-def share_threads(library: ctypes.CDLL) -> ctypes.CDLL:
-    """`library`, which may now use the threads of the OpenMP that torch has loaded, if there is one."""
-    library.share_threads(openmp())
-    return library
+@functools.cache
+def user() -> int:
+    """The process that was the first to ask for OpenMP: its children by fork() have none of the threads."""
+    return os.getpid()
 
 
 def openmp() -> ctypes.c_void_p | None:
-    """The function by which OpenMP starts its threads; None in a child of fork(), which has none of them."""
+    """The function by which OpenMP starts its threads; None where there is none, or none for this process."""
     found = getattr(ctypes.CDLL(None), "GOMP_parallel", None)
-    return None if found is None or os.getpid() != PROCESS else ctypes.cast(found, ctypes.c_void_p)
+    return None if found is None or os.getpid() != user() else ctypes.cast(found, ctypes.c_void_p)
 
 
 def pointers(tensors: Sequence[Tensor | None]) -> ctypes.Array:

@@ -5,11 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <system_error>
-#include <thread>
 #include <type_traits>
-#include <unistd.h>
-#include <vector>
 #if defined(__SSE__)
 #include <xmmintrin.h>
 #endif
