@@ -12,7 +12,7 @@ import torch
 
 from benchmarks.variants import Update
 
-LEAST_SECONDS = 0.02
+LEAST_SECONDS = 0.1
 BUSY_LOAD = 0.5
 BUSY_CORES = 0.1
 
@@ -30,8 +30,9 @@ def rounds(
 ) -> dict[Hashable, list[float]]:
     """Milliseconds an update of each variant in each of `count` rounds.
 
-    A variant has its own number of threads; the caller's is put back. Each turn begins with an update that is
-    not timed, which wakes the threads and finds the memory that other variants gave up; a training has both.
+    A variant has its own number of threads; the caller's is put back. Each turn begins with as many updates that
+    are not timed: they find the memory that other variants gave up, and until a number of threads has run for
+    some hundredths of a second, the system may keep two of them on one core. A training has both behind it.
     Fast updates are repeated for LEAST_SECONDS.
     """
     before = torch.get_num_threads()
@@ -54,7 +55,7 @@ def rounds(
         for _ in range(count):
             for name, variant in variants.items():
                 torch.set_num_threads(variant.threads)
-                variant.update()
+                taken(variant.update, repeats[name])
                 seconds[name].append(taken(variant.update, repeats[name]))
     finally:
         torch.set_num_threads(before)
