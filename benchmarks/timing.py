@@ -30,9 +30,9 @@ def rounds(
 ) -> dict[Hashable, list[float]]:
     """Milliseconds an update of each variant in each of `count` rounds.
 
-    A variant has its own number of threads; the caller's is put back. Each turn begins with as many updates that
-    are not timed: they find the memory that other variants gave up, and until a number of threads has run for
-    some hundredths of a second, the system may keep two of them on one core. A training has both behind it.
+    A variant has its own number of threads; the caller's is put back. Each turn begins with as many updates
+    that are not timed: they find the memory that other variants gave up, and until threads have run for some
+    hundredths of a second, the system may keep two of them on one core. A training has both behind it.
     Fast updates are repeated for LEAST_SECONDS.
     """
     before = torch.get_num_threads()
