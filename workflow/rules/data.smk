@@ -24,10 +24,10 @@ rule prepare:
         "results/data/ready/{dataset}.json",
     log:
         "results/logs/prepare/{dataset}.log",
-    conda:
-        "../../envs/main.yaml"
     # Trainings wait for it.
     priority: 2
+    conda:
+        "../../envs/main.yaml"
     params:
         digest=lambda wildcards: dataset_digest(wildcards.dataset),
     shell:

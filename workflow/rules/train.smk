@@ -9,10 +9,10 @@ rule train:
         weights="results/{scale}/runs/{paper}/{experiment}/{condition}/{variant}/{option}/{stage}-{chunk}/weights.safetensors",
     log:
         "results/{scale}/logs/train/{paper}/{experiment}/{condition}/{variant}/{option}/{stage}-{chunk}.log",
-    conda:
-        "../../envs/main.yaml"
     # Drawings are short and fill the gaps; a long training that starts last would leave the other cores idle.
     priority: 1
+    conda:
+        "../../envs/main.yaml"
     threads: config["threads"]
     resources:
         mem_mb=2000,
