@@ -5,24 +5,10 @@ from collections.abc import Iterable, Sequence
 from tensor_rnns.engine.ir.graph import Node
 from tensor_rnns.engine.ir.operations import POINTWISE
 from tensor_rnns.engine.ir.plan import Loop, Product, Single, Step
+from tensor_rnns.engine.ir.room import Room
 from tensor_rnns.engine.ir.trace import Program
 
 ACCUMULATORS = 8
-
-
-class Room:
-    """Values of given widths, one behind another."""
-
-    def __init__(self) -> None:
-        self.width = 0
-        self.offsets: dict = {}
-
-    def take(self, key, width: int) -> int:
-        """The offset of `key`, new or known."""
-        if key not in self.offsets:
-            self.offsets[key] = self.width
-            self.width += width
-        return self.offsets[key]
 
 
 def further(place: str, by: int) -> str:

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import torch
 
-from tensor_rnns.engine.compiled.body import Body, Room, further
+from tensor_rnns.engine.compiled.body import Body, further
 from tensor_rnns.engine.ir.graph import Node
 from tensor_rnns.engine.ir.plan import plan, saved
 from tensor_rnns.engine.ir.reverse import Backward, reverse
+from tensor_rnns.engine.ir.room import Room
 from tensor_rnns.engine.ir.trace import Program
 
 REALS = {torch.float32: "float", torch.float64: "double"}

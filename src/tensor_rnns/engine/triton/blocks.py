@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from contextlib import contextmanager
 
 from tensor_rnns.engine.ir.graph import Node
+from tensor_rnns.engine.ir.room import Room
 from tensor_rnns.engine.triton.chip import Chip
-from tensor_rnns.engine.triton.places import MOST, Place, Room, is_narrow, padded, seen_through
+from tensor_rnns.engine.triton.places import MOST, Place, is_narrow, padded, seen_through
 
 
 class Blocks:

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 from tensor_rnns.engine.ir.graph import Node
 from tensor_rnns.engine.ir.plan import Product, Step
+from tensor_rnns.engine.ir.room import Room
 from tensor_rnns.engine.ir.trace import Program
-from tensor_rnns.engine.triton.places import MOST, Room, padded
+from tensor_rnns.engine.triton.places import MOST, padded
 
 RESERVED = 48 * 1024
 """Bytes of shared memory that are left to the blocks of a step."""

@@ -7,13 +7,14 @@ import torch
 
 from tensor_rnns.engine.ir.graph import Node
 from tensor_rnns.engine.ir.plan import Loop, Product, Step, plan
+from tensor_rnns.engine.ir.room import Room
 from tensor_rnns.engine.ir.trace import Program
 from tensor_rnns.engine.triton.body import Body, zeros
 from tensor_rnns.engine.triton.chip import HELD, Chip
 from tensor_rnns.engine.triton.emitted import Emitted
 from tensor_rnns.engine.triton.frame import indent, kernel
 from tensor_rnns.engine.triton.layout import Layout
-from tensor_rnns.engine.triton.places import Place, Room, is_narrow, padded
+from tensor_rnns.engine.triton.places import Place, is_narrow, padded
 
 REALS = {torch.float32: "tl.float32", torch.float64: "tl.float64"}
 FOLDER = Path(__file__).parent

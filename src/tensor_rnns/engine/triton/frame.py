@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
+from tensor_rnns.engine.ir.room import Room
 from tensor_rnns.engine.triton.chip import Chip
-from tensor_rnns.engine.triton.places import Room
 
 START = (
     "replica, tile = tl.program_id(0).to(tl.int64), tl.program_id(1)",

@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from tensor_rnns.engine.ir.graph import Node
 from tensor_rnns.engine.ir.plan import saved
 from tensor_rnns.engine.ir.reverse import reverse
+from tensor_rnns.engine.ir.room import Room
 from tensor_rnns.engine.ir.trace import Program
 from tensor_rnns.engine.triton.emitted import LeafSum, Operand
-from tensor_rnns.engine.triton.places import Place, Room, is_narrow
+from tensor_rnns.engine.triton.places import Place, is_narrow
 
 
 class Layout:

@@ -33,21 +33,6 @@ class Place:
         return f"{self.base} + {self.row} * {self.width} + {columns}"
 
 
-class Room:
-    """Blocks of given widths, one behind another."""
-
-    def __init__(self) -> None:
-        self.width = 0
-        self.offsets: dict = {}
-
-    def take(self, key, width: int) -> int:
-        """The offset of `key`, new or known."""
-        if key not in self.offsets:
-            self.offsets[key] = self.width
-            self.width += width
-        return self.offsets[key]
-
-
 def plus(columns: str, number: int) -> str:
     """Columns further on by a number."""
     return f"({columns} + {number})" if number else columns
