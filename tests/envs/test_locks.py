@@ -4,7 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from ruamel.yaml import YAML
+
+from tensor_rnns import yaml_files
 
 ENVS = Path(__file__).resolve().parents[2] / "envs"
 
@@ -18,7 +19,7 @@ def pins(name: str) -> dict[str, str]:
 
 
 def test_conda_twin_equals_the_lock() -> None:
-    twin = YAML(typ="safe").load(ENVS / "main.yaml")
+    twin = yaml_files.read(ENVS / "main.yaml").content
     (pip,) = [entry["pip"] for entry in twin["dependencies"] if isinstance(entry, dict)]
     torch = (ENVS / "torch.in").read_text(encoding="utf-8").split()
     assert pip == torch + [f"{name}=={version}" for name, version in pins("runtime.lock").items()]

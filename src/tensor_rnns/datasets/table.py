@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
+from tensor_rnns.yaml_files import read
 
 
 @dataclass(frozen=True)
@@ -89,15 +89,11 @@ def _listed(value: Any) -> tuple[Any, ...]:
     return () if value is None else tuple(value) if isinstance(value, list) else (value,)
 
 
-def _read(name: str) -> dict[str, Any]:
-    return YAML(typ="safe").load(Path(__file__).with_name(name).read_text(encoding="utf-8"))
-
-
 @cache
 def sources() -> dict[str, Source]:
     """All sources by name."""
     table = {}
-    for name, block in _read("sources.yaml").items():
+    for name, block in read(Path(__file__).with_name("sources.yaml")).content.items():
         files = []
         for one in block["files"]:
             packed = tuple(
@@ -112,7 +108,7 @@ def sources() -> dict[str, Source]:
 def entries() -> dict[str, Entry]:
     """All data sets by name; those with a source have its licence, redistribution and archive."""
     table = {}
-    for name, block in _read("datasets.yaml").items():
+    for name, block in read(Path(__file__).with_name("datasets.yaml")).content.items():
         origin: dict[str, Any] = {"name": name, "parser": name}
         if "source" in block:
             source = sources()[block["source"]]

@@ -3,33 +3,21 @@
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from yaml import YAMLError
-
 from tensor_rnns.experiments import guests
 from tensor_rnns.experiments.experiment import Experiment
-from tensor_rnns.experiments.reading import parse
 from tensor_rnns.experiments.records import Artefact, Claim
 from tensor_rnns.experiments.vocabulary import Word
+from tensor_rnns.yaml_files import read
 
 PAPER_FILE = "paper.yaml"
 
 
-@cache
-def parsed(text: str) -> Any:
-    """The content of YAML text; kept, because a workflow reads each file several times."""
-    return parse(text)
-
-
 def read_yaml(path: Path) -> Any:
     """The content of a YAML file as plain data; ValueError naming file and line where it is not YAML."""
-    try:
-        return deepcopy(parsed(path.read_text(encoding="utf-8")))
-    except YAMLError as error:
-        raise ValueError(f"{path}: not YAML: {error}") from None
+    return deepcopy(read(path).content)
 
 
 @dataclass(frozen=True)

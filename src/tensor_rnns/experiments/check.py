@@ -6,13 +6,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-
 from tensor_rnns.experiments import vocabulary
 from tensor_rnns.experiments.catalogue import PAPER_FILE, read_experiment, read_yaml
 from tensor_rnns.experiments.check_artefacts import artefact_problems, paper_value_problems, probe_problems
 from tensor_rnns.experiments.check_claims import claim_problems
-from tensor_rnns.experiments.check_form import line_of, schema_problems
+from tensor_rnns.experiments.check_form import schema_problems
 from tensor_rnns.experiments.check_overrides import (
     computed_data_problems,
     computed_problems,
@@ -22,6 +20,7 @@ from tensor_rnns.experiments.check_settings import settings_problems
 from tensor_rnns.experiments.check_words import Names, Place, Problem, suggestion
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.resolve import MAIN
+from tensor_rnns.yaml_files import read
 
 __all__ = ["Names", "check"]
 SHARED = ("artefacts", "claims")
@@ -220,9 +219,8 @@ def check(root: Path, schema: Path, names: Names, shown: Path | None = None) -> 
                 }
                 problems += link_problems(experiment, ids, referred[paper])
                 problems += effect_problems(experiment, ids["claims"])
-        tree = YAML(typ="rt").load(path.read_text(encoding="utf-8")) if problems else None
         found += [
-            f"{short}:{line_of(tree, place)}: {'.'.join(map(str, place)) or 'file'}: {message}"
+            f"{short}:{read(path).line_of(place)}: {'.'.join(map(str, place)) or 'file'}: {message}"
             for place, message in problems
         ]
     return found

@@ -1,4 +1,4 @@
-"""The form of an experiment file: violations of the schema, and the line of a key."""
+"""The form of an experiment file: violations of the schema."""
 
 import difflib
 from collections.abc import Iterator, Mapping
@@ -6,20 +6,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from tensor_rnns.experiments.check_words import Place, Problem, suggestion
-
-
-def line_of(tree: Any, place: Place) -> int:
-    """The line (1 is the first) of a key in a round-trip YAML tree; that of its nearest parent where it has
-    none."""
-    line = 1
-    for part in place:
-        try:
-            line = tree.lc.key(part)[0] + 1 if isinstance(tree, dict) else tree.lc.item(part)[0] + 1
-            tree = tree[part]
-        except (AttributeError, KeyError, IndexError, TypeError):
-            break
-    return line
+from tensor_rnns.experiments.check_words import Problem, suggestion
 
 
 def described(schema: Mapping[str, Any]) -> str:
