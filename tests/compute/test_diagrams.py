@@ -8,7 +8,7 @@ import pytest
 
 from tensor_rnns.compute.diagrams import FORMULAS, Network, compute
 from tensor_rnns.experiments.catalogue import Catalogue
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 
 PAPERS = Path(__file__).parents[2] / "workflow" / "papers"
 DIAGRAMS = Catalogue.load(PAPERS, ["mathews2016"]).experiments["mathews2016", "diagrams"].compute["arguments"]

@@ -11,7 +11,7 @@ import torch
 from tensor_rnns import cells
 from tensor_rnns.compute import flow, run
 from tensor_rnns.experiments.catalogue import Catalogue
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 
 CATALOGUE = Catalogue.load(Path(__file__).parents[2] / "workflow" / "papers", ["mathews2016"])
 FOUND = CATALOGUE.experiments["mathews2016", "flow"]

@@ -8,7 +8,7 @@ import pytest
 
 from tensor_rnns.experiments import Catalogue, cohorts, read_experiment, resolve
 from tensor_rnns.experiments.digest import digest, of_source
-from tensor_rnns.experiments.seeds import integer, rng
+from tensor_rnns.experiments.streams import integer, rng
 
 TEXT = """\
 title: A small experiment

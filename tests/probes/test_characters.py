@@ -8,7 +8,7 @@ import torch
 
 from tensor_rnns import models, tasks
 from tensor_rnns.engine import eager
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 from tensor_rnns.probes import gate_saturation, sample_text
 from tensor_rnns.probes.trained import Trained
 

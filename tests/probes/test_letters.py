@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tensor_rnns import models, tasks
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 from tensor_rnns.probes import letters, stored_fibres
 from tensor_rnns.probes.letters import additive_images, agreement, bend, examples, nearest, turns
 from tensor_rnns.probes.trained import Trained

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tensor_rnns import models, tasks
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 from tensor_rnns.probes import gradient_ratio, state_changes
 from tensor_rnns.probes.trained import Trained
 

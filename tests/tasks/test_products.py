@@ -7,7 +7,7 @@ import torch
 
 from tensor_rnns import bilinear, models, tasks
 from tensor_rnns.bilinear.equal import equal_factors
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 from tensor_rnns.tasks.products import target
 
 SIZE = 12

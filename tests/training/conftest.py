@@ -13,7 +13,7 @@ from tensor_rnns import models, tasks
 from tensor_rnns.engine import losses
 from tensor_rnns.engine.affine import values
 from tensor_rnns.experiments import Replica
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 from tensor_rnns.tasks import Batch, Task
 from tensor_rnns.training.learner import Learner
 

@@ -8,7 +8,7 @@ from tensor_rnns.analysis.evidence import paper_value
 from tensor_rnns.analysis.judge import judge_claims
 from tensor_rnns.analysis.verdicts import Judgement
 from tensor_rnns.experiments import Catalogue, Claim, Experiment
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 
 TRIES = 1000
 

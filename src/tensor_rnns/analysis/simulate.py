@@ -9,7 +9,7 @@ import numpy as np
 
 from tensor_rnns.analysis import rules
 from tensor_rnns.analysis.intervals import paired_slopes
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 
 SEED = 20161125
 REPLICATIONS = 2000

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from tensor_rnns import cells, tasks
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 
 ARGUMENTS = (
     "seed",

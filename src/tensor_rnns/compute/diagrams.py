@@ -13,7 +13,7 @@ import numpy as np
 from tensor_rnns.compute.theory.bilinear import by_definition
 from tensor_rnns.compute.theory.checking import normal, relative
 from tensor_rnns.compute.theory.decompositions import cp_tensor, identity_tensor, tt_tensor
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 
 Arrays = Mapping[str, np.ndarray]
 

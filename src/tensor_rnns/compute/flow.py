@@ -16,7 +16,7 @@ from torch import Tensor
 
 from tensor_rnns import cells
 from tensor_rnns.cells import Cell
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 
 ARGUMENTS = ("seed", "draws", "units", "steps", "cells", "radii", "scales", "widths", "biases")
 VALUES, INPUTS, WEIGHTS, TARGETS, STARTS = range(5)

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 
 ARGUMENTS = (
     "seed", "draws", "frequency", "dimensions", "widths", "products", "updates", "batch", "rate", "exact",

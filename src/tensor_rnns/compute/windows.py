@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 
 SHOWN = 0
 """Stream of the gates that the figures show."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tensor_rnns.experiments.digest import digest
-from tensor_rnns.experiments.seeds import integer
+from tensor_rnns.experiments.streams import integer
 
 KEY = ("paper", "experiment", "scale", "condition", "variant", "option", "stage", "point", "seed", "dataset")
 SCALES = ("smoke", "laptop", "paper")

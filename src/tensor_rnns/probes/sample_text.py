@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 from tensor_rnns.probes.trained import Trained, given
 from tensor_rnns.tasks.language import NextSymbol
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 from tensor_rnns.models.style_content import StyleContent
 from tensor_rnns.probes.trained import Trained, given
 

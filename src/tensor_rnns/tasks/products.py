@@ -13,7 +13,7 @@ from torch import Tensor
 
 from tensor_rnns import bilinear
 from tensor_rnns.bilinear.equal import equal_factors
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 from tensor_rnns.tasks.base import Batch, Task
 
 ITEMS = 16_384

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from torch import Tensor
 
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 from tensor_rnns.tasks.base import Batch, Task
 
 SPLIT, ORDER = -1, -2

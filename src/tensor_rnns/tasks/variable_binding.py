@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tensor_rnns.engine import losses
 from tensor_rnns.engine.affine import Affine
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 from tensor_rnns.tasks.base import Batch, Task
 
 ITEMS = 1000

@@ -13,7 +13,7 @@ from tensor_rnns import engine
 from tensor_rnns.engine import Engine
 from tensor_rnns.engine.compiled.direct import Direct
 from tensor_rnns.experiments import Replica
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 from tensor_rnns.models import Model
 from tensor_rnns.tasks import Batch, Task
 from tensor_rnns.tasks.base import stacked

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from tensor_rnns.experiments.seeds import rng
+from tensor_rnns.experiments.streams import rng
 
 Numbers = Mapping[str, float]
 Check = Callable[[np.random.Generator], Numbers]
