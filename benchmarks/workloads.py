@@ -77,10 +77,10 @@ def block(name: str, load: Workload) -> dict:
 
 def settings(name: str, load: Workload) -> dict:
     """The blocks `model` and `cell` of an experiment of those sizes."""
-    shell = {"shell": "last_output" if load.last_only else "every_step"}
+    model = {"name": "last_output" if load.last_only else "every_step"}
     if load.embedding:
-        shell["embedding"] = load.embedding
-    return {"model": shell, "cell": block(name, load)}
+        model["embedding"] = load.embedding
+    return {"model": model, "cell": block(name, load)}
 
 
 def model(name: str, load: Workload, engine: str) -> Model:

@@ -16,7 +16,7 @@ title: Made
 source: {section: 1}
 kind: train
 task: {name: addition, length: 20}
-model: {shell: last_output}
+model: {name: last_output}
 training: {optimiser: adam, learning_rate: 0.1, updates: 12, loss: mse}
 """
 

@@ -14,7 +14,7 @@ EXPERIMENT = """\
 title: Made
 kind: train
 task: {name: addition, length: 20}
-model: {shell: last_output}
+model: {name: last_output}
 training: {optimiser: adam, learning_rate: 0.1, batch: 3, updates: 4}
 conditions: {short: {}, long: {task.length: 30}}
 variants:
@@ -23,7 +23,7 @@ variants:
   gru: {cell: gru, hidden: 7}
   after: {cell: gru, hidden: 7, reset: after}
   lstm: {cell: lstm, hidden: 5}
-  layer: {shell: tensor_product, form: cp, rank: 3}
+  layer: {model: tensor_product, form: cp, rank: 3}
 options:
   wide: {why: made, variants: [lstm], conditions: [long], set: {cell.hidden: 11}}
   slow: {why: made, variants: [tgu], set: {training.learning_rate: 0.01}}

@@ -31,7 +31,7 @@ def test_counts_against_formulas(model, inputs, hidden, rank):
     wanted = FORMULAS[model](inputs, hidden, rank) + hidden * inputs + inputs
     assert sizes.parameters(model, hidden, rank, inputs) == wanted
     cell = {"name": model, "hidden": hidden} | ({} if rank is None else {"rank": rank})
-    built = build({"model": {"shell": "every_step"}, "cell": cell}, inputs, inputs)
+    built = build({"model": {"name": "every_step"}, "cell": cell}, inputs, inputs)
     assert (
         sum(array.size for array in built.initialise(np.random.Generator(np.random.Philox(3))).values())
         == wanted

@@ -45,7 +45,7 @@ def test_it_is_trained_alike_by_every_engine(blocks):
     """Two replicas, some updates of the project's trainer, in float64: parameters agree, and have moved."""
     settings = {
         "task": {"name": "addition", "length": 6},
-        "model": {"shell": "last_output"},
+        "model": {"name": "last_output"},
         "cell": {"name": "turning", "file": "turning.py", "hidden": 5},
         "training": {"optimiser": "adam", "learning_rate": 0.02, "batch": 3, "updates": UPDATES},
         "dataset": None,

@@ -1,4 +1,4 @@
-"""The task of the page is learnt by a shell as it stands there."""
+"""The task of the page is learnt by a model as it stands there."""
 
 import re
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ def test_the_task_of_the_page_can_be_learnt(monkeypatch):
     monkeypatch.setattr(tasks, "names", lambda: known | {"echo": names["Echo"]})
     settings = {
         "task": {"name": "echo", "length": 7, "lag": 1, "symbols_known": 3},
-        "model": {"shell": "every_step"},
+        "model": {"name": "every_step"},
         "cell": {"name": "gru", "hidden": 8},
         "training": {"optimiser": "adam", "learning_rate": 0.03, "batch": 16, "updates": 120},
         "dataset": None,

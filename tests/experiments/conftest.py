@@ -14,7 +14,7 @@ title: Addition, small
 kind: train
 source: {section: 5.1.1}
 task: {name: addition, length: 50}
-model: {shell: last_output, read_out: {weight: unit_scaling, bias: {uniform: 1.732}}}
+model: {name: last_output, read_out: {weight: unit_scaling, bias: {uniform: 1.732}}}
 training:
   optimiser: {name: rmsprop, decay: 0.8, epsilon_inside: true}
   learning_rate: 0.01

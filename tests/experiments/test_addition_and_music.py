@@ -1,5 +1,6 @@
 """Proves that the files of addition, binding and music resolve to the settings and sizes of the authors."""
 
+import csv
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import torch
 
 from tensor_rnns import cells
 from tensor_rnns.experiments import Catalogue
+from tensor_rnns.experiments.digest import digest
 from tensor_rnns.files import read_json
 from tensor_rnns.training import optimisers
 
@@ -192,3 +194,18 @@ def test_recorded_runs_are_of_the_protocol_of_the_paper_scale(experiments):
         for replica in read_json(path)["replicas"]:
             place = replica["condition"], replica["variant"], replica["option"]
             assert replica["protocol"] == protocols[place], place
+
+
+def test_recorded_replicas_have_the_digests_of_their_old_names_in_the_map():
+    """With the model's name under its old key each recorded replica has the old digest of the map."""
+    with open(RECORDED.parent / "renamed.csv", encoding="utf-8", newline="") as stream:
+        old = {(row["digest"], row["new"]): row["old"] for row in csv.DictReader(stream)}
+    for path in RECORDED.rglob("record.json"):
+        for replica in read_json(path)["replicas"]:
+            settings = replica["settings"]
+            seeds = {"data": replica["data_seed"], "initialisation": replica["init_seed"]}
+            assert digest({"settings": settings} | seeds) == replica["hash"]
+            model = dict(settings["model"])
+            before = settings | {"model": {"shell": model.pop("name")} | model}
+            assert digest({"settings": before} | seeds) == old["hash", replica["hash"]]
+            assert ("protocol", replica["protocol"]) in old

@@ -18,7 +18,7 @@ kind: train
 source: {section: 5.1.1}
 dataset: {real: jsb, stand_in: chorales}
 task: {name: polyphony, bptt: 75}
-model: {shell: every_step}
+model: {name: every_step}
 training: {optimiser: adam, learning_rate: 0.01, batch: 8, epochs: 3}
 variants:
   tgu: {cell: tgu, hidden: 8, rank: 4, candidate: relu}

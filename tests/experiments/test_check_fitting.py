@@ -6,10 +6,10 @@ from dataclasses import fields
 import pytest
 
 from tensor_rnns.experiments import vocabulary
-from tensor_rnns.models import shells
+from tensor_rnns.models import families
 from tensor_rnns.tasks import names as tasks
 
-SHELL = "{shell: last_output, read_out: {weight: unit_scaling, bias: {uniform: 1.732}}}"
+BLOCK = "{name: last_output, read_out: {weight: unit_scaling, bias: {uniform: 1.732}}}"
 MODEL = {
     "embedding of numbers": ("embedding: 3", "the task addition gives numbers, which have no embedding"),
     "no width": ("projection: 0", "projection is 0; allowed is none (null) or a whole number of at least 1"),
@@ -19,7 +19,7 @@ MODEL = {
     "certain dropout": ("input_dropout: 1", "input_dropout is 1; allowed is at least 0 and below 1"),
     "negative dropout": ("input_dropout: -0.5", "input_dropout is -0.5; allowed is at least 0 and below 1"),
     "dropout in words": ("input_dropout: half", "input_dropout is 'half'; allowed is a number"),
-    "what the program gives": ("symbols: true", "shell last_output has no key 'symbols'"),
+    "what the program gives": ("symbols: true", "model last_output has no key 'symbols'"),
 }
 SYMBOLS = {
     "projection of symbols": ("projection: 3", "the task addition gives symbols, which have no projection"),
@@ -33,9 +33,9 @@ TRAINING = {
 }
 
 
-def keys(shell):
-    """The fields of a shell."""
-    return {field.name for field in fields(shell)}
+def keys(model):
+    """The fields of a model."""
+    return {field.name for field in fields(model)}
 
 
 def task_of(monkeypatch, attribute):
@@ -51,7 +51,7 @@ def task_of(monkeypatch, attribute):
 def test_a_key_of_the_shell_that_does_not_fit_is_told(refused, whole, name):
     """One problem, at the line of the model."""
     key, words = MODEL[name]
-    refused(whole, SHELL, f"{{shell: last_output, {key}}}", words)
+    refused(whole, BLOCK, f"{{name: last_output, {key}}}", words)
 
 
 @pytest.mark.parametrize("name", SYMBOLS)
@@ -59,40 +59,40 @@ def test_symbols_have_no_projection_and_no_dropout(refused, whole, monkeypatch, 
     """One problem, at the line of the model, where the task gives symbols."""
     task_of(monkeypatch, "symbols")
     key, words = SYMBOLS[name]
-    refused(whole, SHELL, f"{{shell: last_output, {key}}}", words)
+    refused(whole, BLOCK, f"{{name: last_output, {key}}}", words)
 
 
 @pytest.mark.parametrize(
     ("attribute", "block"),
     [
-        (None, "{shell: every_step, projection: 3, input_dropout: 0.5, layers: 2, embedding: null}"),
-        ("symbols", "{shell: every_step, embedding: 3, projection: null, input_dropout: 0.5}"),
-        ("symbols", "{shell: last_output, input_dropout: 0, input_weights: normal(0.1)}"),
-        ("carries_state", "{shell: every_step}"),
+        (None, "{name: every_step, projection: 3, input_dropout: 0.5, layers: 2, embedding: null}"),
+        ("symbols", "{name: every_step, embedding: 3, projection: null, input_dropout: 0.5}"),
+        ("symbols", "{name: last_output, input_dropout: 0, input_weights: normal(0.1)}"),
+        ("carries_state", "{name: every_step}"),
     ],
 )
 def test_what_fits_is_not_told(told, whole, monkeypatch, attribute, block):
     """Numbers take a projection, symbols an embedding, either of them dropout; null is none."""
     if attribute:
         task_of(monkeypatch, attribute)
-    assert told(small=whole.replace(SHELL, block)) == []
+    assert told(small=whole.replace(BLOCK, block)) == []
 
 
 @pytest.mark.parametrize(
     ("attribute", "words"),
     [
-        ("symbols", "gives symbols, which the shell perceptron does not take; shells that do are every_step"),
+        ("symbols", "gives symbols, which the model perceptron does not take; models that do are every_step"),
         (
             "carries_state",
-            "carries a state over batches, the shell perceptron has none; shells around a cell",
+            "carries a state over batches, the model perceptron has none; models around a cell",
         ),
     ],
 )
 def test_a_shell_without_a_cell_is_told(told, whole, monkeypatch, attribute, words):
     """Neither symbols nor a carried state fit a perceptron."""
     task_of(monkeypatch, attribute)
-    text = whole.replace("{cell: gru, hidden: 9, training.clip_norm: 5}", "{shell: perceptron}")
-    text = text.replace(SHELL, "{shell: last_output}").replace(", per: {T50/gru: {cell.gate_bias: 2.0}}", "")
+    text = whole.replace("{cell: gru, hidden: 9, training.clip_norm: 5}", "{model: perceptron}")
+    text = text.replace(BLOCK, "{name: last_output}").replace(", per: {T50/gru: {cell.gate_bias: 2.0}}", "")
     (found,) = told(small=text)
     assert found.startswith("small.yaml:18: ")
     assert words in found
@@ -127,16 +127,16 @@ def test_an_unknown_end_of_the_criterion_is_told(refused, whole):
 
 
 def test_the_words_read_from_the_sources_are_those_of_the_classes():
-    """Tasks of symbols, tasks that carry a state and shells with a field are the same imported and read."""
+    """Tasks of symbols, tasks that carry a state and models with a field are the same imported and read."""
     for attribute in ("symbols", "carries_state"):
         imported = {name for name, task in tasks().items() if getattr(task, attribute)}
         assert vocabulary.tasks_that(attribute, True) == imported
     for field in ("cell", "symbols"):
-        imported = {name for name, shell in shells().items() if field in keys(shell)}
-        assert vocabulary.shells_with(field) == imported
-    for name, shell in shells().items():
+        imported = {name for name, model in families().items() if field in keys(model)}
+        assert vocabulary.models_with(field) == imported
+    for name, model in families().items():
         given = vocabulary.GIVEN["models"]
-        assert vocabulary.words("models")[name].keys.keys() == keys(shell) - given
+        assert vocabulary.words("models")[name].keys.keys() == keys(model) - given
 
 
 MADE = """
@@ -171,7 +171,7 @@ def test_what_a_class_says_itself_stands_before_its_bases(monkeypatch):
     assert says("symbols", True) == {"other"}
     assert says("symbols", False) == {"made"}
     assert says("carries_state", True) == {"made", "other"}
-    assert vocabulary.shells_with.__wrapped__("deep") == {"made", "other"}
+    assert vocabulary.models_with.__wrapped__("deep") == {"made", "other"}
     fields = {}
     for part in found["made"]:
         fields |= vocabulary.annotated(part)

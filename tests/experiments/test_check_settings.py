@@ -226,19 +226,19 @@ def test_every_slip_of_the_settings_is_told_at_once(told, whole):
     assert len(told(small=text)) == 5
 
 
-@pytest.mark.parametrize("shell", ["last_output", "perceptron"])
-def test_a_shell_has_a_cell_exactly_where_it_needs_one(told, whole, shell):
-    """A cell in a shell that takes none, and a shell around a cell without one, are told at `shell`."""
+@pytest.mark.parametrize("model", ["last_output", "perceptron"])
+def test_a_model_has_a_cell_exactly_where_it_needs_one(told, whole, model):
+    """A cell in a model that takes none, and a model around a cell without one, are told at its name."""
     after = (
-        "{cell: gru, hidden: 9, model.shell: perceptron}" if shell == "perceptron" else "{shell: last_output}"
+        "{cell: gru, hidden: 9, model.name: perceptron}" if model == "perceptron" else "{model: last_output}"
     )
     text = whole.replace("{cell: gru, hidden: 9, training.clip_norm: 5}", after)
     text = text.replace(", read_out: {weight: unit_scaling, bias: {uniform: 1.732}}", "")
     text = text.replace(", per: {T50/gru: {cell.gate_bias: 2.0}}", "")
     (found,) = told(small=text)
     assert found.startswith("small.yaml:18: ")
-    assert ("takes no cell" if shell == "perceptron" else "needs a cell") in found
-    assert "shells around a cell are every_step, last_output" in found
+    assert ("takes no cell" if model == "perceptron" else "needs a cell") in found
+    assert "models around a cell are every_step, last_output" in found
 
 
 def test_the_words_read_from_the_sources_are_those_of_the_program():

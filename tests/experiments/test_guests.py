@@ -17,7 +17,7 @@ EXPERIMENT = """\
 title: Made
 kind: train
 task: {name: addition, length: 20}
-model: {shell: last_output}
+model: {name: last_output}
 training: {optimiser: adam, learning_rate: 0.1, batch: 3, updates: 4}
 variants:
   tgu: {cell: tgu, hidden: 9, rank: 4, label: TGU}

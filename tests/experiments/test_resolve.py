@@ -16,12 +16,12 @@ kind: train
 source: {section: 1}
 dataset: {real: jsb, stand_in: chorales}
 task: {name: polyphony, bptt: 75}
-model: {shell: every_step}
+model: {name: every_step}
 training: {optimiser: adam, learning_rate: 0.5, clip_norm: 2, batch: 8, epochs: 3}
 conditions: {short: {task.bptt: 10}, long: {task.bptt: 20, dataset: {real: mnist, stand_in: digits}}}
 variants:
   tgu: {cell: tgu, hidden: 8, rank: 4}
-  mlp: {shell: mlp, hidden: 5}
+  mlp: {model: mlp, hidden: 5}
 options:
   fixed:
     why: one rate for each curve
@@ -58,12 +58,12 @@ def test_overrides_come_in_order(experiment):
     (first, *_) = of(found, "short", "tgu", "fixed")
     assert first.settings == {
         "task": {"name": "polyphony", "bptt": 10},
-        "model": {"shell": "every_step"},
+        "model": {"name": "every_step"},
         "cell": {"name": "tgu", "hidden": 8, "rank": 4},
         "training": {"optimiser": "adam", "learning_rate": 0.1, "clip_norm": 3, "batch": 8, "epochs": 1},
         "dataset": "chorales",
     }
-    assert of(found, "short", "mlp", "fixed")[0].settings["model"] == {"shell": "mlp", "hidden": 5}
+    assert of(found, "short", "mlp", "fixed")[0].settings["model"] == {"name": "mlp", "hidden": 5}
     assert of(found, "short", "mlp", "only-tgu") == []
     assert {r.condition for r in found} == {"short"}
     assert [r.seed for r in of(found, "short", "mlp", "main")] == [0, 1, 2]
@@ -74,7 +74,7 @@ def test_a_condition_sizes_the_cells_of_its_variants(tmp_path):
     sized = "{task.bptt: 10, cell.hidden: 20, per: {tgu*: {cell.rank: 7, training.batch: 4}}}"
     text = TEXT.replace("short: {task.bptt: 10}", f"short: {sized}").replace("hidden: 8, rank: 4", "rank: 4")
     text = text.replace(
-        "  mlp: {shell: mlp, hidden: 5}", "  tgu_c: {cell: tgu_c}\n  gru: {cell: gru, hidden: 9}"
+        "  mlp: {model: mlp, hidden: 5}", "  tgu_c: {cell: tgu_c}\n  gru: {cell: gru, hidden: 9}"
     )
     path = tmp_path / "paper2000" / "sized.yaml"
     path.parent.mkdir()

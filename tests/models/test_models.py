@@ -1,4 +1,4 @@
-"""Proves that each shell computes its formula for stacked replicas, from parameters drawn as options say."""
+"""Proves that each model computes its formula for stacked replicas, from parameters drawn as options say."""
 
 import numpy as np
 import pytest
@@ -8,11 +8,11 @@ from tensor_rnns import models
 
 INPUTS, OUTPUTS, HIDDEN, RANK, STEPS, REPLICAS, BATCH = 3, 2, 5, 4, 6, 7, 8
 SETTINGS = {
-    "last_output": {"model": {"shell": "last_output"}, "cell": {"name": "lstm", "hidden": HIDDEN}},
-    "every_step": {"model": {"shell": "every_step"}, "cell": {"name": "tgu_c", "hidden": 9, "rank": RANK}},
-    "perceptron": {"model": {"shell": "perceptron"}, "cell": None},
-    "mlp": {"model": {"shell": "mlp", "hidden": HIDDEN}, "cell": None},
-    "tensor_layer": {"model": {"shell": "tensor_layer", "rank": RANK, "output_bias": True}, "cell": None},
+    "last_output": {"model": {"name": "last_output"}, "cell": {"name": "lstm", "hidden": HIDDEN}},
+    "every_step": {"model": {"name": "every_step"}, "cell": {"name": "tgu_c", "hidden": 9, "rank": RANK}},
+    "perceptron": {"model": {"name": "perceptron"}, "cell": None},
+    "mlp": {"model": {"name": "mlp", "hidden": HIDDEN}, "cell": None},
+    "tensor_layer": {"model": {"name": "tensor_layer", "rank": RANK, "output_bias": True}, "cell": None},
 }
 
 
@@ -22,28 +22,28 @@ def stacked(model):
     return {name: torch.from_numpy(np.stack([one[name] for one in drawn])) for name in drawn[0]}
 
 
-def given(shell):
-    """Inputs of all replicas, with time for the shells that have it."""
-    lead = (STEPS, REPLICAS, BATCH) if shell in ("last_output", "every_step") else (REPLICAS, BATCH)
+def given(name):
+    """Inputs of all replicas, with time for the models that have it."""
+    lead = (STEPS, REPLICAS, BATCH) if name in ("last_output", "every_step") else (REPLICAS, BATCH)
     return torch.from_numpy(np.random.default_rng(99).standard_normal((*lead, INPUTS)))
 
 
 @pytest.fixture(params=sorted(SETTINGS))
-def shell(request):
+def name(request):
     return request.param
 
 
-def test_shapes_count_and_values_agree(shell):
-    model = models.build(SETTINGS[shell], INPUTS, OUTPUTS)
+def test_shapes_count_and_values_agree(name):
+    model = models.build(SETTINGS[name], INPUTS, OUTPUTS)
     values = model.initialise(np.random.default_rng(1))
     assert {name: value.shape for name, value in values.items()} == model.shapes()
     assert model.parameter_count() == sum(value.size for value in values.values())
     assert all(value.dtype == np.float64 for value in values.values())
 
 
-def test_stacked_equals_one_by_one(shell):
-    model = models.build(SETTINGS[shell], INPUTS, OUTPUTS)
-    params, inputs = stacked(model), given(shell)
+def test_stacked_equals_one_by_one(name):
+    model = models.build(SETTINGS[name], INPUTS, OUTPUTS)
+    params, inputs = stacked(model), given(name)
     outputs, state = model.forward(params, inputs)
     for s in range(REPLICAS):
         alone = {name: value[s : s + 1] for name, value in params.items()}
@@ -67,7 +67,7 @@ def test_every_step_ends_where_last_output_does():
     settings = SETTINGS["every_step"]
     params, inputs = stacked(models.build(settings, INPUTS, OUTPUTS)), given("every_step")
     outputs, _ = models.build(settings, INPUTS, OUTPUTS).forward(params, inputs)
-    at_the_end = models.build(settings | {"model": {"shell": "last_output"}}, INPUTS, OUTPUTS)
+    at_the_end = models.build(settings | {"model": {"name": "last_output"}}, INPUTS, OUTPUTS)
     last, _ = at_the_end.forward(params, inputs)
     assert outputs.shape == (STEPS, REPLICAS, BATCH, OUTPUTS)
     torch.testing.assert_close(outputs[-1], last, rtol=0, atol=1e-12)
@@ -103,7 +103,7 @@ def test_perceptron_and_mlp():
 @pytest.mark.parametrize("append_one", [True, False])
 @pytest.mark.parametrize("output_bias", [True, False])
 def test_tensor_layer(append_one, output_bias):
-    block = {"shell": "tensor_layer", "rank": RANK, "append_one": append_one, "output_bias": output_bias}
+    block = {"name": "tensor_layer", "rank": RANK, "append_one": append_one, "output_bias": output_bias}
     model = models.build({"model": block, "cell": None}, INPUTS, OUTPUTS)
     p, x = stacked(model), given("tensor_layer")
     tilde = torch.cat([x, torch.ones(REPLICAS, BATCH, 1, dtype=x.dtype)], -1) if append_one else x
@@ -118,7 +118,7 @@ def test_tensor_layer(append_one, output_bias):
 @pytest.mark.parametrize("append_one", [True, False])
 def test_a_tensor_layer_in_another_form(form, append_one):
     model = models.build(
-        {"model": {"shell": "tensor_layer", "append_one": append_one, **form}, "cell": None}, INPUTS, OUTPUTS
+        {"model": {"name": "tensor_layer", "append_one": append_one, **form}, "cell": None}, INPUTS, OUTPUTS
     )
     p, x = stacked(model), given("tensor_layer")
     tilde = torch.cat([x, torch.ones(REPLICAS, BATCH, 1, dtype=x.dtype)], -1) if append_one else x
@@ -138,18 +138,18 @@ def test_a_tensor_layer_in_another_form(form, append_one):
 )
 def test_a_rank_that_the_form_of_a_tensor_layer_cannot_have(form, message):
     with pytest.raises(ValueError, match=message):
-        models.build({"model": {"shell": "tensor_layer", **form}, "cell": None}, INPUTS, OUTPUTS)
+        models.build({"model": {"name": "tensor_layer", **form}, "cell": None}, INPUTS, OUTPUTS)
 
 
 def test_a_tensor_layer_without_bias_is_zero_at_zero():
-    block = {"shell": "tensor_layer", "rank": RANK, "append_one": False}
+    block = {"name": "tensor_layer", "rank": RANK, "append_one": False}
     model = models.build({"model": block, "cell": None}, INPUTS, OUTPUTS)
     outputs, _ = model.forward(stacked(model), torch.zeros(REPLICAS, BATCH, INPUTS, dtype=torch.float64))
     assert not outputs.any()
 
 
 def test_a_rank_one_layer_with_a_one_solves_exclusive_or():
-    model = models.build({"model": {"shell": "tensor_layer", "rank": 1}, "cell": None}, 2, 1)
+    model = models.build({"model": {"name": "tensor_layer", "rank": 1}, "cell": None}, 2, 1)
     factors = {"A": [[[1.0, 1.0, -0.5]]], "B": [[[-1.0]]], "C": [[[1.0, 1.0, -1.5]]]}
     params = {f"tensor/{name}": torch.tensor(values) for name, values in factors.items()}
     outputs, _ = model.forward(params, torch.tensor([[[0.0, 0], [0, 1], [1, 0], [1, 1]]]))
@@ -158,18 +158,18 @@ def test_a_rank_one_layer_with_a_one_solves_exclusive_or():
 
 def test_initialisers_reach_their_parameters():
     read_out = {"weight": {"constant": 2}, "bias": "constant(3)"}
-    settings = SETTINGS["last_output"] | {"model": {"shell": "last_output", "read_out": read_out}}
+    settings = SETTINGS["last_output"] | {"model": {"name": "last_output", "read_out": read_out}}
     values = models.build(settings, INPUTS, OUTPUTS).initialise(np.random.default_rng(1))
     assert (values["read_out/W"] == 2).all()
     assert (values["read_out/b"] == 3).all()
-    for shell in ("perceptron", "mlp", "tensor_layer"):
-        settings = {"model": SETTINGS[shell]["model"] | {"initialiser": "constant(4)"}, "cell": None}
+    for name in ("perceptron", "mlp", "tensor_layer"):
+        settings = {"model": SETTINGS[name]["model"] | {"initialiser": "constant(4)"}, "cell": None}
         values = models.build(settings, INPUTS, OUTPUTS).initialise(np.random.default_rng(1))
         assert all((value == 4).all() for value in values.values())
 
 
 def test_the_default_read_out_has_the_authors_ranges():
-    settings = {"model": {"shell": "last_output"}, "cell": {"name": "gru", "hidden": 12}}
+    settings = {"model": {"name": "last_output"}, "cell": {"name": "gru", "hidden": 12}}
     values = models.build(settings, INPUTS, 2000).initialise(np.random.default_rng(1))
     assert 0.49 < np.abs(values["read_out/W"]).max() <= 0.5
     assert 1.70 < np.abs(values["read_out/b"]).max() <= np.sqrt(3)
@@ -181,18 +181,18 @@ GRU = {"name": "gru", "hidden": HIDDEN}
 @pytest.mark.parametrize(
     ("block", "cell", "message"),
     [
-        ({"shell": "cathedral"}, None, "'cathedral' is not known; allowed: every_step, last_output, mlp"),
-        ({"shell": "last_output"}, None, "last_output: no cell given; allowed: .*tgu"),
-        ({"shell": "last_output"}, {"name": "gru"}, "gru: hidden asked for"),
-        ({"shell": "mlp", "hidden": 2}, GRU, "cell 'gru' given; allowed: none"),
-        ({"shell": "mlp"}, None, "mlp: hidden asked for; given: nothing"),
-        ({"shell": "mlp", "hidden": 0}, None, "hidden = 0 given"),
-        ({"shell": "mlp", "hidden": 2, "activation": "step"}, None, "'step' given; allowed: sigmoid"),
-        ({"shell": "perceptron", "rank": 2}, None, "perceptron: rank given; allowed: initialiser"),
-        ({"shell": "tensor_layer", "rank": 0}, None, "rank = 0 given"),
-        ({"shell": "tensor_layer", "rank": 1, "append_one": 1}, None, "append_one = 1 given"),
-        ({"shell": "every_step", "read_out": {"gain": 2}}, GRU, "read_out: .*2} given; allowed: .*weight"),
-        ({"shell": "every_step", "read_out": {"bias": "none"}}, GRU, "initialiser 'none' is not known"),
+        ({"name": "cathedral"}, None, "'cathedral' is not known; allowed: every_step, last_output, mlp"),
+        ({"name": "last_output"}, None, "last_output: no cell given; allowed: .*tgu"),
+        ({"name": "last_output"}, {"name": "gru"}, "gru: hidden asked for"),
+        ({"name": "mlp", "hidden": 2}, GRU, "cell 'gru' given; allowed: none"),
+        ({"name": "mlp"}, None, "mlp: hidden asked for; given: nothing"),
+        ({"name": "mlp", "hidden": 0}, None, "hidden = 0 given"),
+        ({"name": "mlp", "hidden": 2, "activation": "step"}, None, "'step' given; allowed: sigmoid"),
+        ({"name": "perceptron", "rank": 2}, None, "perceptron: rank given; allowed: initialiser"),
+        ({"name": "tensor_layer", "rank": 0}, None, "rank = 0 given"),
+        ({"name": "tensor_layer", "rank": 1, "append_one": 1}, None, "append_one = 1 given"),
+        ({"name": "every_step", "read_out": {"gain": 2}}, GRU, "read_out: .*2} given; allowed: .*weight"),
+        ({"name": "every_step", "read_out": {"bias": "none"}}, GRU, "initialiser 'none' is not known"),
     ],
 )
 def test_wrong_settings_are_refused(block, cell, message):

@@ -1,4 +1,4 @@
-"""Proves what enters a shell's cell (embedding, projection, one-hot symbols, dropout) and what layers do."""
+"""Proves what enters a model's cell (embedding, projection, one-hot symbols, dropout) and what layers do."""
 
 import numpy as np
 import pytest
@@ -12,9 +12,9 @@ INPUTS, OUTPUTS, HIDDEN, WIDTH, STEPS, REPLICAS, BATCH = 7, 2, 5, 3, 6, 4, 8
 LSTM = {"name": "lstm", "hidden": HIDDEN}
 
 
-def built(cell=LSTM, shell="every_step", symbols=False, engine="eager", **block):
-    """A shell around `cell` with the keys `block`."""
-    settings = {"model": {"shell": shell} | block, "cell": cell}
+def built(cell=LSTM, name="every_step", symbols=False, engine="eager", **block):
+    """A model around `cell` with the keys `block`."""
+    settings = {"model": {"name": name} | block, "cell": cell}
     return models.build(settings, INPUTS, OUTPUTS, engine, symbols)
 
 
@@ -35,9 +35,9 @@ def tokens():
 
 
 def core(model):
-    """The same shell around the same cell with nothing before it, and its parameters among those of
+    """The same model around the same cell with nothing before it, and its parameters among those of
     `model`."""
-    return models.build({"model": {"shell": model.name}, "cell": LSTM}, model.cell.inputs, OUTPUTS)
+    return models.build({"model": {"name": model.name}, "cell": LSTM}, model.cell.inputs, OUTPUTS)
 
 
 def test_an_embedding_looks_up_rows_of_its_table(tokens):
@@ -121,25 +121,25 @@ def test_dropout_falls_on_the_embedding(tokens):
     assert mask.shape == (STEPS, BATCH, WIDTH)
 
 
-@pytest.mark.parametrize("shell", ["last_output", "every_step"])
-def test_layers_feed_one_another(numbers, shell):
+@pytest.mark.parametrize("name", ["last_output", "every_step"])
+def test_layers_feed_one_another(numbers, name):
     """Three layers equal three cells run one after another by hand; the states are theirs in turn."""
-    model = built(shell=shell, layers=3)
+    model = built(name=name, layers=3)
     params = drawn(model)
     assert model.shapes()["cell/W_i"] == (INPUTS, HIDDEN)
     assert model.shapes()["cell2/W_i"] == model.shapes()["cell3/W_i"] == (HIDDEN, HIDDEN)
     assert not torch.equal(params["cell2/U_i"], params["cell3/U_i"])
     state = [torch.zeros(REPLICAS, BATCH, HIDDEN, dtype=torch.float64) for _ in range(6)]
     for x in numbers:
-        for layer, (name, cell) in enumerate(model.cells.items()):
-            own = {key: params[f"{name}/{key}"] for key in cell.shapes()}
+        for layer, (part, cell) in enumerate(model.cells.items()):
+            own = {key: params[f"{part}/{key}"] for key in cell.shapes()}
             state[2 * layer : 2 * layer + 2] = cell.step(own, x, tuple(state[2 * layer : 2 * layer + 2]))
             x = state[2 * layer]
     outputs, final = model.forward(params, numbers)
     assert len(final) == 6
     for ours, theirs in zip(final, state, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=0, atol=1e-12)
-    last = outputs if shell == "last_output" else outputs[-1]
+    last = outputs if name == "last_output" else outputs[-1]
     expected = state[4] @ params["read_out/W"] + params["read_out/b"]
     torch.testing.assert_close(last, expected, rtol=0, atol=1e-12)
 
@@ -158,7 +158,7 @@ def test_the_state_of_layers_can_be_carried(tokens):
     [(True, {"embedding": 3, "layers": 2}), (True, {}), (False, {"projection": 3, "layers": 2})],
 )
 def test_gradients_against_finite_differences(symbols, block):
-    """Every parameter of a small shell, with dropout where there is something to drop."""
+    """Every parameter of a small model, with dropout where there is something to drop."""
     block = block | ({} if symbols and "embedding" not in block else {"input_dropout": 0.3})
     model = built({"name": "gru", "hidden": 2}, symbols=symbols, **block)
     params = {name: value.requires_grad_() for name, value in drawn(model, 2).items()}
@@ -195,6 +195,6 @@ def test_what_does_not_fit_is_refused(block, symbols, message):
 
 def test_a_shell_without_the_field_takes_no_symbols():
     with pytest.raises(
-        ValueError, match=r"perceptron: a task of symbols given; allowed with the shells .*last_output"
+        ValueError, match=r"perceptron: a task of symbols given; allowed with the models .*last_output"
     ):
-        models.build({"model": {"shell": "perceptron"}, "cell": None}, INPUTS, OUTPUTS, symbols=True)
+        models.build({"model": {"name": "perceptron"}, "cell": None}, INPUTS, OUTPUTS, symbols=True)

@@ -1,4 +1,4 @@
-"""Proves what the shell of style and content computes in each form, and what it penalises."""
+"""Proves what the model of style and content computes in each form, and what it penalises."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ FORMS = {"cp": RANK, "tensor_train": RANK, "full": None}
 
 
 def made(form="cp", embedding=EMBEDDING, **keys):
-    block = {"shell": "style_content", "form": form, "rank": FORMS[form], "embedding": embedding} | keys
+    block = {"name": "style_content", "form": form, "rank": FORMS[form], "embedding": embedding} | keys
     return models.build({"model": block, "cell": None}, (STYLES, LETTERS), PIXELS, symbols=True)
 
 
@@ -51,7 +51,7 @@ def test_every_pair_is_its_two_rows_times_the_tensor_written_out(form, embedding
 )
 def test_the_parameters_of_the_thesis_sizes(form, rank, count):
     """25 (25 + 1,024 + 25) and 25 x 1,024 x 25, each with 62 x 25 numbers of the tables."""
-    block = {"shell": "style_content", "form": form, "rank": rank, "embedding": 25}
+    block = {"name": "style_content", "form": form, "rank": rank, "embedding": 25}
     model = models.build({"model": block, "cell": None}, (10, 52), 1024, symbols=True)
     assert model.parameter_count() == count
 
@@ -78,6 +78,6 @@ def test_refusals():
     for l2 in (-1.0, float("nan"), float("inf")):
         with pytest.raises(ValueError, match=f"l2 = {l2} given; allowed: a finite number of at least 0"):
             made(l2=l2)
-    block = {"shell": "style_content", "rank": RANK}
+    block = {"name": "style_content", "rank": RANK}
     with pytest.raises(ValueError, match=r"style_content.* allowed"):
         models.build({"model": block, "cell": None}, 3, PIXELS)

@@ -15,8 +15,8 @@ def net() -> Callable[..., Trained]:
     """A function that builds a net with random weights; `weights` maps a parameter to what is added to
     zeros of its shape, in place of its random values. `kind` is the class, for nets that pretend."""
 
-    def make(task: dict, cell: dict, shell="every_step", weights=None, kind=Trained) -> Trained:
-        settings = {"task": task, "training": {"batch": 3}, "model": {"shell": shell}, "cell": cell}
+    def make(task: dict, cell: dict, model="every_step", weights=None, kind=Trained) -> Trained:
+        settings = {"task": task, "training": {"batch": 3}, "model": {"name": model}, "cell": cell}
         made_task = tasks.build(settings)
         model = models.build(settings, made_task.inputs, made_task.outputs)
         parameters = {name: torch.from_numpy(value) for name, value in model.initialise(rng(5)).items()}

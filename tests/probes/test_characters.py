@@ -33,7 +33,7 @@ def trained(
     settings = {
         "task": {"name": task, "bptt": 4} | ({"vocabulary": vocabulary} if vocabulary else {}),
         "training": {"batch": 3}, "cell": cell,
-        "model": {"shell": "every_step", "layers": layers},
+        "model": {"name": "every_step", "layers": layers},
     }  # fmt: skip
     made = tasks.build(settings, SimpleNamespace(name="made", arrays=arrays, facts={}))
     model = models.build(settings, made.inputs, made.outputs, symbols=made.symbols)

@@ -13,7 +13,7 @@ from tensor_rnns.probes.trained import Trained
 
 def trained(form="cp", rank=3):
     """A net of 5, 4 and 5 units; in CP form A of rank 3, B of 1, and C with 3, 1, 0."""
-    settings = {"model": {"shell": "tensor_product", "form": form, "rank": rank}, "cell": None}
+    settings = {"model": {"name": "tensor_product", "form": form, "rank": rank}, "cell": None}
     task = SimpleNamespace(name="made", inputs=10, outputs=4, symbols=False)
     shapes = models.build(settings, 10, 4).shapes()
     values = {"A": (2.0, 2.0, 2.0), "B": (7.0, 0.0, 0.0), "C": (3.0, 1.0, 0.0)}

@@ -20,11 +20,11 @@ def trained(form="full", embedding=None, rank=None, output="linear", seed=7):
     """A net with fresh weights on random images, whose weights are float32 as they are kept."""
     images = np.random.default_rng(2).integers(0, 256, (STYLES, len(NAMES), ROWS, COLUMNS), dtype=np.uint8)
     arrays = {"images": images, "letter_names": np.array(list(NAMES))}
-    shell = {"shell": "style_content", "form": form, "rank": rank, "embedding": embedding, "output": output}
+    model = {"name": "style_content", "form": form, "rank": rank, "embedding": embedding, "output": output}
     settings = {
         "task": {"name": "style_content", "held_out": "each_letter"},
         "training": {"batch": 5},
-        "model": shell,
+        "model": model,
         "cell": None,
     }
     task = tasks.build(settings, SimpleNamespace(name="made", arrays=arrays, facts={}))
@@ -169,7 +169,7 @@ def test_unseen_fibres_keep_their_values_and_seen_ones_have_a_gradient():
 
 def test_other_models_are_refused(net):
     other = net({"name": "variable_binding", "length": 20, "patterns": 1}, {"name": "vanilla", "hidden": 5})
-    with pytest.raises(ValueError, match="letters looks at the shell style_content, not at every_step"):
+    with pytest.raises(ValueError, match="letters looks at the model style_content, not at every_step"):
         letters.probe(other, {})
     for given in (other, trained("cp", rank=2), trained("full", embedding=3)):
         with pytest.raises(ValueError, match="a full tensor without embeddings, not at"):

@@ -14,7 +14,7 @@ from tensor_rnns.probes.trained import Trained
 SIZES = {"train": 9, "valid": 4, "test": 103}
 
 
-def trained(projection=4, seed=5, shell="last_output", **cell):
+def trained(projection=4, seed=5, model="last_output", **cell):
     """A net with fresh weights on images of 2 x 3 pixels."""
     generator = np.random.default_rng(1)
     arrays = {}
@@ -24,7 +24,7 @@ def trained(projection=4, seed=5, shell="last_output", **cell):
     settings = {
         "task": {"name": "pixels"},
         "training": {"batch": 3},
-        "model": {"shell": shell, "projection": projection},
+        "model": {"name": model, "projection": projection},
         "cell": {"hidden": 5} | cell,
     }
     task = tasks.build(settings, SimpleNamespace(arrays=arrays, facts={"classes": 3}))
@@ -128,4 +128,4 @@ def test_gradients_whose_squares_overflow_have_a_norm():
 
 def test_nets_that_are_refused():
     with pytest.raises(ValueError, match="not at the model every_step of 1 layers"):
-        gradient_ratio.probe(trained(name="irnn", shell="every_step"), {})
+        gradient_ratio.probe(trained(name="irnn", model="every_step"), {})

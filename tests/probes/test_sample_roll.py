@@ -27,7 +27,7 @@ def trained(end="separate", seed=2, **bias):
     settings = {
         "task": {"name": "polyphony", "bptt": 5, "end": end},
         "training": {"batch": 2},
-        "model": {"shell": "every_step"},
+        "model": {"name": "every_step"},
         "cell": {"name": "tgu", "hidden": 6, "rank": 3},
     }
     task = tasks.build(settings, dataset)

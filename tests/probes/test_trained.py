@@ -117,7 +117,7 @@ def test_replicas_of_equal_task_batch_and_data_share_one_task(net, tmp_path, mon
     ):
         settings = {
             "task": ADDITION | {"length": length}, "training": {"batch": 3, "learning_rate": rate},
-            "model": {"shell": "last_output"}, "cell": TGU, "dataset": None,
+            "model": {"name": "last_output"}, "cell": TGU, "dataset": None,
         }  # fmt: skip
         key = dict.fromkeys(KEY, "x") | {"seed": seed, "point": 0}
         replicas.append(key | {"status": status, "settings": settings, "protocol": "one", "data_seed": seed,

@@ -26,7 +26,7 @@ source: {section: 5.1, page: 68}
 kind: train
 dataset: {real: jsb, stand_in: chorales}
 task: {name: addition, length: 20}
-model: {shell: last_output}
+model: {name: last_output}
 training: {optimiser: adam, learning_rate: 0.1, batch: 3, updates: 40, loss: mse}
 conditions: {T20: {task.length: 20}, T30: {task.length: 30}}
 variants: {tgu: {cell: tgu, hidden: 8, rank: 4}, gru: {cell: gru, hidden: 7}}
@@ -66,7 +66,7 @@ title: Never run
 source: {section: 6}
 kind: train
 task: {name: addition, length: 20}
-model: {shell: last_output}
+model: {name: last_output}
 training: {optimiser: adam, learning_rate: 0.1, batch: 3, updates: 40, loss: mse}
 variants: {lstm: {cell: lstm, hidden: 8}}
 scales: {paper: {seeds: 2}}

@@ -1,4 +1,4 @@
-"""Proves what the two tasks of products draw, that targets, baselines and the shell tensor_product are those
+"""Proves what the two tasks of products draw, that targets, baselines and the model tensor_product are those
 of the tensor written out, and that equal factors are equal."""
 
 import numpy as np
@@ -117,7 +117,7 @@ def test_equal_factors():
 
 @pytest.mark.parametrize(("form", "rank"), [("cp", 3), ("tensor_train", 2), ("full", None)])
 def test_the_shell_is_the_tensor_written_out(form, rank):
-    block = {"shell": "tensor_product", "form": form, "rank": rank}
+    block = {"name": "tensor_product", "form": form, "rank": rank}
     model = models.build({"model": block, "cell": None}, 10, 4)
     params = {name: torch.from_numpy(value)[None] for name, value in model.initialise(rng(2)).items()}
     inputs = torch.from_numpy(rng(3).standard_normal((1, 7, 10)))

@@ -22,7 +22,7 @@ def replica(seed: int = 0, **training) -> Replica:
     """A GMR of 3 units on additions of length 7; `training` overrides the training block."""
     settings = {
         "task": {"name": "addition", "length": 7},
-        "model": {"shell": "last_output"},
+        "model": {"name": "last_output"},
         "cell": {"name": "gmr", "hidden": 3, "rank": 2},
         "training": {"optimiser": "adam", "learning_rate": 0.01, "clip_norm": 10, "batch": 5, "updates": 12}
         | training,
@@ -80,7 +80,7 @@ def reader(seed: int = 0, **training) -> Replica:
     """An LSTM of two layers behind an embedding with dropout that reads the chain."""
     settings = {
         "task": {"name": "chain", "length": 5},
-        "model": {"shell": "every_step", "embedding": 4, "input_dropout": 0.3, "layers": 2},
+        "model": {"name": "every_step", "embedding": 4, "input_dropout": 0.3, "layers": 2},
         "cell": {"name": "lstm", "hidden": 3},
         "training": {"optimiser": "adam", "learning_rate": 0.02, "batch": 2, "updates": 12} | training,
         "dataset": None,

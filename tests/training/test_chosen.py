@@ -120,7 +120,7 @@ def test_numbers_enter_in_the_dtype_of_the_training(make_replica, monkeypatch, d
 @pytest.mark.parametrize("embedding", [None, 4])
 def test_symbols_run_in_kernels_with_an_embedding_and_without(make_reader, caplog, embedding):
     settings = make_reader().settings
-    settings["model"] = {"shell": "every_step", "embedding": embedding, "layers": 2}
+    settings["model"] = {"name": "every_step", "embedding": embedding, "layers": 2}
     found, model = chosen.model_of(settings, tasks.build(settings), "compiled", CPU)
     assert found == "compiled"
     assert model.engine is engine.find("compiled")
@@ -133,7 +133,7 @@ def test_all_layers_run_in_one_engine(make_reader, monkeypatch, embedding, refus
     """A layer without a kernel, the first or the second, takes the whole model to the eager loop; one-hot
     vectors enter the first alone."""
     settings = make_reader().settings
-    settings["model"] = {"shell": "every_step", "embedding": embedding, "layers": 2}
+    settings["model"] = {"name": "every_step", "embedding": embedding, "layers": 2}
     task = tasks.build(settings)
     cells = chosen.models.build(settings, task.inputs, task.outputs, symbols=True).cells
     asked = []

@@ -29,9 +29,9 @@ def learners(make_replica):
     """A function that makes two learners of three replicas: as usual, and one that knows autograd alone."""
 
     def make(block, task="addition", engine="compiled"):
-        settings, shell = TASKS[task]
+        settings, name = TASKS[task]
         made = tasks.build({"task": settings, "training": {"batch": 7}})
-        whole = {"model": {"shell": shell}, "cell": block | {"hidden": 9}}
+        whole = {"model": {"name": name}, "cell": block | {"hidden": 9}}
         replicas = [make_replica(seed) for seed in (3, 1, 4)]
         pair = []
         for _ in range(2):

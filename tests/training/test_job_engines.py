@@ -82,7 +82,7 @@ def test_every_layer_is_chosen_by_the_width_of_its_inputs(make_reader, monkeypat
     monkeypatch.setattr(job.engine, "choose", choose)
     for embedding, width in ((None, None), (4, 4)):
         settings = make_reader().settings
-        settings["model"] = {"shell": "every_step", "embedding": embedding, "layers": 2}
+        settings["model"] = {"name": "every_step", "embedding": embedding, "layers": 2}
         job.model_of(settings, job.tasks.build(settings), "auto", torch.device("cpu"))
         assert asked == [("auto", "lstm", "cpu", width), ("auto", "lstm", "cpu", 3)]
         asked.clear()

@@ -87,9 +87,9 @@ def test_a_stream_without_end_starts_from_zero_once(make_reading, monkeypatch):
 
 def test_a_model_without_a_state_cannot_carry_one(make_reading):
     learner = make_reading()
-    bare = models.build({"model": {"shell": "perceptron"}, "cell": None}, 6, 6)
+    bare = models.build({"model": {"name": "perceptron"}, "cell": None}, 6, 6)
     with pytest.raises(
-        ValueError, match=r"perceptron: the task chain carries a state .*shells around a cell"
+        ValueError, match=r"perceptron: the task chain carries a state .*models around a cell"
     ):
         replace(learner, model=bare)
 

@@ -1,4 +1,4 @@
-"""Classes that experiment files call by name (cells, shells, tasks): finding them, building them, checking
+"""Classes that experiment files call by name (cells, models, tasks): finding them, building them, checking
 fields.
 
 Such a class is a dataclass with a literal line `name: ClassVar[str] = "..."`; its fields are the keys of its

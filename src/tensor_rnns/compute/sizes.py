@@ -18,7 +18,7 @@ def parameters(model: str, hidden: int, rank: int | None, inputs: int) -> int:
     cell: dict[str, Any] = {"name": model, "hidden": hidden}
     if rank is not None:
         cell["rank"] = rank
-    return build({"model": {"shell": "every_step"}, "cell": cell}, inputs, inputs).parameter_count()
+    return build({"model": {"name": "every_step"}, "cell": cell}, inputs, inputs).parameter_count()
 
 
 def parsed(size: str | int) -> tuple[int, int | None]:

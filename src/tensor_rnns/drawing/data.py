@@ -40,7 +40,7 @@ def setting_title(key: str, value: Any) -> str:
     name = key.rpartition(".")[2].replace("_", " ")
     if value == "":
         return f"no {name}"
-    if key in ("cell.name", "cell.form", "model.shell", "model.form"):
+    if key in ("cell.name", "cell.form", "model.name", "model.form"):
         return cell_title(str(value))
     return f"{name} {value:g}" if is_number(value) else f"{name} {value}"
 
@@ -162,9 +162,9 @@ class ArtefactData:
         )
 
     def cell(self, variant: str) -> str:
-        """The cell of a variant, or the shell of a model without one; its own name if neither is known."""
+        """The cell of a variant, or the model of one without a cell; its own name if neither is known."""
         block = self.experiment.variants.get(variant) or {}
-        return str(block.get("cell") or block.get("shell") or variant)
+        return str(block.get("cell") or block.get("model") or variant)
 
     def title(self, key: str, value: Any, labels: Mapping[str, str] | None = None) -> str:
         """How `value` of the column `key` is called: by `labels`, the variant's own `label`, or its cell."""

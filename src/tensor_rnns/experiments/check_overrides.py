@@ -19,7 +19,7 @@ from tensor_rnns.experiments.check_words import (
 )
 from tensor_rnns.experiments.experiment import Experiment
 
-ROOMS = {"task": ("tasks", "name"), "model": ("models", "shell"), "cell": ("cells", "name")}
+ROOMS = {"task": ("tasks", "name"), "model": ("models", "name"), "cell": ("cells", "name")}
 """Per block of the settings: the room of its classes, and the key that names one."""
 COMPUTED = "compute.arguments."
 
@@ -52,13 +52,11 @@ def settings_blocks(experiment: Experiment) -> Iterator[tuple[Place, Mapping[str
 
 
 def known_keys(experiment: Experiment, training: Collection[str]) -> dict[str, list[str]]:
-    """Per block of the settings: the keys that some task, shell or cell of this file takes."""
+    """Per block of the settings: the keys that some task, model or cell of this file takes."""
     found = {"training": list(training)}
     for block, (room, naming) in ROOMS.items():
         named = [experiment.block(block).get(naming)] if block != "cell" else []
-        named += [
-            variant.get("cell" if block == "cell" else naming) for variant in experiment.variants.values()
-        ]
+        named += [variant.get(block) for variant in experiment.variants.values()]
         named += [values.get(f"{block}.{naming}") for _, values in settings_blocks(experiment)]
         words = vocabulary.words(room)
         used = [words[name] for name in named if isinstance(name, str) and name in words] or words.values()

@@ -90,7 +90,7 @@ def origins_of(
     block = experiment.variants[variant]
     home = "cell" if "cell" in block else "model"
     for key in sorted(block, key=lambda key: "." in key):
-        dotted = {"cell": "cell.name"}.get(key, key if "." in key else f"{home}.{key}")
+        dotted = {"cell": "cell.name", "model": "model.name"}.get(key, key if "." in key else f"{home}.{key}")
         found[dotted] = ("variants", variant, key)
     changes = experiment.options.get(option, {})
     found |= {key: ("options", option, "set", key) for key in changes.get("set") or {}}
@@ -121,7 +121,7 @@ def resolved_problems(
     """What is wrong with one resolved setting, each with its dotted key."""
     for block, room, kind, naming in (
         ("task", "tasks", "task", "name"),
-        ("model", "models", "shell", "shell"),
+        ("model", "models", "model", "name"),
         ("cell", "cells", "cell", "name"),
     ):
         given = settings[block]
@@ -129,10 +129,10 @@ def resolved_problems(
             rest = {key: value for key, value in given.items() if key != naming}
             for key, message in word_problems(room, kind, given.get(naming), rest):
                 yield f"{block}.{key or naming}", message
-    shell, around = settings["model"].get("shell"), vocabulary.shells_around_a_cell()
-    if shell in vocabulary.words("models") and (shell in around) != (settings["cell"] is not None):
-        told = "needs a cell" if shell in around else "takes no cell"
-        yield "model.shell", f"shell {shell} {told}; shells around a cell are {', '.join(sorted(around))}"
+    model, around = settings["model"].get("name"), vocabulary.models_around_a_cell()
+    if model in vocabulary.words("models") and (model in around) != (settings["cell"] is not None):
+        told = "needs a cell" if model in around else "takes no cell"
+        yield "model.name", f"model {model} {told}; models around a cell are {', '.join(sorted(around))}"
     yield from fitting_problems(settings["model"], settings["task"].get("name"))
     yield from training_problems(settings["training"], settings["task"].get("name"), training)
     dataset = settings["dataset"]
@@ -141,26 +141,26 @@ def resolved_problems(
 
 
 def fitting_problems(model: Mapping[str, Any], task: Any) -> Iterator[tuple[str, str]]:
-    """What is wrong between a task and a shell that are each well: symbols, carried states, what enters the
+    """What is wrong between a task and a model that are each well: symbols, carried states, what enters the
     cell."""
-    shell = model.get("shell")
-    if shell not in vocabulary.words("models") or task not in vocabulary.words("tasks"):
+    name = model.get("name")
+    if name not in vocabulary.words("models") or task not in vocabulary.words("tasks"):
         return
     symbols = task in vocabulary.tasks_that("symbols", True)
-    if symbols and shell not in (able := vocabulary.shells_with("symbols")):
+    if symbols and name not in (able := vocabulary.models_with("symbols")):
         yield (
-            "model.shell",
-            f"the task {task} gives symbols, which the shell {shell} does not take; shells that do are "
+            "model.name",
+            f"the task {task} gives symbols, which the model {name} does not take; models that do are "
             f"{', '.join(sorted(able))}",
         )
-    around = vocabulary.shells_around_a_cell()
-    if task in vocabulary.tasks_that("carries_state", True) and shell not in around:
+    around = vocabulary.models_around_a_cell()
+    if task in vocabulary.tasks_that("carries_state", True) and name not in around:
         yield (
-            "model.shell",
-            f"the task {task} carries a state over batches, the shell {shell} has none; shells around a cell "
+            "model.name",
+            f"the task {task} carries a state over batches, the model {name} has none; models around a cell "
             f"are {', '.join(sorted(around))}",
         )
-    if shell not in around:
+    if name not in around:
         return
     wrong, kind = ("projection", "symbols") if symbols else ("embedding", "numbers")
     if model.get(wrong) is not None:

@@ -1,4 +1,4 @@
-"""What is wrong with the words of an experiment file: cells, shells, tasks, initialisers, measures,
+"""What is wrong with the words of an experiment file: cells, models, tasks, initialisers, measures,
 selectors."""
 
 import ast
@@ -27,7 +27,7 @@ CHOICES = {
 BLOCKS = ("task", "model", "cell", "training")
 READ_OUT = ("weight", "bias")
 FORM = "cp"
-"""The form of a tensor where a block does not say it: the default of every cell and shell that has one."""
+"""The form of a tensor where a block does not say it: the default of every cell and model that has one."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def typed_problem(key: str, value: Any, annotation: str) -> str | None:
 
 
 def word_problems(room: str, kind: str, name: Any, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """(key, message) for whatever keeps a cell, shell or task with the keys `given` from being built; the key
+    """(key, message) for whatever keeps a cell, model or task with the keys `given` from being built; the key
     is "" where its name is at fault."""
     known = vocabulary.words(room)
     if not isinstance(name, str) or name not in known:

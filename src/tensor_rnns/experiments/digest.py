@@ -31,7 +31,7 @@ def without_docstrings(tree: ast.AST) -> ast.AST:
 
 
 def declared_name(node: ast.stmt) -> str | None:
-    """The value of `name = "..."` in a class body, which is how a cell, shell or task says what it is
+    """The value of `name = "..."` in a class body, which is how a cell, model or task says what it is
     called."""
     if not isinstance(node, ast.ClassDef):
         return None

@@ -111,7 +111,7 @@ def settings_of(
     if "cell" in block:
         settings["cell"] = {"name": block.pop("cell")} | (settings["cell"] or {}) | block
     else:
-        settings["model"] |= block
+        settings["model"] |= {"name": block.pop("model")} | block
     dotted = {key: value for key, value in experiment.variants[variant].items() if "." in key}
     for keys in (
         dotted,

@@ -1,6 +1,6 @@
 """The words that experiment files may use, read from the rooms' sources without importing them.
 
-A cell, a shell and a task are classes with a line `name: ClassVar[str] = "..."`; their annotated fields are
+A cell, a model and a task are classes with a line `name: ClassVar[str] = "..."`; their annotated fields are
 the keys that the file may give. So a new cell is one file, and checking needs no torch.
 """
 
@@ -169,14 +169,14 @@ def measures() -> dict[str, dict[str, str]]:
     }
 
 
-def shells_around_a_cell() -> frozenset[str]:
-    """The shells that have a field `cell`."""
-    return shells_with("cell")
+def models_around_a_cell() -> frozenset[str]:
+    """The models that have a field `cell`."""
+    return models_with("cell")
 
 
 @cache
-def shells_with(field: str) -> frozenset[str]:
-    """The shells that have a certain field, their own or of a base class in the same module."""
+def models_with(field: str) -> frozenset[str]:
+    """The models that have a certain field, their own or of a base class in the same module."""
     return frozenset(
         name for name, parts in lineages("models").items() if any(field in annotated(part) for part in parts)
     )
@@ -219,7 +219,7 @@ def tasks_without_epochs() -> frozenset[str]:
 
 
 def code_of(settings: Mapping[str, Any]) -> str:
-    """The digest of the code that these settings run: cell, bilinear forms, shell and task; docstrings do not
+    """The digest of the code that these settings run: cell, bilinear forms, model and task; docstrings do not
     count.
 
     The modules that a room's words share (base classes, loading) count with their whole text.
@@ -229,7 +229,7 @@ def code_of(settings: Mapping[str, Any]) -> str:
     parts: dict[str, Any] = {"bilinear": of_room("bilinear")}
     asked = {
         "cells": (settings.get("cell") or {}).get("name"),
-        "models": settings["model"].get("shell"),
+        "models": settings["model"].get("name"),
         "tasks": settings["task"]["name"],
     }
     for room, name in asked.items():

@@ -10,31 +10,31 @@ from tensor_rnns.models import budget
 from tensor_rnns.models.base import Model
 from tensor_rnns.models.recurrent import Recurrent, entering
 
-__all__ = ["Model", "build", "fitted", "shells"]
+__all__ = ["Model", "build", "families", "fitted"]
 
 
-def shells() -> dict[str, type[Model]]:
-    """Every shell of this package by name."""
+def families() -> dict[str, type[Model]]:
+    """Every model of this package by name."""
     return named.classes(sys.modules[__name__], Model)
 
 
 def build(
     settings: Mapping, inputs: int, outputs: int, engine_name: str = "eager", symbols: bool = False
 ) -> Model:
-    """The model of settings["model"] (its `shell`, then options) and settings["cell"] for a task's sizes.
+    """The model of settings["model"] (its `name`, then options) and settings["cell"] for a task's sizes.
 
-    The shells last_output and every_step need a cell; the others take none. With `symbols` the inputs are
-    integers below `inputs`, which only a shell with a field `symbols` takes. An unknown shell or option, a
-    cell too many or too few, or inputs that the shell does not take raise ValueError with what is allowed.
+    The models last_output and every_step need a cell; the others take none. With `symbols` the inputs are
+    integers below `inputs`, which only a model with a field `symbols` takes. An unknown model or option, a
+    cell too many or too few, or inputs that the model does not take raise ValueError with what is allowed.
     """
     settings = fitted(settings, inputs, outputs, symbols)
     block, cell = settings["model"], settings.get("cell")
-    chosen = named.find("model", shells(), block.get("shell"))
-    given = {key: value for key, value in block.items() if key != "shell"}
+    chosen = named.find("model", families(), block.get("name"))
+    given = {key: value for key, value in block.items() if key != "name"}
     provided = {"inputs": inputs, "outputs": outputs, "symbols": symbols}
     if symbols and not takes_symbols(chosen):
-        able = ", ".join(sorted(name for name, shell in shells().items() if takes_symbols(shell)))
-        raise ValueError(f"model {chosen.name}: a task of symbols given; allowed with the shells {able}")
+        able = ", ".join(sorted(name for name, model in families().items() if takes_symbols(model)))
+        raise ValueError(f"model {chosen.name}: a task of symbols given; allowed with the models {able}")
     if not issubclass(chosen, Recurrent):
         if cell is not None:
             raise ValueError(f"model {chosen.name}: the cell {cell.get('name')!r} given; allowed: none")
@@ -47,9 +47,9 @@ def build(
     return named.construct("model", chosen, given, provided)
 
 
-def takes_symbols(shell: type[Model]) -> bool:
-    """Whether a shell has the field `symbols`."""
-    return "symbols" in {field.name for field in fields(shell)}
+def takes_symbols(model: type[Model]) -> bool:
+    """Whether a model has the field `symbols`."""
+    return "symbols" in {field.name for field in fields(model)}
 
 
 def fitted(settings: Mapping, inputs: int, outputs: int, symbols: bool = False) -> Mapping:

@@ -22,10 +22,10 @@ DROPOUT = "input_dropout"
 
 
 def entering(name: str, block: Mapping[str, Any], inputs: int, symbols: bool) -> int:
-    """The width of what enters the first cell of the shell `name`, whose keys are `block`.
+    """The width of what enters the first cell of the model `name`, whose keys are `block`.
 
     ValueError where the task's inputs do not fit the keys: an embedding is of symbols, a projection of
-    numbers, and one-hot vectors have no dropout. A width of the wrong kind is left to the shell to refuse.
+    numbers, and one-hot vectors have no dropout. A width of the wrong kind is left to the model to refuse.
     """
     embedding, projection = block.get("embedding"), block.get("projection")
     if embedding is not None and not symbols:

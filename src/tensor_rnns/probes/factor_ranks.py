@@ -15,7 +15,7 @@ ARGUMENTS = {}
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
-    """Singular values and effective ranks of one replica of the shell tensor_product in CP form.
+    """Singular values and effective ranks of one replica of the model tensor_product in CP form.
 
     Rows: `effective_rank` of the items A, B and C, and for B `over_outer`, its effective rank over the
     smaller one of A and C. Arrays: `singular_values/A` and so on, falling. ValueError for another model, and

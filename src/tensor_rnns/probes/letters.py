@@ -21,7 +21,7 @@ ARGUMENTS = {"letter": ("text", "a"), "ends": ("texts", ["T", "m"]), "frames": (
 def probe(
     trained: Trained, arguments: Mapping[str, Any]
 ) -> tuple[dict[str, Tensor | np.ndarray], list[dict[str, Any]]]:
-    """Arrays and table rows of one replica of the shell style_content; `letter` (default a) is the hard one,
+    """Arrays and table rows of one replica of the model style_content; `letter` (default a) is the hard one,
     `ends` (default T, m) are the letters of the strip over contents, `frames` (default 9) its images.
 
     Arrays of images [N, height, width] in the units of the task, with texts [N] as their titles:
@@ -44,7 +44,7 @@ def probe(
     """
     if not isinstance(trained.model, StyleContent):
         raise ValueError(
-            f"the probe letters looks at the shell {StyleContent.name}, not at {trained.model.name}"
+            f"the probe letters looks at the model {StyleContent.name}, not at {trained.model.name}"
         )
     chosen = given("letters", ARGUMENTS, arguments)
     task, names = trained.task, [str(name) for name in trained.task.dataset.arrays["letter_names"]]

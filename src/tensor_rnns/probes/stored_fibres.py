@@ -15,7 +15,7 @@ ARGUMENTS = {}
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
-    """Rows of one replica of the shell style_content with a full tensor and without embeddings.
+    """Rows of one replica of the model style_content with a full tensor and without embeddings.
 
     A pair (s, c) selects the fibre W[s, :, c]. Rows of the item `unseen`: gradient, the largest entry of the
     gradient of the loss over all training pairs, at the initial values, in the fibres of unseen pairs; moved,

@@ -64,7 +64,7 @@ class Learner:
         if self.task.carries_state and not hasattr(self.model, "cell"):
             raise ValueError(
                 f"model {self.model.name}: the task {self.task.name} carries a state over batches; allowed "
-                "are shells around a cell"
+                "are models around a cell"
             )
 
     @property
