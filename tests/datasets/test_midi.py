@@ -8,8 +8,8 @@ import numpy as np
 import pretty_midi
 import pytest
 
-from tensor_rnns.compute import midi as agreement
 from tensor_rnns.datasets import Dataset, keyboard_midi, midi, midi_zip, tunes_midi
+from tensor_rnns.papers.mathews2016 import midi as agreement
 
 TICK = 0.5 / 480
 

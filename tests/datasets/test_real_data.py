@@ -10,9 +10,9 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 import pytest
 
-from tensor_rnns.compute.midi import agreement
 from tensor_rnns.datasets import download, load, prepare, table
 from tensor_rnns.datasets.fetch import Address, fetch_file
+from tensor_rnns.papers.mathews2016.midi import agreement
 
 pytestmark = pytest.mark.real_data
 

@@ -28,7 +28,10 @@ def described(data):
         for item, error in (("product", 3e-16), ("scalar", 0.0))
         for name, value in (("error", error), ("draws", 7))
     ]  # fmt: skip
-    data.experiment.content["compute"] = {"function": "diagrams", "arguments": {"diagrams": DIAGRAMS}}
+    data.experiment.content["compute"] = {
+        "function": "mathews2016.diagrams",
+        "arguments": {"diagrams": DIAGRAMS},
+    }
     return dataclasses.replace(data, computed=pd.DataFrame(rows))
 
 

@@ -109,7 +109,7 @@ def everything(probed):
     """Data that every kind of drawing finds something in."""
     nodes = {"W": {"arms": ["i"], "at": [0, 0]}}
     arguments = {"diagrams": {"a": {"nodes": nodes, "sizes": {"i": "n"}, "free": {"i": "left"}}}}
-    probed.experiment.content["compute"] = {"function": "diagrams", "arguments": arguments}
+    probed.experiment.content["compute"] = {"function": "mathews2016.diagrams", "arguments": arguments}
     return probed
 
 

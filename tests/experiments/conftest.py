@@ -42,7 +42,7 @@ scales:
     search: {grid: {training.batch: [3]}, per: {}}
     set: {task.length: 20}
 probes:
-  memory: {function: answer_in_state, where: {variant: tgu}}
+  memory: {function: mathews2016.answer_in_state, where: {variant: tgu}}
 paper_values:
   level: {value: 0.17}
   stored: {variant: tgu, points: {20: 0.1}}
@@ -88,7 +88,7 @@ COMPUTED = """\
 title: Windows, small
 kind: compute
 source: {section: 4.2.2}
-compute: {function: windows, arguments: {seed: 3, steps: 9}}
+compute: {function: mathews2016.windows, arguments: {seed: 3, steps: 9}}
 scales: {paper: {}, laptop: {}, smoke: {set: {compute.arguments.steps: 5}}}
 artefacts:
   fig-2:

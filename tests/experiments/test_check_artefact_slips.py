@@ -91,17 +91,17 @@ ARTEFACTS = {
     "argument of a probe": (
         "answer_in_state, where: {variant: tgu}",
         "answer_in_state, where: {variant: tgu}, arguments: {itmes: 5}",
-        "'itmes' is no argument of it; the probe answer_in_state takes items (a whole number of at least 1",
+        "'itmes' is no argument of it; the probe mathews2016.answer_in_state takes items (a whole number",
     ),
     "value of a probe's argument": (
         "answer_in_state, where: {variant: tgu}",
         "answer_in_state, where: {variant: tgu}, arguments: {quiet: .inf}",
-        "quiet is inf; the probe answer_in_state takes",
+        "quiet is inf; the probe mathews2016.answer_in_state takes",
     ),
     "argument that a probe needs": (
         "answer_in_state, where: {variant: tgu}",
         "sample_roll, where: {variant: tgu}, arguments: {steps: 5}",
-        "'seed' is missing; the probe sample_roll takes steps",
+        "'seed' is missing; the probe mathews2016.sample_roll takes steps",
     ),
     "stage of a probe": (
         "answer_in_state, where: {variant: tgu}",

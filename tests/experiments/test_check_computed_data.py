@@ -9,7 +9,7 @@ title: Images, small
 kind: compute
 source: {section: 5.1.3}
 dataset: {real: mnist, stand_in: digits}
-compute: {function: images, arguments: {margin: 0.2, neighbours: [3]}}
+compute: {function: mathews2016.images, arguments: {margin: 0.2, neighbours: [3]}}
 scales: {paper: {}, laptop: {}, smoke: {}}
 artefacts:
   table-2: {draw: table, rows: [item], columns: name, where: {item: [images]}}
@@ -21,8 +21,8 @@ def test_which_functions_count_on_data():
     found = {
         name for name in vocabulary.modules_with("compute", "compute") if vocabulary.computes_on_data(name)
     }
-    assert "images" in found
-    assert not found & {"windows", "counts", "sizes", "theory", "truth_table"}
+    assert {"texts", "mathews2016.images"} <= found
+    assert not found & {f"mathews2016.{name}" for name in ("windows", "counts", "theory", "truth_table")}
 
 
 def test_a_sound_file(told):
@@ -39,12 +39,12 @@ CASES = {
     "too few": (
         "dataset: {real: mnist, stand_in: digits}\n",
         "",
-        "compute.function: the function images needs a data set",
+        "compute.function: the function mathews2016.images needs a data set",
         "compute: {",
     ),
     "too many": (
-        "function: images, arguments: {margin: 0.2, neighbours: [3]}",
-        "function: counts",
+        "function: mathews2016.images, arguments: {margin: 0.2, neighbours: [3]}",
+        "function: mathews2016.counts",
         "dataset: the function counts takes no data set",
         "dataset: {",
     ),

@@ -1,6 +1,5 @@
 """Proves that a trained net shows the states, gates and outputs that its model runs through."""
 
-import importlib
 import inspect
 import json
 
@@ -9,7 +8,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from tensor_rnns import tasks
+from tensor_rnns import functions, tasks
 from tensor_rnns.experiments import KEY, vocabulary
 from tensor_rnns.experiments.arguments import fits
 from tensor_rnns.probes import over_time
@@ -78,7 +77,8 @@ def test_over_time_shows_a_few_items_through_the_link(net):
 @pytest.mark.parametrize("name", vocabulary.modules_with("probes", "probe"))
 def test_every_probe_refuses_arguments_that_it_does_not_take(name, net):
     """An unknown one, and each of its own with a wrong value; what it needs is given else."""
-    module = importlib.import_module(f"tensor_rnns.probes.{name}")
+    module = inspect.getmodule(functions.probe(name))
+    name = name.rpartition(".")[2]
     example = {"whole": 3, "seed": 0, "positive": 0.5, "text": "a", "texts": ["T", "m"]}
     wrong = {
         "whole": (0, 1.5, True, "3"), "seed": (-1, False), "positive": (0, float("nan"), float("inf"), "1"),

@@ -13,7 +13,7 @@ from tensor_rnns.files import write_csv
 from tensor_rnns.report.build import build
 
 MORE = """
-probes: {heard: {function: answer_in_state}}
+probes: {heard: {function: mathews2016.answer_in_state}}
 """
 ARTEFACTS = """
   fig-music: {draw: roll, probe: heard, where: {variant: tgu}, rows: [{array: notes, play: true, lowest: 60}]}

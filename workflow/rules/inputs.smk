@@ -81,15 +81,12 @@ def computed_data(experiment):
 def computed_digest(experiment, scale):
     """Arguments and code of a computed experiment; the cells are code it may call."""
     rooms = ("compute", "cells", "bilinear", "models", "tasks")
-    deeper = [
-        digest.of_source(p) for p in sorted((digest.PACKAGE / "compute").glob("*/*.py"))
-    ]
     return digest.digest(
         [
             experiment.compute,
             experiment.scale_block(scale),
             [digest.of_room(room) for room in rooms],
-            deeper,
+            digest.of_function(experiment.compute["function"]),
         ]
     )
 
@@ -177,8 +174,10 @@ def judged_by(experiment):
 
 def report_texts():
     """Templates and captions by name."""
+    homes = [Path("report"), *Path("workflow/papers").glob("*/captions")]
     return [
         (path.name, path)
-        for path in sorted(Path("report").rglob("*"))
+        for home in homes
+        for path in sorted(home.rglob("*"))
         if path.is_file()
     ]

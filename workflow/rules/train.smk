@@ -89,6 +89,9 @@ rule probe:
             [
                 experiment_of(wildcards).probes[wildcards.probe],
                 digest.of_room("probes"),
+                digest.of_function(
+                    experiment_of(wildcards).probes[wildcards.probe]["function"]
+                ),
             ]
         ),
         runs=probed_runs,

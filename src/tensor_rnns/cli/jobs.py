@@ -109,10 +109,14 @@ def select(scale, data, paper, experiment, condition, variant, option, guests, r
 @click.option("--out", type=click.Path(path_type=Path), required=True)
 def compute(paper: str, experiment: str, scale: str, data: str, ready: Path, out: Path) -> None:
     """Compute one experiment that needs no training."""
+    from tensor_rnns import functions
     from tensor_rnns.compute import run
 
     with refusals():
-        run.run(experiment_named(paper, experiment), scale, out, data, ready)
+        asked = experiment_named(paper, experiment)
+        if asked.kind != "compute":
+            raise ValueError(f"{paper}/{experiment} is of kind {asked.kind}; allowed is one of kind compute")
+        run.run(functions.computed(asked.compute["function"]), asked, scale, out, data, ready)
 
 
 @click.command()
@@ -131,10 +135,15 @@ def compute(paper: str, experiment: str, scale: str, data: str, ready: Path, out
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path, exists=True))
 def probe(paper: str, experiment: str, name: str, ready: Path, out: Path, runs: tuple[Path, ...]) -> None:
     """Take small arrays from the trained weights of RUNS."""
+    from tensor_rnns import functions
     from tensor_rnns.probes import run
 
     with refusals():
-        run.run(experiment_named(paper, experiment), name, runs, ready, out)
+        known = experiment_named(paper, experiment).probes
+        if name not in known:
+            raise ValueError(f"{paper}/{experiment} has no probe {name!r}; allowed are {sorted(known)}")
+        function = functions.probe(known[name]["function"])
+        run.run(function, known[name].get("arguments") or {}, runs, ready, out)
 
 
 @click.command()

@@ -1,18 +1,18 @@
-"""Run a computed experiment: look its function up by name and write the rows it returns."""
+"""Run a computed experiment: write the rows that its function returns."""
 
-import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tensor_rnns import datasets
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SCALES
-from tensor_rnns.experiments.vocabulary import modules_with
 from tensor_rnns.files import write_csv
 
 COLUMNS = ("item", "name", "index", "value")
 PREFIX = "compute.arguments."
+Function = Callable[..., list[dict[str, Any]]]
+"""From arguments, and data sets where the experiment has some, to rows."""
 
 
 def arguments(experiment: Experiment, scale: str) -> dict[str, Any]:
@@ -34,22 +34,16 @@ def arguments(experiment: Experiment, scale: str) -> dict[str, Any]:
 
 
 def rows(
-    experiment: Experiment, scale: str, loaded: Mapping[str, datasets.Dataset] | None = None
+    function: Function,
+    experiment: Experiment,
+    scale: str,
+    loaded: Mapping[str, datasets.Dataset] | None = None,
 ) -> list[Mapping[str, Any]]:
-    """Rows {item, name, index, value} of the experiment's function at `scale`.
+    """Rows {item, name, index, value} that `function` gives for the experiment at `scale`.
 
     With `loaded`, data sets by condition, the function counts on them: on the one under "only" itself, or
     on all as they are. Rows `dataset, stand_in` say 1 where that is a stand-in and 0 where it is real.
-    Raises ValueError if the experiment is not computed or its function is unknown.
     """
-    known = modules_with("compute", "compute")
-    name = experiment.compute.get("function")
-    if experiment.kind != "compute" or name not in known:
-        raise ValueError(
-            f"{experiment.name}: asked to compute {name!r}, kind {experiment.kind}; allowed is an experiment "
-            f"of kind compute with one of the functions {', '.join(known)}"
-        )
-    function = importlib.import_module(f"tensor_rnns.compute.{name}").compute
     if not loaded:
         return function(arguments(experiment, scale))
     found = function(arguments(experiment, scale), loaded.get("only", loaded))
@@ -60,7 +54,12 @@ def rows(
 
 
 def run(
-    experiment: Experiment, scale: str, path: Path | str, data: str = "embedded", ready: Path | str = "."
+    function: Function,
+    experiment: Experiment,
+    scale: str,
+    path: Path | str,
+    data: str = "embedded",
+    ready: Path | str = ".",
 ) -> None:
     """Write the computed rows of `experiment` at `scale` to the CSV file `path`, columns as in COLUMNS.
 
@@ -68,4 +67,4 @@ def run(
     from the folder `ready`.
     """
     loaded = {key: datasets.load(ready, name) for key, name in experiment.counted_on(data).items()}
-    write_csv(path, rows(experiment, scale, loaded), COLUMNS)
+    write_csv(path, rows(function, experiment, scale, loaded), COLUMNS)

@@ -77,25 +77,35 @@ def annotated(node: ast.ClassDef) -> dict[str, tuple[str, bool]]:
 
 
 @cache
+def function_sources(room: str, function: str) -> dict[str, Path]:
+    """The modules or packages that define `function` at their top, by the names that experiment files use.
+
+    Those of `room` have plain names, those of a paper's folder follow its name: `mathews2016.theory`.
+    """
+    homes = {"": PACKAGE / room}
+    if room in ("compute", "probes"):
+        homes |= {f"{folder.name}.": folder for folder in sorted((PACKAGE / "papers").iterdir())}
+    found = {}
+    for prefix, home in homes.items():
+        for path in sorted(home.glob("*")):
+            source = path / "__init__.py" if path.is_dir() else path
+            if source.suffix != ".py" or not source.exists() or path.name == "__init__.py":
+                continue
+            tree = ast.parse(source.read_text(encoding="utf-8"))
+            if any(isinstance(node, ast.FunctionDef) and node.name == function for node in tree.body):
+                found[prefix + path.stem] = source
+    return found
+
+
 def modules_with(room: str, function: str) -> tuple[str, ...]:
-    """The modules or packages of `room` that define `function` at their top: kinds of drawing, computed
-    functions."""
-    found = []
-    for path in sorted((PACKAGE / room).iterdir()):
-        source = path / "__init__.py" if path.is_dir() else path
-        if source.suffix != ".py" or not source.exists() or path.name == "__init__.py":
-            continue
-        tree = ast.parse(source.read_text(encoding="utf-8"))
-        if any(isinstance(node, ast.FunctionDef) and node.name == function for node in tree.body):
-            found.append(path.stem)
-    return tuple(found)
+    """The names of `function_sources`: kinds of drawing, computed functions, probes."""
+    return tuple(function_sources(room, function))
 
 
 @cache
 def computes_on_data(function: str) -> bool:
     """Whether the computed function takes a data set beside its arguments."""
-    home = PACKAGE / "compute" / function
-    source = home / "__init__.py" if home.is_dir() else home.with_suffix(".py")
+    source = function_sources("compute", "compute")[function]
     found = {node.name: node for node in ast.parse(source.read_text(encoding="utf-8")).body
              if isinstance(node, ast.FunctionDef)}  # fmt: skip
     return len(found["compute"].args.args) > 1
@@ -103,8 +113,10 @@ def computes_on_data(function: str) -> bool:
 
 @cache
 def module(room: str, name: str) -> ast.Module:
-    """The syntax tree of one module of `room`."""
-    return ast.parse((PACKAGE / room / f"{name}.py").read_text(encoding="utf-8"))
+    """The syntax tree of one module of `room`; of a paper where `name` is <paper>.<module>."""
+    paper, _, stem = name.rpartition(".")
+    home = PACKAGE / "papers" / paper if paper else PACKAGE / room
+    return ast.parse((home / f"{stem}.py").read_text(encoding="utf-8"))
 
 
 def assigned(room: str, name: str, target: str) -> ast.expr:

@@ -1,41 +1,38 @@
 """Run one probe of an experiment over its final runs: arrays to .npz, numbers to .csv beside it."""
 
-import importlib
 import io
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from torch import Tensor
 
-from tensor_rnns.experiments import KEY, Experiment
-from tensor_rnns.experiments.vocabulary import modules_with
+from tensor_rnns.experiments import KEY
 from tensor_rnns.files import write_csv, writing
 from tensor_rnns.probes.trained import trained_replicas
 
 COLUMNS = (*KEY, "item", "name", "index", "value")
 
 
-def run(experiment: Experiment, name: str, runs: Sequence[Path], ready: Path, out: Path) -> None:
-    """Write the arrays of the probe `name` to `out` (.npz) and its rows to the .csv of the same stem.
+def run(
+    function: Callable[..., tuple[dict[str, Any], list[dict[str, Any]]]],
+    arguments: Mapping[str, Any],
+    runs: Sequence[Path],
+    ready: Path,
+    out: Path,
+) -> None:
+    """Write the arrays that a probe finds to `out` (.npz) and its rows to the .csv of the same stem.
 
-    Arrays are called condition/variant/option/seed/<array>. ValueError for an unknown probe or function, and
-    for an array of anything but numbers and texts.
+    Arrays are called condition/variant/option/seed/<array>. ValueError for an array of anything but numbers
+    and texts.
     """
-    if name not in experiment.probes:
-        raise ValueError(f"{experiment.name} has no probe {name!r}; allowed are {sorted(experiment.probes)}")
-    spec = experiment.probes[name]
-    allowed = modules_with("probes", "probe")
-    if spec["function"] not in allowed:
-        raise ValueError(f"unknown probe {spec['function']!r}; allowed are {', '.join(allowed)}")
-    function = importlib.import_module(f"tensor_rnns.probes.{spec['function']}").probe
     arrays: dict[str, np.ndarray] = {}
     rows: list[Mapping[str, Any]] = []
     for folder in runs:
         for trained in trained_replicas(folder, ready):
-            found, numbers = function(trained, spec.get("arguments") or {})
+            found, numbers = function(trained, arguments)
             key = trained.key
             place = f"{key['condition']}/{key['variant']}/{key['option']}/{key['seed']}"
             arrays |= {f"{place}/{array}": as_array(value) for array, value in found.items()}

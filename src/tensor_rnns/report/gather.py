@@ -147,7 +147,7 @@ def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, com
     order = sorted(
         catalogue.papers, key=lambda name: catalogue.papers[name].get("order", len(catalogue.papers))
     )
-    papers = [_paper(catalogue, name, scale, results, home, claims, folders) for name in order]
+    papers = [_paper(catalogue, name, scale, results, claims, folders) for name in order]
     facts = [read_json(path) for path in sorted((results / "data" / "ready").glob("*.json"))]
     ready = {one.get("dataset", ""): one for one in facts}
     board = results / scale / "board.json"
@@ -180,7 +180,7 @@ def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, com
 
 
 def _paper(
-    catalogue: Catalogue, paper: str, scale: str, results: Path, home: Path, claims: list[dict[str, str]],
+    catalogue: Catalogue, paper: str, scale: str, results: Path, claims: list[dict[str, str]],
     folders: Mapping[str, Path],
 ) -> PaperPart:  # fmt: skip
     header = {"title": paper, "authors": "", "year": "", "source": ""} | catalogue.papers[paper]
@@ -190,7 +190,7 @@ def _paper(
         if home_paper == paper:
             rows = read_rows(results / scale / "collected" / paper / name / "runs.csv")
             runs = [Run(row, folders.get(row["hash"])) for row in rows]
-            pieces = [_piece(artefact, experiment, scale, results, home, claims, described)
+            pieces = [_piece(artefact, experiment, scale, results, claims, described)
                       for artefact in experiment.artefacts]  # fmt: skip
             computed = results / scale / "computed" / paper / f"{name}.csv"
             parts.append(Part(experiment, pieces, runs, computed if computed.is_file() else None))
@@ -212,7 +212,6 @@ def _piece(
     experiment: Experiment,
     scale: str,
     results: Path,
-    home: Path,
     claims: list[dict[str, str]],
     described: Mapping[str, str],
 ) -> Piece:
@@ -223,8 +222,8 @@ def _piece(
         drawn = draw_artefact(ArtefactData.load(experiment, scale, results, curves=False), artefact)
         table = drawn if isinstance(drawn, Table) else None
     own = [claim for claim in claims if claim["paper"] == artefact.paper and claim["artefact"] == artefact.id]
-    given = str(artefact.spec.get("caption") or f"report/captions/{artefact.paper}/{artefact.id}.md")
-    caption = _text(home / given) if given.endswith(".md") else given
+    written = _text(experiment.path.parent / "captions" / f"{artefact.id}.md")
+    caption = str(artefact.spec.get("caption") or written)
     return Piece(
         artefact, experiment, files, table, own, caption, described.get(artefact.id, experiment.title)
     )

@@ -1,0 +1,1 @@
+"""P. F. C. Mathews, honours thesis: what is computed for it, and looks into its trained nets."""

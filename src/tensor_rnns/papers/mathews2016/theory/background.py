@@ -1,0 +1,207 @@
+"""Statements of mathews2016 chapter 2 on losses, back-propagation through time, unitary recurrence and
+products.
+"""
+
+import numpy as np
+import torch
+
+from tensor_rnns.papers.mathews2016.theory.bilinear import by_definition
+from tensor_rnns.papers.mathews2016.theory.checking import normal, relative, sizes, worst
+from tensor_rnns.papers.mathews2016.theory.decompositions import cp_product, identity_tensor
+from tensor_rnns.papers.mathews2016.theory.gradients import jacobian
+
+STEPS = 6
+
+
+def softmax(values: np.ndarray) -> np.ndarray:
+    """e^x_i over the sum of e^x_j."""
+    return np.exp(values - values.max()) / np.exp(values - values.max()).sum()
+
+
+def cross_entropy(target: np.ndarray, output: np.ndarray) -> float:
+    """- sum over d of y_d log(output_d), with 0 log 0 = 0 (2.1.1)."""
+    return float(-sum(y * np.log(p) for y, p in zip(target, output, strict=True) if y > 0))
+
+
+def one_hot_likelihood(draw: np.random.Generator) -> dict:
+    """2.1.1, footnote 1: with one-hot targets the cross entropy is the negative log-likelihood of the
+    class.
+    """
+    n = sizes(draw, 1)[0]
+    scores, label = normal(draw, n), int(draw.integers(n))
+    likelihood = -torch.log_softmax(torch.as_tensor(scores), 0)[label].item()
+    return {"error": relative(cross_entropy(np.eye(n)[label], softmax(scores)), likelihood)}
+
+
+def zero_loss(draw: np.random.Generator) -> dict:
+    """2.1.1: a loss of 0 means that target and output agree.
+
+    The squared error is the squared distance, 0 at the target only. The cross entropy is entropy plus
+    divergence: 0 when a one-hot target is met; for soft targets it is never 0, its minimum being the
+    entropy (`smallest_soft`).
+    """
+    n = sizes(draw, 1)[0]
+    target, output = normal(draw, n), normal(draw, n)
+    squared = sum((y - p) ** 2 for y, p in zip(target, output, strict=True))
+    soft, other = softmax(target), softmax(output)
+    label = np.eye(n)[int(draw.integers(n))]
+    entropy, divergence = -np.sum(soft * np.log(soft)), np.sum(soft * np.log(soft / other))
+    errors = worst(
+        (squared, np.linalg.norm(target - output) ** 2),
+        (cross_entropy(label, label), 0.0),
+        (cross_entropy(soft, soft), entropy),
+        (cross_entropy(soft, other), entropy + divergence),
+    )
+    return {"error": errors + float(divergence < 0), "smallest_soft": float(entropy)}
+
+
+class Recurrence:
+    """A vanilla RNN (eq 2.2, tanh) on random inputs with the loss L_j = v_j . cos(h_j) at every step."""
+
+    def __init__(self, draw: np.random.Generator) -> None:
+        self.hidden, inputs = sizes(draw, 2)
+        self.w = normal(draw, self.hidden, self.hidden) / np.sqrt(self.hidden)
+        self.u = normal(draw, self.hidden, inputs) / np.sqrt(inputs)
+        self.b, self.x = 0.1 * normal(draw, self.hidden), normal(draw, STEPS, inputs)
+        self.v = normal(draw, STEPS, self.hidden)
+        self.start = normal(draw, self.hidden)
+        self.states = [self.start]
+        for x in self.x:
+            self.states.append(np.tanh(self.w @ self.states[-1] + self.u @ x + self.b))
+
+    def slopes(self, k: int) -> np.ndarray:
+        """f'(z_k) for step k = 1..STEPS."""
+        return 1 - self.states[k] ** 2
+
+    def local(self, j: int) -> np.ndarray:
+        """dL_j / dh_j."""
+        return -self.v[j - 1] * np.sin(self.states[j])
+
+    def back(self, i: int, j: int) -> np.ndarray:
+        """Eq 2.3 as corrected: the product of W^T diag(f'(z_k)), k = i+1..j from left to right, times dL_j
+        / dh_j.
+        """
+        gradient = self.local(j)
+        for k in range(j, i, -1):
+            gradient = self.w.T @ (self.slopes(k) * gradient)
+        return gradient
+
+    def losses(self, w, state, first: int):
+        """L_(first), ..., L_(STEPS) from the state before them, for automatic differentiation."""
+        out = []
+        for k in range(first - 1, STEPS):
+            state = torch.tanh(w @ state + torch.as_tensor(self.u @ self.x[k] + self.b))
+            out.append(torch.as_tensor(self.v[k]) @ torch.cos(state))
+        return torch.stack(out)
+
+
+def gradient_sum(draw: np.random.Generator) -> dict:
+    """2.2.2: the gradient of the summed loss at h_i is the sum over the losses from i on."""
+    net = Recurrence(draw)
+    i = int(draw.integers(1, STEPS))
+    summed = sum(net.back(i, j) for j in range(i + 1, STEPS + 1))
+    wanted = jacobian(lambda h: net.losses(torch.as_tensor(net.w), h, i + 1).sum(), net.states[i])
+    return {"error": relative(summed + net.local(i), wanted + net.local(i))}
+
+
+def back_propagation(draw: np.random.Generator) -> dict:
+    """Eq 2.3: from step j to i, a product of step Jacobians times dL_j / dh_j.
+
+    As a column, the gradient needs the factors W^T diag(f'(z_k)), k rising from left to right; the second
+    line prints diag(f'(z_k)) W, the untransposed Jacobians in that order.
+    """
+    net = Recurrence(draw)
+    i, j = 1, STEPS
+    wanted = jacobian(lambda h: net.losses(torch.as_tensor(net.w), h, i + 1)[j - i - 1], net.states[i])
+    printed = np.eye(net.hidden)
+    for k in range(i + 1, j + 1):
+        printed = printed @ (net.slopes(k)[:, None] * net.w)
+    return {
+        "printed_error": relative(printed @ net.local(j), wanted),
+        "corrected_error": relative(net.back(i, j), wanted),
+    }
+
+
+def weight_gradient(draw: np.random.Generator) -> dict:
+    """Eq 2.4: the gradient of W is a double sum over losses i and earlier states j of (dh_j/dW)(dL_i/dh_j).
+
+    dh_j/dW is the direct derivative, h_(j-1) held fixed. With vec(W) its shape is m^2 x m and that of the
+    gradient m^2 x 1; footnote 2 prints m x n and m x 1 (`footnote_error`: rows printed against rows
+    needed).
+    """
+    net = Recurrence(draw)
+    m = net.hidden
+    total = np.zeros((m * m, 1))
+    for i in range(1, STEPS + 1):
+        for j in range(1, i + 1):
+            direct = np.einsum("ab,c->bac", np.eye(m), net.states[j - 1]) * net.slopes(j)[:, None, None]
+            total += direct.transpose(1, 2, 0).reshape(m * m, m) @ net.back(j, i)[:, None]
+    wanted = jacobian(lambda w: net.losses(w, torch.as_tensor(net.start), 1).sum(), net.w)
+    return {
+        "error": relative(total[:, 0], wanted.reshape(-1)),
+        "footnote_error": abs(m - total.shape[0]) / total.shape[0],
+    }
+
+
+def unitary_recurrence(draw: np.random.Generator) -> dict:
+    """2.4.1: the recurrent operator of the unitary evolution RNN has eigenvalues of modulus 1, for any
+    parameters.
+
+    W = D3 R2 F^-1 D2 P R1 F D1 (diagonal phases, reflections, Fourier transform, permutation).
+    `norm_error`: change of a state's norm over 1,000 applications. The modReLU around it may still shrink
+    gradients.
+    """
+    n = sizes(draw, 1, 5, 16)[0]
+    phases = np.exp(1j * draw.uniform(-np.pi, np.pi, (3, n)))
+    mirrors = normal(draw, 2, n) + 1j * normal(draw, 2, n)
+    order = draw.permutation(n)
+
+    def reflect(v: np.ndarray, h: np.ndarray) -> np.ndarray:
+        return h - 2 * np.outer(v, v.conj() @ h) / np.sum(np.abs(v) ** 2)
+
+    def operate(h: np.ndarray) -> np.ndarray:
+        h = reflect(mirrors[0], np.fft.fft(phases[0][:, None] * h, axis=0, norm="ortho"))[order]
+        h = np.fft.ifft(phases[1][:, None] * h, axis=0, norm="ortho")
+        return phases[2][:, None] * reflect(mirrors[1], h)
+
+    state = normal(draw, n, 1) + 1j * normal(draw, n, 1)
+    before = np.linalg.norm(state)
+    for _ in range(1000):
+        state = operate(state)
+    moduli = np.abs(np.linalg.eigvals(operate(np.eye(n, dtype=complex))))
+    return {"error": relative(moduli, np.ones(n)), "norm_error": relative(np.linalg.norm(state), before)}
+
+
+def switching_gate(draw: np.random.Generator) -> dict:
+    """2.5: a switching gate a * b is the bilinear product with the identity tensor."""
+    n = sizes(draw, 1)[0]
+    a, b = normal(draw, n), normal(draw, n)
+    return {"error": relative(by_definition(identity_tensor(n), a, b), a * b)}
+
+
+def multiplicative_integration(draw: np.random.Generator) -> dict:
+    """2.5: multiplicative integration W x * U h is a CP product with B = I and rank H: a tensor of two
+    factors.
+    """
+    inputs, hidden = sizes(draw, 2)
+    w, u = normal(draw, hidden, inputs), normal(draw, hidden, hidden)
+    x, h = normal(draw, inputs), normal(draw, hidden)
+    tensor = np.einsum("ji,jk->ijk", w, u)
+    return {
+        "error": worst(
+            (cp_product((w, np.eye(hidden), u), x, h), (w @ x) * (u @ h)),
+            (by_definition(tensor, x, h), (w @ x) * (u @ h)),
+        )
+    }
+
+
+ITEMS = {
+    "footnote-1-2.1.1": one_hot_likelihood,
+    "zero-loss-2.1.1": zero_loss,
+    "gradient-sum-2.2.2": gradient_sum,
+    "eq-2.3": back_propagation,
+    "eq-2.4": weight_gradient,
+    "unitary-2.4.1": unitary_recurrence,
+    "switching-gate-2.5": switching_gate,
+    "multiplicative-integration-2.5": multiplicative_integration,
+}

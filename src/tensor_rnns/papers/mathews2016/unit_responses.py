@@ -1,0 +1,58 @@
+"""What the single units of a net trained on variable binding respond to."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from tensor_rnns.papers.mathews2016.answer_in_state import correlation
+from tensor_rnns.probes.trained import Trained, given
+from tensor_rnns.tasks.variable_binding import VariableBinding
+
+ARGUMENTS = {"items": ("whole", 300)}
+
+
+def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
+    """Arrays and table rows of one replica over `items` items (default 300) of the test split.
+
+    Features of a step: for each label k whether it is on, and each bit of its pattern as -1 or 1 from the
+    step that shows it to the last one with the label on, 0 else. Array `response` [N (1 + D), H]: absolute
+    correlation of each feature with each unit over all steps and items, 0 where either is constant; label k
+    first, then its bits. Rows of the item `unit`, by unit: strongest, the largest of these, and feature,
+    which one it is; of the item `share`: of_bits, the share of units whose strongest feature is a bit.
+    ValueError for another task or other arguments.
+    """
+    task = trained.task
+    if not isinstance(task, VariableBinding):
+        told = f"the probe unit_responses looks at the task variable_binding, not at {task.name}"
+        raise ValueError(told)
+    inputs, _ = trained.items("test", given("unit_responses", ARGUMENTS, arguments)["items"])
+    states = trained.states(inputs).flatten(0, 1)
+    columns = features(inputs, task.patterns, task.bits).flatten(0, 1)
+    response = torch.stack([correlation(states, column[:, None]) for column in columns.unbind(1)])
+    response = response.abs().nan_to_num(0.0)
+    strongest, feature = response.max(0)
+    of_bits = (feature % (1 + task.bits) > 0).double().mean()
+    rows = [
+        {"item": "unit", "name": name, "index": index, "value": float(value)}
+        for name, values in (("strongest", strongest), ("feature", feature))
+        for index, value in enumerate(values)
+    ]
+    return {"response": response}, [
+        *rows,
+        {"item": "share", "name": "of_bits", "index": 0, "value": float(of_bits)},
+    ]
+
+
+def features(inputs: Tensor, patterns: int, bits: int) -> Tensor:
+    """[T, B, N (1 + D)]: each label, then the bits of its pattern while they are to be held."""
+    everyone, found = torch.arange(inputs.shape[1]), []
+    steps = torch.arange(len(inputs))[:, None]
+    for k in range(patterns):
+        label = inputs[..., -1 - k]
+        start = (label > 0.5).double().argmax(0)
+        shown = 2 * inputs[start + 1, everyone, :bits] - 1
+        holding = (label > 0.5) & (steps > start)
+        found += [label[..., None], holding[..., None] * shown]
+    return torch.cat(found, dim=-1)
