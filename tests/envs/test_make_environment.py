@@ -85,7 +85,7 @@ def test_foreign_folder_is_used_if_it_holds_every_pin_and_else_left_alone(
     stages = ["runtime", "package", "torch"]
     if complete:
         maker.make(folder, stages, "torch==2.13.0")
-        assert set(maker.read_note(folder)) == {"base", *stages}
+        assert set(json.loads((folder / maker.NOTE).read_text())) == {"base", *stages}
     else:
         with pytest.raises(SystemExit, match=r"lacks 1 of the packages wanted, such as numpy=="):
             maker.make(folder, stages, "torch==2.13.0")

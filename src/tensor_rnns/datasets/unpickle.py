@@ -1,7 +1,7 @@
 """Read a pickle of containers, text and numpy integers; nothing that it names is imported or called.
 
-First the instructions are listed and checked: none but those that such files need, nothing cut off, no memory
-asked for that the file does not fill. Then Python's unpickler runs, with stand-ins for the two names of numpy.
+First the instructions are listed and checked: none but such files need, nothing cut off, no memory
+asked for that the file does not fill. Then Python's unpickler runs with two stand-ins for names of numpy.
 """
 
 import io
