@@ -47,6 +47,6 @@ rule figures:
 onerror:
     # What did finish is judged and shown; the report says what is missing.
     shell(
-        "tensor-rnns report --partial --scale {config[scale]} --data {config[data]} {GUEST_CELLS} "
-        "--papers '{PAPER_NAMES}' || true"
+        "tensor-rnns report --partial --scale {config[scale]:q} --data {config[data]:q} {GUEST_CELLS:q} "
+        "--papers {PAPER_NAMES:q} || true"
     )

@@ -19,4 +19,4 @@ rule collect:
         runs=lambda wildcards: runs(experiment_of(wildcards), wildcards.scale),
         out=lambda wildcards, output: str(Path(output[0]).parent),
     shell:
-        "tensor-rnns collect --out {params.out} {params.runs} 2>&1 | tee {log}"
+        "tensor-rnns collect --out {params.out:q} {params.runs:q} 2>&1 | tee {log:q}"

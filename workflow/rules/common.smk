@@ -5,7 +5,7 @@ import os
 from functools import cache
 from pathlib import Path
 
-from tensor_rnns import datasets
+from tensor_rnns import datasets, declared
 from tensor_rnns.analysis import measures
 from tensor_rnns.experiments import (
     Catalogue,
@@ -22,17 +22,22 @@ from tensor_rnns.training import revisions
 # The only time in a report, the same for a Snakemake started by hand as for `make`; jobs inherit it.
 os.environ.setdefault("SOURCE_DATE_EPOCH", str(commit_of(Path.cwd()).epoch))
 
+NAME = declared.NAME.pattern
+
 
 wildcard_constraints:
     scale="smoke|laptop|paper",
     paper=r"[a-z0-9]+",
     stage="search|final",
     chunk=r"\d+",
-    experiment=r"[^/]+",
-    condition=r"[^/]+",
-    variant=r"[^/]+",
-    option=r"[^/]+",
-    artefact=r"[^/]+",
+    experiment=NAME,
+    condition=NAME,
+    variant=NAME,
+    option=NAME,
+    artefact=NAME,
+    probe=NAME,
+    source=NAME,
+    dataset=NAME,
 
 
 def as_list(value):
@@ -82,7 +87,7 @@ if config["data"] == "real" and not MIRRORS:
                     "come from a mirror alone (--config mirrors=...)"
                 )
 
-GUEST_CELLS = f"--guests '{GUESTS}'" if GUESTS else ""
+GUEST_CELLS = ["--guests", GUESTS] if GUESTS else []
 RUN_FILES = ["metrics.csv", "curves.csv.gz", "record.json", "weights.safetensors"]
 
 

@@ -9,11 +9,9 @@ rule download:
         "../../envs/main.yaml"
     params:
         digest=lambda wildcards: digest.digest(repr(datasets.source(wildcards.source))),
-        mirrors=lambda wildcards, output: " ".join(
-            f"--mirror '{mirror}'" for mirror in MIRRORS
-        ),
+        mirrors=[part for mirror in MIRRORS for part in ("--mirror", mirror)],
     shell:
-        "tensor-rnns download {wildcards.source} {params.mirrors} --into results/data/raw 2>&1 | tee {log}"
+        "tensor-rnns download {wildcards.source:q} {params.mirrors:q} --into results/data/raw 2>&1 | tee {log:q}"
 
 
 rule prepare:
@@ -31,4 +29,4 @@ rule prepare:
     params:
         digest=lambda wildcards: dataset_digest(wildcards.dataset),
     shell:
-        "tensor-rnns prepare {wildcards.dataset} --raw results/data/raw --into results/data/ready 2>&1 | tee {log}"
+        "tensor-rnns prepare {wildcards.dataset:q} --raw results/data/raw --into results/data/ready 2>&1 | tee {log:q}"

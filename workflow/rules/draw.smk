@@ -13,8 +13,8 @@ rule draw_figure:
         digest=drawing_digest,
         guests=lambda wildcards, output: GUEST_CELLS,
     shell:
-        "tensor-rnns draw --only figures --scale {wildcards.scale} --paper {wildcards.paper} {params.guests} "
-        "{wildcards.artefact} 2>&1 | tee {log}"
+        "tensor-rnns draw --only figures --scale {wildcards.scale:q} --paper {wildcards.paper:q} {params.guests:q} "
+        "{wildcards.artefact:q} 2>&1 | tee {log:q}"
 
 
 rule draw_table:
@@ -31,8 +31,8 @@ rule draw_table:
         digest=drawing_digest,
         guests=lambda wildcards, output: GUEST_CELLS,
     shell:
-        "tensor-rnns draw --only tables --scale {wildcards.scale} --paper {wildcards.paper} {params.guests} "
-        "{wildcards.artefact} 2>&1 | tee {log}"
+        "tensor-rnns draw --only tables --scale {wildcards.scale:q} --paper {wildcards.paper:q} {params.guests:q} "
+        "{wildcards.artefact:q} 2>&1 | tee {log:q}"
 
 
 rule draw_music:
@@ -48,5 +48,5 @@ rule draw_music:
         digest=drawing_digest,
         guests=lambda wildcards, output: GUEST_CELLS,
     shell:
-        "tensor-rnns draw --only music --scale {wildcards.scale} --paper {wildcards.paper} {params.guests} "
-        "{wildcards.artefact} 2>&1 | tee {log}"
+        "tensor-rnns draw --only music --scale {wildcards.scale:q} --paper {wildcards.paper:q} {params.guests:q} "
+        "{wildcards.artefact:q} 2>&1 | tee {log:q}"

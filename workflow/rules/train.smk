@@ -24,7 +24,7 @@ rule train:
             config["cohort_size"]
         ),
         chosen=lambda wildcards, input: (
-            f"--chosen {input.chosen}" if hasattr(input, "chosen") else ""
+            ["--chosen", input.chosen] if hasattr(input, "chosen") else []
         ),
         data=lambda wildcards, output: config["data"],
         guests=lambda wildcards, output: GUEST_CELLS,
@@ -32,11 +32,11 @@ rule train:
         state=lambda wildcards, output: config["state"],
         out=lambda wildcards, output: str(Path(output[0]).parent),
     shell:
-        "tensor-rnns train --scale {wildcards.scale} --data {params.data} --paper {wildcards.paper} "
-        "--experiment {wildcards.experiment} --condition {wildcards.condition} --variant {wildcards.variant} "
-        "--option {wildcards.option} --stage {wildcards.stage} --chunk {wildcards.chunk} "
-        "--cohort-size {params.cohort_size} --engine {params.engine} --threads {threads} "
-        "--state {params.state} {params.chosen} {params.guests} --out {params.out} 2>&1 | tee -a {log}"
+        "tensor-rnns train --scale {wildcards.scale:q} --data {params.data:q} --paper {wildcards.paper:q} "
+        "--experiment {wildcards.experiment:q} --condition {wildcards.condition:q} --variant {wildcards.variant:q} "
+        "--option {wildcards.option:q} --stage {wildcards.stage:q} --chunk {wildcards.chunk:q} "
+        "--cohort-size {params.cohort_size:q} --engine {params.engine:q} --threads {threads:q} "
+        "--state {params.state:q} {params.chosen:q} {params.guests:q} --out {params.out:q} 2>&1 | tee -a {log:q}"
 
 
 rule select:
@@ -67,9 +67,9 @@ rule select:
         data=lambda wildcards, output: config["data"],
         guests=lambda wildcards, output: GUEST_CELLS,
     shell:
-        "tensor-rnns select --scale {wildcards.scale} --data {params.data} --paper {wildcards.paper} "
-        "--experiment {wildcards.experiment} --condition {wildcards.condition} --variant {wildcards.variant} "
-        "--option {wildcards.option} {params.guests} --out {output} {params.runs} 2>&1 | tee {log}"
+        "tensor-rnns select --scale {wildcards.scale:q} --data {params.data:q} --paper {wildcards.paper:q} "
+        "--experiment {wildcards.experiment:q} --condition {wildcards.condition:q} --variant {wildcards.variant:q} "
+        "--option {wildcards.option:q} {params.guests:q} --out {output:q} {params.runs:q} 2>&1 | tee {log:q}"
 
 
 rule probe:
@@ -96,8 +96,8 @@ rule probe:
         ),
         runs=probed_runs,
     shell:
-        "tensor-rnns probe --paper {wildcards.paper} --experiment {wildcards.experiment} --name {wildcards.probe} "
-        "--out {output.arrays} {params.runs} 2>&1 | tee {log}"
+        "tensor-rnns probe --paper {wildcards.paper:q} --experiment {wildcards.experiment:q} --name {wildcards.probe:q} "
+        "--out {output.arrays:q} {params.runs:q} 2>&1 | tee {log:q}"
 
 
 rule compute:
@@ -114,10 +114,10 @@ rule compute:
             experiment_of(wildcards), wildcards.scale
         ),
         data=lambda wildcards: (
-            f"--data {config['data']}"
+            ["--data", config["data"]]
             if computed_data(experiment_of(wildcards))
-            else ""
+            else []
         ),
     shell:
-        "tensor-rnns compute --scale {wildcards.scale} {params.data} --paper {wildcards.paper} "
-        "--experiment {wildcards.experiment} --out {output} 2>&1 | tee {log}"
+        "tensor-rnns compute --scale {wildcards.scale:q} {params.data:q} --paper {wildcards.paper:q} "
+        "--experiment {wildcards.experiment:q} --out {output:q} 2>&1 | tee {log:q}"

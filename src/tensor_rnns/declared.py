@@ -1,0 +1,292 @@
+"""What a thing accepts is said by its own declaration, a dataclass; blocks of YAML are held against it here.
+
+An annotation is the rule of a key: `int` is a whole number of at least 1 (sizes and counts), `float` a finite
+number, `bool` true or false, `str` a text, `Literal` one of its values, `X | None` also none, `tuple[X, ...]`
+a list, `dict[K, V]` a mapping, another dataclass a mapping of its fields and no other key. The types below
+say more. A field `as_` is the key `as`. Rules between fields stand in `__post_init__`, which raises `Invalid`.
+
+Every problem is found at once, each with its place, a path of keys. A validation library would report one
+error per member of a union, at places that are not in the file, and not in the words that an error should say.
+"""
+
+import dataclasses
+import difflib
+import math
+import re
+import types
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import cache
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+Place = tuple[str | int, ...]
+Problem = tuple[Place, str]
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+"""What may become a path, a wildcard or an argument of a command."""
+
+
+class Invalid(ValueError):
+    """A value that breaks a rule: the key at fault ("" for the whole block) and what is wrong with it."""
+
+    def __init__(self, key: str, message: str) -> None:
+        super().__init__(message)
+        self.key = key
+
+
+def suggestion(asked: Any, allowed: Collection[Any]) -> str:
+    """The allowed names, with the nearest one first where the asked one is close to it."""
+    near = difflib.get_close_matches(str(asked), [str(name) for name in allowed], n=1)
+    listed = ", ".join(sorted(map(str, allowed))) or "none"
+    return (f"did you mean {near[0]!r}? " if near else "") + f"allowed are {listed}"
+
+
+def is_number(value: Any) -> bool:
+    """Whether `value` is a finite number and not true or false."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def is_whole(value: Any, least: float = -math.inf) -> bool:
+    """Whether `value` is a whole number of at least `least` and not true or false."""
+    return type(value) is int and value >= least
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    """What a value must be: in words, and a test that answers, or raises ValueError with what is wrong."""
+
+    words: str
+    test: Callable[[Any], Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class ByName:
+    """A block that says by `key` which of the `known` declarations its other keys are of."""
+
+    what: str
+    key: str
+    known: Callable[[], Mapping[str, Any]]
+
+
+PLAIN: dict[Any, Rule] = {
+    int: Rule("a whole number of at least 1", lambda value: is_whole(value, 1)),
+    float: Rule("a number", is_number),
+    bool: Rule("true, false", lambda value: isinstance(value, bool)),
+    str: Rule("a text", lambda value: isinstance(value, str)),
+    dict: Rule("a mapping", lambda value: isinstance(value, Mapping)),
+    type(None): Rule("none (null)", lambda value: value is None),
+    Any: Rule("anything", lambda value: True),
+}
+"""What the plain types ask of a value."""
+Integer = Annotated[int, Rule("a whole number", is_whole)]
+Natural = Annotated[int, Rule("a whole number from 0 on", lambda value: is_whole(value, 0))]
+Positive = Annotated[float, Rule("a number above 0", lambda value: is_number(value) and value > 0)]
+AtLeastZero = Annotated[float, Rule("a number of at least 0", lambda value: is_number(value) and value >= 0)]
+Share = Annotated[float, Rule("a share from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1)]
+BelowOne = Annotated[float, Rule("at least 0 and below 1", lambda value: is_number(value) and 0 <= value < 1)]
+Name = Annotated[
+    str,
+    Rule(
+        "a name of letters, digits and . _ + -, the first a letter or digit",
+        lambda value: isinstance(value, str) and NAME.fullmatch(value) is not None,
+    ),
+]
+Finite = Annotated[Any, Rule("texts, finite numbers, lists and mappings", lambda value: is_finite(value))]
+
+
+def is_finite(value: Any) -> bool:
+    """Whether plain data holds no number that is not finite."""
+    if isinstance(value, Mapping):
+        return all(map(is_finite, value.values()))
+    if isinstance(value, list | tuple):
+        return all(map(is_finite, value))
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+@dataclasses.dataclass
+class Reading:
+    """What reading a block found: every problem, and every record that could be made, with its place."""
+
+    problems: list[Problem] = dataclasses.field(default_factory=list)
+    records: list[tuple[Place, Any]] = dataclasses.field(default_factory=list)
+
+    def refuse(self, place: Place, message: str) -> None:
+        """Note a problem."""
+        self.problems.append((place, message))
+
+    def value(self, kind: Any, value: Any, place: Place = ()) -> Any:
+        """`value` as one of `kind`: lists as tuples, mappings as records; itself where a problem is noted."""
+        origin, parts = get_origin(kind), get_args(kind)
+        if origin is Annotated:
+            return self.annotated(parts[0], parts[1], value, place)
+        if origin in (Union, types.UnionType):
+            return self.union(parts, value, place)
+        if origin is Literal:
+            if not any(type(value) is type(one) and value == one for one in parts):
+                self.refuse(place, f"{called(place)} is {value!r}; {suggestion(value, parts)}")
+            return value
+        if origin is tuple:
+            return self.listed(kind, parts, value, place)
+        if origin in (dict, Mapping):
+            if not isinstance(value, Mapping):
+                self.refuse(place, f"{called(place)} is {value!r}; allowed is {words(kind)}")
+                return value
+            for key in value:
+                self.value(parts[0], key, (*place, key))
+            return {key: self.value(parts[1], one, (*place, key)) for key, one in value.items()}
+        if dataclasses.is_dataclass(kind):
+            return self.record(kind, value, place)
+        return self.annotated(kind, PLAIN[kind], value, place)
+
+    def annotated(self, kind: Any, rule: Any, value: Any, place: Place) -> Any:
+        """`value` by the rule of an annotation."""
+        if isinstance(rule, ByName):
+            return self.named(rule, value, place)
+        try:
+            fits = rule.test(value)
+        except ValueError as error:
+            self.refuse(place, f"{called(place)}: {error}")
+        else:
+            if not fits:
+                self.refuse(place, f"{called(place)} is {value!r}; allowed is {rule.words}")
+        return value
+
+    def union(self, parts: tuple[Any, ...], value: Any, place: Place) -> Any:
+        """`value` as the first of the kinds that takes it, else the problems of the one it looks like."""
+        tried = []
+        for kind in parts:
+            own = Reading()
+            made = own.value(kind, value, place)
+            if not own.problems:
+                self.records += own.records
+                return made
+            tried.append((kind, own))
+        alike = [own for kind, own in tried if any(len(where) > len(place) for where, _ in own.problems)]
+        if len(tried) == 2 and type(None) in parts and value is not None and not alike:
+            alike = [own for kind, own in tried if get_origin(kind) in (Literal, Annotated)]
+        if len(alike) == 1:
+            self.problems += alike[0].problems
+        else:
+            allowed = " or ".join(words(kind) for kind in parts)
+            self.refuse(place, f"{called(place)} is {value!r}; allowed is {allowed}")
+        return value
+
+    def listed(self, kind: Any, parts: tuple[Any, ...], value: Any, place: Place) -> Any:
+        """`value` as a tuple: of any length, or of as many as are annotated."""
+        same = len(parts) == 2 and parts[1] is Ellipsis
+        if not isinstance(value, list | tuple) or not (same or len(value) == len(parts)):
+            self.refuse(place, f"{called(place)} is {value!r}; allowed is {words(kind)}")
+            return value
+        kinds = [parts[0]] * len(value) if same else parts
+        return tuple(self.value(one, item, (*place, at))
+                     for at, (one, item) in enumerate(zip(kinds, value, strict=True)))  # fmt: skip
+
+    def named(self, rule: ByName, value: Any, place: Place) -> Any:
+        """`value` as the declaration that it names."""
+        if not isinstance(value, Mapping) or rule.key not in value:
+            self.refuse(place, f"{value!r} is no {rule.what}; allowed is {{{rule.key}: ..., its keys}}")
+            return value
+        name, known = value[rule.key], rule.known()
+        if not isinstance(name, str) or name not in known:
+            self.refuse((*place, rule.key), f"unknown {rule.what} {name!r}; {suggestion(name, known)}")
+            return value
+        rest = {key: one for key, one in value.items() if key != rule.key}
+        return self.record(known[name], rest, place, f"{rule.what} {name}")
+
+    def record(
+        self, kind: Any, value: Any, place: Place = (), what: str = "", provided: Collection[str] = ()
+    ) -> Any:
+        """The record `kind` of a mapping; the fields `provided` are none of its keys, and it is not made."""
+        fields = {name: found for name, found in keys(kind).items() if name not in provided}
+        if not isinstance(value, Mapping):
+            allowed = f"a mapping of {', '.join(fields) or 'nothing'}"
+            self.refuse(place, f"{what or called(place)} is {value!r}; allowed is {allowed}")
+            return value
+        before, made = len(self.problems), {}
+        for key, one in value.items():
+            if key not in fields:
+                unknown = f"{what} has no key {key!r}" if what else f"unknown key {key!r}"
+                self.refuse((*place, key), f"{unknown}; {suggestion(key, fields)}")
+            else:
+                made[fields[key].name] = self.value(hints(kind)[fields[key].name], one, (*place, key))
+        for key, field in fields.items():
+            if key not in value and field.default is field.default_factory:
+                needs = f"{what} needs" if what else f"{called(place)} needs" if place else "needed is"
+                self.refuse(place, f"{needs} the key {key!r} ({words(hints(kind)[field.name])})")
+        if len(self.problems) > before or provided:
+            return value
+        try:
+            record = kind(**made)
+        except Invalid as error:
+            at = (*place, error.key) if error.key else place
+            self.refuse(at, f"{what}: {error}" if what else str(error))
+            return value
+        self.records.append((place, record))
+        return record
+
+
+@cache
+def hints(kind: type) -> dict[str, Any]:
+    """The annotations of a dataclass, with their rules."""
+    return get_type_hints(kind, include_extras=True)
+
+
+@cache
+def keys(kind: type) -> dict[str, dataclasses.Field]:
+    """The fields of a dataclass by the keys that they are in a file."""
+    return {field.name.removesuffix("_"): field for field in dataclasses.fields(kind) if field.init}
+
+
+def called(place: Place) -> str:
+    """How the value at a place is called in a message: its key, and its number in a list."""
+    if not place:
+        return "it"
+    return f"{called(place[:-1])} {place[-1] + 1}" if isinstance(place[-1], int) else str(place[-1])
+
+
+def words(kind: Any) -> str:
+    """What a kind allows, in words."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return parts[1].words if isinstance(parts[1], Rule) else f"{{{parts[1].key}: ..., its keys}}"
+    if origin in (Union, types.UnionType):
+        return " or ".join(map(words, parts))
+    if origin is Literal:
+        return f"one of {', '.join(map(str, parts))}"
+    if origin is tuple and parts[-1] is Ellipsis:
+        return f"a list of {words(parts[0])}"
+    if origin is tuple:
+        return f"a list of {len(parts)}: {', '.join(map(words, parts))}"
+    if origin in (dict, Mapping):
+        return f"a mapping, each value {words(parts[1])}"
+    if dataclasses.is_dataclass(kind):
+        return f"a mapping of {', '.join(keys(kind))}"
+    return PLAIN[kind].words
+
+
+def problems(
+    kind: Any, value: Any, what: str = "", provided: Collection[str] = ()
+) -> Iterator[tuple[str, str]]:
+    """(key, message) for everything that keeps a record `kind` from being made of a mapping."""
+    reading = Reading()
+    reading.record(kind, value, (), what, provided)
+    for place, message in reading.problems:
+        yield (str(place[0]) if place else ""), message
+
+
+def build(kind: Any, value: Mapping[str, Any], what: str) -> Any:
+    """The record `kind` of a mapping; ValueError with every problem of it."""
+    reading = Reading()
+    record = reading.record(kind, value, (), what)
+    if reading.problems:
+        raise ValueError("; ".join(f"{what}: {message}" for _, message in reading.problems))
+    return record
+
+
+def check_fields(kind: str, instance: Any) -> None:
+    """ValueError that lists every field of a dataclass that breaks the rule of its annotation."""
+    reading = Reading()
+    for field in dataclasses.fields(instance):
+        if hints(type(instance))[field.name] in PLAIN or get_origin(hints(type(instance))[field.name]):
+            reading.value(hints(type(instance))[field.name], getattr(instance, field.name), (field.name,))
+    if reading.problems:
+        listed = "; ".join(message for _, message in reading.problems)
+        raise ValueError(f"{kind} {instance.name}: {listed}")
