@@ -3,10 +3,10 @@
 An annotation is the rule of a key: `int` is a whole number of at least 1 (sizes and counts), `float` a finite
 number, `bool` true or false, `str` a text, `Literal` one of its values, `X | None` also none, `tuple[X, ...]`
 a list, `dict[K, V]` a mapping, another dataclass a mapping of its fields and no other key. The types below
-say more. A field `as_` is the key `as`. Rules between fields stand in `__post_init__`, which raises `Invalid`.
+say more. A field `as_` is the key `as`. Rules between fields stand in `__post_init__`, raising `Invalid`.
 
 Every problem is found at once, each with its place, a path of keys. A validation library would report one
-error per member of a union, at places that are not in the file, and not in the words that an error should say.
+error per member of a union, at places that are not in the file, not in the words that an error should say.
 """
 
 import dataclasses
