@@ -19,7 +19,7 @@ from benchmarks.tables import section, table
 from benchmarks.timing import failure
 from benchmarks.variants import OURS, able, initial, ours, stacked
 from benchmarks.workloads import CELLS, COUPLED, WORKLOADS, Workload, model
-from tensor_rnns.engine.affine import values
+from tensor_rnns.engine import values
 from tensor_rnns.models import Model
 from tensor_rnns.training.learner import Layout
 

@@ -24,7 +24,7 @@ from benchmarks.tables import section, table
 from benchmarks.timing import LEAST_SECONDS, failure, synchronise, watched
 from benchmarks.variants import able, ours
 from benchmarks.workloads import CELLS, TASKS, WORKLOADS, Workload
-from tensor_rnns.engine.compiled.direct import Direct
+from tensor_rnns.engine import Direct
 from tensor_rnns.engine.compiled.kernel import Kernel
 from tensor_rnns.tasks import Batch
 from tensor_rnns.training import cohort

@@ -8,8 +8,7 @@ from torch import Tensor, nn
 
 from benchmarks.workloads import Workload, block, data, model
 from tensor_rnns import engine
-from tensor_rnns.engine import losses
-from tensor_rnns.engine.affine import Affine
+from tensor_rnns.engine import Affine
 from tensor_rnns.models import Model
 from tensor_rnns.training import optimisers
 from tensor_rnns.training.learner import Layout
@@ -18,9 +17,9 @@ Update = Callable[[], None]
 RATE = 1e-3
 TORCH = {"lstm": nn.LSTM, "gru": nn.GRU, "vanilla": nn.RNN}
 OURS = {
-    "squared_error": losses.squared_error,
-    "bernoulli": losses.bernoulli,
-    "classes": losses.classes,
+    "squared_error": engine.squared_error,
+    "bernoulli": engine.binary_cross_entropy,
+    "classes": engine.cross_entropy,
 }
 THEIRS = {
     "squared_error": nn.functional.mse_loss,
@@ -36,7 +35,7 @@ def able(name: str, kind: str, load: Workload, device: torch.device) -> bool:
     except ValueError:
         return False
     made = model(name, load, kind)
-    return engine.settle(kind, made.cell, torch.float32, device, made.one_hot) == kind
+    return engine.resolve(kind, made.cell, torch.float32, device, made.one_hot) == kind
 
 
 def initial(made: Model, replicas: int = 1, seed: int = 1) -> Tensor:
@@ -77,7 +76,7 @@ def ours(name: str, kind: str, load: Workload, device: torch.device, replicas: i
         nonlocal parameters, count
         count += 1
         gradient = gradient_of(parameters)
-        parameters = optimiser.moved(parameters, gradient, None, state, count, made.engine.fused)
+        parameters = optimiser.moved(parameters, gradient, None, state, count, made.engine)
 
     return update
 

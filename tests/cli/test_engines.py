@@ -8,7 +8,9 @@ import pytest
 from click.testing import CliRunner
 
 from tensor_rnns.cli.commands import main
-from tensor_rnns.engine import choice
+from tensor_rnns.engine import ENGINES
+from tensor_rnns.engine.compiled import build as gxx
+from tensor_rnns.engine.triton import build
 
 EXPERIMENT = """\
 title: Made
@@ -83,7 +85,7 @@ def test_a_scale_and_a_device(said, monkeypatch):
     assert said("engines", "--scale", "smoke")[1][1:] == [CPU[1], "cells at scale smoke on cpu: 1 compiled"]
     refused = ("tgu", "lstm")
     reason = lambda block: f"no {block['name']}" if block["name"] in refused else None  # noqa: E731
-    monkeypatch.setattr(choice.triton, "obstacle", reason)
+    monkeypatch.setattr(ENGINES["triton"], "unsupported_reason", reason)
     assert said("engines", "--device", "cuda") == (0, CUDA)
 
 
@@ -91,7 +93,7 @@ def test_a_scale_and_a_device(said, monkeypatch):
 def test_no_cell_of_an_experiment_is_passed_over(monkeypatch, device, expected):
     """The experiments of the project at the scale of the paper, on a machine with the package triton."""
     monkeypatch.chdir(Path(__file__).parents[2])
-    monkeypatch.setattr(choice.triton.build, "is_installed", lambda: True)
+    monkeypatch.setattr(build, "is_installed", lambda: True)
     found = CliRunner().invoke(main, ["engines", "--scale", "paper", "--device", device])
     lines = found.output.splitlines()
     assert len(lines) > 150
@@ -99,7 +101,7 @@ def test_no_cell_of_an_experiment_is_passed_over(monkeypatch, device, expected):
 
 
 def test_without_a_compiler(said, monkeypatch):
-    monkeypatch.setattr(choice.compiled.build, "compiler", lambda: None)
+    monkeypatch.setattr(gxx, "compiler", lambda: None)
     code, lines = said("engines")
     assert code == 0
     assert lines[6] == "made2000/made lstm main lstm H=5 torch_nn compiled: no g++ in PATH"

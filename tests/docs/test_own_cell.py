@@ -7,7 +7,6 @@ import pytest
 import torch
 
 from tensor_rnns import engine, models, tasks
-from tensor_rnns.engine import compiled, triton
 from tensor_rnns.experiments import Replica
 from tensor_rnns.training import cohort
 from tensor_rnns.training.learner import Learner
@@ -21,8 +20,8 @@ def blocks(tmp_path, monkeypatch):
     """The two blocks of Python of the page: its cell, which is in the file named there, and how to run it."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TRITON_INTERPRET", "1")
-    for made in (compiled, triton):
-        monkeypatch.setattr(made, "warn", lambda name, reason: pytest.fail(f"{name}: {reason}"))
+    for name in ("compiled", "triton"):
+        monkeypatch.setattr(engine.find(name), "warn", lambda name, reason: pytest.fail(f"{name}: {reason}"))
     found = re.findall(r"^```python\n(.*?)^```", PAGE.read_text("utf-8"), flags=re.MULTILINE | re.DOTALL)
     cell, _ = found
     (tmp_path / "turning.py").write_text(cell, "utf-8")

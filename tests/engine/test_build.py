@@ -13,9 +13,10 @@ import torch
 
 from tensor_rnns import cells, engine
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.engine import choice, compiled, eager
+from tensor_rnns.engine import cache, choice, generated
 from tensor_rnns.engine.compiled import build, emit
 
+COMPILED, EAGER = engine.find("compiled"), engine.find("eager")
 SOURCE = 'extern "C" int answer() { return 42; }\n'
 BUILDER = """
 import importlib.util, sys, time
@@ -50,12 +51,12 @@ class Sorted(Cell):
 @pytest.fixture
 def fresh(monkeypatch, tmp_path):
     """No kernel is known, and the folder is empty."""
-    monkeypatch.setattr(compiled, "READY", {})
+    monkeypatch.setattr(COMPILED, "ready", {})
     monkeypatch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path))
-    for function in (compiled.missing, choice.warn):
+    for function in (generated.without_code, choice.warn):
         function.cache_clear()
     yield tmp_path
-    for function in (compiled.missing, choice.warn):
+    for function in (generated.without_code, choice.warn):
         function.cache_clear()
 
 
@@ -73,8 +74,8 @@ def runs_eager(cell, caplog):
     """Run twice; the numbers must be those of the eager loop, the words are returned."""
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
-            outputs, _ = run(compiled.run, cell)
-            assert torch.equal(outputs, run(eager.run, cell)[0])
+            outputs, _ = run(COMPILED.run, cell)
+            assert torch.equal(outputs, run(EAGER.run, cell)[0])
     return [record.getMessage() for record in caplog.records]
 
 
@@ -102,13 +103,13 @@ def test_a_kernel_is_known_by_source_flags_and_processor(tmp_path, monkeypatch):
 
 def test_the_folder_of_kernels(monkeypatch):
     monkeypatch.setenv("TENSOR_RNNS_KERNELS", "/somewhere")
-    assert build.folder() == Path("/somewhere")
+    assert cache.folder() == Path("/somewhere")
     monkeypatch.delenv("TENSOR_RNNS_KERNELS")
     monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
-    assert build.folder() == Path("/cache/tensor-rnns/kernels")
+    assert cache.folder() == Path("/cache/tensor-rnns/kernels")
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", "/home/someone")
-    assert build.folder() == Path("/home/someone/.cache/tensor-rnns/kernels")
+    assert cache.folder() == Path("/home/someone/.cache/tensor-rnns/kernels")
 
 
 def test_without_a_compiler(fresh, monkeypatch, caplog):
@@ -137,7 +138,7 @@ def test_a_compiler_that_fails(fresh, monkeypatch, caplog):
 def test_an_unknown_operation(fresh, monkeypatch, caplog):
     assert runs_eager(Sorted(), caplog) == ["cell sorted runs eager, not compiled: aten.sort.default"]
     caplog.clear()
-    monkeypatch.setattr(compiled.cells, "build", lambda block, inputs: Sorted())
+    monkeypatch.setattr(generated.cells, "build", lambda block, inputs: Sorted())
     assert [engine.choose("auto", {"name": "sorted"}) for _ in range(2)] == ["eager", "eager"]
     assert [r.getMessage() for r in caplog.records] == [
         "cell sorted runs eager, not compiled: aten.sort.default"

@@ -4,7 +4,8 @@ import pytest
 import torch
 
 from tensor_rnns import cells, engine
-from tensor_rnns.engine import choice, compiled
+from tensor_rnns.engine import choice
+from tensor_rnns.engine.compiled import build
 from tensor_rnns.experiments import engines
 
 TGU = {"name": "tgu", "hidden": 9, "rank": 4}
@@ -19,7 +20,7 @@ def unsaid():
 
 def test_the_names_known_without_torch_are_those_of_the_engines():
     assert set(engines.NAMES) == {"auto", *engine.ENGINES}
-    assert set(choice.MADE) == set(engine.ENGINES) - {"eager"}
+    assert all(name == found.name for name, found in engine.ENGINES.items())
     assert set().union(*choice.ORDER.values()) == set(engine.ENGINES)
 
 
@@ -78,33 +79,33 @@ def test_the_width_of_the_inputs_counts_where_it_is_known():
 
 
 def test_why_engines_were_passed_over(monkeypatch, caplog):
-    assert engine.picked(TGU, "cpu") == ("compiled", {})
-    monkeypatch.setattr(choice.triton, "obstacle", lambda block: f"no {block['name']} here")
-    assert engine.picked(LSTM, "cuda") == ("torch_nn", {"triton": "no lstm here"})
+    assert engine.pick(TGU, "cpu") == ("compiled", {})
+    monkeypatch.setattr(engine.find("triton"), "unsupported_reason", lambda block: f"no {block['name']} here")
+    assert engine.pick(LSTM, "cuda") == ("torch_nn", {"triton": "no lstm here"})
     passed = {"triton": "no tgu here", "torch_nn": "torch.nn has no such cell"}
-    assert engine.picked(TGU, "cuda") == ("graphed", passed)
+    assert engine.pick(TGU, "cuda") == ("graphed", passed)
     assert [engine.choose("auto", block, "cuda") for block in (TGU, LSTM)] == ["graphed", "torch_nn"]
     assert engine.choose("auto", TGU, "cuda") == "graphed"
     assert [record.getMessage() for record in caplog.records] == [
         "cell tgu runs graphed, not triton: no tgu here",
         "cell lstm runs torch_nn, not triton: no lstm here",
     ]
-    monkeypatch.setattr(choice.triton, "obstacle", lambda block: None)
-    assert engine.picked(LSTM, "cuda") == ("triton", {})
+    monkeypatch.setattr(engine.find("triton"), "unsupported_reason", lambda block: None)
+    assert engine.pick(LSTM, "cuda") == ("triton", {})
 
 
 def test_what_comes_after_an_engine(monkeypatch):
-    monkeypatch.setattr(choice.triton, "obstacle", lambda block: None)
-    assert engine.after("triton", LSTM, "cuda") == ["torch_nn", "graphed", "eager"]
-    assert engine.after("triton", TGU, "cuda") == ["graphed", "eager"]
-    assert engine.after("torch_nn", LSTM, "cuda") == ["graphed", "eager"]
-    assert engine.after("eager", None, "cuda") == engine.after("eager", None, "mps") == []
+    monkeypatch.setattr(engine.find("triton"), "unsupported_reason", lambda block: None)
+    assert engine.alternatives("triton", LSTM, "cuda") == ["torch_nn", "graphed", "eager"]
+    assert engine.alternatives("triton", TGU, "cuda") == ["graphed", "eager"]
+    assert engine.alternatives("torch_nn", LSTM, "cuda") == ["graphed", "eager"]
+    assert engine.alternatives("eager", None, "cuda") == engine.alternatives("eager", None, "mps") == []
 
 
 def test_the_choice_does_not_depend_on_what_ran_before(monkeypatch):
     """A compiler that goes away or comes changes it at once, and nothing else does."""
     assert engine.choose("auto", TGU) == "compiled"
-    monkeypatch.setattr(compiled.build, "compiler", lambda: None)
+    monkeypatch.setattr(build, "compiler", lambda: None)
     assert engine.choose("auto", TGU) == "eager"
     monkeypatch.undo()
     assert engine.choose("auto", TGU) == "compiled"
@@ -124,8 +125,8 @@ def test_settling_asks_the_engine_itself(monkeypatch):
         asked.append(arguments)
         return None if len(asked) > 1 else object()
 
-    monkeypatch.setattr(choice.MADE["torch_nn"], "prepare", prepare)
+    monkeypatch.setattr(engine.find("torch_nn"), "prepare", prepare)
     arguments = (cell, torch.float64, torch.device("cpu"), True)
-    assert [engine.settle("torch_nn", *arguments) for _ in range(2)] == ["torch_nn", "eager"]
+    assert [engine.resolve("torch_nn", *arguments) for _ in range(2)] == ["torch_nn", "eager"]
     assert asked == [arguments, arguments]
-    assert engine.settle("eager", *arguments) == "eager"
+    assert engine.resolve("eager", *arguments) == "eager"

@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from tensor_rnns import cells
-from tensor_rnns.engine import compiled, eager
+from tensor_rnns import cells, engine
+from tensor_rnns.engine.compiled import build
+from tensor_rnns.engine.compiled.buffers import POOL
+
+COMPILED, EAGER = engine.find("compiled"), engine.find("eager")
 
 BOUND = {torch.float32: 1e-5, torch.float64: 1e-12}
 NAMES = ["cp_delta", "cp_plus", "gmr", "gmr_c", "gru", "irnn", "lstm", "tgu", "tgu_c", "vanilla"]
@@ -31,24 +34,24 @@ def strictly_compiled(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("the eager loop ran in place of the compiled engine")
 
-    monkeypatch.setattr(eager, "run", refuse)
+    monkeypatch.setattr(engine.Engine, "run", refuse)
 
 
 @pytest.fixture(scope="module")
 def reference():
     """The eager loop."""
-    return eager.run
+    return EAGER.run
 
 
 @pytest.fixture(scope="module", autouse=True)
 def built(kernels, block):
     """The kernels of every cell and dtype, two at a time."""
 
-    def build(name, dtype):
-        compiled.prepare(cells.build(block(name), 2), dtype, torch.device("cpu"))
+    def make(name, dtype):
+        COMPILED.prepare(cells.build(block(name), 2), dtype, torch.device("cpu"))
 
     with ThreadPoolExecutor(2) as pool:
-        list(pool.map(build, *zip(*itertools.product(NAMES, BOUND), strict=True)))
+        list(pool.map(make, *zip(*itertools.product(NAMES, BOUND), strict=True)))
 
 
 def agree(ours, theirs, bound):
@@ -85,37 +88,37 @@ def test_outputs_and_gradients(reference, block, setting, results, name, dtype):
     s = setting(block(name))
     for last_only in (False, True):
         expected = results(reference, s, torch.float64, last_only)
-        agree(results(compiled.run, s, dtype, last_only), expected, BOUND[dtype])
+        agree(results(COMPILED.run, s, dtype, last_only), expected, BOUND[dtype])
 
 
 @pytest.mark.parametrize("dtype", BOUND, ids=str)
 def test_every_operation(reference, sink, setting, results, dtype):
     s = setting(sink, batch=5)
-    agree(results(compiled.run, s, dtype), results(reference, s, torch.float64), BOUND[dtype])
+    agree(results(COMPILED.run, s, dtype), results(reference, s, torch.float64), BOUND[dtype])
 
 
 @pytest.mark.parametrize("more", [("-march=x86-64",), ("-mno-avx512f",), ()], ids=["SSE2", "256 bits", "own"])
 def test_the_vectors_of_any_processor(reference, block, setting, results, monkeypatch, more):
     """Of 16 bytes, of at most 32, and the widest of this one; on 39 rows of both blocks."""
     if platform.machine() == "x86_64":
-        monkeypatch.setattr(compiled.build, "FLAGS", (*compiled.build.FLAGS, *more))
-    monkeypatch.setattr(compiled, "READY", {})
+        monkeypatch.setattr(build, "FLAGS", (*build.FLAGS, *more))
+    monkeypatch.setattr(COMPILED, "ready", {})
     s = setting(block("tgu"), batch=39)
-    agree(results(compiled.run, s, torch.float32), results(reference, s, torch.float64), 1e-5)
+    agree(results(COMPILED.run, s, torch.float32), results(reference, s, torch.float64), 1e-5)
 
 
 def test_states_that_are_handed_on_added_up_or_never_read(reference, delay, setting, results):
     s = setting(delay, batch=5)
     for last_only in (False, True):
         expected = results(reference, s, torch.float64, last_only)
-        agree(results(compiled.run, s, torch.float64, last_only), expected, 1e-12)
+        agree(results(COMPILED.run, s, torch.float64, last_only), expected, 1e-12)
 
 
 def test_every_state_after_each_step(delay, setting):
     s = setting(delay, batch=5)
     leaves = {name: value.clone().requires_grad_() for name, value in s.params.items()}
-    ours = compiled.trajectory(s.cell, leaves, s.inputs, s.state)
-    theirs = eager.trajectory(s.cell, leaves, s.inputs, s.state)
+    ours = COMPILED.trajectory(s.cell, leaves, s.inputs, s.state)
+    theirs = EAGER.trajectory(s.cell, leaves, s.inputs, s.state)
     found = [
         torch.autograd.grad(sum(part.sin().sum() for part in parts.values()), [*leaves.values()])
         for parts in (ours, theirs)
@@ -127,14 +130,14 @@ def test_every_state_after_each_step(delay, setting):
 @pytest.mark.parametrize("batch", [1, 8, 23, 40])
 def test_every_cut_of_the_batch(reference, block, setting, results, batch):
     s = setting(block("tgu"), replicas=2, batch=batch, steps=5)
-    agree(results(compiled.run, s, torch.float32), results(reference, s, torch.float64), 1e-5)
+    agree(results(COMPILED.run, s, torch.float32), results(reference, s, torch.float64), 1e-5)
 
 
 def test_full_length(reference, block, setting, results):
     s = setting(block("tgu"), replicas=1, steps=750)
     for last_only in (False, True):
         expected = results(reference, s, torch.float64, last_only)
-        agree(results(compiled.run, s, torch.float32, last_only), expected, 1e-5)
+        agree(results(COMPILED.run, s, torch.float32, last_only), expected, 1e-5)
 
 
 @pytest.mark.parametrize(("name", "hidden", "batch", "steps"), [("tgu", 9, 7, 300), ("lstm", 63, 23, 20)])
@@ -143,9 +146,9 @@ def test_bits_do_not_depend_on_the_cohort_or_on_threads(
 ):
     s = setting(block(name, hidden), replicas=5, batch=batch, steps=steps)
     threads(1)
-    whole = results(compiled.run, s, torch.float32)
+    whole = results(COMPILED.run, s, torch.float32)
     threads(2)
-    same(results(compiled.run, s, torch.float32), whole)
+    same(results(COMPILED.run, s, torch.float32), whole)
     three = type(s)(
         cell=s.cell,
         params={key: value[:3] for key, value in s.params.items()},
@@ -176,7 +179,7 @@ def pieces(s):
         s.inputs.float().requires_grad_(),
         tuple(part.float().requires_grad_() for part in s.state),
     )
-    outputs, final = compiled.run(s.cell, params, inputs, state)
+    outputs, final = COMPILED.run(s.cell, params, inputs, state)
     (outputs.square().sum() + sum(part.sin().sum() for part in final)).backward()
     found = {"outputs": outputs.detach(), "inputs": inputs.grad}
     found |= {f"state {i}": part.grad.unsqueeze(0) for i, part in enumerate(state)}
@@ -198,16 +201,16 @@ def test_without_a_replica_axis(reference, block, setting, results):
     )
     for last_only in (False, True):
         expected = results(reference, plain, torch.float64, last_only)
-        agree(results(compiled.run, plain, torch.float64, last_only), expected, 1e-12)
+        agree(results(COMPILED.run, plain, torch.float64, last_only), expected, 1e-12)
 
 
 def test_without_gradients_the_outputs_are_the_same(block, setting):
     s = setting(block("gru"))
     params = {name: value.float().requires_grad_() for name, value in s.params.items()}
     inputs, state = s.inputs.float(), tuple(part.float() for part in s.state)
-    kept, final = compiled.run(s.cell, params, inputs, state)
+    kept, final = COMPILED.run(s.cell, params, inputs, state)
     with torch.no_grad():
-        light, end = compiled.run(s.cell, params, inputs, state)
+        light, end = COMPILED.run(s.cell, params, inputs, state)
     assert torch.equal(light, kept)
     assert torch.equal(end[0], final[0])
     assert kept.requires_grad
@@ -226,7 +229,7 @@ def test_only_what_is_wanted_gets_a_gradient_and_views_are_read_in_place(referen
     }
     inputs = s.inputs[:, :1].expand_as(s.inputs)
     found = []
-    for run in (reference, compiled.run):
+    for run in (reference, COMPILED.run):
         outputs, _ = run(s.cell, params, inputs, s.state, last_only=True)
         found.append(torch.autograd.grad(outputs.square().sum(), flat)[0])
     torch.testing.assert_close(found[1], found[0], rtol=1e-12, atol=1e-12)
@@ -235,10 +238,10 @@ def test_only_what_is_wanted_gets_a_gradient_and_views_are_read_in_place(referen
 def test_backward_twice_gives_the_same_and_double_backward_is_refused(block, setting):
     s = setting(block("vanilla"))
     params = {name: value.clone().requires_grad_() for name, value in s.params.items()}
-    outputs, _ = compiled.run(s.cell, params, s.inputs, s.state)
+    outputs, _ = COMPILED.run(s.cell, params, s.inputs, s.state)
     loss = outputs.square().sum()
     first = torch.autograd.grad(loss, params["U"], retain_graph=True)[0]
-    compiled.run(s.cell, params, s.inputs, s.state)
+    COMPILED.run(s.cell, params, s.inputs, s.state)
     assert torch.equal(torch.autograd.grad(loss, params["U"], retain_graph=True)[0], first)
     (again,) = torch.autograd.grad(loss, params["U"], create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):
@@ -270,7 +273,7 @@ def test_denormals_are_flushed_inside_and_not_outside(block, setting):
     params = {name: torch.zeros_like(value).float() for name, value in s.params.items()}
     params["b"] += 1e-40
     zeros = tuple(torch.zeros_like(part).float() for part in s.state)
-    outputs, _ = compiled.run(s.cell, params, s.inputs.float(), zeros)
+    outputs, _ = COMPILED.run(s.cell, params, s.inputs.float(), zeros)
     assert not outputs.any()
     assert (torch.full((64,), 1e-30) * 1e-10).all()
 
@@ -281,7 +284,7 @@ def test_wrong_sizes_are_refused(block, setting):
     with pytest.raises(
         ValueError, match=r"cell tgu: U \(2, 9, 9\) torch.float64 on cpu given; allowed: \(3, 9, 9\)"
     ):
-        compiled.run(s.cell, params, s.inputs, s.state)
+        COMPILED.run(s.cell, params, s.inputs, s.state)
 
 
 def test_memory_does_not_grow(block, setting):
@@ -292,7 +295,7 @@ def test_memory_does_not_grow(block, setting):
             gc.collect()
             before = resident()
     assert resident() - before < 8
-    assert len(compiled.kernel.POOL.free) <= 8
+    assert len(POOL.free) <= 8
 
 
 def resident():

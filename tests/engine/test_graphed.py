@@ -6,8 +6,10 @@ import pytest
 import torch
 
 from tensor_rnns import cells, engine
-from tensor_rnns.engine import eager, graphed
+from tensor_rnns.engine import graphed
 from tensor_rnns.models.symbols import OneHot
+
+EAGER, GRAPHED = engine.find("eager"), engine.find("graphed")
 
 CPU = torch.device("cpu")
 BLOCKS = {
@@ -52,7 +54,7 @@ def agree(ours, theirs, bound=1e-12):
 def test_outputs_and_gradients(plain, setting, results, name, steps):
     s = setting({"hidden": 9, **BLOCKS[name]}, steps=steps)
     for last_only in (False, True):
-        expected = results(eager.run, s, torch.float64, last_only)
+        expected = results(EAGER.run, s, torch.float64, last_only)
         agree(results(graphed.scan, s, torch.float64, last_only), expected)
     lengths = {min(steps, graphed.STEPS), (steps - 1) % graphed.STEPS + 1}
     assert sorted(plain) == ["steps"] * len(lengths) + ["steps_and_back"] * len(lengths)
@@ -60,7 +62,7 @@ def test_outputs_and_gradients(plain, setting, results, name, steps):
 
 def test_states_that_are_handed_on_or_never_read(plain, delay, setting, results):
     s = setting(delay, batch=5, steps=graphed.STEPS + 3)
-    agree(results(graphed.scan, s, torch.float64), results(eager.run, s, torch.float64))
+    agree(results(graphed.scan, s, torch.float64), results(EAGER.run, s, torch.float64))
 
 
 def test_a_state_without_a_gradient(plain, delay, setting, results):
@@ -72,21 +74,21 @@ def test_a_state_without_a_gradient(plain, delay, setting, results):
             return h, last, total.detach(), unread
 
     s = setting(Stopping(), batch=5, steps=graphed.STEPS + 3)
-    agree(results(graphed.scan, s, torch.float64), results(eager.run, s, torch.float64))
+    agree(results(graphed.scan, s, torch.float64), results(EAGER.run, s, torch.float64))
 
 
 def test_without_a_replica_axis(plain, setting, results):
     s = setting({"hidden": 9, **BLOCKS["tgu"]})
     params = {name: value[2] for name, value in s.params.items()}
     one = SimpleNamespace(cell=s.cell, params=params, inputs=s.inputs[:, 2], state=(s.state[0][2],))
-    agree(results(graphed.scan, one, torch.float64), results(eager.run, one, torch.float64))
+    agree(results(graphed.scan, one, torch.float64), results(EAGER.run, one, torch.float64))
 
 
 def test_one_recording_serves_two_layers_and_calls_before_the_way_back(plain, setting):
     """Two layers of one shape, called with other parameters, then all gradients: nothing was overwritten."""
     s = setting(cells.build({"hidden": 9, **BLOCKS["tgu"]}, 9), steps=graphed.STEPS + 2)
     found = []
-    for run in (eager.run, graphed.scan):
+    for run in (EAGER.run, graphed.scan):
         params = {name: value.clone().requires_grad_() for name, value in s.params.items()}
         others = {name: value.neg().requires_grad_() for name, value in s.params.items()}
         lower, _ = run(s.cell, params, s.inputs, s.state)
@@ -103,7 +105,7 @@ def test_one_hot_vectors(plain, setting):
     s = setting(cells.build({"hidden": 9, **BLOCKS["tgu"]}, 13))
     indices = torch.randint(13, s.inputs.shape[:-1], generator=torch.Generator().manual_seed(3))
     found = []
-    for run in (eager.run, graphed.scan):
+    for run in (EAGER.run, graphed.scan):
         params = {key: value.clone().requires_grad_() for key, value in s.params.items()}
         outputs, _ = run(s.cell, params, OneHot(indices, 13), s.state)
         outputs.sin().sum().backward()
@@ -115,7 +117,7 @@ def test_without_gradients_nothing_is_recorded_for_the_way_back(plain, setting):
     s = setting({"hidden": 9, **BLOCKS["lstm"]})
     with torch.no_grad():
         outputs, _ = graphed.scan(s.cell, s.params, s.inputs, s.state)
-    torch.testing.assert_close(outputs, eager.run(s.cell, s.params, s.inputs, s.state)[0])
+    torch.testing.assert_close(outputs, EAGER.run(s.cell, s.params, s.inputs, s.state)[0])
     assert plain == ["steps"]
 
 
@@ -131,9 +133,9 @@ def test_second_derivatives_are_refused(plain, setting):
 def test_away_from_a_gpu_it_is_refused(setting):
     s = setting({"hidden": 9, **BLOCKS["lstm"]})
     with pytest.raises(ValueError, match="engine graphed on cpu asked for; allowed: cuda"):
-        graphed.run(s.cell, s.params, s.inputs, s.state)
+        GRAPHED.run(s.cell, s.params, s.inputs, s.state)
     with pytest.raises(ValueError, match="engine graphed on cpu asked for; allowed: cuda"):
-        graphed.prepare(s.cell, torch.float64, CPU)
+        GRAPHED.prepare(s.cell, torch.float64, CPU)
 
 
 def test_wrong_sizes_and_no_steps_are_refused(plain, setting):
@@ -158,9 +160,9 @@ def test_on_a_gpu(setting, results, block, name, dtype):
     )
 
     def run(*arguments, **options):
-        outputs, final = graphed.run(*arguments, **options)
+        outputs, final = GRAPHED.run(*arguments, **options)
         return outputs.cpu(), tuple(part.cpu() for part in final)
 
-    assert engine.settle("graphed", s.cell, dtype, torch.device("cuda")) == "graphed"
+    assert engine.resolve("graphed", s.cell, dtype, torch.device("cuda")) == "graphed"
     found = {key: value.cpu() for key, value in results(run, there, dtype).items()}
-    agree(found, results(eager.run, s, torch.float64), 1e-5 if dtype is torch.float32 else 1e-12)
+    agree(found, results(EAGER.run, s, torch.float64), 1e-5 if dtype is torch.float32 else 1e-12)

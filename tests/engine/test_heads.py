@@ -3,12 +3,15 @@
 import pytest
 import torch
 
-from tensor_rnns.engine import losses
-from tensor_rnns.engine.affine import Affine, values
+from tensor_rnns.engine import Affine, losses, values
 from tensor_rnns.engine.compiled import heads
 
 SHAPES = [(5, 3, 7, 9, 1), (1, 5, 5, 8, 10), (40, 2, 13, 21, 50), (11, 1, 3, 63, 130), (9, 5, 23, 17, 16)]
-KINDS = {"squared_error": losses.squared_error, "bernoulli": losses.bernoulli, "classes": losses.classes}
+KINDS = {
+    "squared_error": losses.squared_error,
+    "bernoulli": losses.binary_cross_entropy,
+    "classes": losses.cross_entropy,
+}
 
 
 @pytest.fixture
@@ -138,9 +141,9 @@ def test_without_gradients_the_loss_is_the_same_and_none_are_made(monkeypatch):
     leaf = given[1].clone().requires_grad_()
     monkeypatch.setattr(heads, "empty_gradients", None)
     with torch.no_grad():
-        light = losses.classes(Affine(given[0], leaf, given[2]), given[3], 6.0)
+        light = losses.cross_entropy(Affine(given[0], leaf, given[2]), given[3], 6.0)
     assert torch.equal(light, expected)
-    assert torch.equal(losses.classes(Affine(*given[:3]), given[3], 6.0), expected)
+    assert torch.equal(losses.cross_entropy(Affine(*given[:3]), given[3], 6.0), expected)
 
 
 def test_tensors_that_do_not_fit_are_refused():
@@ -161,8 +164,8 @@ def test_tensors_that_do_not_fit_are_refused():
         (targets.clamp(max=1) - 1, "classes from -1 to 0 given"),
     ]:
         with pytest.raises(ValueError, match=word):
-            losses.classes(outputs, wrong, 1)
+            losses.cross_entropy(outputs, wrong, 1)
     with pytest.raises(ValueError, match=r"targets \(4, 3, 5, 6\) .* allowed: \(4, 3, 5, 7\)"):
-        losses.bernoulli(outputs, torch.zeros(4, 3, 5, 6), 1)
+        losses.binary_cross_entropy(outputs, torch.zeros(4, 3, 5, 6), 1)
     with pytest.raises(ValueError, match=r"targets .* torch.float64 .* allowed: .* torch.float32"):
         losses.squared_error(outputs, torch.zeros(4, 3, 5, 7, dtype=torch.float64), 1)

@@ -12,7 +12,8 @@ import torch
 
 from tensor_rnns import engine
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.engine import compiled, eager
+
+COMPILED, EAGER = engine.find("compiled"), engine.find("eager")
 
 STEPS, REPLICAS, INPUTS, HIDDEN = 12, 2, 3, 9
 LENGTHS = torch.tensor([12, 1, 7, 5, 12, 3, 8])
@@ -83,12 +84,12 @@ def dropped(drawn):
 @pytest.mark.parametrize("case", ["lengths", "dropped"])
 def test_compiled_with_the_gradients_of_the_loop(request, results, monkeypatch, case, dtype):
     s = request.getfixturevalue(case)
-    assert engine.settle("compiled", s.cell, dtype, torch.device("cpu")) == "compiled"
+    assert engine.resolve("compiled", s.cell, dtype, torch.device("cpu")) == "compiled"
     for last_only in (False, True):
-        expected = results(eager.run, s, torch.float64, last_only)
+        expected = results(EAGER.run, s, torch.float64, last_only)
         with monkeypatch.context() as patch:
-            patch.setattr(eager, "run", lambda *_, **__: pytest.fail("the eager loop ran"))
-            ours = results(compiled.run, s, dtype, last_only)
+            patch.setattr(engine.Engine, "run", lambda *_, **__: pytest.fail("the eager loop ran"))
+            ours = results(COMPILED.run, s, dtype, last_only)
         assert ours.keys() == expected.keys()
         for name, value in expected.items():
             error = (ours[name].double() - value).abs().max() / value.abs().max().clamp(min=1e-30)
@@ -99,12 +100,12 @@ def test_a_short_sequence_ends_as_if_it_were_alone(lengths):
     """State and gradients at the end are those at its own length, and nothing after it matters."""
     s = lengths
     inputs = s.inputs.clone().requires_grad_()
-    _, final = compiled.run(s.cell, s.params, inputs, s.state, last_only=True)
+    _, final = COMPILED.run(s.cell, s.params, inputs, s.state, last_only=True)
     sum(part.sin().sum() for part in final).backward()
     for row, length in enumerate(LENGTHS.tolist()):
         alone = s.inputs[:length, :, row : row + 1].clone().requires_grad_()
         state = tuple(part[:, row : row + 1] for part in s.state)
-        _, end = eager.run(s.cell, s.params, alone, state, last_only=True)
+        _, end = EAGER.run(s.cell, s.params, alone, state, last_only=True)
         sum(part.sin().sum() for part in end).backward()
         for ours, theirs in zip(final, end, strict=True):
             torch.testing.assert_close(ours[:, row : row + 1], theirs, rtol=0, atol=1e-12)
@@ -116,7 +117,7 @@ def test_a_short_sequence_ends_as_if_it_were_alone(lengths):
 def test_what_is_dropped_has_no_gradient_at_any_step(dropped):
     s = dropped
     inputs, start = s.inputs.clone().requires_grad_(), s.state[0].clone().requires_grad_()
-    outputs, (_, d_h, d_x) = compiled.run(s.cell, s.params, inputs, (start, *s.state[1:]))
+    outputs, (_, d_h, d_x) = COMPILED.run(s.cell, s.params, inputs, (start, *s.state[1:]))
     outputs.sin().sum().backward()
     assert torch.equal(d_h, s.state[1])
     assert torch.equal(d_x, s.state[2])

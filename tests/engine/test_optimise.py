@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from tensor_rnns import engine
 from tensor_rnns.training import optimisers
 
 WIDTH = 40_013
@@ -29,11 +30,12 @@ def trained(name, options, replicas, dtype, fused, width=WIDTH, limited=True, up
     def column(values):
         return torch.tensor(values, dtype=torch.float64).to(dtype).unsqueeze(1)[replicas]
 
+    kind = engine.find("compiled" if fused else "eager")
     optimiser = optimisers.build(name, column(RATES), options)
     parameters, limit = drawn(), column(LIMITS) if limited else None
     state = optimiser.start(parameters)
     for update in range(1, updates + 1):
-        parameters = optimiser.moved(parameters, drawn(), limit, state, update, fused)
+        parameters = optimiser.moved(parameters, drawn(), limit, state, update, kind)
     return [parameters, *state.values()]
 
 

@@ -5,9 +5,10 @@ import pytest
 import torch
 
 from tensor_rnns import cells, engine
-from tensor_rnns.engine import compiled, eager
 from tensor_rnns.engine.ir.trace import trace
 from tensor_rnns.models.symbols import OneHot
+
+COMPILED, EAGER = engine.find("compiled"), engine.find("eager")
 
 SIZE, STEPS, REPLICAS, BATCH = 13, 6, 3, 7
 BLOCKS = [
@@ -40,14 +41,14 @@ def found(run, cell, replicas=slice(None), dtype=torch.float64, stacked=True):
 @pytest.fixture(autouse=True)
 def strictly_compiled(monkeypatch):
     """A silent eager loop cannot pass for the compiled engine."""
-    monkeypatch.setattr(compiled, "warn", lambda name, reason: pytest.fail(f"{name}: {reason}"))
+    monkeypatch.setattr(COMPILED, "warn", lambda name, reason: pytest.fail(f"{name}: {reason}"))
 
 
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: "-".join(map(str, block.values())))
 def test_outputs_and_gradients(block):
     cell = cells.build({"hidden": 9, **block}, SIZE)
-    ours, theirs = found(compiled.run, cell), found(eager.run, cell)
-    assert compiled.prepare(cell, torch.float64, torch.device("cpu"), one_hot=True)
+    ours, theirs = found(COMPILED.run, cell), found(EAGER.run, cell)
+    assert COMPILED.prepare(cell, torch.float64, torch.device("cpu"), one_hot=True)
     for name, value in theirs.items():
         assert (ours[name] - value).abs().max() <= 1e-12 * value.abs().max(), name
 
@@ -55,16 +56,16 @@ def test_outputs_and_gradients(block):
 def test_without_a_replica_axis():
     cell = cells.build({"name": "lstm", "hidden": 9}, SIZE)
     one = slice(1, 2)
-    ours = found(compiled.run, cell, one, stacked=False)
-    for name, value in found(eager.run, cell, one, stacked=False).items():
+    ours = found(COMPILED.run, cell, one, stacked=False)
+    for name, value in found(EAGER.run, cell, one, stacked=False).items():
         assert (ours[name] - value).abs().max() <= 1e-12 * value.abs().max(), name
 
 
 def test_bits_do_not_depend_on_the_cohort():
     cell = cells.build({"name": "tgu", "hidden": 9, "rank": 4}, SIZE)
-    whole = found(compiled.run, cell, dtype=torch.float32)
+    whole = found(COMPILED.run, cell, dtype=torch.float32)
     for replica in range(REPLICAS):
-        one = found(compiled.run, cell, slice(replica, replica + 1), torch.float32)
+        one = found(COMPILED.run, cell, slice(replica, replica + 1), torch.float32)
         for name, value in one.items():
             axis = 1 if name == "outputs" else 0
             assert torch.equal(value, whole[name].narrow(axis, replica, 1)), name
@@ -78,7 +79,7 @@ def test_the_step_sees_products_alone():
 
 def test_a_cell_that_reads_the_vectors_themselves_runs_eager(delay, monkeypatch):
     said = []
-    monkeypatch.setattr(compiled, "warn", lambda name, reason: said.append(f"{name}: {reason}"))
+    monkeypatch.setattr(COMPILED, "warn", lambda name, reason: said.append(f"{name}: {reason}"))
 
     class Reading(type(delay)):
         name = "reading"
@@ -88,6 +89,6 @@ def test_a_cell_that_reads_the_vectors_themselves_runs_eager(delay, monkeypatch)
             return h + torch.tanh(x).sum(-1, keepdim=True), *rest
 
     cell = Reading()
-    assert engine.settle("compiled", cell, torch.float64, torch.device("cpu"), one_hot=True) == "eager"
-    assert engine.settle("compiled", cell, torch.float64, torch.device("cpu")) == "compiled"
+    assert engine.resolve("compiled", cell, torch.float64, torch.device("cpu"), one_hot=True) == "eager"
+    assert engine.resolve("compiled", cell, torch.float64, torch.device("cpu")) == "compiled"
     assert said == ["reading: one-hot vectors other than in a product with a matrix"]

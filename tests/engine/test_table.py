@@ -5,8 +5,11 @@ import pytest
 import torch
 
 from tensor_rnns import cells, engine
-from tensor_rnns.engine import choice, eager
+from tensor_rnns.engine import choice
+from tensor_rnns.engine.triton import build
 from tensor_rnns.experiments import vocabulary
+
+EAGER = engine.find("eager")
 
 TABLE = """
 cell        form          eager  compiled  triton  torch_nn  graphed  cpu       cuda
@@ -49,7 +52,7 @@ on_a_processor = pytest.mark.parametrize("name", ["compiled", "torch_nn"])
 @pytest.fixture(autouse=True)
 def with_the_package(monkeypatch):
     """The table is that of a machine with the package triton."""
-    monkeypatch.setattr(choice.triton.build, "is_installed", lambda: True)
+    monkeypatch.setattr(build, "is_installed", lambda: True)
 
 
 def block_of(row):
@@ -80,24 +83,24 @@ def test_what_auto_picks(row, caplog):
 
 
 @rows
-@pytest.mark.parametrize("name", choice.MADE)
+@pytest.mark.parametrize("name", engine.ENGINES)
 def test_which_engines_take_the_cell(row, name):
-    assert (choice.MADE[name].obstacle(block_of(row)) is None) == (row[name] == "yes")
+    assert (engine.find(name).unsupported_reason(block_of(row)) is None) == (row[name] == "yes")
 
 
 @rows
 @on_a_processor
 def test_outputs_and_gradients(setting, results, monkeypatch, row, name):
     """An engine that takes the cell runs it itself; one that cannot is refused, and settles as eager."""
-    s, loop = setting(block_of(row), steps=5), eager.run
-    settled = engine.settle(name, s.cell, torch.float64, torch.device("cpu"))
+    s, loop = setting(block_of(row), steps=5), EAGER.run
+    settled = engine.resolve(name, s.cell, torch.float64, torch.device("cpu"))
     assert settled == (name if row[name] == "yes" else "eager")
     if settled == "eager":
         with pytest.raises(ValueError, match=f"engine {name} asked for with the cell {s.cell.name}: "):
             engine.choose(name, block_of(row))
         return
     expected = results(loop, s, torch.float64)
-    monkeypatch.setattr(eager, "run", lambda *_, **__: pytest.fail("the eager loop ran"))
+    monkeypatch.setattr(engine.Engine, "run", lambda *_, **__: pytest.fail("the eager loop ran"))
     ours = results(engine.find(name).run, s, torch.float64)
     for key, value in expected.items():
         error = (ours[key] - value).abs().max() / value.abs().max().clamp(min=1e-30)

@@ -7,8 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import torch
 
-from tensor_rnns.engine import compiled
+from tensor_rnns import engine
 from tensor_rnns.engine.compiled import calls, parts
+
+COMPILED = engine.find("compiled")
 
 SECONDS = 120
 
@@ -21,7 +23,7 @@ def scanned(setting, block):
     def run():
         torch.set_num_threads(2)
         params = {name: value.float().requires_grad_() for name, value in s.params.items()}
-        outputs, _ = compiled.run(s.cell, params, s.inputs.float(), tuple(part.float() for part in s.state))
+        outputs, _ = COMPILED.run(s.cell, params, s.inputs.float(), tuple(part.float() for part in s.state))
         return [outputs.detach(), *torch.autograd.grad(outputs.sum(), list(params.values()))]
 
     before = torch.get_num_threads()
@@ -37,7 +39,7 @@ def same(found, expected):
 def send(queue, run, expected):
     """In a child: whether it finds what its parent found, with the kernels it has and with its own."""
     again = same(run(), expected)
-    compiled.READY.clear()
+    COMPILED.ready.clear()
     parts.library.cache_clear()
     queue.put(again and same(run(), expected))
 

@@ -9,8 +9,10 @@ import torch
 
 from tensor_rnns import cells, engine
 from tensor_rnns.cells.gated import LSTM
-from tensor_rnns.engine import eager, torch_nn
+from tensor_rnns.engine import torch_nn
 from tensor_rnns.models.symbols import OneHot
+
+EAGER, TORCH_NN = engine.find("eager"), engine.find("torch_nn")
 
 BOUND = {torch.float32: 1e-5, torch.float64: 1e-12}
 SAME = {
@@ -41,12 +43,12 @@ same = pytest.mark.parametrize("block", SAME.values(), ids=SAME)
 @pytest.fixture
 def loop(monkeypatch):
     """The eager loop, which torch_nn itself must not take."""
-    run = eager.run
+    run = EAGER.run
 
     def refuse(*_, **__):
         raise AssertionError("the eager loop ran in place of torch's functions")
 
-    monkeypatch.setattr(eager, "run", refuse)
+    monkeypatch.setattr(engine.Engine, "run", refuse)
     return run
 
 
@@ -64,7 +66,7 @@ def test_outputs_and_gradients(loop, setting, results, block, dtype):
     s = setting({"hidden": 9, **block})
     for last_only in (False, True):
         expected = results(loop, s, torch.float64, last_only)
-        agree(results(torch_nn.run, s, dtype, last_only), expected, BOUND[dtype])
+        agree(results(TORCH_NN.run, s, dtype, last_only), expected, BOUND[dtype])
 
 
 @pytest.mark.parametrize("name", ["lstm", "irnn"])
@@ -78,7 +80,7 @@ def test_without_a_replica_axis(loop, setting, results, name):
     )
     for last_only in (False, True):
         expected = results(loop, one, torch.float64, last_only)
-        agree(results(torch_nn.run, one, torch.float64, last_only), expected, 1e-12)
+        agree(results(TORCH_NN.run, one, torch.float64, last_only), expected, 1e-12)
 
 
 @pytest.mark.parametrize("name", ["lstm", "gru", "vanilla"])
@@ -86,7 +88,7 @@ def test_one_hot_vectors(loop, setting, name):
     s = setting(cells.build({"hidden": 9, **SAME[name]}, 13))
     indices = torch.randint(13, s.inputs.shape[:-1], generator=torch.Generator().manual_seed(3))
     found = []
-    for run in (loop, torch_nn.run):
+    for run in (loop, TORCH_NN.run):
         params = {key: value.clone().requires_grad_() for key, value in s.params.items()}
         outputs, _ = run(s.cell, params, OneHot(indices, 13), s.state)
         outputs.sin().sum().backward()
@@ -99,9 +101,9 @@ def test_without_gradients_the_outputs_are_the_same(setting, block):
     s = setting({"hidden": 9, **block})
     params = {name: value.float().requires_grad_() for name, value in s.params.items()}
     inputs, state = s.inputs.float(), tuple(part.float() for part in s.state)
-    kept, _ = torch_nn.run(s.cell, params, inputs, state)
+    kept, _ = TORCH_NN.run(s.cell, params, inputs, state)
     with torch.no_grad():
-        light, _ = torch_nn.run(s.cell, params, inputs, state)
+        light, _ = TORCH_NN.run(s.cell, params, inputs, state)
     torch.testing.assert_close(light, kept, rtol=0, atol=1e-6)
     assert kept.requires_grad
     assert not light.requires_grad
@@ -110,15 +112,15 @@ def test_without_gradients_the_outputs_are_the_same(setting, block):
 @pytest.mark.parametrize("name", ["lstm", "gru", "vanilla"])
 def test_every_state_after_each_step(setting, name):
     s = setting({"hidden": 9, **SAME[name]})
-    ours = torch_nn.trajectory(s.cell, s.params, s.inputs, s.state)
-    agree(ours, eager.trajectory(s.cell, s.params, s.inputs, s.state), 1e-12)
+    ours = TORCH_NN.trajectory(s.cell, s.params, s.inputs, s.state)
+    agree(ours, EAGER.trajectory(s.cell, s.params, s.inputs, s.state), 1e-12)
 
 
 def test_only_the_c_of_an_lstm_takes_the_loop(loop, monkeypatch, setting):
-    monkeypatch.setattr(eager, "trajectory", lambda cell, *_: f"the loop of {cell.name}")
+    monkeypatch.setattr(engine.Engine, "trajectory", lambda self, cell, *_: f"the loop of {cell.name}")
     for name, expected in (("lstm", True), ("irnn", False)):
         s = setting({"hidden": 9, **SAME[name]})
-        found = torch_nn.trajectory(s.cell, s.params, s.inputs, s.state)
+        found = TORCH_NN.trajectory(s.cell, s.params, s.inputs, s.state)
         assert (found == "the loop of lstm") == expected
 
 
@@ -128,21 +130,21 @@ def test_only_the_c_of_an_lstm_takes_the_loop(loop, monkeypatch, setting):
 def test_other_equations_are_refused(setting, caplog, reason, block):
     block = {"hidden": 9, **block}
     s = setting(block)
-    assert torch_nn.obstacle(block) == reason
+    assert TORCH_NN.unsupported_reason(block) == reason
     with pytest.raises(ValueError, match=f"cell {s.cell.name} with engine torch_nn: {reason}"):
-        torch_nn.run(s.cell, s.params, s.inputs, s.state)
-    assert torch_nn.prepare(s.cell, torch.float32, torch.device("cpu")) is None
+        TORCH_NN.run(s.cell, s.params, s.inputs, s.state)
+    assert TORCH_NN.prepare(s.cell, torch.float32, torch.device("cpu")) is None
     (record,) = caplog.records
     assert record.getMessage() == f"cell {s.cell.name} runs eager, not torch_nn: {reason}"
-    assert engine.settle("torch_nn", s.cell, torch.float32, torch.device("cpu")) == "eager"
+    assert engine.resolve("torch_nn", s.cell, torch.float32, torch.device("cpu")) == "eager"
 
 
 @same
 def test_the_same_equations_are_taken(block):
     block = {"hidden": 9, **block}
-    assert torch_nn.obstacle(block) is None
+    assert TORCH_NN.unsupported_reason(block) is None
     cell = cells.build(block, 2)
-    assert engine.settle("torch_nn", cell, torch.float32, torch.device("cpu")) == "torch_nn"
+    assert engine.resolve("torch_nn", cell, torch.float32, torch.device("cpu")) == "torch_nn"
 
 
 def test_a_cell_that_only_extends_an_lstm_is_another():
@@ -159,9 +161,9 @@ def test_a_cell_that_only_extends_an_lstm_is_another():
 def test_wrong_sizes_and_no_steps_are_refused(setting):
     s = setting({"hidden": 9, **SAME["lstm"]})
     with pytest.raises(ValueError, match=r"cell lstm: U_f \(2, 9, 9\) torch.float64 on cpu given; allowed: "):
-        torch_nn.run(s.cell, s.params | {"U_f": s.params["U_f"][:2]}, s.inputs, s.state)
+        TORCH_NN.run(s.cell, s.params | {"U_f": s.params["U_f"][:2]}, s.inputs, s.state)
     with pytest.raises(ValueError, match="at least one step of time"):
-        torch_nn.run(s.cell, s.params, s.inputs[:0], s.state)
+        TORCH_NN.run(s.cell, s.params, s.inputs[:0], s.state)
 
 
 @pytest.mark.gpu
@@ -177,8 +179,8 @@ def test_cudnn(setting, results, block, dtype):
         state=tuple(part.cuda() for part in s.state),
     )
     with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
-        found = results(lambda *a, **k: on_cpu(torch_nn.run(*a, **k)), there, dtype)
-    expected = results(eager.run, s, torch.float64)
+        found = results(lambda *a, **k: on_cpu(TORCH_NN.run(*a, **k)), there, dtype)
+    expected = results(EAGER.run, s, torch.float64)
     agree({name: value.cpu() for name, value in found.items()}, expected, BOUND[dtype])
 
 

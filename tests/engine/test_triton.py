@@ -3,12 +3,13 @@
 import pytest
 import torch
 
-from tensor_rnns import cells
+from tensor_rnns import cells, engine
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.engine import eager
-from tensor_rnns.engine import triton as engine
+from tensor_rnns.engine.triton import engine as triton_engine
 from tensor_rnns.engine.triton import kernel
 from tensor_rnns.models.symbols import OneHot
+
+TRITON, EAGER = engine.find("triton"), engine.find("eager")
 
 pytestmark = pytest.mark.triton
 BOUND = {torch.float32: 1e-5, torch.float64: 1e-12}
@@ -21,8 +22,8 @@ SIZES = {"replicas": 3, "batch": 7, "steps": 4}
 def interpreted(monkeypatch):
     """Kernels run on the CPU, in Triton's interpreter; nothing that runs eager in their place goes unseen."""
     monkeypatch.setenv("TRITON_INTERPRET", "1")
-    monkeypatch.setattr(engine, "READY", {})
-    monkeypatch.setattr(engine, "warn", lambda name, reason: pytest.fail(f"{name}: {reason}"))
+    monkeypatch.setattr(TRITON, "ready", {})
+    monkeypatch.setattr(TRITON, "warn", lambda name, reason: pytest.fail(f"{name}: {reason}"))
 
 
 def agree(ours, theirs, bound):
@@ -36,8 +37,8 @@ def agree(ours, theirs, bound):
 def hold(results, s, dtype, last_only=False):
     """The engine gives the numbers of the eager loop."""
     agree(
-        results(engine.run, s, dtype, last_only),
-        results(eager.run, s, torch.float64, last_only),
+        results(TRITON.run, s, dtype, last_only),
+        results(EAGER.run, s, torch.float64, last_only),
         BOUND[dtype],
     )
 
@@ -99,7 +100,7 @@ def test_many_rows_of_time_and_batch(block, setting, results, monkeypatch):
 
 @pytest.mark.parametrize("name", ["lstm", "tgu_c"])
 def test_matrices_that_are_not_held_on_the_chip(block, setting, results, monkeypatch, name):
-    monkeypatch.setattr(engine, "MEMORY", 0)
+    monkeypatch.setattr(triton_engine, "MEMORY", 0)
     hold(results, setting(block(name, hidden=37), replicas=1, batch=5, steps=2), torch.float64)
 
 
@@ -218,18 +219,18 @@ def test_one_hot_vectors(stacked):
         (outputs.square().sum() + final[0].sin().sum()).backward()
         return {"outputs": outputs.detach()} | {name: value.grad for name, value in values.items()}
 
-    agree(found(engine.run), found(eager.run), 1e-12)
+    agree(found(TRITON.run), found(EAGER.run), 1e-12)
 
 
 def test_every_state_after_each_step(delay, setting):
     s = setting(delay, **SIZES)
     leaves = {name: value.clone().requires_grad_() for name, value in s.params.items()}
     found = {}
-    for who in (engine, eager):
+    for who in (TRITON, EAGER):
         states = who.trajectory(s.cell, leaves, s.inputs, s.state)
         grads = torch.autograd.grad(sum(part.sin().sum() for part in states.values()), [*leaves.values()])
         found[who] = states | dict(zip(leaves, grads, strict=True))
-    agree(found[engine], found[eager], 1e-12)
+    agree(found[TRITON], found[EAGER], 1e-12)
 
 
 def test_bits_do_not_depend_on_the_cohort(block, setting):
@@ -246,7 +247,7 @@ def pieces(s, chosen=slice(None)):
     params = {name: value[chosen].float().requires_grad_() for name, value in s.params.items()}
     inputs = s.inputs[:, chosen].float().requires_grad_()
     state = tuple(part[chosen].float().requires_grad_() for part in s.state)
-    outputs, _ = engine.run(s.cell, params, inputs, state)
+    outputs, _ = TRITON.run(s.cell, params, inputs, state)
     outputs.square().sum().backward()
     leaves = {name: value.grad.unsqueeze(0) for name, value in params.items()}
     return {"outputs": outputs.detach(), "inputs": inputs.grad, "h": state[0].grad.unsqueeze(0)} | leaves
@@ -265,14 +266,14 @@ def test_a_replica_that_diverges_leaves_the_others_alone(block, setting):
 def test_only_what_is_wanted_gets_a_gradient(block, setting):
     s = setting(block("vanilla"), **SIZES)
     weight = s.params["U"].requires_grad_()
-    outputs, final = engine.run(s.cell, s.params, s.inputs, s.state)
+    outputs, final = TRITON.run(s.cell, s.params, s.inputs, s.state)
     (ours,) = torch.autograd.grad(outputs.square().sum(), weight, create_graph=True)
-    expected = eager.run(s.cell, s.params, s.inputs, s.state)[0].square().sum()
+    expected = EAGER.run(s.cell, s.params, s.inputs, s.state)[0].square().sum()
     torch.testing.assert_close(ours, torch.autograd.grad(expected, weight)[0], rtol=1e-12, atol=1e-12)
     with pytest.raises(RuntimeError, match="once_differentiable"):
         ours.sum().backward()
     with torch.no_grad():
-        light, end = engine.run(s.cell, s.params, s.inputs, s.state)
+        light, end = TRITON.run(s.cell, s.params, s.inputs, s.state)
     assert torch.equal(light, outputs)
     assert torch.equal(end[0], final[0])
 
@@ -280,4 +281,4 @@ def test_only_what_is_wanted_gets_a_gradient(block, setting):
 def test_wrong_sizes_are_refused(block, setting):
     s = setting(block("tgu"), **SIZES)
     with pytest.raises(ValueError, match=r"cell tgu: U \(2, 9, 9\) torch.float64 on cpu given"):
-        engine.run(s.cell, s.params | {"U": s.params["U"][:2]}, s.inputs, s.state)
+        TRITON.run(s.cell, s.params | {"U": s.params["U"][:2]}, s.inputs, s.state)

@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from tensor_rnns import cells
-from tensor_rnns.engine import triton
 from tensor_rnns.engine.ir.trace import trace
 from tensor_rnns.engine.triton.emit import emit
+from tensor_rnns.engine.triton.engine import MEMORY
 
 FORMS = ({"form": "cp", "rank": 4}, {"form": "tensor_train", "rank": 4}, {"form": "full"})
 BLOCKS = [
@@ -71,7 +71,7 @@ def races(loop):
 
 def loops(cell):
     """The lines of a step there and back."""
-    code = emit(trace(cell), torch.float32, "ieee", triton.MEMORY).code
+    code = emit(trace(cell), torch.float32, "ieee", MEMORY).code
     for head in ("    for t in range(steps):\n", "    for back in range(steps):\n"):
         body = code.split(head)[1]
         yield re.match(r"(?:        .*\n)+", body)[0].splitlines()

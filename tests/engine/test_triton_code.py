@@ -9,14 +9,16 @@ import pytest
 import torch
 
 from benchmarks.triton_kernels import compiled
-from tensor_rnns import cells
-from tensor_rnns.engine import eager
-from tensor_rnns.engine import triton as engine
+from tensor_rnns import cells, engine
 from tensor_rnns.engine.ir.operations import POINTWISE
 from tensor_rnns.engine.ir.structure import REVERSE
 from tensor_rnns.engine.ir.trace import trace
+from tensor_rnns.engine.triton import build
 from tensor_rnns.engine.triton.body import Body
 from tensor_rnns.engine.triton.emit import emit
+from tensor_rnns.engine.triton.engine import MEMORY, precision
+
+TRITON, EAGER = engine.find("triton"), engine.find("eager")
 
 LOOP = """\
     for t in range(steps):
@@ -54,7 +56,7 @@ BACK = """\
 
 def emitted(cell, dtype=torch.float32, precision="ieee"):
     """What is written for a cell."""
-    return emit(trace(cell), dtype, precision, engine.MEMORY)
+    return emit(trace(cell), dtype, precision, MEMORY)
 
 
 def vanilla():
@@ -78,11 +80,11 @@ def test_equal_cells_have_equal_code():
 
 
 def test_tensor_cores_round_only_where_that_is_asked_for(monkeypatch):
-    assert engine.precision() == "ieee"
+    assert precision() == "ieee"
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("high")
     try:
-        assert engine.precision() == "tf32"
+        assert precision() == "tf32"
     finally:
         torch.set_float32_matmul_precision(before)
     assert 'PRECISION = tl.constexpr("tf32")' in emitted(vanilla(), precision="tf32").code
@@ -113,19 +115,19 @@ def test_triton_is_not_imported_before_it_is_needed():
 
 
 def test_without_the_package_the_cell_runs_eager_after_one_warning(monkeypatch, setting, caplog):
-    monkeypatch.setattr(engine.build, "is_installed", lambda: False)
-    monkeypatch.setattr(engine, "READY", {})
+    monkeypatch.setattr(build, "is_installed", lambda: False)
+    monkeypatch.setattr(TRITON, "ready", {})
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     s = setting({"name": "vanilla", "hidden": 9})
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
-            outputs, _ = engine.run(s.cell, s.params, s.inputs, s.state)
-    assert torch.equal(outputs, eager.run(s.cell, s.params, s.inputs, s.state)[0])
+            outputs, _ = TRITON.run(s.cell, s.params, s.inputs, s.state)
+    assert torch.equal(outputs, EAGER.run(s.cell, s.params, s.inputs, s.state)[0])
     said = "no package triton is installed (pip install 'tensor-rnns[triton]')"
     assert [record.getMessage() for record in caplog.records] == [
-        f"cell vanilla runs eager, not in triton: {said}"
+        f"cell vanilla runs eager, not triton: {said}"
     ]
-    assert engine.obstacle({"name": "vanilla", "hidden": 9}) == said
+    assert TRITON.unsupported_reason({"name": "vanilla", "hidden": 9}) == said
 
 
 def test_what_has_no_kernel_runs_eager_after_a_warning(monkeypatch, delay, caplog):
@@ -138,13 +140,13 @@ def test_what_has_no_kernel_runs_eager_after_a_warning(monkeypatch, delay, caplo
             h, *rest = super().step(p, x, state)
             return torch.cumsum(h, -1), *rest
 
-    monkeypatch.setattr(engine, "READY", {})
+    monkeypatch.setattr(TRITON, "ready", {})
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     cpu = torch.device("cpu")
-    assert engine.prepare(Piling(), torch.float32, cpu) is None
-    assert engine.prepare(delay, torch.float16, cpu) is None
+    assert TRITON.prepare(Piling(), torch.float32, cpu) is None
+    assert TRITON.prepare(delay, torch.float16, cpu) is None
     monkeypatch.delenv("TRITON_INTERPRET")
-    assert engine.prepare(delay, torch.float32, cpu) is None
+    assert TRITON.prepare(delay, torch.float32, cpu) is None
     assert [record.getMessage().split(": ")[1] for record in caplog.records] == [
         "aten.cumsum.default",
         "torch.float16 on cpu",
@@ -183,5 +185,5 @@ def held(monkeypatch, folder, cell, dtype, precision):
     found = list(compiled(cell, dtype, precision))
     assert [kernel.name for kernel in found] == ["forward", "backward"]
     for kernel in found:
-        assert 0 < kernel.shared <= engine.MEMORY
+        assert 0 < kernel.shared <= MEMORY
         assert kernel.stack <= 1024

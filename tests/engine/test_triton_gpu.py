@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from tensor_rnns import cells, engine
-from tensor_rnns.engine import eager, triton
 
+TRITON, EAGER = engine.find("triton"), engine.find("eager")
 pytestmark = [pytest.mark.gpu, pytest.mark.triton]
 BOUND = {torch.float32: 1e-5, torch.float64: 1e-12}
 CUDA = torch.device("cuda")
@@ -29,8 +29,8 @@ LARGE = [
 def compiled(monkeypatch):
     """Kernels are compiled, and nothing that runs eager in their place goes unseen."""
     monkeypatch.delenv("TRITON_INTERPRET", raising=False)
-    monkeypatch.setattr(triton, "READY", {})
-    monkeypatch.setattr(triton, "warn", lambda name, reason: pytest.fail(f"{name}: {reason}"))
+    monkeypatch.setattr(TRITON, "ready", {})
+    monkeypatch.setattr(TRITON, "warn", lambda name, reason: pytest.fail(f"{name}: {reason}"))
 
 
 def moved(s):
@@ -45,13 +45,13 @@ def moved(s):
 
 def run(*arguments, **options):
     """The engine's outputs and final state, on the CPU."""
-    outputs, final = triton.run(*arguments, **options)
+    outputs, final = TRITON.run(*arguments, **options)
     return outputs.cpu(), tuple(part.cpu() for part in final)
 
 
 def hold(results, s, dtype, last_only=False):
     """The engine gives on the GPU the numbers of the loop in float64 on the CPU."""
-    expected = results(eager.run, s, torch.float64, last_only)
+    expected = results(EAGER.run, s, torch.float64, last_only)
     found = results(run, moved(s), dtype, last_only)
     for name, value in expected.items():
         error = (found[name].cpu().double() - value).abs().max() / value.abs().max().clamp(min=1e-30)
@@ -62,7 +62,7 @@ def hold(results, s, dtype, last_only=False):
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: "-".join(map(str, block.values())))
 def test_every_cell_and_form(setting, results, block, dtype):
     s = setting({"hidden": 9} | block, batch=35)
-    assert engine.settle("triton", s.cell, dtype, CUDA) == "triton"
+    assert engine.resolve("triton", s.cell, dtype, CUDA) == "triton"
     hold(results, s, dtype)
     hold(results, s, dtype, last_only=True)
 
@@ -93,7 +93,7 @@ def test_bits_do_not_depend_on_the_cohort_and_stay_the_same(setting, block):
     def found(chosen):
         params = {name: value[chosen].float().requires_grad_() for name, value in s.params.items()}
         inputs = s.inputs[:, chosen].float().requires_grad_()
-        outputs, _ = triton.run(s.cell, params, inputs, tuple(part[chosen].float() for part in s.state))
+        outputs, _ = TRITON.run(s.cell, params, inputs, tuple(part[chosen].float() for part in s.state))
         outputs.square().sum().backward()
         return [outputs.detach(), inputs.grad, *(value.grad.unsqueeze(0) for value in params.values())]
 
@@ -111,7 +111,7 @@ def test_with_tensor_cores_where_that_is_asked_for(setting, results):
     try:
         s = setting({"name": "tgu", "hidden": 100, "rank": 50}, replicas=2, batch=19)
         s.params = {name: value * 0.3 for name, value in s.params.items()}
-        expected, found = results(eager.run, s, torch.float64), results(run, moved(s), torch.float32)
+        expected, found = results(EAGER.run, s, torch.float64), results(run, moved(s), torch.float32)
     finally:
         torch.set_float32_matmul_precision(before)
     error = (found["outputs"].double() - expected["outputs"]).abs().max() / expected["outputs"].abs().max()

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from tensor_rnns import models, tasks
-from tensor_rnns.engine import eager
+from tensor_rnns import engine, models, tasks
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.probes import gate_saturation, sample_text
 from tensor_rnns.probes.trained import Trained
@@ -70,7 +69,7 @@ def test_the_gates_of_every_layer_make_its_steps():
     assert len(layers) == 3
     for (layer, cell), gates in zip(one.model.cells.items(), layers, strict=True):
         own = {name: one.parameters[f"{layer}/{name}"] for name in cell.shapes()}
-        states = eager.trajectory(cell, own, x, cell.initial_state(2, dtype=torch.float64))
+        states = engine.find("eager").trajectory(cell, own, x, cell.initial_state(2, dtype=torch.float64))
         before = {name: torch.cat([torch.zeros_like(s[:1]), s[:-1]]) for name, s in states.items()}
         g = torch.tanh(x @ own["W_g"] + before["h"] @ own["U_g"] + own["b_g"])
         np.testing.assert_allclose(
@@ -90,7 +89,9 @@ def test_other_cells_have_their_gates(cell, names):
     inputs = gate_saturation.text(one, "valid", 2, 9)
     x = one.model.entered(one.parameters, inputs, None)
     own = {name: one.parameters[f"cell/{name}"] for name in one.model.cell.shapes()}
-    h, _ = eager.run(one.model.cell, own, x, one.model.cell.initial_state(2, dtype=torch.float64))
+    h, _ = engine.find("eager").run(
+        one.model.cell, own, x, one.model.cell.initial_state(2, dtype=torch.float64)
+    )
     before = torch.cat([torch.zeros_like(h[:1]), h[:-1]])
     first = next(gate_saturation.over_layers(one, inputs))
     assert first.keys() == names

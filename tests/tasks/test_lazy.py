@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tensor_rnns import tasks
-from tensor_rnns.engine.affine import Affine
+from tensor_rnns.engine import Affine
 from tensor_rnns.tasks import Batch
 
 DRAW = np.random.default_rng(3)

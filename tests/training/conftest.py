@@ -10,8 +10,7 @@ import pytest
 import torch
 
 from tensor_rnns import models, tasks
-from tensor_rnns.engine import losses
-from tensor_rnns.engine.affine import values
+from tensor_rnns.engine import cross_entropy, values
 from tensor_rnns.experiments import Replica
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.tasks import Batch, Task
@@ -69,7 +68,7 @@ class Chain(Task):
         yield from (self.chunk(split, index) for index in range(3))
 
     def loss(self, outputs, targets):
-        return losses.classes(outputs, targets, targets[:, 0].numel())
+        return cross_entropy(outputs, targets, targets[:, 0].numel())
 
     def metrics(self, outputs, targets):
         right = (values(outputs).argmax(-1) == targets).double()

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tensor_rnns import models, tasks
-from tensor_rnns.engine import losses
+from tensor_rnns.engine import squared_error
 from tensor_rnns.training.learner import Learner
 
 TASKS = {
@@ -93,6 +93,6 @@ def test_a_loss_of_a_task_of_its_own(learners, change):
     batch, _ = ours.batch(0)
 
     def loss_of(outputs):
-        return change(losses.squared_error(outputs, batch.targets, 7.0))
+        return change(squared_error(outputs, batch.targets, 7.0))
 
     assert ours.direct.gradient(ours.initial(), batch.inputs, (), loss_of) is None

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from tensor_rnns.engine import compiled
+from tensor_rnns import engine as engines
 from tensor_rnns.engine.ir import names
 from tensor_rnns.training import cohort, job, statefile
 from tensor_rnns.training.checkpoint import Checkpoints
@@ -227,7 +227,7 @@ def test_a_job_of_carried_states_gives_the_same_bytes_after_kills(tmp_path, make
 def test_the_record_says_which_engine_really_ran(tmp_path, make_replica, monkeypatch, caplog):
     """A step with an operation that has no C++ runs eager, is warned of once, and recorded as eager."""
     monkeypatch.delitem(names.ATEN, torch.ops.aten.tanh.default)
-    monkeypatch.setattr(compiled, "READY", {})
+    monkeypatch.setattr(engines.find("compiled"), "ready", {})
     folders = {}
     for name in ("compiled", "eager"):
         folders[name] = tmp_path / name

@@ -6,7 +6,7 @@ import json
 import pytest
 import torch
 
-from tensor_rnns.engine import choice
+from tensor_rnns.engine.compiled import build
 from tensor_rnns.training import job
 
 UPDATES = {"updates": 15, "evaluate": {"every": 5, "splits": ["valid", "test"]}}
@@ -47,7 +47,7 @@ def test_a_whole_run_with_the_functions_of_torch(trained, model):
 def test_the_same_engine_by_name_or_by_auto_is_one_result(trained, monkeypatch):
     """Without a compiler `auto` means torch_nn here: what ran by that name is not trained again."""
     trained("torch_nn")
-    monkeypatch.setattr(choice.compiled.build, "compiler", lambda: None)
+    monkeypatch.setattr(build, "compiler", lambda: None)
     monkeypatch.setattr(job, "train_cohort", lambda *_: pytest.fail("trained again"))
     record, _ = trained("auto")
     assert [row["engine"] for row in record["replicas"]] == ["torch_nn"] * 3

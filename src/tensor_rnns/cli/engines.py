@@ -81,7 +81,7 @@ def rows(experiment: str, found: Sequence[Replica], device: str) -> Iterator[Row
     for replica in found:
         alike.setdefault(described(replica.settings["cell"]), []).append(replica)
     for words, members in alike.items():
-        picked, passed = engine.picked(members[0].settings["cell"], device)
+        picked, passed = engine.pick(members[0].settings["cell"], device)
         why = "; ".join(f"{name}: {reason}" for name, reason in passed.items())
         yield Row(experiment, found[0].variant, where(members, found), *words, picked, why)
 

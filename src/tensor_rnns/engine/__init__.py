@@ -1,43 +1,15 @@
-"""Engines that run a step over time."""
+"""Engines that run a step over time, and what goes with them: linear maps, losses, the choice of an engine.
 
-from collections.abc import Callable
-from dataclasses import dataclass
+Whoever runs a cell imports this package and nothing below it.
+"""
 
-from torch import Tensor
+from tensor_rnns.engine.affine import Affine, values
+from tensor_rnns.engine.choice import ENGINES, alternatives, check, choose, find, pick, resolve
+from tensor_rnns.engine.compiled.direct import Direct, Views
+from tensor_rnns.engine.eager import Engine
+from tensor_rnns.engine.losses import binary_cross_entropy, cross_entropy, squared_error
 
-from tensor_rnns.engine import compiled, eager, graphed, torch_nn, triton
-from tensor_rnns.engine.affine import Affine
-from tensor_rnns.engine.choice import after, check, choose, picked, settle
-
-__all__ = ["ENGINES", "Engine", "after", "check", "choose", "find", "picked", "settle"]
-
-
-@dataclass(frozen=True)
-class Engine:
-    """What an engine does for a training.
-
-    `run(cell, params, inputs, state, last_only=False)` gives (outputs, final state); `linear(x, W, b)` gives
-    x W + b or an `Affine` of them. `fused` says whether losses and optimisers are made by its own C++ too,
-    so that the bits of a whole update depend on the replica alone.
-    """
-
-    name: str
-    run: Callable
-    linear: Callable[[Tensor, Tensor, Tensor | None], Tensor | Affine]
-    fused: bool
-
-
-ENGINES = {
-    "eager": Engine("eager", eager.run, eager.linear, fused=False),
-    "compiled": Engine("compiled", compiled.run, Affine, fused=True),
-    "triton": Engine("triton", triton.run, eager.linear, fused=False),
-    "torch_nn": Engine("torch_nn", torch_nn.run, eager.linear, fused=False),
-    "graphed": Engine("graphed", graphed.run, eager.linear, fused=False),
-}
-
-
-def find(name: str) -> Engine:
-    """The engine of that name."""
-    if name not in ENGINES:
-        raise ValueError(f"engine {name!r} asked for; allowed: {', '.join(ENGINES)}")
-    return ENGINES[name]
+__all__ = [
+    "ENGINES", "Affine", "Direct", "Engine", "Views", "alternatives", "binary_cross_entropy", "check",
+    "choose", "cross_entropy", "find", "pick", "resolve", "squared_error", "values",
+]  # fmt: skip

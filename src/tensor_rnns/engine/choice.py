@@ -9,19 +9,32 @@ import torch
 
 from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.engine import compiled, graphed, torch_nn, triton
+from tensor_rnns.engine.compiled.engine import Compiled
+from tensor_rnns.engine.eager import Engine
+from tensor_rnns.engine.graphed import Graphed
+from tensor_rnns.engine.torch_nn import TorchNN
+from tensor_rnns.engine.triton.build import is_interpreted
+from tensor_rnns.engine.triton.engine import Triton
 from tensor_rnns.experiments import engines
 
 log = logging.getLogger(__name__)
-MADE = {"compiled": compiled, "triton": triton, "torch_nn": torch_nn, "graphed": graphed}
-"""The engines beside the eager loop: modules with `run`, `trajectory`, `obstacle` and `prepare`."""
+ENGINES: dict[str, Engine] = {
+    engine.name: engine for engine in (Engine(), Compiled(), Triton(), TorchNN(), Graphed())
+}
 ORDER = {"cpu": ("compiled", "torch_nn", "eager"), "cuda": ("triton", "torch_nn", "graphed", "eager")}
-"""The engines of a device; `auto` takes the first without an obstacle. On CUDA: reasoned, not measured."""
+"""The engines of a device; `auto` takes the first that supports the cell. On CUDA: reasoned, not measured."""
 FOR_ALL = ("compiled", "triton")
 """Engines for every cell: where `auto` passes one over, a warning says why."""
 CACHE = 16 * 2**20
 """Bytes in float32 of the largest matrix of a cell up to which `auto` compiles it. Every block of rows reads
 all matrices anew at each step; where they outgrow the last cache, that can cost what the fused loop gains."""
+
+
+def find(name: str) -> Engine:
+    """The engine of that name."""
+    if name not in ENGINES:
+        raise ValueError(f"engine {name!r} asked for; allowed: {', '.join(ENGINES)}")
+    return ENGINES[name]
 
 
 def check(name: str, block: Mapping | None, device: str = "cpu") -> None:
@@ -33,11 +46,11 @@ def check(name: str, block: Mapping | None, device: str = "cpu") -> None:
     if name == "auto" or block is None:
         return
     allowed = ORDER.get(device, ("eager",))
-    if device == "cpu" and triton.build.is_interpreted():
+    if device == "cpu" and is_interpreted():
         allowed += ("triton",)
     if name not in allowed:
         raise ValueError(f"engine {name} on {device} asked for; allowed are auto, {', '.join(allowed)}")
-    if name == "torch_nn" and (reason := torch_nn.obstacle(block)):
+    if name == "torch_nn" and (reason := ENGINES[name].unsupported_reason(block)):
         raise ValueError(
             f"engine torch_nn asked for with the cell {block['name']}: {reason}; allowed is auto"
         )
@@ -54,37 +67,35 @@ def choose(name: str, block: Mapping | None, device: str = "cpu", inputs: int | 
         return "eager"
     if name != "auto":
         return name
-    found, passed = picked(block, device, inputs)
+    picked, passed = pick(block, device, inputs)
     for engine in FOR_ALL:
         if engine in passed:
-            warn(f"cell {block['name']} runs {found}, not {engine}: {passed[engine]}")
-    return found
+            warn(f"cell {block['name']} runs {picked}, not {engine}: {passed[engine]}")
+    return picked
 
 
-def picked(block: Mapping, device: str, inputs: int | None = None) -> tuple[str, dict[str, str]]:
+def pick(block: Mapping, device: str, inputs: int | None = None) -> tuple[str, dict[str, str]]:
     """What `auto` picks, and why it passed over each engine before it."""
     passed: dict[str, str] = {}
     for name in ORDER.get(device, ()):
-        reason = obstacle(name, block, inputs)
+        reason = passed_over(name, block, inputs)
         if reason is None:
             return name, passed
         passed[name] = reason
     return "eager", passed
 
 
-def after(name: str, block: Mapping, device: str) -> list[str]:
+def alternatives(name: str, block: Mapping, device: str) -> list[str]:
     """The engines that `auto` picks where `name` and those before it turn out not to work, best first."""
     order = ORDER.get(device, ("eager",))
-    return [one for one in order[order.index(name) + 1 :] if obstacle(one, block, None) is None]
+    return [later for later in order[order.index(name) + 1 :] if passed_over(later, block, None) is None]
 
 
-def obstacle(name: str, block: Mapping, inputs: int | None) -> str | None:
+def passed_over(name: str, block: Mapping, inputs: int | None) -> str | None:
     """Why `auto` passes over an engine; None where it does not."""
-    if name == "eager":
-        return None
     if name == "compiled" and (size := largest(block, inputs)) > CACHE:
         return f"its largest matrix has {size / 2**20:.1f} MiB, more than {CACHE / 2**20:.0f}"
-    return MADE[name].obstacle(block)
+    return ENGINES[name].unsupported_reason(block)
 
 
 def largest(block: Mapping, inputs: int | None) -> int:
@@ -99,11 +110,10 @@ def warn(words: str) -> None:
     log.warning(words)
 
 
-def settle(name: str, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False) -> str:
+def resolve(name: str, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False) -> str:
     """The engine that will really run: `name`, or eager where it cannot be made ready here.
 
     `one_hot` says that one-hot vectors enter the cell. Asked once, at the start of a replica, so that the run
     record and the name of the result tell the truth.
     """
-    ready = name == "eager" or MADE[name].prepare(cell, dtype, device, one_hot) is not None
-    return name if ready else "eager"
+    return "eager" if ENGINES[name].prepare(cell, dtype, device, one_hot) is None else name

@@ -1,46 +1,108 @@
-"""The reference engine: a Python loop over time, one `step` after another, gradients by torch."""
+"""The reference engine, a Python loop over time, and with it what every engine offers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine.affine import Affine
+from tensor_rnns.engine.compiled.direct import Direct, Views
+from tensor_rnns.engine.given import Symbols
 
 
-def run(
-    cell: Cell,
-    params: Mapping[str, Tensor],
-    inputs: Tensor,
-    state: tuple[Tensor, ...],
-    last_only: bool = False,
-) -> tuple[Tensor, tuple[Tensor, ...]]:
-    """The outputs h_1 .. h_T of `cell` [T, S, B, H] and its state after the last step.
+class Engine:
+    """Runs the step of a cell over time, with gradients.
 
-    `inputs` are [T, S, B, I], or [T, B, I] with parameters and state that have no replica axis.
-    With `last_only` the output is h_T alone, [S, B, H].
+    This one is the eager loop. The others derive from it: each overrides what it does faster and leaves the
+    rest, and what it cannot run, to the loop.
     """
-    if not len(inputs):
-        raise ValueError(f"run: inputs {tuple(inputs.shape)} given; allowed: at least one step of time")
-    outputs = []
-    for x in inputs.unbind(0):
-        state = cell.step(params, x, state)
-        if not last_only:
-            outputs.append(state[0])
-    return state[0] if last_only else torch.stack(outputs), state
 
+    name: ClassVar[str] = "eager"
+    fused: ClassVar[bool] = False
+    """Whether losses and optimisers are made by the engine's own code too, so that the bits of a whole update
+    depend on the replica alone."""
 
-def linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-    """x W + b."""
-    return x @ weight if bias is None else x @ weight + bias
+    def run(
+        self,
+        cell: Cell,
+        params: Mapping[str, Tensor],
+        inputs: Tensor | Symbols,
+        state: tuple[Tensor, ...],
+        last_only: bool = False,
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """The outputs h_1 .. h_T of `cell` [T, S, B, H] and its state after the last step.
 
+        `inputs` are [T, S, B, I], or [T, B, I] with parameters and state that have no replica axis. With
+        `last_only` the output is h_T alone, [S, B, H]. ValueError for no steps, and from engines other than
+        this one for tensors that do not fit the cell.
+        """
+        if not len(inputs):
+            raise ValueError(f"run: inputs {tuple(inputs.shape)} given; allowed: at least one step of time")
+        outputs = []
+        for x in inputs.unbind(0):
+            state = cell.step(params, x, state)
+            if not last_only:
+                outputs.append(state[0])
+        return state[0] if last_only else torch.stack(outputs), state
 
-def trajectory(
-    cell: Cell, params: Mapping[str, Tensor], inputs: Tensor, state: tuple[Tensor, ...]
-) -> dict[str, Tensor]:
-    """Every state of `cell` by name after each step, [T, S, B, H]."""
-    states = []
-    for x in inputs.unbind(0):
-        state = cell.step(params, x, state)
-        states.append(state)
-    return {name: torch.stack([step[i] for step in states]) for i, name in enumerate(cell.states)}
+    def trajectory(
+        self,
+        cell: Cell,
+        params: Mapping[str, Tensor],
+        inputs: Tensor | Symbols,
+        state: tuple[Tensor, ...],
+    ) -> dict[str, Tensor]:
+        """Every state of `cell` by name after each step, [T, S, B, H]."""
+        states = []
+        for x in inputs.unbind(0):
+            state = cell.step(params, x, state)
+            states.append(state)
+        return {name: torch.stack([step[i] for step in states]) for i, name in enumerate(cell.states)}
+
+    def linear(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor | Affine:
+        """x W + b, or an `Affine` that has yet to compute it."""
+        return x @ weight if bias is None else x @ weight + bias
+
+    def direct(
+        self,
+        cell: Cell,
+        dtype: torch.dtype,
+        last_only: bool,
+        views: Views,
+        width: int,
+        weight: str,
+        bias: str,
+        prefix: str,
+    ) -> Direct | None:
+        """Loss and gradient of one layer with its read-out without autograd (see `compiled.direct`); None
+        where the engine or the cell has no such way."""
+        return None
+
+    def update(
+        self,
+        rule: str,
+        numbers: Sequence[float],
+        parameters: Tensor,
+        gradient: Tensor,
+        states: Sequence[Tensor],
+        rate: Tensor,
+        limit: Tensor | None,
+    ) -> Tensor:
+        """The parameters [S, P] after one fused update by an optimiser (see `compiled.optimise`).
+
+        NotImplementedError where the engine is not `fused`.
+        """
+        raise NotImplementedError(f"engine {self.name} has no fused update")
+
+    def unsupported_reason(self, block: Mapping) -> str | None:
+        """Why this engine cannot run the cell of a `cell` block on this machine; None where it can."""
+        return None
+
+    def prepare(
+        self, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False
+    ) -> object | None:
+        """Make ready for `cell`, with one-hot vectors as its inputs if so; None, after a warning, where the
+        eager loop would run in its place."""
+        return self

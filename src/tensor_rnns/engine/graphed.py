@@ -12,11 +12,12 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.engine import eager
+from tensor_rnns.engine.eager import Engine
 from tensor_rnns.engine.given import Symbols, check, identity, vectors
 
 STEPS = 32
 """Steps of one recording: more of them are fewer replays, and more memory and operations in each."""
+LOOP = Engine()
 WARMING = 3
 """Runs before a recording, in which torch sets up what must not happen while it records."""
 
@@ -38,7 +39,7 @@ class Chunk:
         """The outputs [C, S, B, H] and the states after the last step of what is `given`."""
         x, *rest = self.given
         params, state = rest[: len(self.names)], rest[len(self.names) :]
-        outputs, final = eager.run(self.cell, dict(zip(self.names, params, strict=True)), x, tuple(state))
+        outputs, final = LOOP.run(self.cell, dict(zip(self.names, params, strict=True)), x, tuple(state))
         return [outputs, *final]
 
     def steps_and_back(self) -> list[Tensor]:
@@ -141,21 +142,6 @@ class Scan(torch.autograd.Function):
         return None, None, None, torch.cat(found[::-1]), *totals, *states
 
 
-def run(
-    cell: Cell,
-    params: Mapping[str, Tensor],
-    inputs: Tensor | Symbols,
-    state: tuple[Tensor, ...],
-    last_only: bool = False,
-) -> tuple[Tensor, tuple[Tensor, ...]]:
-    """The outputs h_1 .. h_T of `cell` [T, S, B, H] and its state after the last step, as `eager.run` gives.
-
-    ValueError away from a GPU, and for tensors that do not fit the cell.
-    """
-    on_gpu(inputs.device)
-    return scan(cell, params, inputs, state, last_only)
-
-
 def scan(
     cell: Cell,
     params: Mapping[str, Tensor],
@@ -163,9 +149,9 @@ def scan(
     state: tuple[Tensor, ...],
     last_only: bool = False,
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
-    """`run` wherever `recorded` can record."""
+    """`Graphed.run` wherever `recorded` can record."""
     if not len(inputs):
-        return eager.run(cell, params, inputs, state, last_only)
+        return LOOP.run(cell, params, inputs, state, last_only)
     check(cell, params, inputs, state)
     tensors = (vectors(inputs, state[0].dtype), *params.values(), *state)
     keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
@@ -173,21 +159,32 @@ def scan(
     return (final[0] if last_only else outputs), tuple(final)
 
 
-trajectory = eager.trajectory
+class Graphed(Engine):
+    """The eager loop as CUDA graphs; ValueError away from a GPU."""
+
+    name = "graphed"
+
+    def run(
+        self,
+        cell: Cell,
+        params: Mapping[str, Tensor],
+        inputs: Tensor | Symbols,
+        state: tuple[Tensor, ...],
+        last_only: bool = False,
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """As `Engine.run`."""
+        on_gpu(inputs.device)
+        return scan(cell, params, inputs, state, last_only)
+
+    def prepare(
+        self, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False
+    ) -> object | None:
+        """As `Engine.prepare`; the recordings are made for the shapes of a call."""
+        on_gpu(device)
+        return self
 
 
 def on_gpu(device: torch.device) -> None:
     """ValueError unless `device` is a GPU."""
     if device.type != "cuda":
         raise ValueError(f"engine graphed on {device.type} asked for; allowed: cuda")
-
-
-def obstacle(block: Mapping) -> str | None:
-    """None: what is plain torch can be recorded."""
-    return None
-
-
-def prepare(cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False) -> bool:
-    """True; ValueError away from a GPU. The recordings are made for the shapes of a call."""
-    on_gpu(device)
-    return True

@@ -5,7 +5,7 @@ engine makes in one pass with the linear map and all gradients.
 """
 
 from torch import Tensor
-from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
+from torch.nn import functional
 
 from tensor_rnns.engine.affine import Affine
 from tensor_rnns.engine.compiled import heads
@@ -18,19 +18,21 @@ def squared_error(outputs: Tensor | Affine, targets: Tensor, over: float) -> Ten
     return by_replica((outputs - targets).square(), 2) / over
 
 
-def bernoulli(outputs: Tensor | Affine, targets: Tensor, over: float) -> Tensor:
+def binary_cross_entropy(outputs: Tensor | Affine, targets: Tensor, over: float) -> Tensor:
     """The sum of the cross entropies of sigma(y) / over, in nats, [S]; targets [.., S, B, O]."""
     if isinstance(outputs, Affine):
         return outputs.loss(heads.BERNOULLI, targets, over)
-    return by_replica(binary_cross_entropy_with_logits(outputs, targets, reduction="none"), 2) / over
+    each = functional.binary_cross_entropy_with_logits(outputs, targets, reduction="none")
+    return by_replica(each, 2) / over
 
 
-def classes(outputs: Tensor | Affine, targets: Tensor, over: float) -> Tensor:
+def cross_entropy(outputs: Tensor | Affine, targets: Tensor, over: float) -> Tensor:
     """The sum of the cross entropies of softmax(y) / over, in nats, [S]; targets are integers [.., S, B]."""
     if isinstance(outputs, Affine):
         return outputs.loss(heads.CLASSES, targets, over)
-    found = cross_entropy(outputs.reshape(-1, outputs.shape[-1]), targets.reshape(-1), reduction="none")
-    return by_replica(found.view(targets.shape), 1) / over
+    rows = outputs.reshape(-1, outputs.shape[-1])
+    each = functional.cross_entropy(rows, targets.reshape(-1), reduction="none")
+    return by_replica(each.view(targets.shape), 1) / over
 
 
 def by_replica(losses: Tensor, after: int) -> Tensor:

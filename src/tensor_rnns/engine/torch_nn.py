@@ -16,7 +16,7 @@ from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.cells.gated import GRU, LSTM
 from tensor_rnns.cells.simple import IRNN, Vanilla
-from tensor_rnns.engine import eager
+from tensor_rnns.engine.eager import Engine
 from tensor_rnns.engine.given import Symbols, check, vectors
 
 log = logging.getLogger(__name__)
@@ -73,35 +73,6 @@ def layout_of(cell: Cell) -> Layout:
     return Layout(RNN[cell.activation], ("",))
 
 
-def run(
-    cell: Cell,
-    params: Mapping[str, Tensor],
-    inputs: Tensor | Symbols,
-    state: tuple[Tensor, ...],
-    last_only: bool = False,
-) -> tuple[Tensor, tuple[Tensor, ...]]:
-    """The outputs h_1 .. h_T of `cell` [T, S, B, H] and its state after the last step, as `eager.run` gives.
-
-    ValueError for a cell with other equations than torch's, and for tensors that do not fit it.
-    """
-    layout = layout_of(cell)
-    if not math.prod(inputs.shape):
-        return eager.run(cell, params, inputs, state, last_only)
-    check(cell, params, inputs, state)
-    x = vectors(inputs, state[0].dtype)
-    if x.dim() == 3:
-        outputs, final = alone(layout, params, x, state)
-        return (final[0] if last_only else outputs), final
-    found = [
-        alone(
-            layout, {name: value[s] for name, value in params.items()}, x[:, s], [part[s] for part in state]
-        )
-        for s in range(x.shape[1])
-    ]
-    final = tuple(torch.stack(parts) for parts in zip(*(end for _, end in found), strict=True))
-    return (final[0] if last_only else torch.stack([outputs for outputs, _ in found], 1)), final
-
-
 def alone(
     layout: Layout, params: Mapping[str, Tensor], x: Tensor, state: tuple[Tensor, ...] | list[Tensor]
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
@@ -121,27 +92,52 @@ def alone(
     return outputs, tuple(part.squeeze(0) for part in final)
 
 
-def trajectory(
-    cell: Cell, params: Mapping[str, Tensor], inputs: Tensor | Symbols, state: tuple[Tensor, ...]
-) -> dict[str, Tensor]:
-    """Every state of `cell` by name after each step, [T, S, B, H], as `eager.trajectory` gives.
+class TorchNN(Engine):
+    """torch's own recurrent functions, for the cells whose equations they have."""
 
-    torch keeps the c of an LSTM to itself, so that cell takes the eager loop here.
-    """
-    if len(cell.states) > 1:
-        return eager.trajectory(cell, params, inputs, state)
-    outputs, _ = run(cell, params, inputs, state)
-    return {cell.states[0]: outputs}
+    name = "torch_nn"
 
+    def run(
+        self,
+        cell: Cell,
+        params: Mapping[str, Tensor],
+        inputs: Tensor | Symbols,
+        state: tuple[Tensor, ...],
+        last_only: bool = False,
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """As `Engine.run`; ValueError for a cell with other equations than torch's."""
+        layout = layout_of(cell)
+        if not math.prod(inputs.shape):
+            return super().run(cell, params, inputs, state, last_only)
+        check(cell, params, inputs, state)
+        x = vectors(inputs, state[0].dtype)
+        if x.dim() == 3:
+            outputs, final = alone(layout, params, x, state)
+            return (final[0] if last_only else outputs), final
+        ends = []
+        for s in range(x.shape[1]):
+            own = {name: value[s] for name, value in params.items()}
+            ends.append(alone(layout, own, x[:, s], [part[s] for part in state]))
+        final = tuple(torch.stack(parts) for parts in zip(*(end for _, end in ends), strict=True))
+        return (final[0] if last_only else torch.stack([outputs for outputs, _ in ends], 1)), final
 
-def obstacle(block: Mapping) -> str | None:
-    """In what the cell of a `cell` block differs from torch's; None where it does not."""
-    return difference(cells.build(block, INPUTS))
+    def trajectory(
+        self, cell: Cell, params: Mapping[str, Tensor], inputs: Tensor | Symbols, state: tuple[Tensor, ...]
+    ) -> dict[str, Tensor]:
+        """As `Engine.trajectory`: an LSTM, whose c torch keeps to itself, takes the eager loop."""
+        if len(cell.states) > 1:
+            return super().trajectory(cell, params, inputs, state)
+        return {cell.states[0]: self.run(cell, params, inputs, state)[0]}
 
+    def unsupported_reason(self, block: Mapping) -> str | None:
+        """In what the cell of a `cell` block differs from torch's; None where it does not."""
+        return difference(cells.build(block, INPUTS))
 
-def prepare(cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False) -> Layout | None:
-    """How torch runs `cell`; None after a warning where it cannot."""
-    if reason := difference(cell):
-        log.warning("cell %s runs eager, not torch_nn: %s", cell.name, reason)
-        return None
-    return layout_of(cell)
+    def prepare(
+        self, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False
+    ) -> object | None:
+        """As `Engine.prepare`."""
+        if reason := difference(cell):
+            log.warning("cell %s runs eager, not torch_nn: %s", cell.name, reason)
+            return None
+        return self

@@ -10,8 +10,7 @@ from torch import Tensor
 
 from tensor_rnns.bilinear.initialisers import Scheme, draw, parse
 from tensor_rnns.cells.named import check_fields
-from tensor_rnns.engine.affine import Affine
-from tensor_rnns.engine.compiled.direct import Direct, Views
+from tensor_rnns.engine import Affine, Direct, Views
 
 
 class Model:
@@ -53,7 +52,7 @@ class Model:
         state: tuple[Tensor, ...] | None = None,
         masks: Mapping[str, Tensor] | None = None,
     ) -> tuple[Tensor | Affine, tuple[Tensor, ...] | None]:
-        """`forward`, with outputs that may not be computed yet, for the losses of `engine.losses`."""
+        """`forward`, with outputs that may not be computed yet, for the losses of `engine`."""
         return self.forward(params, inputs, state, masks)
 
     def masks(self, rng: np.random.Generator, batch: Any) -> dict[str, np.ndarray]:

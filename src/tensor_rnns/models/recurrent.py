@@ -12,9 +12,7 @@ from torch import Tensor
 
 from tensor_rnns.bilinear.initialisers import draw
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.engine import Engine, compiled
-from tensor_rnns.engine.affine import Affine, values
-from tensor_rnns.engine.compiled.direct import Direct, Views, direct
+from tensor_rnns.engine import Affine, Direct, Engine, Views, values
 from tensor_rnns.models.base import Model, check_linear, initialise_linear, linear_shapes
 from tensor_rnns.models.symbols import OneHot
 
@@ -146,11 +144,10 @@ class Recurrent(Model):
 
     def direct(self, views: Views, width: int, dtype: torch.dtype) -> Direct | None:
         """Where numbers enter one cell whose outputs are read out, and nothing else happens."""
-        if not self.engine.fused or self.layers > 1 or self.symbols or self.matrix or self.input_dropout:
+        if self.layers > 1 or self.symbols or self.matrix or self.input_dropout:
             return None
-        ready = compiled.prepare(self.cell, dtype, torch.device("cpu"))
         names = {"weight": "read_out/W", "bias": "read_out/b", "prefix": "cell/"}
-        return None if ready is None else direct(ready, self.last_only, views, width, **names)
+        return self.engine.direct(self.cell, dtype, self.last_only, views, width, **names)
 
     def forward(
         self,

@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tensor_rnns import engine
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.engine import eager
 from tensor_rnns.probes.trained import Trained, given
 
 LEFT, RIGHT = 0.1, 0.9
@@ -77,7 +77,7 @@ def over_layers(trained: Trained, inputs: Tensor) -> Iterator[dict[str, Tensor]]
         for layer, cell in model.cells.items():
             own = {name: trained.parameters[f"{layer}/{name}"] for name in cell.shapes()}
             start = cell.initial_state(inputs.shape[1], dtype=torch.float64)
-            outputs, _ = eager.run(cell, own, x, start)
+            outputs, _ = engine.find("eager").run(cell, own, x, start)
             yield gates_of(cell, own, x, torch.cat([torch.zeros_like(outputs[:1]), outputs[:-1]]))
             x = outputs
 

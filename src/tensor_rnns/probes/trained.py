@@ -12,8 +12,7 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from tensor_rnns import datasets, models, tasks
-from tensor_rnns.engine import eager
+from tensor_rnns import datasets, engine, models, tasks
 from tensor_rnns.experiments import KEY
 from tensor_rnns.experiments.arguments import Takes, allowed, problems
 from tensor_rnns.files import read_json
@@ -83,7 +82,7 @@ class Trained:
         start = self.model.cell.initial_state(inputs.shape[1], dtype=torch.float64)
         with torch.no_grad():
             x = self.model.entered(self.parameters, inputs, None)
-            outputs, _ = eager.run(self.model.cell, self.cell_parameters, x, start)
+            outputs, _ = engine.find("eager").run(self.model.cell, self.cell_parameters, x, start)
         return outputs
 
     def gates(self, inputs: Tensor, states: Tensor) -> tuple[Tensor, Tensor]:

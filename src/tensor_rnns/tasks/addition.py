@@ -7,8 +7,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from torch import Tensor
 
-from tensor_rnns.engine import losses
-from tensor_rnns.engine.affine import Affine
+from tensor_rnns.engine import Affine, squared_error
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.tasks.base import Batch, Task
 
@@ -77,7 +76,7 @@ class Addition(Task):
 
     def loss(self, outputs: Tensor | Affine, targets: Tensor) -> Tensor:
         """Mean squared error over the batch, [S]; outputs and targets [S, B, 1]."""
-        return losses.squared_error(outputs, targets, targets[..., 0, :, :].numel())
+        return squared_error(outputs, targets, targets[..., 0, :, :].numel())
 
     def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
         """loss: the mean squared error."""

@@ -8,7 +8,7 @@ import numpy as np
 from torch import Tensor
 
 from tensor_rnns.cells.named import check_fields
-from tensor_rnns.engine.affine import Affine
+from tensor_rnns.engine import Affine
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Task:
     `carries_state` batch `update` continues batch `update - 1` row by row, except at the start of an epoch,
     where the state of a model is zero; the batches of `evaluation` continue one another from a zero state.
     With `lazy` the loss and the metrics take an `Affine` as well as a tensor for the outputs, as the losses
-    of `engine.losses` do. With `own_evaluation` the splits depend on the data stream of the replica, as where
+    of `engine` do. With `own_evaluation` the splits depend on the data stream of the replica, as where
     a target is drawn for each, and `evaluation_of` stands in place of `evaluation`.
     """
 

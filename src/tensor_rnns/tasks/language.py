@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from torch import Tensor
 
-from tensor_rnns.engine import losses
-from tensor_rnns.engine.affine import Affine
+from tensor_rnns.engine import Affine, cross_entropy
 from tensor_rnns.tasks.base import Batch, Task
 
 SPLITS = ("train", "valid", "test")
@@ -100,7 +99,7 @@ class NextSymbol(Task):
 
     def loss(self, outputs: Tensor | Affine, targets: Tensor) -> Tensor:
         """Cross entropy of logits [T, S, B, V], nats a symbol: mean over steps and rows."""
-        return losses.classes(outputs, targets, targets[:, 0].numel())
+        return cross_entropy(outputs, targets, targets[:, 0].numel())
 
     def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
         """loss and nll, the same number: nats a symbol."""

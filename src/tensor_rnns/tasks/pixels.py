@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from torch import Tensor
 
-from tensor_rnns.engine import losses
-from tensor_rnns.engine.affine import Affine, values
+from tensor_rnns.engine import Affine, cross_entropy, values
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.tasks.base import Batch, Task
 
@@ -103,7 +102,7 @@ class Pixels(Task):
 
     def loss(self, outputs: Tensor | Affine, targets: Tensor) -> Tensor:
         """Mean cross entropy in nats, [S]; outputs [S, B, classes] are logits, targets [S, B]."""
-        return losses.classes(outputs, targets, targets.shape[-1])
+        return cross_entropy(outputs, targets, targets.shape[-1])
 
     def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
         """loss, and accuracy: the share of images whose largest output is that of their class."""

@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from torch import Tensor
 
-from tensor_rnns.engine import losses
-from tensor_rnns.engine.affine import Affine
+from tensor_rnns.engine import Affine, binary_cross_entropy
 from tensor_rnns.tasks.base import Batch, Task
 
 LOWEST_MIDI, HIGHEST_MIDI = 21, 108
@@ -103,7 +102,7 @@ class Polyphony(Task):
 
     def loss(self, outputs: Tensor | Affine, targets: Tensor) -> Tensor:
         """Bernoulli negative log-likelihood of logits, summed over units, mean over frames and streams."""
-        return losses.bernoulli(outputs, targets, targets[:, 0, :, 0].numel())
+        return binary_cross_entropy(outputs, targets, targets[:, 0, :, 0].numel())
 
     def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
         """loss and nll, the same number: nats per frame."""

@@ -9,8 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from torch import Tensor
 
-from tensor_rnns.engine import losses
-from tensor_rnns.engine.affine import Affine
+from tensor_rnns.engine import Affine, binary_cross_entropy
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.tasks.base import Batch, Task
 
@@ -111,7 +110,7 @@ class VariableBinding(Task):
 
     def loss(self, outputs: Tensor | Affine, targets: Tensor) -> Tensor:
         """Cross entropy of logits [T, S, B, D], summed over steps and bits, mean over the batch, [S]."""
-        return losses.bernoulli(outputs, targets, targets.shape[-2])
+        return binary_cross_entropy(outputs, targets, targets.shape[-2])
 
     def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
         """loss: nats an item."""

@@ -160,9 +160,7 @@ def step(learner: Learner, optimiser: optimisers.Optimiser, limit: Tensor | None
     if not bool(finite.all()):
         state.failed_at[state.running & ~finite] = state.update
     still = state.running
-    moved = optimiser.moved(
-        state.parameters, gradient, limit, state.optimiser, state.update, learner.engine.fused
-    )
+    moved = optimiser.moved(state.parameters, gradient, limit, state.optimiser, state.update, learner.engine)
     learner.constrain(moved)
     if not bool(still.all()):
         moved = torch.where(still.to(learner.device).unsqueeze(1), moved, state.parameters)

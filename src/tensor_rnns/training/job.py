@@ -24,7 +24,7 @@ from tensor_rnns.experiments.vocabulary import code_of
 from tensor_rnns.files import number, write_csv, write_json, writing
 from tensor_rnns.training import cohort, lock, record, revisions
 from tensor_rnns.training.checkpoint import Checkpoints, Results
-from tensor_rnns.training.chosen import dtype_of, model_of
+from tensor_rnns.training.engine_selection import dtype_of, model_of
 from tensor_rnns.training.learner import Layout, Learner
 from tensor_rnns.training.progress import Progress
 

@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from tensor_rnns import engine
-from tensor_rnns.engine import Engine
-from tensor_rnns.engine.compiled.direct import Direct
+from tensor_rnns.engine import Direct, Engine
 from tensor_rnns.experiments import Replica
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.models import Model

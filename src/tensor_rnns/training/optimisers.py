@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tensor_rnns.engine.compiled import optimise
+from tensor_rnns.engine import Engine
 
 
 @dataclass(frozen=True)
@@ -41,16 +41,16 @@ class Optimiser:
         limit: Tensor | None,
         state: dict[str, Tensor],
         count: int,
-        fused: bool,
+        engine: Engine,
     ) -> Tensor:
         """The parameters after update `count` by the clipped gradient; `state` is changed in place.
 
-        The fused update is one pass of C++; its bits depend on each replica alone.
+        The update of a fused engine is one pass of C++; its bits depend on each replica alone.
         """
-        if fused:
+        if engine.fused:
             name, states, numbers = self.rule(count)
-            found = [state[one] for one in states]
-            return optimise.moved(name, numbers, parameters, gradient, found, self.rate, limit)
+            moments = [state[key] for key in states]
+            return engine.update(name, numbers, parameters, gradient, moments, self.rate, limit)
         return parameters - self.update(clip(gradient, limit), state, count)
 
 

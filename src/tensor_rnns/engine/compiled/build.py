@@ -10,21 +10,12 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from tensor_rnns.engine.cache import BuildError, folder
+
 COMPILER = "g++"
 FLAGS = ("-O2", "-march=native", "-std=c++17", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math",
          "-fPIC", "-shared", "-pthread")  # fmt: skip
 SECONDS = 300
-
-
-class BuildError(Exception):
-    """There is no compiler, or it refused the source; the message has its first words."""
-
-
-def folder() -> Path:
-    """Where kernels are kept: $TENSOR_RNNS_KERNELS, or tensor-rnns/kernels in the user's cache."""
-    chosen = os.environ.get("TENSOR_RNNS_KERNELS")
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(chosen) if chosen else Path(cache) / "tensor-rnns" / "kernels"
 
 
 def compiler() -> str | None:

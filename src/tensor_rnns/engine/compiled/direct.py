@@ -14,7 +14,7 @@ from torch import Tensor
 from tensor_rnns.engine.affine import Affine
 from tensor_rnns.engine.compiled import heads
 from tensor_rnns.engine.compiled.calls import Long, Pointer, dense, pointers, strides
-from tensor_rnns.engine.generated import Ready
+from tensor_rnns.engine.ready import Ready
 
 Views = Callable[[Tensor], Mapping[str, Tensor]]
 

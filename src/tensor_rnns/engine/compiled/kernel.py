@@ -3,6 +3,7 @@
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -10,6 +11,7 @@ from torch.autograd.function import once_differentiable
 
 from tensor_rnns.engine.compiled.buffers import POOL, Lease
 from tensor_rnns.engine.compiled.calls import Long, Pointer, dense, fill, pointers, strides
+from tensor_rnns.engine.ready import ScanKernel
 
 Arrays = dict[str, ctypes.Array]
 SIZES = ("tape", "states", "packed", "arena", "sums")
@@ -29,29 +31,60 @@ class Call(ctypes.Structure):
     ]
 
 
+class Scan(torch.autograd.Function):
+    """The forward and the backward scan of a kernel; its gradient has none of its own."""
+
+    @staticmethod
+    def forward(ctx, kernel: "Kernel", every: tuple[bool, ...], keep: bool, *tensors: Tensor):
+        """The states of every step that are wanted, then all after the last."""
+        inputs = [dense(part) for part in tensors[: kernel.inputs]]
+        states = [part.contiguous() for part in tensors[kernel.inputs : kernel.inputs + kernel.states]]
+        leaves = tensors[kernel.inputs + kernel.states :]
+        outputs, final, kept = kernel.forward(len(inputs[0]), described(inputs, leaves), states, every, keep)
+        if keep:
+            ctx.kernel, ctx.kept, ctx.every = kernel, kept, every
+            ctx.save_for_backward(*inputs, *leaves)
+            ctx.shapes = [tuple(tensor.shape) for tensor in tensors]
+            ctx.set_materialize_grads(False)
+        return *(part for part in outputs if part is not None), *final
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, *gradients: Tensor | None):
+        """Gradients of inputs, initial states and leaves."""
+        kernel = ctx.kernel
+        inputs, leaves = ctx.saved_tensors[: kernel.inputs], ctx.saved_tensors[kernel.inputs :]
+        given = [None if g is None else g.contiguous() for g in gradients]
+        outputs = iter(given[: sum(ctx.every)])
+        by_step = [next(outputs) if wanted else None for wanted in ctx.every]
+        wanted = ctx.needs_input_grad[3:]
+        needed = [*wanted[: kernel.inputs], *[True] * (len(wanted) - kernel.inputs)]
+        first = inputs[0]
+        made = [
+            first.new_empty(shape) if need else None for shape, need in zip(ctx.shapes, needed, strict=True)
+        ]
+        of_leaves = made[kernel.inputs + kernel.states :]
+        read = described(inputs, leaves) | {
+            "output_gradients": pointers(by_step),
+            "final_gradients": pointers(given[sum(ctx.every) :]),
+            "initial_gradients": pointers(made[kernel.inputs : kernel.inputs + kernel.states]),
+            "leaf_gradients": pointers(of_leaves),
+            "gradient_strides": strides(of_leaves, 3),
+        }
+        if any(wanted[: kernel.inputs]):
+            read["input_gradients"] = pointers(made[: kernel.inputs])
+        kernel.backward(first.shape[:3], first.dtype, read, ctx.kept)
+        return None, None, None, *(g if want else None for g, want in zip(made, wanted, strict=True))
+
+
 @dataclass(frozen=True)
-class Kernel:
+class Kernel(ScanKernel):
     """A library and what its caller must know: the number of inputs and of states."""
 
+    scan: ClassVar = Scan
     library: ctypes.CDLL
     inputs: int
     states: int
-
-    def __call__(
-        self,
-        inputs: Sequence[Tensor],
-        states: Sequence[Tensor],
-        leaves: Sequence[Tensor],
-        every: Sequence[bool],
-    ) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-        """The states [T, S, B, width] of every step where `every` says so, and all after the last step.
-
-        Inputs are [T, S, B, width], all of one floating dtype on the CPU, every leaf [S, rows, columns].
-        """
-        tensors = (*inputs, *states, *leaves)
-        keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
-        found = Scan.apply(self, tuple(every), keep, *tensors)
-        return found[: sum(every)], found[sum(every) :]
 
     def lease(self, call: Call, dtype: torch.dtype, *names: str) -> list[Lease]:
         """Memory for these pieces of a call."""
@@ -92,52 +125,6 @@ class Kernel:
         _passing = self.lease(call, dtype, "packed", "arena", "sums")
         fill(call, **read)
         self.library.run_backward(ctypes.byref(call))
-
-
-class Scan(torch.autograd.Function):
-    """The forward and the backward scan of a kernel; its gradient has none of its own."""
-
-    @staticmethod
-    def forward(ctx, kernel: Kernel, every: tuple[bool, ...], keep: bool, *tensors: Tensor):
-        """The states of every step that are wanted, then all after the last."""
-        inputs = [dense(part) for part in tensors[: kernel.inputs]]
-        states = [part.contiguous() for part in tensors[kernel.inputs : kernel.inputs + kernel.states]]
-        leaves = tensors[kernel.inputs + kernel.states :]
-        outputs, final, kept = kernel.forward(len(inputs[0]), described(inputs, leaves), states, every, keep)
-        if keep:
-            ctx.kernel, ctx.kept, ctx.every = kernel, kept, every
-            ctx.save_for_backward(*inputs, *leaves)
-            ctx.shapes = [tuple(tensor.shape) for tensor in tensors]
-            ctx.set_materialize_grads(False)
-        return *(part for part in outputs if part is not None), *final
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx, *gradients: Tensor | None):
-        """Gradients of inputs, initial states and leaves."""
-        kernel = ctx.kernel
-        inputs, leaves = ctx.saved_tensors[: kernel.inputs], ctx.saved_tensors[kernel.inputs :]
-        given = [None if g is None else g.contiguous() for g in gradients]
-        outputs = iter(given[: sum(ctx.every)])
-        by_step = [next(outputs) if wanted else None for wanted in ctx.every]
-        wanted = ctx.needs_input_grad[3:]
-        needed = [*wanted[: kernel.inputs], *[True] * (len(wanted) - kernel.inputs)]
-        first = inputs[0]
-        made = [
-            first.new_empty(shape) if need else None for shape, need in zip(ctx.shapes, needed, strict=True)
-        ]
-        of_leaves = made[kernel.inputs + kernel.states :]
-        read = described(inputs, leaves) | {
-            "output_gradients": pointers(by_step),
-            "final_gradients": pointers(given[sum(ctx.every) :]),
-            "initial_gradients": pointers(made[kernel.inputs : kernel.inputs + kernel.states]),
-            "leaf_gradients": pointers(of_leaves),
-            "gradient_strides": strides(of_leaves, 3),
-        }
-        if any(wanted[: kernel.inputs]):
-            read["input_gradients"] = pointers(made[: kernel.inputs])
-        kernel.backward(first.shape[:3], first.dtype, read, ctx.kept)
-        return None, None, None, *(g if want else None for g, want in zip(made, wanted, strict=True))
 
 
 def described(inputs: Sequence[Tensor], leaves: Sequence[Tensor]) -> Arrays:

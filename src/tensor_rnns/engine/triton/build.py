@@ -8,13 +8,9 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from tensor_rnns.engine.compiled.build import folder
+from tensor_rnns.engine.cache import BuildError, folder
 
 ABSENT = "no package triton is installed (pip install 'tensor-rnns[triton]')"
-
-
-class Missing(Exception):
-    """The package triton, or the place for its code, is not there; the message says which."""
 
 
 def is_installed() -> bool:
@@ -28,9 +24,9 @@ def is_interpreted() -> bool:
 
 
 def module(code: str, name: str) -> ModuleType:
-    """The module of `code`; Missing if it cannot be written or triton cannot be imported."""
+    """The module of `code`; BuildError if it cannot be written or triton cannot be imported."""
     if not is_installed():
-        raise Missing(ABSENT)
+        raise BuildError(ABSENT)
     return loaded(code, name, is_interpreted())
 
 
@@ -44,7 +40,7 @@ def loaded(code: str, name: str, interpreted: bool) -> ModuleType:
         if not path.exists():
             write(path, code)
     except OSError as error:
-        raise Missing(str(error)) from error
+        raise BuildError(str(error)) from error
     spec = importlib.util.spec_from_file_location(f"tensor_rnns_triton_{name}_{key}", path)
     found = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(found)

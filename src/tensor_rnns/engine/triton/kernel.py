@@ -6,13 +6,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from tensor_rnns.engine.ready import ScanKernel
 from tensor_rnns.engine.triton.emit import TILE
 from tensor_rnns.engine.triton.emitted import Emitted, Operand
 from tensor_rnns.engine.triton.places import padded
@@ -27,28 +28,72 @@ OPTIONS = {"num_stages": 1, "enable_fp_fusion": True}
 """Of the compiler. Nothing is loaded a turn of a loop ahead: a step may read what the last one wrote."""
 
 
+class Scan(torch.autograd.Function):
+    """The kernels over time and back; their gradient has none of its own."""
+
+    @staticmethod
+    def forward(ctx, kernel: "Kernel", every: tuple[bool, ...], keep: bool, *tensors: Tensor):
+        """The states of every step that are wanted, then all after the last."""
+        emitted = kernel.emitted
+        inputs, states, leaves = parted(emitted, [tensor.contiguous() for tensor in tensors])
+        first = inputs[0]
+        steps, replicas, batch = first.shape[:3]
+        trails = [first.new_empty(steps + 1, *part.shape) for part in states]
+        for trail, part in zip(trails, states, strict=True):
+            trail[0] = part
+        tape = first.new_empty(emitted.tape * (steps if keep else 1) * replicas * batch)
+        kernel.launch(
+            "forward", kernel.grid(first), first, tape=tape, steps=steps, batch=batch, keep=int(keep),
+            **named(input=inputs, states=trails, leaf=leaves), **kernel.memory(0, first),
+        )  # fmt: skip
+        if keep:
+            ctx.kernel, ctx.every = kernel, every
+            ctx.save_for_backward(tape, *inputs, *trails, *leaves)
+            ctx.set_materialize_grads(False)
+        outputs = [trail[1:] for trail, wanted in zip(trails, every, strict=True) if wanted]
+        return *outputs, *(trail[-1].clone() for trail in trails)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, *gradients: Tensor | None):
+        """Gradients of inputs, initial states and leaves."""
+        kernel, emitted = ctx.kernel, ctx.kernel.emitted
+        tape, *rest = ctx.saved_tensors
+        inputs, trails, leaves = parted(emitted, rest)
+        want_inputs, _, want_leaves = parted(emitted, ctx.needs_input_grad[3:])
+        first = inputs[0]
+        steps, replicas, batch = first.shape[:3]
+        given = [None if g is None else g.contiguous() for g in gradients]
+        outputs = iter(given[: sum(ctx.every)])
+        by_step = [next(outputs) if wanted else None for wanted in ctx.every]
+        final = [
+            torch.zeros_like(trail[0]) if g is None else g
+            for g, trail in zip(given[sum(ctx.every) :], trails, strict=True)
+        ]
+        initial = [torch.empty_like(part) for part in final]
+        inward = [torch.empty_like(part) if any(want_inputs) else None for part in inputs]
+        kept = first.new_empty(emitted.kept * steps * replicas * batch)
+        tensors = {"tape": tape, "kept": kept, **named(input=inputs, states=trails)}
+        kernel.launch(
+            "backward", kernel.grid(first), first, steps=steps, batch=batch, INWARD=any(want_inputs),
+            **tensors, **named(leaf=leaves, output_gradient=by_step, final_gradient=final),
+            **named(initial_gradient=initial, input_gradient=inward), **kernel.memory(1, first),
+        )  # fmt: skip
+        found = [
+            kernel.leaf_gradient(i, tensors, first) if want else None for i, want in enumerate(want_leaves)
+        ]
+        wanted = ctx.needs_input_grad[3:]
+        made = (*inward, *initial, *found)
+        return None, None, None, *(g if want else None for g, want in zip(made, wanted, strict=True))
+
+
 @dataclass(frozen=True)
-class Kernel:
+class Kernel(ScanKernel):
     """A module with the kernels `forward` and `backward`, and what the emitter says of them."""
 
+    scan: ClassVar = Scan
     module: ModuleType
     emitted: Emitted
-
-    def __call__(
-        self,
-        inputs: Sequence[Tensor],
-        states: Sequence[Tensor],
-        leaves: Sequence[Tensor],
-        every: Sequence[bool],
-    ) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-        """The states [T, S, B, width] of every step where `every` says so, and all after the last step.
-
-        Inputs are [T, S, B, width], all of one floating dtype on one device, every leaf [S, rows, columns].
-        """
-        tensors = (*inputs, *states, *leaves)
-        keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
-        found = Scan.apply(self, tuple(every), keep, *tensors)
-        return found[: sum(every)], found[sum(every) :]
 
     @property
     def warps(self) -> int:
@@ -103,65 +148,6 @@ class Kernel:
             pieces=pieces, sums=sums, size=rows * columns, count=len(terms) * count, COUNT=COUNT,
         )  # fmt: skip
         return sums
-
-
-class Scan(torch.autograd.Function):
-    """The kernels over time and back; their gradient has none of its own."""
-
-    @staticmethod
-    def forward(ctx, kernel: Kernel, every: tuple[bool, ...], keep: bool, *tensors: Tensor):
-        """The states of every step that are wanted, then all after the last."""
-        emitted = kernel.emitted
-        inputs, states, leaves = parted(emitted, [tensor.contiguous() for tensor in tensors])
-        first = inputs[0]
-        steps, replicas, batch = first.shape[:3]
-        trails = [first.new_empty(steps + 1, *part.shape) for part in states]
-        for trail, part in zip(trails, states, strict=True):
-            trail[0] = part
-        tape = first.new_empty(emitted.tape * (steps if keep else 1) * replicas * batch)
-        kernel.launch(
-            "forward", kernel.grid(first), first, tape=tape, steps=steps, batch=batch, keep=int(keep),
-            **named(input=inputs, states=trails, leaf=leaves), **kernel.memory(0, first),
-        )  # fmt: skip
-        if keep:
-            ctx.kernel, ctx.every = kernel, every
-            ctx.save_for_backward(tape, *inputs, *trails, *leaves)
-            ctx.set_materialize_grads(False)
-        outputs = [trail[1:] for trail, wanted in zip(trails, every, strict=True) if wanted]
-        return *outputs, *(trail[-1].clone() for trail in trails)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx, *gradients: Tensor | None):
-        """Gradients of inputs, initial states and leaves."""
-        kernel, emitted = ctx.kernel, ctx.kernel.emitted
-        tape, *rest = ctx.saved_tensors
-        inputs, trails, leaves = parted(emitted, rest)
-        want_inputs, _, want_leaves = parted(emitted, ctx.needs_input_grad[3:])
-        first = inputs[0]
-        steps, replicas, batch = first.shape[:3]
-        given = [None if g is None else g.contiguous() for g in gradients]
-        outputs = iter(given[: sum(ctx.every)])
-        by_step = [next(outputs) if wanted else None for wanted in ctx.every]
-        final = [
-            torch.zeros_like(trail[0]) if g is None else g
-            for g, trail in zip(given[sum(ctx.every) :], trails, strict=True)
-        ]
-        initial = [torch.empty_like(part) for part in final]
-        inward = [torch.empty_like(part) if any(want_inputs) else None for part in inputs]
-        kept = first.new_empty(emitted.kept * steps * replicas * batch)
-        tensors = {"tape": tape, "kept": kept, **named(input=inputs, states=trails)}
-        kernel.launch(
-            "backward", kernel.grid(first), first, steps=steps, batch=batch, INWARD=any(want_inputs),
-            **tensors, **named(leaf=leaves, output_gradient=by_step, final_gradient=final),
-            **named(initial_gradient=initial, input_gradient=inward), **kernel.memory(1, first),
-        )  # fmt: skip
-        found = [
-            kernel.leaf_gradient(i, tensors, first) if want else None for i, want in enumerate(want_leaves)
-        ]
-        wanted = ctx.needs_input_grad[3:]
-        made = (*inward, *initial, *found)
-        return None, None, None, *(g if want else None for g, want in zip(made, wanted, strict=True))
 
 
 def parted(emitted: Emitted, things: Sequence) -> tuple[Sequence, Sequence, Sequence]:

@@ -1,14 +1,14 @@
 """A model gets one engine for all its layers; on a GPU one that holds its own against the eager loop, for
 which the processor stands in here."""
 
-import dataclasses
-
 import pytest
 import torch
 
 from tensor_rnns import engine, tasks
-from tensor_rnns.engine import torch_nn
-from tensor_rnns.training import chosen
+from tensor_rnns.training import engine_selection
+
+TORCH_NN = engine.find("torch_nn")
+TORCH_RUN = TORCH_NN.run
 
 CPU = torch.device("cpu")
 MODELS = {
@@ -36,29 +36,29 @@ def broken(cell, params, inputs, state, last_only=False):
 
 def shifted(cell, params, inputs, state, last_only=False):
     """Outputs that are off by a little."""
-    outputs, final = torch_nn.run(cell, params, inputs, state, last_only)
+    outputs, final = TORCH_RUN(cell, params, inputs, state, last_only)
     return outputs + 0.01, final
 
 
 def unlearned(cell, params, inputs, state, last_only=False):
     """Right outputs, and no gradient of one matrix."""
-    return torch_nn.run(cell, params | {"U_f": params["U_f"].detach()}, inputs, state, last_only)
+    return TORCH_RUN(cell, params | {"U_f": params["U_f"].detach()}, inputs, state, last_only)
 
 
 def late(cell, params, inputs, state, last_only=False):
     """A slip at the last step alone, after what one recording would hold."""
     slip = torch.zeros(len(inputs), 1, 1, 1)
     slip[-1] = 0.1
-    outputs, final = torch_nn.run(cell, params, inputs, state, last_only)
+    outputs, final = TORCH_RUN(cell, params, inputs, state, last_only)
     return outputs + slip, final
 
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", ["compiled", "torch_nn"])
 def test_an_engine_with_the_numbers_of_the_loop_is_taken(readers, monkeypatch, caplog, name, model):
-    monkeypatch.setattr(chosen, "TRIED", ("cpu",))
+    monkeypatch.setattr(engine_selection, "TRIED", ("cpu",))
     settings, task = readers(model)
-    found, built = chosen.model_of(settings, task, name, CPU)
+    found, built = engine_selection.model_of(settings, task, name, CPU)
     assert found == name
     assert built.engine is engine.find(name)
     assert not caplog.records
@@ -74,11 +74,11 @@ def test_an_engine_with_the_numbers_of_the_loop_is_taken(readers, monkeypatch, c
     ],
 )
 def test_another_is_not_and_one_warning_says_why(readers, monkeypatch, caplog, run, reason):
-    monkeypatch.setitem(engine.ENGINES, "torch_nn", dataclasses.replace(engine.find("torch_nn"), run=run))
+    monkeypatch.setattr(TORCH_NN, "run", run)
     settings, task = readers("symbols")
-    assert chosen.model_of(settings, task, "torch_nn", CPU)[0] == "torch_nn"
-    monkeypatch.setattr(chosen, "TRIED", ("cpu",))
-    found, built = chosen.model_of(settings, task, "torch_nn", CPU)
+    assert engine_selection.model_of(settings, task, "torch_nn", CPU)[0] == "torch_nn"
+    monkeypatch.setattr(engine_selection, "TRIED", ("cpu",))
+    found, built = engine_selection.model_of(settings, task, "torch_nn", CPU)
     assert found == "eager"
     assert built.engine is engine.find("eager")
     (record,) = caplog.records
@@ -88,40 +88,42 @@ def test_another_is_not_and_one_warning_says_why(readers, monkeypatch, caplog, r
 @pytest.mark.parametrize(("right", "expected"), [(True, "torch_nn"), (False, "eager")])
 def test_auto_goes_on_to_the_next_engine(readers, monkeypatch, caplog, right, expected):
     """From the compiled engine, broken here, to torch's functions, and where these are too, to the loop."""
-    run = torch_nn.run if right else shifted
+    run = TORCH_RUN if right else shifted
     for name, found in (("compiled", broken), ("torch_nn", run)):
-        monkeypatch.setitem(engine.ENGINES, name, dataclasses.replace(engine.find(name), run=found))
-    monkeypatch.setattr(chosen, "TRIED", ("cpu",))
+        monkeypatch.setattr(engine.find(name), "run", found)
+    monkeypatch.setattr(engine_selection, "TRIED", ("cpu",))
     settings, task = readers("one-hot")
-    picked, built = chosen.model_of(settings, task, "auto", CPU)
+    picked, built = engine_selection.model_of(settings, task, "auto", CPU)
     assert picked == expected
     assert built.engine is engine.find(expected)
     warned = [record.getMessage().partition(":")[0] for record in caplog.records]
     failed = ["compiled"] if right else ["compiled", "torch_nn"]
     assert warned == [f"cell lstm does not run on engine {name}" for name in failed]
-    assert chosen.model_of(settings, task, "compiled", CPU)[0] == "eager", "asked for by name, it has no next"
+    assert engine_selection.model_of(settings, task, "compiled", CPU)[0] == "eager", (
+        "asked for by name, it has no next"
+    )
 
 
 def test_a_processor_needs_no_trial(readers, monkeypatch):
-    assert chosen.TRIED == ("cuda",)
-    monkeypatch.setattr(chosen, "difference", lambda *_: pytest.fail("tried"))
+    assert engine_selection.TRIED == ("cuda",)
+    monkeypatch.setattr(engine_selection, "difference", lambda *_: pytest.fail("tried"))
     settings, task = readers("symbols")
-    assert chosen.model_of(settings, task, "compiled", CPU)[0] == "compiled"
+    assert engine_selection.model_of(settings, task, "compiled", CPU)[0] == "compiled"
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_numbers_enter_in_the_dtype_of_the_training(make_replica, monkeypatch, dtype):
     """Additions read numbers; those of the trial have the precision of its parameters."""
-    monkeypatch.setattr(chosen, "TRIED", ("cpu",))
+    monkeypatch.setattr(engine_selection, "TRIED", ("cpu",))
     settings = make_replica(dtype=dtype).settings
-    assert chosen.model_of(settings, tasks.build(settings), "compiled", CPU)[0] == "compiled"
+    assert engine_selection.model_of(settings, tasks.build(settings), "compiled", CPU)[0] == "compiled"
 
 
 @pytest.mark.parametrize("embedding", [None, 4])
 def test_symbols_run_in_kernels_with_an_embedding_and_without(make_reader, caplog, embedding):
     settings = make_reader().settings
     settings["model"] = {"name": "every_step", "embedding": embedding, "layers": 2}
-    found, model = chosen.model_of(settings, tasks.build(settings), "compiled", CPU)
+    found, model = engine_selection.model_of(settings, tasks.build(settings), "compiled", CPU)
     assert found == "compiled"
     assert model.engine is engine.find("compiled")
     assert not caplog.records
@@ -135,15 +137,15 @@ def test_all_layers_run_in_one_engine(make_reader, monkeypatch, embedding, refus
     settings = make_reader().settings
     settings["model"] = {"name": "every_step", "embedding": embedding, "layers": 2}
     task = tasks.build(settings)
-    cells = chosen.models.build(settings, task.inputs, task.outputs, symbols=True).cells
+    cells = engine_selection.models.build(settings, task.inputs, task.outputs, symbols=True).cells
     asked = []
 
-    def settle(name, cell, dtype, device, one_hot):
+    def resolve(name, cell, dtype, device, one_hot):
         asked.append((cell, one_hot))
         return "eager" if cell == cells.get(refused) else name
 
-    monkeypatch.setattr(engine, "settle", settle)
-    found, model = chosen.model_of(settings, task, "compiled", CPU)
+    monkeypatch.setattr(engine, "resolve", resolve)
+    found, model = engine_selection.model_of(settings, task, "compiled", CPU)
     assert asked == [(cells["cell"], embedding is None), (cells["cell2"], False)]
     assert found == ("eager" if refused else "compiled")
     assert model.engine is engine.find(found)
@@ -154,5 +156,5 @@ def test_all_layers_run_in_one_engine(make_reader, monkeypatch, embedding, refus
 @pytest.mark.parametrize("name", ["triton", "torch_nn", "graphed"])
 def test_every_engine_of_a_gpu(readers, caplog, name, model):
     settings, task = readers(model)
-    found, _ = chosen.model_of(settings, task, name, torch.device("cuda"))
+    found, _ = engine_selection.model_of(settings, task, name, torch.device("cuda"))
     assert found == name, caplog.text

@@ -39,15 +39,15 @@ def model_of(
     """
     model = models.build(settings, task.inputs, task.outputs, symbols=task.symbols)
     one_hot = getattr(model, "one_hot", False)
-    settled = set()
+    resolved = set()
     for layer, cell in enumerate(getattr(model, "cells", {}).values()):
         looked_up = one_hot and layer == 0
         width = None if looked_up else cell.inputs
         chosen = engine.choose(engine_name, settings["cell"], device.type, width)
-        settled.add(engine.settle(chosen, cell, dtype_of(settings), device, looked_up))
-    name = settled.pop() if len(settled) == 1 else "eager"
+        resolved.add(engine.resolve(chosen, cell, dtype_of(settings), device, looked_up))
+    name = resolved.pop() if len(resolved) == 1 else "eager"
     if device.type in TRIED:
-        others = engine.after(name, settings["cell"], device.type) if engine_name == "auto" else []
+        others = engine.alternatives(name, settings["cell"], device.type) if engine_name == "auto" else []
         name = sound(model, [name, *others], dtype_of(settings), device)
     return name, model if name == "eager" else replace(model, engine=engine.find(name))
 

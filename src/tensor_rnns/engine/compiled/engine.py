@@ -1,0 +1,77 @@
+"""The compiled engine: one fused C++ scan over time and one back, made from the readable step of a cell.
+
+step -> `ir` -> `emit` -> `build` -> `kernel`; see docs/engine.md.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine.affine import Affine
+from tensor_rnns.engine.compiled import build, optimise, parts
+from tensor_rnns.engine.compiled.buffers import keep_pages
+from tensor_rnns.engine.compiled.direct import Direct, Views, direct
+from tensor_rnns.engine.compiled.emit import source
+from tensor_rnns.engine.compiled.kernel import Kernel
+from tensor_rnns.engine.generated import Generated
+from tensor_rnns.engine.ir.trace import Program
+
+
+class Compiled(Generated):
+    """Kernels in C++ for the CPU, built by g++; losses and optimisers are fused too."""
+
+    name = "compiled"
+    fused = True
+
+    def missing_tool(self) -> str | None:
+        """As `Generated.missing_tool`."""
+        return None if build.compiler() else f"no {build.COMPILER} in PATH"
+
+    def device_type(self) -> str:
+        """The CPU."""
+        return "cpu"
+
+    def emit(self, program: Program, dtype: torch.dtype, device: torch.device) -> str:
+        """One C++ file."""
+        return source(program, dtype)
+
+    def build(self, program: Program, dtype: torch.dtype, emitted: str) -> Kernel:
+        """The file as a library that works in the threads of the parts."""
+        keep_pages()
+        library = build.library(emitted, program.name)
+        parts.join_team(library, parts.library(dtype))
+        return Kernel(library, len(program.inputs), len(program.states))
+
+    def linear(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> Affine:
+        """x W + b, not computed yet."""
+        return Affine(x, weight, bias)
+
+    def direct(
+        self,
+        cell: Cell,
+        dtype: torch.dtype,
+        last_only: bool,
+        views: Views,
+        width: int,
+        weight: str,
+        bias: str,
+        prefix: str,
+    ) -> Direct | None:
+        """As `Engine.direct`."""
+        ready = self.prepare(cell, dtype, torch.device("cpu"))
+        return None if ready is None else direct(ready, last_only, views, width, weight, bias, prefix)
+
+    def update(
+        self,
+        rule: str,
+        numbers: Sequence[float],
+        parameters: Tensor,
+        gradient: Tensor,
+        states: Sequence[Tensor],
+        rate: Tensor,
+        limit: Tensor | None,
+    ) -> Tensor:
+        """As `Engine.update`."""
+        return optimise.moved(rule, numbers, parameters, gradient, states, rate, limit)
