@@ -2,7 +2,8 @@
 
 import hashlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -50,6 +51,11 @@ class Handler(BaseHTTPRequestHandler):
         )
         server.requests.append(request)
         serve = server.paths.get(self.path)
+        if callable(serve):
+            self.close_connection = True
+            with suppress(ConnectionError):
+                serve(self)
+            return
         if serve is None:
             self.send_error(404)
             return
@@ -106,11 +112,11 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Web(ThreadingHTTPServer):
-    """A server with `paths` (path -> Serve), `requests` (in order) and `url`."""
+    """A server with `paths` (path -> Serve, or a function of the handler), `requests` and `url`."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
-        self.paths: dict[str, Serve] = {}
+        self.paths: dict[str, Serve | Callable] = {}
         self.requests: list[Request] = []
         self.closing = threading.Event()
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
@@ -118,6 +124,11 @@ class Web(ThreadingHTTPServer):
     def serve(self, path: str, data: bytes, **how: Any) -> str:
         """Answer `path` with `data`, as Serve tells; return its address."""
         self.paths[path] = Serve(data, **how)
+        return self.url + path
+
+    def misbehave(self, path: str, how: Callable) -> str:
+        """Answer `path` by calling `how` with the handler; return its address."""
+        self.paths[path] = how
         return self.url + path
 
 
@@ -164,7 +175,7 @@ def one_file(monkeypatch: pytest.MonkeyPatch, data: bytes):
 @pytest.fixture
 def brisk() -> Patience:
     """Three tries with short waits and a short time-out."""
-    return Patience(attempts=3, wait=0.01, connect=2.0, read=0.3)
+    return Patience(attempts=3, wait=0.01, connect=2.0, read=1.0)
 
 
 @pytest.fixture

@@ -2,13 +2,11 @@
 
 import hashlib
 import lzma
-import os
-from contextlib import contextmanager
 from errno import ENOSPC
 
 import pytest
 
-from tensor_rnns.datasets import DownloadError, download, table, unpack
+from tensor_rnns.datasets import DownloadError, download, table, transfer, unpack
 
 
 def names(folder):
@@ -77,10 +75,14 @@ def test_damaged_packing_is_refused(cut, one_file, data, brisk, tmp_path):
     assert names(tmp_path) == []
 
 
-def test_full_disk_is_said_and_leaves_nothing(server, one_file, data, brisk, tmp_path):
+def full(path, mode):
+    """Open a file on a disk that is full."""
+    return open("/dev/full" if "r" not in mode else path, mode, buffering=0)
+
+
+def test_full_disk_is_reported_and_leaves_nothing(server, one_file, data, brisk, tmp_path, monkeypatch):
     one_file(server.serve("/thing.bin", data), server.serve("/second.bin", data))
-    (tmp_path / "thing").mkdir()
-    os.symlink("/dev/full", tmp_path / "thing" / "thing.bin.part")
+    monkeypatch.setattr(transfer, "open", full, raising=False)
     told = r"no space left for .*thing\.bin: 200,003 bytes are needed, [\d,]+ are free; nothing half-written"
     with pytest.raises(DownloadError, match=told):
         download("thing", tmp_path, patience=brisk)
@@ -93,12 +95,7 @@ def test_full_disk_while_unpacking(server, one_file, data, brisk, tmp_path, monk
     one_file(packed=block)
     server.serve("/packed/thing.xz", packed)
 
-    @contextmanager
-    def full(path, mode):
-        with open("/dev/full", mode, buffering=0) as stream:
-            yield stream
-
-    monkeypatch.setattr(unpack, "writing", full)
+    monkeypatch.setattr(unpack, "open", full, raising=False)
     told = f"no space left for .*: {200_003 + len(packed):,} bytes are needed"
     with pytest.raises(DownloadError, match=told) as caught:
         download("thing", tmp_path, [server.url], patience=brisk)

@@ -1,15 +1,17 @@
 """Fetch the files of a source: mirrors first, then public addresses; resumed, checked, never half-written."""
 
+import fcntl
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
 from tensor_rnns.datasets import table, unpack
 from tensor_rnns.datasets.sums import Refused, check
-from tensor_rnns.datasets.transfer import NO_SPACE, Patience, transfer
+from tensor_rnns.datasets.transfer import NO_SPACE, Patience, Say, transfer
 
 
 class DownloadError(OSError):
@@ -74,7 +76,7 @@ class Tally:
     of_all: int = 0
     done: int = 0
 
-    def told(self, source: str, have: int, size: int) -> str:
+    def summary(self, source: str, have: int, size: int) -> str:
         """How far a source is, and how far all of them are where there are more."""
         line = f"{have:,} of {size:,} bytes of {source}"
         if self.of_all > size:
@@ -87,7 +89,7 @@ def download_all(
     folder: Path | str,
     mirrors: Sequence[str] = (),
     patience: Patience | None = None,
-    say: Callable[[str], None] = print_line,
+    say: Say = print_line,
     after: Callable[[str, list[Path]], None] = lambda name, paths: None,
 ) -> dict[str, list[Path]]:
     """`download` for each source of `names`; one that fails does not keep the others from being tried.
@@ -96,17 +98,17 @@ def download_all(
     DownloadError names every source that failed.
     """
     tally = Tally(sum(file.size for name in names for file in table.source(name).files))
-    found, failed = {}, []
+    paths, failed = {}, []
     for name in names:
         try:
-            found[name] = download(name, folder, mirrors, patience, say, tally)
-            after(name, found[name])
+            paths[name] = download(name, folder, mirrors, patience, say, tally)
+            after(name, paths[name])
         except DownloadError as error:
             say(f"{name}: failed: {error}")
             failed.append(f"{name}: {error}")
     if failed:
         raise DownloadError(f"{len(failed)} of {len(names)} sources failed:\n" + "\n".join(failed))
-    return found
+    return paths
 
 
 def download(
@@ -114,7 +116,7 @@ def download(
     folder: Path | str,
     mirrors: Sequence[str] = (),
     patience: Patience | None = None,
-    say: Callable[[str], None] = print_line,
+    say: Say = print_line,
     tally: Tally | None = None,
 ) -> list[Path]:
     """Bring every file of `source` to folder/source/ and return their paths.
@@ -127,25 +129,41 @@ def download(
     """
     mirrors = (mirrors,) if isinstance(mirrors, str) else tuple(mirrors)
     files = table.source(source).files
-    places = [list(addresses(file, mirrors)) for file in files]
+    tried = [list(addresses(file, mirrors)) for file in files]
     home = Path(folder) / source
     home.mkdir(parents=True, exist_ok=True)
     size, have = sum(file.size for file in files), 0
     tally = tally or Tally(size)
-    for number, (file, tried) in enumerate(zip(files, places, strict=True), start=1):
-        label = f"{source} {number}/{len(files)}: {file.name}"
-        fetch_file(
-            file, home / file.name, tried, patience or Patience(), lambda text, a=label: say(f"{a}: {text}")
-        )
-        have, tally.done = have + file.size, tally.done + file.size
-        if len(files) > 1 or tally.of_all > size:
-            say(tally.told(source, have, size))
-    drop_archives(home)
+    with alone(home, say):
+        for number, (file, choices) in enumerate(zip(files, tried, strict=True), start=1):
+            label = f"{source} {number}/{len(files)}: {file.name}"
+            fetch_file(file, home / file.name, choices, patience or Patience(), labelled(say, label))
+            have, tally.done = have + file.size, tally.done + file.size
+            if len(files) > 1 or tally.of_all > size:
+                say(tally.summary(source, have, size))
+        drop_archives(home)
     return [home / file.name for file in files]
 
 
+def labelled(say: Say, label: str) -> Say:
+    """`say` with the name of a file before each line."""
+    return lambda text: say(f"{label}: {text}")
+
+
+@contextmanager
+def alone(home: Path, say: Say) -> Iterator[None]:
+    """Hold the lock of a source's folder: a second download waits, and then finds the files there."""
+    with open(home.with_name(f".{home.name}.lock"), "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"{home.name}: another download is at it; waiting for it to end")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def fetch_file(
-    file: table.File, target: Path, tried: Sequence[Address], patience: Patience, say: Callable[[str], None]
+    file: table.File, target: Path, tried: Sequence[Address], patience: Patience, say: Say
 ) -> None:
     """Bring one file to `target` from the first address of `tried` that holds it; see `download`."""
     if target.exists():
@@ -175,9 +193,7 @@ def fetch_file(
     )
 
 
-def obtain(
-    address: Address, file: table.File, target: Path, patience: Patience, say: Callable[[str], None]
-) -> None:
+def obtain(address: Address, file: table.File, target: Path, patience: Patience, say: Say) -> None:
     """Bring `file` to `target` from one address; Refused says why not, DownloadError that the disk is
     full.
     """
@@ -191,7 +207,7 @@ def obtain(
             part.replace(target)
     except OSError as error:
         if error.errno not in NO_SPACE:
-            raise
+            raise DownloadError(f"{target.name} cannot be written: {error}") from error
         discard(target)
         drop_archives(target.parent)
         needed = address.size + (file.size if packed else 0)
@@ -216,12 +232,12 @@ def part_name(name: str, address: Address) -> str:
 
 def drop_archives(home: Path) -> None:
     """Remove the archives that were kept aside for the files of a source."""
-    for aside in home.glob("archive-*.part*"):
-        aside.unlink(missing_ok=True)
+    for aside in home.glob("archive-*.part"):
+        aside.unlink()
 
 
 def discard(target: Path) -> None:
     """Remove what was kept aside for `target`."""
-    for pattern in (f"{target.name}.part*", f"{target.name}.*.part*"):
+    for pattern in (f"{target.name}.part", f"{target.name}.*.part"):
         for aside in target.parent.glob(pattern):
-            aside.unlink(missing_ok=True)
+            aside.unlink()

@@ -2,34 +2,36 @@
 
 import errno
 import os
+import queue
 import re
-import shutil
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from typing import Any
+from urllib.parse import unquote, urljoin, urlsplit
 
 import requests
 import urllib3
 from tqdm import tqdm
 
 from tensor_rnns.datasets.sums import Refused, check, page
-from tensor_rnns.files import read_json, write_json
 
-BLOCK = 1 << 14
+BLOCK = 1 << 16
 SLACK = 1 << 20
+"""Bytes that are read at once, and beyond the expected size before an address is left."""
 QUARTERS_FROM = 1 << 22
+"""Bytes from which progress is printed where there is no terminal."""
+MOST_REDIRECTS = 10
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
 TRANSIENT = (408, 425, 429)
-MISTAKES = (
-    requests.exceptions.InvalidURL,
-    requests.exceptions.InvalidSchema,
-    requests.exceptions.MissingSchema,
-    requests.exceptions.TooManyRedirects,
-)
+FAILURES = (requests.RequestException, urllib3.exceptions.HTTPError)
+Say = Callable[[str], None]
 
 
 class Interrupted(Exception):
@@ -38,164 +40,187 @@ class Interrupted(Exception):
 
 @dataclass(frozen=True)
 class Patience:
-    """How often an address is tried; the first wait between tries (then doubled) and time-outs, in s."""
+    """How often an address is tried, the first wait between tries (then doubled), and time-outs, in seconds.
+
+    A transfer is broken off where fewer than `floor` bytes come in `read` seconds.
+    """
 
     attempts: int = 4
     wait: float = 1.0
     connect: float = 10.0
     read: float = 60.0
+    floor: int = 1 << 15
 
 
-def transfer(
-    url: str, part: Path, size: int, digest: str, patience: Patience, say: Callable[[str], None]
-) -> None:
+class Session(requests.Session):
+    """A session that leaves redirects to `ask`: requests reads the body of one whole, however long it is."""
+
+    def get_redirect_target(self, resp: requests.Response) -> None:
+        """None: nothing is followed here."""
+
+
+def transfer(url: str, part: Path, size: int, digest: str, patience: Patience, say: Say) -> None:
     """Fill `part` from `url` until it has `size` bytes and the sha256 `digest`.
 
     What `part` holds already is resumed over HTTP. If a resumed file is wrong, it is fetched once more from
     the start, for its beginning may have come from elsewhere. Raises Refused (`part` is removed if its
     content is wrong and kept if it is a beginning), and OSError from writing.
     """
+    if part.is_symlink():
+        part.unlink()
     for last in (False, True):
-        resumed = (
-            _copy(url, part) if urlsplit(url).scheme == "file" else _fetch(url, part, size, patience, say)
-        )
+        if urlsplit(url).scheme == "file":
+            path, resumed = Path(unquote(urlsplit(url).path)), False
+            if not path.is_file():
+                raise Refused("no such file")
+            store(blocks_of(path), part, 0, size, patience, say)
+        else:
+            resumed = fetch(url, part, size, patience, say)
         try:
             check(part, size, digest)
-            settle(part)
+            with open(part, "rb") as stream:  # on the disk before it is renamed
+                os.fsync(stream.fileno())
             return
         except Refused as error:
-            drop(part)
+            part.unlink()
             if last or not resumed:
                 raise
             say(f"the resumed file is wrong ({error}); fetched again from the start")
 
 
-def settle(part: Path) -> None:
-    """Wait until the content of `part` is on the disk, so that a rename cannot come before it."""
-    with open(part, "rb") as stream:
-        os.fsync(stream.fileno())
-
-
-def drop(part: Path) -> None:
-    """Remove a partial file and the note beside it."""
-    part.unlink(missing_ok=True)
-    _note(part).unlink(missing_ok=True)
-
-
-def _note(part: Path) -> Path:
-    return part.with_name(part.name + ".json")
-
-
-def noted(part: Path, url: str) -> str:
-    """What the note beside `part` tells of the version that its bytes are of; "" where it tells nothing of
-    `url` or is damaged.
-    """
+def blocks_of(path: Path) -> Iterator[bytes]:
+    """The content of a local file; Refused if it cannot be read."""
     try:
-        note = read_json(_note(part))
-        validator = note["validator"] if note["url"] == url else ""
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):
-        return ""
-    known = isinstance(validator, str) and validator.isascii() and validator.isprintable()
-    return validator if known else ""
-
-
-def _copy(url: str, part: Path) -> bool:
-    path = Path(unquote(urlsplit(url).path))
-    if not path.is_file():
-        raise Refused("no such file")
-    try:
-        with open(path, "rb") as stream, open(part, "wb") as out:
-            shutil.copyfileobj(stream, out)
+        with open(path, "rb") as stream:
+            yield from iter(partial(stream.read, BLOCK), b"")
     except OSError as error:
-        if error.errno in NO_SPACE:
-            raise
         raise Refused(str(error)) from error
-    return False
 
 
-def _fetch(url: str, part: Path, size: int, patience: Patience, say: Callable[[str], None]) -> bool:
-    """Fill `part`, with retries; True if any of it was resumed."""
+def fetch(url: str, part: Path, size: int, patience: Patience, say: Say) -> bool:
+    """Fill `part` over HTTP, with retries; True if any of it was resumed."""
     resumed, reason = False, ""
     for attempt in range(patience.attempts):
         if attempt:
             pause = patience.wait * 2 ** (attempt - 1)
             say(f"{reason}; again in {pause:g} s")
             time.sleep(pause)
+        held = part.stat().st_size if part.exists() else 0
+        resumed |= 0 < held <= size
         try:
-            held = part.stat().st_size if part.exists() else 0
-            resumed |= 0 < held <= size
             if held != size:
-                _request(url, part, size, held, patience, say)
+                request(url, part, held if held < size else 0, size, patience, say)
             return resumed
-        except MISTAKES as error:
-            raise Refused(_cause(error)) from error
-        except (requests.exceptions.ConnectTimeout, urllib3.exceptions.ConnectTimeoutError):
+        except ValueError as error:  # an address, perhaps of a redirect, that is none
+            raise Refused(cause(error)) from error
+        except (requests.ConnectTimeout, urllib3.exceptions.ConnectTimeoutError):
             reason = f"no connection within {patience.connect:g} s"
-        except (requests.exceptions.Timeout, urllib3.exceptions.TimeoutError):
+        except (requests.Timeout, urllib3.exceptions.TimeoutError):
             reason = f"no data for {patience.read:g} s"
-        except (requests.exceptions.RequestException, urllib3.exceptions.HTTPError) as error:
-            reason = _cause(error)
         except Interrupted as error:
-            reason = str(error)
+            reason = printable(str(error))
+        except FAILURES as error:
+            reason = cause(error)
     raise Refused(f"{reason} ({patience.attempts} tries)")
 
 
-def _cause(error: BaseException) -> str:
+def cause(error: BaseException) -> str:
+    """What the first of a chain of errors says, without what a server could make a terminal do."""
     while (inner := error.__cause__ or error.__context__) is not None:
         error = inner
-    return str(error) or type(error).__name__
+    return printable(str(error)) or type(error).__name__
 
 
-def _request(
-    url: str, part: Path, size: int, held: int, patience: Patience, say: Callable[[str], None]
-) -> None:
+def printable(text: str) -> str:
+    """Foreign text for a message: at most 200 characters, none of them for control."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text[:200])
+
+
+def within(seconds: float, work: Callable[[], Any], late: str) -> Any:
+    """What `work()` returns or raises; Interrupted(late) if it takes longer than `seconds`.
+
+    The time-out of a socket begins anew with each byte: a server that trickles would hold us for ever.
+    """
+    answers: queue.SimpleQueue = queue.SimpleQueue()
+
+    def run() -> None:
+        try:
+            answers.put((work(), None))
+        except BaseException as error:
+            answers.put((None, error))
+
+    threading.Thread(target=run, daemon=True).start()
+    try:
+        answer, error = answers.get(timeout=seconds)
+    except queue.Empty:
+        raise Interrupted(late) from None
+    if error is not None:
+        raise error
+    return answer
+
+
+def ask(url: str, headers: dict[str, str], patience: Patience) -> requests.Response:
+    """The answer to a request, its body unread, after at most MOST_REDIRECTS redirects to http or https."""
+    for _ in range(MOST_REDIRECTS + 1):
+        with Session() as session:
+            answer = session.get(url, headers=headers, stream=True, timeout=(patience.connect, patience.read))
+        if not answer.is_redirect:
+            return answer
+        answer.close()
+        url = urljoin(url, answer.headers["location"])
+        if urlsplit(url).scheme not in ("http", "https"):
+            raise Refused(f"redirected to {printable(url)}; only http and https are followed")
+    raise Refused(f"more than {MOST_REDIRECTS} redirects")
+
+
+def request(url: str, part: Path, held: int, size: int, patience: Patience, say: Say) -> None:
     """One request for the bytes from `held` on, or for all if the server does not answer with those."""
     headers = {"Accept-Encoding": "identity", "User-Agent": f"tensor-rnns/{version('tensor-rnns')}"}
-    if 0 < held < size:
+    if held:
         headers["Range"] = f"bytes={held}-"
-        if validator := noted(part, url):
-            headers["If-Range"] = validator
-    with requests.get(url, headers=headers, stream=True, timeout=(patience.connect, patience.read)) as answer:
+    late = f"no answer within {patience.connect + patience.read:g} s"
+    with within(patience.connect + patience.read, lambda: ask(url, headers, patience), late) as answer:
         code = answer.status_code
-        ranged = "Range" in headers
-        if ranged and (code == 416 or (code == 206 and not _continues(answer, held, size))):
+        if held and (code == 416 or (code == 206 and not continues(answer, held, size))):
             say(f"the server's answer does not continue at byte {held:,}; fetched from the start")
-            drop(part)
-        elif code == 200 or (ranged and code == 206):
-            _store(answer, url, part, held if code == 206 else 0, size, say)
+            part.unlink()
+        elif code == 200 or (held and code == 206):
+            read = partial(answer.raw.read1, BLOCK, decode_content=False)
+            stopped = f"no data for {patience.read:g} s"
+            blocks = iter(lambda: within(patience.read, read, stopped), b"")
+            try:
+                done = store(blocks, part, held if code == 206 else 0, size, patience, say)
+            except Interrupted:
+                with suppress(ValueError, RuntimeError):  # there may be nothing left to shut down
+                    answer.raw.shutdown()  # a read that still waits would keep the answer from being closed
+                raise
+            if done < size and "Content-Length" not in answer.headers and not page(part):
+                raise Interrupted(f"broke off at byte {done:,} of {size:,}")
             return
         elif code >= 500 or code in TRANSIENT:
             raise Interrupted(f"HTTP {code} {answer.reason}")
         else:
-            raise Refused(f"HTTP {code} {answer.reason}")
-    _request(url, part, size, 0, patience, say)
+            raise Refused(f"HTTP {code} {printable(answer.reason)}")
+    request(url, part, 0, size, patience, say)
 
 
-def _continues(answer: requests.Response, held: int, size: int) -> bool:
+def continues(answer: requests.Response, held: int, size: int) -> bool:
+    """Whether a partial answer says that it begins at byte `held` of a file of `size` bytes."""
     found = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+|\*)", answer.headers.get("Content-Range", ""))
     return bool(found) and int(found[1]) == held and int(found[2]) < size and found[3] in ("*", str(size))
 
 
-def _store(
-    answer: requests.Response, url: str, part: Path, begin: int, size: int, say: Callable[[str], None]
-) -> None:
-    """Write the body of `answer` to `part` from byte `begin` on; Interrupted if it ends too early."""
-    validator = answer.headers.get("ETag", "W/")
-    if validator.startswith("W/"):
-        validator = answer.headers.get("Last-Modified", "")
-    if begin == 0:
-        _note(part).unlink(missing_ok=True)
-        if validator:
-            write_json(_note(part), {"url": url, "validator": validator})
+def store(blocks: Iterator[bytes], part: Path, begin: int, size: int, patience: Patience, say: Say) -> int:
+    """Write what comes to `part` from byte `begin` on; the bytes that are there then. Refused if too many
+    come, Interrupted if they come too slowly."""
     done, quarter = begin, 4 * begin // size
     plain = size >= QUARTERS_FROM and not sys.stderr.isatty()
+    judged, judged_at = done, time.monotonic()
     with (
         open(part, "ab" if begin else "wb") as out,
-        tqdm(
-            total=size, initial=begin, unit="B", unit_scale=True, disable=None, leave=False, desc=part.name
-        ) as bar,
+        tqdm(total=size, initial=begin, unit="B", unit_scale=True, disable=None, leave=False) as bar,
     ):
-        for block in answer.raw.stream(BLOCK, decode_content=False):
+        for block in blocks:
             out.write(block)
             done += len(block)
             bar.update(len(block))
@@ -204,8 +229,11 @@ def _store(
             if plain and 4 * done // size > quarter:
                 quarter = 4 * done // size
                 say(f"{done:,} of {size:,} bytes")
+            if time.monotonic() - judged_at > patience.read:
+                if done - judged < patience.floor:
+                    raise Interrupted(f"only {done - judged:,} bytes in {patience.read:g} s")
+                judged, judged_at = done, time.monotonic()
     if done > size + SLACK:
-        drop(part)
+        part.unlink()
         raise Refused(f"size: expected {size:,} bytes, found more than {done:,}")
-    if done < size and "Content-Length" not in answer.headers and not page(part):
-        raise Interrupted(f"broke off at byte {done:,} of {size:,}")
+    return done

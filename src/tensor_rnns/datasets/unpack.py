@@ -2,6 +2,7 @@
 
 import gzip
 import lzma
+import os
 import stat
 import tarfile
 import zipfile
@@ -12,7 +13,6 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from tensor_rnns.datasets.sums import CHUNK, Refused, check
-from tensor_rnns.files import writing
 
 MOST_MEMBERS = 10_000
 """Members of an archive that are looked at before it is refused."""
@@ -109,15 +109,18 @@ def unpack(packed: Path, target: Path, form: str, size: int, digest: str, member
     aside = target.with_name(f"{target.name}.unpacked.part")
     written = 0
     try:
-        with FORMS[form](packed, member) as stream, writing(aside, "wb") as out:
+        with FORMS[form](packed, member) as stream, open(aside, "wb") as out:
             while chunk := stream.read(min(CHUNK, size + 1 - written)):
                 out.write(chunk)
                 written += len(chunk)
+            out.flush()
+            os.fsync(out.fileno())
         if written > size:
             raise Refused(f"more comes out than the {size:,} bytes expected")
         check(aside, size, digest)
     except DAMAGED as error:
         packed.unlink()
+        aside.unlink(missing_ok=True)
         raise Refused(f"unpacked from {form}: damaged ({error})") from error
     except Refused as error:
         packed.unlink()

@@ -1,0 +1,172 @@
+"""Proves that a download ends, stays within its limits and says why, whatever a server, a mirror or another
+program does to it.
+"""
+
+import hashlib
+import lzma
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from tensor_rnns.datasets import DownloadError, download, unpack
+
+
+def endless(handler, block=b"x" * 65_536):
+    """Send without end, until the other side has left."""
+    while not handler.server.closing.is_set():
+        handler.wfile.write(block)
+
+
+def redirect(location, body=b""):
+    def answer(handler):
+        handler.wfile.write(b"HTTP/1.1 302 Found\r\nLocation: " + location + b"\r\n\r\n" + body)
+        if body:
+            endless(handler)
+
+    return answer
+
+
+def trickle(head, byte):
+    def answer(handler):
+        handler.wfile.write(head)
+        while not handler.server.closing.wait(0.02):
+            handler.wfile.write(byte)
+
+    return answer
+
+
+@pytest.fixture
+def hurried(brisk):
+    return replace(brisk, attempts=2, connect=0.2, read=0.4, wait=0.0)
+
+
+@pytest.mark.parametrize(
+    ("location", "reason"),
+    [
+        (b"http://[::1/thing", "Invalid IPv6 URL|Failed to parse"),
+        (b"http://a b\xff\xfe:99999999/", "Failed to parse|Port|label"),
+        (b"file:///etc/passwd", "redirected to file:///etc/passwd; only http and https are followed"),
+        (b"ftp://host/thing.bin", "redirected to ftp://host/thing.bin; only http and https"),
+        (b"/around", "more than 10 redirects"),
+    ],
+)
+def test_redirect_that_leads_nowhere_is_refused_and_the_next_address_tried(
+    location, reason, server, one_file, data, brisk, tmp_path
+):
+    server.misbehave("/around", redirect(b"/around"))
+    one_file(server.misbehave("/thing", redirect(location)), server.serve("/right", data))
+    lines = []
+    (path,) = download("thing", tmp_path, patience=brisk, say=lines.append)
+    assert path.read_bytes() == data
+    (refused,) = [line for line in lines if "refused: " in line]
+    assert any(part in refused for part in reason.split("|")), refused
+
+
+def test_redirect_is_followed_without_its_endless_body(server, one_file, data, hurried, tmp_path):
+    server.serve("/right", data)
+    one_file(server.misbehave("/thing", redirect(b"/right", body=b"more")))
+    begun = time.monotonic()
+    (path,) = download("thing", tmp_path, patience=hurried)
+    assert path.read_bytes() == data
+    assert time.monotonic() - begun < 10
+
+
+@pytest.mark.parametrize(
+    ("head", "byte", "reason"),
+    [
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n", "no answer within 0.6 s"),
+        (b"HTTP/1.1 200 OK\r\nX-Header: ", b"x", "no answer within 0.6 s"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 200003\r\n\r\n", b"x", "bytes in 0.4 s"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"0", "no data for 0.4 s"),
+    ],
+    ids=["continue", "header", "body", "chunk size"],
+)
+def test_server_that_trickles_is_left(head, byte, reason, server, one_file, data, hurried, tmp_path):
+    one_file(server.misbehave("/slow", trickle(head, byte)), server.serve("/right", data))
+    lines = []
+    begun = time.monotonic()
+    (path,) = download("thing", tmp_path, patience=hurried, say=lines.append)
+    assert path.read_bytes() == data
+    assert time.monotonic() - begun < 20
+    assert any(f"{reason} (2 tries)" in line for line in lines), lines
+
+
+def test_endless_body_is_left_beyond_the_expected_size(server, one_file, data, brisk, tmp_path):
+    def answer(handler):
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\n\r\n")
+        endless(handler)
+
+    one_file(server.misbehave("/long", answer))
+    with pytest.raises(DownloadError, match="size: expected 200,003 bytes, found more than"):
+        download("thing", tmp_path, patience=brisk)
+    assert list((tmp_path / "thing").iterdir()) == []
+
+
+def test_control_characters_of_a_server_do_not_reach_the_terminal(server, one_file, data, brisk, tmp_path):
+    def answer(handler):
+        handler.wfile.write(b"HTTP/1.1 404 \x1b[2J\x07gone" + b"y" * 900 + b"\r\n\r\n")
+
+    one_file(server.misbehave("/gone", answer))
+    with pytest.raises(DownloadError) as caught:
+        download("thing", tmp_path, patience=brisk)
+    assert "HTTP 404 ?[2J?goneyyy" in str(caught.value)
+    assert "\x1b" not in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+def test_large_sparse_file_on_a_mirror_is_not_copied_whole(one_file, data, brisk, tmp_path):
+    one_file()
+    mirror = tmp_path / "mirror" / "some where" / "thing#1.bin"
+    mirror.parent.mkdir(parents=True)
+    with open(mirror, "wb") as stream:
+        stream.truncate(20 << 30)
+    with pytest.raises(DownloadError, match="size: expected 200,003 bytes, found more than 1,"):
+        download("thing", tmp_path / "raw", (tmp_path / "mirror").as_uri(), patience=brisk)
+    assert list((tmp_path / "raw" / "thing").iterdir()) == []
+
+
+def test_link_in_place_of_the_partial_file_is_not_followed(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/thing.bin", data))
+    mine = tmp_path / "mine"
+    mine.write_bytes(data[:50])
+    (tmp_path / "thing").mkdir()
+    (tmp_path / "thing" / "thing.bin.part").symlink_to(mine)
+    (path,) = download("thing", tmp_path, patience=brisk)
+    assert path.read_bytes() == data
+    assert mine.read_bytes() == data[:50]
+
+
+def test_folder_in_place_of_the_partial_file_is_named(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/thing.bin", data))
+    (tmp_path / "thing" / "thing.bin.part").mkdir(parents=True)
+    with pytest.raises(DownloadError, match=r"thing\.bin cannot be written: .*Is a directory.*\.part"):
+        download("thing", tmp_path, patience=brisk)
+
+
+def test_three_downloads_into_one_folder_fetch_the_file_once(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/thing.bin", data))
+    results, lines = [], []
+
+    def work():
+        results.append(download("thing", tmp_path, patience=brisk, say=lines.append))
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len(results) == 3
+    assert (tmp_path / "thing" / "thing.bin").read_bytes() == data
+    assert len(server.requests) == 1
+    assert sum("already there" in line for line in lines) == 2
+
+
+def test_what_a_killed_unpacking_left_is_written_over(tmp_path):
+    left = tmp_path / "words.unpacked.part"
+    left.write_bytes(b"half" * 1000)
+    (tmp_path / "packed").write_bytes(lzma.compress(b"right"))
+    unpack.unpack(tmp_path / "packed", tmp_path / "words", "xz", 5, hashlib.sha256(b"right").hexdigest())
+    assert (tmp_path / "words").read_bytes() == b"right"
+    assert not left.exists()
