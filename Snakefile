@@ -47,6 +47,6 @@ rule figures:
 onerror:
     # What did finish is judged and shown; the report says what is missing.
     shell(
-        "tensor-rnns report --partial --scale {config[scale]:q} --data {config[data]:q} {GUEST_CELLS:q} "
+        "tensor-rnns {FROM_ROOTS:q} report --partial --scale {config[scale]:q} --data {config[data]:q} {GUEST_CELLS:q} "
         "--papers {PAPER_NAMES:q} || true"
     )

@@ -3,26 +3,62 @@ the folder of that paper. This is the one place that knows where they are.
 """
 
 import importlib
+import re
 from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from tensor_rnns.experiments.vocabulary import function_sources
+from tensor_rnns import compute, papers, probes
+from tensor_rnns.experiments import digest
+
+ROOMS = {"compute": compute, "probe": probes}
+"""The functions that experiment files name, each with the room of those that no paper has for itself."""
+CALLED = {"compute": ("compute", "cells", "bilinear", "models", "tasks"), "probe": ("probes",)}
+"""The rooms whose code these functions may call; a probe looks at what was trained with the others."""
+
+
+def sources(function: str) -> dict[str, Path]:
+    """{name: source file} of every module or package that defines `function`, "compute" or "probe".
+
+    The generic ones come first; of a paper, only the modules of its folder count, not those below it.
+    """
+    homes = {"": Path(ROOMS[function].__path__[0])}
+    homes |= {f"{paper}.": papers.folder(paper) for paper in papers.names()}
+    defines = re.compile(rf"^def {function}\(", re.MULTILINE)
+    found = {}
+    for prefix, home in homes.items():
+        for path in sorted([*home.glob("*.py"), *home.glob("*/__init__.py")]):
+            name = path.parent.name if path.name == "__init__.py" and path.parent != home else path.stem
+            if defines.search(path.read_text(encoding="utf-8")):
+                found[prefix + name] = path
+    return found
+
+
+def module(function: str, name: str) -> ModuleType:
+    """The module in which `function` has the name `name`; ValueError listing the allowed names."""
+    known = sources(function)
+    if name not in known:
+        raise ValueError(f"no {function} {name!r}; allowed are {', '.join(known)}")
+    paper, _, stem = name.rpartition(".")
+    home = papers.__name__ + f".{paper}" if paper else ROOMS[function].__name__
+    return importlib.import_module(f"{home}.{stem}")
 
 
 def computed(name: str) -> Callable[..., list[dict[str, Any]]]:
     """The function `compute` that an experiment file calls `name`; ValueError listing the allowed names."""
-    return _find("compute", "compute", name)
+    return module("compute", name).compute
 
 
 def probe(name: str) -> Callable[..., tuple[dict[str, Any], list[dict[str, Any]]]]:
     """The function `probe` that an experiment file calls `name`; ValueError listing the allowed names."""
-    return _find("probes", "probe", name)
+    return module("probe", name).probe
 
 
-def _find(room: str, function: str, name: str) -> Callable[..., Any]:
-    known = function_sources(room, function)
-    if name not in known:
-        raise ValueError(f"no function {name!r} in {room}; allowed are {', '.join(known)}")
-    paper, _, module = name.rpartition(".")
-    home = f"papers.{paper}" if paper else room
-    return getattr(importlib.import_module(f"tensor_rnns.{home}.{module}"), function)
+def code_of(function: str, name: str) -> str:
+    """The digest of the code that `name` may run: the generic rooms, and the folder of its paper where it has
+    one; the code of other papers does not count."""
+    paper = name.rpartition(".")[0]
+    home = papers.folder(paper) if paper else None
+    rooms = [digest.of_room(room) for room in CALLED[function]]
+    return digest.digest([rooms, digest.of_folder(home) if home else None])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tensor_rnns import datasets
+from tensor_rnns import datasets, functions
 from tensor_rnns.analysis import measures
 from tensor_rnns.experiments import check
 
@@ -112,7 +112,10 @@ def told(tmp_path):
         folder.mkdir(parents=True)
         for name, text in texts.items():
             (folder / f"{name}.yaml").write_text(text)
-        names = check.Names(datasets.names(), measures.arguments, datasets.packaged())
+        names = check.Names(
+    datasets.names(), measures.arguments, datasets.packaged(),
+    functions.sources("compute"), functions.sources("probe"),
+)  # fmt: skip
         return check.check(tmp_path / "papers", SCHEMA, names, folder)
 
     return check_files

@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from tensor_rnns import datasets
+from tensor_rnns import datasets, functions
 from tensor_rnns.analysis import measures
 from tensor_rnns.experiments import check
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = ROOT / "workflow" / "schemas" / "experiment.schema.yaml"
-NAMES = check.Names(datasets.names(), measures.arguments, datasets.packaged())
+NAMES = check.Names(
+    datasets.names(), measures.arguments, datasets.packaged(),
+    functions.sources("compute"), functions.sources("probe"),
+)  # fmt: skip
 SOUND = """\
 title: A small experiment
 kind: train

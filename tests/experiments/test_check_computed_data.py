@@ -2,6 +2,7 @@
 
 import pytest
 
+from tensor_rnns import functions
 from tensor_rnns.experiments import vocabulary
 
 COUNTED = """\
@@ -18,9 +19,8 @@ artefacts:
 
 def test_which_functions_count_on_data():
     """Read from the sources, packages and modules alike."""
-    found = {
-        name for name in vocabulary.modules_with("compute", "compute") if vocabulary.computes_on_data(name)
-    }
+    sources = functions.sources("compute")
+    found = {name for name, source in sources.items() if vocabulary.computes_on_data(source)}
     assert {"texts", "mathews2016.images"} <= found
     assert not found & {f"mathews2016.{name}" for name in ("windows", "counts", "theory", "truth_table")}
 
@@ -45,7 +45,7 @@ CASES = {
     "too many": (
         "function: mathews2016.images, arguments: {margin: 0.2, neighbours: [3]}",
         "function: mathews2016.counts",
-        "dataset: the function counts takes no data set",
+        "dataset: the function mathews2016.counts takes no data set",
         "dataset: {",
     ),
     "unknown": ("real: mnist", "real: minst", "dataset.real: unknown data set 'minst'; did you mean", None),

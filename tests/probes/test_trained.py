@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import save_file
 
 from tensor_rnns import functions, tasks
-from tensor_rnns.experiments import KEY, vocabulary
+from tensor_rnns.experiments import KEY
 from tensor_rnns.experiments.arguments import fits
 from tensor_rnns.probes import over_time
 from tensor_rnns.probes.trained import given, trained_replicas
@@ -74,7 +74,7 @@ def test_over_time_shows_a_few_items_through_the_link(net):
         over_time.probe(one, {"link": "softmax"})
 
 
-@pytest.mark.parametrize("name", vocabulary.modules_with("probes", "probe"))
+@pytest.mark.parametrize("name", functions.sources("probe"))
 def test_every_probe_refuses_arguments_that_it_does_not_take(name, net):
     """An unknown one, and each of its own with a wrong value; what it needs is given else."""
     module = inspect.getmodule(functions.probe(name))

@@ -153,6 +153,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Catalogue
     (home / "docs" / "obstacles.md").write_text(
         "# Log\n\n- 12 March: the `server` was gone & came back\n- **13 March**: fine\n"
     )
+    monkeypatch.chdir(home)
     write_runs(catalogue, results, "smoke")
     rows = [
         {"item": item, "name": name, "index": k, "value": rate**k}

@@ -21,7 +21,7 @@ made-4,ch. 2,a statement on other people,it needs the literature
 def made(checkout):
     """The checkout with a ledger of four statements, two of which have claims."""
     catalogue, results = checkout
-    (catalogue.root / "made2016" / "ledger.csv").write_text(LEDGER)
+    (catalogue.folders["made2016"] / "ledger.csv").write_text(LEDGER)
     return catalogue, results
 
 

@@ -15,10 +15,10 @@ HOSTILE = [
     "*", "a?", "[a]", "{a,b}", "{wildcards.x}", "{config}", "..", "../a", "./a", "/abs", "a/../b", "-rf",
     "--help", "a b", " a", "a\n", "a\ttouch", "'a'", '"a"', "a\\b", "#a", "~", "!a", "%s", "ä", "",
 ]  # fmt: skip
-PATHS = ("state", "guest_cells")
+PATHS = ("state", "guest_cells", "paper_roots")
 """Keys that hold paths, where a folder above, an absolute path and the home folder mean what they say."""
 AS_PATHS = {"..", "../a", "./a", "/abs", "a/../b", "~"}
-EMPTY = ("papers", "guest_cells", "mirrors")
+EMPTY = ("papers", "paper_roots", "guest_cells", "mirrors")
 """Keys that may be empty."""
 
 

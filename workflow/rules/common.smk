@@ -5,7 +5,7 @@ import os
 from functools import cache
 from pathlib import Path
 
-from tensor_rnns import datasets, declared
+from tensor_rnns import datasets, declared, functions, papers
 from tensor_rnns.analysis import measures
 from tensor_rnns.experiments import (
     Catalogue,
@@ -49,6 +49,7 @@ def as_list(value):
     )
 
 
+ROOTS = as_list(config["paper_roots"])
 PAPERS = as_list(config["papers"])
 PAPER_NAMES = ",".join(PAPERS)
 MIRRORS = as_list(config["mirrors"])
@@ -56,13 +57,20 @@ GUESTS = ",".join(as_list(config["guest_cells"]))
 
 try:
     engines.check(config["engine"])
+    papers.look_in(ROOTS)
 except ValueError as error:
     raise WorkflowError(f"config: {error}") from error
 
 problems = check.check(
-    Path("workflow/papers"),
+    ROOTS,
     Path("workflow/schemas/experiment.schema.yaml"),
-    check.Names(datasets.names(), measures.arguments, datasets.packaged()),
+    check.Names(
+        datasets.names(),
+        measures.arguments,
+        datasets.packaged(),
+        functions.sources("compute"),
+        functions.sources("probe"),
+    ),
 )
 if problems:
     raise WorkflowError(
@@ -74,7 +82,7 @@ if problems:
         )
     )
 
-CATALOGUE = Catalogue.load("workflow/papers", PAPERS or None, as_list(GUESTS))
+CATALOGUE = Catalogue.load(ROOTS, PAPERS or None, as_list(GUESTS))
 # Some files have no public address. What is counted on them waits for a mirror; the report says that it is not drawn.
 if config["data"] == "real" and not MIRRORS:
     for place, experiment in list(CATALOGUE.experiments.items()):
@@ -88,6 +96,7 @@ if config["data"] == "real" and not MIRRORS:
                 )
 
 GUEST_CELLS = ["--guests", GUESTS] if GUESTS else []
+FROM_ROOTS = ["--roots", ",".join(ROOTS)] if ROOTS != ["workflow/papers"] else []
 RUN_FILES = ["metrics.csv", "curves.csv.gz", "record.json", "weights.safetensors"]
 
 

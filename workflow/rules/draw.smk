@@ -13,7 +13,7 @@ rule draw_figure:
         digest=drawing_digest,
         guests=lambda wildcards, output: GUEST_CELLS,
     shell:
-        "tensor-rnns draw --only figures --scale {wildcards.scale:q} --paper {wildcards.paper:q} {params.guests:q} "
+        "tensor-rnns {FROM_ROOTS:q} draw --only figures --scale {wildcards.scale:q} --paper {wildcards.paper:q} {params.guests:q} "
         "{wildcards.artefact:q} 2>&1 | tee {log:q}"
 
 
@@ -31,7 +31,7 @@ rule draw_table:
         digest=drawing_digest,
         guests=lambda wildcards, output: GUEST_CELLS,
     shell:
-        "tensor-rnns draw --only tables --scale {wildcards.scale:q} --paper {wildcards.paper:q} {params.guests:q} "
+        "tensor-rnns {FROM_ROOTS:q} draw --only tables --scale {wildcards.scale:q} --paper {wildcards.paper:q} {params.guests:q} "
         "{wildcards.artefact:q} 2>&1 | tee {log:q}"
 
 
@@ -48,5 +48,5 @@ rule draw_music:
         digest=drawing_digest,
         guests=lambda wildcards, output: GUEST_CELLS,
     shell:
-        "tensor-rnns draw --only music --scale {wildcards.scale:q} --paper {wildcards.paper:q} {params.guests:q} "
+        "tensor-rnns {FROM_ROOTS:q} draw --only music --scale {wildcards.scale:q} --paper {wildcards.paper:q} {params.guests:q} "
         "{wildcards.artefact:q} 2>&1 | tee {log:q}"

@@ -79,16 +79,9 @@ def computed_data(experiment):
 
 
 def computed_digest(experiment, scale):
-    """Arguments and code of a computed experiment; the cells are code it may call."""
-    rooms = ("compute", "cells", "bilinear", "models", "tasks")
-    return digest.digest(
-        [
-            experiment.compute,
-            experiment.scale_block(scale),
-            [digest.of_room(room) for room in rooms],
-            digest.of_function(experiment.compute["function"]),
-        ]
-    )
+    """Arguments and code of a computed experiment."""
+    code = functions.code_of("compute", experiment.compute["function"])
+    return digest.digest([experiment.compute, experiment.scale_block(scale), code])
 
 
 def evidence(experiment, scale):
@@ -174,7 +167,8 @@ def judged_by(experiment):
 
 def report_texts():
     """Templates and captions by name."""
-    homes = [Path("report"), *Path("workflow/papers").glob("*/captions")]
+    captions = [folder / "captions" for folder in CATALOGUE.folders.values()]
+    homes = [Path("report"), *captions]
     return [
         (path.name, path)
         for home in homes

@@ -16,7 +16,7 @@ rule judge:
         ),
         papers=PAPER_NAMES,
     shell:
-        "tensor-rnns judge --scale {wildcards.scale:q} --papers {params.papers:q} 2>&1 | tee {log:q}"
+        "tensor-rnns {FROM_ROOTS:q} judge --scale {wildcards.scale:q} --papers {params.papers:q} 2>&1 | tee {log:q}"
 
 
 rule report:
@@ -47,5 +47,5 @@ rule report:
         data=lambda wildcards, output: config["data"],
         guests=lambda wildcards, output: GUEST_CELLS,
     shell:
-        "tensor-rnns report --scale {wildcards.scale:q} --data {params.data:q} {params.guests:q} "
+        "tensor-rnns {FROM_ROOTS:q} report --scale {wildcards.scale:q} --data {params.data:q} {params.guests:q} "
         "--papers {params.papers:q} 2>&1 | tee {log:q}"

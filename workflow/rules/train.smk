@@ -32,7 +32,7 @@ rule train:
         state=lambda wildcards, output: config["state"],
         out=lambda wildcards, output: str(Path(output[0]).parent),
     shell:
-        "tensor-rnns train --scale {wildcards.scale:q} --data {params.data:q} --paper {wildcards.paper:q} "
+        "tensor-rnns {FROM_ROOTS:q} train --scale {wildcards.scale:q} --data {params.data:q} --paper {wildcards.paper:q} "
         "--experiment {wildcards.experiment:q} --condition {wildcards.condition:q} --variant {wildcards.variant:q} "
         "--option {wildcards.option:q} --stage {wildcards.stage:q} --chunk {wildcards.chunk:q} "
         "--cohort-size {params.cohort_size:q} --engine {params.engine:q} --threads {threads:q} "
@@ -67,7 +67,7 @@ rule select:
         data=lambda wildcards, output: config["data"],
         guests=lambda wildcards, output: GUEST_CELLS,
     shell:
-        "tensor-rnns select --scale {wildcards.scale:q} --data {params.data:q} --paper {wildcards.paper:q} "
+        "tensor-rnns {FROM_ROOTS:q} select --scale {wildcards.scale:q} --data {params.data:q} --paper {wildcards.paper:q} "
         "--experiment {wildcards.experiment:q} --condition {wildcards.condition:q} --variant {wildcards.variant:q} "
         "--option {wildcards.option:q} {params.guests:q} --out {output:q} {params.runs:q} 2>&1 | tee {log:q}"
 
@@ -88,15 +88,15 @@ rule probe:
         digest=lambda wildcards: digest.digest(
             [
                 experiment_of(wildcards).probes[wildcards.probe],
-                digest.of_room("probes"),
-                digest.of_function(
-                    experiment_of(wildcards).probes[wildcards.probe]["function"]
+                functions.code_of(
+                    "probe",
+                    experiment_of(wildcards).probes[wildcards.probe]["function"],
                 ),
             ]
         ),
         runs=probed_runs,
     shell:
-        "tensor-rnns probe --paper {wildcards.paper:q} --experiment {wildcards.experiment:q} --name {wildcards.probe:q} "
+        "tensor-rnns {FROM_ROOTS:q} probe --paper {wildcards.paper:q} --experiment {wildcards.experiment:q} --name {wildcards.probe:q} "
         "--out {output.arrays:q} {params.runs:q} 2>&1 | tee {log:q}"
 
 
@@ -119,5 +119,5 @@ rule compute:
             else []
         ),
     shell:
-        "tensor-rnns compute --scale {wildcards.scale:q} {params.data:q} --paper {wildcards.paper:q} "
+        "tensor-rnns {FROM_ROOTS:q} compute --scale {wildcards.scale:q} {params.data:q} --paper {wildcards.paper:q} "
         "--experiment {wildcards.experiment:q} --out {output:q} 2>&1 | tee {log:q}"

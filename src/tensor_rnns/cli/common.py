@@ -11,7 +11,7 @@ import click
 from tensor_rnns.analysis.runs import MissingValue
 from tensor_rnns.experiments import SCALES, Catalogue, Experiment
 
-PAPERS = Path("workflow/papers")
+ROOTS = "workflow/papers"
 SCHEMA = Path("workflow/schemas/experiment.schema.yaml")
 RESULTS = Path("results")
 
@@ -49,9 +49,19 @@ def named_list(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
+def paper_roots() -> list[str]:
+    """The folders of papers that the command line names before the command."""
+    return named_list(click.get_current_context().find_root().params.get("roots", ROOTS))
+
+
+def load_catalogue(papers: str = "", guests: str = "") -> Catalogue:
+    """What stands below the roots, or the chosen `papers` of it, with guest cells."""
+    return Catalogue.load(paper_roots(), named_list(papers) or None, named_list(guests))
+
+
 def experiment_named(paper: str, name: str, guests: str = "") -> Experiment:
     """The experiment `name` of `paper`, with guest cells; ValueError listing the allowed names."""
-    return Catalogue.load(PAPERS, [f"{paper}/{name}"], named_list(guests)).experiments[paper, name]
+    return load_catalogue(f"{paper}/{name}", guests).experiments[paper, name]
 
 
 def place_options(function: Any) -> Any:

@@ -5,27 +5,26 @@ from pathlib import Path
 
 import click
 
-from tensor_rnns.cli.common import PAPERS, RESULTS, SCHEMA, refusals
-from tensor_rnns.experiments import Catalogue
+from tensor_rnns.cli.common import RESULTS, SCHEMA, load_catalogue, paper_roots, refusals
 from tensor_rnns.files import write_json
 
 
 @click.command()
 def check() -> None:
     """Check every experiment file; print all errors at once."""
-    from tensor_rnns import datasets
+    from tensor_rnns import datasets, functions
     from tensor_rnns.analysis import measures
     from tensor_rnns.experiments.check import Names, check
 
-    found = check(
-        PAPERS, SCHEMA, Names(datasets.names(), measures.arguments, datasets.packaged()), Path.cwd()
-    )
+    functions_known = [functions.sources(kind) for kind in ("compute", "probe")]
+    names = Names(datasets.names(), measures.arguments, datasets.packaged(), *functions_known)
+    found = check(paper_roots(), SCHEMA, names, Path.cwd())
     for problem in found:
         click.echo(problem, err=True)
     if found:
         click.echo(f"{len(found)} problems in the experiment files; nothing was run", err=True)
         sys.exit(2)
-    catalogue = Catalogue.load(PAPERS)
+    catalogue = load_catalogue()
     click.echo(
         f"{len(catalogue.experiments)} experiments, {len(catalogue.artefacts)} figures and tables, "
         f"{len(catalogue.claims)} claims: all well"

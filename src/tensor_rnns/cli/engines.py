@@ -8,10 +8,9 @@ from typing import Any, Literal, get_origin
 import click
 
 from tensor_rnns.cli.common import (
-    PAPERS,
     data_option,
     guests_option,
-    named_list,
+    load_catalogue,
     papers_option,
     refusals,
     scale_option,
@@ -50,7 +49,7 @@ def engines(scale: str, data: str, guests: str, papers: str, device: str) -> Non
     What picks it are the cell, the device and what is installed, such as a compiler.
     """
     with refusals():
-        catalogue = Catalogue.load(PAPERS, named_list(papers) or None, named_list(guests))
+        catalogue = load_catalogue(papers, guests)
         rows = list(table(catalogue, scale, data, device))
         widths = [max(map(len, column)) for column in zip(*map(astuple, [HEAD, *rows]), strict=True)]
         for row in (HEAD, *rows):

@@ -5,11 +5,10 @@ from pathlib import Path
 import click
 
 from tensor_rnns.cli.common import (
-    PAPERS,
     RESULTS,
     data_option,
     guests_option,
-    named_list,
+    load_catalogue,
     papers_option,
     refusals,
     results_option,
@@ -34,7 +33,7 @@ def draw(scale: str, results: Path, guests: str, paper: str, only: str | None, a
     from tensor_rnns.drawing.render import render
 
     with refusals():
-        catalogue = Catalogue.load(PAPERS, guest_cells=named_list(guests))
+        catalogue = load_catalogue(guests=guests)
         render(catalogue, scale, paper, artefact, results, only=only)
 
 
@@ -47,7 +46,7 @@ def judge(scale: str, results: Path, papers: str) -> None:
     from tensor_rnns.analysis.judge import judge
 
     with refusals():
-        judge(Catalogue.load(PAPERS, named_list(papers) or None), scale, results)
+        judge(load_catalogue(papers), scale, results)
 
 
 @click.command()
@@ -62,13 +61,7 @@ def report(scale: str, data: str, results: Path, guests: str, papers: str, parti
     from tensor_rnns.report.build import build
 
     with refusals():
-        build(
-            Catalogue.load(PAPERS, named_list(papers) or None, named_list(guests)),
-            scale,
-            data,
-            results,
-            partial,
-        )
+        build(load_catalogue(papers, guests), scale, data, results, partial)
 
 
 @click.command()
@@ -80,7 +73,7 @@ def record(paper: str, experiment: str, results: Path) -> None:
     from tensor_rnns.report import recorded
 
     with refusals():
-        for folder in recorded.record(Catalogue.load(PAPERS), paper, experiment, results):
+        for folder in recorded.record(load_catalogue(), paper, experiment, results):
             click.echo(folder)
 
 
@@ -92,7 +85,7 @@ def recorded(results: Path) -> None:
     from tensor_rnns.report.build import build, draw_what_is_there
 
     with refusals():
-        catalogue = Catalogue.load(PAPERS)
+        catalogue = load_catalogue()
         kept.collect_recorded(catalogue, results)
         draw_what_is_there(catalogue, kept.SCALE, results)
         build(catalogue, kept.SCALE, "real", results)
@@ -109,7 +102,7 @@ def plan(scale: str, data: str, guests: str, cohort_size: int, engine: str) -> N
     processor."""
     with refusals():
         known.check(engine)
-        catalogue = Catalogue.load(PAPERS, guest_cells=named_list(guests))
+        catalogue = load_catalogue(guests=guests)
         jobs, trainings = planned(catalogue, scale, data, cohort_size, engine)
         click.echo(f"{scale} on {data} data: {trainings} trainings in {jobs} jobs")
 
@@ -161,7 +154,7 @@ def coverage(
     from tensor_rnns.report import coverage as reach
 
     with refusals():
-        catalogue = Catalogue.load(PAPERS, named_list(papers) or None)
+        catalogue = load_catalogue(papers)
         found = reach.rows(catalogue, results)
         for row in found:
             if row.absent or not absent:
@@ -180,7 +173,7 @@ def coverage(
 def target(scale: str, name: str) -> None:
     """Print the files that hold the figure or table NAME, as `make figure` asks Snakemake for them."""
     with refusals():
-        catalogue = Catalogue.load(PAPERS)
+        catalogue = load_catalogue()
         found = [a for (_, id_), a in catalogue.artefacts.items() if id_ == name]
         if not found:
             raise ValueError(

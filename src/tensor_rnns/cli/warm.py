@@ -26,7 +26,7 @@ from typing import NoReturn
 
 from tensor_rnns.cli import commands
 from tensor_rnns.cli.asking import received
-from tensor_rnns.cli.common import PAPERS
+from tensor_rnns.cli.common import ROOTS
 from tensor_rnns.experiments import Catalogue
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -56,7 +56,7 @@ def serve(listener: socket.socket) -> None:
         importlib.import_module(name)
     # Parsed files are kept by their text. A faulty one is told by the command that reads it.
     with suppress(ValueError, OSError):
-        Catalogue.load(PAPERS)
+        Catalogue.load(ROOTS)
     # Pages that no collection writes to stay shared with the forks.
     gc.collect()
     gc.freeze()

@@ -13,6 +13,8 @@ from tensor_rnns.experiments.vocabulary import Word
 from tensor_rnns.yaml_files import read
 
 PAPER_FILE = "paper.yaml"
+Roots = Path | str | Sequence[Path | str]
+"""One or several folders that papers are looked for in."""
 
 
 def read_yaml(path: Path) -> Any:
@@ -24,7 +26,8 @@ def read_yaml(path: Path) -> Any:
 class Catalogue:
     """All experiments, artefacts and claims of the chosen papers."""
 
-    root: Path
+    folders: dict[str, Path] = field(default_factory=dict)
+    """Where the files of each chosen paper lie."""
     papers: dict[str, dict[str, Any]] = field(default_factory=dict)
     experiments: dict[tuple[str, str], Experiment] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
@@ -32,30 +35,31 @@ class Catalogue:
 
     @classmethod
     def load(
-        cls, root: Path | str, papers: Sequence[str] | None = None, guest_cells: Sequence[Path | str] = ()
+        cls,
+        roots: Roots,
+        papers: Sequence[str] | None = None,
+        guest_cells: Sequence[Path | str] = (),
     ) -> "Catalogue":
-        """Read `root`/<paper>/*.yaml, or what `papers` names: papers, or experiments as paper/experiment.
+        """Read <paper>/*.yaml below the `roots`, or what `papers` names: papers, or experiments as
+        paper/experiment.
 
         The cells in the files `guest_cells` join every train experiment; see `guests`. ValueError for an
-        unknown paper or experiment.
+        unknown paper or experiment, and for a paper below two roots.
         """
-        root = Path(root)
         visiting = guests.read([Path(path) for path in guest_cells])
-        known = sorted(folder.name for folder in root.iterdir() if folder.is_dir()) if root.is_dir() else []
-        if not known:
-            raise ValueError(f"no papers below {root}; each paper is a folder of experiment files")
+        known = paper_folders(roots)
         chosen: dict[str, set[str]] = {}
         for name in papers or known:
             paper, _, experiment = name.partition("/")
             chosen.setdefault(paper, set()).add(experiment)
         unknown = sorted(chosen.keys() - set(known))
         if unknown:
-            raise ValueError(f"unknown papers {unknown}; allowed are {known}")
-        catalogue = cls(root)
+            raise ValueError(f"unknown papers {unknown}; allowed are {list(known)}")
+        catalogue = cls({paper: known[paper] for paper in chosen})
         for paper, names in chosen.items():
-            header = root / paper / PAPER_FILE
+            header = known[paper] / PAPER_FILE
             catalogue.papers[paper] = read_yaml(header) if header.exists() else {"title": paper}
-            files = {path.stem: path for path in sorted((root / paper).glob("*.yaml")) if path != header}
+            files = {path.stem: path for path in sorted(known[paper].glob("*.yaml")) if path != header}
             wanted = files.keys() if "" in names else names
             unknown = sorted(wanted - files.keys())
             if unknown:
@@ -80,6 +84,26 @@ class Catalogue:
     def experiment_of(self, artefact: Artefact | Claim) -> Experiment:
         """The experiment that an artefact or a claim belongs to."""
         return self.experiments[artefact.paper, artefact.experiment]
+
+
+def paper_folders(roots: Roots) -> dict[str, Path]:
+    """The folder of each paper below the `roots`, sorted by name; ValueError where there is none, or one name
+    below two roots."""
+    found: dict[str, Path] = {}
+    roots = [roots] if isinstance(roots, Path | str) else roots
+    for root in map(Path, roots):
+        for folder in sorted(root.iterdir()) if root.is_dir() else ():
+            if folder.is_dir() and any(folder.glob("*.yaml")):
+                if folder.name in found:
+                    raise ValueError(
+                        f"{folder} and {found[folder.name]} have one name; allowed is one of them"
+                    )
+                found[folder.name] = folder
+    if not found:
+        raise ValueError(
+            f"no papers below {', '.join(map(str, roots))}; each is a folder of experiment files"
+        )
+    return dict(sorted(found.items()))
 
 
 def read_experiment(path: Path, visiting: Mapping[str, Word] | None = None) -> Experiment:

@@ -6,8 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from tensor_rnns.experiments import vocabulary
-from tensor_rnns.experiments.catalogue import PAPER_FILE, read_experiment, read_yaml
+from tensor_rnns.experiments.catalogue import PAPER_FILE, Roots, paper_folders, read_experiment, read_yaml
 from tensor_rnns.experiments.check_artefacts import artefact_problems, paper_value_problems, probe_problems
 from tensor_rnns.experiments.check_claims import claim_problems
 from tensor_rnns.experiments.check_form import schema_problems
@@ -91,11 +90,10 @@ def experiment_problems(
         yield from settings_problems(experiment, names, training)
     else:
         function = experiment.compute.get("function")
-        allowed = vocabulary.modules_with("compute", "compute")
-        if function not in allowed:
+        if function not in names.computed:
             yield (
                 ("compute", "function"),
-                f"unknown function {function!r}; {suggestion(str(function), allowed)}",
+                f"unknown function {function!r}; {suggestion(str(function), names.computed)}",
             )
         else:
             yield from computed_data_problems(experiment, str(function), names)
@@ -166,10 +164,10 @@ def references(content: Any) -> dict[str, list[str]]:
     }
 
 
-def read_all(root: Path) -> Iterator[tuple[Path, Any]]:
-    """Every experiment file below `root` with its content, or with the ValueError that says why it is not
+def read_all(roots: Roots) -> Iterator[tuple[Path, Any]]:
+    """Every experiment file below `roots` with its content, or with the ValueError that says why it is not
     YAML."""
-    for path in sorted(root.glob("*/*.yaml")):
+    for path in (path for folder in paper_folders(roots).values() for path in sorted(folder.glob("*.yaml"))):
         if path.name != PAPER_FILE:
             try:
                 yield path, read_yaml(path)
@@ -177,8 +175,8 @@ def read_all(root: Path) -> Iterator[tuple[Path, Any]]:
                 yield path, error
 
 
-def check(root: Path, schema: Path, names: Names, shown: Path | None = None) -> list[str]:
-    """Every problem of the files below `root`, one line each: file:line: key: what is wrong; [] when all is
+def check(roots: Roots, schema: Path, names: Names, shown: Path | None = None) -> list[str]:
+    """Every problem of the files below `roots`, one line each: file:line: key: what is wrong; [] when all is
     well.
 
     Paths are printed relative to `shown` where they lie below it. Ids are looked up among all files of a
@@ -186,7 +184,7 @@ def check(root: Path, schema: Path, names: Names, shown: Path | None = None) -> 
     """
     found: list[str] = []
     rules = read_yaml(schema)
-    contents = dict(read_all(root))
+    contents = dict(read_all(roots))
     owner: dict[tuple[str, str, str], Path] = {}
     referred: dict[str, dict[str, list[str]]] = {}
     for path, content in contents.items():

@@ -1,6 +1,7 @@
 """What is wrong with the artefacts and probes of one experiment file."""
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from tensor_rnns.experiments import arguments, check_drawings, check_probed, vocabulary
@@ -116,25 +117,24 @@ def paper_value_problems(experiment: Experiment) -> Iterator[Problem]:
 
 def probe_problems(experiment: Experiment, names: Names) -> Iterator[Problem]:
     """Every problem of the probes of `experiment`, with its place in the file."""
-    functions = vocabulary.modules_with("probes", "probe")
     for name, spec in experiment.probes.items():
-        if spec["function"] not in functions:
+        if spec["function"] not in names.probes:
             yield (
                 ("probes", name, "function"),
-                f"unknown probe {spec['function']!r}; {suggestion(spec['function'], functions)}",
+                f"unknown probe {spec['function']!r}; {suggestion(spec['function'], names.probes)}",
             )
         else:
             yield from (
                 (("probes", name, *place), message)
-                for place, message in argument_problems(spec["function"], spec.get("arguments") or {})
+                for place, message in argument_problems(spec, names.probes[spec["function"]])
             )
         for place, message in where_problems(spec.get("where") or {}, experiment, names, PLACES):
             yield ("probes", name, "where", *place), message
 
 
-def argument_problems(function: str, given: Mapping[str, Any]) -> Iterator[Problem]:
+def argument_problems(spec: Mapping[str, Any], source: Path) -> Iterator[Problem]:
     """Arguments that a probe does not take, of another kind, or missing."""
-    takes = vocabulary.literal("probes", function, "ARGUMENTS")
-    for key, message in arguments.problems(takes, given):
+    takes = vocabulary.literal_in(source, "ARGUMENTS")
+    for key, message in arguments.problems(takes, spec.get("arguments") or {}):
         place = ("arguments", key) if key else ()
-        yield place, f"{message}; the probe {function} takes {arguments.allowed(takes)}"
+        yield place, f"{message}; the probe {spec['function']} takes {arguments.allowed(takes)}"

@@ -157,8 +157,9 @@ def computed_data_problems(experiment: Experiment, function: str, names: Names) 
             places["conditions", condition, "dataset"] = block["dataset"]
     if experiment.dataset and experiment.conditions:
         yield ("dataset",), "a data set for the whole file beside those of its conditions"
-    if vocabulary.computes_on_data(function) != bool(places):
-        told = "needs a data set" if vocabulary.computes_on_data(function) else "takes no data set"
+    on_data = vocabulary.computes_on_data(names.computed[function])
+    if on_data != bool(places):
+        told = "needs a data set" if on_data else "takes no data set"
         yield next(iter(places), ("compute", "function")), f"the function {function} {told}"
     for place, block in places.items():
         for key, name in block.items():

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tensor_rnns.experiments import vocabulary
@@ -33,11 +34,13 @@ FORM = "cp"
 @dataclass(frozen=True)
 class Names:
     """What lies in rooms above this one, handed in: data sets, the arguments of each measure (name -> allowed
-    keys), and the data sets that are used in both data modes."""
+    keys), the data sets that are used in both data modes, the source of each computed function and probe."""
 
     datasets: Collection[str]
     measures: Callable[[str], Mapping[str, bool]]
-    packaged: Collection[str] = ()
+    packaged: Collection[str]
+    computed: Mapping[str, Path]
+    probes: Mapping[str, Path]
 
 
 def suggestion(asked: Any, allowed: Collection[Any]) -> str:

@@ -61,13 +61,12 @@ def of_source(path: Path, name: str | None = None) -> str:
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:16]
 
 
-def of_room(room: str, package: Path = PACKAGE) -> str:
+def of_folder(folder: Path) -> str:
+    """The digest of every module in a folder and below."""
+    sources = sorted(folder.rglob("*.py"))
+    return digest({path.relative_to(folder).as_posix(): of_source(path) for path in sources})
+
+
+def of_room(room: str) -> str:
     """The digest of every module of a room of the package."""
-    return digest({path.name: of_source(path) for path in sorted((package / room).glob("*.py"))})
-
-
-def of_function(name: str, package: Path = PACKAGE) -> str | None:
-    """The digest of all code of the paper that the function `name` belongs to; None for a generic one."""
-    paper = name.rpartition(".")[0]
-    sources = sorted((package / "papers" / paper).rglob("*.py"))
-    return digest([[path.name, of_source(path)] for path in sources]) if paper else None
+    return of_folder(PACKAGE / room)

@@ -77,35 +77,19 @@ def annotated(node: ast.ClassDef) -> dict[str, tuple[str, bool]]:
 
 
 @cache
-def function_sources(room: str, function: str) -> dict[str, Path]:
-    """The modules or packages that define `function` at their top, by the names that experiment files use.
-
-    Those of `room` have plain names, those of a paper's folder follow its name: `mathews2016.theory`.
-    """
-    homes = {"": PACKAGE / room}
-    if room in ("compute", "probes"):
-        homes |= {f"{folder.name}.": folder for folder in sorted((PACKAGE / "papers").iterdir())}
-    found = {}
-    for prefix, home in homes.items():
-        for path in sorted(home.glob("*")):
-            source = path / "__init__.py" if path.is_dir() else path
-            if source.suffix != ".py" or not source.exists() or path.name == "__init__.py":
-                continue
-            tree = ast.parse(source.read_text(encoding="utf-8"))
-            if any(isinstance(node, ast.FunctionDef) and node.name == function for node in tree.body):
-                found[prefix + path.stem] = source
-    return found
-
-
 def modules_with(room: str, function: str) -> tuple[str, ...]:
-    """The names of `function_sources`: kinds of drawing, computed functions, probes."""
-    return tuple(function_sources(room, function))
+    """The modules of `room` that define `function` at their top: kinds of drawing."""
+    trees = {path.stem: module(room, path.stem) for path in sorted((PACKAGE / room).glob("*.py"))}
+    return tuple(
+        name
+        for name, tree in trees.items()
+        if any(isinstance(node, ast.FunctionDef) and node.name == function for node in tree.body)
+    )
 
 
 @cache
-def computes_on_data(function: str) -> bool:
-    """Whether the computed function takes a data set beside its arguments."""
-    source = function_sources("compute", "compute")[function]
+def computes_on_data(source: Path) -> bool:
+    """Whether the computed function in the file `source` takes a data set beside its arguments."""
     found = {node.name: node for node in ast.parse(source.read_text(encoding="utf-8")).body
              if isinstance(node, ast.FunctionDef)}  # fmt: skip
     return len(found["compute"].args.args) > 1
@@ -113,25 +97,33 @@ def computes_on_data(function: str) -> bool:
 
 @cache
 def module(room: str, name: str) -> ast.Module:
-    """The syntax tree of one module of `room`; of a paper where `name` is <paper>.<module>."""
-    paper, _, stem = name.rpartition(".")
-    home = PACKAGE / "papers" / paper if paper else PACKAGE / room
-    return ast.parse((home / f"{stem}.py").read_text(encoding="utf-8"))
+    """The syntax tree of one module of `room`."""
+    return ast.parse((PACKAGE / room / f"{name}.py").read_text(encoding="utf-8"))
 
 
 def assigned(room: str, name: str, target: str) -> ast.expr:
     """What the module `name` of `room` assigns to `target` at its top; ValueError where it does not."""
-    for node in module(room, name).body:
+    return assigned_in(module(room, name), target)
+
+
+def assigned_in(tree: ast.Module, target: str) -> ast.expr:
+    """What a module assigns to `target` at its top; ValueError where it does not."""
+    for node in tree.body:
         if isinstance(node, ast.AnnAssign) and node.value and ast.unparse(node.target) == target:
             return node.value
         if isinstance(node, ast.Assign) and target in [ast.unparse(one) for one in node.targets]:
             return node.value
-    raise ValueError(f"{room}/{name}.py has no {target}")
+    raise ValueError(f"the module has no {target}")
 
 
 def literal(room: str, name: str, target: str) -> Any:
     """The same as a value, where it is written out as a literal."""
     return ast.literal_eval(assigned(room, name, target))
+
+
+def literal_in(source: Path, target: str) -> Any:
+    """What the file `source` assigns to `target` as a literal."""
+    return ast.literal_eval(assigned_in(ast.parse(source.read_text(encoding="utf-8")), target))
 
 
 def table(room: str, name: str, target: str) -> list[tuple[str, ast.expr]]:

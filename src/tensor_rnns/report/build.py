@@ -26,7 +26,7 @@ def build(
 
     `data` is "embedded" or "real" and is printed. With `partial`, whatever can be is judged and drawn first,
     beside the scale's own results in `results`/`scale`-partial.
-    Templates, captions and the log of obstacles are read from the checkout that the catalogue belongs to.
+    Templates and the log of obstacles are read from the working folder, a checkout of the project.
     What was not run is named, never an error. Returns the files written; `say` is given a line for each, and
     one where no PDF can be made. Equal inputs give equal bytes; the only time in them is SOURCE_DATE_EPOCH,
     or the commit's.
@@ -36,7 +36,7 @@ def build(
         scale = overlay(results, scale)
         draw_what_is_there(catalogue, scale, results, say)
     out = Path(out).resolve() if out else results / scale / "report"
-    home = catalogue.root.resolve().parents[1]
+    home = Path.cwd()
     content = gather(catalogue, scale, data, results, commit_of(home))
     templates = home / "report" / "templates"
     written = [write_html(content, out, templates), write_latex(content, out, templates)]

@@ -124,7 +124,7 @@ def statements(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
     claims = [claim.id for claim in catalogue.claims if claim.paper == paper]
     judged = {scale: judged_at(results, scale, paper) for scale in SCALES}
     rows, seen = [], set()
-    for one in ledger.read(catalogue.root / paper):
+    for one in ledger.read(catalogue.folders[paper]):
         own = one.judged_by(claims)
         seen.update(own)
         row = statement(paper, one.id, one.statement, own, judged)

@@ -139,7 +139,6 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, commit: Commit) -> Content:
     """Read what `results` holds for the report at `scale`; what is absent there is absent here."""
     results = Path(results)
-    home = catalogue.root.resolve().parents[1]
     claims = read_rows(results / scale / "claims.csv")
     records = sorted((results / scale / "runs").glob("**/record.json"))
     contents = [(path.parent, read_json(path)) for path in records]
@@ -163,7 +162,7 @@ def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, com
         core_hours=_hours(record for _, record in contents),
         hosts=sorted({_host(record) for _, record in contents}),
         versions=_versions(record for _, record in contents),
-        notes=_text(home / "docs" / "obstacles.md"),
+        notes=_text(Path("docs") / "obstacles.md"),
         results=results,
         part=part_of(catalogue),
     )
