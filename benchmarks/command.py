@@ -132,7 +132,7 @@ def close(
 def written(name: str, report: Mapping[str, Any], body: str, folder: Path) -> Path:
     """The path of the .json of a report, which is written beside the tables."""
     path = folder / f"{name}-{kind_of(report['machine'])}.json"
-    write_json(path, report)
+    write_json(path, report, name)
     with writing(path.with_suffix(".md")) as stream:
         stream.write(body)
     return path

@@ -1,15 +1,110 @@
-"""Files written aside and renamed, so that nothing is ever half-written; equal content gives equal bytes."""
+"""Files of results: written aside and renamed, and sealed with a digest; equal content gives equal bytes.
+
+A sealed file holds once the text `sha256 with zeros in its place: <64 digits>; holds <of>`: CSV as a comment
+in its first line, JSON under its first key, .npz as the comment of the zip file, safetensors in its metadata.
+The digest covers every byte (of a .gz file: unzipped). `of` says whose the content is, such as
+`mathews2016/addition/laptop`; a reader that asks for another is refused.
+"""
 
 import csv
 import gzip
+import hashlib
 import io
 import json
+import mmap
 import os
+import re
+import struct
 import tempfile
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
+
+import numpy as np
+
+MARK = "sha256 with zeros in its place: "
+ZEROS = "0" * 64
+SEAL = re.compile(re.escape(MARK.encode()) + rb'([0-9a-f]{64}); holds ([^"\\\n]*)')
+MALFORMED = (
+    ValueError, KeyError, TypeError, EOFError, NotImplementedError, RecursionError, csv.Error, struct.error,
+    zipfile.BadZipFile, zlib.error, gzip.BadGzipFile,
+)  # fmt: skip
+MAPPED = 1 << 24
+"""Bytes from which a one-byte array is mapped and not read."""
+
+
+class Damaged(ValueError):
+    """A file that does not read back as it was written, or that holds something else than was asked for."""
+
+
+def damaged(path: Path | str, problem: str, remedy: str = "") -> Damaged:
+    """The error that names the file, what is wrong with it and what to do."""
+    if not remedy:
+        recorded = "recorded" in Path(path).parts
+        remedy = (
+            f"restore it: git checkout -- {path}" if recorded else "remove it; the next run makes it again"
+        )
+    return Damaged(f"{path}: {problem}; {remedy}")
+
+
+@contextmanager
+def parsing(path: Path | str, remedy: str = "") -> Iterator[None]:
+    """Raise Damaged in place of whatever a parser of `path` raises."""
+    try:
+        yield
+    except Damaged:
+        raise
+    except MALFORMED as error:
+        problem = f"not what was written ({type(error).__name__}: {str(error)[:200]})"
+        raise damaged(path, problem, remedy) from error
+
+
+def unsealed(of: str) -> str:
+    """The text that `seal` fills; ValueError for a name that would not read back."""
+    text = f"{MARK}{ZEROS}; holds {of}"
+    if not SEAL.fullmatch(text.encode()):
+        raise ValueError(
+            f"{of!r} cannot name what a file holds: quotes, backslashes and newlines are not allowed"
+        )
+    return text
+
+
+def _found(content: bytes | mmap.mmap) -> re.Match[bytes] | None:
+    """The seal: at the end of a zip file, whose arrays may be long, else the first."""
+    return SEAL.search(content, max(0, len(content) - 1000) if content[:2] == b"PK" else 0)
+
+
+def _digest(content: bytes | mmap.mmap, seal: re.Match[bytes]) -> bytes:
+    with memoryview(content) as view:
+        found = hashlib.sha256(view[: seal.start(1)])
+        found.update(ZEROS.encode())
+        found.update(view[seal.end(1) :])
+    return found.hexdigest().encode()
+
+
+def seal(content: bytes) -> bytes:
+    """`content`, which holds the text of `unsealed`, with its digest."""
+    place = _found(content)
+    assert place, "the content holds no place for its digest"
+    return content[: place.start(1)] + _digest(content, place) + content[place.end(1) :]
+
+
+def verify(path: Path | str, content: bytes | mmap.mmap, of: str | None = None, remedy: str = "") -> None:
+    """Damaged unless the bytes of `path` are those that were sealed, and hold `of` where that is asked."""
+    written = _found(content)
+    if written is None:
+        raise damaged(
+            path, "it carries no digest, so it was not written by this program or is cut off", remedy
+        )
+    found = _digest(content, written)
+    if found != written[1]:
+        problem = f"damaged: the sha256 of its {len(content):,} bytes is {found[:12].decode()}..."
+        raise damaged(path, f"{problem}, as written it was {written[1][:12].decode()}...", remedy)
+    if of is not None and written[2] != of.encode():
+        raise damaged(path, f"it holds {written[2].decode(errors='replace')!r}; asked for was {of!r}", remedy)
 
 
 @contextmanager
@@ -53,27 +148,107 @@ def number(value: Any) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def write_csv(path: Path | str, rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> None:
-    """Write `rows` under the header `columns`; a row with another set of keys raises ValueError."""
-    with writing(path) as stream:
-        writer = csv.DictWriter(stream, columns, lineterminator="\n", extrasaction="raise")
-        writer.writeheader()
-        for row in rows:
-            if row.keys() != set(columns):
-                raise ValueError(
-                    f"{path}: a row has the columns {sorted(row)}; the table has {sorted(columns)}"
-                )
-            writer.writerow({name: number(value) for name, value in row.items()})
+def write_csv(
+    path: Path | str, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], of: str | None
+) -> None:
+    """Write `rows` under the header `columns`, sealed but for a list kept by hand (`of` is None).
+
+    A row with another set of keys raises ValueError.
+    """
+    text = io.StringIO()
+    text.write("" if of is None else f"# {unsealed(of)}\n")
+    writer = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="raise")
+    writer.writeheader()
+    for row in rows:
+        if row.keys() != set(columns):
+            raise ValueError(f"{path}: a row has the columns {sorted(row)}; the table has {sorted(columns)}")
+        writer.writerow({name: number(value) for name, value in row.items()})
+    with writing(path, "wb") as stream:
+        content = text.getvalue().encode()
+        stream.write(content if of is None else seal(content))
 
 
-def write_json(path: Path | str, content: Any) -> None:
+def read_table(path: Path | str, of: str | None = None, remedy: str = "") -> str:
+    """The text of a CSV file, from its header on; Damaged where a byte differs or it does not hold `of`."""
+    with parsing(path, remedy):
+        content = Path(path).read_bytes()
+        content = gzip.decompress(content) if Path(path).suffix == ".gz" else content
+        verify(path, content, of, remedy)
+        return content.decode().partition("\n")[2]
+
+
+def read_csv(
+    path: Path | str, columns: Sequence[str] | None = None, of: str | None = None, remedy: str = ""
+) -> Iterator[dict[str, str]]:
+    """The rows of a CSV file; Damaged as of `read_table`, and where its columns are not `columns`."""
+    rows = csv.reader(io.StringIO(read_table(path, of, remedy)))
+    header = next(rows, [])
+    if columns is not None and header != list(columns):
+        raise damaged(path, f"its columns are {header}; expected are {list(columns)}", remedy)
+    for row in rows:
+        if len(row) != len(header):
+            # The line of the seal is the first.
+            problem = f"line {rows.line_num + 1} has {len(row)} fields; expected are {len(header)}"
+            raise damaged(path, problem, remedy)
+        yield dict(zip(header, row, strict=True))
+
+
+def write_json(path: Path | str, content: Mapping[str, Any], of: str) -> None:
     """Write `content` as JSON with sorted keys; NaN and infinity are refused (ValueError)."""
-    with writing(path) as stream:
-        stream.write(
-            json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        )
+    text = json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    first = f'{{\n "seal": "{unsealed(of)}"'
+    with writing(path, "wb") as stream:
+        stream.write(seal((first + ("," if content else "\n") + text[1:]).encode()))
 
 
-def read_json(path: Path | str) -> Any:
-    """The content of a JSON file."""
-    return json.loads(Path(path).read_text(encoding="utf-8"))
+def read_json(path: Path | str, of: str | None = None, remedy: str = "") -> dict[str, Any]:
+    """The content of a JSON file; Damaged where a byte is another or it does not hold `of`."""
+    with parsing(path, remedy):
+        raw = Path(path).read_bytes()
+        verify(path, raw, of, remedy)
+        content = json.loads(raw)
+        del content["seal"]
+        return content
+
+
+def write_npz(path: Path | str, arrays: Mapping[str, np.ndarray], of: str) -> None:
+    """Write arrays as an uncompressed .npz in order of name; equal arrays give equal bytes."""
+    held = io.BytesIO()
+    np.savez(
+        held, allow_pickle=False, **{name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
+    )
+    comment = unsealed(of).encode()
+    with writing(path, "wb") as stream:
+        # A zip file ends with the length of its comment and the comment.
+        stream.write(seal(held.getvalue()[:-2] + struct.pack("<H", len(comment)) + comment))
+
+
+def read_npz(path: Path | str, of: str | None = None, remedy: str = "") -> dict[str, np.ndarray]:
+    """The arrays of an .npz; Damaged where a byte is another or it does not hold `of`.
+
+    One-byte arrays of MAPPED bytes and more are mapped into memory copy on write: processes that train on the
+    same data share it.
+    """
+    with parsing(path, remedy), open(path, "rb") as raw:
+        with mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            verify(path, content, of, remedy)
+        with zipfile.ZipFile(raw) as archive:
+            return {
+                member.filename.removesuffix(".npy"): _array(raw, archive, member)
+                for member in archive.infolist()
+            }
+
+
+def _array(raw: IO[bytes], archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
+    """One array of an opened .npz, read or mapped."""
+    with archive.open(member) as stream:
+        np.lib.format.read_magic(stream)
+        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
+        ahead = stream.tell()
+    if dtype.itemsize > 1 or member.file_size < MAPPED or member.compress_type or fortran:
+        with archive.open(member) as stream:
+            return np.lib.format.read_array(stream, allow_pickle=False)
+    # A member's header has 30 bytes, then its name and an extra field, whose lengths stand at 26.
+    raw.seek(member.header_offset + 26)
+    begin = member.header_offset + 30 + sum(struct.unpack("<HH", raw.read(4))) + ahead
+    return np.asarray(np.memmap(raw, dtype, mode="c", offset=begin, shape=shape))

@@ -9,6 +9,7 @@ import pytest
 from tensor_rnns.analysis.collect import CURVES, METRICS, collect
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.experiments import Catalogue, Experiment, Replica
+from tensor_rnns.experiments.run_folders import run_name
 from tensor_rnns.files import write_csv, write_json
 
 HEADER = """
@@ -58,10 +59,11 @@ def write_run_folder(folder: Path, replicas: list[Replica], outcome: Callable[[R
             "settings": replica.settings,
         }
         records.append(key | record)
-    write_csv(folder / "metrics.csv", metrics, METRICS)
-    write_csv(folder / "curves.csv.gz", curves, CURVES)
+    of = run_name(replicas[0].key)
+    write_csv(folder / "metrics.csv", metrics, METRICS, of)
+    write_csv(folder / "curves.csv.gz", curves, CURVES, of)
     surroundings = {"engine": "eager", "device": "cpu", "host": "here", "threads": 1, "commit": "c0ffee"}
-    write_json(folder / "record.json", {"replicas": records, **surroundings})
+    write_json(folder / "record.json", {"replicas": records, **surroundings}, of)
     return folder
 
 

@@ -1,15 +1,14 @@
 """Collected tables are sorted, equal in bytes whatever the order of folders, and refuse broken input."""
 
-import csv
-import gzip
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tensor_rnns.analysis.collect import CURVES, METRICS, RUNS, collect
-from tensor_rnns.analysis.tables import Tables, read_table
-from tensor_rnns.files import read_json, write_csv, write_json
+from tensor_rnns.analysis.tables import COMPUTED, PROBED, Tables, read_table
+from tensor_rnns.experiments.run_folders import run_name
+from tensor_rnns.files import read_csv, read_json, write_csv, write_json
 
 BLOCKS = """
 conditions: {T9: {task.length: 9}, T30: {task.length: 30}}
@@ -47,24 +46,21 @@ def test_the_order_of_folders_does_not_matter(folders, tmp_path):
 
 def test_rows_are_sorted_by_number_and_copied_as_written(folders, tmp_path):
     collect(folders, tmp_path)
-    with open(tmp_path / "metrics.csv", newline="") as stream:
-        rows = list(csv.DictReader(stream))
+    rows = list(read_csv(tmp_path / "metrics.csv"))
     assert tuple(rows[0]) == METRICS
     assert len(rows) == 2 * 2 * 11 * 2
     first = [row for row in rows if row["condition"] == "T30" and row["variant"] == "gru"]
     assert [int(row["seed"]) for row in first] == sorted([*range(11), *range(11)])
     assert [row["name"] for row in first[:2]] == ["baseline", "nll"]
     assert first[0]["value"] == "0.16666666666666666"
-    with open(tmp_path / "curves.csv", newline="") as stream:
-        curves = list(csv.DictReader(stream))
+    curves = list(read_csv(tmp_path / "curves.csv"))
     assert tuple(curves[0]) == CURVES
     assert [row["value"] for row in curves[:3]] == ["0.3333333333333333", "0", "inf"]
 
 
 def test_runs_carry_the_record(folders, tmp_path):
     collect(folders, tmp_path)
-    with open(tmp_path / "runs.csv", newline="") as stream:
-        rows = list(csv.DictReader(stream))
+    rows = list(read_csv(tmp_path / "runs.csv"))
     assert tuple(rows[0]) == RUNS
     last = next(row for row in rows if row["seed"] == "10")
     assert (last["status"], last["failed_at"], last["updates"]) == ("failed", "3", "3")
@@ -88,16 +84,16 @@ def test_floats_are_read_back_exactly(tmp_path):
     draw = np.random.Generator(np.random.Philox(5))
     values = (draw.normal(size=3000) * 10.0 ** draw.integers(-200, 200, 3000)).tolist()
     write_csv(
-        tmp_path / "v.csv", ({"index": i, "value": v} for i, v in enumerate(values)), ("index", "value")
+        tmp_path / "v.csv", ({"index": i, "value": v} for i, v in enumerate(values)), ("index", "value"), ""
     )
     assert read_table(tmp_path / "v.csv", ("index", "value"))["value"].tolist() == values
 
 
 def test_a_computed_table_is_one_run(tmp_path):
-    folder = tmp_path / "smoke" / "computed" / "made2016"
-    folder.mkdir(parents=True)
-    rows = ["item,name,index,value", "cp,size,1,30.5", "cp,size,0,29.5", "tt,size,0,7.0"]
-    (folder / "made.csv").write_text("\n".join(rows) + "\n")
+    path = tmp_path / "smoke" / "computed" / "made2016" / "made.csv"
+    lines = [("cp", "size", 1, 30.5), ("cp", "size", 0, 29.5), ("tt", "size", 0, 7.0)]
+    rows = [dict(zip(COMPUTED, line, strict=True)) for line in lines]
+    write_csv(path, rows, COMPUTED, "made2016/made/smoke")
     (run,) = Tables(tmp_path, "smoke", "made2016", "made").runs
     assert run.load_computed()["cp", "size"].tolist() == [29.5, 30.5]
 
@@ -106,42 +102,45 @@ def test_a_probe_belongs_to_its_replica(folders, tmp_path):
     collect(folders, tmp_path / "paper" / "collected" / "made2016" / "made")
     tables = Tables(tmp_path, "paper", "made2016", "made")
     key = tables.runs[5].key
-    header = ",".join([*key, "item", "name", "index", "value"])
-    line = ",".join([*map(str, key.values()), "unit", "correlation", "0", "0.97"])
-    tables.probes.mkdir(parents=True)
-    (tables.probes / "memory.csv").write_text(f"{header}\n{line}\n")
+    row = {**key, "item": "unit", "name": "correlation", "index": 0, "value": 0.97}
+    write_csv(tables.probes / "memory.csv", [row], PROBED, "made2016/made/paper/memory")
     assert tables.runs[5].load_probe("memory")["unit", "correlation"].tolist() == [0.97]
     assert tables.runs[4].load_probe("memory") == {}
 
 
+def name_of(folder: Path) -> str:
+    return run_name(read_json(folder / "record.json")["replicas"][0])
+
+
 def damage_header(folder: Path) -> str:
-    (folder / "metrics.csv").write_text("paper,experiment\n")
+    write_csv(folder / "metrics.csv", [], ("paper", "experiment"), name_of(folder))
     return "metrics.csv: its columns are"
 
 
 def damage_value(folder: Path) -> str:
     path = folder / "metrics.csv"
-    path.write_text(path.read_text().replace("0.16666666666666666", "one sixth", 1))
-    return "metrics.csv: could not convert"
+    rows = list(read_csv(path))
+    write_csv(path, [rows[0] | {"value": "one sixth"}, *rows[1:]], METRICS, name_of(folder))
+    return "metrics.csv: not what was written .*could not convert"
 
 
 def repeat_row(folder: Path) -> str:
     path = folder / "curves.csv.gz"
-    text = gzip.decompress(path.read_bytes()).decode()
-    path.write_bytes(gzip.compress((text + text.splitlines()[1] + "\n").encode()))
+    rows = list(read_csv(path))
+    write_csv(path, [*rows, rows[0]], CURVES, name_of(folder))
     return "curves.csv.gz: a second value"
 
 
 def lose_record(folder: Path) -> str:
     record = read_json(folder / "record.json")
-    write_json(folder / "record.json", record | {"replicas": record["replicas"][1:]})
+    write_json(folder / "record.json", record | {"replicas": record["replicas"][1:]}, name_of(folder))
     return "a replica without a record"
 
 
 def lose_field(folder: Path) -> str:
     record = read_json(folder / "record.json")
     del record["replicas"][0]["protocol"]
-    write_json(folder / "record.json", record)
+    write_json(folder / "record.json", record, name_of(folder))
     return "record.json: a record without 'protocol'"
 
 

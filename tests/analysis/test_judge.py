@@ -1,13 +1,12 @@
 """A catalogue's claims become a table and a board, from partial results too; shuffled numbers turn it red."""
 
-import csv
-
 import numpy as np
 import pytest
 
 from tensor_rnns.analysis.judge import CLAIMS, judge, judge_claims
 from tensor_rnns.analysis.shuffled import derangement, judge_shuffled
-from tensor_rnns.files import read_json
+from tensor_rnns.analysis.tables import COMPUTED
+from tensor_rnns.files import read_csv, read_json, write_csv
 
 SIZES = range(2, 14)
 VARIANTS = "variants:\n" + "".join(f"  gru{h}: {{cell: gru, hidden: {h}}}\n" for h in SIZES)
@@ -50,6 +49,12 @@ def outcome(replica):
     return {"metrics": {("test", "nll"): width + float(draw.normal(0, 0.03))}}
 
 
+def write_computed(results, lines):
+    rows = [dict(zip(COMPUTED, line.split(","), strict=True)) for line in lines]
+    path = results / "smoke" / "computed" / "made2016" / "made.csv"
+    write_csv(path, rows, COMPUTED, "made2016/made/smoke")
+
+
 @pytest.fixture
 def catalogue(catalogue_of):
     return catalogue_of(VARIANTS + SCALES + CLAIM_LINES)
@@ -62,8 +67,7 @@ def results(catalogue, trained):
 
 def test_a_true_paper_is_reproduced_and_the_table_says_so(catalogue, results):
     judgements = judge(catalogue, "paper", results)
-    with open(results / "paper" / "claims.csv", newline="") as stream:
-        rows = {row["claim"]: row for row in csv.DictReader(stream)}
+    rows = {row["claim"]: row for row in read_csv(results / "paper" / "claims.csv")}
     assert tuple(rows["v2"]) == CLAIMS
     assert [row["claim"] for row in rows.values()] == [one.id for one in catalogue.claims]
     assert all(rows[f"v{h}"]["verdict"] == "reproduced" for h in SIZES)
@@ -76,8 +80,7 @@ def test_a_true_paper_is_reproduced_and_the_table_says_so(catalogue, results):
 def test_holm_is_within_the_artefact(catalogue, results):
     judgements = judge(catalogue, "paper", results)
     p = {one.id: judgement.p for one, judgement in zip(catalogue.claims, judgements, strict=True)}
-    with open(results / "paper" / "claims.csv", newline="") as stream:
-        adjusted = {row["claim"]: row["holm_p"] for row in csv.DictReader(stream)}
+    adjusted = {row["claim"]: row["holm_p"] for row in read_csv(results / "paper" / "claims.csv")}
     smallest = min(SIZES, key=lambda h: p[f"v{h}"])
     assert float(adjusted[f"v{smallest}"]) == pytest.approx(min(1, 12 * p[f"v{smallest}"]))
     assert float(adjusted["o1"]) == pytest.approx(max(2 * min(p["o1"], p["o2"]), p["o1"]))
@@ -147,12 +150,10 @@ def test_computed_numbers_are_judged_everywhere(catalogue_of, tmp_path):
         + claim("m1", "test: count, of: {item: cp, name: colour}, equals: 30")
     )
     rows = [
-        "item,name,index,value", "cp,size,0,30.0", "tt,size,0,31.0", "lemma,error,0,1e-15",
+        "cp,size,0,30.0", "tt,size,0,31.0", "lemma,error,0,1e-15",
         "cp,error,0,-2e-14", "misprint,printed_error,0,0.5", "misprint,corrected_error,0,1e-16",
     ]  # fmt: skip
-    path = tmp_path / "smoke" / "computed" / "made2016" / "made.csv"
-    path.parent.mkdir(parents=True)
-    path.write_text("\n".join(rows) + "\n")
+    write_computed(tmp_path, rows)
     catalogue = catalogue_of(lines, header)
     found = judge_claims(catalogue.claims, catalogue.experiments, "smoke", tmp_path)
     assert [one.holds for one in found.values()] == ["yes", "yes", "no", "yes", "yes", "no", "unclear"]
@@ -167,14 +168,12 @@ def test_what_is_counted_on_stand_in_data_is_not_judged(catalogue_of, tmp_path):
     header = "title: Made\nsource: {section: 1}\nkind: compute\ncompute: {function: sizes}\n"
     header += "dataset: {real: jsb, stand_in: chorales}\nclaims:\n"
     catalogue = catalogue_of(claim("c1", "test: count, of: {item: set, name: pieces}, equals: 382"), header)
-    path = tmp_path / "smoke" / "computed" / "made2016" / "made.csv"
-    path.parent.mkdir(parents=True)
     for mark, verdict in (
         ("", "not judged (smoke, data set not recorded)"),
         ("dataset,stand_in,0,1.0\n", "not judged (smoke, stand-in chorales in place of jsb)"),
         ("dataset,stand_in,0,0.0\n", "reproduced"),
     ):
-        path.write_text(f"item,name,index,value\nset,pieces,0,382.0\n{mark}")
+        write_computed(tmp_path, ["set,pieces,0,382.0", *mark.split()])
         found = judge_claims(catalogue.claims, catalogue.experiments, "smoke", tmp_path)
         assert found["c1"].verdict == verdict
 

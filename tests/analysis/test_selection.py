@@ -86,7 +86,8 @@ scales: {paper: {seeds: 5}}
 
     folder = run_folder(tmp_path / "search-0", replicas, outcome)
     path = tmp_path / "chosen.json"
-    select_from_folders([folder], experiment.search["select"], POINTS, path)
+    curve = "made2016/made/paper/only/tgu/main"
+    select_from_folders([folder], experiment.search["select"], POINTS, path, curve)
     expected = {
         "point": 2,
         "values": {"training.learning_rate": 0.001},

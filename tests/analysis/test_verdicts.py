@@ -312,7 +312,7 @@ def probed(catalogue_of, trained):
             for one in tables.runs
             if one.key["seed"] not in without and one.key["condition"] == "T250"
         ]
-        write_csv(tables.probes / "gates.csv", rows, PROBED)
+        write_csv(tables.probes / "gates.csv", rows, PROBED, "made2016/made/paper/gates")
         return judge_claim(catalogue.claims[0], experiment, tables, "paper")
 
     return run

@@ -112,7 +112,7 @@ def test_the_file_is_written_whole_and_again_alike(tmp_path):
         run.run(counts.compute, experiment("counts"), "laptop", tmp_path / place / "counts.csv")
     text = (tmp_path / "first" / "counts.csv").read_bytes()
     assert text == (tmp_path / "second" / "counts.csv").read_bytes()
-    table = pd.read_csv(tmp_path / "first" / "counts.csv")
+    table = pd.read_csv(tmp_path / "first" / "counts.csv", skiprows=1)
     assert list(table.columns) == ["item", "name", "index", "value"]
     assert not table.duplicated(["item", "name", "index"]).any()
     for name in NAMES:
@@ -156,13 +156,13 @@ def test_an_experiment_with_a_data_set_counts_on_it_and_says_which(tmp_path, dat
             arrays[f"{split}_labels"] = np.arange(7, dtype=np.uint8) % 2
         ready.write_npz(tmp_path / f"{name}.npz", arrays)
         facts = {"sha256": sha256(tmp_path / f"{name}.npz"), "stand_in": name == "digits"}
-        write_json(tmp_path / f"{name}.json", facts)
+        write_json(tmp_path / f"{name}.json", facts, name)
     asked = Other(
         compute={"function": "images", "arguments": {"margin": 0.2, "neighbours": [1]}},
         dataset={"real": "mnist", "stand_in": "digits"},
     )
     run.run(images.compute, asked, "smoke", tmp_path / "out.csv", data, tmp_path)
-    table = pd.read_csv(tmp_path / "out.csv").set_index(["item", "name"])["value"]
+    table = pd.read_csv(tmp_path / "out.csv", skiprows=1).set_index(["item", "name"])["value"]
     assert table["dataset", "stand_in"] == mark
     assert table["images", "steps"] == {"embedded": 9, "real": 25}[data]
 
@@ -184,7 +184,7 @@ def test_an_experiment_with_data_sets_by_condition_gets_them_by_name(data, marks
     assert {name: dataset.name for name, dataset in handed.items()} == {
         name: block["dataset"][key] for name, block in conditions.items()
     }
-    table = pd.read_csv(tmp_path / "out.csv")
+    table = pd.read_csv(tmp_path / "out.csv", skiprows=1)
     assert table["item"].tolist() == ["dataset", "dataset"]
     assert table["index"].tolist() == [0, 1]
     assert table["value"].tolist() == marks

@@ -28,7 +28,8 @@ def catalogue(tmp_path: Path) -> Catalogue:
     folder.mkdir(parents=True)
     (folder / "windows.yaml").write_text(FILE)
     rows = [{"item": "a", "name": "slow", "index": k, "value": 0.9**k} for k in range(5)]
-    write_csv(tmp_path / "results" / "smoke" / "computed" / "made2016" / "windows.csv", rows, COMPUTED)
+    path = tmp_path / "results" / "smoke" / "computed" / "made2016" / "windows.csv"
+    write_csv(path, rows, COMPUTED, "made2016/windows/smoke")
     return Catalogue.load(tmp_path / "papers")
 
 

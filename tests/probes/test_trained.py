@@ -1,18 +1,19 @@
 """Proves that a trained net shows the states, gates and outputs that its model runs through."""
 
 import inspect
-import json
 
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
 
 from tensor_rnns import functions, tasks
 from tensor_rnns.experiments import KEY
 from tensor_rnns.experiments.arguments import fits
+from tensor_rnns.experiments.run_folders import run_name
+from tensor_rnns.files import write_json
 from tensor_rnns.probes import over_time
 from tensor_rnns.probes.trained import given, trained_replicas
+from tensor_rnns.training import statefile
 
 ADDITION = {"name": "addition", "length": 9}
 BINDING = {"name": "variable_binding", "length": 12, "patterns": 2, "bits": 3}
@@ -123,8 +124,8 @@ def test_replicas_of_equal_task_batch_and_data_share_one_task(net, tmp_path, mon
         replicas.append(key | {"status": status, "settings": settings, "protocol": "one", "data_seed": seed,
                                "init_seed": seed})  # fmt: skip
         weights[f"seed{seed}/point0/cell/A"] = torch.full((2, 4), float(seed))
-    (tmp_path / "record.json").write_text(json.dumps({"replicas": replicas}))
-    save_file(weights, tmp_path / "weights.safetensors")
+    write_json(tmp_path / "record.json", {"replicas": replicas}, run_name(replicas[0]))
+    statefile.write(tmp_path / "weights.safetensors", weights, {}, run_name(replicas[0]))
     found = list(trained_replicas(tmp_path, tmp_path))
     assert [one.task.length for one in found] == [9, 9, 8]
     assert [one.data_seed for one in found] == [0, 1, 2]

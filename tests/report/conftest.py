@@ -11,6 +11,7 @@ from tensor_rnns.analysis.judge import judge
 from tensor_rnns.analysis.tables import COMPUTED
 from tensor_rnns.drawing.render import render
 from tensor_rnns.experiments import Catalogue
+from tensor_rnns.experiments.run_folders import run_name
 from tensor_rnns.files import write_csv, write_json
 
 HOME = Path(__file__).parents[2]
@@ -90,12 +91,13 @@ def write_runs(catalogue: Catalogue, results: Path, scale: str) -> None:
             folder / "metrics.csv",
             [key | dict(zip(METRICS[-3:], row, strict=True)) for row in metrics],
             METRICS,
+            run_name(key),
         )
         curve = [
             key | dict(zip(CURVES[-4:], ("train", "loss", k + 1, float(v)), strict=True))
             for k, v in enumerate(values)
         ]
-        write_csv(folder / "curves.csv.gz", curve, CURVES)
+        write_csv(folder / "curves.csv.gz", curve, CURVES, run_name(key))
         record = key | {
             "status": "failed" if bad else "done",
             "failed_at": 9 if bad else None,
@@ -123,6 +125,7 @@ def write_runs(catalogue: Catalogue, results: Path, scale: str) -> None:
                 "commit": "c0ffee",
                 "dirty": False,
             },
+            run_name(key),
         )
         folders.append(folder)
     collect(folders, results / scale / "collected" / "made2016" / "addition")
@@ -161,10 +164,12 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Catalogue
         for name, rate in (("slow", 0.9), ("fast", 0.5))
         for k in range(12)
     ]
-    write_csv(results / "smoke" / "computed" / "made2016" / "windows.csv", rows, COMPUTED)
+    path = results / "smoke" / "computed" / "made2016" / "windows.csv"
+    write_csv(path, rows, COMPUTED, "made2016/windows/smoke")
     write_json(
         results / "data" / "ready" / "chorales.json",
         {"dataset": "chorales", "stand_in": True, "licence": "free", "pieces": {"train": 229, "valid": 76}},
+        "chorales",
     )
     for artefact in ("fig-1", "table-1", "fig-2"):
         render(catalogue, "smoke", "made2016", artefact, results)

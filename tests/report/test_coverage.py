@@ -1,11 +1,13 @@
 """Coverage: what stands is read from the files, and a coverage file refuses to lose it."""
 
-import json
-
 import pytest
 from click.testing import CliRunner
 
+from tensor_rnns.analysis.judge import CLAIMS
 from tensor_rnns.cli.commands import main
+from tensor_rnns.experiments import KEY
+from tensor_rnns.experiments.run_folders import run_name
+from tensor_rnns.files import write_csv, write_json
 from tensor_rnns.report import coverage
 
 LEDGER = """\
@@ -49,12 +51,8 @@ def test_a_claim_that_was_not_run_does_not_count(made):
     """A row of claims.csv that says `not run` is no evidence."""
     catalogue, results = made
     path = results / "smoke" / "claims.csv"
-    lines = path.read_text().splitlines()
-    head = lines[0].split(",")
-    rows = ["made2016,made-2,,table-1" + "," * (len(head) - 4)]
-    cells = rows[0].split(",")
-    cells[head.index("verdict")] = "not judged (not run at smoke)"
-    path.write_text("\n".join([lines[0], ",".join(cells)]) + "\n")
+    row = dict.fromkeys(CLAIMS, "") | {"paper": "made2016", "claim": "made-2", "artefact": "table-1"}
+    write_csv(path, [row | {"verdict": "not judged (not run at smoke)"}], CLAIMS, "smoke")
     assert states(catalogue, results)["claim", "made-2"] == "planned, not run"
 
 
@@ -66,7 +64,10 @@ def test_recorded_seeds_are_those_of_the_weakest_recorded_curve(made):
         for chunk, seeds in enumerate(folders):
             path = home / variant / "main" / f"final-{chunk}" / "record.json"
             path.parent.mkdir(parents=True)
-            path.write_text(json.dumps({"replicas": [{"seed": seed} for seed in seeds]}))
+            names = ("made2016", "addition", "paper", "T20", variant, "main", "final")
+            key = dict(zip(KEY[:7], names, strict=True))
+            found = [key | {"point": 0, "seed": seed, "dataset": ""} for seed in seeds]
+            write_json(path, {"replicas": found}, run_name(key))
     assert states(catalogue, results)["artefact", "fig-1"] == "smoke; recorded n = 2 (2 of 4 curves)"
 
 

@@ -9,7 +9,7 @@ import pytest
 from tensor_rnns.analysis.tables import PROBED
 from tensor_rnns.drawing.render import paths, render
 from tensor_rnns.experiments import Catalogue
-from tensor_rnns.files import write_csv
+from tensor_rnns.files import write_csv, write_npz
 from tensor_rnns.report.build import build
 
 MORE = """
@@ -40,8 +40,8 @@ def folder(checkout, monkeypatch) -> Path:
                    place + "words": np.array(["a <b> & $c$"])}  # fmt: skip
     probes = results / "smoke" / "probes" / "made2016" / "addition"
     probes.mkdir(parents=True)
-    np.savez(probes / "heard.npz", **arrays)
-    write_csv(probes / "heard.csv", [], PROBED)
+    write_npz(probes / "heard.npz", arrays, "made2016/addition/smoke/heard")
+    write_csv(probes / "heard.csv", [], PROBED, "made2016/addition/smoke/heard")
     for name in NAMES:
         written = render(catalogue, "smoke", "made2016", name, results)
         assert written == paths(results, "smoke", catalogue.artefacts["made2016", name])

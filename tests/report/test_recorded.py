@@ -6,6 +6,7 @@ import pytest
 
 from tensor_rnns.analysis.collect import CURVES, METRICS
 from tensor_rnns.experiments import KEY, Catalogue
+from tensor_rnns.experiments.run_folders import run_name
 from tensor_rnns.files import write_csv, write_json
 from tensor_rnns.report import recorded
 
@@ -25,10 +26,10 @@ def made(folder):
         zip(KEY, ["paper2000", "small", "paper", "only", "tgu", "main", "final", 0, 3, ""], strict=True)
     )
     run = folder / "results" / "paper" / "runs" / "paper2000" / "small" / "only" / "tgu" / "main" / "final-0"
-    write_csv(run / "metrics.csv", [key | {"split": "none", "name": "parameters", "value": 193}], METRICS)
-    write_csv(
-        run / "curves.csv.gz", [key | {"split": "train", "name": "loss", "update": 1, "value": 0.25}], CURVES
-    )
+    of = run_name(key)
+    write_csv(run / "metrics.csv", [key | {"split": "none", "name": "parameters", "value": 193}], METRICS, of)
+    point = key | {"split": "train", "name": "loss", "update": 1, "value": 0.25}
+    write_csv(run / "curves.csv.gz", [point], CURVES, of)
     replica = key | {
         "status": "done", "failed_at": None, "updates": 1, "parameters": 193, "seconds_per_update": 0.1,
         "searched": False, "protocol": "p", "hash": "h", "settings": {"training": {"learning_rate": 0.1}},
@@ -36,9 +37,10 @@ def made(folder):
     write_json(
         run / "record.json",
         {"replicas": [replica], "engine": "eager", "device": "cpu", "host": "a", "threads": 1, "commit": "c"},
+        of,
     )
     (run / "weights.safetensors").write_bytes(b"large")
-    write_json(run.parent / "chosen.json", {"point": 0, "values": {}})
+    write_json(run.parent / "chosen.json", {"point": 0, "values": {}}, of)
     return Catalogue.load(folder / "papers"), folder / "results"
 
 
@@ -54,7 +56,7 @@ def test_recording_keeps_metrics_and_settings_and_leaves_weights(tmp_path):
     rows = (
         (results / "recorded" / "collected" / "paper2000" / "small" / "metrics.csv").read_text().splitlines()
     )
-    assert rows[1] == "paper2000,small,paper,only,tgu,main,final,0,3,,none,parameters,193"
+    assert rows[2] == "paper2000,small,paper,only,tgu,main,final,0,3,,none,parameters,193"
 
 
 def test_what_was_not_run_cannot_be_recorded(tmp_path):

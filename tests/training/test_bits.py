@@ -1,13 +1,12 @@
 """Proves the promise of the compiled engine for whole runs: a replica's bits depend on that replica alone."""
 
-import csv
-import gzip
 import json
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
+from tensor_rnns.files import read_csv
 from tensor_rnns.training import cohort, job
 from tensor_rnns.training.checkpoint import Checkpoints
 
@@ -56,10 +55,8 @@ def go(tmp_path, make_replica, make_reader):
 
 def of_seed(out, seed):
     """Every row and tensor of one seed, as it stands in the files."""
-    with open(out / "metrics.csv", newline="") as metrics, gzip.open(out / "curves.csv.gz", "rt") as curves:
-        rows = [
-            row for table in (metrics, curves) for row in csv.DictReader(table) if row["seed"] == str(seed)
-        ]
+    tables = (read_csv(out / name) for name in ("metrics.csv", "curves.csv.gz"))
+    rows = [row for table in tables for row in table if row["seed"] == str(seed)]
     tensors = load_file(out / "weights.safetensors")
     mine = {
         name: value.numpy().tobytes() for name, value in tensors.items() if name.startswith(f"seed{seed}/")

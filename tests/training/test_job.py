@@ -120,8 +120,8 @@ def test_a_damaged_checkpoint_is_set_aside_and_the_one_before_used(tmp_path, unb
         process.kill()
         process.wait()
     paths = sorted((tmp_path / "state").glob("cohorts/*/checkpoint-?"))
-    newest = max(paths, key=lambda path: statefile.read(path)[1]["update"])
-    older = min(statefile.read(path)[1]["update"] for path in paths)
+    newest = max(paths, key=lambda path: statefile.read(path, path.parent.name)[1]["update"])
+    older = min(statefile.read(path, path.parent.name)[1]["update"] for path in paths)
     raw = bytearray(newest.read_bytes())
     raw[len(raw) // 2] ^= 4
     newest.write_bytes(raw)

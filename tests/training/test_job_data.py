@@ -22,7 +22,7 @@ def test_other_data_are_trained_anew(make_replica, tmp_path):
     arrays["train_labels"] = arrays["train_labels"][::-1].copy()
     write_npz(new / "digits.npz", arrays)
     facts = read_json(old / "digits.json") | {"sha256": sha256(new / "digits.npz")}
-    write_json(new / "digits.json", facts)
+    write_json(new / "digits.json", facts, "digits")
 
     def go(ready, state):
         job.run([replica], tmp_path / "out", tmp_path / state, ready, "eager", "cpu")

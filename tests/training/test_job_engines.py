@@ -1,12 +1,12 @@
 """A train job runs on the engine that was asked for, names it, and refuses what cannot be before any work."""
 
-import csv
 import json
 
 import pytest
 import torch
 
 from tensor_rnns.engine.compiled import build
+from tensor_rnns.files import read_csv
 from tensor_rnns.training import job
 
 UPDATES = {"updates": 15, "evaluate": {"every": 5, "splits": ["valid", "test"]}}
@@ -22,8 +22,7 @@ def trained(tmp_path, make_reader):
             replica.settings["model"] = replica.settings["model"] | model
         out = tmp_path / f"{engine}-{len(model)}"
         job.run(replicas, out, tmp_path / "state", tmp_path, engine, "cpu", 1)
-        with open(out / "metrics.csv", newline="") as stream:
-            rows = list(csv.DictReader(stream))
+        rows = read_csv(out / "metrics.csv")
         values = [float(row["value"]) for row in rows if row["name"] in ("loss", "accuracy")]
         return json.loads((out / "record.json").read_text()), torch.tensor(values, dtype=torch.float64)
 

@@ -5,6 +5,7 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tensor_rnns.files import Damaged
 from tensor_rnns.training import statefile
 
 TENSORS = {"a": torch.arange(6.0).reshape(2, 3), "b": torch.tensor([7], dtype=torch.int64)}
@@ -13,8 +14,8 @@ NOTES = {"update": 5, "text": "naïve", "list": [1, 2.5, None]}
 
 def test_round_trip(tmp_path):
     """What is read is what was written."""
-    statefile.write(tmp_path / "state", TENSORS, NOTES)
-    tensors, notes = statefile.read(tmp_path / "state")
+    statefile.write(tmp_path / "state", TENSORS, NOTES, "mine")
+    tensors, notes = statefile.read(tmp_path / "state", "mine")
     assert notes == NOTES
     assert {name: value.tolist() for name, value in tensors.items()} == {
         n: v.tolist() for n, v in TENSORS.items()
@@ -26,12 +27,12 @@ def test_round_trip(tmp_path):
 def test_a_flipped_bit_is_found(tmp_path, place, bit):
     """One flipped bit anywhere raises Damaged."""
     path = tmp_path / "state"
-    statefile.write(path, TENSORS, NOTES)
+    statefile.write(path, TENSORS, NOTES, "mine")
     raw = bytearray(path.read_bytes())
     raw[place % len(raw)] ^= 1 << bit
     path.write_bytes(raw)
-    with pytest.raises(statefile.Damaged):
-        statefile.read(path)
+    with pytest.raises(Damaged):
+        statefile.read(path, "mine")
 
 
 @pytest.mark.parametrize("kept", [0, 10, 90, 200])
@@ -39,9 +40,9 @@ def test_a_cut_file_is_found(tmp_path, kept):
     """A file cut short raises Damaged, and is set aside under a new name each time."""
     path = tmp_path / "state"
     for number in (1, 2):
-        statefile.write(path, TENSORS, NOTES)
+        statefile.write(path, TENSORS, NOTES, "mine")
         path.write_bytes(path.read_bytes()[:kept])
-        with pytest.raises(statefile.Damaged):
-            statefile.read(path)
+        with pytest.raises(Damaged):
+            statefile.read(path, "mine")
         assert statefile.set_aside(path).name == f"state.damaged-{number}"
         assert not path.exists()

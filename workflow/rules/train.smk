@@ -96,8 +96,8 @@ rule probe:
         ),
         runs=probed_runs,
     shell:
-        "tensor-rnns {FROM_ROOTS:q} probe --paper {wildcards.paper:q} --experiment {wildcards.experiment:q} --name {wildcards.probe:q} "
-        "--out {output.arrays:q} {params.runs:q} 2>&1 | tee {log:q}"
+        "tensor-rnns {FROM_ROOTS:q} probe --paper {wildcards.paper:q} --experiment {wildcards.experiment:q} "
+        "--scale {wildcards.scale:q} --name {wildcards.probe:q} --out {output.arrays:q} {params.runs:q} 2>&1 | tee {log:q}"
 
 
 rule compute:

@@ -156,6 +156,6 @@ def judge(catalogue: Catalogue, scale: str, results: Path | str) -> list[Judgeme
         for claim in claims
     ]  # fmt: skip
     folder = Path(results) / scale
-    write_csv(folder / "claims.csv", rows, CLAIMS)
-    write_json(folder / "board.json", {"scale": scale, **board(claims, judgements)})
+    write_csv(folder / "claims.csv", rows, CLAIMS, scale)
+    write_json(folder / "board.json", {"scale": scale, **board(claims, judgements)}, scale)
     return [judgements[claim.id] for claim in claims]

@@ -12,7 +12,8 @@ from tensor_rnns.analysis.measures import arguments, better, measure_of
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.analysis.samples import Place, place_of
 from tensor_rnns.analysis.tables import Tables
-from tensor_rnns.files import write_json
+from tensor_rnns.experiments.run_folders import RECORD, read_record, run_name
+from tensor_rnns.files import damaged, write_json
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def choose_all(
     return {place: choose(group, select, points[place]) for place, group in groups.items() if place in points}
 
 
-def write_chosen(path: Path | str, choice: Choice) -> None:
+def write_chosen(path: Path | str, choice: Choice, of: str) -> None:
     """chosen.json: the point, its values, the scores of all points, and which points failed."""
     write_json(
         path,
@@ -89,18 +90,29 @@ def write_chosen(path: Path | str, choice: Choice) -> None:
             "failed": list(choice.failed),
             "all_failed": choice.all_failed,
         },
+        of,
     )
 
 
 def select_from_folders(
-    run_folders: Iterable[Path | str],
+    run_folders: Sequence[Path],
     select: Mapping[str, Any],
     points: Sequence[Mapping[str, Any]],
     path: Path | str,
+    of: str,
 ) -> Choice:
-    """Choose among the search run folders of one curve and write chosen.json to `path`."""
+    """Choose among the search run folders of one curve and write chosen.json to `path`.
+
+    `of` is the curve, paper/experiment/scale/condition/variant/option. Damaged where a folder holds another's
+    runs.
+    """
+    for folder in run_folders:
+        held = {run_name(replica) for replica in read_record(folder)["replicas"]}
+        if held != {f"{of}/search"}:
+            raise damaged(folder / RECORD, f"it holds {', '.join(sorted(held))}; asked for was {of}/search")
+    paper, experiment, scale, *_ = of.split("/")
     with TemporaryDirectory() as aside:
-        collect(run_folders, Path(aside) / "search" / "collected" / "paper" / "experiment")
-        choice = choose(Tables(aside, "search", "paper", "experiment").runs, select, points)
-    write_chosen(path, choice)
+        collect(run_folders, Path(aside) / scale / "collected" / paper / experiment)
+        choice = choose(Tables(aside, scale, paper, experiment).runs, select, points)
+    write_chosen(path, choice, of)
     return choice

@@ -1,5 +1,6 @@
 """The collected tables of one experiment, read back as runs that measures can be taken of."""
 
+import io
 import json
 from collections.abc import Mapping
 from functools import cached_property
@@ -12,7 +13,9 @@ import pandas as pd
 from tensor_rnns.analysis.collect import CURVES, METRICS, RUNS
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.experiments.records import KEY
-from tensor_rnns.files import read_json
+from tensor_rnns.experiments.run_folders import table_name
+from tensor_rnns.files import damaged, parsing, read_json
+from tensor_rnns.files import read_table as read_text
 
 COMPUTED = ("item", "name", "index", "value")
 PROBED = (*KEY, *COMPUTED)
@@ -21,16 +24,17 @@ CURVE = ("condition", "variant", "option", "stage", "point", "dataset")
 Key = tuple[Any, ...]
 
 
-def read_table(path: Path, columns: tuple[str, ...]) -> pd.DataFrame:
-    """A table of numbers and plain texts; ValueError naming the file where its columns are others."""
-    table = pd.read_csv(
-        path,
-        dtype={name: NUMBERS.get(name, "object") for name in columns},
-        keep_default_na=False,
-        na_values={"value": ["", "nan"]},
-    )
+def read_table(path: Path, columns: tuple[str, ...], of: str | None = None) -> pd.DataFrame:
+    """A table of numbers and plain texts; Damaged where its bytes, its owner or its columns are others."""
+    with parsing(path):
+        table = pd.read_csv(
+            io.StringIO(read_text(path, of)),
+            dtype={name: NUMBERS.get(name, "object") for name in columns},
+            keep_default_na=False,
+            na_values={"value": ["", "nan"]},
+        )
     if tuple(table.columns) != columns:
-        raise ValueError(f"{path}: its columns are {list(table.columns)}; expected are {list(columns)}")
+        raise damaged(path, f"its columns are {list(table.columns)}; expected are {list(columns)}")
     return table
 
 
@@ -58,17 +62,20 @@ class Tables:
         self.collected = root / "collected" / paper / experiment
         self.computed_path = root / "computed" / paper / f"{experiment}.csv"
         self.probes = root / "probes" / paper / experiment
+        self.of = table_name(paper, experiment, scale)
         self.probe_tables: dict[str, dict[Key, pd.DataFrame]] = {}
 
     @cached_property
     def computed(self) -> Mapping[tuple[str, str], np.ndarray]:
         """The computed table; {} where the experiment computes nothing or has not run."""
-        return by_item(read_table(self.computed_path, COMPUTED)) if self.computed_path.exists() else {}
+        return (
+            by_item(read_table(self.computed_path, COMPUTED, self.of)) if self.computed_path.exists() else {}
+        )
 
     @cached_property
     def curves(self) -> dict[Key, dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]]:
         """Per replica {(split, name): (updates, values)}."""
-        table = read_table(self.collected / "curves.csv", CURVES)
+        table = read_table(self.collected / "curves.csv", CURVES, self.of)
         found: dict[Key, dict] = {}
         for place, group in table.groupby([*KEY, "split", "name"], sort=True):
             found.setdefault(place[: len(KEY)], {})[place[len(KEY) :]] = (
@@ -81,21 +88,23 @@ class Tables:
         """A probe's table cut by replica."""
         if name not in self.probe_tables:
             path = self.probes / f"{name}.csv"
-            self.probe_tables[name] = by_key(read_table(path, PROBED)) if path.exists() else {}
+            self.probe_tables[name] = (
+                by_key(read_table(path, PROBED, f"{self.of}/{name}")) if path.exists() else {}
+            )
         return self.probe_tables[name]
 
     def facts(self, dataset: str) -> Mapping[str, Any]:
         """The counted facts of a prepared data set; {} where it is not prepared."""
         path = self.ready / f"{dataset}.json"
-        return read_json(path) if dataset and path.exists() else {}
+        return read_json(path, dataset) if dataset and path.exists() else {}
 
     @cached_property
     def runs(self) -> list[Run]:
         """Every replica that has a record, in the order of the table."""
         if not (self.collected / "runs.csv").exists():
             return [self.computed_run()] if self.computed else []
-        metrics = by_key(read_table(self.collected / "metrics.csv", METRICS))
-        records = read_table(self.collected / "runs.csv", RUNS).to_dict("records")
+        metrics = by_key(read_table(self.collected / "metrics.csv", METRICS, self.of))
+        records = read_table(self.collected / "runs.csv", RUNS, self.of).to_dict("records")
         return [self.run(record, metrics.get(tuple(record[name] for name in KEY))) for record in records]
 
     def computed_run(self) -> Run:

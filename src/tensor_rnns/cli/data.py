@@ -43,7 +43,9 @@ def download(sources: tuple[str, ...], everything: bool, mirrors: tuple[str, ...
     from tensor_rnns import datasets
 
     def mark(source: str, found: list[Path]) -> None:
-        write_json(into / source / "verified.json", {path.name: path.stat().st_size for path in found})
+        write_json(
+            into / source / "verified.json", {path.name: path.stat().st_size for path in found}, source
+        )
 
     known = datasets.sources()
     with refusals():

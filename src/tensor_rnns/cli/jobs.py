@@ -16,14 +16,15 @@ from tensor_rnns.cli.common import (
     scale_option,
 )
 from tensor_rnns.experiments import Replica, cohorts, resolve
+from tensor_rnns.experiments.run_folders import table_name
 from tensor_rnns.files import read_json
 
 
 def chosen_values(
-    path: Path | None, place: tuple[str, str, str]
+    path: Path | None, curve: tuple[str, str, str, str, str, str]
 ) -> dict[tuple[str, str, str], dict[str, Any]] | None:
-    """The values that a search chose for one curve, from its chosen.json."""
-    return None if path is None else {place: read_json(path)["values"]}
+    """The values that a search chose for one curve (paper, experiment, scale, condition, variant, option)."""
+    return None if path is None else {curve[3:]: read_json(path, "/".join(curve))["values"]}
 
 
 def chunk_of(
@@ -71,7 +72,7 @@ def train(
     from tensor_rnns.training.cohort import Interrupted
 
     with refusals():
-        values = chosen_values(chosen, (condition, variant, option))
+        values = chosen_values(chosen, (paper, experiment, scale, condition, variant, option))
         found = experiment_named(paper, experiment, guests).replicas(scale, data, stage, values)
         replicas = chunk_of(found, condition, variant, option, cohort_size, chunk)
         try:
@@ -95,7 +96,8 @@ def select(scale, data, paper, experiment, condition, variant, option, guests, r
     with refusals():
         asked = experiment_named(paper, experiment, guests)
         values = resolve.points(resolve.grid(asked, scale, condition, variant, option))
-        selection.select_from_folders(runs, asked.search["select"], values, out)
+        of = "/".join((paper, experiment, scale, condition, variant, option))
+        selection.select_from_folders(runs, asked.search["select"], values, out, of)
 
 
 @click.command()
@@ -122,6 +124,7 @@ def compute(paper: str, experiment: str, scale: str, data: str, ready: Path, out
 @click.command()
 @click.option("--paper", required=True)
 @click.option("--experiment", required=True)
+@scale_option
 @click.option("--name", required=True, help="The probe's name in the experiment file.")
 @click.option(
     "--ready", type=click.Path(path_type=Path), default=RESULTS / "data" / "ready", show_default=True
@@ -133,7 +136,9 @@ def compute(paper: str, experiment: str, scale: str, data: str, ready: Path, out
     help="The .npz file; a .csv is written beside it.",
 )
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path, exists=True))
-def probe(paper: str, experiment: str, name: str, ready: Path, out: Path, runs: tuple[Path, ...]) -> None:
+def probe(
+    paper: str, experiment: str, scale: str, name: str, ready: Path, out: Path, runs: tuple[Path, ...]
+) -> None:
     """Take small arrays from the trained weights of RUNS."""
     from tensor_rnns import functions
     from tensor_rnns.probes import run
@@ -143,7 +148,8 @@ def probe(paper: str, experiment: str, name: str, ready: Path, out: Path, runs: 
         if name not in known:
             raise ValueError(f"{paper}/{experiment} has no probe {name!r}; allowed are {sorted(known)}")
         function = functions.probe(known[name]["function"])
-        run.run(function, known[name].get("arguments") or {}, runs, ready, out)
+        of = f"{table_name(paper, experiment, scale)}/{name}"
+        run.run(function, known[name].get("arguments") or {}, runs, ready, out, of)
 
 
 @click.command()

@@ -7,6 +7,7 @@ from typing import Any
 from tensor_rnns import datasets
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SCALES
+from tensor_rnns.experiments.run_folders import table_name
 from tensor_rnns.files import write_csv
 
 COLUMNS = ("item", "name", "index", "value")
@@ -67,4 +68,5 @@ def run(
     from the folder `ready`.
     """
     loaded = {key: datasets.load(ready, name) for key, name in experiment.counted_on(data).items()}
-    write_csv(path, rows(function, experiment, scale, loaded), COLUMNS)
+    of = table_name(experiment.paper, experiment.name, scale)
+    write_csv(path, rows(function, experiment, scale, loaded), COLUMNS, of)

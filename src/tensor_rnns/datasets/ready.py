@@ -1,6 +1,7 @@
 """Prepared data: one .npz of equal bytes for equal input, and one .json of facts."""
 
 import hashlib
+import json
 import struct
 import zipfile
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ import numpy as np
 
 from tensor_rnns.datasets import table
 from tensor_rnns.datasets.sums import Refused, check, sha256
-from tensor_rnns.files import read_json, write_json, writing
+from tensor_rnns.files import write_json, writing
 
 MAPPED = 1 << 24
 """Bytes from which a one-byte array is mapped and not read."""
@@ -72,7 +73,9 @@ def prepare(dataset: str, raw: Path | str | None, ready: Path | str) -> Path:
     path = Path(ready) / f"{dataset}.npz"
     write_npz(path, arrays)
     card = {key: value for key, value in table.card(dataset).items() if key not in ("counted", "files")}
-    write_json(path.with_suffix(".json"), card | found | dict(entry.facts) | used | {"sha256": sha256(path)})
+    write_json(
+        path.with_suffix(".json"), card | found | dict(entry.facts) | used | {"sha256": sha256(path)}, dataset
+    )
     return path
 
 
@@ -117,7 +120,7 @@ def read_facts(path: Path) -> dict[str, Any]:
     if path.stat().st_size > MOST_FACTS:
         raise ValueError(f"{path}: {path.stat().st_size:,} bytes; at most {MOST_FACTS:,} are read")
     try:
-        facts = read_json(path)
+        facts = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         told = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         raise ValueError(f"{path}: not JSON ({told}); {AGAIN.format(path.stem)}") from error

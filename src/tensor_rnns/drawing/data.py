@@ -15,11 +15,13 @@ from tensor_rnns.analysis.tables import COMPUTED, PROBED, Tables, read_table
 from tensor_rnns.drawing.style import cell_title
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import KEY
+from tensor_rnns.files import read_npz
 
 
-def table(path: Path, columns: tuple[str, ...]) -> pd.DataFrame:
+def table(path: Path, columns: tuple[str, ...], of: str) -> pd.DataFrame:
     """The CSV file `path`, or an empty table with `columns` where there is none."""
-    return read_table(path, columns) if path.is_file() else pd.DataFrame(columns=list(columns), dtype=object)
+    empty = pd.DataFrame(columns=list(columns), dtype=object)
+    return read_table(path, columns, of) if path.is_file() else empty
 
 
 def is_number(value: Any) -> bool:
@@ -79,15 +81,15 @@ class ArtefactData:
         found = Tables(results, scale, experiment.paper, experiment.name)
         probes = {}
         for path in sorted(found.probes.glob("*.npz")):
-            with np.load(path) as arrays:
-                probes[path.stem] = Probe(dict(arrays), table(path.with_suffix(".csv"), PROBED))
+            of = f"{found.of}/{path.stem}"
+            probes[path.stem] = Probe(read_npz(path, of), table(path.with_suffix(".csv"), PROBED, of))
         return cls(
             experiment,
             scale,
-            table(found.collected / "metrics.csv", METRICS),
-            table(found.collected / "curves.csv" if curves else Path(), CURVES),
-            table(found.collected / "runs.csv", RUNS),
-            table(found.computed_path, COMPUTED),
+            table(found.collected / "metrics.csv", METRICS, found.of),
+            table(found.collected / "curves.csv" if curves else Path(), CURVES, found.of),
+            table(found.collected / "runs.csv", RUNS, found.of),
+            table(found.computed_path, COMPUTED, found.of),
             probes,
             found.runs,
         )

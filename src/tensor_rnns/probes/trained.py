@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import load_file
 from torch import Tensor
 
 from tensor_rnns import datasets, engine, models, tasks
 from tensor_rnns.experiments import KEY
 from tensor_rnns.experiments.arguments import Takes, allowed, problems
-from tensor_rnns.files import read_json
+from tensor_rnns.experiments.run_folders import read_record, run_name
+from tensor_rnns.files import damaged
 from tensor_rnns.models import Model
 from tensor_rnns.tasks import Task
+from tensor_rnns.training import statefile
 
 
 @dataclass(frozen=True)
@@ -115,10 +116,14 @@ def given(probe: str, takes: Takes, arguments: Mapping[str, Any]) -> dict[str, A
 
 
 def trained_replicas(run: Path, ready: Path) -> Iterator[Trained]:
-    """Every replica of a run folder that did not fail; those of equal task, batch and data share one task."""
-    weights = load_file(run / "weights.safetensors")
+    """Every replica of a run folder that did not fail; those of equal task, batch and data share one task.
+
+    Damaged where a file of the folder is, or where the weights are those of other replicas.
+    """
+    record, path = read_record(run), run / "weights.safetensors"
+    weights, _ = statefile.read(path, run_name(record["replicas"][0]))
     built: dict[str, Task] = {}
-    for replica in read_json(run / "record.json")["replicas"]:
+    for replica in record["replicas"]:
         if replica["status"] != "done":
             continue
         settings = replica["settings"]
@@ -133,5 +138,7 @@ def trained_replicas(run: Path, ready: Path) -> Iterator[Trained]:
             for name, value in weights.items()
             if name.startswith(prefix)
         }
+        if not parameters:
+            raise damaged(path, f"it holds no weights of {prefix}")
         key = {name: replica[name] for name in KEY}
         yield Trained(key, settings, parameters, built[place], replica["data_seed"], replica["init_seed"])

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from tensor_rnns.drawing.render import paths
 from tensor_rnns.experiments import MAIN, Artefact, Catalogue, Experiment, ledger, resolve
-from tensor_rnns.files import read_json, write_csv
+from tensor_rnns.experiments.run_folders import read_record
+from tensor_rnns.files import read_csv, write_csv
 
 SCALES = ("smoke", "laptop", "paper", "recorded")
 COLUMNS = ("document", "kind", "id", *SCALES)
@@ -115,7 +116,7 @@ def as_list(value: object) -> list:
 
 def finals(curve: Path) -> int:
     """How many final seeds lie in the recorded folder of a curve."""
-    records = (read_json(path) for path in sorted(curve.glob("final-*/record.json")))
+    records = (read_record(path.parent) for path in sorted(curve.glob("final-*/record.json")))
     return len({replica["seed"] for record in records for replica in record["replicas"]})
 
 
@@ -154,12 +155,11 @@ def judged_at(results: Path, scale: str, paper: str) -> dict[str, int]:
     path = results / scale / "claims.csv"
     if not path.is_file():
         return {}
-    with open(path, encoding="utf-8", newline="") as stream:
-        return {
-            row["claim"]: max(1, int(row["n"] or 0))
-            for row in csv.DictReader(stream)
-            if row["paper"] == paper and not row["verdict"].startswith(NOT_RUN)
-        }
+    return {
+        row["claim"]: max(1, int(row["n"] or 0))
+        for row in read_csv(path, of=scale)
+        if row["paper"] == paper and not row["verdict"].startswith(NOT_RUN)
+    }
 
 
 def rows(catalogue: Catalogue, results: Path) -> list[Row]:
@@ -188,7 +188,7 @@ def summary(found: Sequence[Row]) -> str:
 
 def write(path: Path, found: Iterable[Row]) -> None:
     """The coverage file: what has been reached and must not be lost."""
-    write_csv(path, [row.cells() for row in found], COLUMNS)
+    write_csv(path, [row.cells() for row in found], COLUMNS, None)
 
 
 def fallen(path: Path, found: Iterable[Row], scales: Sequence[str]) -> list[str]:

@@ -2,7 +2,6 @@
 formatted here.
 """
 
-import csv
 import json
 import platform
 from collections.abc import Iterable, Mapping
@@ -14,7 +13,8 @@ from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.render import draw_artefact, paths
 from tensor_rnns.drawing.tables import Table
 from tensor_rnns.experiments import Artefact, Catalogue, Experiment
-from tensor_rnns.files import read_json
+from tensor_rnns.experiments.run_folders import RECORD, read_record, table_name
+from tensor_rnns.files import read_csv, read_json
 from tensor_rnns.report import coverage
 from tensor_rnns.report.cards import Card, cards
 from tensor_rnns.report.contents import place
@@ -128,26 +128,23 @@ def flattened(block: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, 
             yield dotted, value
 
 
-def read_rows(path: Path) -> list[dict[str, str]]:
+def read_rows(path: Path, of: str) -> list[dict[str, str]]:
     """The rows of a CSV file as texts; [] where there is none."""
-    if not path.is_file():
-        return []
-    with open(path, encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
+    return list(read_csv(path, of=of)) if path.is_file() else []
 
 
 def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, commit: Commit) -> Content:
     """Read what `results` holds for the report at `scale`; what is absent there is absent here."""
     results = Path(results)
-    claims = read_rows(results / scale / "claims.csv")
-    records = sorted((results / scale / "runs").glob("**/record.json"))
-    contents = [(path.parent, read_json(path)) for path in records]
+    claims = read_rows(results / scale / "claims.csv", scale)
+    records = sorted((results / scale / "runs").glob(f"**/{RECORD}"))
+    contents = [(path.parent, read_record(path.parent)) for path in records]
     folders = {replica["hash"]: folder for folder, record in contents for replica in record["replicas"]}
     order = sorted(
         catalogue.papers, key=lambda name: catalogue.papers[name].get("order", len(catalogue.papers))
     )
     papers = [_paper(catalogue, name, scale, results, claims, folders) for name in order]
-    facts = [read_json(path) for path in sorted((results / "data" / "ready").glob("*.json"))]
+    facts = [read_json(path, path.stem) for path in sorted((results / "data" / "ready").glob("*.json"))]
     ready = {one.get("dataset", ""): one for one in facts}
     board = results / scale / "board.json"
     content = Content(
@@ -155,7 +152,7 @@ def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, com
         commit=commit,
         papers=papers,
         claims=claims,
-        board=read_json(board) if board.is_file() else {},
+        board=read_json(board, scale) if board.is_file() else {},
         cards=[],
         data=data,
         used=[],
@@ -187,7 +184,9 @@ def _paper(
     parts = []
     for (home_paper, name), experiment in catalogue.experiments.items():
         if home_paper == paper:
-            rows = read_rows(results / scale / "collected" / paper / name / "runs.csv")
+            rows = read_rows(
+                results / scale / "collected" / paper / name / "runs.csv", table_name(paper, name, scale)
+            )
             runs = [Run(row, folders.get(row["hash"])) for row in rows]
             pieces = [_piece(artefact, experiment, scale, results, claims, described)
                       for artefact in experiment.artefacts]  # fmt: skip

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tensor_rnns.analysis.collect import collect
-from tensor_rnns.experiments import KEY, Catalogue
-from tensor_rnns.files import read_json
+from tensor_rnns.experiments import Catalogue
+from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key
 
-KEPT = ("metrics.csv", "curves.csv.gz", "record.json")
+KEPT = ("metrics.csv", "curves.csv.gz", RECORD)
 SCALE = "recorded"
 
 
@@ -57,7 +57,7 @@ def newest_runs(curve: Path) -> list[Path]:
     """
     kept, seen = [], set()
     for path in sorted(curve.glob("*/record.json"), key=lambda path: path.stat().st_mtime_ns, reverse=True):
-        keys = {tuple(replica[name] for name in KEY) for replica in read_json(path)["replicas"]}
+        keys = {replica_key(replica) for replica in read_record(path.parent)["replicas"]}
         if not keys & seen:
             kept.append(path.parent)
             seen |= keys

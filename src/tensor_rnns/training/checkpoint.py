@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tensor_rnns.files import Damaged
 from tensor_rnns.training import statefile
 from tensor_rnns.training.cohort import State
 
@@ -70,9 +71,8 @@ class Checkpoints:
     def save(self, state: State) -> None:
         """Write `state` over the older of the two files."""
         tensors, notes = pack(state)
-        statefile.write(
-            self.folder / NAMES[self.turn], tensors, notes | {"configuration": self.configuration}
-        )
+        notes |= {"configuration": self.configuration}
+        statefile.write(self.folder / NAMES[self.turn], tensors, notes, self.folder.name)
         self.turn = 1 - self.turn
 
     def load(self, device: torch.device) -> State | None:
@@ -87,8 +87,8 @@ class Checkpoints:
             if not path.exists():
                 continue
             try:
-                tensors, notes = statefile.read(path)
-            except statefile.Damaged as error:
+                tensors, notes = statefile.read(path, self.folder.name)
+            except Damaged as error:
                 log.warning(
                     "%s; set aside as %s, going back to the checkpoint before",
                     error,
@@ -134,8 +134,8 @@ class Results:
         if not path.exists():
             return None
         try:
-            return statefile.read(path)
-        except statefile.Damaged as error:
+            return statefile.read(path, name)
+        except Damaged as error:
             log.warning(
                 "%s; set aside as %s, training this replica again", error, statefile.set_aside(path).name
             )
@@ -143,4 +143,4 @@ class Results:
 
     def write(self, name: str, tensors: Mapping[str, Tensor], notes: Mapping[str, Any]) -> None:
         """Keep a finished replica."""
-        statefile.write(self.path(name), tensors, notes)
+        statefile.write(self.path(name), tensors, notes, name)

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save
 from torch import Tensor
 
 from tensor_rnns import datasets, engine, tasks
 from tensor_rnns.experiments import KEY, Replica
 from tensor_rnns.experiments.digest import digest
+from tensor_rnns.experiments.run_folders import RECORD, run_name
 from tensor_rnns.experiments.vocabulary import code_of
-from tensor_rnns.files import number, write_csv, write_json, writing
-from tensor_rnns.training import cohort, lock, record, revisions
+from tensor_rnns.files import number, write_csv, write_json
+from tensor_rnns.training import cohort, lock, record, revisions, statefile
 from tensor_rnns.training.checkpoint import Checkpoints, Results
 from tensor_rnns.training.engine_selection import dtype_of, model_of
 from tensor_rnns.training.learner import Layout, Learner
@@ -256,11 +256,10 @@ def write_outputs(
             }
         )
         weights |= {f"seed{replica.seed}/point{replica.point}/{n}": tensor for n, tensor in tensors.items()}
-    write_csv(out / "metrics.csv", metrics, METRIC_COLUMNS)
-    write_csv(out / "curves.csv.gz", curves, CURVE_COLUMNS)
-    with writing(out / "weights.safetensors", "wb") as stream:
-        stream.write(save(weights))
+    of = run_name(replicas[0].key)
+    write_csv(out / "metrics.csv", metrics, METRIC_COLUMNS, of)
+    write_csv(out / "curves.csv.gz", curves, CURVE_COLUMNS, of)
+    statefile.write(out / "weights.safetensors", weights, {}, of)
     hours = sum(run["seconds_per_update"] * run["updates"] * run["threads"] for run in runs) / 3600
-    write_json(
-        out / "record.json", {"replicas": runs, "core_hours": hours, "job_seconds": seconds, **surroundings}
-    )
+    told = {"replicas": runs, "core_hours": hours, "job_seconds": seconds, **surroundings}
+    write_json(out / RECORD, told, of)

@@ -1,10 +1,5 @@
-"""State on disk: tensors and notes in one file that says whether it is whole.
+"""Tensors and notes in one sealed safetensors file: weights, checkpoints, finished replicas."""
 
-The first line holds a SHA-256 of the rest, which is a safetensors file (it has no checksum of its own). Files
-are written aside and renamed; a damaged one is set aside under another name, never deleted.
-"""
-
-import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -15,44 +10,33 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from tensor_rnns.files import writing
-
-MAGIC = b"tensor-rnns state 1 "
+from tensor_rnns.files import damaged, parsing, seal, unsealed, verify, writing
 
 
-class Damaged(Exception):
-    """A state file that does not read back as it was written."""
-
-
-def write(path: Path, tensors: Mapping[str, Tensor], notes: Mapping[str, Any]) -> None:
-    """Write `tensors` and `notes` (anything JSON can hold) to `path`."""
+def write(path: Path, tensors: Mapping[str, Tensor], notes: Mapping[str, Any], of: str) -> None:
+    """Write `tensors` and `notes` (anything JSON can hold) of the replica or the cohort `of` to `path`."""
     content = save(
         {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()},
-        metadata={"notes": json.dumps(notes, sort_keys=True)},
+        # One entry: safetensors writes several in any order.
+        metadata={"notes": json.dumps({"seal": unsealed(of), **notes}, sort_keys=True)},
     )
     with writing(path, "wb") as stream:
-        stream.write(MAGIC + hashlib.sha256(content).hexdigest().encode() + b"\n")
-        stream.write(content)
+        stream.write(seal(content))
 
 
-def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """The tensors and notes of `path`; Damaged where a byte is missing or changed."""
-    raw = path.read_bytes()
-    head, _, content = raw.partition(b"\n")
-    if not head.startswith(MAGIC):
-        raise Damaged(f"{path} does not begin as a state file")
-    expected, found = head[len(MAGIC) :].decode(errors="replace"), hashlib.sha256(content).hexdigest()
-    if expected != found:
-        raise Damaged(
-            f"{path} is damaged: the sha256 of its {len(content)} bytes is {found[:12]}..., "
-            f"as written it was {expected[:12]}..."
-        )
-    try:
-        tensors = load(content)
-    except SafetensorError as error:
-        raise Damaged(f"{path} is not a safetensors file: {error}") from None
-    length = int.from_bytes(content[:8], "little")
-    return tensors, json.loads(json.loads(content[8 : 8 + length])["__metadata__"]["notes"])
+def read(path: Path, of: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The tensors and notes of `path`; Damaged where a byte differs or the file is another's."""
+    with parsing(path):
+        raw = path.read_bytes()
+        verify(path, raw, of)
+        try:
+            tensors = load(raw)
+        except SafetensorError as error:
+            raise damaged(path, f"not a safetensors file: {error}") from None
+        header = json.loads(raw[8 : 8 + int.from_bytes(raw[:8], "little")])
+        notes = json.loads(header["__metadata__"]["notes"])
+        del notes["seal"]
+        return tensors, notes
 
 
 def set_aside(path: Path) -> Path:
