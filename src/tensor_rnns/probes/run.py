@@ -24,8 +24,8 @@ def run(
 ) -> None:
     """Write the arrays that a probe finds to `out` (.npz) and its rows to the .csv of the same stem.
 
-    `of` is what the files say they hold. Arrays are called condition/variant/option/seed/<array>. ValueError for an array of anything but numbers
-    and texts.
+    `of` is what the files say they hold. Arrays are called condition/variant/option/seed/<array>. ValueError
+    for an array of anything but numbers and texts.
     """
     arrays: dict[str, np.ndarray] = {}
     rows: list[Mapping[str, Any]] = []
