@@ -1,6 +1,7 @@
 """A made checkout with two papers, real templates, and results written as the jobs write them."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -129,6 +130,12 @@ def write_runs(catalogue: Catalogue, results: Path, scale: str) -> None:
         )
         folders.append(folder)
     collect(folders, results / scale / "collected" / "made2016" / "addition")
+
+
+@pytest.fixture
+def run_at() -> Callable[[Catalogue, Path, str], None]:
+    """`write_runs`, for tests that need another scale."""
+    return write_runs
 
 
 def write_papers(home: Path) -> Catalogue:

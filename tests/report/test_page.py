@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tensor_rnns.analysis.judge import judge
 from tensor_rnns.report.build import build
+from tensor_rnns.report.recorded import collect_recorded, record
 from tensor_rnns.report.svg import inlined
 
 VOID = {"meta", "link", "br", "img", "input", "path", "use"}
@@ -143,9 +145,12 @@ def test_few_claims_stand_open_and_many_are_folded_under_their_tally(checkout, m
     assert re.search(r"<details>\s*<summary>1 claim: ", (folder / "index.html").read_text())
 
 
-def test_a_report_of_recorded_runs_says_what_they_are_and_how_it_is_made(checkout, folder):
+def test_a_report_of_recorded_runs_says_what_they_are_and_how_it_is_made(checkout, folder, run_at):
     catalogue, results = checkout
-    (results / "smoke").rename(results / "recorded")
+    run_at(catalogue, results, "paper")
+    record(catalogue, "made2016", "addition", results)
+    collect_recorded(catalogue, results)
+    judge(catalogue, "recorded", results)
     (results / "data" / "ready" / "chorales.json").unlink()
     build(catalogue, "recorded", "embedded", results)
     text = (results / "recorded" / "report" / "index.html").read_text()
