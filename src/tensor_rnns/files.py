@@ -30,8 +30,8 @@ MARK = "sha256 with zeros in its place: "
 ZEROS = "0" * 64
 SEAL = re.compile(re.escape(MARK.encode()) + rb'([0-9a-f]{64}); holds ([^"\\\n]*)')
 MALFORMED = (
-    ValueError, LookupError, TypeError, ArithmeticError, EOFError, MemoryError, NotImplementedError, RuntimeError,
-    csv.Error, struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error, gzip.BadGzipFile,
+    ValueError, LookupError, TypeError, ArithmeticError, EOFError, MemoryError, RuntimeError, csv.Error,
+    struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error, gzip.BadGzipFile,
 )  # fmt: skip
 MAPPED = 1 << 24
 """Bytes from which a one-byte array is mapped and not read."""
