@@ -42,7 +42,24 @@ def lying(content, size):
     return content[:22] + struct.pack("<I", size) + content[26:]
 
 
+def changed(content, in_directory, in_header, value):
+    """The archive with another number of two bytes in its directory and in its header."""
+    at = content.rindex(b"PK\x01\x02") + in_directory
+    content = content[:at] + struct.pack("<H", value) + content[at + 2 :]
+    return content[:in_header] + struct.pack("<H", value) + content[in_header + 2 :]
+
+
+def method(content, number):
+    return changed(content, 10, 8, number)
+
+
+def flagged(content):
+    return changed(content, 8, 6, 1)
+
+
 ZIPS = {
+    "method": (method(zipped(("a.mid", b"x")), 99), "not a whole zip archive: .*compression method"),
+    "encrypted": (flagged(zipped(("a.mid", b"x"))), "the member 'a.mid' is encrypted"),
     "not a zip": (b"<html>no</html>", "not a whole zip archive"),
     "truncated": (zipped(("a.mid", b"x" * 400))[:-30], "not a whole zip archive"),
     "damaged": (
@@ -118,8 +135,10 @@ PACKED = {
     "gz other": ("gz", gzip.compress(RIGHT[::-1]), "sha256: expected"),
     "gz sum": ("gz", gzip.compress(RIGHT)[:-8] + bytes(8), "damaged"),
     "zip magic": ("zip", RIGHT, "damaged"),
-    "zip none": ("zip", zipped(("other", RIGHT)), "0 members are called d/words, expected one"),
-    "zip link": ("zip", zipped(("d/words", b"/etc/passwd", 0o120777)), "the member d/words is no plain file"),
+    "zip none": ("zip", zipped(("other", RIGHT)), "no member is called d/words"),
+    "zip link": ("zip", zipped(("d/words", b"/etc/passwd", 0o120777)), "'d/words' is a link, no plain file"),
+    "zip method": ("zip", method(zipped(("d/words", RIGHT)), 99), "damaged .*compression method"),
+    "zip encrypted": ("zip", flagged(zipped(("d/words", RIGHT))), "'d/words' is encrypted"),
     "zip bomb": ("zip", zipped(("d/words", bytes(9_000_000))), "more comes out than the 640 bytes expected"),
     "zip upwards": ("zip", zipped(("../d/words", RIGHT), ("d/words", RIGHT)), "leads out of the archive"),
     "zip other": ("zip", zipped(("d/words", RIGHT[::-1])), "sha256: expected"),
@@ -127,7 +146,7 @@ PACKED = {
     "tar magic": ("tgz", RIGHT, "damaged"),
     "tar plain": ("tgz", gzip.compress(RIGHT), "damaged"),
     "tar cut": ("tgz", tarred(("./d/words", np.random.default_rng(3).bytes(90_000)))[:5000], "damaged"),
-    "tar none": ("tgz", tarred(("d/others", RIGHT)), "0 members are called d/words, expected one"),
+    "tar none": ("tgz", tarred(("d/others", RIGHT)), "no member is called d/words"),
     "tar link": (
         "tgz",
         tarred(("d/words", "/etc/passwd", tarfile.SYMTYPE)),

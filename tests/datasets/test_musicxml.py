@@ -203,3 +203,24 @@ def test_same_roll_of_a_quartet_as_music21s_measures(name, bar):
     path = next(path for path in quartets.files() if path.as_posix().endswith(name))
     roll = quartets.eighths(path)
     np.testing.assert_array_equal(roll, by_music21(path, roll, quartets.EIGHTHS, bar))
+
+
+@pytest.mark.parametrize(
+    ("files", "reason"),
+    [
+        ({}, "META-INF/container.xml"),
+        ({"META-INF/container.xml": "<container/>"}, "not a score in MusicXML"),
+        ({"META-INF/container.xml": "<container><rootfile full-path='a.xml'/></container>"}, "a.xml"),
+        ({"META-INF/container.xml": "<container>"}, "not a score in MusicXML .*no element found"),
+    ],
+)
+def test_archive_that_holds_no_score_is_refused(files, reason, tmp_path):
+    path = tmp_path / "a.mxl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    with pytest.raises(ValueError, match=rf"a\.mxl: .*{reason}"):
+        musicxml.score(path)
+    path.write_bytes(b"PK\x03\x04 cut off")
+    with pytest.raises(ValueError, match=r"a\.mxl: not a whole zip archive"):
+        musicxml.score(path)

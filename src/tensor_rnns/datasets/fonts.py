@@ -68,15 +68,15 @@ def letters(path: Path) -> np.ndarray:
     """
     if path.stat().st_size > MOST_BYTES:
         raise ValueError(f"{path}: {path.stat().st_size:,} bytes; fonts of at most {MOST_BYTES:,} are read")
+    drawn = np.zeros((len(LETTERS), SIDE, SIDE), dtype=np.uint8)
     try:
         font = ImageFont.truetype(str(path), SIZE, layout_engine=ImageFont.Layout.BASIC)
+        for row, letter in enumerate(LETTERS):
+            image = Image.new("L", (SIDE, SIDE))
+            ImageDraw.Draw(image).text((SIDE // 2, BASELINE), letter, fill=255, font=font, anchor="ms")
+            drawn[row] = np.asarray(image)
     except OSError as error:
         raise ValueError(f"{path}: not a font ({error})") from error
-    drawn = np.zeros((len(LETTERS), SIDE, SIDE), dtype=np.uint8)
-    for place, letter in enumerate(LETTERS):
-        image = Image.new("L", (SIDE, SIDE))
-        ImageDraw.Draw(image).text((SIDE // 2, BASELINE), letter, fill=255, font=font, anchor="ms")
-        drawn[place] = np.asarray(image)
     return drawn
 
 

@@ -1,6 +1,5 @@
 """Scores in MusicXML 1 to 4 (score-partwise), plain or zipped, as sounding notes in quarter notes of time."""
 
-import zipfile
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
@@ -9,6 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
+from tensor_rnns.datasets import zips
+
+MOST_BYTES = 1 << 24
+"""Size of a score that is unpacked at all."""
 STEPS = {"C": 0, "D": 2, "E": 4, "F": 5, "G": 7, "A": 9, "B": 11}
 
 
@@ -22,15 +25,16 @@ class Note(NamedTuple):
 
 def score(path: Path) -> ElementTree.Element:
     """The root element of a .mxl, .xml or .musicxml file; ValueError if it is no score-partwise."""
-    if path.suffix == ".mxl":
-        with zipfile.ZipFile(path) as archive:
-            container = ElementTree.fromstring(archive.read("META-INF/container.xml"))
-            name = next(
-                element.get("full-path") for element in container.iter() if element.tag.endswith("rootfile")
-            )
-            root = ElementTree.fromstring(archive.read(name))
-    else:
-        root = ElementTree.parse(path).getroot()
+    try:
+        if path.suffix == ".mxl":
+            files = zips.members(path, "", MOST_BYTES)
+            container = ElementTree.fromstring(files["META-INF/container.xml"])
+            roots = (element for element in container.iter() if element.tag.endswith("rootfile"))
+            root = ElementTree.fromstring(files[next(roots).get("full-path")])
+        else:
+            root = ElementTree.parse(path).getroot()
+    except (ElementTree.ParseError, LookupError, StopIteration) as error:
+        raise ValueError(f"{path}: not a score in MusicXML ({error})") from error
     if root.tag != "score-partwise":
         raise ValueError(f"{path}: expected score-partwise, found {root.tag}")
     return root

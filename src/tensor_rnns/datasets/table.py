@@ -89,18 +89,32 @@ def _listed(value: Any) -> tuple[Any, ...]:
     return () if value is None else tuple(value) if isinstance(value, list) else (value,)
 
 
+def _filled(value: Any, name: str) -> Any:
+    """`value` with the name of a file in place of {name} in every text."""
+    if isinstance(value, dict):
+        return {key: _filled(part, name) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_filled(part, name) for part in value]
+    return value.replace("{name}", name) if isinstance(value, str) else value
+
+
+def _file(own: Mapping[str, Any], shared: Mapping[str, Any]) -> File:
+    """A file from its own block and from what it shares with the others of its source."""
+    copies = [*_listed(own.get("packed")), *_listed(shared.get("packed"))]
+    packed = tuple(Packed(**{**copy, "urls": _listed(copy.get("urls"))}) for copy in copies)
+    urls = _listed(own.get("urls", shared.get("urls")))
+    return File(**{**shared, **own, "urls": urls, "packed": packed})
+
+
 @cache
 def sources() -> dict[str, Source]:
     """All sources by name."""
     table = {}
     for name, block in read(Path(__file__).with_name("sources.yaml")).content.items():
-        files = []
-        for one in block["files"]:
-            packed = tuple(
-                Packed(**{**copy, "urls": _listed(copy.get("urls"))}) for copy in _listed(one.get("packed"))
-            )
-            files.append(File(**{**one, "urls": _listed(one.get("urls")), "packed": packed}))
-        table[name] = Source(**{**block, "name": name, "files": tuple(files)})
+        shared = block.get("each", {})
+        files = tuple(_file(file, _filled(shared, file["name"])) for file in block["files"])
+        own = {key: value for key, value in block.items() if key != "each"}
+        table[name] = Source(**{**own, "name": name, "files": files})
     return table
 
 

@@ -3,22 +3,20 @@
 import gzip
 import lzma
 import os
-import stat
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import IO
 
+from tensor_rnns.datasets import zips
 from tensor_rnns.datasets.sums import CHUNK, Refused, check
 
 MOST_MEMBERS = 10_000
 """Members of an archive that are looked at before it is refused."""
 MOST_BYTES = 1 << 30
 """Bytes of a packed tar that are unpacked while its member is looked for."""
-DAMAGED = (lzma.LZMAError, zlib.error, EOFError, gzip.BadGzipFile, zipfile.BadZipFile, tarfile.TarError)
 
 
 class Bounded:
@@ -36,40 +34,20 @@ class Bounded:
         return data
 
 
-def member_path(name: str) -> str:
-    """A member's path without a leading "./"; Refused if it leads out of the archive."""
-    path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name:
-        raise Refused(f"the member {name!r} leads out of the archive")
-    return str(path)
-
-
-def only(found: list, member: str) -> None:
-    """Refused unless exactly one member was found."""
-    if len(found) != 1:
-        raise Refused(f"{len(found)} members are called {member}, expected one")
-
-
 @contextmanager
 def zip_member(packed: Path, member: str | None) -> Iterator[IO[bytes]]:
-    """A file of a zip archive, opened; Refused if it is not there once, or is a link, or is encrypted."""
+    """A file of a zip archive, opened; ValueError as of `zips.checked`, and if the file is not there."""
     with zipfile.ZipFile(packed) as archive:
-        entries = archive.infolist()
-        if len(entries) > MOST_MEMBERS:
-            raise Refused(f"{len(entries):,} members; at most {MOST_MEMBERS:,} are looked at")
-        found = [entry for entry in entries if member_path(entry.filename) == member]
-        only(found, str(member))
-        if stat.S_ISLNK(found[0].external_attr >> 16) or found[0].is_dir():
-            raise Refused(f"the member {member} is no plain file")
-        if found[0].flag_bits & 1:
-            raise Refused(f"the member {member} is encrypted")
-        with archive.open(found[0]) as stream:
+        entries = zips.checked(archive, MOST_MEMBERS)
+        if member not in entries:
+            raise ValueError(f"no member is called {member}")
+        with archive.open(entries[member]) as stream:
             yield stream
 
 
 @contextmanager
 def tar_member(packed: Path, member: str | None) -> Iterator[IO[bytes]]:
-    """A file of a gzipped tar archive, opened, read in one pass; Refused as for `zip_member`.
+    """A file of a gzipped tar archive, opened, read in one pass; ValueError as for `zip_member`.
 
     The first member of that path counts: the whole archive is not read to see whether there is another.
     """
@@ -79,13 +57,13 @@ def tar_member(packed: Path, member: str | None) -> Iterator[IO[bytes]]:
     ):
         for number, entry in enumerate(archive):
             if number == MOST_MEMBERS:
-                raise Refused(f"more than {MOST_MEMBERS:,} members")
-            if member_path(entry.name) == member:
+                raise ValueError(f"more than {MOST_MEMBERS:,} members")
+            if zips.inside(entry.name) == member:
                 if not entry.isreg():
-                    raise Refused(f"the member {member} is no plain file")
+                    raise ValueError(f"the member {member} is no plain file")
                 yield archive.extractfile(entry)
                 return
-        only([], str(member))
+        raise ValueError(f"no member is called {member}")
 
 
 def _plain(opened: Callable[[Path], IO[bytes]]) -> Callable:
@@ -118,12 +96,11 @@ def unpack(packed: Path, target: Path, form: str, size: int, digest: str, member
         if written > size:
             raise Refused(f"more comes out than the {size:,} bytes expected")
         check(aside, size, digest)
-    except DAMAGED as error:
+    except (*zips.DAMAGED, tarfile.TarError, ValueError, Refused) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the disk, not of what is read
         packed.unlink()
         aside.unlink(missing_ok=True)
-        raise Refused(f"unpacked from {form}: damaged ({error})") from error
-    except Refused as error:
-        packed.unlink()
-        aside.unlink(missing_ok=True)
-        raise Refused(f"unpacked from {form}: {error}") from None
+        told = f"{error}" if isinstance(error, ValueError | Refused) else f"damaged ({error})"
+        raise Refused(f"unpacked from {form}: {told}") from error
     aside.replace(target)
