@@ -21,8 +21,6 @@ scales:
   paper: {seeds: 6}
   laptop: {seeds: 2}
   smoke: {seeds: 6, conditions: [T250], options: [slow]}
-paper_values:
-  printed: {value: 3.0, page: 7}
 claims:
 """
 WOBBLE = [0.0, 0.02, -0.02, 0.01, -0.01, 0.03]
@@ -62,7 +60,7 @@ def test_a_value_near_the_papers_is_reproduced(judged):
 
 
 def test_the_papers_number_may_be_named(judged):
-    assert judged(f"{VALUE}, paper: printed").verdict == "reproduced"
+    assert judged(f"{VALUE}, paper: 3.0").verdict == "reproduced"
 
 
 def test_a_value_far_off_is_not_reproduced(judged):

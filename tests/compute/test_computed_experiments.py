@@ -93,9 +93,8 @@ def test_panels_and_tables_name_what_is_computed(computed):
             for panel in artefact.spec.get("panels", ()):
                 for series in panel["series"]:
                     assert len(computed[name][series["item"], series["name"]]) > 100
-            for values in found.paper_values.values():
-                for entry in values.get("table", [values]):
-                    assert (entry["item"], entry["name"]) in computed[name]
+            for entry in artefact.printed:
+                assert (entry["item"], entry["name"]) in computed[name]
 
 
 def test_every_statement_is_claimed(computed):

@@ -37,6 +37,8 @@ def checked(tmp_path, monkeypatch):
         home = tmp_path / "workflow" / "papers" / "small2000"
         home.mkdir(parents=True, exist_ok=True)
         (home / "example.yaml").write_text(text, encoding="utf-8")
+        (home / "values.csv").write_text(block("experiments.md", "csv"), encoding="utf-8")
+        (home / "paper.yaml").write_text("tolerances: {decimals: four are printed}\n", encoding="utf-8")
         (tmp_path / SCHEMA).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / SCHEMA, tmp_path / SCHEMA)
         monkeypatch.chdir(tmp_path)

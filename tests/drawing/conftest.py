@@ -21,13 +21,16 @@ CONTENT = {
         "lstm": {"cell": "lstm"},
         "wide": {"cell": "tgu", "rank": 9, "label": "TGU, rank 9"},
     },
-    "paper_values": {
-        "log": {"points": {1: 0.5, 30: 0.1}, "from": "authors_log", "variant": "tgu", "condition": "T250"},
-        "printed": {"value": 0.1767, "label": "printed baseline"},
-        "tgu-test": {"value": 8.606, "variant": "tgu", "condition": "T250"},
-        "irnn-test": {"value": 9.5, "variant": "irnn", "condition": "T250"},
-    },
 }
+NLL = {"name": "metric", "of": "nll", "split": "test"}
+PRINTED = {
+    "log": {"points": {1: 0.5, 30: 0.1}, "source": "authors_log", "variant": "tgu", "condition": "T250"},
+    "level": {"value": 0.1767, "source": "printed", "measure": NLL},
+    "tgu-test": {"value": 8.606, "variant": "tgu", "condition": "T250", "source": "printed", "measure": NLL},
+    "irnn-test": {"value": 9.5, "variant": "irnn", "condition": "T250", "source": "printed", "measure": NLL},
+    "counts": {"item": "a", "name": "slow", "value": 0.9, "source": "printed"},
+}
+"""Numbers of the paper, as `experiments.tables.printed` hands them to a drawing."""
 
 
 def key(condition: str, variant: str, seed: int) -> dict:
@@ -86,9 +89,16 @@ def data() -> ArtefactData:
 
 
 @pytest.fixture
+def printed() -> dict[str, dict]:
+    """The numbers of the paper by name."""
+    return PRINTED
+
+
+@pytest.fixture
 def artefact():
-    def make(draw: str, **spec) -> Artefact:
-        return Artefact("made2016", "made", "fig-1", draw, spec)
+    def make(draw: str, *printed: str | dict, **spec) -> Artefact:
+        entries = [PRINTED[one] if isinstance(one, str) else one for one in printed]
+        return Artefact("made2016", "made", "fig-1", draw, spec, entries)
 
     return make
 

@@ -21,8 +21,8 @@ def texts(figure) -> str:
 
 
 def test_a_bar_is_the_mean_with_its_interval_and_seeds(data, artefact):
-    spec = {"measure": NLL, "where": {"condition": "T250"}, "beside": ["tgu-test"]}
-    figure = drawn(bars, data, artefact("bars", **spec))
+    spec = {"measure": NLL, "where": {"condition": "T250"}}
+    figure = drawn(bars, data, artefact("bars", "tgu-test", **spec))
     (axis,) = figure.axes
     assert [label.get_text() for label in axis.get_yticklabels()] == ["TGU", "LSTM", "TGU, rank 9"]
     assert [bar.get_width() for bar in axis.patches] == [2.5, 2.5, 2.5]
@@ -63,9 +63,7 @@ def test_panels_and_colours_cut_the_replicas(data, artefact):
 
 
 def test_what_was_not_run_is_counted(data, artefact):
-    figure = drawn(
-        bars, data, artefact("bars", measure=NLL, beside=["tgu-test", "irnn-test"], panels="condition")
-    )
+    figure = drawn(bars, data, artefact("bars", "tgu-test", "irnn-test", measure=NLL, panels="condition"))
     assert "Not run at this scale: T = 750." in texts(figure)
     told = texts(figure).replace("\n", " ")
     assert "1 of the paper's 2 values belong to what was not run." in told
@@ -93,7 +91,6 @@ def test_who_never_gets_there_is_counted_and_not_drawn(data, artefact):
         ({"measure": NLL, "x": {"scale": "log"}}, "take mark: dot"),
         ({"measure": NLL, "x": {"limits": [2, 5]}}, "take mark: dot"),
         ({"measure": {"name": "metric", "of": "bits"}}, "no replica chosen by None has the measure"),
-        ({"measure": NLL, "beside": ["nobody"]}, "beside names"),
         ({"measure": NLL, "groups": "cell.depth"}, "no replica has the setting"),
         ({}, "the measure is None"),
     ],
@@ -106,9 +103,9 @@ def test_errors_of_bars_name_what_is_allowed(data, artefact, spec, message):
 def test_a_sweep_joins_the_means_over_a_setting(data, artefact):
     spec = {
         "over": "task.length", "colour": "variant", "measure": NLL, "where": {"variant": ["tgu", "lstm"]},
-        "beside": ["tgu-test"], "x": {"scale": "log", "label": "T"},
+        "x": {"scale": "log", "label": "T"},
     }  # fmt: skip
-    figure = drawn(sweep, data, artefact("sweep", **spec))
+    figure = drawn(sweep, data, artefact("sweep", "tgu-test", **spec))
     (axis,) = figure.axes
     joined = [line for line in axis.lines if line.get_linewidth() == 1.4]
     np.testing.assert_array_equal(joined[0].get_xydata(), [[250, 2.5], [500, 25]])
@@ -130,19 +127,19 @@ def legend(figure) -> list[str]:
 
 
 def test_conditions_stand_for_numbers(data, artefact):
-    data.experiment.content["paper_values"]["curve"] = {"variant": "wide", "points": {250: 3, 500: 20}}
+    curve = {"variant": "wide", "points": {250: 3, 500: 20}, "measure": NLL}
     spec = {
         "over": "condition", "values": {"T250": 1, "T500": 3}, "measure": NLL, "where": {"variant": "wide"},
-        "also": {"measure": {"name": "parameters"}, "label": "size"}, "beside": ["curve", "printed"],
+        "also": {"measure": {"name": "parameters"}, "label": "size"},
     }  # fmt: skip
-    figure = drawn(sweep, data, artefact("sweep", **spec))
+    figure = drawn(sweep, data, artefact("sweep", curve, "level", **spec))
     lines = figure.axes[0].lines
     np.testing.assert_array_equal(lines[0].get_xydata(), [[1, 2.5], [3, 25]])
     dashed = [line for line in lines if line.get_linestyle() == "--" and line.get_markersize() == 3]
     np.testing.assert_array_equal(dashed[0].get_xydata(), [[1, 193], [3, 193]])
     assert any(np.array_equal(line.get_xydata(), [[250, 3], [500, 20]]) for line in lines)
     assert any(set(line.get_ydata()) == {0.1767} for line in lines)
-    assert legend(figure) == ["TGU, rank 9 (n = 4)", "dashed: size", "paper", "printed baseline"]
+    assert legend(figure) == ["TGU, rank 9 (n = 4)", "dashed: size", "paper", "paper: 0.1767"]
 
 
 @pytest.mark.parametrize(

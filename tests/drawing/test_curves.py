@@ -56,10 +56,9 @@ def test_what_was_not_run_is_named_and_not_drawn(data, artefact):
 def test_the_papers_points_stand_beside_ours(data, artefact):
     spec = {
         "panels": "condition",
-        "beside": ["log", "printed"],
         "lines": ["task_baseline", {"value": 0.7, "label": "chance"}],
     }
-    figure = drawn(data, artefact("curves", **spec))
+    figure = drawn(data, artefact("curves", "log", "level", **spec))
     first, second = figure.axes
     hollow = [
         [
@@ -79,29 +78,26 @@ def test_the_papers_points_stand_beside_ours(data, artefact):
     ]
     assert levels[0] >= {0.1767, 0.25, 0.7}
     assert levels[1] >= {0.1767, 2.5, 0.7}
-    assert {"authors' log", "printed baseline", "baseline", "chance"} <= set(legend(figure))
+    assert {"authors' log", "paper: 0.1767", "baseline", "chance"} <= set(legend(figure))
 
 
-def test_points_far_beyond_our_updates_do_not_squeeze_the_curves(data, artefact):
-    data.experiment.paper_values["log"]["points"][5000] = 0.01
-    spec = {"where": {"condition": "T250"}, "beside": ["log"]}
-    figure = drawn(data, artefact("curves", **spec))
+def test_points_far_beyond_our_updates_do_not_squeeze_the_curves(data, artefact, printed):
+    log = printed["log"] | {"points": {1: 0.5, 5000: 0.01}}
+    figure = drawn(data, artefact("curves", log, where={"condition": "T250"}))
     assert figure.axes[0].get_xlim()[1] < 40
     assert "go on to update 5000" in texts(figure)
 
 
-def test_points_of_another_protocol_are_left_out_and_that_is_said(data, artefact):
-    values = data.experiment.content["paper_values"]
+def test_points_of_another_protocol_are_left_out_and_that_is_said(data, artefact, printed):
     for run in data.records:
         run.settings["task"] = {"length": int(run.key["condition"][1:])}
-    values["log"]["task.length"] = 250
-    values["other"] = {"points": {2: 0.4}, "task.length": 251}
-    spec = {"where": {"condition": "T250", "variant": "tgu"}, "beside": ["log", "other"]}
-    figure = drawn(data, artefact("curves", **spec))
+    log = printed["log"] | {"task.length": 250}
+    other = {"points": {2: 0.4}, "task.length": 251, "source": "printed"}
+    figure = drawn(data, artefact("curves", log, other, where={"condition": "T250", "variant": "tgu"}))
     hollow = [one for one in figure.axes[0].lines if one.get_markerfacecolor() == "white"]
     assert [len(one.get_xdata()) for one in hollow] == [2]
     assert "Points of the papers with other settings than those drawn are left out." in texts(figure)
-    elsewhere = drawn(data, artefact("curves", where={"condition": "T500"}, beside=["log", "other"]))
+    elsewhere = drawn(data, artefact("curves", log, other, where={"condition": "T500"}))
     assert not [label for label in legend(elsewhere) if label in ("authors' log", "paper")]
 
 

@@ -19,13 +19,12 @@ def test_paper_beside_ours_with_interval_n_and_failed(data, artefact):
         "rows": "variant",
         "where": {"condition": "T250"},
         "measure": NLL,
-        "beside": ["tgu-test", "irnn-test"],
         "columns": [
             {"label": "loss", "where": {"condition": "T250"}},
             {"label": "size", "measure": {"name": "parameters"}},
         ],
     }
-    made = table.draw(data, artefact("table", **spec))
+    made = table.draw(data, artefact("table", "tgu-test", "irnn-test", **spec))
     assert list(made.header) == ["model", "loss, paper", "loss, ours", "size", "n", "failed"]
     rows = {row[0]: row[1:] for row in made.rows}
     assert rows["TGU"] == ["8.606", "2.5 ± 2.1", "193", "4", "0"]
@@ -39,9 +38,7 @@ def test_paper_beside_ours_with_interval_n_and_failed(data, artefact):
 
 
 def test_columns_by_condition(data, artefact):
-    made = table.draw(
-        data, artefact("table", rows="variant", columns="condition", measure=NLL, beside=["tgu-test"])
-    )
+    made = table.draw(data, artefact("table", "tgu-test", rows="variant", columns="condition", measure=NLL))
     assert list(made.header) == ["model", "T = 250, paper", "T = 250, ours", "T = 500", "n", "failed"]
     assert made.rows[0][:4] == ["TGU", "8.606", "2.5 ± 2.1", "25 ± 21"]
 
@@ -57,17 +54,13 @@ def test_a_column_that_a_model_lacks_does_not_count_for_n(data, artefact):
 
 
 def test_a_computed_table(data, artefact):
-    data.experiment.content["paper_values"]["counts"] = {
-        "table": [{"item": "a", "name": "slow", "value": 0.9}]
-    }
     spec = {
         "rows": ["item"],
         "columns": "name",
         "where": {"index": 2.0},
-        "beside": ["counts"],
         "labels": {"slow": "slow gate"},
     }
-    made = table.draw(data, artefact("table", **spec))
+    made = table.draw(data, artefact("table", "counts", **spec))
     assert list(made.header) == ["item", "slow gate, paper", "slow gate, ours", "fast"]
     assert [list(row) for row in made.rows] == [["a", "0.9", "0.81", "0.25"], ["b", "–", "0.81", "0.25"]]
     with pytest.raises(ValueError, match="12 computed rows in one cell"):
@@ -108,7 +101,6 @@ def test_numbers_are_rounded_by_their_interval(value, half, text):
     [
         ({"rows": "colour", "measure": NLL}, "rows names"),
         ({"columns": [{"label": "a"}]}, "has no measure"),
-        ({"measure": NLL, "beside": ["nobody"]}, "beside names"),
     ],
 )
 def test_errors_name_what_is_allowed(data, artefact, spec, message):

@@ -43,9 +43,8 @@ scales:
     set: {task.length: 20}
 probes:
   memory: {function: mathews2016.answer_in_state, where: {variant: tgu}}
-paper_values:
-  level: {value: 0.17}
-  stored: {variant: tgu, points: {20: 0.1}}
+measures:
+  recent: {name: running, width: 10}
 artefacts:
   fig-1:
     draw: curves
@@ -53,7 +52,6 @@ artefacts:
     where: {variant: [tgu, gru], condition: all}
     measure: {name: running, width: 10}
     y: {scale: log, label: loss}
-    beside: [stored]
     lines: [task_baseline, {value: 0.2, label: a level}]
   table-1:
     draw: table
@@ -103,13 +101,24 @@ claims:
 """
 
 
+VALUES = """\
+id,artefact,condition,variant,option,item,measure,split,x,value,unit,tolerance,reason,runs,settings,source,page
+level,,,,,,,,,0.17,,,,,,printed,
+stored,fig-1,T50,tgu,,,recent,,20,0.1,,,,,,authors_log,
+stored,fig-1,T50,tgu,,,recent,,40,0.05,,,,,,authors_log,
+"""
+"""The values of the paper whose figure is fig-1."""
+
+
 @pytest.fixture
 def told(tmp_path):
     """A function that writes files of one paper and gives the problems that `check` finds there."""
 
-    def check_files(**texts: str) -> list[str]:
+    def check_files(table: str = VALUES, **texts: str) -> list[str]:
         folder = tmp_path / "papers" / "paper2000"
         folder.mkdir(parents=True)
+        if any("fig-1:" in text for text in texts.values()):
+            (folder / "values.csv").write_text(table)
         for name, text in texts.items():
             (folder / f"{name}.yaml").write_text(text)
         names = check.Names(

@@ -10,9 +10,9 @@ from tensor_rnns.drawing import curves, table, windows
 
 ARTEFACTS = {
     "key": (
-        "    beside: [stored]",
-        "    besides: [stored]",
-        "drawing of kind curves has no key 'besides'; did you mean",
+        "    lines: [task_baseline",
+        "    line: [task_baseline",
+        "drawing of kind curves has no key 'line'; did you mean",
     ),
     "key of an axis": (
         "y: {scale: log, label",
@@ -107,11 +107,6 @@ ARTEFACTS = {
         "answer_in_state, where: {variant: tgu}",
         "answer_in_state, where: {stage: final}",
         "key 'stage'",
-    ),
-    "variant of a paper value": (
-        "stored: {variant: tgu",
-        "stored: {variant: tug",
-        "unknown variant 'tug'; did you mean 'tgu'?",
     ),
 }
 COMPUTED = {

@@ -32,7 +32,7 @@ CLAIMS = {
     "paper value": (
         "paper: level",
         "paper: levl",
-        "unknown paper value 'levl'; did you mean 'level'? allowed are level",
+        "paper is 'levl'; allowed is a number, or the id of one in values.csv",
     ),
     "tolerance": ("tol: 0.01", "tol: small", "tol is 'small'; allowed is a number"),
     "runs": ("tol: 0.01", "runs: 0, tol: 0.01", "runs is 0; allowed is a whole number of at least 1"),

@@ -11,9 +11,9 @@ from tensor_rnns.drawing.render import kinds
 
 TRAINED = {
     "bars": "draw: bars, panels: condition, groups: [variant], colour: cell.name, measure: {name: final},"
-    " mark: dot, lines: [task_baseline], beside: [level], x: {scale: log, label: loss}",
+    " mark: dot, lines: [task_baseline], x: {scale: log, label: loss}",
     "sweep": "draw: sweep, over: cell.rank, colour: [cell.name, condition], measure: {name: final},"
-    " also: {measure: {name: parameters}, label: size}, x: {limits: [1, 9]}, beside: [level]",
+    " also: {measure: {name: parameters}, label: size}, x: {limits: [1, 9]}",
     "values": "draw: sweep, over: condition, values: {T50: 50, T100: 100}, measure: {name: final}",
     "curves": "draw: curves, colour: cell.rank, panels: task.length, also: {of: loss, split: valid, width: 3,"
     " label: validation}, x: {unit: epoch}",
@@ -37,7 +37,6 @@ SLIPS = {
         ("measure: {name: final}, ", "", "bars need a measure"),
         ("measure: {name: final}", "measure: {name: finale}", "unknown measure 'finale'"),
         ("[task_baseline]", "[baseline]", "lines names 'baseline'; allowed are task_baseline"),
-        ("beside: [level]", "beside: [log]", "the paper value 'log' has neither value nor table to draw"),
         ("x: {", "y: {", "drawing of kind bars has no key 'y'"),
         ("scale: log", "scale: logarithmic", "scale is 'logarithmic'; did you mean"),
     ],
@@ -93,7 +92,6 @@ SLIPS = {
     ],
 }  # fmt: skip
 MORE = "artefacts:\n  fig-new:\n    {"
-LOG = "paper_values:\n  log: {points: {3: 0.4}}\n"
 DIAGRAM = """\
   fig-new: {draw: diagram, panels: [{title: one, diagram: product, text: z}]}
 """
@@ -105,7 +103,7 @@ def base(whole):
     """The sound trained experiment with one figure more."""
 
     def with_figure(name: str) -> str:
-        return whole.replace("artefacts:\n", f"{MORE}{TRAINED[name]}}}\n").replace("paper_values:\n", LOG)
+        return whole.replace("artefacts:\n", f"{MORE}{TRAINED[name]}}}\n")
 
     return with_figure
 
@@ -130,7 +128,7 @@ def test_a_slip_is_told(told, base, name, slip):
 
 
 def test_kinds_of_drawing_keep_to_their_kind_of_experiment(told, computed):
-    text = computed.replace("artefacts:\n", f"{MORE}{TRAINED['bars'].replace(', beside: [level]', '')}}}\n")
+    text = computed.replace("artefacts:\n", f"{MORE}{TRAINED['bars']}}}\n")
     assert "bars draws an experiment of kind train; this one is of kind compute" in told(small=text)[0]
 
 

@@ -4,15 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from tensor_rnns.experiments import Catalogue, ledger
+from tensor_rnns.experiments import Catalogue, ledger, values
 
-HEAD = "id,where,statement,untested\n"
+HEAD = "id,section,where,statement,untested\n"
 PAPERS = Path(__file__).parents[2] / "workflow" / "papers"
 
 
 def test_a_claim_with_a_part_judges_its_statement():
     """`m1-2.left` is on m1-2 and m1-20 is not."""
-    statement = ledger.Statement("m1-2", "", "made", "")
+    statement = ledger.Statement("m1-2", "1", "", "made", "")
     assert statement.judged_by(["m1-2", "m1-2.left", "m1-20", "m1"]) == ["m1-2", "m1-2.left"]
 
 
@@ -20,10 +20,10 @@ def test_a_claim_with_a_part_judges_its_statement():
     ("text", "told"),
     [
         ("id,statement\nm1,made\n", "columns"),
-        (HEAD + "m1,,,\n", "a value in each column"),
-        (HEAD + "m1,,made\n", "a value in each column"),
-        (HEAD + "m1,,made,,more\n", "a value in each column"),
-        (HEAD + "m1,,made,\nm1,,again,\n", "m1 given twice"),
+        (HEAD + "m1,1,,,\n", "a value in each column"),
+        (HEAD + "m1,1,,made\n", "a value in each column"),
+        (HEAD + "m1,1,,made,,more\n", "a value in each column"),
+        (HEAD + "m1,1,,made,\nm1,1,,again,\n", "m1 given twice"),
     ],
 )
 def test_a_broken_ledger_is_refused(tmp_path, text, told):
@@ -40,7 +40,8 @@ def test_every_document_has_its_ledger_and_every_claim_stands_in_it():
         statements = ledger.read(PAPERS / paper)
         assert statements
         claims = [claim.id for claim in catalogue.claims if claim.paper == paper]
-        known = {claim for one in statements for claim in one.judged_by(claims)}
+        tabled = [ledger.Statement(one.id, "", "", "", "") for one in values.read(PAPERS / paper)]
+        known = {claim for one in [*statements, *tabled] for claim in one.judged_by(claims)}
         assert sorted(set(claims) - known) == []
 
 

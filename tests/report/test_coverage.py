@@ -11,11 +11,11 @@ from tensor_rnns.files import write_csv, write_json
 from tensor_rnns.report import coverage
 
 LEDGER = """\
-id,where,statement,untested
-made-1,table 1,the TGU's loss,
-made-2,table 1,"TGU, then GRU",
-made-3,ch. 2,a statement that nothing judges,
-made-4,ch. 2,a statement on other people,it needs the literature
+id,section,where,statement,untested
+made-1,2,table 1,the TGU's loss,
+made-2,2,table 1,"TGU, then GRU",
+made-3,2,ch. 2,a statement that nothing judges,
+made-4,2,ch. 2,a statement on other people,it needs the literature
 """
 
 

@@ -113,7 +113,7 @@ def drawing_digest(wildcards):
     """The artefact's block, the paper's values beside it, and the code that draws it."""
     artefact = artefact_of(wildcards)
     experiment = CATALOGUE.experiment_of(artefact)
-    labels = [experiment.variants, experiment.paper_values]
+    labels = [experiment.variants, artefact.printed]
     return digest.digest(
         [artefact.spec, labels, digest.of_room("drawing"), digest.of_room("analysis")]
     )

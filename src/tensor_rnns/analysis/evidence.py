@@ -77,12 +77,6 @@ class Room:
         return sample(runs, spec["measure"], where, real, spec.get("selected_from"))
 
 
-def paper_value(spec: Mapping[str, Any], experiment: Experiment) -> float:
-    """The number of the paper: typed in the claim, or the id of one of `paper_values`."""
-    paper = spec["paper"]
-    return float(experiment.paper_values[paper]["value"] if isinstance(paper, str) else paper)
-
-
 def value(spec: Mapping[str, Any], room: Room) -> Evidence:
     """The paper's number against our law; see rules.value."""
     where = spec.get("where", {})
@@ -90,9 +84,7 @@ def value(spec: Mapping[str, Any], room: Room) -> Evidence:
     numbers = list(found.values.values())
     if not numbers:
         return Evidence(Outcome("unclear"), [found], [where])
-    outcome = rules.value(
-        numbers, paper_value(spec, room.experiment), spec["tol"], spec.get("runs", 1), found.exact
-    )
+    outcome = rules.value(numbers, spec["paper"], spec["tol"], spec.get("runs", 1), found.exact)
     return Evidence(outcome, [found], [where])
 
 

@@ -102,13 +102,6 @@ def adjusted(claims: Sequence[Claim], judgements: Mapping[str, Judgement]) -> di
     }
 
 
-def printed(claim: Claim, experiments: Mapping[tuple[str, str], Experiment]) -> Any:
-    """What the paper prints, as the claims table shows it."""
-    paper = claim.spec.get("paper")
-    values = experiments[claim.paper, claim.experiment].paper_values
-    return values[paper].get("value", paper) if isinstance(paper, str) and paper in values else paper
-
-
 def board(claims: Sequence[Claim], judgements: Mapping[str, Judgement]) -> dict[str, Any]:
     """How many claims have which verdict, by paper and in all, and how far that can be trusted.
 
@@ -151,7 +144,7 @@ def judge(catalogue: Catalogue, scale: str, results: Path | str) -> list[Judgeme
     rows = [
         {
             "paper": claim.paper, "claim": claim.id, "statement": claim.statement, "artefact": claim.artefact,
-            "paper_value": printed(claim, experiments), "test": claim.test, "holm_p": holm_p.get(claim.id),
+            "paper_value": claim.spec.get("paper"), "test": claim.test, "holm_p": holm_p.get(claim.id),
         } | {name: getattr(judgements[claim.id], name) for name in CLAIMS[5:13]}
         for claim in claims
     ]  # fmt: skip

@@ -1,13 +1,12 @@
 """A check of the board itself: with the paper's numbers dealt out wrongly, it must turn red."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tensor_rnns.analysis.evidence import paper_value
 from tensor_rnns.analysis.judge import judge_claims
 from tensor_rnns.analysis.verdicts import Judgement
-from tensor_rnns.experiments import Catalogue, Claim, Experiment
+from tensor_rnns.experiments import Catalogue, Claim
 from tensor_rnns.experiments.streams import rng
 
 TRIES = 1000
@@ -26,9 +25,7 @@ def derangement(values: Sequence[float], seed: int) -> list[float]:
     return best
 
 
-def shuffle_paper(
-    claims: Sequence[Claim], experiments: Mapping[tuple[str, str], Experiment], seed: int
-) -> list[Claim]:
+def shuffle_paper(claims: Sequence[Claim], seed: int) -> list[Claim]:
     """The claims with the paper's numbers permuted among the value claims of each artefact."""
     families: dict[tuple[str, str], list[Claim]] = {}
     for claim in claims:
@@ -36,7 +33,7 @@ def shuffle_paper(
             families.setdefault((claim.paper, claim.artefact), []).append(claim)
     dealt: dict[str, float] = {}
     for number, family in enumerate(families.values()):
-        values = [paper_value(claim.spec, experiments[claim.paper, claim.experiment]) for claim in family]
+        values = [claim.spec["paper"] for claim in family]
         dealt |= zip((claim.id for claim in family), derangement(values, seed + number), strict=True)
     return [
         replace(claim, spec={**claim.spec, "paper": dealt[claim.id]}) if claim.id in dealt else claim
@@ -48,5 +45,5 @@ def judge_shuffled(
     catalogue: Catalogue, scale: str, results: Path | str, seed: int = 0
 ) -> dict[str, Judgement]:
     """Every claim judged with the paper column shuffled; writes nothing."""
-    claims = shuffle_paper(catalogue.claims, catalogue.experiments, seed)
+    claims = shuffle_paper(catalogue.claims, seed)
     return judge_claims(claims, catalogue.experiments, scale, results)

@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from tensor_rnns.drawing.beside import belongs, draw_levels, entries_of
+from tensor_rnns.drawing.beside import belongs, draw_levels
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import absent, groups_of, listed, names_of, part, title_of
 from tensor_rnns.drawing.layout import dress, panels, put_legend
@@ -26,7 +26,7 @@ from tensor_rnns.experiments.records import Artefact
 
 MARKS = ("bar", "dot")
 KEYS = {
-    "panels": (), "groups": (), "colour": (), "measure": (), "where": (), "mark": (), "beside": (),
+    "panels": (), "groups": (), "colour": (), "measure": (), "where": (), "mark": (),
     "lines": ("value", "label"), "x": ("scale", "label", "limits"), "labels": (),
 }  # fmt: skip
 """The keys that are read, and below each those of its mappings; () where any may stand."""
@@ -58,7 +58,7 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     rows = numbers(data, artefact, spec.get("measure"), [*listed(panel_key), *sides, *colour])
     places = data.ordered(panel_key, list(rows[panel_key].unique())) if panel_key else [None]
     lines = _lines(data, rows, sides, colour, spec.get("labels"))
-    entries = entries_of(data.experiment.paper_values, spec.get("beside", ()), artefact.id)
+    entries = data.printed(artefact, [*listed(panel_key), *sides, *colour])
     handles = _legend(data, rows, sides, colour, spec, mark, bool(entries))
     columns = min(3, max(1, len(handles)))
     remarks = data.remark_line(rows)

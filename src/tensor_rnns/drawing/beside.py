@@ -23,14 +23,14 @@ HOLLOW: Mapping[str, Any] = {
 
 
 def draw_points(
-    axis: Axes, beside: Mapping[str, Any], panel_key: str | None, place: Any, colour: Sequence[str],
+    axis: Axes, beside: Sequence[Mapping[str, Any]], panel_key: str | None, place: Any, colour: Sequence[str],
     looks: Mapping[tuple, Mapping[str, Any]], limit: float,
 ) -> None:  # fmt: skip
     """Draw the papers' points up to `limit`, hollow and dashed, and a single value as a dashed level.
 
     They have the colour and marker of the variant that they name; else they are black.
     """
-    for entry in beside.values():
+    for entry in beside:
         if panel_key and entry.get(panel_key, place) != place:
             continue
         own = looks.get(tuple(entry.get(key) for key in colour), {"color": PAPER, "marker": "o"})
@@ -44,8 +44,8 @@ def draw_points(
 
 
 def same_settings(
-    beside: Mapping[str, Any], data: ArtefactData, rows: pd.DataFrame
-) -> tuple[dict[str, Any], list[str]]:
+    beside: Sequence[Mapping[str, Any]], data: ArtefactData, rows: pd.DataFrame
+) -> tuple[list[Mapping[str, Any]], list[str]]:
     """The entries of the papers that no setting keeps from standing beside `rows`, and a note on the others.
 
     An entry may name settings by their dotted names, such as `training.learning_rate`; where no row has them
@@ -53,24 +53,22 @@ def same_settings(
     """
     drawn = set(rows[list(KEY)].itertuples(index=False, name=None))
     found = [run.settings for run in data.records if tuple(run.key[key] for key in KEY) in drawn]
-    kept = {
-        name: entry
-        for name, entry in beside.items()
+    kept = [
+        entry
+        for entry in beside
         if not any("." in key for key in entry)
         or any(
             all(setting_of(settings, key) == value for key, value in entry.items() if "." in key)
             for settings in found
         )
-    }
+    ]
     lost = len(kept) < len(beside)
     return kept, ["Points of the papers with other settings than those drawn are left out."] if lost else []
 
 
-def beyond(beside: Mapping[str, Any], limit: float, unit: str = "update") -> list[str]:
+def beyond(beside: Sequence[Mapping[str, Any]], limit: float, unit: str = "update") -> list[str]:
     """One note where points of the papers lie so far beyond our updates that they are not drawn."""
-    furthest = max(
-        (max(map(float, entry["points"])) for entry in beside.values() if "points" in entry), default=0
-    )
+    furthest = max((max(map(float, entry["points"])) for entry in beside if "points" in entry), default=0)
     return (
         [f"Points beside ours go on to {unit} {furthest:g} and are not all drawn."]
         if furthest > limit
@@ -78,47 +76,32 @@ def beyond(beside: Mapping[str, Any], limit: float, unit: str = "update") -> lis
     )
 
 
-def handles_of(beside: Mapping[str, Any]) -> list[Line2D]:
+def handles_of(beside: Sequence[Mapping[str, Any]]) -> list[Line2D]:
     """A legend entry for the authors' logs and for each value of the paper."""
     handles = []
-    for name, entry in beside.items():
+    for entry in beside:
         if "points" in entry:
-            source = "authors' log" if entry.get("from") == "authors_log" else "paper"
+            source = "authors' log" if entry["source"] == "authors_log" else "paper"
             if source not in [handle.get_label() for handle in handles]:
                 handles.append(Line2D([], [], color=PAPER, linestyle=(0, (4, 2)), linewidth=0.9, marker="o",
                                       markerfacecolor="white", label=source))  # fmt: skip
-        elif "value" in entry:
-            label = entry.get("label") or f"paper: {float(entry['value']):g}"
-            handles.append(
-                Line2D([], [], color=PAPER, linestyle=(0, (2, 2)), linewidth=0.8, label=str(label))
-            )
         else:
-            raise ValueError(
-                f"paper value {name!r} has neither points nor value to draw; it has {sorted(entry)}"
-            )
+            label = f"paper: {float(entry['value']):g}"
+            handles.append(Line2D([], [], color=PAPER, linestyle=(0, (2, 2)), linewidth=0.8, label=label))
     return handles
-
-
-def entries_of(values: Mapping[str, Any], names: Sequence[str], artefact: str) -> list[dict[str, Any]]:
-    """The entries of the `paper_values` called `names`, those of a `table` one by one; ValueError for another
-    name."""
-    if unknown := [name for name in names if name not in values]:
-        raise ValueError(f"{artefact}: beside names {unknown}; allowed: {', '.join(values) or 'none'}")
-    return [dict(entry) for name in names for entry in values[name].get("table") or [values[name]]]
 
 
 def columns_of(entry: Mapping[str, Any], rows: pd.DataFrame) -> list[str]:
     """The keys of an entry of the paper that are columns of `rows`, the number itself left out."""
-    return [key for key in entry if key in rows.columns and key not in ("value", "failed")]
+    return [key for key in entry if key in rows.columns and key not in ("value", "failed", "name")]
 
 
 def belongs(entry: Mapping[str, Any], rows: pd.DataFrame, measure: Mapping[str, Any]) -> bool:
-    """Whether an entry of the paper is about all of `rows` and what the measure reads of them.
+    """Whether an entry of the paper is about all of `rows` and of this measure.
 
-    Its keys that are columns of `rows`, at least one, must hold the one value that these have; `split` and
-    `of` those of the measure where it has them.
+    Its keys that are columns of `rows`, at least one, must hold the one value that these have.
     """
-    if any(entry[key] != measure[key] for key in ("split", "of") if key in entry and key in measure):
+    if entry["measure"] != measure:
         return False
     keys = columns_of(entry, rows)
     return bool(keys) and len(rows) > 0 and all((rows[key] == entry[key]).all() for key in keys)

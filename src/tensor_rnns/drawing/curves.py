@@ -46,7 +46,7 @@ MEASURES = ("running",)
 UNITS = ("update", "epoch")
 KEYS = {
     "panels": (), "colour": (), "where": (), "measure": ("name", "width", "of", "split"),
-    "also": ("of", "split", "width", "label"), "centre": (), "band": (), "beside": (),
+    "also": ("of", "split", "width", "label"), "centre": (), "band": (),
     "lines": ("value", "label"), "x": ("scale", "label", "limits", "unit"),
     "y": ("scale", "label", "limits"), "labels": (),
 }  # fmt: skip
@@ -71,9 +71,7 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
         for panel in mine[panel_key].unique() if panel_key else [None]:
             found = lines(mine if panel is None else mine[mine[panel_key] == panel], data.runs, 1)
             group.counts[panel] = (len(found), sum(line.failed for line in found))
-    beside, left_out = same_settings(
-        {name: data.experiment.paper_values[name] for name in spec.get("beside", ())}, data, rows
-    )
+    beside, left_out = same_settings(data.printed(artefact, keys), data, rows)
     handles = [Line2D([], [], label=group.legend, **group.look) for group in groups.values()]
     if also is not None:
         handles.append(

@@ -12,9 +12,9 @@ import pandas as pd
 from tensor_rnns.analysis.collect import CURVES, METRICS, RUNS
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.tables import COMPUTED, PROBED, Tables, read_table
-from tensor_rnns.drawing.style import cell_title
 from tensor_rnns.experiments.experiment import Experiment
-from tensor_rnns.experiments.records import KEY
+from tensor_rnns.experiments.records import KEY, Artefact
+from tensor_rnns.experiments.titles import cell_title
 from tensor_rnns.files import read_npz
 
 
@@ -144,6 +144,18 @@ class ArtefactData:
             table[key] = table[key].astype(object)
         found = rows.merge(table, on=list(KEY), how="left")
         found[wanted] = found[wanted].fillna("")
+        return found
+
+    def printed(self, artefact: Artefact, keys: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """The paper's numbers beside `artefact`, with those of the `keys` that are settings as the paper's
+        scale resolves them."""
+        wanted = [key for key in keys if "." in key]
+        settings = self.experiment.settings if wanted else {}
+        found = []
+        for entry in artefact.printed:
+            place = entry.get("condition", "only"), entry.get("variant", ""), entry.get("option", "main")
+            own = settings.get(place, {})
+            found.append({key: setting_of(own, key) for key in wanted if own} | dict(entry))
         return found
 
     def ordered(self, key: str, present: Sequence[Any]) -> list[Any]:

@@ -64,13 +64,6 @@ CELLS: dict[str, tuple[str, Any, str]] = {
 }  # fmt: skip
 """Colour, line and marker of each cell (and of the models without one), the same in every figure."""
 
-TITLES = {
-    "cp_plus": "CP+", "cp_delta": "CP-Δ", "vanilla": "vanilla RNN", "lin_tgu": "lin-TGU",
-    "lin_tgu_c": "lin-TGU-C", "tlstm_2d": "2D tLSTM", "tlstm_3d": "3D tLSTM", "perceptron": "perceptron",
-    "tensor_layer": "tensor layer", "tensor_train": "tensor train", "full": "full tensor", "leaky": "leaky",
-    "skip": "skip",
-}  # fmt: skip
-
 RC: dict[str, Any] = {
     "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8.5, "axes.labelsize": 8,
     "legend.fontsize": 7.5, "xtick.labelsize": 7, "ytick.labelsize": 7, "mathtext.fontset": "dejavusans",
@@ -92,11 +85,6 @@ def styled() -> Iterator[None]:
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(RC)
         yield
-
-
-def cell_title(cell: str) -> str:
-    """How a cell is called in legends and tables: `tgu_c` is TGU-C, `cp_delta` is CP-Δ."""
-    return TITLES.get(cell) or cell.upper().replace("_", "-")
 
 
 def look(cell: str, place: int = 0, of: int = 1) -> dict[str, Any]:

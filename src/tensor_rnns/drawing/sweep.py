@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from tensor_rnns.drawing.beside import HOLLOW, belongs, columns_of, draw_levels, entries_of
+from tensor_rnns.drawing.beside import HOLLOW, belongs, columns_of, draw_levels
 from tensor_rnns.drawing.data import ArtefactData, is_number
 from tensor_rnns.drawing.groups import Group, absent, groups_of, listed, part
 from tensor_rnns.drawing.layout import dress, panels, put_legend
@@ -26,7 +26,7 @@ from tensor_rnns.experiments.records import Artefact
 
 KEYS = {
     "over": (), "values": (), "panels": (), "colour": (), "measure": (), "also": ("measure", "label"),
-    "where": (), "beside": (), "lines": ("value", "label"), "x": ("scale", "label", "limits"),
+    "where": (), "lines": ("value", "label"), "x": ("scale", "label", "limits"),
     "y": ("scale", "label", "limits"), "labels": (),
 }  # fmt: skip
 """The keys that are read, and below each those of its mappings; () where any may stand."""
@@ -54,7 +54,7 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
             totals[name, place] = {x: total(points) for x, points in mine.groupby(X, sort=True)}
             for x, found in totals[name, place].items():
                 group.counts[place, x] = (found.n, found.failed)
-    entries = entries_of(data.experiment.paper_values, spec.get("beside", ()), artefact.id)
+    entries = data.printed(artefact, [*listed(panel_key), *colour, spec["over"]])
     handles = [Line2D([], [], label=group.legend, **group.look) for group in groups.values()]
     handles += _other_handles(spec, entries, rows)
     remarks = data.remark_line(rows)
@@ -172,8 +172,7 @@ def _other_handles(
     if len(levels) < len(entries):
         handles.append(Line2D([], [], label="paper", color=PAPER, marker="o", **HOLLOW))
     for entry in levels:
-        label = str(entry.get("label") or f"paper: {float(entry['value']):g}")
-        handles.append(Line2D([], [], label=label, **LEVEL))
+        handles.append(Line2D([], [], label=f"paper: {float(entry['value']):g}", **LEVEL))
     return handles
 
 

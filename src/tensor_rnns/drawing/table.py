@@ -18,17 +18,15 @@ import pandas as pd
 from tensor_rnns.analysis.intervals import t_interval
 from tensor_rnns.analysis.measures import measure_of
 from tensor_rnns.analysis.runs import MissingValue
-from tensor_rnns.drawing.beside import entries_of
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.tables import Table
 from tensor_rnns.experiments.records import Artefact
 
 KEYS = {
-    "rows": (), "columns": ("label", "measure", "where"), "measure": (), "where": (), "beside": (),
-    "labels": (),
+    "rows": (), "columns": ("label", "measure", "where"), "measure": (), "where": (), "labels": (),
 }  # fmt: skip
 """The keys that are read, and below each those of its mappings; () where any may stand."""
-MATCHED = ("condition", "variant", "option", "dataset", "split", "of", "column", "item", "name")
+MATCHED = ("condition", "variant", "option", "dataset", "item", "name")
 RECORD = ("column", "paper", "ours", "low", "high", "n", "failed")
 TITLES = {"condition": "condition", "variant": "model", "option": "option", "item": "item", "name": "name"}
 EXACT = ("parameters", "computed", "setting", "fact", "baseline")
@@ -73,11 +71,12 @@ def draw(data: ArtefactData, artefact: Artefact) -> Table:
     known = MATCHED[:4] if not computed else ("item", "name", "index")
     if unknown := [key for key in keys if key not in known]:
         raise ValueError(f"{artefact.id}: rows names {unknown}; allowed: {', '.join(known)}")
-    entries = _entries(data, artefact)
+    entries = data.printed(artefact)
     chosen = _computed_rows(data, spec) if computed else _replicas(data, spec)
     columns = _columns(data, artefact, chosen, entries)
     names = _names(data, keys, chosen, entries)
-    papers = {(name, label): _paper(entries, dict(zip(keys, name, strict=True)), label, block)
+    where = {key: one for key, one in (spec.get("where") or {}).items() if isinstance(one, str)}
+    papers = {(name, label): _paper(entries, where | dict(zip(keys, name, strict=True)), block)
               for name in names for label, block in columns.items()}  # fmt: skip
     compared = [label for label in columns if any(papers[name, label] is not None for name in names)]
     header = [TITLES.get(key, key) for key in keys]
@@ -122,13 +121,6 @@ def shown(value: float, half: float | None = None) -> str:
         digits = max(0, 1 - math.floor(math.log10(half)))
         text = f"{value:.{digits}f} ± {half:.{digits}f}" if digits <= 6 else f"{value:.3g} ± {half:.1g}"
     return text.replace("-", "−")
-
-
-def _entries(data: ArtefactData, artefact: Artefact) -> list[dict[str, Any]]:
-    """The paper's values of this table, each with the keys of its cell."""
-    values = data.experiment.paper_values
-    ids = artefact.spec.get("beside", [artefact.id] if artefact.id in values else [])
-    return entries_of(values, ids, artefact.id)
 
 
 def _replicas(data: ArtefactData, spec: Mapping[str, Any]) -> pd.DataFrame:
@@ -195,22 +187,11 @@ def _names(
     )
 
 
-def _paper(
-    entries: list[dict[str, Any]], place: Mapping[str, Any], label: str, block: Mapping[str, Any]
-) -> Any:
+def _paper(entries: list[dict[str, Any]], place: Mapping[str, Any], block: Mapping[str, Any]) -> Any:
     """The paper's value of one cell, None where it prints none."""
-    measure = block.get("measure") or {}
-    known = (
-        {"column": label, "split": measure.get("split"), "of": measure.get("of", measure.get("name"))}
-        | (block.get("where") or {})
-        | place
-    )
+    known = place | (block.get("where") or {})
     for entry in entries:
-        if (
-            measure.get("name") in EXACT
-            and entry.get("column") != label
-            and entry.get("of") != measure["name"]
-        ):
+        if entry.get("measure") not in (None, block.get("measure")):
             continue
         if all(entry[key] == known.get(key) for key in MATCHED if key in entry):
             return entry["value"]

@@ -9,6 +9,7 @@ from typing import Any
 from tensor_rnns.experiments import guests
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import Artefact, Claim
+from tensor_rnns.experiments.tables import PaperTables
 from tensor_rnns.experiments.vocabulary import Word
 from tensor_rnns.yaml_files import read
 
@@ -106,9 +107,16 @@ def paper_folders(roots: Roots) -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
+def tables_of(folder: Path) -> PaperTables:
+    """The tables of the paper in `folder`; ValueError with every mistake of form."""
+    header = folder / PAPER_FILE
+    return PaperTables(folder, (read_yaml(header) if header.exists() else {}).get("tolerances") or {})
+
+
 def read_experiment(path: Path, visiting: Mapping[str, Word] | None = None) -> Experiment:
     """One experiment file; its folder is the paper, its stem the name. Guest cells join it as variants."""
-    content = guests.join(read_yaml(path), visiting or {})
+    content, printed = tables_of(path.parent).complete(read_yaml(path))
+    content = guests.join(content, visiting or {})
     return Experiment(
         paper=path.parent.name,
         name=path.stem,
@@ -117,4 +125,5 @@ def read_experiment(path: Path, visiting: Mapping[str, Word] | None = None) -> E
         kind=content["kind"],
         source=content.get("source") or {},
         content=content,
+        printed=printed,
     )

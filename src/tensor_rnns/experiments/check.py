@@ -6,8 +6,15 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from tensor_rnns.experiments.catalogue import PAPER_FILE, Roots, paper_folders, read_experiment, read_yaml
-from tensor_rnns.experiments.check_artefacts import artefact_problems, paper_value_problems, probe_problems
+from tensor_rnns.experiments.catalogue import (
+    PAPER_FILE,
+    Roots,
+    paper_folders,
+    read_experiment,
+    read_yaml,
+    tables_of,
+)
+from tensor_rnns.experiments.check_artefacts import artefact_problems, probe_problems
 from tensor_rnns.experiments.check_claims import claim_problems
 from tensor_rnns.experiments.check_form import schema_problems
 from tensor_rnns.experiments.check_overrides import (
@@ -100,7 +107,6 @@ def experiment_problems(
         yield from computed_problems(experiment)
     yield from artefact_problems(experiment, names)
     yield from probe_problems(experiment, names)
-    yield from paper_value_problems(experiment)
     yield from claim_problems(experiment, names)
 
 
@@ -165,12 +171,12 @@ def references(content: Any) -> dict[str, list[str]]:
 
 
 def read_all(roots: Roots) -> Iterator[tuple[Path, Any]]:
-    """Every experiment file below `roots` with its content, or with the ValueError that says why it is not
-    YAML."""
+    """Every experiment file below `roots` with its content, written out with the tables beside it, or with
+    the ValueError that says what is not YAML or does not fit in them."""
     for path in (path for folder in paper_folders(roots).values() for path in sorted(folder.glob("*.yaml"))):
         if path.name != PAPER_FILE:
             try:
-                yield path, read_yaml(path)
+                yield path, tables_of(path.parent).complete(read_yaml(path))[0]
             except ValueError as error:
                 yield path, error
 
@@ -197,7 +203,7 @@ def check(roots: Roots, schema: Path, names: Names, shown: Path | None = None) -
     for path, content in contents.items():
         short = path.relative_to(shown) if shown and path.is_relative_to(shown) else path
         if isinstance(content, ValueError):
-            found.append(str(content).replace(str(path), str(short)))
+            found += str(content).replace(f"{path.parent}/", f"{short.parent}/").splitlines()
             continue
         paper = path.parent.name
         problems = list(schema_problems(content, rules))
@@ -221,4 +227,8 @@ def check(roots: Roots, schema: Path, names: Names, shown: Path | None = None) -
             f"{short}:{read(path).line_of(place)}: {'.'.join(map(str, place)) or 'file'}: {message}"
             for place, message in problems
         ]
-    return found
+    folders = {path.parent.name: path.parent for path in contents}
+    for paper in referred.keys() - unread:
+        names = [name for home, block, name in owner if (home, block) == (paper, "artefacts")]
+        found += tables_of(folders[paper]).homeless(names)
+    return list(dict.fromkeys(found))

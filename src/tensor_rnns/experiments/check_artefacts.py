@@ -10,14 +10,13 @@ from tensor_rnns.experiments.check_words import (
     Names,
     Problem,
     is_number,
-    known_names,
     measure_problems,
     suggestion,
     where_problems,
 )
 from tensor_rnns.experiments.experiment import Experiment
 
-COMMON = ("draw", "page", "section", "caption")
+COMMON = ("draw", "page", "section", "caption", "printed")
 """Keys of every artefact beside those that its kind of drawing reads."""
 KINDS = check_drawings.KINDS | check_probed.KINDS
 ONLY = check_drawings.ONLY | check_probed.ONLY
@@ -57,10 +56,6 @@ def one_artefact(spec: Mapping[str, Any], experiment: Experiment, names: Names) 
     if "where" in own and "where" in keys:
         for place, message in where_problems(own["where"], experiment, names, selectors):
             yield ("where", *place), message
-    for value in own.get("beside", []):
-        if value not in experiment.paper_values:
-            message = f"unknown paper value {value!r}; {suggestion(value, experiment.paper_values)}"
-            yield ("beside",), message
     for key in {"x", "y", "labels"} & own.keys() & keys.keys():
         if not isinstance(own[key], Mapping):
             yield (key,), f"{key} is {own[key]!r}; allowed is a mapping"
@@ -99,20 +94,6 @@ def key_problems(
         if keys.get(inner):
             for place, message in key_problems(below, keys, what, f"{inner}.", keys[inner]):
                 yield (key, *place), message
-
-
-def paper_value_problems(experiment: Experiment) -> Iterator[Problem]:
-    """Conditions, variants and options that a value of the paper names and the file does not define."""
-    known = known_names(experiment)
-    for name, spec in experiment.paper_values.items():
-        listed = spec.get("table")
-        for entry in listed if isinstance(listed, list) else [spec]:
-            for key in PLACES[:3] if isinstance(entry, Mapping) and experiment.kind == "train" else ():
-                if key in entry and entry[key] not in known[key]:
-                    yield (
-                        ("paper_values", name, key),
-                        f"unknown {key} {entry[key]!r}; {suggestion(entry[key], known[key])}",
-                    )
 
 
 def probe_problems(experiment: Experiment, names: Names) -> Iterator[Problem]:

@@ -68,16 +68,6 @@ def level_problems(spec: Mapping[str, Any], baseline: bool = True) -> Iterator[P
             yield ("lines",), f"lines names {line!r}; allowed {'are' if baseline else 'is'} {allowed}"
 
 
-def beside_problems(
-    spec: Mapping[str, Any], experiment: Experiment, keys: tuple[str, ...] = ("points", "value")
-) -> Iterator[Problem]:
-    """Paper values without anything to draw."""
-    for name in spec.get("beside", []):
-        if not set(keys) & (experiment.paper_values.get(name) or {keys[0]: 0}).keys():
-            told = f"neither {' nor '.join(keys)}" if len(keys) > 1 else f"no {keys[0]}"
-            yield ("beside",), f"the paper value {name!r} has {told} to draw"
-
-
 def curves(spec: Mapping[str, Any], experiment: Experiment, names: Names) -> Iterator[Problem]:
     """Columns, centre, band, unit and levels of curves."""
     yield from column_problems(spec, ("colour",), ("panels",))
@@ -98,7 +88,6 @@ def curves(spec: Mapping[str, Any], experiment: Experiment, names: Names) -> Ite
         for _, message in word_problem(spec["x"], "unit", vocabulary.literal("drawing", "curves", "UNITS")):
             yield ("x", "unit"), message
     yield from level_problems(spec)
-    yield from beside_problems(spec, experiment)
 
 
 def bars(spec: Mapping[str, Any], experiment: Experiment, names: Names) -> Iterator[Problem]:
@@ -108,7 +97,6 @@ def bars(spec: Mapping[str, Any], experiment: Experiment, names: Names) -> Itera
     if "measure" not in spec:
         yield (), "bars need a measure"
     yield from level_problems(spec)
-    yield from beside_problems(spec, experiment, ("value", "table"))
 
 
 def sweep(spec: Mapping[str, Any], experiment: Experiment, names: Names) -> Iterator[Problem]:
@@ -134,7 +122,6 @@ def sweep(spec: Mapping[str, Any], experiment: Experiment, names: Names) -> Iter
         for message in measure_problems(measure, names, experiment):
             yield ("also",), message
     yield from level_problems(spec)
-    yield from beside_problems(spec, experiment, ("points", "value", "table"))
 
 
 def windows(spec: Mapping[str, Any], experiment: Experiment, names: Names) -> Iterator[Problem]:

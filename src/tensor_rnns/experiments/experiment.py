@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from tensor_rnns.experiments import resolve
 from tensor_rnns.experiments.records import ExperimentFile, Replica
@@ -23,6 +24,14 @@ class Experiment(ExperimentFile):
         blocks = {name: (block or {}).get("dataset") for name, block in self.conditions.items()}
         blocks = blocks or {"only": self.dataset}
         return {name: block[key] for name, block in blocks.items() if block} if self.kind == "compute" else {}
+
+    @cached_property
+    def settings(self) -> dict[tuple[str, str, str], Mapping[str, Any]]:
+        """Per (condition, variant, option): the settings at the paper's scale with real data."""
+        return {
+            (replica.condition, replica.variant, replica.option): replica.settings
+            for replica in self.replicas("paper", "real", "final")
+        }
 
     @cached_property
     def protocols(self) -> dict[tuple[str, str, str], tuple[str, bool]]:

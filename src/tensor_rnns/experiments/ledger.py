@@ -1,7 +1,8 @@
 """The ledger of a paper: every checkable statement in it, whether some experiment judges it yet or not.
 
-`ledger.csv` beside the experiment files has a row a statement: `id`, `where` in the paper, `statement` in our
-words, and `untested`, the reason why no claim can judge it; empty where one can.
+`ledger.csv` beside the experiment files has one row per statement: `id`, the `section` of the paper and
+`where` in it, the `statement` in our words, and `untested`, the reason why no claim can judge it; empty where
+one can. Numbers that are claims by themselves stand in `values.csv` and not here.
 """
 
 import csv
@@ -9,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-COLUMNS = ("id", "where", "statement", "untested")
+COLUMNS = ("id", "section", "where", "statement", "untested")
 FILE = "ledger.csv"
 
 
@@ -18,6 +19,7 @@ class Statement:
     """One row of a ledger."""
 
     id: str
+    section: str
     where: str
     statement: str
     untested: str

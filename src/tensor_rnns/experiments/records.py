@@ -1,6 +1,6 @@
 """The records that the rest of the package speaks in: experiment, replica, artefact, claim."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -94,6 +94,8 @@ class Artefact:
     id: str
     draw: str
     spec: Mapping[str, Any] = field(hash=False)
+    printed: Sequence[Mapping[str, Any]] = field(hash=False, default=())
+    """The paper's numbers beside ours; see `tables.printed`."""
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -135,6 +137,8 @@ class ExperimentFile:
     kind: str
     source: Mapping[str, Any] = field(hash=False)
     content: Mapping[str, Any] = field(hash=False, repr=False)
+    printed: Mapping[str, Sequence[Mapping[str, Any]]] = field(hash=False, repr=False, default_factory=dict)
+    """The paper's numbers by artefact."""
 
     def block(self, name: str) -> dict[str, Any]:
         """A block of the file; empty where the file has none."""
@@ -143,7 +147,7 @@ class ExperimentFile:
     def __getattr__(self, name: str) -> dict[str, Any]:
         blocks = (
             "dataset", "task", "model", "training", "conditions", "variants", "options", "search", "scales",
-            "probes", "paper_values", "deviations", "compute",
+            "probes", "deviations", "compute",
         )  # fmt: skip
         if name in blocks:
             return self.block(name)
@@ -153,7 +157,7 @@ class ExperimentFile:
     def artefacts(self) -> list[Artefact]:
         """The figures and tables that this experiment feeds."""
         return [
-            Artefact(self.paper, self.name, name, spec["draw"], spec)
+            Artefact(self.paper, self.name, name, spec["draw"], spec, self.printed.get(name, ()))
             for name, spec in self.block("artefacts").items()
         ]
 

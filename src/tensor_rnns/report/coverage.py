@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tensor_rnns.drawing.render import paths
-from tensor_rnns.experiments import MAIN, Artefact, Catalogue, Experiment, ledger, resolve
+from tensor_rnns.experiments import MAIN, Artefact, Catalogue, Experiment, ledger, resolve, values
 from tensor_rnns.experiments.run_folders import read_record
 from tensor_rnns.files import read_csv, write_csv
 
@@ -121,19 +121,26 @@ def finals(curve: Path) -> int:
 
 
 def statements(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
-    """A row for each statement of the paper's ledger, then for the claims on none of them."""
-    claims = [claim.id for claim in catalogue.claims if claim.paper == paper]
+    """A row for each statement of the paper's ledger, for each number that is judged, and for the claims on
+    neither."""
+    claims = {claim.id: claim.statement for claim in catalogue.claims if claim.paper == paper}
     judged = {scale: judged_at(results, scale, paper) for scale in SCALES}
+    tabled = [
+        ledger.Statement(one.id, "", one.artefact, claims[one.id], "")
+        for one in values.read(catalogue.folders[paper])
+        if one.tolerance is not None and one.id in claims
+    ]
     rows, seen = [], set()
-    for one in ledger.read(catalogue.folders[paper]):
+    for one in [*ledger.read(catalogue.folders[paper]), *tabled]:
         own = one.judged_by(claims)
+        if one.id not in seen:
+            row = statement(paper, one.id, one.statement, own, judged)
+            rows.append(replace(row, where=one.where, untested=one.untested))
         seen.update(own)
-        row = statement(paper, one.id, one.statement, own, judged)
-        rows.append(replace(row, where=one.where, untested=one.untested))
     return rows + [
-        replace(statement(paper, claim.id, claim.statement, [claim.id], judged), listed=False)
-        for claim in catalogue.claims
-        if claim.paper == paper and claim.id not in seen
+        replace(statement(paper, name, text, [name], judged), listed=False)
+        for name, text in claims.items()
+        if name not in seen
     ]
 
 
