@@ -97,7 +97,7 @@ def paper_folders(roots: Roots) -> dict[str, Path]:
             if folder.is_dir() and any(folder.glob("*.yaml")):
                 if folder.name in found:
                     raise ValueError(
-                        f"{folder} and {found[folder.name]} have one name; allowed is one of them"
+                        f"{folder} and {found[folder.name]} are one paper; allowed is one folder"
                     )
                 found[folder.name] = folder
     if not found:

@@ -19,7 +19,7 @@ def look_in(roots: Sequence[Path | str]) -> None:
             others = [Path(home) / folder.name for home in __path__ if home != where]
             if taken := [other for other in others if any(other.glob("*.py"))]:
                 raise ValueError(
-                    f"{folder} and {taken[0]} both hold code of a paper {folder.name}; allowed is one"
+                    f"{folder} and {taken[0]} both hold code of one paper; allowed is one folder"
                 )
         if where not in __path__:
             __path__.append(where)

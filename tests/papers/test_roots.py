@@ -1,0 +1,68 @@
+"""Papers are found below the configured folders, with their own Python, and depend on no other paper."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tensor_rnns import functions, papers
+from tensor_rnns.experiments import Catalogue
+
+MADE_UP = Path(__file__).parent / "made_up"
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch) -> Path:
+    """A folder with the made-up paper, named anew so that no other test has imported its modules."""
+    monkeypatch.setattr(papers, "__path__", list(papers.__path__))
+    shutil.copytree(MADE_UP / "made2024", tmp_path / tmp_path.name / "other2025")
+    return tmp_path / tmp_path.name
+
+
+def test_a_paper_of_another_root_is_found_with_its_functions(root):
+    """Names of both kinds join those of the package; the rows are those of the folder's own code."""
+    assert "other2025.powers" not in functions.sources("compute")
+    papers.look_in([root])
+    assert functions.sources("compute")["other2025.powers"] == root / "other2025" / "powers.py"
+    assert functions.sources("probe").keys() >= {"mean_gates", "mathews2016.letters", "other2025.reach"}
+    rows = functions.computed("other2025.powers")({"gate": 0.5, "steps": 2})
+    assert [row["value"] for row in rows] == [0.5, 0.25, 0.0, 0.25]
+
+
+def test_unknown_function_is_refused_with_the_allowed_names():
+    with pytest.raises(ValueError, match=r"no compute 'theory'; allowed are texts, mathews2016\.butterfly"):
+        functions.computed("theory")
+    with pytest.raises(ValueError, match=r"no probe 'mathews2016.theory'; allowed are .*mean_gates"):
+        functions.probe("mathews2016.theory")
+
+
+def test_code_of_two_papers_of_one_name_is_refused(root):
+    (root / "mathews2016").mkdir()
+    (root / "mathews2016" / "theory.py").write_text("")
+    with pytest.raises(ValueError, match="both hold code of one paper"):
+        papers.look_in([root])
+    with pytest.raises(ValueError, match="both hold code of one paper"):
+        papers.look_in([shutil.copytree(root / "other2025", root / "a" / "other2025").parent, root])
+
+
+def test_a_paper_below_two_roots_is_refused(root):
+    shutil.copytree(root / "other2025", root / "a" / "other2025")
+    with pytest.raises(ValueError, match="are one paper; allowed is one folder"):
+        Catalogue.load([root, root / "a"])
+
+
+def test_roots_without_papers_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"no papers below .*/empty"):
+        Catalogue.load([tmp_path / "empty"])
+
+
+def test_a_change_in_the_code_of_one_paper_leaves_the_others_alone(root):
+    """The digest of a function covers its own paper's folder; a generic one covers no paper."""
+    papers.look_in([root])
+    asked = [("compute", "other2025.powers"), ("probe", "other2025.reach"), ("compute", "mathews2016.theory"),
+             ("probe", "mathews2016.letters"), ("compute", "texts")]  # fmt: skip
+    before = [functions.code_of(*one) for one in asked]
+    assert len(set(before)) == len(before)
+    (root / "other2025" / "helper.py").write_text("FACTOR = 3\n")
+    after = [functions.code_of(*one) for one in asked]
+    assert [old != new for old, new in zip(before, after, strict=True)] == [True, True, False, False, False]
