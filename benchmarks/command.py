@@ -56,7 +56,7 @@ def prepared(parser: argparse.ArgumentParser, asked: argparse.Namespace, device:
 
 def machine(device: torch.device, threads: int) -> dict[str, Any]:
     """Hardware, versions, commit and its date, and the measured peak (None without a compiler)."""
-    card = record.surroundings(device, threads, "")
+    card = record.environment(device, threads, "")
     for name in ("host", "engine"):
         del card[name]
     changes = record.git(*CHANGES)

@@ -20,7 +20,7 @@ from benchmarks.timing import failure
 from benchmarks.variants import OURS, able, initial, ours, stacked
 from benchmarks.workloads import CELLS, COUPLED, WORKLOADS, Workload, model
 from tensor_rnns.engine import values
-from tensor_rnns.models import Model
+from tensor_rnns.models import Inputs, Model
 from tensor_rnns.training.learner import Layout
 
 Errors = Mapping[str, Mapping[str, Mapping[str, float]]]
@@ -34,7 +34,7 @@ def results(
 ) -> tuple[Tensor, Tensor]:
     """Outputs and the flat gradient [1, P] of the loss."""
     flat = flat.clone().requires_grad_()
-    outputs, _ = made.lazy_forward(Layout(made.shapes()).views(flat), inputs)
+    outputs = made.apply(Layout(made.shapes()).views(flat), Inputs(inputs)).outputs
     loss = OURS[load.loss](outputs, targets, over)
     (gradient,) = torch.autograd.grad(loss.sum(), flat)
     with torch.no_grad():

@@ -27,7 +27,7 @@ from benchmarks.workloads import CELLS, TASKS, WORKLOADS, Workload
 from tensor_rnns.engine import Direct
 from tensor_rnns.engine.compiled.kernel import Kernel
 from tensor_rnns.tasks import Batch
-from tensor_rnns.training import cohort
+from tensor_rnns.training import loop
 from tensor_rnns.training.learner import Learner
 from tensor_rnns.training.progress import Progress
 
@@ -85,7 +85,7 @@ class Clocked(Learner):
         self.clock.read("data")
         return found
 
-    def gradient(self, *arguments: Any, **more: Any) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
+    def gradient(self, *arguments: Any, **more: Any) -> tuple:
         """What comes after the scan back is the gradient of the flat parameters."""
         found = super().gradient(*arguments, **more)
         self.clock.read("parameters")
@@ -132,13 +132,13 @@ def clocked(learned: Learner, clock: Clock) -> Clocked:
     return Clocked(model, learned.task, learned.replicas, learned.device, learned.dtype, clock)
 
 
-def measured(learned: Learner, updates: int, state: cohort.State) -> dict[str, float]:
+def measured(learned: Learner, updates: int, state: loop.State) -> dict[str, float]:
     """Seconds of each of PIECES in `updates` further updates of the trainer's loop; `state` goes on."""
-    schedule = cohort.Schedule.of({"updates": state.update + updates}, None)
+    schedule = loop.Schedule.of({"updates": state.update + updates}, None)
     progress = Progress("", schedule.updates, state.update, io.StringIO())
     clock = Clock(learned.device, Counter(dict.fromkeys(PIECES, 0.0)), time.perf_counter())
     watched_learner = clocked(learned, clock)
-    cohort.train(watched_learner, schedule, state, progress, lambda _: None, lambda: False, float("inf"))
+    loop.train(watched_learner, schedule, state, progress, lambda _: None, lambda: False, float("inf"))
     clock.read("rest")
     return dict(clock.seconds)
 
@@ -148,8 +148,8 @@ def shares(
 ) -> dict[str, float]:
     """Milliseconds an update of each of PIECES, over `count` rounds of updates."""
     learned = learner(label, name, load, kind, device)
-    optimiser, _ = cohort.optimiser_of(learned)
-    state = cohort.start(learned, optimiser)
+    optimiser, _ = loop.optimiser_of(learned)
+    state = loop.start(learned, optimiser)
     measured(learned, WARM, state)
     taken = sum(measured(learned, WARM, state).values()) / WARM
     updates = count * max(1, round(FACTOR * LEAST_SECONDS / taken))

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from benchmarks.workloads import Workload, block, data, model
 from tensor_rnns import engine
 from tensor_rnns.engine import Affine
-from tensor_rnns.models import Model
+from tensor_rnns.models import Inputs, Model
 from tensor_rnns.training import optimisers
 from tensor_rnns.training.learner import Layout
 
@@ -69,7 +69,7 @@ def ours(name: str, kind: str, load: Workload, device: torch.device, replicas: i
         if direct is not None:
             return direct.gradient(flat, inputs, (), loss_of)[1]
         flat = flat.detach().requires_grad_()
-        outputs, _ = made.lazy_forward(layout.views(flat), inputs)
+        outputs = made.apply(layout.views(flat), Inputs(inputs)).outputs
         return torch.autograd.grad(loss_of(outputs).sum(), flat)[0]
 
     def update() -> None:

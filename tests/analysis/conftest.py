@@ -62,8 +62,8 @@ def write_run_folder(folder: Path, replicas: list[Replica], outcome: Callable[[R
     of = run_name(replicas[0].key)
     write_csv(folder / "metrics.csv", metrics, METRICS, of)
     write_csv(folder / "curves.csv.gz", curves, CURVES, of)
-    surroundings = {"engine": "eager", "device": "cpu", "host": "here", "threads": 1, "commit": "c0ffee"}
-    write_json(folder / "record.json", {"replicas": records, **surroundings}, of)
+    environment = {"engine": "eager", "device": "cpu", "host": "here", "threads": 1, "commit": "c0ffee"}
+    write_json(folder / "record.json", {"replicas": records, **environment}, of)
     return folder
 
 

@@ -12,7 +12,7 @@ import torch
 from benchmarks import command, flops, gpu, gradients, memory, peak, real, scaling, shares, timing, variants
 from benchmarks.workloads import CELLS, TASKS, WORKLOADS, small
 from tensor_rnns import cells
-from tensor_rnns.training import cohort
+from tensor_rnns.training import loop
 
 SMALL = {label: small(load) for label, load in WORKLOADS.items()}
 
@@ -144,15 +144,15 @@ def ticking(monkeypatch):
 def test_the_clock_is_read_between_the_pieces_and_changes_nothing(label, cpu, ticking):
     load = replace(WORKLOADS[label], steps=9, hidden=3, rank=2, batch=5)
     learned = real.learner(label, "gru", load, "eager", cpu)
-    optimiser, limit = cohort.optimiser_of(learned)
-    state, plain = (cohort.start(learned, optimiser) for _ in range(2))
+    optimiser, limit = loop.optimiser_of(learned)
+    state, plain = (loop.start(learned, optimiser) for _ in range(2))
     updates = 3
     found = shares.measured(learned, updates, state)
     once = ("data", "scan forward", "head", "scan back", "optimiser")
     assert found == dict.fromkeys(once, updates) | {"parameters": 2 * updates, "rest": updates + 1}
     assert set(found) == set(shares.PIECES)
     for _ in range(updates):
-        cohort.step(learned, optimiser, limit, plain)
+        loop.step(learned, optimiser, limit, plain)
     assert torch.equal(state.parameters, plain.parameters)
 
 

@@ -8,7 +8,7 @@ import torch
 
 from tensor_rnns import engine, models, tasks
 from tensor_rnns.experiments import Replica
-from tensor_rnns.training import cohort
+from tensor_rnns.training import loop
 from tensor_rnns.training.learner import Learner
 
 PAGE = Path(__file__).parents[2] / "docs" / "add-a-cell.md"
@@ -64,9 +64,9 @@ def trained(settings, name):
     assert engine.choose(name, settings["cell"]) == name
     replicas = [Replica("p", "e", "smoke", "c", "v", "main", "final", 0, seed, settings) for seed in (0, 1)]
     learner = Learner(model, task, replicas, torch.device("cpu"), torch.float64)
-    optimiser, limit = cohort.optimiser_of(learner)
-    state = cohort.start(learner, optimiser)
+    optimiser, limit = loop.optimiser_of(learner)
+    state = loop.start(learner, optimiser)
     before = state.parameters.detach().clone()
     for _ in range(UPDATES):
-        cohort.step(learner, optimiser, limit, state)
+        loop.step(learner, optimiser, limit, state)
     return before, state.parameters.detach().clone()

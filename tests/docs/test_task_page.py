@@ -15,7 +15,7 @@ from tensor_rnns import models, tasks
 from tensor_rnns.experiments import Replica
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.tasks import Batch, Task
-from tensor_rnns.training import cohort
+from tensor_rnns.training import loop
 from tensor_rnns.training.learner import Learner
 
 PAGE = Path(__file__).parents[2] / "docs" / "tasks.md"
@@ -48,11 +48,11 @@ def test_the_task_of_the_page_can_be_learnt(monkeypatch):
     model = models.build(settings, task.inputs, task.outputs, "eager", task.symbols)
     replicas = [Replica("p", "e", "smoke", "c", "v", "main", "final", 0, seed, settings) for seed in (0, 1)]
     learner = Learner(model, task, replicas, torch.device("cpu"), torch.float32)
-    optimiser, limit = cohort.optimiser_of(learner)
-    state = cohort.start(learner, optimiser)
+    optimiser, limit = loop.optimiser_of(learner)
+    state = loop.start(learner, optimiser)
     before = learner.evaluate(state.parameters, "test")
     for _ in range(120):
-        cohort.step(learner, optimiser, limit, state)
+        loop.step(learner, optimiser, limit, state)
     after = learner.evaluate(state.parameters, "test")
     assert before["accuracy"].max() < 0.6
     assert after["accuracy"].min() > 0.85

@@ -90,7 +90,7 @@ def test_perceptron_and_mlp():
     model = models.build(SETTINGS["perceptron"], INPUTS, OUTPUTS)
     p, x = stacked(model), given("perceptron")
     outputs, state = model.forward(p, x)
-    assert state is None
+    assert state == ()
     expected = torch.einsum("sbi,sio->sbo", x, p["read_out/W"]) + p["read_out/b"]
     torch.testing.assert_close(outputs, expected, rtol=0, atol=1e-12)
     model = models.build(SETTINGS["mlp"], INPUTS, OUTPUTS)

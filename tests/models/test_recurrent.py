@@ -6,6 +6,7 @@ import torch
 from torch.nn.functional import one_hot
 
 from tensor_rnns import models
+from tensor_rnns.models.base import Inputs
 from tensor_rnns.tasks.base import Batch, stacked
 
 INPUTS, OUTPUTS, HIDDEN, WIDTH, STEPS, REPLICAS, BATCH = 7, 2, 5, 3, 6, 4, 8
@@ -99,25 +100,25 @@ def test_dropout_drops_what_enters_in_training_alone(numbers):
     params = drawn(model)
     batch = Batch(np.zeros((STEPS, BATCH, INPUTS), np.float32), np.zeros(1), BATCH)
     many = Batch(np.zeros((50, 40, INPUTS), np.float32), np.zeros(1), 40)
-    (mask,) = model.masks(np.random.default_rng(1), many).values()
+    (mask,) = model.draws(np.random.default_rng(1), many, 0).values()
     assert mask.shape == (50, 40, INPUTS)
     assert abs(mask.mean() - 0.75) < 0.01
     assert len(np.unique(mask.reshape(50, -1), axis=0)) == 50
     assert len(np.unique(mask.swapaxes(0, 1).reshape(40, -1), axis=0)) == 40
-    masks = [model.masks(np.random.default_rng(seed), batch) for seed in range(REPLICAS)]
+    masks = [model.draws(np.random.default_rng(seed), batch, 0) for seed in range(REPLICAS)]
     both = {name: torch.from_numpy(stacked([one[name] for one in masks])) for name in masks[0]}
     dropped = torch.where(both["input_dropout"], numbers / 0.75, 0.0)
-    in_training, _ = model.forward(params, numbers, masks=both)
+    in_training = model.apply(params, Inputs(numbers), (), both).outputs
     torch.testing.assert_close(in_training, core(model).forward(params, dropped)[0], rtol=0, atol=1e-12)
     in_evaluation, _ = model.forward(params, numbers)
     torch.testing.assert_close(in_evaluation, core(model).forward(params, numbers)[0], rtol=0, atol=0)
-    assert built().masks(np.random.default_rng(1), batch) == {}
+    assert built().draws(np.random.default_rng(1), batch, 0) == {}
 
 
 def test_dropout_falls_on_the_embedding(tokens):
     model = built(symbols=True, embedding=WIDTH, input_dropout=0.5)
     batch = Batch(np.zeros((STEPS, BATCH), np.int64), np.zeros(1), BATCH)
-    (mask,) = model.masks(np.random.default_rng(1), batch).values()
+    (mask,) = model.draws(np.random.default_rng(1), batch, 0).values()
     assert mask.shape == (STEPS, BATCH, WIDTH)
 
 
@@ -164,12 +165,12 @@ def test_gradients_against_finite_differences(symbols, block):
     params = {name: value.requires_grad_() for name, value in drawn(model, 2).items()}
     generator = np.random.default_rng(6)
     inputs = generator.integers(0, INPUTS, (3, 5)) if symbols else generator.standard_normal((3, 5, INPUTS))
-    masks = [model.masks(np.random.default_rng(s), Batch(inputs, inputs, 5)) for s in range(2)]
+    masks = [model.draws(np.random.default_rng(s), Batch(inputs, inputs, 5), 0) for s in range(2)]
     both = {name: torch.from_numpy(stacked([one[name] for one in masks])) for name in masks[0]}
     x = torch.from_numpy(stacked([inputs, inputs[::-1]]))
 
     def outputs(*values):
-        return model.forward(dict(zip(params, values, strict=True)), x, masks=both)[0]
+        return model.apply(dict(zip(params, values, strict=True)), Inputs(x), (), both).outputs
 
     assert torch.autograd.gradcheck(outputs, tuple(params.values()))
 

@@ -154,9 +154,8 @@ def test_perplexity_is_exp_of_the_mean_over_the_split():
         def shapes(self):
             return {"a": (1,)}
 
-        def forward(self, params, inputs, state=None, masks=None):
-            logits = torch.nn.functional.one_hot(inputs, SYMBOLS).double() * params["a"].view(-1, 1, 1)
-            return logits, ()
+        def outputs_of(self, values, inputs):
+            return torch.nn.functional.one_hot(inputs, SYMBOLS).double() * values["a"].view(-1, 1, 1)
 
     learner = Learner(Fixed(), made, [SimpleNamespace()] * 2, torch.device("cpu"), torch.float64)
     found = learner.evaluate(torch.tensor([[0.0], [3.0]], dtype=torch.float64), "test")

@@ -7,7 +7,7 @@ import torch
 from safetensors.torch import load_file
 
 from tensor_rnns.files import read_csv
-from tensor_rnns.training import cohort, job
+from tensor_rnns.training import job, loop, optimisers
 from tensor_rnns.training.checkpoint import Checkpoints
 
 EVALUATE = {"every": 3, "splits": ["valid", "test"]}
@@ -110,11 +110,11 @@ def test_engines_agree_on_a_whole_update(make_reading, embedding, cell):
     assert [learner.engine.fused for learner in learners] == [True, False]
     states, gradients, losses = [], [], []
     for learner in learners:
-        optimiser, _ = cohort.optimiser_of(learner)
-        limit = torch.tensor([[0.1], [0.2], [1e9]], dtype=torch.float64)
-        state = cohort.start(learner, optimiser)
+        optimiser, _ = loop.optimiser_of(learner)
+        limit = optimisers.Limits(torch.tensor([[0.1], [0.2], [1e9]], dtype=torch.float64))
+        state = loop.start(learner, optimiser)
         gradients.append(learner.gradient(state.parameters, *learner.batch(0)[:1])[1])
-        losses.append([cohort.step(learner, optimiser, limit, state) for _ in range(3)])
+        losses.append([loop.step(learner, optimiser, limit, state) for _ in range(3)])
         states.append(state)
     ours, theirs = states
     pairs = [*zip(*losses, strict=True), gradients, *zip(ours.carried, theirs.carried, strict=True)]

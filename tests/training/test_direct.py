@@ -67,7 +67,7 @@ def test_a_given_state(learners):
 
     loss, gradient, final = ours.direct.gradient(flat, batch.inputs, state, loss_of)
     leaf = flat.clone().requires_grad_()
-    outputs, expected = ours.model.lazy_forward(ours.layout.views(leaf), batch.inputs, state)
+    outputs, expected, *_ = ours.model.apply(ours.layout.views(leaf), batch, state)
     exact = loss_of(outputs)
     assert torch.equal(loss, exact.detach())
     assert torch.equal(gradient, torch.autograd.grad(exact.sum(), leaf)[0])

@@ -15,7 +15,7 @@ import torch
 
 from tensor_rnns import engine as engines
 from tensor_rnns.engine.ir import names
-from tensor_rnns.training import cohort, job, statefile
+from tensor_rnns.training import job, loop, statefile
 from tensor_rnns.training.checkpoint import Checkpoints
 from tensor_rnns.training.progress import Progress
 
@@ -31,12 +31,12 @@ import json, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from conftest import replica
-from tensor_rnns.training import cohort, job
+from tensor_rnns.training import loop, job
 block, seeds, folder = json.loads(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4])
 replicas = [replica(seed, **block) for seed in range(seeds)]
 try:
     job.run(replicas, folder / "out", folder / "state", folder, "eager", "cpu", 1, 0.05)
-except cohort.Interrupted:
+except loop.Interrupted:
     sys.exit(143)
 """
 
@@ -135,15 +135,15 @@ def test_a_damaged_checkpoint_is_set_aside_and_the_one_before_used(tmp_path, unb
 
 def stopped_and_resumed(tmp_path, learner, schedule, stop_at):
     """(the state of one unbroken run, that of a run stopped, written, read back and gone on with)."""
-    optimiser = cohort.optimiser_of(learner)[0]
+    optimiser = loop.optimiser_of(learner)[0]
 
     def go(state, stop=lambda: False):
         progress = Progress("test", schedule.updates, state.update)
-        return cohort.train(learner, schedule, state, progress, lambda state: None, stop, 1e9)
+        return loop.train(learner, schedule, state, progress, lambda state: None, stop, 1e9)
 
-    whole = go(cohort.start(learner, optimiser))
-    broken = cohort.start(learner, optimiser)
-    with pytest.raises(cohort.Interrupted):
+    whole = go(loop.start(learner, optimiser))
+    broken = loop.start(learner, optimiser)
+    with pytest.raises(loop.Interrupted):
         go(broken, lambda: broken.update == stop_at)
     checkpoints = Checkpoints(tmp_path, {"replicas": ["a", "b", "c"]})
     checkpoints.save(broken)
@@ -157,7 +157,8 @@ def assert_same(resumed, whole):
         if field.name in ("train", "evaluated"):
             rows = [[(*row[:-1], str(row[-1].tolist())) for row in curve] for curve in (ours, theirs)]
             assert rows[0] == rows[1]
-        elif field.name == "optimiser":
+        elif field.name in ("optimiser", "buffers", "best_buffers"):
+            assert ours.keys() == theirs.keys()
             for name, value in theirs.items():
                 torch.testing.assert_close(ours[name], value, rtol=0, atol=0, equal_nan=True)
         elif field.name != "seconds":
@@ -174,7 +175,7 @@ def test_every_field_survives_a_checkpoint(tmp_path, make_learner, stop_at, engi
     """
     learner = make_learner(seeds=(0, 1, 2), rates=[0.3, 0.001, 1e30], engine=engine)
     block = LONG | {"optimiser": "adam", "early_stop": {"patience": 8}}
-    whole, resumed = stopped_and_resumed(tmp_path, learner, cohort.Schedule.of(block, None), stop_at)
+    whole, resumed = stopped_and_resumed(tmp_path, learner, loop.Schedule.of(block, None), stop_at)
     assert int(whole.best_update[0]) < 399
     assert int(whole.failed_at[2]) > 0
     assert_same(resumed, whole)
@@ -182,13 +183,13 @@ def test_every_field_survives_a_checkpoint(tmp_path, make_learner, stop_at, engi
 
 @pytest.mark.parametrize("stop_at", [1, 3, 8])
 @pytest.mark.parametrize("engine", ["eager", "compiled"])
-def test_carried_states_masks_and_rates_survive_a_checkpoint(tmp_path, make_reading, stop_at, engine):
+def test_carried_states_draws_and_rates_survive_a_checkpoint(tmp_path, make_reading, stop_at, engine):
     """Two layers that carry their states, with dropout and a falling rate, stopped within an epoch and at the
     end of one."""
     learner = make_reading(engine=engine)
     block = {"updates": 11, "decay": {"factor": 0.5, "every": 4}, "keep": "both"}
     block["evaluate"] = {"every": 2, "criterion": "accuracy", "best": "highest"}
-    whole, resumed = stopped_and_resumed(tmp_path, learner, cohort.Schedule.of(block, 3), stop_at)
+    whole, resumed = stopped_and_resumed(tmp_path, learner, loop.Schedule.of(block, 3), stop_at)
     assert [part.shape for part in whole.carried] == [(2, 2, 3)] * 4
     assert all(part.any() for part in whole.carried)
     assert_same(resumed, whole)
@@ -264,13 +265,13 @@ def test_finished_replicas_are_used_again(folders, make_replica, monkeypatch, ca
     """After a cohort of two, a cohort of five trains only the three that are missing; then nothing."""
     out, state, ready = folders
     trained = []
-    original = cohort.train
+    original = loop.train
 
     def counting(learner, *arguments):
         trained.append([replica.seed for replica in learner.replicas])
         return original(learner, *arguments)
 
-    monkeypatch.setattr(cohort, "train", counting)
+    monkeypatch.setattr(loop, "train", counting)
     for seeds in ((0, 1), (0, 1, 2, 3, 4), (0, 1, 2, 3, 4)):
         job.run([make_replica(seed) for seed in seeds], out, state, ready, "eager", "cpu")
     assert trained == [[0, 1], [2, 3, 4]]
@@ -297,7 +298,7 @@ def test_a_checkpoint_of_another_configuration_is_refused(tmp_path, make_learner
     """Another engine, instruction set or replica: the checkpoint is not used, and both are named."""
     mine = {"engine": "eager", "instruction_set": "AVX2", "replicas": ["a", "b"]}
     learner = make_learner()
-    state = cohort.start(learner, cohort.optimiser_of(learner)[0])
+    state = loop.start(learner, loop.optimiser_of(learner)[0])
     Checkpoints(tmp_path, mine).save(state)
     assert Checkpoints(tmp_path, mine).load(learner.device).update == 0
     assert Checkpoints(tmp_path, mine | change).load(learner.device) is None

@@ -8,7 +8,7 @@ import torch
 from tensor_rnns import models
 from tensor_rnns.models.feedforward import MLP
 from tensor_rnns.tasks.xor import Xor
-from tensor_rnns.training import cohort
+from tensor_rnns.training import loop
 from tensor_rnns.training.learner import Learner
 
 DRY = {"input_dropout": 0}
@@ -23,8 +23,8 @@ def whole_text(learner, split):
 def test_a_carried_state_continues_the_batch_before(make_reading):
     """The losses of an epoch are those of one pass over its whole text; the next epoch starts from zero."""
     learner = make_reading(model=DRY, optimiser="sgd", learning_rate=1e-30)
-    state = cohort.start(learner, cohort.optimiser_of(learner)[0])
-    losses = [cohort.step(learner, *cohort.optimiser_of(learner), state) for _ in range(4)]
+    state = loop.start(learner, loop.optimiser_of(learner)[0])
+    losses = [loop.step(learner, *loop.optimiser_of(learner), state) for _ in range(4)]
     text, targets = whole_text(learner, "train")
     outputs, _ = learner.model.forward(learner.layout.views(state.parameters), text)
     for part in range(3):
@@ -39,10 +39,10 @@ def test_no_gradient_flows_into_the_batch_before(make_reading):
     learner = make_reading(model=DRY)
     flat = learner.initial()
     (first, _), (second, _) = learner.batch(0), learner.batch(1)
-    _, _, carried = learner.gradient(flat, first)
+    _, _, carried, _ = learner.gradient(flat, first)
     assert len(carried) == 4
     assert not any(part.requires_grad for part in carried)
-    _, gradient, _ = learner.gradient(flat, second, carried)
+    _, gradient, _, _ = learner.gradient(flat, second, carried)
     leaf = flat.clone().requires_grad_()
     outputs, _ = learner.model.forward(learner.layout.views(leaf), second.inputs, carried)
     (expected,) = torch.autograd.grad(learner.task.loss(outputs, second.targets).sum(), leaf)
@@ -67,9 +67,9 @@ def test_nothing_is_carried_where_the_task_does_not(make_reading, make_learner, 
     learner = make_reading(model=DRY)
     monkeypatch.setattr(type(learner.task), "carries_state", False)
     flat = learner.initial()
-    _, _, carried = learner.gradient(flat, learner.batch(0)[0])
+    _, _, carried, _ = learner.gradient(flat, learner.batch(0)[0])
     assert carried == ()
-    assert learner.starts_anew(1)
+    assert learner.resets_state(1, 3)
     views = learner.layout.views(flat)
     parts = [learner.task.loss(learner.model.forward(views, b.inputs)[0], b.targets)
              for b in learner.evaluation("test")]  # fmt: skip
@@ -77,12 +77,14 @@ def test_nothing_is_carried_where_the_task_does_not(make_reading, make_learner, 
     assert not make_learner().task.carries_state
 
 
-def test_a_stream_without_end_starts_from_zero_once(make_reading, monkeypatch):
-    """Where a task has no epochs the state is zero before update 0 alone."""
+def test_a_carried_state_is_zero_at_the_start_of_an_epoch_and_at_the_pace_of_resets(make_reading, monkeypatch):
+    """Where a task has no epochs and no pace the state is zero before update 0 alone."""
     learner = make_reading()
-    assert [learner.starts_anew(update) for update in range(5)] == [True, False, False, True, False]
-    monkeypatch.setattr(type(learner.task), "updates_per_epoch", None)
-    assert [learner.starts_anew(update) for update in range(5)] == [True, False, False, False, False]
+    assert [learner.resets_state(update, 3) for update in range(5)] == [True, False, False, True, False]
+    assert [learner.resets_state(update, None) for update in range(5)] == [True, False, False, False, False]
+    monkeypatch.setattr(type(learner.task), "reset_every", 2)
+    assert [learner.resets_state(update, 3) for update in range(5)] == [True, False, True, True, False]
+    assert [learner.resets_state(update, None) for update in range(5)] == [True, False, True, False, True]
 
 
 def test_a_model_without_a_state_cannot_carry_one(make_reading):
@@ -94,7 +96,7 @@ def test_a_model_without_a_state_cannot_carry_one(make_reading):
         replace(learner, model=bare)
 
 
-def test_masks_are_a_function_of_the_replica_and_the_update(make_reading):
+def test_draws_are_a_function_of_the_replica_and_the_update(make_reading):
     """Alone as in a cohort, again as before; other updates and other replicas have others."""
     both, alone = make_reading(seeds=(0, 1)), make_reading(seeds=(1,))
     masks = [both.batch(update)[1]["input_dropout"] for update in (4, 5, 4)]
@@ -112,8 +114,8 @@ def test_dropout_reaches_the_gradient_and_no_metric(make_reading):
     flat = wet.initial()
     batch, masks = wet.batch(2)
     assert dry.batch(2)[1] == {}
-    dropped, _, _ = wet.gradient(flat, batch, (), masks)
-    whole, _, _ = dry.gradient(flat, batch)
+    dropped = wet.gradient(flat, batch, (), masks)[0]
+    whole = dry.gradient(flat, batch)[0]
     assert (dropped - whole).abs().min() > 1e-4
     for name, value in wet.evaluate(flat, "valid").items():
         assert torch.equal(value, dry.evaluate(flat, "valid")[name])
@@ -123,8 +125,10 @@ def test_dropout_reaches_the_gradient_and_no_metric(make_reading):
 class Decayed(MLP):
     """An MLP whose objective has half the squares of its read-out matrix."""
 
-    def penalty(self, params):
-        return 0.5 * params["read_out/W"].square().sum((-2, -1))
+    has_penalty = True
+
+    def penalty(self, values, result, loss):
+        return 0.5 * values["read_out/W"].square().sum((-2, -1))
 
 
 def test_a_penalty_is_in_the_gradient_and_in_no_loss(make_learner):
@@ -138,8 +142,8 @@ def test_a_penalty_is_in_the_gradient_and_in_no_loss(make_learner):
     )
     flat = bare.initial()
     batch, _ = bare.batch(0)
-    loss, gradient, _ = bare.gradient(flat, batch)
-    same, more, _ = decayed.gradient(flat, batch)
+    loss, gradient, _, _ = bare.gradient(flat, batch)
+    same, more, _, _ = decayed.gradient(flat, batch)
     assert torch.equal(loss, same)
     added = bare.layout.views(more - gradient)
     for name, value in bare.layout.views(flat).items():

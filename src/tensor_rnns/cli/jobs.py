@@ -69,7 +69,7 @@ def train(
 ) -> None:  # fmt: skip
     """Train one chunk of replicas; goes on from its checkpoint if it has one."""
     from tensor_rnns.training import job
-    from tensor_rnns.training.cohort import Interrupted
+    from tensor_rnns.training.loop import Interrupted
 
     with refusals():
         values = chosen_values(chosen, (paper, experiment, scale, condition, variant, option))

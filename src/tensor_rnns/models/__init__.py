@@ -7,10 +7,10 @@ from dataclasses import fields
 from tensor_rnns import cells, engine
 from tensor_rnns.cells import named
 from tensor_rnns.models import budget
-from tensor_rnns.models.base import Model
+from tensor_rnns.models.base import Inputs, Model, Result
 from tensor_rnns.models.recurrent import Recurrent, entering
 
-__all__ = ["Model", "build", "families", "fitted"]
+__all__ = ["Inputs", "Model", "Result", "build", "families", "fitted"]
 
 
 def families() -> dict[str, type[Model]]:

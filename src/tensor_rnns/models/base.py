@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -11,15 +13,43 @@ from torch import Tensor
 from tensor_rnns.bilinear.initialisers import Scheme, draw, parse
 from tensor_rnns.cells.named import check_fields
 from tensor_rnns.engine import Affine, Direct, Views
+from tensor_rnns.engine import values as computed
+
+
+class Result(NamedTuple):
+    """What a forward pass gives.
+
+    `outputs`; `final`, the state after the last step; `states`, the outputs of each layer, for an objective
+    that looks at them; and `buffers`, those that the pass changed, by name.
+    """
+
+    outputs: Tensor | Affine
+    final: tuple[Tensor, ...] = ()
+    states: tuple[Tensor, ...] = ()
+    buffers: Mapping[str, Tensor] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """A batch of inputs alone, where nothing is learnt."""
+
+    inputs: Tensor
+    lengths: Tensor | None = None
 
 
 class Model:
     """Inputs to logits or values, for S replicas at once; sigmoid and softmax belong to the task's loss.
 
-    Every parameter has a leading replica axis S in `forward`, and none in `shapes` and `initialise`.
+    Every parameter and every buffer has a leading replica axis S in `apply`, and none in `shapes` and
+    `initialise`. Buffers are arrays that no gradient changes: fixed weights, running statistics. With
+    `has_penalty` the training objective has a penalty; with `has_constraint` parameters are put back after
+    each update; `eager_reason` says why the model needs the eager loop, as for a gradient of gradients.
     """
 
     name: ClassVar[str]
+    has_penalty: ClassVar[bool] = False
+    has_constraint: ClassVar[bool] = False
+    eager_reason: ClassVar[str | None] = None
 
     def __post_init__(self) -> None:
         check_fields("model", self)
@@ -29,42 +59,49 @@ class Model:
         raise NotImplementedError
 
     def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """Initial parameters of one replica in float64."""
+        """Initial values of one replica in float64: its parameters, and its buffers, which are the names that
+        `shapes` does not have."""
         raise NotImplementedError
 
-    def forward(
-        self,
-        params: Mapping[str, Tensor],
-        inputs: Tensor,
-        state: tuple[Tensor, ...] | None = None,
-        masks: Mapping[str, Tensor] | None = None,
-    ) -> tuple[Tensor, tuple[Tensor, ...] | None]:
-        """(outputs, final state); the state starts at zero if not given, and is None without a cell.
+    def draws(self, rng: np.random.Generator, batch: Any, update: int) -> dict[str, np.ndarray]:
+        """The random arrays of training update `update` (0 is the first) of one replica, for its batch of a
+        task; here none.
 
-        `masks` are those of `masks` for all replicas; without them the model is as in evaluation.
-        """
-        raise NotImplementedError
-
-    def lazy_forward(
-        self,
-        params: Mapping[str, Tensor],
-        inputs: Tensor,
-        state: tuple[Tensor, ...] | None = None,
-        masks: Mapping[str, Tensor] | None = None,
-    ) -> tuple[Tensor | Affine, tuple[Tensor, ...] | None]:
-        """`forward`, with outputs that may not be computed yet, for the losses of `engine`."""
-        return self.forward(params, inputs, state, masks)
-
-    def masks(self, rng: np.random.Generator, batch: Any) -> dict[str, np.ndarray]:
-        """The random arrays of one training update of one replica, for its batch of a task; here none.
-
-        Each is [.., B, width] of floats or bools, or [.., B] of integers; `forward` gets them with the
-        replica axis before B. `rng` is a stream of the replica and the update alone.
+        Each is [.., B, width] of floats or bools, or [.., B] of integers; `apply` gets them with the replica
+        axis before B. `rng` is a stream of the replica and the update alone.
         """
         return {}
 
-    def penalty(self, params: Mapping[str, Tensor]) -> Tensor | None:
-        """What the training objective adds to the loss of each replica, [S]; here nothing."""
+    def apply(
+        self,
+        values: Mapping[str, Tensor],
+        batch: Any,
+        state: tuple[Tensor, ...] = (),
+        draws: Mapping[str, Tensor] | None = None,
+    ) -> Result:
+        """The forward pass, from parameters and buffers by name and a stacked batch of a task.
+
+        The state starts at zero where none is given. `draws` are those of the update, {} where it has none;
+        None means evaluation.
+        """
+        return Result(self.outputs_of(values, batch.inputs))
+
+    def outputs_of(self, values: Mapping[str, Tensor], inputs: Tensor) -> Tensor:
+        """The outputs of a model that needs nothing but its inputs."""
+        raise NotImplementedError
+
+    def forward(
+        self, values: Mapping[str, Tensor], inputs: Tensor, state: tuple[Tensor, ...] = ()
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """(outputs, state after the last step) in evaluation, from inputs alone."""
+        result = self.apply(values, Inputs(inputs), state)
+        return computed(result.outputs), result.final
+
+    def penalty(self, values: Mapping[str, Tensor], result: Result, loss: Tensor) -> Tensor | None:
+        """What the training objective adds to the loss of each replica, [S]; here nothing.
+
+        It sees the outputs and states of the forward pass, and the loss itself with its graph.
+        """
         return None
 
     def direct(self, views: Views, width: int, dtype: torch.dtype) -> Direct | None:
@@ -74,7 +111,7 @@ class Model:
         """
         return None
 
-    def constrain(self, params: dict[str, Tensor]) -> None:
+    def constrain(self, params: Mapping[str, Tensor]) -> None:
         """Put the parameters back, in place after an update, where the model allows them; here anywhere."""
 
     def parameter_count(self) -> int:

@@ -29,16 +29,6 @@ class Feedforward(Model):
         """Every parameter from `initialiser`, in the order of `shapes`."""
         return {name: draw(self.initialiser, shape, rng) for name, shape in self.shapes().items()}
 
-    def outputs_of(self, params: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """The outputs for inputs x."""
-        raise NotImplementedError
-
-    def forward(
-        self, params: Mapping[str, Tensor], inputs: Tensor, state: None = None, masks: None = None
-    ) -> tuple[Tensor, None]:
-        """(outputs, None)."""
-        return self.outputs_of(params, inputs), None
-
 
 @dataclass(frozen=True)
 class Perceptron(Feedforward):

@@ -3,8 +3,9 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import torch
@@ -12,8 +13,9 @@ from torch import Tensor
 
 from tensor_rnns.bilinear.initialisers import draw
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.engine import Affine, Direct, Engine, Views, values
-from tensor_rnns.models.base import Model, check_linear, initialise_linear, linear_shapes
+from tensor_rnns.engine import Direct, Engine, Views
+from tensor_rnns.engine import values as computed
+from tensor_rnns.models.base import Model, Result, check_linear, initialise_linear, linear_shapes
 from tensor_rnns.models.symbols import OneHot
 
 DROPOUT = "input_dropout"
@@ -47,12 +49,20 @@ class Recurrent(Model):
     Inputs are numbers [T, S, B, I] or, with `symbols`, their numbers [T, S, B] below I. What enters the first
     cell: with `embedding` E rows of a table embedding/W [I, E], with `projection` E the products with
     projection/W [I, E] (no bias), else the inputs, symbols as one-hot vectors. `input_weights` initialises
-    either matrix. In training each number that enters is dropped with probability `input_dropout`, afresh
-    for each step and row, and the others are divided by the probability of staying.
+    either matrix. In training each number that enters is dropped with probability `input_dropout`, and each
+    that the read-out sees with probability `output_dropout`; the others are divided by the probability of
+    staying. `dropout: step` draws afresh for each step and row, `sequence` once for all steps of a row.
 
-    Each further cell is `cell` again, with its own parameters, on the outputs of the one before. Parameters
-    are embedding/W or projection/W, cell/..., cell2/..., read_out/W [H, O] and read_out/b [1, O]; `read_out`
-    names the initialisers of weight and bias.
+    Each further cell is `cell` again, with its own parameters, on the outputs of the one before. With
+    `bidirectional` each layer has a second cell that reads from the last step to the first, and gives its
+    outputs beside those of the first, [.., 2 H]. Parameters are embedding/W or projection/W, cell/...,
+    reverse/..., cell2/..., reverse2/..., read_out/W [H, O] and read_out/b [1, O]; `read_out` names the
+    initialisers of weight and bias.
+
+    Parameters whose names match the pattern `fixed`, such as `cell/*` for a reservoir, do not learn: they are
+    buffers. After each update columns of the matrices of cells, the weights into one unit, are scaled down
+    to the norm `max_norm`. Steps beyond the `lengths` of a batch are padding: nothing is read from them, but
+    the final state is that after all steps.
     """
 
     cell: Cell
@@ -63,7 +73,12 @@ class Recurrent(Model):
     embedding: int | None = None
     projection: int | None = None
     input_dropout: float = 0.0
+    output_dropout: float = 0.0
+    dropout: Literal["step", "sequence"] = "step"
     layers: int = 1
+    bidirectional: bool = False
+    fixed: str = ""
+    max_norm: float | None = None
     input_weights: str | dict = "unit_scaling"
     read_out: dict = field(default_factory=dict)
 
@@ -72,22 +87,41 @@ class Recurrent(Model):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_linear(f"model {self.name}: read_out", self.read_out)
-        if not 0 <= self.input_dropout < 1:
-            raise ValueError(
-                f"model {self.name}: {DROPOUT} = {self.input_dropout} given; allowed: at least 0, below 1"
-            )
+        for key in (DROPOUT, "output_dropout"):
+            if not 0 <= (given := getattr(self, key)) < 1:
+                raise ValueError(f"model {self.name}: {key} = {given} given; allowed: at least 0, below 1")
+        if self.max_norm is not None and not self.max_norm > 0:
+            raise ValueError(f"model {self.name}: max_norm = {self.max_norm} given; allowed: above 0")
         block = {key: getattr(self, key) for key in ("embedding", "projection", DROPOUT)}
         wanted = entering(self.name, block, self.inputs, self.symbols)
+        if self.fixed and len(self.shapes()) == len(self.declared()):
+            names = ", ".join(self.declared())
+            raise ValueError(
+                f"model {self.name}: fixed = {self.fixed!r} given; allowed: a pattern of {names}"
+            )
         if self.cell.inputs != wanted:
             raise ValueError(
                 f"model {self.name}: a cell of {self.cell.inputs} inputs given; allowed: {wanted}"
             )
 
     @cached_property
+    def stack(self) -> list[dict[str, Cell]]:
+        """The cells of each layer by the name of their parameters, the one that reads forward first."""
+        names = ("cell", "reverse") if self.bidirectional else ("cell",)
+        above = replace(self.cell, inputs=self.width)
+        return [dict.fromkeys(names, self.cell)] + [
+            dict.fromkeys((f"{name}{layer}" for name in names), above) for layer in range(2, self.layers + 1)
+        ]
+
+    @property
     def cells(self) -> dict[str, Cell]:
-        """The cell of each layer by the name of its parameters."""
-        above = replace(self.cell, inputs=self.cell.hidden)
-        return {"cell": self.cell} | {f"cell{layer}": above for layer in range(2, self.layers + 1)}
+        """Every cell by the name of its parameters."""
+        return {name: cell for layer in self.stack for name, cell in layer.items()}
+
+    @property
+    def width(self) -> int:
+        """Numbers that a layer gives at a step."""
+        return self.cell.hidden * (2 if self.bidirectional else 1)
 
     @property
     def one_hot(self) -> bool:
@@ -95,13 +129,18 @@ class Recurrent(Model):
         return self.symbols and self.embedding is None
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The matrix of the inputs, the parameters of each cell, then the read-out's."""
+        """The matrix of the inputs, the parameters of each cell, then the read-out's; without what is
+        fixed."""
+        return {name: shape for name, shape in self.declared().items() if not fnmatchcase(name, self.fixed)}
+
+    def declared(self) -> dict[str, tuple[int, ...]]:
+        """Name and shape of everything that is drawn."""
         shapes: dict[str, tuple[int, ...]] = {}
         if self.matrix:
             shapes[self.matrix] = (self.inputs, self.cell.inputs)
         for layer, cell in self.cells.items():
             shapes |= {f"{layer}/{name}": shape for name, shape in cell.shapes().items()}
-        return shapes | linear_shapes("read_out", self.cell.hidden, self.outputs)
+        return shapes | linear_shapes("read_out", self.width, self.outputs)
 
     @property
     def matrix(self) -> str | None:
@@ -110,32 +149,40 @@ class Recurrent(Model):
         return f"{given[0]}/W" if given else None
 
     def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """Drawn in the order of `shapes`."""
+        """Drawn in the order of `declared`."""
         drawn: dict[str, np.ndarray] = {}
         if self.matrix:
             drawn[self.matrix] = draw(self.input_weights, (self.inputs, self.cell.inputs), rng)
         for layer, cell in self.cells.items():
             drawn |= {f"{layer}/{name}": value for name, value in cell.initialise(rng).items()}
-        return drawn | initialise_linear("read_out", self.cell.hidden, self.outputs, self.read_out, rng)
+        return drawn | initialise_linear("read_out", self.width, self.outputs, self.read_out, rng)
 
-    def masks(self, rng: np.random.Generator, batch: Any) -> dict[str, np.ndarray]:
-        """Which of the numbers that enter stay: bools [T, B, E]."""
-        if not self.input_dropout:
-            return {}
+    def draws(self, rng: np.random.Generator, batch: Any, update: int) -> dict[str, np.ndarray]:
+        """Which of the numbers that enter, and of those that are read out, stay: bools [T, B, E] and
+        [T, B, H], or with one axis of time for all steps, [1, B, E]; of the last step alone [B, H]."""
         steps, items = batch.inputs.shape[:2]
-        return {DROPOUT: rng.random((steps, items, self.cell.inputs), np.float32) >= self.input_dropout}
+        lead = (steps if self.dropout == "step" else 1, items)
+        masks = {}
+        if self.input_dropout:
+            masks[DROPOUT] = rng.random((*lead, self.cell.inputs), np.float32) >= self.input_dropout
+        if self.output_dropout:
+            shape = (items, self.width) if self.last_only else (*lead, self.width)
+            masks["output_dropout"] = rng.random(shape, np.float32) >= self.output_dropout
+        return masks
 
     def entered(
-        self, params: Mapping[str, Tensor], inputs: Tensor, masks: Mapping[str, Tensor] | None
+        self, params: Mapping[str, Tensor], inputs: Tensor, draws: Mapping[str, Tensor] | None = None
     ) -> Tensor | OneHot:
         """What enters the first cell, [T, S, B, E]."""
         x = OneHot(inputs, self.inputs) if self.symbols else inputs
         if self.matrix:
             matrix = params[self.matrix]
-            x = x @ matrix if self.symbols else values(self.engine.linear(x, matrix, None))
-        if masks and DROPOUT in masks:
-            x = x * masks[DROPOUT] / (1 - self.input_dropout)
-        return x
+            x = x @ matrix if self.symbols else computed(self.engine.linear(x, matrix, None))
+        return self.dropped(DROPOUT, x, draws)
+
+    def dropped(self, key: str, x: Tensor, draws: Mapping[str, Tensor] | None) -> Tensor:
+        """`x` with the mask `key` on it, if there is one."""
+        return x * draws[key] / (1 - getattr(self, key)) if draws and key in draws else x
 
     @property
     def run(self) -> Callable:
@@ -144,43 +191,82 @@ class Recurrent(Model):
 
     def direct(self, views: Views, width: int, dtype: torch.dtype) -> Direct | None:
         """Where numbers enter one cell whose outputs are read out, and nothing else happens."""
-        if self.layers > 1 or self.symbols or self.matrix or self.input_dropout:
+        more = self.symbols or self.matrix or self.input_dropout or self.output_dropout or self.fixed
+        if len(self.cells) > 1 or more:
             return None
         names = {"weight": "read_out/W", "bias": "read_out/b", "prefix": "cell/"}
         return self.engine.direct(self.cell, dtype, self.last_only, views, width, **names)
 
-    def forward(
+    def apply(
         self,
-        params: Mapping[str, Tensor],
-        inputs: Tensor,
-        state: tuple[Tensor, ...] | None = None,
-        masks: Mapping[str, Tensor] | None = None,
-    ) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """(outputs, state after the last step); the state is that of each layer, one after another."""
-        outputs, final = self.lazy_forward(params, inputs, state, masks)
-        return values(outputs), final
-
-    def lazy_forward(
-        self,
-        params: Mapping[str, Tensor],
-        inputs: Tensor,
-        state: tuple[Tensor, ...] | None = None,
-        masks: Mapping[str, Tensor] | None = None,
-    ) -> tuple[Tensor | Affine, tuple[Tensor, ...]]:
-        """`forward`, with outputs that may not be computed yet."""
-        hidden = self.entered(params, inputs, masks)
-        lead, like = inputs.shape[1:3], params["read_out/W"]
+        values: Mapping[str, Tensor],
+        batch: Any,
+        state: tuple[Tensor, ...] = (),
+        draws: Mapping[str, Tensor] | None = None,
+    ) -> Result:
+        """Outputs that may not be computed yet; the final state is that of each cell, one after another."""
+        hidden = self.entered(values, batch.inputs, draws)
+        lead, like = batch.inputs.shape[1:3], values["read_out/W"]
         final: tuple[Tensor, ...] = ()
-        for number, (layer, cell) in enumerate(self.cells.items(), start=1):
-            own = {name: params[f"{layer}/{name}"] for name in cell.shapes()}
-            if state is None:
-                before = cell.initial_state(*lead, dtype=like.dtype, device=like.device)
-            else:
+        states: tuple[Tensor, ...] = ()
+        for number, layer in enumerate(self.stack, start=1):
+            found = []
+            for name, cell in layer.items():
                 before = state[len(final) : len(final) + len(cell.states)]
-            last_only = self.last_only and number == self.layers
-            hidden, after = self.run(cell, own, hidden, before, last_only=last_only)
-            final += after
-        return self.engine.linear(hidden, params["read_out/W"], params["read_out/b"]), final
+                if not state:
+                    before = cell.initial_state(*lead, dtype=like.dtype, device=like.device)
+                last_only = self.last_only and number == self.layers
+                outputs, after = self.scan(name, values, hidden, before, last_only, batch.lengths)
+                found.append(outputs)
+                final += after
+            hidden = torch.cat(found, -1) if len(found) > 1 else found[0]
+            states += (hidden,)
+        hidden = self.dropped("output_dropout", hidden, draws)
+        outputs = self.engine.linear(hidden, values["read_out/W"], values["read_out/b"])
+        return Result(outputs, final, states)
+
+    def scan(
+        self,
+        name: str,
+        values: Mapping[str, Tensor],
+        inputs: Tensor | OneHot,
+        state: tuple[Tensor, ...],
+        last_only: bool,
+        lengths: Tensor | None,
+    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        """The outputs of the cell `name` [T, S, B, H], or with `last_only` that of the last step of each row
+        that it reads [S, B, H]; and its state after all steps."""
+        cell, reverse = self.cells[name], name.startswith("reverse")
+        own = {key: values[f"{name}/{key}"] for key in cell.shapes()}
+        x = reversed_time(inputs, lengths) if reverse else inputs
+        outputs, final = self.run(cell, own, x, state, last_only=last_only and lengths is None)
+        if last_only and lengths is not None:
+            step = (lengths - 1)[None, ..., None].expand(1, *outputs.shape[1:])
+            return outputs.gather(0, step)[0], final
+        return (reversed_time(outputs, lengths) if reverse and not last_only else outputs), final
+
+    @property
+    def has_constraint(self) -> bool:
+        """Whether norms are bounded."""
+        return self.max_norm is not None
+
+    def constrain(self, params: Mapping[str, Tensor]) -> None:
+        """Scale down the columns of the matrices of cells whose norm is above `max_norm`, in place."""
+        for name, matrix in params.items():
+            if matrix.dim() == 3 and matrix.shape[1] > 1 and name.split("/")[0] in self.cells:
+                norms = torch.linalg.vector_norm(matrix, dim=1, keepdim=True)
+                matrix.mul_(self.max_norm / norms.clamp(min=self.max_norm))
+
+
+def reversed_time(x: Tensor | OneHot, lengths: Tensor | None) -> Tensor | OneHot:
+    """`x` [T, S, B, ..] from the last step of each row to the first; padding stays where it is."""
+    if isinstance(x, OneHot):
+        return OneHot(reversed_time(x.indices, lengths), x.size)
+    if lengths is None:
+        return x.flip(0)
+    step = torch.arange(len(x), device=x.device).view(-1, 1, 1)
+    step = torch.where(step < lengths, lengths - 1 - step, step)
+    return x.gather(0, step.view(*step.shape, *[1] * (x.dim() - 3)).expand_as(x))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from torch.nn.functional import elu
 
 from tensor_rnns import bilinear
 from tensor_rnns.bilinear.initialisers import draw
-from tensor_rnns.models.base import Model
+from tensor_rnns.models.base import Model, Result
 from tensor_rnns.models.symbols import OneHot
 
 NAMES = ("style", "content")
@@ -93,15 +93,16 @@ class StyleContent(Model):
         """The output function."""
         return elu(image) if self.output == "elu" else image
 
-    def forward(
-        self, params: Mapping[str, Tensor], inputs: Tensor, state: None = None, masks: None = None
-    ) -> tuple[Tensor, None]:
-        """(pixels, None)."""
-        return self.shown(self.image(params, *self.vectors(params, inputs))), None
+    def outputs_of(self, values: Mapping[str, Tensor], inputs: Tensor) -> Tensor:
+        """The pixels."""
+        return self.shown(self.image(values, *self.vectors(values, inputs)))
 
-    def penalty(self, params: Mapping[str, Tensor]) -> Tensor | None:
-        """l2 times the sum of squares, [S]; None without it."""
-        if not self.l2:
-            return None
+    @property
+    def has_penalty(self) -> bool:
+        """Whether there is a penalty."""
+        return self.l2 > 0
+
+    def penalty(self, values: Mapping[str, Tensor], result: Result, loss: Tensor) -> Tensor:
+        """l2 times the sum of squares, [S]."""
         names = self.shapes() if self.penalised == "all" else self.tensor.shapes()
-        return self.l2 * sum(params[name].square().flatten(1).sum(1) for name in names)
+        return self.l2 * sum(values[name].square().flatten(1).sum(1) for name in names)

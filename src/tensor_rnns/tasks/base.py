@@ -1,7 +1,7 @@
 """What all tasks share: the batch, how batches of replicas are stacked, and the protocol."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -18,17 +18,43 @@ class Batch:
     `inputs` float32 [T, B, I], or [B, I] for a task without time; or integers, the numbers of symbols, with
     the batch last: [T, B], or [K, B] for K symbols an item without time. `targets` float32 [.., B, O], or
     integers [.., B] for classes. `weight` is the number of items of one replica, for averaging over batches.
+
+    A batch with padding also has `weights` float32 [.., B], how much each target counts, 0 for padding, and
+    `weight` is what its mean is divided by: for a mean over targets their sum, for a mean of the means of
+    items the number of items. `lengths` int64 [B] are the steps of each item that are no padding. `extra`
+    are further arrays for the forward pass, floats or bools [.., B, width] or integers [.., B]. The forward
+    pass may also read the targets.
     """
 
     inputs: np.ndarray
     targets: np.ndarray
-    weight: int
+    weight: float | np.ndarray
+    weights: np.ndarray | None = None
+    lengths: np.ndarray | None = None
+    extra: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @staticmethod
     def stack(batches: Sequence["Batch"]) -> "Batch":
-        """The replica axis before the batch axis: numbers [.., S, B, I] and integers [.., S, B]."""
+        """The replica axis before the batch axis: numbers [.., S, B, I] and integers [.., S, B].
+
+        Weights become shares [.., S, B] of the `weight` of their replica, which is then [S].
+        """
+        first = batches[0]
         inputs = stacked([batch.inputs for batch in batches])
-        return Batch(inputs, stacked([batch.targets for batch in batches]), batches[0].weight)
+        targets = stacked([batch.targets for batch in batches])
+        extra = {name: stacked([batch.extra[name] for batch in batches]) for name in first.extra}
+        lengths = None if first.lengths is None else stacked([batch.lengths for batch in batches])
+        if first.weights is None:
+            return Batch(inputs, targets, first.weight, None, lengths, extra)
+        weight = np.array([batch.weight for batch in batches], float)
+        shares = np.stack([batch.weights / one for batch, one in zip(batches, weight, strict=True)], axis=-2)
+        return Batch(inputs, targets, weight, shares, lengths, extra)
+
+    @property
+    def judged(self) -> tuple:
+        """What a loss or metrics take beside the outputs: the targets, and their shares where they have
+        some."""
+        return (self.targets,) if self.weights is None else (self.targets, self.weights)
 
 
 def stacked(arrays: Sequence[np.ndarray]) -> np.ndarray:
@@ -47,6 +73,7 @@ class Task:
     With `symbols` the inputs of a batch are numbers below `inputs`, the number of symbols. With
     `carries_state` batch `update` continues batch `update - 1` row by row, except at the start of an epoch,
     where the state of a model is zero; the batches of `evaluation` continue one another from a zero state.
+    After each `reset_every` batches of either, if it is given, the state is zero again.
     With `lazy` the loss and the metrics take an `Affine` as well as a tensor for the outputs, as the losses
     of `engine` do. With `own_evaluation` the splits depend on the data stream of the replica, as where
     a target is drawn for each, and `evaluation_of` stands in place of `evaluation`.
@@ -55,6 +82,7 @@ class Task:
     name: ClassVar[str]
     symbols: ClassVar[bool] = False
     carries_state: ClassVar[bool] = False
+    reset_every: int | None = None
     own_evaluation: ClassVar[bool] = False
     lazy: ClassVar[bool] = False
     inputs: int
@@ -77,12 +105,17 @@ class Task:
         """The batches of `split` for the replica of data stream `seed`, the same each time."""
         return self.evaluation(split)
 
-    def loss(self, outputs: Tensor | Affine, targets: Tensor) -> Tensor:
-        """The training objective of each replica, [S]."""
+    def loss(self, outputs: Tensor | Affine, targets: Tensor, weights: Tensor | None = None) -> Tensor:
+        """The training objective of each replica, [S].
+
+        A task whose batches have weights gets their shares [.., S, B], and sums its losses times these.
+        """
         raise NotImplementedError
 
-    def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
-        """Means over the batch by name, each [S]."""
+    def metrics(
+        self, outputs: Tensor | Affine, targets: Tensor, weights: Tensor | None = None
+    ) -> dict[str, Tensor]:
+        """Means over the batch by name, each [S], weighted as the loss is."""
         raise NotImplementedError
 
     def derived(self, means: Mapping[str, Tensor]) -> dict[str, Tensor]:

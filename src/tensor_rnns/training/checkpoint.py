@@ -15,17 +15,19 @@ from torch import Tensor
 
 from tensor_rnns.files import Damaged
 from tensor_rnns.training import statefile
-from tensor_rnns.training.cohort import State
+from tensor_rnns.training.loop import State
 
 log = logging.getLogger(__name__)
 NAMES = ("checkpoint-a", "checkpoint-b")
-PLAIN = ("parameters", "best", "best_score", "best_update", "failed_at", "stopped_at")
+PLAIN = ("parameters", "best", "best_score", "best_update", "failed_at", "stopped_at", "rate", "lowered_at")
+NAMED = ("optimiser", "buffers", "best_buffers")
 
 
 def pack(state: State) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """`state` as tensors and notes for one state file."""
     tensors = {name: getattr(state, name) for name in PLAIN}
-    tensors |= {f"optimiser/{name}": value for name, value in state.optimiser.items()}
+    for field in NAMED:
+        tensors |= {f"{field}/{name}": value for name, value in getattr(state, field).items()}
     tensors |= {f"carried/{place}": value for place, value in enumerate(state.carried)}
     if state.train:
         tensors["train"] = torch.stack([loss for _, loss in state.train])
@@ -47,16 +49,19 @@ def unpack(tensors: Mapping[str, Tensor], notes: Mapping[str, Any], device: torc
     return State(
         update=notes["update"],
         seconds=notes["seconds"],
-        optimiser={
-            name.removeprefix("optimiser/"): tensor.to(device)
-            for name, tensor in tensors.items()
-            if name.startswith("optimiser/")
-        },
-        carried=tuple(tensors[f"carried/{place}"].to(device) for place in range(notes.get("carried", 0))),
+        carried=tuple(tensors[f"carried/{place}"].to(device) for place in range(notes["carried"])),
         train=list(zip(notes["train"], tensors.get("train", ()), strict=True)),
         evaluated=[
             (*key, value) for key, value in zip(notes["evaluated"], tensors.get("evaluated", ()), strict=True)
         ],
+        **{
+            field: {
+                name.removeprefix(f"{field}/"): tensor.to(device)
+                for name, tensor in tensors.items()
+                if name.startswith(f"{field}/")
+            }
+            for field in NAMED
+        },
         **{name: tensors[name].to(device) if name in on_device else tensors[name] for name in PLAIN},
     )
 

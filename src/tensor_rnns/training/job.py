@@ -22,7 +22,7 @@ from tensor_rnns.experiments.digest import digest
 from tensor_rnns.experiments.run_folders import RECORD, run_name
 from tensor_rnns.experiments.vocabulary import code_of
 from tensor_rnns.files import number, write_csv, write_json
-from tensor_rnns.training import cohort, lock, record, revisions, statefile
+from tensor_rnns.training import lock, loop, record, revisions, statefile
 from tensor_rnns.training.checkpoint import Checkpoints, Results
 from tensor_rnns.training.engine_selection import dtype_of, model_of
 from tensor_rnns.training.learner import Layout, Learner
@@ -72,18 +72,18 @@ def numerics(threads: int) -> Iterator[None]:
 
 
 def result_of(
-    learner: Learner, state: cohort.State, kept: Tensor, metrics: Mapping, index: int
+    learner: Learner, state: loop.State, kept: Tensor, buffers: Mapping, metrics: Mapping, index: int
 ) -> tuple[dict, dict]:
-    """Tensors and notes of one finished replica of a cohort."""
+    """Tensors (parameters and buffers) and notes of one finished replica of a cohort."""
     layout: Layout = learner.layout
     end = int(state.failed_at[index])
-    failed = end != cohort.NEVER
+    failed = end != loop.NEVER
     stopped = int(state.stopped_at[index])
-    updates = end if failed else stopped if stopped != cohort.NEVER else state.update
+    updates = end if failed else stopped if stopped != loop.NEVER else state.update
     rows = [["none", "parameters", layout.width], ["none", "updates", updates]]
     if learner.task.baseline is not None:
         rows.append(["none", "baseline", float(learner.task.baseline)])
-    if int(state.best_update[index]) != cohort.NEVER:
+    if int(state.best_update[index]) != loop.NEVER:
         rows.append(["none", "best_update", int(state.best_update[index])])
     rows += [[split, name, number(float(value[index]))] for (split, name), value in metrics.items()]
     train = [
@@ -104,6 +104,7 @@ def result_of(
         "cohort": len(learner.replicas),
     }
     views = layout.views(kept[index : index + 1])
+    views |= {name: value[index : index + 1] for name, value in buffers.items()}
     return {name: value[0].clone() for name, value in views.items()}, notes
 
 
@@ -114,27 +115,25 @@ def train_cohort(
     results: Results,
     title: str,
     checkpoint_seconds: float,
-    surroundings: Mapping[str, Any],
+    environment: Mapping[str, Any],
 ) -> None:
     """Train one cohort to its end, from its checkpoint if it has one, and keep the result of every
     replica."""
-    schedule = cohort.Schedule.of(learner.replicas[0].settings["training"], learner.task.updates_per_epoch)
+    schedule = loop.Schedule.of(learner.replicas[0].settings["training"], learner.task.updates_per_epoch)
     state = checkpoints.load(learner.device)
     if state is None:
-        optimiser, _ = cohort.optimiser_of(learner)
-        state = cohort.start(learner, optimiser)
+        optimiser, _ = loop.optimiser_of(learner)
+        state = loop.start(learner, optimiser)
     progress = Progress(title, schedule.updates, state.update)
     with stop_signal() as asked:
         try:
-            cohort.train(
-                learner, schedule, state, progress, checkpoints.save, asked.is_set, checkpoint_seconds
-            )
+            loop.train(learner, schedule, state, progress, checkpoints.save, asked.is_set, checkpoint_seconds)
         finally:
             progress.close()
-    kept, metrics = cohort.finish(learner, schedule, state)
+    kept, buffers, metrics = loop.finish(learner, schedule, state)
     for index, name in enumerate(names):
-        tensors, notes = result_of(learner, state, kept, metrics, index)
-        results.write(name, tensors, notes | {"surroundings": dict(surroundings)})
+        tensors, notes = result_of(learner, state, kept, buffers, metrics, index)
+        results.write(name, tensors, notes | {"environment": dict(environment)})
 
 
 def run(
@@ -150,7 +149,7 @@ def run(
     """Train `replicas` (one chunk, one shape) and write metrics.csv, curves.csv.gz, record.json,
     weights.safetensors.
 
-    Raises `cohort.Interrupted` after SIGTERM, with the checkpoint written, and ValueError for settings that
+    Raises `loop.Interrupted` after SIGTERM, with the checkpoint written, and ValueError for settings that
     the cell, model, task or optimiser refuses.
     """
     began = time.monotonic()
@@ -167,7 +166,7 @@ def run(
     names = [name_of(replica, chosen_engine, device.type, data) for replica in replicas]
     results = Results(state_folder / "results")
     title = f"{'/'.join(replicas[0].place[1:])} {replicas[0].stage}"
-    surroundings = record.surroundings(device, threads, chosen_engine)
+    environment = record.environment(device, threads, chosen_engine)
     locks = state_folder / "locks"
     with numerics(threads), lock.held(locks / digest(names), title), ExitStack() as more:
         members = unfinished(names, results, state_folder / "cohorts")
@@ -189,10 +188,10 @@ def run(
         )
         if members:
             learner = Learner(model, task, [replicas[index] for index in members], device, dtype_of(settings))
-            train_cohort(learner, chosen, checkpoints, results, title, checkpoint_seconds, surroundings)
+            train_cohort(learner, chosen, checkpoints, results, title, checkpoint_seconds, environment)
         else:
             log.info("%s: all %d replicas are finished; nothing to train", title, len(names))
-        write_outputs(replicas, names, results, out, surroundings, time.monotonic() - began)
+        write_outputs(replicas, names, results, out, environment, time.monotonic() - began)
         checkpoints.remove()
 
 
@@ -216,13 +215,13 @@ def write_outputs(
     names: Sequence[str],
     results: Results,
     out: Path,
-    surroundings: Mapping,
+    environment: Mapping,
     seconds: float,
 ) -> None:
     """The four files of a run folder, from the finished results alone.
 
     The record says of each replica where and with which commit it was trained, which may be long before this
-    job; `surroundings` are those of this job, which put the files together.
+    job; `environment` are those of this job, which put the files together.
     """
     metrics, curves, runs, weights = [], [], [], {}
     for replica, name in zip(replicas, names, strict=True):
@@ -241,10 +240,7 @@ def write_outputs(
         runs.append(
             key
             | {field: notes[field] for field in ("status", "failed_at", "updates", "parameters")}
-            | {
-                name: notes["surroundings"][name]
-                for name in ("engine", "device", "host", "threads", "commit")
-            }
+            | {name: notes["environment"][name] for name in ("engine", "device", "host", "threads", "commit")}
             | {
                 "seconds_per_update": notes["seconds"] / max(notes["updates"], 1) / notes["cohort"],
                 "hash": replica.hash,
@@ -261,5 +257,5 @@ def write_outputs(
     write_csv(out / "curves.csv.gz", curves, CURVE_COLUMNS, of)
     statefile.write(out / "weights.safetensors", weights, {}, of)
     hours = sum(run["seconds_per_update"] * run["updates"] * run["threads"] for run in runs) / 3600
-    told = {"replicas": runs, "core_hours": hours, "job_seconds": seconds, **surroundings}
-    write_json(out / RECORD, told, of)
+    whole = {"replicas": runs, "core_hours": hours, "job_seconds": seconds, **environment}
+    write_json(out / RECORD, whole, of)

@@ -1,24 +1,27 @@
 """A cohort of replicas of one shape: stacked parameters, stacked batches, one loss for each."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from tensor_rnns import engine
-from tensor_rnns.engine import Direct, Engine
+from tensor_rnns.engine import Affine, Direct, Engine
+from tensor_rnns.engine import values as computed
 from tensor_rnns.experiments import Replica
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.models import Model
+from tensor_rnns.models import Model, Result
 from tensor_rnns.tasks import Batch, Task
 from tensor_rnns.tasks.base import stacked
 
-MASKS = 1
-"""The stream of a replica's masks, beside that of its initial values."""
+DRAWS = 1
+"""Position of what a model draws in training, in the stream of a replica's initial values."""
+Buffers = Mapping[str, Tensor]
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ class Layout:
 class Learner:
     """A model on a task for S replicas that share every shape.
 
-    ValueError where the task carries a state over batches and the model has none.
+    ValueError where the task carries a state over batches and the model has none, or one from both ends.
     """
 
     model: Model
@@ -60,10 +63,11 @@ class Learner:
     dtype: torch.dtype
 
     def __post_init__(self) -> None:
-        if self.task.carries_state and not hasattr(self.model, "cell"):
+        able = hasattr(self.model, "cell") and not getattr(self.model, "bidirectional", False)
+        if self.task.carries_state and not able:
             raise ValueError(
                 f"model {self.model.name}: the task {self.task.name} carries a state over batches; allowed "
-                "are models around a cell"
+                "are models around a cell that read forward"
             )
 
     @property
@@ -71,43 +75,52 @@ class Learner:
         """The engine of the model; models without a cell run eager."""
         return getattr(self.model, "engine", engine.find("eager"))
 
-    @property
-    def forward(self) -> Callable:
-        """How the model is run: outputs need not be computed where the task can do without."""
-        return self.model.lazy_forward if self.task.lazy else self.model.forward
-
     @cached_property
     def layout(self) -> Layout:
         """How the parameters lie in the flat tensor."""
         return Layout(self.model.shapes())
 
+    def drawn(self, names: Sequence[str] | None) -> dict[str, list[np.ndarray]]:
+        """The initial values of each replica, from its own stream, by name: those in `names`, or without
+        them all that do not learn."""
+        values = [self.model.initialise(rng(replica.init_seed)) for replica in self.replicas]
+        wanted = names or [name for name in values[0] if name not in self.layout.shapes]
+        return {name: [np.asarray(row[name]) for row in values] for name in wanted}
+
     def initial(self) -> Tensor:
-        """The flat parameters [S, P], each replica from its own stream of initial values."""
-        rows = []
-        for replica in self.replicas:
-            values = self.model.initialise(rng(replica.init_seed))
-            rows.append(np.concatenate([np.asarray(values[name]).reshape(-1) for name in self.layout.shapes]))
+        """The flat parameters [S, P]."""
+        found = self.drawn(list(self.layout.shapes)).values()
+        rows = [np.concatenate([value.reshape(-1) for value in row]) for row in zip(*found, strict=True)]
         return torch.from_numpy(np.stack(rows)).to(self.device, self.dtype)
 
+    def initial_buffers(self) -> dict[str, Tensor]:
+        """What does not learn, by name, each [S, ...]."""
+        return {name: self.tensor(np.stack(values)) for name, values in self.drawn(None).items()}
+
+    def values(self, flat: Tensor, buffers: Buffers) -> dict[str, Tensor]:
+        """Parameters, as views of `flat`, and buffers by name."""
+        views = self.layout.views(flat)
+        return views | buffers if buffers else views
+
     def batch(self, update: int) -> tuple[Batch, dict[str, Tensor]]:
-        """The training batch of each replica at `update` (0 is the first) and the masks of its model,
+        """The training batch of each replica at `update` (0 is the first) and what its model draws for it,
         stacked."""
         batches = [self.task.batch(replica.data_seed, update) for replica in self.replicas]
-        if not self.draws_masks:
+        if not self.is_random:
             return self.tensors(Batch.stack(batches)), {}
-        masks = [
-            self.model.masks(rng(replica.init_seed, MASKS, update), batch)
+        draws = [
+            self.model.draws(rng(replica.init_seed, DRAWS, update), batch, update)
             for replica, batch in zip(self.replicas, batches, strict=True)
         ]
-        drawn = {name: self.tensor(stacked([one[name] for one in masks])) for name in masks[0]}
+        drawn = {name: self.tensor(stacked([draw[name] for draw in draws])) for name in draws[0]}
         return self.tensors(Batch.stack(batches)), drawn
 
     @cached_property
-    def draws_masks(self) -> bool:
-        """Whether the model has masks, as it would for the first batch; most have none, and need no
-        generator in every update."""
+    def is_random(self) -> bool:
+        """Whether the model draws, as it would for the first batch; most do not, and need no generator in
+        every update."""
         first = self.replicas[0]
-        return bool(self.model.masks(rng(first.init_seed, MASKS, 0), self.task.batch(first.data_seed, 0)))
+        return bool(self.model.draws(rng(first.init_seed, DRAWS, 0), self.task.batch(first.data_seed, 0), 0))
 
     def evaluation(self, split: str) -> Iterator[Batch]:
         """The batches of `split`, stacked: the same for every replica unless the task has some for each."""
@@ -121,7 +134,14 @@ class Learner:
 
     def tensors(self, batch: Batch) -> Batch:
         """`batch` as tensors on the device."""
-        return Batch(self.tensor(batch.inputs), self.tensor(batch.targets), batch.weight)
+        inputs, targets = self.tensor(batch.inputs), self.tensor(batch.targets)
+        if batch.weights is None and batch.lengths is None and not batch.extra:
+            return Batch(inputs, targets, batch.weight)
+        weights, lengths = (
+            None if part is None else self.tensor(part) for part in (batch.weights, batch.lengths)
+        )
+        extra = {name: self.tensor(part) for name, part in batch.extra.items()}
+        return Batch(inputs, targets, batch.weight, weights, lengths, extra)
 
     def tensor(self, values: np.ndarray) -> Tensor:
         """`values` on the device: floats in the dtype of the parameters, integers as int64, bools as they
@@ -131,55 +151,64 @@ class Learner:
             return tensor.to(self.device, self.dtype)
         return tensor.to(self.device, tensor.dtype if tensor.dtype is torch.bool else torch.int64)
 
+    def judged(self, result: Result) -> Tensor | Affine:
+        """The outputs as the task takes them: they need not be computed where it can do without."""
+        return result.outputs if self.task.lazy else computed(result.outputs)
+
     def gradient(
         self,
         flat: Tensor,
         batch: Batch,
         carried: tuple[Tensor, ...] = (),
-        masks: Mapping[str, Tensor] | None = None,
-    ) -> tuple[Tensor, Tensor, tuple[Tensor, ...]]:
-        """The loss [S] of the task, the gradient [S, P] of the objective, and the state to carry on.
+        draws: Mapping[str, Tensor] | None = None,
+        buffers: Buffers = MappingProxyType({}),
+    ) -> tuple[Tensor, Tensor, tuple[Tensor, ...], Buffers]:
+        """The loss [S] of the task, the gradient [S, P] of the objective, the state to carry on, and the
+        buffers that the pass changed.
 
         The objective is the loss plus the model's penalty. `carried` is the state that the batch starts from,
         () for zero; it is a constant, and so is what is returned: () unless the task carries its state. A
         replica's rows depend on that replica alone.
         """
-        if self.direct and not masks:
+        if self.direct and not draws:
             found = self.direct.gradient(
-                flat, batch.inputs, carried, lambda outputs: self.task.loss(outputs, batch.targets)
+                flat, batch.inputs, carried, lambda outputs: self.task.loss(outputs, *batch.judged)
             )
             if found is not None:
                 loss, gradient, final = found
-                return loss, gradient, final if self.task.carries_state else ()
+                return loss, gradient, final if self.task.carries_state else (), {}
         flat = flat.detach().requires_grad_()
-        views = self.layout.views(flat)
-        outputs, final = self.forward(views, batch.inputs, carried or None, masks)
-        loss = self.task.loss(outputs, batch.targets)
-        penalty = self.model.penalty(views)
+        values = self.values(flat, buffers)
+        result = self.model.apply(values, batch, carried, draws or {})
+        loss = self.task.loss(self.judged(result), *batch.judged)
+        penalty = self.model.penalty(values, result, loss) if self.model.has_penalty else None
         objective = loss if penalty is None else loss + penalty
         (gradient,) = torch.autograd.grad(objective.sum(), flat)
-        kept = tuple(part.detach() for part in final) if self.task.carries_state else ()
-        return loss.detach(), gradient, kept
+        kept = tuple(part.detach() for part in result.final) if self.task.carries_state else ()
+        changed = {name: value.detach() for name, value in result.buffers.items()}
+        return loss.detach(), gradient, kept, changed
 
     @cached_property
     def direct(self) -> Direct | None:
         """The way to loss and gradient without autograd, where model and task have one."""
-        able = self.task.lazy and self.device.type == "cpu" and type(self.model).penalty is Model.penalty
+        able = self.task.lazy and self.device.type == "cpu" and not self.model.has_penalty
         return self.model.direct(self.layout.views, self.layout.width, self.dtype) if able else None
 
-    def starts_anew(self, update: int) -> bool:
-        """Whether the batch of `update` starts from a zero state: the first of an epoch, or any where
-        nothing is carried."""
-        epoch = self.task.updates_per_epoch
-        first = update == 0 or (epoch is not None and update % epoch == 0)
-        return first or not self.task.carries_state
+    def resets_state(self, update: int, epoch: int | None) -> bool:
+        """Whether batch `update` starts from a zero state: the first of an epoch of so many batches (None:
+        data without end), each after `reset_every`, and any where nothing is carried."""
+        place = update if epoch is None else update % epoch
+        every = self.task.reset_every
+        return not self.task.carries_state or place == 0 or (every is not None and place % every == 0)
 
     def constrain(self, flat: Tensor) -> None:
         """Put the parameters [S, P] back where the model allows them, in place, after an update."""
-        if type(self.model).constrain is not Model.constrain:
+        if self.model.has_constraint:
             self.model.constrain(self.layout.views(flat))
 
-    def evaluate(self, flat: Tensor, split: str) -> dict[str, Tensor]:
+    def evaluate(
+        self, flat: Tensor, split: str, buffers: Buffers = MappingProxyType({})
+    ) -> dict[str, Tensor]:
         """Every metric of the task on `split`, float64 [S]: the mean over the batches, weighted by their
         items, and what the task derives from the means.
 
@@ -187,14 +216,17 @@ class Learner:
         """
         totals: dict[str, Tensor] = {}
         weight = 0.0
+        state: tuple[Tensor, ...] = ()
         with torch.no_grad():
-            views = self.layout.views(flat)
-            state = None
-            for batch in self.evaluation(split):
-                outputs, final = self.forward(views, batch.inputs, state)
-                state = final if self.task.carries_state else None
-                for name, value in self.task.metrics(outputs, batch.targets).items():
-                    totals[name] = totals.get(name, 0) + value.double() * batch.weight
-                weight += batch.weight
+            values = self.values(flat, buffers)
+            for index, batch in enumerate(self.evaluation(split)):
+                if self.resets_state(index, None):
+                    state = ()
+                result = self.model.apply(values, batch, state)
+                state = result.final
+                items = torch.as_tensor(batch.weight, dtype=torch.float64, device=self.device)
+                for name, value in self.task.metrics(self.judged(result), *batch.judged).items():
+                    totals[name] = totals.get(name, 0) + value.double() * items
+                weight = weight + items
         means = {name: total / weight for name, total in totals.items()}
         return means | self.task.derived(means)

@@ -7,12 +7,20 @@ accumulators start where TensorFlow 0.11 started them when the experiment file s
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
 from tensor_rnns.engine import Engine
+
+
+class Limits(NamedTuple):
+    """What a gradient [S, P] is clipped to: the `norm` [S, 1] of each replica's, or the `value` [S, 1] or
+    [S, P] of each number; None where there is no limit."""
+
+    norm: Tensor | None = None
+    value: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,7 @@ class Optimiser:
         self,
         parameters: Tensor,
         gradient: Tensor,
-        limit: Tensor | None,
+        limits: Limits,
         state: dict[str, Tensor],
         count: int,
         engine: Engine,
@@ -47,11 +55,13 @@ class Optimiser:
 
         The update of a fused engine is one pass of C++; its bits depend on each replica alone.
         """
+        if limits.value is not None:
+            gradient = gradient.clamp(-limits.value, limits.value)
         if engine.fused:
             name, states, numbers = self.rule(count)
             moments = [state[key] for key in states]
-            return engine.update(name, numbers, parameters, gradient, moments, self.rate, limit)
-        return parameters - self.update(clip(gradient, limit), state, count)
+            return engine.update(name, numbers, parameters, gradient, moments, self.rate, limits.norm)
+        return parameters - self.update(clip(gradient, limits.norm), state, count)
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ def git(*arguments: str) -> str | None:
     return answer.stdout.strip()
 
 
-def surroundings(device: torch.device, threads: int, engine: str) -> dict[str, Any]:
+def environment(device: torch.device, threads: int, engine: str) -> dict[str, Any]:
     """Machine, versions and commit of this process."""
     versions = {"python": platform.python_version()}
     for package in PACKAGES:

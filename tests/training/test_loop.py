@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 import torch
 
-from tensor_rnns.training import cohort, progress
+from tensor_rnns.training import loop, progress
 from tensor_rnns.training.progress import Progress, duration
+from tensor_rnns.training.schedule import Decay
 
 PINNED = [0.85575, 2.06914, 1.32236, 0.18679]
 
@@ -25,7 +26,7 @@ class Silent(Progress):
 
 def schedule_of(**schedule):
     """A schedule that only trains, but for what is given."""
-    return cohort.Schedule(
+    return loop.Schedule(
         **{"updates": 12, "log_every": 1, "evaluate_every": 0, "final_splits": (), "keep": "last",
            "patience": None, "criterion": None} | schedule
     )  # fmt: skip
@@ -34,8 +35,8 @@ def schedule_of(**schedule):
 def run(learner, updates=12, save=lambda state: None, stop=lambda: False, save_seconds=1e9, **schedule):
     """Train `learner` to the end; returns the state."""
     plan = schedule_of(updates=updates, **schedule)
-    state = cohort.start(learner, cohort.optimiser_of(learner)[0])
-    return cohort.train(learner, plan, state, Silent(), save, stop, save_seconds)
+    state = loop.start(learner, loop.optimiser_of(learner)[0])
+    return loop.train(learner, plan, state, Silent(), save, stop, save_seconds)
 
 
 def test_loss_curve_is_pinned(make_learner):
@@ -68,7 +69,7 @@ def test_a_diverged_replica_is_kept_and_the_others_go_on(make_learner):
     )
     state = run(learner)
     assert state.failed_at[1] > 0
-    assert [int(u) for u in state.failed_at[[0, 2]]] == [cohort.NEVER, cohort.NEVER]
+    assert [int(u) for u in state.failed_at[[0, 2]]] == [loop.NEVER, loop.NEVER]
     quiet = run(make_learner(seeds=(0, 2), optimiser="sgd", clip_norm=None, dtype=torch.float64))
     torch.testing.assert_close(state.parameters[[0, 2]], quiet.parameters, rtol=0, atol=1e-12)
     after = [loss[1] for update, loss in state.train if update >= state.failed_at[1]]
@@ -92,7 +93,7 @@ def test_early_stopping_keeps_the_best(make_learner):
     for index in range(2):
         scores = [float(loss[index]) for _, loss in seen.values()]
         stopped = int(state.stopped_at[index])
-        counted = scores if stopped == cohort.NEVER else scores[: stopped // 2]
+        counted = scores if stopped == loop.NEVER else scores[: stopped // 2]
         best = counted.index(min(counted))
         assert int(state.best_update[index]) == 2 * (best + 1)
         torch.testing.assert_close(state.best[index], seen[best][0][index], rtol=0, atol=0)
@@ -100,7 +101,7 @@ def test_early_stopping_keeps_the_best(make_learner):
 
 
 def test_dropout_and_carried_states_alone_as_in_a_cohort(make_reading):
-    """Eleven updates over four epochs: a replica's masks and states do not depend on its neighbours."""
+    """Eleven updates over four epochs: a replica's draws and states do not depend on its neighbours."""
     together, alone = (
         run(make_reading(seeds=(0, 1, 2)), updates=11),
         run(make_reading(seeds=(1,)), updates=11),
@@ -130,7 +131,7 @@ def test_both_ends_are_measured_and_the_last_is_kept(make_reading):
     learner = make_reading(learning_rate=0.3)
     plan = {"updates": 20, "evaluate_every": 2, "keep": "both", "final_splits": ("test",)}
     state = run(learner, **plan)
-    kept, metrics = cohort.finish(learner, schedule_of(**plan), state)
+    kept, _, metrics = loop.finish(learner, schedule_of(**plan), state)
     assert torch.equal(kept, state.parameters)
     assert not torch.equal(state.best, state.parameters)
     assert list(metrics) == [
@@ -148,26 +149,26 @@ def test_a_rate_falls_by_a_factor_at_a_pace(make_learner):
     learner = make_learner(
         seeds=(0, 1), rates=[0.1, 0.02], optimiser="sgd", momentum=0.5, dtype=torch.float64
     )
-    fallen = run(learner, updates=7, decay=(0.5, 3))
-    optimiser, limit = cohort.optimiser_of(learner)
-    by_hand = cohort.start(learner, optimiser)
+    fallen = run(learner, updates=7, decay=Decay(0.5, 3))
+    optimiser, limit = loop.optimiser_of(learner)
+    by_hand = loop.start(learner, optimiser)
     for factor in (1, 1, 1, 0.5, 0.5, 0.5, 0.25):
-        cohort.step(learner, replace(optimiser, rate=optimiser.rate * factor), limit, by_hand)
+        loop.step(learner, replace(optimiser, rate=optimiser.rate * factor), limit, by_hand)
     assert torch.equal(fallen.parameters, by_hand.parameters)
     constant = run(learner, updates=7)
-    assert torch.equal(run(learner, updates=7, decay=(0.5, 7)).parameters, constant.parameters)
+    assert torch.equal(run(learner, updates=7, decay=Decay(0.5, 7)).parameters, constant.parameters)
     assert not torch.equal(constant.parameters, fallen.parameters)
-    plan = cohort.Schedule.of({"updates": 7, "decay": {"factor": 0.5, "every": 3}}, None)
-    assert plan.decay == (0.5, 3)
+    plan = loop.Schedule.of({"updates": 7, "decay": {"factor": 0.5, "every": 3}}, None)
+    assert plan.decay == Decay(0.5, 3)
     highest = {"every": 2, "criterion": "accuracy", "best": "highest"}
-    assert cohort.Schedule.of({"updates": 7, "evaluate": highest}, None).best == "highest"
+    assert loop.Schedule.of({"updates": 7, "evaluate": highest}, None).best == "highest"
 
 
 def test_epochs_need_a_task_with_epochs():
     """`epochs` on data without end is refused."""
     with pytest.raises(ValueError, match=r"training.epochs is given, but the task has no epochs"):
-        cohort.Schedule.of({"epochs": 3}, None)
-    assert cohort.Schedule.of({"epochs": 3, "evaluate": {"every": "epoch"}}, 7).updates == 21
+        loop.Schedule.of({"epochs": 3}, None)
+    assert loop.Schedule.of({"epochs": 3, "evaluate": {"every": "epoch"}}, 7).updates == 21
 
 
 @pytest.mark.parametrize(
@@ -177,9 +178,9 @@ def test_epochs_need_a_task_with_epochs():
 def test_choosing_the_best_needs_a_validation(block):
     """Without a validation during training there is no best: asking for it is refused before any work."""
     with pytest.raises(ValueError, match=r"need a validation during training, but evaluate\.every is end"):
-        cohort.Schedule.of({"updates": 3} | block, None)
+        loop.Schedule.of({"updates": 3} | block, None)
     with pytest.raises(ValueError, match=r"evaluate\.every is epoch, but the task has no epochs"):
-        cohort.Schedule.of({"updates": 3, "evaluate": {"every": "epoch"}}, None)
+        loop.Schedule.of({"updates": 3, "evaluate": {"every": "epoch"}}, None)
 
 
 def test_an_unknown_criterion_names_the_metrics(make_learner):

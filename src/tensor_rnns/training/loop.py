@@ -1,15 +1,15 @@
 """The one training loop: every model, every task, S replicas in lock-step, resumable to the bit.
 
-A batch is a function of (data stream, update), and so are masks, so a checkpoint holds parameters, optimiser
-state, carried states and curves, and nothing about generators. A replica whose loss is no longer finite is a
-result: it stops, is kept, and is shown.
+A batch is a function of (data stream, update), and so is what a model draws, so a checkpoint holds
+parameters, buffers, optimiser state, carried states and curves, and nothing about generators. A replica whose
+loss is no longer finite is a result: it stops, is kept, and is shown.
 """
 
 import math
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 
 import torch
 from torch import Tensor
@@ -17,6 +17,7 @@ from torch import Tensor
 from tensor_rnns.training import optimisers
 from tensor_rnns.training.learner import Learner
 from tensor_rnns.training.progress import Progress
+from tensor_rnns.training.schedule import Decay, Schedule
 
 NEVER = -1
 
@@ -30,7 +31,9 @@ class State:
     """All that training changes. Integers [S] hold `NEVER` (-1) for what has not happened.
 
     `best_score` [S] is lower where a validation is better; `carried` the state of the model after the last
-    batch, () where the task carries none.
+    batch, () where the task carries none. `buffers` are what no gradient changes, by name, and
+    `best_buffers` those of the best validation. `rate` [S] is what a plateau has left of the learning rate,
+    `lowered_at` [S] the update of its last fall.
     """
 
     update: int
@@ -40,7 +43,11 @@ class State:
     best_update: Tensor
     failed_at: Tensor
     stopped_at: Tensor
+    rate: Tensor
+    lowered_at: Tensor
     optimiser: dict[str, Tensor]
+    buffers: dict[str, Tensor] = field(default_factory=dict)
+    best_buffers: dict[str, Tensor] = field(default_factory=dict)
     carried: tuple[Tensor, ...] = ()
     train: list[tuple[int, Tensor]] = field(default_factory=list)
     evaluated: list[tuple[int, str, str, Tensor]] = field(default_factory=list)
@@ -52,73 +59,12 @@ class State:
         return (self.failed_at == NEVER) & (self.stopped_at == NEVER)
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """When training logs, evaluates and ends, read from the resolved `training` block."""
-
-    updates: int
-    log_every: int
-    evaluate_every: int
-    final_splits: tuple[str, ...]
-    keep: str
-    patience: int | None
-    criterion: str | None
-    best: str = "lowest"
-    decay: tuple[float, int] | None = None
-
-    @classmethod
-    def of(cls, training: Mapping[str, Any], per_epoch: int | None) -> "Schedule":
-        """The schedule of `training` for a task with `per_epoch` updates an epoch (None: data without
-        end)."""
-        if "epochs" in training:
-            if per_epoch is None:
-                raise ValueError(
-                    "training.epochs is given, but the task has no epochs; give training.updates"
-                )
-            updates = int(training["epochs"]) * per_epoch
-        else:
-            updates = int(training["updates"])
-        evaluate = {"every": "end", "splits": []} | dict(training.get("evaluate") or {})
-        every = evaluate["every"]
-        if every == "epoch" and per_epoch is None:
-            raise ValueError(
-                "evaluate.every is epoch, but the task has no epochs; give a number of updates or end"
-            )
-        pace = {"end": 0, "epoch": per_epoch}.get(every, every)
-        keep = training.get("keep", "last")
-        stop = training.get("early_stop")
-        patience = stop["patience"] if isinstance(stop, Mapping) else None
-        if not pace and (keep != "last" or patience is not None):
-            raise ValueError(
-                f"keep: {keep}, early_stop: {stop or 'none'} need a validation during training, but "
-                "evaluate.every is end; allowed are epoch and a number of updates"
-            )
-        decay = training.get("decay")
-        return cls(
-            updates=updates,
-            log_every=int(training.get("log_every", 1)),
-            evaluate_every=pace,
-            final_splits=tuple(evaluate["splits"]),
-            keep=keep,
-            patience=patience,
-            criterion=evaluate.get("criterion"),
-            best=evaluate.get("best", "lowest"),
-            decay=(float(decay["factor"]), int(decay["every"])) if decay else None,
-        )
-
-    def slowed(self, optimiser: optimisers.Optimiser, update: int) -> optimisers.Optimiser:
-        """`optimiser` with its rate at `update` (0 is the first): rate factor^(update // every)."""
-        if self.decay is None:
-            return optimiser
-        factor, every = self.decay
-        return replace(optimiser, rate=optimiser.rate * factor ** (update // every))
-
-
 def start(learner: Learner, optimiser: optimisers.Optimiser) -> State:
     """The state before the first update."""
     parameters = learner.initial()
     count = len(learner.replicas)
     never = torch.full((count,), NEVER, dtype=torch.int64)
+    buffers = learner.initial_buffers()
     return State(
         update=0,
         parameters=parameters,
@@ -127,12 +73,17 @@ def start(learner: Learner, optimiser: optimisers.Optimiser) -> State:
         best_update=never.clone(),
         failed_at=never.clone(),
         stopped_at=never.clone(),
+        rate=torch.ones(count, dtype=torch.float64),
+        lowered_at=never.clone(),
         optimiser=optimiser.start(parameters),
+        buffers=buffers,
+        best_buffers=dict(buffers),
     )
 
 
-def optimiser_of(learner: Learner) -> tuple[optimisers.Optimiser, Tensor | None]:
-    """The optimiser and the clipping limits [S, 1] of the cohort, each replica with its own rate."""
+def optimiser_of(learner: Learner) -> tuple[optimisers.Optimiser, optimisers.Limits]:
+    """The optimiser and the limits of the gradient of the cohort, each replica with its own rate and
+    limits."""
     blocks = [replica.settings["training"] for replica in learner.replicas]
     kind = blocks[0]["optimiser"]
     options = kind if isinstance(kind, Mapping) else {"name": kind}
@@ -143,36 +94,61 @@ def optimiser_of(learner: Learner) -> tuple[optimisers.Optimiser, Tensor | None]
         values = [math.inf if block.get(name) is None else float(block[name]) for block in blocks]
         return torch.tensor(values, dtype=torch.float64).to(learner.device, learner.dtype).unsqueeze(1)
 
-    limit = column("clip_norm") if any(block.get("clip_norm") is not None for block in blocks) else None
+    given = {
+        key: column(key) if any(block.get(key) is not None for block in blocks) else None
+        for key in ("clip_norm", "clip_value")
+    }
+    if None not in given.values():
+        raise ValueError("training.clip_norm and training.clip_value are given; allowed is one of them")
+    value = given["clip_value"]
+    if value is not None and (patterns := blocks[0].get("unclipped")):
+        value = value.repeat(1, learner.layout.width)
+        for name, view in learner.layout.views(value).items():
+            if any(fnmatchcase(name, pattern) for pattern in patterns):
+                view.fill_(math.inf)
     options = {name: value for name, value in options.items() if name != "name"}
-    return optimisers.build(
-        kind if isinstance(kind, str) else kind["name"], column("learning_rate"), options
-    ), limit
+    name = kind if isinstance(kind, str) else kind["name"]
+    limits = optimisers.Limits(given["clip_norm"], value)
+    return optimisers.build(name, column("learning_rate"), options), limits
 
 
-def step(learner: Learner, optimiser: optimisers.Optimiser, limit: Tensor | None, state: State) -> Tensor:
+def step(
+    learner: Learner, optimiser: optimisers.Optimiser, limits: optimisers.Limits, state: State
+) -> Tensor:
     """One update of every replica that runs; returns the loss [S] of its batch before the update."""
-    carried = () if learner.starts_anew(state.update) else state.carried
-    batch, masks = learner.batch(state.update)
-    loss, gradient, state.carried = learner.gradient(state.parameters, batch, carried, masks)
+    epoch = learner.task.updates_per_epoch
+    carried = () if learner.resets_state(state.update, epoch) else state.carried
+    batch, draws = learner.batch(state.update)
+    loss, gradient, state.carried, buffers = learner.gradient(
+        state.parameters, batch, carried, draws, state.buffers
+    )
     state.update += 1
     finite = torch.isfinite(loss).cpu()
     if not bool(finite.all()):
         state.failed_at[state.running & ~finite] = state.update
     still = state.running
-    moved = optimiser.moved(state.parameters, gradient, limit, state.optimiser, state.update, learner.engine)
+    moved = optimiser.moved(
+        state.parameters, gradient, limits, state.optimiser, state.update, learner.engine
+    )
     learner.constrain(moved)
     if not bool(still.all()):
-        moved = torch.where(still.to(learner.device).unsqueeze(1), moved, state.parameters)
+        moved = chosen(still, moved, state.parameters)
+        buffers = {name: chosen(still, value, state.buffers[name]) for name, value in buffers.items()}
     state.parameters = moved
+    state.buffers |= buffers
     return loss.cpu()
 
 
+def chosen(which: Tensor, new: Tensor, old: Tensor) -> Tensor:
+    """`new` [S, ..] for the replicas `which` [S], `old` for the others."""
+    return torch.where(which.to(new.device).view(-1, *[1] * (new.dim() - 1)), new, old)
+
+
 def validate(learner: Learner, schedule: Schedule, state: State) -> None:
-    """Evaluate on the validation split, keep the parameters of the best criterion, and stop who has waited
-    long enough; ValueError where the task has no metric of the criterion's name.
+    """Evaluate on the validation split, keep what is best by the criterion, lower the rate of replicas on a
+    plateau, and stop those out of patience; ValueError where the task has no metric of the criterion's name.
     """
-    values = learner.evaluate(state.parameters, "valid")
+    values = learner.evaluate(state.parameters, "valid", state.buffers)
     criterion = schedule.criterion or next(iter(values))
     if criterion not in values:
         raise ValueError(f"evaluate.criterion is {criterion!r}; the task's metrics are {', '.join(values)}")
@@ -182,12 +158,30 @@ def validate(learner: Learner, schedule: Schedule, state: State) -> None:
     better = state.running & (score < state.best_score)
     state.best_score = torch.where(better, score, state.best_score)
     state.best_update[better] = state.update
-    state.best = torch.where(better.to(learner.device).unsqueeze(1), state.parameters, state.best)
+    state.best = chosen(better, state.parameters, state.best)
+    state.best_buffers = {
+        name: chosen(better, value, state.best_buffers[name]) for name, value in state.buffers.items()
+    }
     if schedule.patience is not None:
         waited = state.update - state.best_update
         state.stopped_at[state.running & (waited > schedule.patience * schedule.evaluate_every)] = (
             state.update
         )
+    if schedule.decay and schedule.decay.patience is not None:
+        lower_rate(schedule.decay, schedule.evaluate_every, state)
+
+
+def lower_rate(decay: Decay, pace: int, state: State) -> None:
+    """The rate of replicas on a plateau falls, and with `reload` they go back to their best."""
+    waited = state.update - torch.maximum(state.best_update, state.lowered_at)
+    lowered = state.running & (waited > decay.patience * pace)
+    state.rate[lowered] *= decay.factor
+    state.lowered_at[lowered] = state.update
+    if decay.reload and bool(lowered.any()):
+        state.parameters = chosen(lowered, state.best, state.parameters)
+        state.buffers = {
+            name: chosen(lowered, value, state.buffers[name]) for name, value in state.best_buffers.items()
+        }
 
 
 def train(
@@ -201,11 +195,11 @@ def train(
 ) -> State:
     """Train `state` to the end of `schedule`, saving every `save_seconds`; Interrupted after a save when
     asked to stop."""
-    optimiser, limit = optimiser_of(learner)
+    optimiser, limits = optimiser_of(learner)
     saved = time.monotonic()
     began = time.monotonic() - state.seconds
     while state.update < schedule.updates and bool(state.running.any()):
-        loss = step(learner, schedule.slowed(optimiser, state.update), limit, state)
+        loss = step(learner, schedule.with_decay(optimiser, state.update, state.rate), limits, state)
         if state.update % schedule.log_every == 0:
             state.train.append((state.update, torch.where(state.running, loss, torch.nan)))
         if schedule.evaluate_every and state.update % schedule.evaluate_every == 0:
@@ -227,18 +221,20 @@ def train(
 
 def finish(
     learner: Learner, schedule: Schedule, state: State
-) -> tuple[Tensor, dict[tuple[str, str], Tensor]]:
-    """The parameters to keep [S, P] and the metrics {(split, name): [S]} measured with them.
+) -> tuple[Tensor, dict[str, Tensor], dict[tuple[str, str], Tensor]]:
+    """The parameters to keep [S, P], the buffers that belong to them, and the metrics {(split, name): [S]}
+    measured with them.
 
     With `keep: both` the last parameters are kept, and the metrics of the best are there too, as
     `<name>_at_best`.
     """
-    kept = state.best if schedule.keep == "best" else state.parameters
-    measured = {"": kept} | ({"_at_best": state.best} if schedule.keep == "both" else {})
+    last, best = (state.parameters, state.buffers), (state.best, state.best_buffers)
+    kept = best if schedule.keep == "best" else last
+    measured = {"": kept} | ({"_at_best": best} if schedule.keep == "both" else {})
     found = {
         (split, name + suffix): value.cpu()
         for split in schedule.final_splits
-        for suffix, parameters in measured.items()
-        for name, value in learner.evaluate(parameters, split).items()
+        for suffix, (parameters, buffers) in measured.items()
+        for name, value in learner.evaluate(parameters, split, buffers).items()
     }
-    return kept, found
+    return *kept, found
