@@ -77,7 +77,9 @@ def test_nothing_is_carried_where_the_task_does_not(make_reading, make_learner, 
     assert not make_learner().task.carries_state
 
 
-def test_a_carried_state_is_zero_at_the_start_of_an_epoch_and_at_the_pace_of_resets(make_reading, monkeypatch):
+def test_a_carried_state_is_zero_at_the_start_of_an_epoch_and_at_the_pace_of_resets(
+    make_reading, monkeypatch
+):
     """Where a task has no epochs and no pace the state is zero before update 0 alone."""
     learner = make_reading()
     assert [learner.resets_state(update, 3) for update in range(5)] == [True, False, False, True, False]

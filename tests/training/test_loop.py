@@ -83,8 +83,8 @@ def test_early_stopping_keeps_the_best(make_learner):
     seen = {}
     original = learner.evaluate
 
-    def remember(flat, split):
-        values = original(flat, split)
+    def remember(flat, split, buffers):
+        values = original(flat, split, buffers)
         seen[len(seen)] = (flat.clone(), values["loss"])
         return values
 

@@ -127,9 +127,7 @@ def step(
     if not bool(finite.all()):
         state.failed_at[state.running & ~finite] = state.update
     still = state.running
-    moved = optimiser.moved(
-        state.parameters, gradient, limits, state.optimiser, state.update, learner.engine
-    )
+    moved = optimiser.moved(state.parameters, gradient, limits, state.optimiser, state.update, learner.engine)
     learner.constrain(moved)
     if not bool(still.all()):
         moved = chosen(still, moved, state.parameters)
