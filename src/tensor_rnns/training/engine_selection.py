@@ -35,13 +35,17 @@ def model_of(
     """The model of `settings` for `task`, and the engine that can really run every cell of it.
 
     `engine_name` is that of an engine or "auto". Eager, after one warning, where the engine that it means
-    cannot be made ready here. On a GPU the engine also passes a trial; if it does not, "auto" means the next.
+    cannot be made ready here, and where the model itself says that it needs the eager loop. On a GPU the
+    engine also passes a trial; if it does not, "auto" means the next.
     """
     model = models.build(settings, task.inputs, task.outputs, symbols=task.symbols)
+    if model.eager_reason:
+        log.warning("model %s runs eager: %s", model.name, model.eager_reason)
+        return "eager", model
     one_hot = getattr(model, "one_hot", False)
     resolved = set()
-    for layer, cell in enumerate(getattr(model, "cells", {}).values()):
-        looked_up = one_hot and layer == 0
+    for name, cell in getattr(model, "cells", {}).items():
+        looked_up = one_hot and name in model.stack[0]
         width = None if looked_up else cell.inputs
         chosen = engine.choose(engine_name, settings["cell"], device.type, width)
         resolved.add(engine.resolve(chosen, cell, dtype_of(settings), device, looked_up))
