@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tensor_rnns.analysis import rules
-from tensor_rnns.analysis.samples import PLACE, places
-from tensor_rnns.experiments.catalogue import Catalogue
+from tensor_rnns.experiments import Catalogue, Selector
+from tensor_rnns.experiments.selector import CURVE
 
 EXPERIMENTS = {
     name: experiment
@@ -19,10 +19,9 @@ EXPERIMENTS = {
 
 def runs(spec, experiment):
     """How many runs of the paper scale the smallest group of the claim has."""
-    found = places(spec.get("where", {}), experiment.protocols)
     groups = {}
-    for place in found:
-        key = tuple(place[PLACE.index(one)] for one in spec.get("each", ()))
+    for curve in Selector.of(spec.get("where")).curves(experiment.protocols, "main"):
+        key = tuple(curve[CURVE.index(name)] for name in spec.get("each", ()))
         groups[key] = groups.get(key, 0) + experiment.scale_block("paper")["seeds"]
     return min(groups.values(), default=0)
 

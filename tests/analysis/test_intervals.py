@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from tensor_rnns.analysis import intervals
+from tensor_rnns.analysis import intervals, rules
 
 values = st.lists(st.integers(-1000, 1000).map(lambda i: i / 8), min_size=2, max_size=9)
 
@@ -21,12 +21,12 @@ def test_t_interval_is_scipys():
 
 
 def test_prediction_interval_by_hand():
-    low, high = intervals.prediction_interval([1.0, 2.0, 3.0, 4.0, 5.0])
+    found = rules.value([1.0, 2.0, 3.0, 4.0, 5.0], 3.0, 9.0)
     half = 2.7764451 * math.sqrt(2.5) * math.sqrt(1 + 1 / 5)
-    assert (low, high) == pytest.approx((3 - half, 3 + half), rel=1e-7)
-    low, high = intervals.prediction_interval([1.0, 2.0, 3.0, 4.0, 5.0], runs=4)
+    assert (found.low, found.high) == pytest.approx((3 - half, 3 + half), rel=1e-7)
+    found = rules.value([1.0, 2.0, 3.0, 4.0, 5.0], 3.0, 9.0, runs=4)
     half = 2.7764451 * math.sqrt(2.5) * math.sqrt(1 / 4 + 1 / 5)
-    assert (low, high) == pytest.approx((3 - half, 3 + half), rel=1e-7)
+    assert (found.low, found.high) == pytest.approx((3 - half, 3 + half), rel=1e-7)
 
 
 def test_one_value_has_no_interval():
@@ -71,8 +71,8 @@ def test_slopes_are_least_squares_by_seed():
 
 @given(values, st.integers(-500, 500))
 def test_an_interval_moves_with_its_values(numbers, shift):
-    low, high = intervals.prediction_interval(numbers)
-    moved = intervals.prediction_interval([one + shift for one in numbers])
+    low, high = intervals.t_interval(numbers)
+    moved = intervals.t_interval([number + shift for number in numbers])
     assert moved == pytest.approx((low + shift, high + shift), abs=1e-7)
 
 
@@ -87,3 +87,27 @@ def test_power_of_the_t_test_by_simulation():
     assert intervals.t_power(4, 1.5) == pytest.approx(seen, abs=0.012)
     assert intervals.t_power(1, 9.0) == 0.0
     assert intervals.t_power(6, 1e6) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("values", "share", "indicator", "expected"),
+    [
+        ([0.2, 0.4], False, False, (0.3 - 1.2706205, 0.3 + 1.2706205, intervals.MEAN)),
+        ([0.2, 0.4], True, False, (0.0, 1.0, intervals.MEAN + ", cut at 0 and 1")),
+        ([0.5, 0.5], True, False, (0.5, 0.5, intervals.MEAN)),
+        ([1.0] * 5, True, True, (0.025 ** (1 / 5), 1.0, intervals.SHARE_OF_SEEDS)),
+        ([0.5, 1.0, 1.0], True, True, (0.1162, 1.0, intervals.MEAN + ", cut at 0 and 1")),
+    ],
+)
+def test_interval_of_a_share_stays_between_0_and_1(values, share, indicator, expected):
+    """Equal seeds that each solved or not do not make the share certain."""
+    low, high, name = intervals.of_mean(values, share, indicator)
+    assert name == expected[2]
+    assert (low, high) == pytest.approx(expected[:2], abs=1e-4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 20).map(lambda i: i / 20), min_size=2, max_size=8), st.booleans())
+def test_no_interval_of_a_share_leaves_0_to_1(numbers, indicator):
+    low, high, _ = intervals.of_mean(numbers, True, indicator)
+    assert 0 <= low <= high <= 1

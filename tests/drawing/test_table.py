@@ -72,10 +72,7 @@ def test_runs_that_never_get_there(data, artefact):
         values = np.array([9.0, 1.0, 1.0]) if run.key["seed"] % 2 else np.array([9.0, 9.0, 9.0])
         run.load_curves = lambda values=values: {("train", "loss"): (np.arange(1, 4), values)}
     first = {"name": "first_below", "threshold": 2.0}
-    made = table.draw(
-        data,
-        artefact("table", where={"condition": "T250"}, measure=first),
-    )
+    made = table.draw(data, artefact("table", where={"condition": "T250"}, measure=first))
     assert made.rows[0][1] == "2 (2 of 4)"
 
 

@@ -9,6 +9,7 @@ from tensor_rnns import datasets, declared, functions, papers
 from tensor_rnns.analysis import measures
 from tensor_rnns.experiments import (
     Catalogue,
+    Selector,
     check,
     cohorts,
     digest,

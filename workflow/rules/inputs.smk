@@ -54,17 +54,13 @@ def train_digest(wildcards):
 def probed_runs(wildcards):
     """The final runs that a probe looks at."""
     experiment = experiment_of(wildcards)
-    where = experiment.probes[wildcards.probe].get("where") or {}
-    found = []
-    for curve, number, cohort in chunks(experiment, wildcards.scale, "final"):
-        keys = cohort[0].key
-        if all(
-            value == "all"
-            or keys[key] in (value if isinstance(value, list) else [value])
-            for key, value in where.items()
-        ):
-            found.append(f"results/{wildcards.scale}/runs/{curve}/final-{number}")
-    return found
+    main = experiment.main_option(wildcards.scale)
+    selector = Selector.of(experiment.probes[wildcards.probe].get("where")).at(main)
+    return [
+        f"results/{wildcards.scale}/runs/{curve}/final-{number}"
+        for curve, number, cohort in chunks(experiment, wildcards.scale, "final")
+        if selector.takes(cohort[0].key)
+    ]
 
 
 def ready_files(dataset):

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tensor_rnns.analysis.runs import Run
-from tensor_rnns.analysis.samples import Place, place_of, places
+from tensor_rnns.analysis.samples import curve_of
 from tensor_rnns.datasets.table import packaged
 from tensor_rnns.experiments.experiment import Experiment
+from tensor_rnns.experiments.selector import Curve, Selector
 
 FEWEST = 5
 
@@ -21,9 +22,10 @@ def real_dataset(experiment: Experiment) -> Callable[[str], str]:
     return name
 
 
-def needed(wheres: Sequence[Mapping[str, Any]], protocols: Mapping[Place, Any]) -> list[Place]:
-    """Every curve of the paper scale that the selectors of a claim name."""
-    return list(dict.fromkeys(place for where in wheres for place in places(where, protocols)))
+def needed(wheres: Sequence[Mapping[str, Any]], experiment: Experiment) -> list[Curve]:
+    """Every curve of the paper scale that the selectors of a claim take."""
+    main, known = experiment.main_option("paper"), experiment.protocols
+    return list(dict.fromkeys(curve for where in wheres for curve in Selector.of(where).curves(known, main)))
 
 
 def differences(
@@ -44,15 +46,15 @@ def differences(
         return computed_differences(experiment, runs)
     protocols = experiment.protocols
     real = real_dataset(experiment)
-    present = dict.fromkeys(place_of(run) for run in runs)
+    present = dict.fromkeys(curve_of(run) for run in runs)
     reasons = []
-    absent = [place for place in needed(wheres, protocols) if place not in present]
+    absent = [curve for curve in needed(wheres, experiment) if curve not in present]
     if absent:
-        names = sorted({"/".join(place) for place in absent})
+        names = sorted({"/".join(curve) for curve in absent})
         reasons.append(
             "without " + ", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else "")
         )
-    extra = sorted({"/".join(place) for place in present if place not in protocols})
+    extra = sorted({"/".join(curve) for curve in present if curve not in protocols})
     if extra:
         reasons.append(f"{', '.join(extra)} is not part of the paper scale")
     stand_ins = {(run.key["dataset"], real(run.key["condition"])) for run in runs} - {
@@ -63,7 +65,7 @@ def differences(
     reasons += [f"{name} from packages in place of the document's own" for name in sorted(carried)]
     on_real = [run for run in runs if run.key["dataset"] == real(run.key["condition"])]
     if any(
-        (run.protocol, run.searched) != protocols.get(place_of(run), (run.protocol, run.searched))
+        (run.protocol, run.searched) != protocols.get(curve_of(run), (run.protocol, run.searched))
         for run in on_real
     ):
         reasons.append("another protocol")
@@ -77,8 +79,7 @@ def computed_differences(experiment: Experiment, runs: Sequence[Run]) -> list[st
     marks = [run.load_computed().get(("dataset", "stand_in")) for run in runs]
     if any(mark is not None and mark.any() for mark in marks):
         used, asked = (experiment.counted_on(data) for data in ("embedded", "real"))
-        told = [f"stand-in {used[name]} in place of {asked[name]}" for name in used]
-        return told or ["stand-in data"]
+        return [f"stand-in {used[name]} in place of {asked[name]}" for name in used] or ["stand-in data"]
     return (
         ["data set not recorded"]
         if experiment.counted_on("real") and not any(mark is not None for mark in marks)

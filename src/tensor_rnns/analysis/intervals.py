@@ -8,6 +8,14 @@ import numpy as np
 from scipy import special, stats
 
 LEVEL = 0.95
+MEAN, PREDICTION = "95 % t interval of the mean", "95 % prediction interval"
+DIFFERENCE, SLOPE = "95 % t interval of the mean difference", "95 % t interval of the mean slope"
+RATIO = "95 % t interval of the mean ratio, on logarithms"
+BOUNDS = "one-sided 95 % Clopper-Pearson bounds"
+SHARE_OF_SEEDS = "95 % Clopper-Pearson interval of the share of seeds"
+RANGE, TOLERANCE = "smallest and largest value", "largest error allowed"
+CUT = ", cut at 0 and 1"
+"""What an interval is called wherever it is shown."""
 MOST_SEEDS = 10_000
 STRATA = 4000
 
@@ -32,11 +40,26 @@ def t_interval(values: Sequence[float]) -> tuple[float, float]:
     return mean - half, mean + half
 
 
-def prediction_interval(values: Sequence[float], runs: int = 1) -> tuple[float, float]:
-    """Where the mean of `runs` new runs falls in 95 % of cases: m +- t s sqrt(1/runs + 1/n)."""
-    mean = float(np.mean(values))
-    half = half_width(len(values), deviation(values), 1 / runs)
-    return mean - half, mean + half
+def cut(low: float, high: float, name: str) -> tuple[float, float, str]:
+    """An interval of a share and its name, cut at 0 and 1: the truth lies there, so no coverage is lost."""
+    if low >= 0 and high <= 1:
+        return low, high, name
+    return max(low, 0.0), min(high, 1.0), name + CUT
+
+
+def of_mean(
+    values: Sequence[float], share: bool = False, indicator: bool = False
+) -> tuple[float, float, str]:
+    """(low, high, name) of the 95 % interval of the mean of at least two values.
+
+    A `share` never leaves 0 to 1. An `indicator` is 0 or 1 for each seed: equal seeds do not make its mean
+    certain, so its interval is the exact binomial one and not t.
+    """
+    if indicator and set(values) <= {0.0, 1.0}:
+        low, high = stats.binomtest(round(sum(values)), len(values)).proportion_ci(LEVEL, "exact")
+        return float(low), float(high), SHARE_OF_SEEDS
+    low, high = t_interval(values)
+    return cut(low, high, MEAN) if share else (low, high, MEAN)
 
 
 def deviation(values: Sequence[float]) -> float:

@@ -8,11 +8,10 @@ from typing import Any
 from tensor_rnns.analysis.intervals import LEVEL, holm
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.analysis.verdicts import (
-    NOT_JUDGED,
     NOT_REPRODUCED,
     REPRODUCED,
-    UNDECIDED,
     VERDICT,
+    VERDICTS,
     Judgement,
     judge_claim,
     not_judged,
@@ -21,8 +20,8 @@ from tensor_rnns.experiments import Catalogue, Claim, Experiment
 from tensor_rnns.files import write_csv, write_json
 
 CLAIMS = (
-    "paper", "claim", "statement", "artefact", "paper_value", "ours", "low", "high", "n", "failed", "holds",
-    "verdict", "reason", "test", "holm_p",
+    "paper", "claim", "statement", "artefact", "paper_value", "ours", "low", "high", "interval", "n",
+    "failed", "holds", "verdict", "reason", "test", "holm_p",
 )  # fmt: skip
 
 
@@ -52,7 +51,7 @@ def refers(claim: Claim, referred: Sequence[tuple[str, Judgement | None]], scale
         name for name, judgement in referred if judgement is not None and not judgement.judged
     ]
     if settled == "unclear" and without:
-        return not_judged(scale, ["without a verdict on " + ", ".join(without)], **numbers)
+        return not_judged([scale, "without a verdict on " + ", ".join(without)], **numbers)
     return Judgement(verdict=VERDICT[settled], **numbers)
 
 
@@ -113,12 +112,10 @@ def board(claims: Sequence[Claim], judgements: Mapping[str, Judgement]) -> dict[
     def part(names: Sequence[str]) -> dict[str, Any]:
         chosen = [judgements[name] for name in names]
         judged = [judgement for judgement in chosen if judgement.judged]
-        verdicts = Counter(j.verdict if j.judged else NOT_JUDGED for j in chosen)
+        verdicts = Counter(judgement.verdict for judgement in chosen)
         return {
             "claims": len(chosen),
-            "verdicts": {
-                name: verdicts[name] for name in (REPRODUCED, NOT_REPRODUCED, UNDECIDED, NOT_JUDGED)
-            },
+            "verdicts": {verdict: verdicts[verdict] for verdict in VERDICTS},
             "holds": {answer: sum(j.holds == answer for j in chosen) for answer in VERDICT},
             "judged": len(judged),
             "by_interval": sum(j.statistical for j in judged),
@@ -145,7 +142,7 @@ def judge(catalogue: Catalogue, scale: str, results: Path | str) -> list[Judgeme
         {
             "paper": claim.paper, "claim": claim.id, "statement": claim.statement, "artefact": claim.artefact,
             "paper_value": claim.spec.get("paper"), "test": claim.test, "holm_p": holm_p.get(claim.id),
-        } | {name: getattr(judgements[claim.id], name) for name in CLAIMS[5:13]}
+        } | {name: getattr(judgements[claim.id], name) for name in CLAIMS[5:14]}
         for claim in claims
     ]  # fmt: skip
     folder = Path(results) / scale

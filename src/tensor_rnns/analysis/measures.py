@@ -305,7 +305,20 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
 EXACT = frozenset({"parameters", "baseline", "fact", "computed"})
 """Measures without scatter between seeds: one value is certain."""
 OF_FAILED = frozenset({"reached", "short"})
-"""Measures for which a failed run is an answer like any other."""
+"""Measures that are 1 or 0, for which a failed run is an answer like any other."""
+SHARES = OF_FAILED | {"share"}
+"""Measures between 0 and 1 whatever they are taken of."""
+VALUES = frozenset({"final", "metric", "at", "running", "minimum", "maximum", "best_valid"})
+"""Measures that are values of a recorded series: of an accuracy, they too lie between 0 and 1."""
+
+
+def is_share(measure: Mapping[str, Any]) -> bool:
+    """Whether a measure can only lie between 0 and 1."""
+    name = measure["name"]
+    if name in VALUES and "per" not in measure:
+        of = measure.get("of", inspect.signature(FUNCTIONS[name]).parameters["of"].default)
+        return bool(of.removesuffix("_at_best") == "accuracy")
+    return name in SHARES and "per" not in measure
 
 
 def arguments(name: str) -> dict[str, bool]:

@@ -30,20 +30,24 @@ class Outcome:
     could_fail: bool = False
     exact: bool = False
     reasons: tuple[str, ...] = field(default=())
+    interval: str = ""
+    """Which interval low and high are, in words."""
 
     def because(self, *reasons: str) -> "Outcome":
         """The same with further reasons; empty ones are left out."""
         return replace(self, reasons=(*self.reasons, *(reason for reason in reasons if reason)))
 
+    def cut(self) -> "Outcome":
+        """The same with an interval of a share cut at 0 and 1, which no share leaves; the answer stands."""
+        if self.low is None or self.high is None or (self.low >= 0 and self.high <= 1):
+            return self
+        low, high, interval = intervals.cut(self.low, self.high, self.interval)
+        return replace(self, low=low, high=high, interval=interval)
+
 
 def answer(yes: bool, no: bool) -> str:
     """yes, no, or unclear where neither is shown."""
     return "yes" if yes else "no" if no else "unclear"
-
-
-def bound(value: float) -> float | None:
-    """An end of an interval, None where it is open."""
-    return value if math.isfinite(value) else None
 
 
 def seeds_wanted(needed: int | None, n: int) -> str:
@@ -54,12 +58,12 @@ def seeds_wanted(needed: int | None, n: int) -> str:
 
 
 def value(values: Sequence[float], paper: float, tol: float, runs: int = 1, exact: bool = False) -> Outcome:
-    """Does our law give the paper's value, the mean of `runs` of its runs?
+    """Is the paper's value, the mean of `runs` of its runs, consistent with our distribution?
 
     The interval is the prediction interval P = m +- t s sqrt(1/runs + 1/n). Yes if the paper's value lies
     in P and half of P is at most `tol`, or if |m - paper| plus half of the mean's own interval is at most
     `tol`. No if it lies outside P and |m - paper| exceeds `tol`. p is the two-sided p value of the paper's
-    value under our law.
+    value under our distribution.
     """
     n, m = len(values), float(np.mean(values))
     if not math.isfinite(m):
@@ -80,7 +84,7 @@ def value(values: Sequence[float], paper: float, tol: float, runs: int = 1, exac
     half = intervals.half_width(n, s, 1 / runs)
     red = s == 0 or any(intervals.t_power(n, shift, 1 / runs) >= 0.9 for shift in (SHIFT, SHIFT + tol / s))
     p = intervals.t_p_value(distance, n, s, 1 / runs)
-    found = Outcome(decide(n), m, m - half, m + half, n, p, red)
+    found = Outcome(decide(n), m, m - half, m + half, n, p, red, interval=intervals.PREDICTION)
     if found.holds != "unclear":
         return found
     return found.because(seeds_wanted(intervals.seeds_to_decide(lambda count: decide(count) != "unclear"), n))
@@ -111,7 +115,7 @@ def below(
 
     red = certain or intervals.t_power(n, SHIFT) >= 0.9
     p = None if certain or tie is not None else intervals.t_p_value(m - limit, n, s)
-    found = Outcome(decide(half), m, m - half, m + half, n, p, red, exact)
+    found = Outcome(decide(half), m, m - half, m + half, n, p, red, exact, interval=intervals.DIFFERENCE)
     if found.holds != "unclear" or certain:
         return found
     needed = intervals.seeds_to_decide(lambda count: decide(intervals.half_width(count, s)) != "unclear")
@@ -123,7 +127,8 @@ def slope(slopes: Sequence[float], direction: str, exact: bool = False, censored
     if direction not in ("up", "down"):
         raise ValueError(f"direction {direction!r}; allowed are up, down")
     sign = -1.0 if direction == "up" else 1.0
-    found = below([sign * one for one in slopes], exact=exact, censored=censored)
+    found = below([sign * slope for slope in slopes], exact=exact, censored=censored)
+    found = replace(found, interval=intervals.SLOPE)
     if sign > 0 or found.ours is None:
         return found
     low, high = (None if end is None else -end for end in (found.high, found.low))
@@ -149,7 +154,7 @@ def solved(successes: int, n: int, share: float = SHARE, at_most: float | None =
         holds = answer(successes / n <= at_most and high < share, low > at_most)
         red = intervals.clopper_pearson(n, n)[0] > at_most
         p = float(stats.binomtest(successes, n, at_most, alternative="greater").pvalue)
-    found = Outcome(holds, successes / n, low, high, n, p, red)
+    found = Outcome(holds, successes / n, low, high, n, p, red, interval=intervals.BOUNDS)
     if holds != "unclear":
         return found
 
@@ -174,9 +179,12 @@ def counted(
     high = high if at_most is None else min(high, at_most)
     if not (math.isfinite(low) or math.isfinite(high)):
         raise ValueError("a count needs equals, at_least, at_most or within")
-    worst = max(values, key=lambda one: math.inf if math.isnan(one) else max(low - one, one - high))
+    worst = max(values, key=lambda value: math.inf if math.isnan(value) else max(low - value, value - high))
     inside = low - tolerance <= worst <= high + tolerance
-    return Outcome(answer(inside, not inside), worst, min(values), max(values), len(values), None, True, True)
+    return Outcome(
+        answer(inside, not inside), worst, min(values), max(values), len(values), None, True, True,
+        interval=intervals.RANGE,
+    )  # fmt: skip
 
 
 def identity(errors: Sequence[float], tolerance: float, printed: Sequence[float] | None = None) -> Outcome:
@@ -187,18 +195,19 @@ def identity(errors: Sequence[float], tolerance: float, printed: Sequence[float]
     """
 
     def worst(values: Sequence[float]) -> float:
-        return max((math.inf if math.isnan(one) else abs(one) for one in values), default=math.inf)
+        return max((math.inf if math.isnan(value) else abs(value) for value in values), default=math.inf)
+
+    def outcome(holds: str, error: float, n: int) -> Outcome:
+        return Outcome(holds, error, None, tolerance, n, None, True, True, interval=intervals.TOLERANCE)
 
     corrected = worst(errors)
     if printed is None:
-        holds = answer(corrected <= tolerance, corrected > tolerance)
-        return Outcome(holds, corrected, None, tolerance, len(errors), None, True, True)
+        return outcome(answer(corrected <= tolerance, corrected > tolerance), corrected, len(errors))
     as_printed = worst(printed)
-    found = Outcome("no", as_printed, None, tolerance, len(printed), None, True, True)
     if corrected > tolerance:
-        return replace(found, holds="unclear").because(
-            f"the corrected form fails too (error {corrected:.2g})"
-        )
-    if as_printed <= tolerance:
-        return replace(found, holds="yes").because("as printed it holds, although a misprint was expected")
-    return found.because("as printed it fails, as corrected it holds")
+        why, holds = f"the corrected form fails too (error {corrected:.2g})", "unclear"
+    elif as_printed <= tolerance:
+        why, holds = "as printed it holds, although a misprint was expected", "yes"
+    else:
+        why, holds = "as printed it fails, as corrected it holds", "no"
+    return outcome(holds, as_printed, len(printed)).because(why)

@@ -10,15 +10,16 @@ from typing import Any
 from tensor_rnns.analysis.collect import collect
 from tensor_rnns.analysis.measures import arguments, better, measure_of
 from tensor_rnns.analysis.runs import MissingValue, Run
-from tensor_rnns.analysis.samples import Place, place_of
+from tensor_rnns.analysis.samples import curve_of
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.experiments.run_folders import RECORD, read_record, run_name
+from tensor_rnns.experiments.selector import Curve
 from tensor_rnns.files import damaged, write_json
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The chosen point of one curve's grid; `scores` has one entry a point, None without value."""
+    """The chosen point of one curve's grid; `scores` has one entry per point, None without value."""
 
     point: int
     values: Mapping[str, Any]
@@ -63,20 +64,19 @@ def choose(runs: Sequence[Run], select: Mapping[str, Any], points: Sequence[Mapp
     best = better(select.get("best", "lowest"))
     chosen = scores.index(best([scores[point] for point in known])) if known else sound[0]
     chosen = next((point for point in known if scores[point] == scores[chosen]), chosen)
-    return Choice(
-        chosen, points[chosen], [one if math.isfinite(one) else None for one in scores], failed, all_failed
-    )
+    shown = [score if math.isfinite(score) else None for score in scores]
+    return Choice(chosen, points[chosen], shown, failed, all_failed)
 
 
 def choose_all(
-    runs: Iterable[Run], select: Mapping[str, Any], points: Mapping[Place, Sequence[Mapping[str, Any]]]
-) -> dict[Place, Choice]:
+    runs: Iterable[Run], select: Mapping[str, Any], points: Mapping[Curve, Sequence[Mapping[str, Any]]]
+) -> dict[Curve, Choice]:
     """`choose` for every (condition, variant, option) of `points` that has search runs."""
-    groups: dict[Place, list[Run]] = {}
+    groups: dict[Curve, list[Run]] = {}
     for run in runs:
         if run.key["stage"] == "search":
-            groups.setdefault(place_of(run), []).append(run)
-    return {place: choose(group, select, points[place]) for place, group in groups.items() if place in points}
+            groups.setdefault(curve_of(run), []).append(run)
+    return {curve: choose(group, select, points[curve]) for curve, group in groups.items() if curve in points}
 
 
 def write_chosen(path: Path | str, choice: Choice, of: str) -> None:

@@ -14,6 +14,7 @@ from tensor_rnns.analysis.collect import CURVES, METRICS, RUNS
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.experiments.records import KEY
 from tensor_rnns.experiments.run_folders import table_name
+from tensor_rnns.experiments.selector import MAIN
 from tensor_rnns.files import damaged, parsing, read_json
 from tensor_rnns.files import read_table as read_text
 
@@ -109,12 +110,9 @@ class Tables:
 
     def computed_run(self) -> Run:
         """The pseudo-run of a computed experiment."""
-        place = dict.fromkeys(KEY, "") | {
-            "paper": self.paper,
-            "experiment": self.experiment,
-            "scale": self.scale,
-        }
-        return Run(place | {"point": 0, "seed": 0}, load_computed=lambda: self.computed)
+        key = dict.fromkeys(KEY, "") | {"paper": self.paper, "experiment": self.experiment}
+        key |= {"scale": self.scale, "option": MAIN, "stage": "final", "point": 0, "seed": 0}
+        return Run(key, load_computed=lambda: self.computed)
 
     def run(self, record: Mapping[str, Any], metrics: pd.DataFrame | None) -> Run:
         """One row of runs.csv with its metrics, and its curves, probes and computed table on demand."""

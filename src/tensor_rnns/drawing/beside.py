@@ -121,8 +121,7 @@ def draw_levels(
     handles = []
     for place_of, entry in enumerate(spec.get("lines", ())):
         if entry == "task_baseline":
-            where = {key: value for key, value in (spec.get("where") or {}).items() if key in KEY}
-            rows = data.chosen(data.metrics[data.metrics["name"] == "baseline"], where)
+            rows = data.chosen(data.metrics[data.metrics["name"] == "baseline"], spec.get("where"))
             rows = data.with_settings(rows, [] if panel_key is None else [panel_key])
             rows = rows if place is None else rows[rows[panel_key] == place]
             level, label = (float(rows["value"].iloc[0]) if len(rows) else None), "baseline"

@@ -16,27 +16,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from tensor_rnns.drawing.beside import (
-    BEYOND,
-    beyond,
-    draw_levels,
-    draw_points,
-    handles_of,
-    same_settings,
-)
+from tensor_rnns.drawing.beside import BEYOND, beyond, draw_levels, draw_points, handles_of, same_settings
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import Group, absent, groups_of, listed, part
 from tensor_rnns.drawing.layout import dress, panels, put_legend
-from tensor_rnns.drawing.series import (
-    BANDS,
-    CENTRES,
-    Line,
-    epoch_lengths,
-    lines,
-    summary,
-    thinned,
-    width_of,
-)
+from tensor_rnns.drawing.series import BANDS, CENTRES, Line, epoch_lengths, lines, summary, thinned, width_of
 from tensor_rnns.drawing.style import DASHED, SOLID
 from tensor_rnns.experiments.records import Artefact
 

@@ -14,6 +14,7 @@ from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.tables import COMPUTED, PROBED, Tables, read_table
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import KEY, Artefact
+from tensor_rnns.experiments.selector import Chosen, Rows, Selector
 from tensor_rnns.experiments.titles import cell_title
 from tensor_rnns.files import read_npz
 
@@ -100,31 +101,14 @@ class ArtefactData:
         return all(part.empty for part in (self.runs, self.curves, self.computed)) and not self.probes
 
     def chosen(self, rows: pd.DataFrame, where: Mapping[str, Any] | None = None) -> pd.DataFrame:
-        """The `rows` that `where` allows: a value, a list of values or `all` for each column named.
-
-        Left out, `stage` is final and `option` is main where it ran, else the only option that did
-        (ValueError if there are several). A column that `rows` lacks raises ValueError.
-        """
-        where = dict(where or {})
-        unknown = [name for name in where if name not in rows.columns]
-        if unknown:
-            raise ValueError(f"{self.experiment.name}: where names {unknown}; allowed: {list(rows.columns)}")
-        if "stage" in rows.columns:
-            where.setdefault("stage", "final")
-        if "option" in rows.columns and "option" not in where:
-            where["option"] = self._option(rows[rows["stage"] == "final"]["option"].unique())
-        for name, allowed in where.items():
-            if not (isinstance(allowed, str) and allowed == "all"):
-                rows = rows[rows[name].isin(allowed if isinstance(allowed, list | tuple) else [allowed])]
+        """The `rows` that `where` takes; see `experiments.selector`."""
+        if self.experiment.kind == "train":
+            chosen: Chosen = Selector.of(where).at(self.experiment.main_option(self.scale))
+        else:
+            chosen = Rows.of(where)
+        for key, names in chosen.limits.items():
+            rows = rows[rows[key].isin(names)]
         return rows
-
-    def _option(self, ran: Sequence[str]) -> str:
-        if "main" in ran or not len(ran):
-            return "main"
-        if len(ran) > 1:
-            told = f"{self.experiment.name}: where names no option and main did not run"
-            raise ValueError(f"{told}; ran: {', '.join(sorted(ran))}")
-        return str(ran[0])
 
     def with_settings(self, rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
         """`rows` with a column for each dotted setting among `keys`, as the replica of the row resolved it.

@@ -8,6 +8,7 @@ import pandas as pd
 
 from tensor_rnns.drawing.data import ArtefactData, is_number
 from tensor_rnns.drawing.style import look, plain, ramp
+from tensor_rnns.experiments.selector import Selector
 
 
 @dataclass
@@ -86,11 +87,9 @@ def groups_of(
 
 def absent(data: ArtefactData, rows: pd.DataFrame, spec: Mapping[str, Any]) -> list[str]:
     """One note that names the conditions and variants that the artefact asks for and that were not run."""
-    missing = []
+    missing, limits = [], Selector.of(spec.get("where")).limits
     for key in ("condition", "variant"):
-        asked = (spec.get("where") or {}).get(key, "all")
-        asked = list(data.experiment.block(f"{key}s")) if asked == "all" else asked
-        asked = asked if isinstance(asked, list | tuple) else [asked]
+        asked = limits.get(key, list(data.experiment.block(f"{key}s")))
         ran = set(rows[key])
         missing += [data.title(key, name, spec.get("labels")) for name in asked if name not in ran]
     return [f"Not run at this scale: {', '.join(missing)}."] if missing else []

@@ -30,7 +30,7 @@ KEYS = {
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     """The figure of `artefact` from the computed rows; ValueError where an item or name was not computed."""
     spec = artefact.spec
-    wanted = spec.get("panels") or _all_panels(data.computed, spec.get("where"))
+    wanted = spec.get("panels") or _all_panels(data.chosen(data.computed, spec.get("where")))
     if not wanted:
         raise ValueError(f"{artefact.id}: nothing computed to draw")
     looks: dict[str, dict[str, Any]] = {}
@@ -70,10 +70,8 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     return figure
 
 
-def _all_panels(computed: pd.DataFrame, where: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+def _all_panels(computed: pd.DataFrame) -> list[dict[str, Any]]:
     """A panel for each item and a series for each name, in the order of the rows."""
-    for key, allowed in (where or {}).items():
-        computed = computed[computed[key].isin(allowed if isinstance(allowed, list) else [allowed])]
     return [
         {
             "title": item,

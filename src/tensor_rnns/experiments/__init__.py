@@ -3,7 +3,8 @@
 from tensor_rnns.experiments.catalogue import Catalogue, read_experiment
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import KEY, SCALES, Artefact, Claim, Replica
-from tensor_rnns.experiments.resolve import MAIN, cohorts
+from tensor_rnns.experiments.resolve import cohorts
+from tensor_rnns.experiments.selector import MAIN, Rows, Selector
 
 __all__ = [
     "KEY",
@@ -14,6 +15,8 @@ __all__ = [
     "Claim",
     "Experiment",
     "Replica",
+    "Rows",
+    "Selector",
     "cohorts",
     "read_experiment",
 ]

@@ -25,7 +25,7 @@ from tensor_rnns.experiments.check_overrides import (
 from tensor_rnns.experiments.check_settings import settings_problems
 from tensor_rnns.experiments.check_words import Names, Place, Problem, suggestion
 from tensor_rnns.experiments.experiment import Experiment
-from tensor_rnns.experiments.resolve import MAIN
+from tensor_rnns.experiments.selector import MAIN
 from tensor_rnns.yaml_files import read
 
 __all__ = ["Names", "check"]

@@ -1,6 +1,7 @@
 """What is wrong with the claims of one experiment file."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from typing import Any
 
 from tensor_rnns.experiments.check_words import (
@@ -15,6 +16,7 @@ from tensor_rnns.experiments.check_words import (
     where_problems,
 )
 from tensor_rnns.experiments.experiment import Experiment
+from tensor_rnns.experiments.selector import Selector
 
 COMMON = {"statement", "artefact", "page", "section", "test", "note", "paper"}
 NEEDED = {
@@ -37,9 +39,9 @@ NEEDED = {
 }  # fmt: skip
 """For each test: the keys that a claim must have and those that it may have, beside the common ones."""
 PLACE = ("condition", "variant", "option")
-SELECTORS = (*PLACE, "stage", "split", "dataset")
-SINGLE = ("stage", "split")
-OVER = (*PLACE, "dataset", "split")
+SELECTORS = tuple(field.name for field in fields(Selector))
+SINGLE = ("stage",)
+OVER = (*PLACE, "dataset")
 LIMITS = ("equals", "at_least", "at_most", "within")
 NUMBERS = ("tol", "ratio", "at_least", "tie", "tie_ratio", "share", "at_most", "above", "equals", "tolerance")
 PASSING = ("within", "above")
@@ -92,7 +94,7 @@ def measured(spec: Mapping[str, Any], experiment: Experiment, names: Names) -> I
     blocks: list[tuple[str, Any]] = [(key, spec[key]) for key in ("where", "less") if key in spec]
     than = spec.get("than", [])
     blocks += [("than", one) for one in (than if isinstance(than, list) else [than])]
-    keys = SELECTORS if experiment.kind == "train" else ("item", "value", "index", "split")
+    keys = SELECTORS if experiment.kind == "train" else ()
     for key, block in blocks:
         for place, message in where_problems(block, experiment, names, keys, SINGLE):
             yield (key, *place), message

@@ -11,7 +11,7 @@ from typing import Any
 
 from tensor_rnns.experiments import vocabulary
 from tensor_rnns.experiments.experiment import Experiment
-from tensor_rnns.experiments.resolve import MAIN
+from tensor_rnns.experiments.selector import MAIN
 
 Place = tuple[str | int, ...]
 Problem = tuple[Place, str]

@@ -17,6 +17,10 @@ class Experiment(ExperimentFile):
         """All replicas of a stage; see `resolve.replicas`."""
         return resolve.replicas(self, scale, data, stage, chosen)
 
+    def main_option(self, scale: str) -> str:
+        """The option that a selector means at `scale` if it names none."""
+        return resolve.main_option(self, scale)
+
     def counted_on(self, data: str) -> dict[str, str]:
         """The data sets that a computed experiment counts on, with `data` "embedded" or "real": by condition,
         or the one of the whole file under "only"; {} where it needs none."""

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from tensor_rnns.experiments.records import SEARCH_SEED, ExperimentFile, Replica
-
-MAIN = "main"
+from tensor_rnns.experiments.records import PARTIAL, SEARCH_SEED, ExperimentFile, Replica
+from tensor_rnns.experiments.selector import MAIN, Curve
 
 
 def conditions(experiment: ExperimentFile, scale: str) -> list[str]:
@@ -37,7 +36,13 @@ def options(experiment: ExperimentFile, scale: str, condition: str, variant: str
     ]
 
 
-def curves(experiment: ExperimentFile, scale: str) -> Iterable[tuple[str, str, str]]:
+def main_option(experiment: ExperimentFile, scale: str) -> str:
+    """The option of the main protocol at `scale`: main, or the first that a scale without main lists."""
+    asked = experiment.scale_block(scale.removesuffix(PARTIAL)).get("options", [MAIN])
+    return MAIN if MAIN in asked else asked[0]
+
+
+def curves(experiment: ExperimentFile, scale: str) -> Iterable[Curve]:
     """Every (condition, variant, option) that runs at `scale`."""
     for condition in conditions(experiment, scale):
         for variant in variants(experiment, scale):

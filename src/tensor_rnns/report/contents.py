@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tensor_rnns.report.words import VERDICTS, bucket
+from tensor_rnns.analysis.verdicts import GIVEN
 
 MOST_OPEN = 8
 """Claims of a table that stands open; a longer one is folded under its tally."""
@@ -37,7 +37,7 @@ def tally(claims: Iterable[Mapping[str, str]]) -> Counter[str]:
     """
     count: Counter[str] = Counter()
     for claim in claims:
-        count.update(("claims", claim["holds"], bucket(claim["verdict"])))
+        count.update(("claims", claim["holds"], claim["verdict"]))
     return count
 
 
@@ -45,6 +45,6 @@ def told(claims: Iterable[Mapping[str, str]]) -> str:
     """The tally in words: `31 claims: 20 hold, 1 does not, 10 unclear; 6 reproduced, 1 not reproduced`."""
     count = tally(claims)
     held = [f"{count[name]} {words[count[name] > 1]}" for name, words in HOLDS.items() if count[name]]
-    judged = [f"{count[name]} {name}" for name in VERDICTS[:3] if count[name]]
+    judged = [f"{count[name]} {name}" for name in GIVEN if count[name]]
     said = "; ".join(", ".join(some) for some in (held, judged) if some)
     return f"{count['claims']} claim{'s' if count['claims'] != 1 else ''}: {said}"

@@ -9,14 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tensor_rnns.analysis.verdicts import NOT_RUN, NOT_TESTABLE
 from tensor_rnns.drawing.render import paths
-from tensor_rnns.experiments import MAIN, Artefact, Catalogue, Experiment, ledger, resolve, values
+from tensor_rnns.experiments import Artefact, Catalogue, Experiment, Selector, ledger, resolve, values
 from tensor_rnns.experiments.run_folders import read_record
 from tensor_rnns.files import read_csv, write_csv
 
 SCALES = ("smoke", "laptop", "paper", "recorded")
 COLUMNS = ("document", "kind", "id", *SCALES)
-NOT_RUN = "not judged (not run"
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Row:
         said = list(self.drawn)
         if self.recorded:
             said.append(f"recorded n = {self.recorded}" + (f" ({self.curves} curves)" if self.curves else ""))
-        nothing = self.untested and f"not testable: {self.untested}"
+        nothing = self.untested and f"{NOT_TESTABLE}: {self.untested}"
         return "; ".join(said) or nothing or ("planned, not run" if self.planned else "absent")
 
     @property
@@ -93,25 +93,12 @@ def recorded_seeds(artefact: Artefact, experiment: Experiment, results: Path) ->
     """(seeds of the curve with fewest, "k of n" curves) of the recorded runs that the artefact may show."""
     if experiment.kind != "train":
         return 0, ""
-    where = artefact.spec.get("where") or {}
-    asked = [
-        curve
-        for curve in resolve.curves(experiment, "paper")
-        if all(
-            name not in where or where[name] == "all" or value in as_list(where[name])
-            for name, value in zip(("condition", "variant", "option"), curve, strict=True)
-        )
-        and ("option" in where or curve[2] == MAIN)
-    ]
+    selector = Selector.of(artefact.spec.get("where"))
+    asked = selector.curves(resolve.curves(experiment, "paper"), experiment.main_option("paper"))
     home = results / "recorded" / "runs" / experiment.paper / experiment.name
     found = {curve: finals(home.joinpath(*curve)) for curve in asked}
     counts = [count for count in found.values() if count]
     return (min(counts), f"{len(counts)} of {len(asked)}") if counts else (0, "")
-
-
-def as_list(value: object) -> list:
-    """`value` itself when it is a list, else a list of it alone."""
-    return value if isinstance(value, list) else [value]
 
 
 def finals(curve: Path) -> int:
@@ -145,11 +132,7 @@ def statements(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
 
 
 def statement(
-    paper: str,
-    name: str,
-    what: str,
-    claims: Sequence[str],
-    judged: Mapping[str, Mapping[str, int]],
+    paper: str, name: str, what: str, claims: Sequence[str], judged: Mapping[str, Mapping[str, int]]
 ) -> Row:
     """The row of a statement: it stands at a scale where any claim on it was judged from runs."""
     drawn = tuple(scale for scale in SCALES[:3] if any(claim in judged[scale] for claim in claims))
@@ -165,7 +148,7 @@ def judged_at(results: Path, scale: str, paper: str) -> dict[str, int]:
     return {
         row["claim"]: max(1, int(row["n"] or 0))
         for row in read_csv(path, of=scale)
-        if row["paper"] == paper and not row["verdict"].startswith(NOT_RUN)
+        if row["paper"] == paper and not row["reason"].startswith(NOT_RUN)
     }
 
 
@@ -187,7 +170,7 @@ def summary(found: Sequence[Row]) -> str:
         own = [row for row in found if row.kind == kind]
         counts = [f"{sum(scale in row.drawn for row in own)} {scale}" for scale in SCALES[:3]]
         counts.append(f"{sum(row.recorded > 0 for row in own)} recorded")
-        counts.append(f"{sum(bool(row.untested) and not row.planned for row in own)} not testable")
+        counts.append(f"{sum(bool(row.untested) and not row.planned for row in own)} {NOT_TESTABLE}")
         counts.append(f"{sum(row.absent for row in own)} absent")
         parts.append(f"{len(own)} {plural}: {', '.join(counts)}")
     return "; ".join(parts)

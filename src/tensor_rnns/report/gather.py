@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tensor_rnns.analysis.verdicts import OF_CLAIMS
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.render import draw_artefact, paths
 from tensor_rnns.drawing.tables import Table
@@ -19,7 +20,6 @@ from tensor_rnns.report import coverage
 from tensor_rnns.report.cards import Card, cards
 from tensor_rnns.report.contents import place
 from tensor_rnns.report.provenance import Commit
-from tensor_rnns.report.words import VERDICTS, bucket
 
 NOT_RUN = "not run at this scale"
 
@@ -194,9 +194,9 @@ def _paper(
             parts.append(Part(experiment, pieces, runs, computed if computed.is_file() else None))
     parts.sort(key=lambda part: place(part.experiment.source, part.experiment.name))
     own = [claim for claim in claims if claim["paper"] == paper]
-    verdicts = dict.fromkeys((*VERDICTS, NOT_RUN), 0)
+    verdicts = dict.fromkeys((*OF_CLAIMS, NOT_RUN), 0)
     for claim in own:
-        verdicts[bucket(claim["verdict"])] += 1
+        verdicts[claim["verdict"]] += 1
     known = {claim["claim"] for claim in own}
     verdicts[NOT_RUN] = sum(claim.paper == paper and claim.id not in known for claim in catalogue.claims)
     return PaperPart(

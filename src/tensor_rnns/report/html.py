@@ -7,6 +7,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from tensor_rnns.analysis.verdicts import GIVEN, OF_CLAIMS
 from tensor_rnns.files import writing
 from tensor_rnns.report import overview, words
 from tensor_rnns.report.contents import MOST_OPEN, tally, told
@@ -23,8 +24,8 @@ def environment(templates: Path) -> Environment:
     )  # fmt: skip
     made.filters |= words.FILTERS | {"tally": tally, "told": told}
     made.globals |= {
-        "slug": words.slug, "symbols": words.SYMBOLS, "verdicts": words.VERDICTS, "not_run": NOT_RUN,
-        "curves": curves, "shared": shared, "finals": finals, "most_open": MOST_OPEN,
+        "slug": words.slug, "symbols": words.SYMBOLS, "verdicts": OF_CLAIMS, "given": GIVEN,
+        "not_run": NOT_RUN, "curves": curves, "shared": shared, "finals": finals, "most_open": MOST_OPEN,
     }  # fmt: skip
     return made
 

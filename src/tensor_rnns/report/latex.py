@@ -9,6 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from tensor_rnns.analysis.verdicts import OF_CLAIMS
 from tensor_rnns.drawing.tables import latex
 from tensor_rnns.files import writing
 from tensor_rnns.report import overview, words
@@ -35,7 +36,7 @@ def environment(templates: Path) -> Environment:
     made.filters |= words.FILTERS | {"breakable": breakable, "raw": Raw}
     made.filters["label"] = lambda text: Raw(words.slug(text))
     made.globals |= {
-        "verdicts": words.VERDICTS,
+        "verdicts": OF_CLAIMS,
         "not_run": NOT_RUN,
         "curves": curves,
         "shared": shared,

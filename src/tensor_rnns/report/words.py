@@ -5,10 +5,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from tensor_rnns.analysis.verdicts import VERDICTS
 from tensor_rnns.drawing.table import shown
 
-VERDICTS = ("reproduced", "not reproduced", "undecided", "not judged")
-SYMBOLS = {"reproduced": "✓", "not reproduced": "✗", "undecided": "?", "not judged": "○"}
+SYMBOLS = dict(zip(VERDICTS, "✓✗?±○–", strict=True))
 
 
 def cell(text: Any) -> str:
@@ -29,20 +29,9 @@ def interval(row: Mapping[str, str]) -> str:
 
 
 def because(claim: Mapping[str, str]) -> str:
-    """Why a claim's row has its verdict: the verdict's bracket, the reason, and Holm's p value."""
-    bracket = re.search(r"\((.*)\)$", claim["verdict"], re.S)
+    """Why a claim's row has its verdict: the reason, and Holm's p value."""
     holm = f"Holm p = {cell(claim['holm_p'])}" if claim["holm_p"] else ""
-    return "; ".join(part for part in (bracket[1] if bracket else "", claim["reason"], holm) if part)
-
-
-def bucket(verdict: str) -> str:
-    """The verdict without its bracket: `not judged (laptop, n = 2)` is `not judged`; ValueError for another
-    word.
-    """
-    for name in VERDICTS:
-        if verdict == name or verdict.startswith(f"{name} ("):
-            return name
-    raise ValueError(f"unknown verdict {verdict!r}; allowed: {', '.join(VERDICTS)}")
+    return "; ".join(filter(None, (claim["reason"], holm)))
 
 
 def plain(value: Any) -> str:
@@ -99,7 +88,6 @@ FILTERS: Mapping[str, Callable[..., Any]] = {
     "cell": cell,
     "interval": interval,
     "because": because,
-    "bucket": bucket,
     "plain": plain,
     "source": source,
     "hours": hours,

@@ -1,0 +1,75 @@
+"""`where`: what a claim, a figure, a table or a probe is about, in one meaning for all of them."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+ALL, MAIN = "all", "main"
+CURVE = ("condition", "variant", "option")
+"""The keys that name a curve."""
+Curve = tuple[str, str, str]
+Names = str | tuple[str, ...]
+
+
+class Chosen:
+    """What both selectors have in common: every key is one name, several, or `all`."""
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            object.__setattr__(self, name, tuple(value) if isinstance(value, list) else value)
+
+    @classmethod
+    def of(cls, where: Mapping[str, Any] | None) -> Self:
+        """The selector that a block `where` describes; ValueError for a key that it does not have."""
+        known = [field.name for field in fields(cls)]  # type: ignore[arg-type]
+        if unknown := [key for key in where or {} if key not in known]:
+            raise ValueError(f"where names {', '.join(map(repr, unknown))}; allowed are {', '.join(known)}")
+        return cls(**(where or {}))
+
+    def names(self, key: str) -> tuple[Any, ...] | None:
+        """The names that `key` allows; None for all."""
+        value = getattr(self, key) or MAIN
+        return None if value == ALL else value if isinstance(value, tuple) else (value,)
+
+    @property
+    def limits(self) -> dict[str, tuple[Any, ...]]:
+        """The names allowed for every key that does not allow all."""
+        found = {field.name: self.names(field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {key: names for key, names in found.items() if names is not None}
+
+    def takes(self, row: Mapping[str, Any]) -> bool:
+        """Whether `row` is meant; keys that it does not have do not count."""
+        return all(row[key] in names for key, names in self.limits.items() if key in row)
+
+
+@dataclass(frozen=True)
+class Selector(Chosen):
+    """Which replicas are meant.
+
+    Left out, a condition, a variant or a data set means all, the stage means `final`, and the option means
+    the main protocol: `main`, or what stands in its place where a scale leaves main out.
+    """
+
+    condition: Names = ALL
+    variant: Names = ALL
+    option: Names | None = None
+    stage: Names = "final"
+    dataset: Names = ALL
+
+    def at(self, main: str) -> "Selector":
+        """The same with the option written out: `main` is the option of the main protocol at a scale."""
+        return replace(self, option=main) if self.option is None else self
+
+    def curves(self, known: Iterable[Curve], main: str) -> list[Curve]:
+        """The curves (condition, variant, option) among `known` that are meant, in their order."""
+        written = self.at(main)
+        return [curve for curve in known if written.takes(dict(zip(CURVE, curve, strict=True)))]
+
+
+@dataclass(frozen=True)
+class Rows(Chosen):
+    """Which rows of a computed table are meant; every key left out means all."""
+
+    item: Names = ALL
+    name: Names = ALL
+    index: int | str | tuple[int, ...] = ALL
