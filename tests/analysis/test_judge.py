@@ -114,7 +114,8 @@ def test_the_board_counts_and_says_how_far_to_trust_it(catalogue, results):
     assert board["scale"] == "paper"
     assert board["all"] == board["papers"]["made2016"]
     assert board["all"]["verdicts"] == {
-        "reproduced": 15, "not reproduced": 2, "undecided": 0, "erratum": 0, "not judged": 1, "not testable": 0
+        "reproduced": 15, "not reproduced": 2, "undecided": 0, "erratum": 0, "not judged": 1,
+        "not testable": 0,
     }  # fmt: skip
     assert (board["all"]["claims"], board["all"]["judged"], board["all"]["by_interval"]) == (18, 17, 14)
     assert board["all"]["expected_false"] == 0.7

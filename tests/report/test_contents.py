@@ -34,11 +34,11 @@ def claim(holds, verdict):
 
 CLAIMS = [
     claim("yes", "reproduced"),
-    claim("yes", "reproduced (n = 5)"),
+    claim("yes", "reproduced"),
     claim("no", "not reproduced"),
     claim("unclear", "undecided"),
-    claim("unclear", "not judged (smoke, n = 2)"),
-    claim("yes", "not judged (laptop)"),
+    claim("unclear", "not judged"),
+    claim("yes", "not judged"),
 ]
 
 
@@ -55,4 +55,4 @@ def test_the_tally_in_words():
         "6 claims: 3 hold, 1 does not, 2 unclear; 2 reproduced, 1 not reproduced, 1 undecided"
     )
     assert told(CLAIMS[-1:]) == "1 claim: 1 holds"
-    assert told([claim("no", "not judged (x)")] * 2) == "2 claims: 2 do not"
+    assert told([claim("no", "not judged")] * 2) == "2 claims: 2 do not"

@@ -52,7 +52,7 @@ def test_a_claim_that_was_not_run_does_not_count(made):
     catalogue, results = made
     path = results / "smoke" / "claims.csv"
     row = dict.fromkeys(CLAIMS, "") | {"paper": "made2016", "claim": "made-2", "artefact": "table-1"}
-    write_csv(path, [row | {"verdict": "not judged (not run at smoke)"}], CLAIMS, "smoke")
+    write_csv(path, [row | {"verdict": "not judged", "reason": "not run at smoke"}], CLAIMS, "smoke")
     assert states(catalogue, results)["claim", "made-2"] == "planned, not run"
 
 

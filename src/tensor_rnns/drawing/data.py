@@ -102,7 +102,7 @@ class ArtefactData:
 
     def chosen(self, rows: pd.DataFrame, where: Mapping[str, Any] | None = None) -> pd.DataFrame:
         """The `rows` that `where` takes; see `experiments.selector`."""
-        if self.experiment.kind == "train":
+        if "condition" in rows.columns:
             chosen: Chosen = Selector.of(where).at(self.experiment.main_option(self.scale))
         else:
             chosen = Rows.of(where)
