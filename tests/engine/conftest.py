@@ -43,7 +43,7 @@ def setting():
         cell = cells.build(cell, 2) if isinstance(cell, dict) else cell
         params = {name: 0.4 * normal(replicas, *shape) for name, shape in cell.shapes().items()}
         inputs = normal(steps, replicas, batch, cell.inputs)
-        state = tuple(normal(replicas, batch, cell.hidden) for _ in cell.states)
+        state = tuple(normal(replicas, batch, *shape) for shape in cell.state_shapes().values())
         return SimpleNamespace(cell=cell, params=params, inputs=inputs, state=state)
 
     return draw

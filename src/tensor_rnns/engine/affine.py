@@ -43,22 +43,26 @@ class Affine:
         y = heads.Linear.apply(self.steps, self.weight, self.bias)
         return y if self.x.dim() == 4 else y.squeeze(0)
 
-    def loss(self, kind: int, targets: Tensor, over: float) -> Tensor:
+    def loss(self, kind: int, targets: Tensor, over: float, weights: Tensor | None = None) -> Tensor:
         """The sum of a loss of heads.h over everything but the replicas, divided by `over`, [S].
 
-        ValueError for targets of another shape or dtype, or classes outside the outputs.
+        With `weights` [.., S, B] the loss of each row counts so much. ValueError for targets of another shape
+        or dtype, or classes outside the outputs.
         """
-        self.fit(kind, targets)
+        weights = self.fit(kind, targets, weights)
         parts = (self.steps, self.weight, self.bias)
         keep = torch.is_grad_enabled() and any(part is not None and part.requires_grad for part in parts)
-        return heads.Loss.apply(kind, 1 / over, keep, *parts, targets)
+        return heads.Loss.apply(kind, 1 / over, keep, *parts, targets, weights)
 
-    def fit(self, kind: int, targets: Tensor) -> None:
-        """ValueError unless `targets` are such that the loss can be made."""
+    def fit(self, kind: int, targets: Tensor, weights: Tensor | None) -> Tensor | None:
+        """The weights without gaps; ValueError unless the loss can be made with them and `targets`."""
         if kind == heads.CLASSES:
             within(targets, self.shape)
         else:
             agree("targets", targets, self.shape, self.weight)
+        if weights is not None:
+            agree("weights", weights, self.shape[:-1], self.weight)
+        return None if weights is None else weights.contiguous()
 
 
 def agree(name: str, tensor: Tensor, shape: tuple[int, ...], like: Tensor) -> None:

@@ -11,6 +11,7 @@ from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.compiled.engine import Compiled
 from tensor_rnns.engine.eager import Engine
+from tensor_rnns.engine.given import check_step
 from tensor_rnns.engine.graphed import Graphed
 from tensor_rnns.engine.torch_nn import TorchNN
 from tensor_rnns.engine.triton.build import is_interpreted
@@ -116,4 +117,5 @@ def resolve(name: str, cell: Cell, dtype: torch.dtype, device: torch.device, one
     `one_hot` says that one-hot vectors enter the cell. Asked once, at the start of a replica, so that the run
     record and the name of the result tell the truth.
     """
+    check_step(cell)
     return "eager" if ENGINES[name].prepare(cell, dtype, device, one_hot) is None else name

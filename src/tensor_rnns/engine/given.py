@@ -1,7 +1,7 @@
 """What a caller hands to an engine: a cell, one-hot vectors that are never built, tensors that must fit."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 import torch
@@ -9,6 +9,9 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from tensor_rnns.cells.base import Cell
+
+BATCH = 7
+"""Rows of a step that is only looked at: a number that no size is likely to have."""
 
 
 class Symbols(Protocol):
@@ -40,8 +43,8 @@ def check(
     dtype = next(iter(params.values())).dtype
     given = {name: (params[name], (*lead, *shape)) for name, shape in cell.shapes().items()}
     given |= {
-        f"state {name}": (part, (*lead, inputs.shape[-2], cell.hidden))
-        for name, part in zip(cell.states, state, strict=True)
+        f"state {name}": (part, (*lead, inputs.shape[-2], *shape))
+        for (name, shape), part in zip(cell.state_shapes().items(), state, strict=True)
     }
     if isinstance(inputs, Tensor):
         given["inputs"] = (inputs, (*inputs.shape[:-1], cell.inputs))
@@ -51,3 +54,27 @@ def check(
                 f"cell {cell.name}: {name} {tuple(tensor.shape)} {tensor.dtype} on {tensor.device} given; "
                 f"allowed: {tuple(shape)} {dtype} on {inputs.device}"
             )
+
+
+def step_problem(cell: Cell, states: tuple[Tensor, ...], results: Sequence[Tensor]) -> str | None:
+    """How the results of a step on `states` differ from what the cell declares; None where they agree.
+
+    A loop over time would go on with a wrong shape, and learn something else.
+    """
+    if len(results) != len(states):
+        return f"its step returns {len(results)} states; declared: {', '.join(cell.states)}"
+    for name, before, after in zip(cell.states, states, results, strict=True):
+        if after.shape != before.shape:
+            shapes = f"{tuple(after.shape[1:])}; declared: {tuple(before.shape[1:])}"
+            return f"its step returns the state {name} with shape {shapes}"
+    return None
+
+
+def check_step(cell: Cell) -> None:
+    """ValueError unless a step returns as many states as the cell declares, of the declared shapes."""
+    params = {name: torch.zeros(shape) for name, shape in cell.shapes().items()}
+    states = cell.initial_state(BATCH)
+    with torch.no_grad():
+        results = cell.step(params, torch.zeros(BATCH, cell.inputs), states)
+    if problem := step_problem(cell, states, results):
+        raise ValueError(f"cell {cell.name}: {problem}")

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from tensor_rnns.engine.cache import BuildError, folder
+from tensor_rnns.engine.cache import BuildError, is_whole, made_folder, seal, warn_of_damage
 
 COMPILER = "g++"
 FLAGS = ("-O2", "-march=native", "-std=c++17", "-ffp-contract=fast", "-fno-math-errno", "-fno-trapping-math",
@@ -53,15 +53,16 @@ def library(source: str, name: str) -> ctypes.CDLL:
     path = compiler()
     if path is None:
         raise BuildError(f"no {COMPILER} in PATH")
-    parts = (source, version(path), " ".join(FLAGS), processor())
+    parts = (source, version(path), " ".join(FLAGS), processor(), "sealed")
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
     try:
-        folder().mkdir(parents=True, exist_ok=True)
-        target = folder() / f"{name}-{key}.so"
-        if not target.exists():
+        target = made_folder() / f"{name}-{key}.so"
+        if not is_whole(target):
             with open(target.with_suffix(".lock"), "w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
-                if not target.exists():
+                if not is_whole(target):  # else another process has built it meanwhile
+                    if target.exists():
+                        warn_of_damage(target)
                     build(path, source, target)
         return ctypes.CDLL(str(target))
     except OSError as error:
@@ -83,4 +84,4 @@ def build(path: str, source: str, target: Path) -> None:
             words = [line for line in lines if "error" in line] or lines
             raise BuildError(f"{path} failed: {' | '.join(words[:3])}")
         os.replace(code, target.with_suffix(".cpp"))
-        os.replace(made, target)
+        seal(made, target)

@@ -26,12 +26,12 @@ class Recorded(Affine):
     gradients: tuple[Tensor, ...] = ()
     made: list[Tensor] = field(default_factory=list)
 
-    def loss(self, kind: int, targets: Tensor, over: float) -> Tensor:
+    def loss(self, kind: int, targets: Tensor, over: float, weights: Tensor | None = None) -> Tensor:
         """As `Affine.loss`."""
-        self.fit(kind, targets)
+        weights = self.fit(kind, targets, weights)
         loss = self.x.new_empty(self.steps.shape[1])
         name = "classes" if kind == heads.CLASSES else "targets"
-        given = {name: targets.contiguous(), "loss": loss}
+        given = {name: targets.contiguous(), "loss": loss, "row_weights": weights}
         given |= dict(zip(heads.NAMES, self.gradients, strict=True))
         heads.call(kind, self.steps, self.weight, self.bias, True, 1 / over, **given)
         self.made.append(loss)
@@ -122,7 +122,9 @@ def direct(
     `views` gives the parameters by name as views of flat ones [S, width]; those of the cell begin with
     `prefix`, W and b of the read-out are `weight` and `bias`.
     """
-    if ready.tables or not ready.hoisted.exact:
+    # The read-out of C++ takes rows of numbers, so an output with more axes goes through autograd.
+    flat_output = len(next(iter(ready.cell.state_shapes().values()))) == 1
+    if ready.tables or not ready.hoisted.exact or not flat_output:
         return None
     flat = torch.zeros(1, width)
     params = views(flat)

@@ -16,6 +16,7 @@ struct Head {
   long bias_replica, bias_column;
   const real* targets;     // [T, S, B, outputs]; BACKWARD: the gradient of y
   const int64_t* classes;  // [T, S, B]
+  const real* row_weights; // [T, S, B]: how much the loss of each row counts, or null
   double scale;
   real* y;                 // FORWARD: [T, S, B, outputs]
   real* loss;              // [S]
@@ -155,8 +156,17 @@ template <int N> struct Group {
           store(p, ((a > 0 ? inverse : e * inverse) - b) * scale * one);
         }
       }
-      loss += total(found);
+      loss += weighed(r, total(found), out + r * PANEL);
     }
+  }
+
+  // Let the loss of a row and its gradient count by the weight of the row. A row without weight counts nothing even
+  // where its numbers are not finite.
+  double weighed(long r, double of_row, real* gradient) const {
+    if (!head.row_weights) return of_row;
+    const real weight = head.row_weights[place[r]];
+    for (long j = 0; gradient && j < PANEL; ++j) gradient[j] = weight == 0 ? real(0) : gradient[j] * weight;
+    return weight == 0 ? 0 : of_row * weight;
   }
 
   void copy_out(long column, const real* out) {
@@ -211,7 +221,7 @@ template <int N> struct Group {
       }
     for (long r = 0; r < count; ++r) {
       const real s = total(load(sum + r * LANES));
-      loss += double(most[r * LANES]) - double(chosen[r]) + std::log(double(s));
+      loss += weighed(r, double(most[r * LANES]) - double(chosen[r]) + std::log(double(s)), nullptr);
       factor[r] = real(head.scale) / s;
     }
     if (!head.gradients) return;
@@ -222,6 +232,7 @@ template <int N> struct Group {
           store(out + r * PANEL + n * LANES, load(out + r * PANEL + n * LANES) * factor[r]);
         const long j = head.classes[place[r]] - p * PANEL;
         if (0 <= j && j < PANEL) out[r * PANEL + j] -= real(head.scale);
+        weighed(r, 0, out + r * PANEL);
       }
       pack(p * PANEL);
       backward(p * PANEL, out);

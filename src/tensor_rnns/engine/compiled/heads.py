@@ -26,7 +26,7 @@ class Head(ctypes.Structure):
         *((name, Long) for name in LONGS),
         ("x", Pointer), ("x_strides", Pointer), ("weight", Pointer), ("weight_strides", Pointer),
         ("bias", Pointer), ("bias_replica", Long), ("bias_column", Long),
-        ("targets", Pointer), ("classes", Pointer), ("scale", ctypes.c_double),
+        ("targets", Pointer), ("classes", Pointer), ("row_weights", Pointer), ("scale", ctypes.c_double),
         *((name, Pointer) for name in ("y", "loss", "x_gradient", "weight_gradient", "bias_gradient")),
         ("weight_apart", Long), ("bias_apart", Long),
         *((name, Pointer) for name in ("arena", "partial", "losses")),
@@ -111,13 +111,15 @@ class Loss(torch.autograd.Function):
         weight: Tensor,
         bias: Tensor | None,
         targets: Tensor,
+        row_weights: Tensor | None,
     ):
         """The loss, and with `keep` its gradients."""
         x = dense(x)
         loss = x.new_empty(x.shape[1])
         found = empty_gradients(x, weight, bias, ctx.needs_input_grad[3]) if keep else [None] * 3
         name = "classes" if kind == CLASSES else "targets"
-        given = {name: targets.contiguous(), "loss": loss} | dict(zip(NAMES, found, strict=True))
+        given = {name: targets.contiguous(), "loss": loss, "row_weights": row_weights}
+        given |= dict(zip(NAMES, found, strict=True))
         call(kind, x, weight, bias, keep, scale, **given)
         ctx.found = found
         return loss
@@ -128,4 +130,4 @@ class Loss(torch.autograd.Function):
         """Those of the forward pass, times that of each replica's loss."""
         factor = gradient.view(-1, 1, 1)
         once = bool((gradient == 1).all())
-        return None, None, None, *(g if g is None or once else g * factor for g in ctx.found), None
+        return None, None, None, *(g if g is None or once else g * factor for g in ctx.found), None, None

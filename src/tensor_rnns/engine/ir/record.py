@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from tensor_rnns.engine.given import BATCH
 from tensor_rnns.engine.ir.operations import Unsupported
 
 aten = torch.ops.aten
-ROWS = 7
+ROWS = BATCH
 FILLS = {
     aten.ones_like.default: 1.0,
     aten.zeros_like.default: 0.0,

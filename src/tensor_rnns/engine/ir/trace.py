@@ -4,11 +4,13 @@ What depends on parameters alone is taken out of the step (see `hoist`); the gra
 rows [1, N] only.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
 
 from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine.given import step_problem
 from tensor_rnns.engine.ir.graph import VIRTUAL, Graph, Node
 from tensor_rnns.engine.ir.hoist import Hoisted, Leaf
 from tensor_rnns.engine.ir.operations import Unsupported
@@ -72,24 +74,23 @@ def trace(cell: Cell, one_hot: bool = False) -> Program:
     ]
     with torch.no_grad(), recorder:
         results = cell.step(params, x, states)
+    if problem := step_problem(cell, states, results):
+        raise Unsupported(problem)
     translator = Translator(recorder, blocks[0] if one_hot else None)
     graph = translator.graph
     if not one_hot:
         translator.nodes[blocks[0]] = graph.add("input", width=cell.inputs, detail=0)
     for i, value in enumerate(blocks[1:]):
-        translator.nodes[value] = graph.add("state", width=value.shape[1], detail=i)
+        translator.nodes[value] = graph.add("state", width=math.prod(value.shape[1:]), detail=i)
     outputs = []
-    for result, before in zip(results, states, strict=True):
-        if result.shape != before.shape:
-            shapes = f"{list(before.shape)} to {list(result.shape)}"
-            raise Unsupported(f"a state that changes its shape from {shapes}")
+    for result in results:
         node = translator.node(recorder.value(result))
         fresh = node.operation in PASSED_ON or node in outputs
         outputs.append(graph.own(node) if fresh else node)
     hoisted = wanted(recorder, translator)
     tables = tuple(translator.tables)
     inputs = tuple(table.shape[1] for table in tables) if one_hot else (cell.inputs,)
-    widths = tuple(part.shape[1] for part in states)
+    widths = tuple(map(math.prod, cell.state_shapes().values()))
     return Program(cell.name, graph, tuple(outputs), hoisted, inputs, widths, tables)
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from tensor_rnns.engine.cache import BuildError, folder
+from tensor_rnns.engine.cache import BuildError, made_folder, warn_of_damage
 
 ABSENT = "no package triton is installed (pip install 'tensor-rnns[triton]')"
 
@@ -34,17 +34,19 @@ def module(code: str, name: str) -> ModuleType:
 def loaded(code: str, name: str, interpreted: bool) -> ModuleType:
     """The module, once for GPUs and once for the interpreter: as its decorators see."""
     key = hashlib.sha256(code.encode()).hexdigest()[:24]
-    path = folder() / f"{name}-{key}.py"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists():
+        path = made_folder() / f"{name}-{key}.py"
+        kept = path.read_bytes() if path.exists() else None
+        if kept != code.encode():
+            if kept is not None:
+                warn_of_damage(path)
             write(path, code)
     except OSError as error:
         raise BuildError(str(error)) from error
-    spec = importlib.util.spec_from_file_location(f"tensor_rnns_triton_{name}_{key}", path)
-    found = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(found)
-    return found
+    # Triton reads the file; what runs is the code at hand, not bytecode that Python would keep beside it.
+    made = ModuleType(f"tensor_rnns_triton_{name}_{key}")
+    exec(compile(code, str(path), "exec"), made.__dict__)
+    return made
 
 
 def write(path: Path, code: str) -> None:
