@@ -14,6 +14,7 @@ configfile: "config.yaml"
 validate(config, "workflow/schemas/config.schema.yaml")
 
 
+include: "workflow/rules/scheduler.smk"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/inputs.smk"
 include: "workflow/rules/data.smk"
@@ -44,7 +45,12 @@ rule figures:
         all_drawn(config["scale"]),
 
 
+onsuccess:
+    logger.info(controller_share())
+
+
 onerror:
+    logger.info(controller_share())
     # What did finish is judged and shown; the report says what is missing.
     shell(
         "tensor-rnns {FROM_ROOTS:q} report --partial --scale {config[scale]:q} --data {config[data]:q} {GUEST_CELLS:q} "

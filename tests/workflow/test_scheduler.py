@@ -1,0 +1,107 @@
+"""The controller's work per job does not grow with the number of jobs: few passes, few candidates."""
+
+import os
+import re
+import runpy
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from snakemake.scheduling.job_scheduler import JobScheduler
+
+RULES = Path(__file__).parents[2] / "workflow" / "rules" / "scheduler.smk"
+JOBS = 130
+WORKFLOW = f"""
+import atexit
+import threading
+from snakemake.scheduling.job_scheduler import JobScheduler
+include: {str(RULES)!r}
+evaluated, passes, candidates, timers = [], [], [], []
+select, start = JobScheduler.job_selector, threading.Timer.start
+
+def count_pass(scheduler, ready):
+    passes.append(len(ready))
+    greedy = scheduler.job_selector_greedy
+    scheduler.job_selector_greedy = lambda jobs, *more: candidates.append(len(jobs)) or greedy(jobs, *more)
+    chosen = select(scheduler, ready)
+    scheduler.job_selector_greedy = greedy
+    return chosen
+
+def count_timer(timer):
+    timers.append(timer)
+    start(timer)
+
+JobScheduler.job_selector = count_pass
+threading.Timer.start = count_timer
+if workflow.is_main_process:
+    atexit.register(lambda: print("COUNTED", len(evaluated), len(passes), max(candidates), len(timers)))
+
+rule all:
+    input: expand("out/{{i}}", i=range({JOBS}))
+rule one:
+    output: "out/{{i}}"
+    params: digest=lambda wildcards: evaluated.append(1) or "digest"
+    shell: "echo > {{output}}"
+"""
+
+
+@pytest.fixture
+def rules(monkeypatch):
+    """The functions of scheduler.smk; Snakemake's own are put back afterwards."""
+    for name in ("_schedule_reevalutation", "job_selector"):
+        monkeypatch.setattr(JobScheduler, name, getattr(JobScheduler, name))
+    return SimpleNamespace(**runpy.run_path(str(RULES)))
+
+
+def test_many_jobs_start_few_timers_and_look_at_few_candidates(tmp_path):
+    (tmp_path / "Snakefile").write_text(WORKFLOW)
+    line = [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "all"]
+    began = time.monotonic()
+    done = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    counted = next(text for text in done.stdout.splitlines() if text.startswith("COUNTED"))
+    evaluated, passes, candidates, timers = map(int, counted.split()[1:])
+    assert len(os.listdir(tmp_path / "out")) == JOBS
+    # Once for the graph and once before the job starts.
+    assert evaluated <= 2 * JOBS
+    assert candidates == 100 < JOBS
+    assert timers <= time.monotonic() - began + 2
+    # One for each job that ended and for each timer.
+    assert passes <= JOBS + timers + 2
+
+
+def test_one_pass_waits_however_often_one_is_asked_for(rules):
+    scheduler = SimpleNamespace(_open_jobs=threading.Semaphore(0))
+    before = threading.active_count()
+    for _ in range(50):
+        rules.schedule_one_more_pass(scheduler, 0.2)
+    assert threading.active_count() == before + 1
+    assert scheduler._open_jobs.acquire(timeout=20)
+    assert not scheduler._open_jobs.acquire(timeout=0.5)
+    rules.schedule_one_more_pass(scheduler, 0.01)
+    assert scheduler._open_jobs.acquire(timeout=20)
+
+
+def test_every_rule_has_candidates_and_a_full_machine_none(rules):
+    jobs = [SimpleNamespace(name="train") for _ in range(500)] + [SimpleNamespace(name="draw")]
+    scheduler = SimpleNamespace(resources={"_cores": 2}, job_selector_greedy="greedy")
+    found = rules.select_among_few(scheduler, jobs, lambda scheduler, few: few)
+    assert [job.name for job in found] == ["train"] * 100 + ["draw"]
+    assert scheduler._job_selector == "greedy"
+    scheduler.resources["_cores"] = 0
+    assert rules.select_among_few(scheduler, jobs, lambda scheduler, few: few) == []
+
+
+def test_the_share_of_the_controller_is_said(rules):
+    assert re.fullmatch(
+        r"controller: \d+ s of processor time in \d+ s, \d+\.\d % of a core", rules.controller_share()
+    )
+
+
+def test_the_release_of_the_scheduler_is_one_that_was_looked_at(rules):
+    """Another release runs as it is: read its scheduler, then change the guard or remove the file."""
+    assert JobScheduler.job_selector is rules.select_among_few
