@@ -10,10 +10,8 @@ import pytest
 from tensor_rnns import datasets, functions
 from tensor_rnns.compute import run
 from tensor_rnns.datasets import ready
-from tensor_rnns.datasets.sums import sha256
 from tensor_rnns.experiments.catalogue import Catalogue
 from tensor_rnns.experiments.experiment import Experiment
-from tensor_rnns.files import write_json
 from tensor_rnns.papers.mathews2016 import counts, images
 
 ROOT = Path(__file__).parents[2]
@@ -122,7 +120,8 @@ def test_the_file_is_written_whole_and_again_alike(tmp_path):
 class Other:
     """An experiment with one thing wrong."""
 
-    name, kind, compute = "other", "compute", {"function": "counts", "arguments": {"size": 3}}
+    paper, name, kind = "made2016", "other", "compute"
+    compute: ClassVar[dict] = {"function": "counts", "arguments": {"size": 3}}
     dataset: ClassVar[dict] = {}
     conditions: ClassVar[dict] = {}
     counted_on = Experiment.counted_on
@@ -153,9 +152,7 @@ def test_an_experiment_with_a_data_set_counts_on_it_and_says_which(tmp_path, dat
         for split in ("train", "valid", "test"):
             arrays[f"{split}_images"] = np.ones((7, edge, edge), dtype=np.uint8)
             arrays[f"{split}_labels"] = np.arange(7, dtype=np.uint8) % 2
-        ready.write_npz(tmp_path / f"{name}.npz", arrays)
-        facts = {"sha256": sha256(tmp_path / f"{name}.npz"), "stand_in": name == "digits"}
-        write_json(tmp_path / f"{name}.json", facts, name)
+        ready.write(tmp_path, name, arrays, {"stand_in": name == "digits"})
     asked = Other(
         compute={"function": "images", "arguments": {"margin": 0.2, "neighbours": [1]}},
         dataset={"real": "mnist", "stand_in": "digits"},

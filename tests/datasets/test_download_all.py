@@ -8,13 +8,11 @@ import io
 import tarfile
 import zipfile
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from tensor_rnns.cli.commands import main
 from tensor_rnns.datasets import DownloadError, download, download_all, load, prepare, table
-from tensor_rnns.datasets.ready import read_npz, write_npz
 from tensor_rnns.files import read_json
 
 
@@ -165,27 +163,6 @@ def test_the_command_downloads_all_and_leaves_a_marker(server, sources, tmp_path
     told = CliRunner().invoke(main, ["download", "--into", str(tmp_path)])
     assert told.exit_code != 0
     assert "no source given; allowed are a, b, or --all" in told.output
-
-
-def test_large_arrays_are_mapped_and_kept_as_they_are_on_the_disk(monkeypatch, tmp_path):
-    monkeypatch.setattr("tensor_rnns.datasets.ready.MAPPED", 1000)
-    arrays = {
-        "long": np.arange(5000, dtype=np.uint8).reshape(100, 50),
-        "short": np.arange(7, dtype=np.uint8),
-        "wide": np.arange(3000, dtype=np.int64),
-        "words": np.array(["a", "bcd"]),
-    }
-    write_npz(tmp_path / "a.npz", arrays)
-    before = (tmp_path / "a.npz").read_bytes()
-    read = read_npz(tmp_path / "a.npz")
-    for name, array in arrays.items():
-        np.testing.assert_array_equal(read[name], array)
-        assert read[name].dtype == array.dtype
-        assert type(read[name]) is np.ndarray
-    assert isinstance(read["long"].base, np.memmap)
-    assert not isinstance(read["short"].base, np.memmap)
-    read["long"][3] = 9
-    assert (tmp_path / "a.npz").read_bytes() == before
 
 
 def test_prepared_fonts_are_loaded_with_their_names(tmp_path):

@@ -4,15 +4,14 @@ unpacked beyond its limits, and nothing is written.
 Pickles, IDX files and archives have files of their own; here are text, MIDI, fonts, tables and facts.
 """
 
-import json
 import struct
 
 import numpy as np
 import pytest
 
-from tensor_rnns.datasets import fonts, load, midi, midi_zip
-from tensor_rnns.datasets.ready import write_npz
+from tensor_rnns.datasets import fonts, load, midi, midi_zip, ready
 from tensor_rnns.datasets.texts import lines_of, number, read_text
+from tensor_rnns.files import Damaged, seal, unsealed
 
 
 def stored(folder, name, content):
@@ -162,21 +161,26 @@ def test_a_hostile_table_of_matches(case, tmp_path):
 
 
 FACTS = {
-    "not json": (b"<html>", "not JSON"),
-    "cut": (b'{"sha256": "ab', "not JSON"),
-    "deep": (b"[" * 200_000, r"not JSON \(nested too deeply\); run `tensor-rnns prepare digits`"),
-    "not utf-8": (b'{"sha256": "\xff"}', "not JSON"),
-    "a list": (b"[1, 2]", "expected facts with a sha256, found"),
-    "no sum": (b'{"pieces": 3}', "a sha256, found {'pieces': 3}; run `tensor-rnns prepare digits`"),
-    "sum of another kind": (b'{"sha256": 5}', "expected facts with a sha256, found"),
-    "too large": (json.dumps({"sha256": "x" * 5_000_000}).encode(), "bytes; at most 4,194,304 are read"),
+    "not json": (b"<html>", "no digest"),
+    "cut": (b'{"sha256": "ab', "no digest"),
+    "deep": (b"[" * 200_000, "no digest"),
+    "deep and sealed": (
+        seal(f'{{"seal": "{unsealed("digits")}", "a": {"[" * 200_000}'.encode()),
+        "Recursion",
+    ),
+    "sealed, not utf-8": (
+        seal(f'{{"seal": "{unsealed("digits")}"'.encode() + b', "a": "\xff"}'),
+        "UnicodeDecode",
+    ),
+    "sealed, a list": (seal(f'["{unsealed("digits")}"]'.encode()), "TypeError"),
+    "sealed, no sum": (seal(f'{{"seal": "{unsealed("digits")}"}}'.encode()), "describes one of sha256 None"),
 }
 
 
 @pytest.mark.parametrize("case", FACTS)
 def test_hostile_facts_beside_prepared_data(case, tmp_path):
     content, reason = FACTS[case]
-    write_npz(tmp_path / "digits.npz", {"a": np.zeros(3)})
+    ready.write(tmp_path, "digits", {"a": np.zeros(3)}, {})
     stored(tmp_path, "digits.json", content)
-    with pytest.raises(ValueError, match=rf"digits\.json: .*{reason}"):
+    with pytest.raises(Damaged, match=rf"digits\..*{reason}.*; run `tensor-rnns prepare digits`"):
         load(tmp_path, "digits")

@@ -1,6 +1,5 @@
 """Proves that prepared data are whole, counted, equal byte for byte, and refused when anything differs."""
 
-import json
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,7 +8,8 @@ import numpy as np
 import pytest
 
 from tensor_rnns.datasets import load, names, prepare, table
-from tensor_rnns.datasets.ready import compare, write_npz
+from tensor_rnns.datasets.ready import compare, write
+from tensor_rnns.files import Damaged, read_json
 
 
 @pytest.fixture(scope="module")
@@ -72,13 +72,36 @@ def test_equal_input_gives_equal_bytes_in_another_process(name, ready, tmp_path)
         assert (tmp_path / f"{name}.{suffix}").read_bytes() == (ready / f"{name}.{suffix}").read_bytes()
 
 
-def test_npz_does_not_depend_on_order_time_or_memory_layout(tmp_path):
+def test_files_do_not_depend_on_order_time_or_memory_layout(tmp_path):
     grid = np.arange(15, dtype=np.int64).reshape(3, 5)
-    write_npz(tmp_path / "a.npz", {"one": grid, "two": np.arange(4, dtype=np.uint8)})
-    write_npz(tmp_path / "b.npz", {"two": np.arange(4, dtype=np.uint8), "one": np.asfortranarray(grid)})
-    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-    with np.load(tmp_path / "b.npz") as stored:
+    write(tmp_path / "a", "digits", {"one": grid, "two": np.arange(4, dtype=np.uint8)}, {"x": 1, "y": 2})
+    two = {"two": np.arange(4, dtype=np.uint8), "one": np.asfortranarray(grid)}
+    write(tmp_path / "b", "digits", two, {"y": 2, "x": 1})
+    for name in ("digits.npz", "digits.json"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    with np.load(tmp_path / "b" / "digits.npz") as stored:
         np.testing.assert_array_equal(stored["one"], grid)
+
+
+def test_large_arrays_are_mapped_and_kept_as_they_are_on_the_disk(monkeypatch, tmp_path):
+    monkeypatch.setattr("tensor_rnns.files.MAPPED", 1000)
+    arrays = {
+        "long": np.arange(5000, dtype=np.uint8).reshape(100, 50),
+        "short": np.arange(7, dtype=np.uint8),
+        "wide": np.arange(3000, dtype=np.int64),
+        "words": np.array(["a", "bcd"]),
+    }
+    path = write(tmp_path, "digits", arrays, {})
+    before = path.read_bytes()
+    read = load(tmp_path, "digits").arrays
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(read[name], array)
+        assert read[name].dtype == array.dtype
+        assert type(read[name]) is np.ndarray
+    assert isinstance(read["long"].base, np.memmap)
+    assert not isinstance(read["short"].base, np.memmap)
+    read["long"][3] = 9
+    assert path.read_bytes() == before
 
 
 def test_missing_data_set_is_told_with_the_command(tmp_path):
@@ -93,14 +116,39 @@ def test_missing_data_set_is_told_with_the_command(tmp_path):
         load(tmp_path, "x")
 
 
-def test_changed_file_is_refused_with_both_sums(ready, tmp_path):
-    content = bytearray((ready / "digits.npz").read_bytes())
-    content[5000] ^= 1
-    (tmp_path / "digits.npz").write_bytes(content)
+@pytest.mark.parametrize("name", ["digits.npz", "digits.json"])
+def test_one_altered_byte_is_refused_with_what_to_run(name, ready, tmp_path):
+    for file in ("digits.npz", "digits.json"):
+        (tmp_path / file).write_bytes((ready / file).read_bytes())
+    content = (ready / name).read_bytes()
+    for at in np.random.default_rng(5).integers(0, len(content), 60):
+        changed = bytearray(content)
+        changed[at] ^= 1
+        (tmp_path / name).write_bytes(changed)
+        with pytest.raises(Damaged, match=rf"{name}: .*; run `tensor-rnns prepare digits`$"):
+            load(tmp_path, "digits")
+    for cut in (0, 1, 40, len(content) - 1):
+        (tmp_path / name).write_bytes(content[:cut])
+        with pytest.raises(Damaged, match=rf"{name}: .*; run `tensor-rnns prepare digits`$"):
+            load(tmp_path, "digits")
+
+
+def test_arrays_and_facts_that_were_not_written_together_are_refused(ready, tmp_path):
+    digits = load(ready, "digits")
+    write(tmp_path, "digits", dict(digits.arrays) | {"train_labels": digits.arrays["train_labels"][::-1]}, {})
     (tmp_path / "digits.json").write_bytes((ready / "digits.json").read_bytes())
-    expected = json.loads((ready / "digits.json").read_text())["sha256"]
-    told = rf"sha256: expected {expected}, found \w{{64}}; run `tensor-rnns prepare digits`"
-    with pytest.raises(ValueError, match=told):
+    expected = read_json(ready / "digits.json")["sha256"]
+    told = (
+        rf"its sha256 is \w{{64}}, but digits.json describes one of sha256 {expected}; run `tensor-rnns prep"
+    )
+    with pytest.raises(Damaged, match=told):
+        load(tmp_path, "digits")
+
+
+def test_files_of_another_data_set_are_refused(ready, tmp_path):
+    for suffix in ("npz", "json"):
+        (tmp_path / f"digits.{suffix}").write_bytes((ready / f"chorales.{suffix}").read_bytes())
+    with pytest.raises(Damaged, match=r"digits\.json: it holds 'chorales'; asked for was 'digits'; run"):
         load(tmp_path, "digits")
 
 

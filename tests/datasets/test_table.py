@@ -14,8 +14,8 @@ from tensor_rnns.datasets import table, unpack
 CODE = """
 import json, sys
 import tensor_rnns.datasets as d
-asked = [[n, d.source_of(n), d.kind_of(n), d.card(n)["stand_in"]] for n in d.names()]
-asked.append([d.files_of(s) for s in ("mnist", "jsb")])
+asked = [[n, d.source_of(n), d.card(n)["kind"], d.card(n)["stand_in"]] for n in d.names()]
+asked.append([[f.name for f in d.source(s).files] for s in ("mnist", "jsb")])
 heavy = [m for m in ("numpy", "requests", "torch", "sklearn", "music21", "tqdm") if m in sys.modules]
 print(json.dumps([asked, heavy]))
 """
@@ -69,9 +69,8 @@ def test_data_set_is_whole(name):
     card = datasets.card(name)
     for key in ("title", "licence", "redistribution", "splits", "preprocessing"):
         assert card[key], key
-    assert [file["name"] for file in card["files"]] == list(
-        datasets.files_of(entry.source) if entry.source else []
-    )
+    source_files = table.source(entry.source).files if entry.source else ()
+    assert [file["name"] for file in card["files"]] == [file.name for file in source_files]
 
 
 def test_unknown_names_are_told_what_there_is():
@@ -80,7 +79,7 @@ def test_unknown_names_are_told_what_there_is():
     ):
         datasets.card("mnits")
     with pytest.raises(ValueError, match="no source is called 'digits'; there are mnist, jsb"):
-        datasets.files_of("digits")
+        datasets.source("digits")
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         _ = datasets.nothing
 

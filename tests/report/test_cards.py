@@ -75,7 +75,7 @@ def test_a_data_set_that_is_elsewhere_tells_what_is_compared_when_it_is_prepared
     assert made.sizes == [("pieces", [229, 76, 77]), ("steps", [13807, 4602, 4725])]
     assert ("low", "43") in made.counted
     assert made.sha256 == ""
-    assert [file["name"] for file in made.files] == list(datasets.files_of("jsb"))
+    assert [file["name"] for file in made.files] == [file.name for file in datasets.source("jsb").files]
 
 
 @pytest.mark.parametrize("name", datasets.names())

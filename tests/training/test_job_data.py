@@ -3,9 +3,7 @@
 from dataclasses import replace
 
 from tensor_rnns import datasets
-from tensor_rnns.datasets.ready import write_npz
-from tensor_rnns.datasets.sums import sha256
-from tensor_rnns.files import read_json, write_json
+from tensor_rnns.datasets import ready
 from tensor_rnns.training import job
 
 
@@ -18,14 +16,13 @@ def test_other_data_are_trained_anew(make_replica, tmp_path):
     )
     old, new = tmp_path / "old", tmp_path / "new"
     datasets.prepare("digits", None, old)
-    arrays = dict(datasets.load(old, "digits").arrays)
+    digits = datasets.load(old, "digits")
+    arrays = dict(digits.arrays)
     arrays["train_labels"] = arrays["train_labels"][::-1].copy()
-    write_npz(new / "digits.npz", arrays)
-    facts = read_json(old / "digits.json") | {"sha256": sha256(new / "digits.npz")}
-    write_json(new / "digits.json", facts, "digits")
+    ready.write(new, "digits", arrays, digits.facts)
 
-    def go(ready, state):
-        job.run([replica], tmp_path / "out", tmp_path / state, ready, "eager", "cpu")
+    def go(folder, state):
+        job.run([replica], tmp_path / "out", tmp_path / state, folder, "eager", "cpu")
         return (tmp_path / "out" / "metrics.csv").read_bytes()
 
     first = go(old, "state")

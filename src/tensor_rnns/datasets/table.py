@@ -156,21 +156,11 @@ def source_of(dataset: str) -> str | None:
     return entry(dataset).source
 
 
-def files_of(name: str) -> tuple[str, ...]:
-    """The names of the files of the source `name`, as they lie in <raw folder>/<name>/."""
-    return tuple(file.name for file in source(name).files)
-
-
 def public(dataset: str) -> bool:
     """Whether every file of `dataset` has a public address, or it is read from an installed package."""
     origin = source_of(dataset)
     files = source(origin).files if origin else ()
     return all(file.urls or any(packed.urls for packed in file.packed) for file in files)
-
-
-def kind_of(dataset: str) -> str:
-    """The kind of `dataset`: images, polyphony, text, bytes or fonts."""
-    return entry(dataset).kind
 
 
 def packaged() -> tuple[str, ...]:
