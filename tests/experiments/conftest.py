@@ -114,11 +114,13 @@ stored,fig-1,T50,tgu,,,recent,,40,0.05,,,,,,authors_log,
 def told(tmp_path):
     """A function that writes files of one paper and gives the problems that `check` finds there."""
 
-    def check_files(table: str = VALUES, **texts: str) -> list[str]:
+    def check_files(table: str = VALUES, paper: str = "", **texts: str) -> list[str]:
         folder = tmp_path / "papers" / "paper2000"
         folder.mkdir(parents=True)
         if any("fig-1:" in text for text in texts.values()):
             (folder / "values.csv").write_text(table)
+        if paper:
+            (folder / "paper.yaml").write_text(paper)
         for name, text in texts.items():
             (folder / f"{name}.yaml").write_text(text)
         names = check.Names(

@@ -135,12 +135,14 @@ class ArtefactData:
         scale resolves them."""
         wanted = [key for key in keys if "." in key]
         settings = self.experiment.settings if wanted else {}
-        found = []
+        entries = []
         for entry in artefact.printed:
             place = entry.get("condition", "only"), entry.get("variant", ""), entry.get("option", "main")
             own = settings.get(place, {})
-            found.append({key: setting_of(own, key) for key in wanted if own} | dict(entry))
-        return found
+            entries.append(
+                {key: found for key in wanted if (found := setting_of(own, key)) != ""} | dict(entry)
+            )
+        return entries
 
     def ordered(self, key: str, present: Sequence[Any]) -> list[Any]:
         """`present` in the order of the experiment file for conditions, variants, options and cells, else

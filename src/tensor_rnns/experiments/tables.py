@@ -3,12 +3,13 @@
 - A value with a `tolerance` is a claim of its id. It is one more, `id.option`, for each artefact of the file
   with `printed: {of: its artefact, option: option}` that draws its measure. What the file says under such an
   id is added.
-- A name in place of a measure is one of the file's `measures`; the id of a value in place of a number is that
-  number.
+- A name in place of a measure is one of the file's `measures`; the id of a value in place of a number, or in
+  braces within a statement, is that number.
 - A claim without `statement` or `section` has those of its row in the ledger, or of its parent's, the id
   before a dot. A claim without `test` refers to its parts, the claims of the file with one more dot.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,58 +40,54 @@ class PaperTables:
 
     def homeless(self, artefacts: Collection[str]) -> list[str]:
         """Values whose artefact is none of those of the paper, one line each."""
-        rows = [row for row in self.values if row.artefact and row.artefact not in artefacts]
-        unknown = "artefact: unknown artefact"
-        return [
-            f"{self.path}:{row.line}: {unknown} {row.artefact!r}; {suggestion(row.artefact, artefacts)}"
-            for row in rows
-        ]
+        found = [row for row in self.values if row.artefact and row.artefact not in artefacts]
+        return [f"{self.path}:{row.line}: {foreign('artefact', row.artefact, artefacts)}" for row in found]
 
     def complete(self, content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, list[Entry]]]:
         """(`content` with its measures and claims written out, {artefact: the paper's numbers beside it}).
 
         ValueError with every row of the values that does not fit this file.
         """
-        measures = content.get("measures") or {}
+        if not isinstance(content, Mapping):
+            return content, {}
+        measures = mapping(content.get("measures"))
         content = {
             name: named(block, measures) if name in ("artefacts", "claims", "search") else block
             for name, block in content.items()
         }
-        for _, spec in mappings(content.get("artefacts")):
-            if isinstance(spec.get("lines"), list):
-                spec["lines"] = [
-                    self.numbers(one) if isinstance(one, Mapping) else one for one in spec["lines"]
-                ]
-        rows = {name: self.shown(name, spec, content) for name, spec in mappings(content.get("artefacts"))}
+        artefacts = mappings(content.get("artefacts"))
+        self.check([row for row in self.values if row.artefact in artefacts], content)
         claims: dict[str, Any] = {}
-        for name, spec in mappings(content.get("artefacts")):
-            option = mapping(spec.get("printed")).get("option", "")
-            for row in rows[name]:
-                if row.tolerance is not None and (row.artefact == name or (option and not row.option)):
-                    key = row.id if row.artefact == name else f"{row.id}.{option}"
+        printed: dict[str, list[Entry]] = {}
+        for name, spec in artefacts.items():
+            if isinstance(spec.get("lines"), list):
+                spec["lines"] = [self.numbers(one) for one in spec["lines"]]
+            beside = mapping(spec.get("printed"))
+            home, option = beside.get("of", name), str(beside.get("option", ""))
+            rows = [row for row in self.values if row.artefact == home]
+            drawn = [row for row in rows if is_drawn(row, spec, content)]
+            if drawn:
+                printed[name] = entries(drawn, content)
+            for row in rows if home == name else drawn if option else ():
+                if row.tolerance is not None and not (option and row.option):
+                    key = f"{row.id}.{option}" if option else row.id
                     claims[key] = self.claim(row, name, option, content)
-        for name, spec in (content.get("claims") or {}).items():
+        if "claims" in content and not isinstance(content["claims"], Mapping):
+            return content, printed
+        for name, spec in mapping(content.get("claims")).items():
             claims[name] = claims.get(name, {}) | spec if isinstance(spec, Mapping) else spec
-        for name, spec in mappings(claims):
+        for name, spec in mappings(claims).items():
             claims[name] = self.filled(name, spec, claims)
-        content |= {"claims": claims} if claims else {}
-        drawn = {
-            name: [row for row in rows[name] if is_drawn(row, spec, content)]
-            for name, spec in mappings(content.get("artefacts"))
-        }
-        return content, {name: printed(found, content) for name, found in drawn.items() if found}
+        return content | ({"claims": claims} if claims else {}), printed
 
-    def shown(self, name: str, spec: Mapping[str, Any], content: Mapping[str, Any]) -> list[Value]:
-        """The values that an artefact shows: those of its own, or of another, that it draws."""
-        home = mapping(spec.get("printed")).get("of", name)
-        rows = [row for row in self.values if row.artefact == home]
-        known = {key: [*(content.get(f"{key}s") or {})] for key in PLACES} | {"split": SPLITS}
-        known["option"].insert(0, "main")
-        known |= {"measure": [*(content.get("measures") or {})]} if content.get("kind") == "train" else {}
-        known["reason"] = [*self.reasons]
+    def check(self, rows: Iterable[Value], content: Mapping[str, Any]) -> None:
+        """ValueError with every name in `rows` that the experiment or the paper does not define."""
+        known = {key: [*mapping(content.get(f"{key}s"))] for key in PLACES}
+        known |= {"split": [*SPLITS], "reason": [*self.reasons], "option": ["main", *known["option"]]}
+        if content.get("kind") == "train":
+            known["measure"] = [*mapping(content.get("measures"))]
         if wrong := [f"{self.path}:{row.line}: {told}" for row in rows for told in unknown(row, known)]:
             raise ValueError("\n".join(wrong))
-        return rows if home == name else [row for row in rows if is_drawn(row, spec, content)]
 
     def claim(self, row: Value, artefact: str, option: str, content: Mapping[str, Any]) -> Entry:
         """The claim that a value with a tolerance is: a count where it is computed or exact, else a value."""
@@ -113,7 +110,7 @@ class PaperTables:
         """A claim with what it leaves to the ledger and to the values."""
         spec = dict(spec)
         if "test" not in spec:
-            parts = [one for one in claims if one.startswith(f"{name}.") and "." not in one[len(name) + 1 :]]
+            parts = [one for one in claims if str(one).rpartition(".")[0] == name]
             spec |= {"test": "refers", "claims": spec.get("claims", parts)}
         home = name
         while home not in self.statements and "." in home:
@@ -128,23 +125,29 @@ class PaperTables:
             spec = {"paper": spec["equals"]} | spec
         return self.numbers(spec)
 
-    def numbers(self, block: Mapping[str, Any]) -> Entry:
-        """`block` with the number of the paper in place of its id."""
-        return {
-            key: self.single[value].value
-            if key in NUMBERS and isinstance(value, str) and value in self.single
-            else value
-            for key, value in block.items()
-        }
+    def numbers(self, block: Any) -> Any:
+        """A mapping with the number of the paper in place of its id, and of {id} within a text; all else as
+        it is."""
+        if not isinstance(block, Mapping):
+            return block
+        texts = {key: one for key, one in block.items() if isinstance(one, str)}
+        ids = {key: one for key, one in texts.items() if key in NUMBERS and one in self.single}
+        told = {key: one for key, one in texts.items() if key in ("statement", "label") and "{" in one}
+        return (
+            block
+            | {key: self.single[one].value for key, one in ids.items()}
+            | {key: re.sub(r"\{([\w.+-]+)\}", self.text_of, one) for key, one in told.items()}
+        )
+
+    def text_of(self, match: re.Match[str]) -> str:
+        """What stands in a text for the id of a value in braces; itself where it is none."""
+        return self.single[match[1]].text if match[1] in self.single else match[0]
 
 
-def mappings(block: Any) -> list[tuple[str, Mapping[str, Any]]]:
-    """The parts of a block that are mappings, by name; the checks name the others."""
-    return (
-        [(name, one) for name, one in block.items() if isinstance(one, Mapping)]
-        if isinstance(block, Mapping)
-        else []
-    )
+def mappings(block: Any) -> dict[str, Any]:
+    """The named parts of a block that are mappings; the checks name the others."""
+    parts = mapping(block).items()
+    return {name: one for name, one in parts if isinstance(one, Mapping) and isinstance(name, str)}
 
 
 def mapping(block: Any) -> Mapping[str, Any]:
@@ -159,17 +162,17 @@ def named(block: Any, measures: Mapping[str, Any]) -> Any:
     if not isinstance(block, Mapping):
         return block
     return {
-        key: named(measures.get(value, {"name": value}), measures)
-        if key in MEASURES and isinstance(value, str)
-        else named(value, measures)
-        for key, value in block.items()
+        key: measures.get(one, {"name": one})
+        if key in MEASURES and isinstance(one, str)
+        else named(one, measures)
+        for key, one in block.items()
     }
 
 
 def measure(row: Value, content: Mapping[str, Any]) -> Entry:
     """The measure that a value of a trained experiment is of."""
-    found = named({"measure": row.measure}, content.get("measures") or {})["measure"]
-    return found | ({"split": row.split} if row.split else {})
+    found = mapping(mapping(content.get("measures")).get(row.measure))
+    return dict(found) | ({"split": row.split} if row.split else {})
 
 
 def unknown(row: Value, known: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -177,7 +180,7 @@ def unknown(row: Value, known: Mapping[str, Sequence[str]]) -> Iterator[str]:
     for key, names in known.items():
         given = getattr(row, key)
         if given and given not in names:
-            yield f"{key}: unknown {key} {given!r}; {suggestion(given, names)}"
+            yield foreign(key, given, names)
     if row.item and "measure" in known:
         yield f"item: {row.item!r} given; a trained experiment has none"
     if not row.item and "measure" not in known:
@@ -186,30 +189,33 @@ def unknown(row: Value, known: Mapping[str, Sequence[str]]) -> Iterator[str]:
         yield f"measure: '' given; {suggestion('', known.get('measure', ()))}"
 
 
+def foreign(key: str, given: str, allowed: Collection[str]) -> str:
+    """What is said of a name in a row that is none of those allowed."""
+    return f"{key}: unknown {key} {given!r}; {suggestion(given, allowed)}"
+
+
 def is_drawn(row: Value, spec: Mapping[str, Any], content: Mapping[str, Any]) -> bool:
     """Whether an artefact draws what the value is of: its places, and its measure or that of a column."""
-    where = spec.get("where") or {}
+    where = mapping(spec.get("where"))
     for key in ("condition", "variant"):
         asked = where.get(key, "all")
         if asked != "all" and getattr(row, key) not in (asked if isinstance(asked, list) else [asked]):
             return False
     columns = spec.get("columns") if isinstance(spec.get("columns"), list) else [spec]
-    drawn = [
-        column.get("measure") or spec.get("measure") for column in columns if isinstance(column, Mapping)
-    ]
+    drawn = [mapping(column).get("measure") or spec.get("measure") for column in columns]
     return bool(row.item) or measure(row, content) in drawn
 
 
 def sentence(row: Value, artefact: str, option: str, content: Mapping[str, Any]) -> str:
     """What the paper says with a value: model, place and split, then the number and its unit."""
-    labels = content["artefacts"][artefact].get("labels") or {}
-    block = (content.get("variants") or {}).get(row.variant) or {}
+    labels = mapping(content["artefacts"][artefact].get("labels"))
+    block = mapping(mapping(content.get("variants")).get(row.variant))
     model = block.get("label") or cell_title(row.variant) if row.variant else row.item
     parts = [model, row.condition, option or row.option, row.split]
     return f"{', '.join(str(labels.get(one, one)) for one in parts if one)}: {row.text} {row.unit}"
 
 
-def printed(rows: Iterable[Value], content: Mapping[str, Any]) -> list[Entry]:
+def entries(rows: Iterable[Value], content: Mapping[str, Any]) -> list[Entry]:
     """The values of an artefact as its drawing takes them; those of one series together, under `points`."""
     found: dict[str, Entry] = {}
     for row in rows:

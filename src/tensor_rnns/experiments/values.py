@@ -124,7 +124,9 @@ def parsed(path: Path, text: str) -> tuple[Value, ...]:
             except ValueError:
                 wrong.append(f"{path}:{rows.line_num}: {name}: {row[name]!r} given; allowed is {allowed}")
         if len(typed) == len(COLUMNS):
-            found.append(Value(**typed, text=row["value"], line=rows.line_num))
+            whole = isinstance(typed["value"], int)
+            text = f"{typed['value']:,}" if whole and abs(typed["value"]) > 9999 else row["value"]
+            found.append(Value(**typed, text=text, line=rows.line_num))
     seen: dict[str, Value] = {}
     for one in found:
         wrong += [f"{path}:{one.line}: {told}" for told in mistakes(one, seen.setdefault(one.id, one))]
