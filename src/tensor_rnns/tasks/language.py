@@ -13,6 +13,8 @@ from tensor_rnns.tasks.base import Batch, Task
 
 SPLITS = ("train", "valid", "test")
 UNKNOWN = "<unk>"
+PIECE = 1 << 16
+"""Symbols that are counted at once."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +25,8 @@ class NextSymbol(Task):
     and chunks are dropped (`Characters` has another loader too). The target is the next symbol, within the
     row. The state is carried from chunk to chunk and is zero at the start of an epoch and of a split.
     Training takes the chunks in order, in each epoch the same. Ends of lines are symbols like others. `most`
-    symbols of a split are read, or all.
+    symbols of a split are read, or all. Of tokens that are mapped from disk only the chunk at hand is in
+    memory.
     """
 
     dataset: Any
@@ -56,9 +59,12 @@ class NextSymbol(Task):
     @cached_property
     def baseline(self) -> float:
         """Nats a symbol of the best constant answer to the targets of an epoch: their own frequencies."""
-        counts = np.zeros(self.inputs, dtype=np.int64)
-        for update in range(self.updates_per_epoch):
-            counts += np.bincount(self.batch(0, update).targets.reshape(-1), minlength=self.inputs)
+        counts, length = np.zeros(self.inputs, dtype=np.int64), self.chunks("train") * self.bptt
+        for start in self.starts("train", 0) + 1:
+            row = self.tokens("train")[start : start + length]
+            # In pieces: a row may be most of a file that is mapped and does not fit into memory as int64.
+            for first in range(0, length, PIECE):
+                counts += np.bincount(row[first : first + PIECE], minlength=self.inputs)
         shares = counts[counts > 0] / counts.sum()
         return float(-(shares * np.log(shares)).sum())
 
