@@ -1,8 +1,8 @@
 """One number a replica, put together by group: a bar or a dot a group, every seed, the paper's value beside.
 
 Keys of the artefact: `panels` (column), `groups` (columns, down the side; default variant), `colour` (column;
-default variant), `measure`, `where`, `mark` (bar or dot), `beside` (ids of `paper_values`: {value, columns}
-or `table` of such), `lines` (`task_baseline` or {value, label}), `x` ({scale, label, limits}), `labels`.
+default variant), `measure`, `where`, `mark` (bar or dot), `lines` (`task_baseline` or {value, label}), `x`
+({scale, label, limits}), `labels`.
 """
 
 import textwrap

@@ -2,9 +2,8 @@
 
 Keys of the artefact: `panels` and `colour` (columns; `colour` may be a list), `where`, `measure`
 (`running` with `width`, `of`, `split`), `also` (a second logged value, dashed: `of`, `split`, `width`,
-`label`), `centre` (mean or median), `band` (quantiles, range, none), `beside` (ids of `paper_values`),
-`lines` (`task_baseline` or {value, label}), `x` ({scale, label, limits, unit}), `y` ({scale, label, limits}),
-`labels`.
+`label`), `centre` (mean or median), `band` (quantiles, range, none), `lines` (`task_baseline` or
+{value, label}), `x` ({scale, label, limits, unit}), `y` ({scale, label, limits}), `labels`.
 """
 
 from collections.abc import Hashable, Mapping

@@ -2,8 +2,7 @@
 
 Keys of the artefact: `over` (a column whose values are numbers, or any column with `values: {name: number}`),
 `panels` (column), `colour` (columns; default variant), `measure`, `also` ({measure, label}: a second measure,
-dashed), `where`, `beside` (ids of `paper_values`: {points: {x: value}} or {value}, with the columns that they
-belong to), `lines` (`task_baseline` or {value, label}), `x` and `y` ({scale, label, limits}), `labels`.
+dashed), `where`, `lines` (`task_baseline` or {value, label}), `x` and `y` ({scale, label, limits}), `labels`.
 """
 
 from collections.abc import Hashable, Mapping

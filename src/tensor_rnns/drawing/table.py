@@ -1,10 +1,9 @@
 """A table of numbers, the paper's beside ours, with interval, n and failed replicas.
 
 Keys of the artefact: `rows` (column or columns that name a row; `item` for a computed table), `columns` (such
-a column, `name` for a computed table, or a list of {label, measure, where}), `measure`, `where`, `beside`
-(ids of `paper_values`, left out: the one called like the artefact), `labels`. An entry of the paper is
-{value, ...} whose other keys (condition, variant, option, split, of, column, item, name) say which cell it
-belongs to; `table` lists several.
+a column, `name` for a computed table, or a list of {label, measure, where}), `measure`, `where`,
+`labels`. A number of the paper belongs to the cell of its measure and of its condition, variant, option, item
+and name, whichever it has.
 """
 
 import math

@@ -68,8 +68,9 @@ class Catalogue:
             for name in files.keys() - wanted:
                 del files[name]
                 catalogue.left_out[paper] = catalogue.left_out.get(paper, 0) + 1
+            tables = tables_of(known[paper])
             for name, path in files.items():
-                catalogue.experiments[paper, name] = read_experiment(path, visiting)
+                catalogue.experiments[paper, name] = read_experiment(path, visiting, tables)
         return catalogue
 
     @property
@@ -113,9 +114,14 @@ def tables_of(folder: Path) -> PaperTables:
     return PaperTables(folder, (read_yaml(header) if header.exists() else {}).get("tolerances") or {})
 
 
-def read_experiment(path: Path, visiting: Mapping[str, Word] | None = None) -> Experiment:
-    """One experiment file; its folder is the paper, its stem the name. Guest cells join it as variants."""
-    content, printed = tables_of(path.parent).complete(read_yaml(path))
+def read_experiment(
+    path: Path, visiting: Mapping[str, Word] | None = None, tables: PaperTables | None = None
+) -> Experiment:
+    """One experiment file; its folder is the paper, its stem the name. Guest cells join it as variants.
+
+    `tables` are those of the folder, read where they are not given.
+    """
+    content, printed = (tables or tables_of(path.parent)).complete(read(path).content)
     content = guests.join(content, visiting or {})
     return Experiment(
         paper=path.parent.name,

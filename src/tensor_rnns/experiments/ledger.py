@@ -6,6 +6,7 @@ one can. Numbers that are claims by themselves stand in `values.csv` and not her
 """
 
 import csv
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,7 +47,7 @@ def read(folder: Path) -> list[Statement]:
             if None in row or None in row.values() or not row["id"] or not row["statement"]:
                 raise ValueError(f"{path}:{rows.line_num}: {row} given; allowed: a value in each column")
             found.append(Statement(**row))
-    twice = sorted({one.id for one in found if [other.id for other in found].count(one.id) > 1})
+    twice = sorted(name for name, times in Counter(one.id for one in found).items() if times > 1)
     if twice:
         raise ValueError(f"{path}: {', '.join(twice)} given twice; allowed: one row for each id")
     return found
