@@ -117,28 +117,28 @@ def replicas_of(experiment, scale, stage):
     return experiment.replicas(scale, config["data"], stage)
 
 
-def chunks(experiment, scale, stage, place=None):
-    """The jobs of a stage as (curve, chunk number, replicas), for one curve or for all."""
+@cache
+def cohorts_of(experiment, scale, stage):
+    """{(condition, variant, option): the replicas of each job} of a stage."""
     curves = {}
     for replica in replicas_of(experiment, scale, stage):
-        if (
-            place is None
-            or (replica.condition, replica.variant, replica.option) == place
-        ):
-            curves.setdefault(replica.place, []).append(replica)
-    return [
-        ("/".join(curve), number, cohort)
-        for curve, found in curves.items()
-        for number, cohort in enumerate(
-            cohorts(found, experiment.cohort_size(config["cohort_size"]))
-        )
-    ]
+        curves.setdefault(replica.place[2:], []).append(replica)
+    size = experiment.cohort_size(config["cohort_size"])
+    return {curve: cohorts(found, size) for curve, found in curves.items()}
+
+
+def run_folder(experiment, scale, curve, stage, number):
+    """The folder of a train job."""
+    home = f"results/{scale}/runs/{experiment.paper}/{experiment.name}"
+    return f"{home}/{'/'.join(curve)}/{stage}-{number}"
 
 
 def runs(experiment, scale, stages=("search", "final"), place=None):
-    """The folders of the runs of an experiment at a scale."""
+    """The folders of the runs of an experiment at a scale, of one curve or of all."""
     return [
-        f"results/{scale}/runs/{curve}/{stage}-{number}"
+        run_folder(experiment, scale, curve, stage, number)
         for stage in stages
-        for curve, number, _ in chunks(experiment, scale, stage, place)
+        for curve, jobs in cohorts_of(experiment, scale, stage).items()
+        if place in (None, curve)
+        for number in range(len(jobs))
     ]

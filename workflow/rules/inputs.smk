@@ -14,14 +14,13 @@ def dataset_digest(dataset):
 
 def cohort_of(wildcards):
     """The replicas of one train job."""
-    found = chunks(
-        experiment_of(wildcards), wildcards.scale, wildcards.stage, place_of(wildcards)
-    )
+    curves = cohorts_of(experiment_of(wildcards), wildcards.scale, wildcards.stage)
+    found = curves.get(place_of(wildcards), [])
     if int(wildcards.chunk) >= len(found):
         raise WorkflowError(
             f"no chunk {wildcards.chunk} of {wildcards}; there are {len(found)}"
         )
-    return found[int(wildcards.chunk)][2]
+    return found[int(wildcards.chunk)]
 
 
 def train_inputs(wildcards):
@@ -37,13 +36,26 @@ def train_inputs(wildcards):
     return inputs
 
 
+CODE = {}
+
+
+def code_digest(settings):
+    """The digest of the code that settings run, taken once for each cell, model and task."""
+    cell = settings.get("cell") or {}
+    model, task = settings["model"].get("name"), settings["task"]["name"]
+    names = cell.get("name"), cell.get("file"), model, task
+    if names not in CODE:
+        CODE[names] = vocabulary.code_of(settings)
+    return CODE[names]
+
+
 def train_digest(wildcards):
     """Settings, streams, code and revisions of a train job: what its results depend on, and nothing else."""
     found = cohort_of(wildcards)
     return digest.digest(
         [
             [replica.hash for replica in found],
-            vocabulary.code_of(found[0].settings),
+            code_digest(found[0].settings),
             config["engine"],
             revisions.ENGINE,
             revisions.TRAINING,
@@ -57,8 +69,9 @@ def probed_runs(wildcards):
     main = experiment.main_option(wildcards.scale)
     selector = Selector.of(experiment.probes[wildcards.probe].get("where")).at(main)
     return [
-        f"results/{wildcards.scale}/runs/{curve}/final-{number}"
-        for curve, number, cohort in chunks(experiment, wildcards.scale, "final")
+        run_folder(experiment, wildcards.scale, curve, "final", number)
+        for curve, jobs in cohorts_of(experiment, wildcards.scale, "final").items()
+        for number, cohort in enumerate(jobs)
         if selector.takes(cohort[0].key)
     ]
 

@@ -61,6 +61,7 @@ def of_source(path: Path, name: str | None = None) -> str:
     return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:16]
 
 
+@cache
 def of_folder(folder: Path) -> str:
     """The digest of every module in a folder and below."""
     sources = sorted(folder.rglob("*.py"))
