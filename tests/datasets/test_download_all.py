@@ -2,9 +2,9 @@
 and that one that fails does not keep the others from being had.
 """
 
-import gzip
 import hashlib
 import io
+import lzma
 import tarfile
 import zipfile
 
@@ -133,19 +133,19 @@ def test_an_archive_with_another_sum_or_another_member_is_refused(server, source
 
 
 def test_forms_are_tried_in_their_order(server, sources, brisk, tmp_path):
-    packed = gzip.compress(ONE)
+    packed = lzma.compress(ONE)
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
         archive.writestr("one", ONE)
     whole = stream.getvalue()
     copies = [
-        table.Packed("gz", len(packed), digest(packed), mirror="p/one.gz"),
+        table.Packed("xz", len(packed), digest(packed), mirror="p/one.xz"),
         table.Packed("zip", len(whole), digest(whole), urls=(server.serve("/one.zip", whole),), member="one"),
     ]
     sources(a=[file("one", ONE, packed=copies)])
     (path,) = download("a", tmp_path, [server.url + "/mirror"], patience=brisk)
     assert path.read_bytes() == ONE
-    assert [request.path for request in server.requests] == ["/mirror/p/one.gz", "/mirror/m/one", "/one.zip"]
+    assert [request.path for request in server.requests] == ["/mirror/p/one.xz", "/mirror/m/one", "/one.zip"]
 
 
 def test_the_command_downloads_all_and_leaves_a_marker(server, sources, tmp_path, monkeypatch):

@@ -129,11 +129,6 @@ PACKED = {
     "xz magic": ("xz", gzip.compress(RIGHT), "damaged"),
     "xz short": ("xz", lzma.compress(RIGHT[:-1]), "size: expected 640 bytes, found 639"),
     "xz empty": ("xz", b"", "damaged|size: expected 640 bytes, found 0"),
-    "gz cut": ("gz", gzip.compress(RIGHT)[:-9], "damaged"),
-    "gz bomb": ("gz", gzip.compress(bytes(9_000_000)), "more comes out than the 640 bytes expected"),
-    "gz magic": ("gz", RIGHT, "damaged"),
-    "gz other": ("gz", gzip.compress(RIGHT[::-1]), "sha256: expected"),
-    "gz sum": ("gz", gzip.compress(RIGHT)[:-8] + bytes(8), "damaged"),
     "zip magic": ("zip", RIGHT, "damaged"),
     "zip none": ("zip", zipped(("other", RIGHT)), "no member is called d/words"),
     "zip link": ("zip", zipped(("d/words", b"/etc/passwd", 0o120777)), "'d/words' is a link, no plain file"),
@@ -186,7 +181,7 @@ def test_a_tar_that_hides_its_member_behind_a_bomb_is_left_early(monkeypatch, tm
 WHOLE = {
     "zip": zipped(("d/words", RIGHT)),
     "tgz": tarred(("x", b"y"), ("./d/words", RIGHT)),
-    "gz": gzip.compress(RIGHT),
+    "xz": lzma.compress(RIGHT),
 }
 
 

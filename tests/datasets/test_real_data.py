@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tensor_rnns.datasets import download, load, prepare, table
-from tensor_rnns.datasets.fetch import Address, fetch_file
+from tensor_rnns.datasets.fetch import fetch_file
 from tensor_rnns.papers.mathews2016.midi import agreement
 
 pytestmark = pytest.mark.real_data
@@ -168,7 +168,7 @@ def test_half_a_real_file_is_resumed_over_http(mirror, server, brisk, tmp_path):
     file = table.source("mnist").files[2]
     path = Path(unquote(urlsplit(mirror).path)) / file.mirror
     url = server.serve("/images.gz", path.read_bytes(), breaks=[900_000], etag='"x"')
-    fetch_file(file, tmp_path / file.name, [Address(url, file.size, file.sha256)], brisk, print)
+    fetch_file(file, tmp_path, [(url, file)], brisk, print)
     assert (tmp_path / file.name).read_bytes() == path.read_bytes()
     begin = int(server.requests[1].range[6:-1])
     assert 800_000 < begin <= 900_000

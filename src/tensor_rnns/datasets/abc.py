@@ -49,27 +49,27 @@ def multiple(text: str) -> Fraction:
 
 def signature(key: str) -> dict[str, int]:
     """The accidentals of a key such as D, Bb, Am, Edor or `Dmix =c`, by letter; ValueError for no key."""
-    found = re.match(r"\s*([A-G])([#b]?)\s*([A-Za-z]*)", key)
-    if not found:
+    match = re.match(r"\s*([A-G])([#b]?)\s*([A-Za-z]*)", key)
+    if not match:
         raise ValueError(f"K:{key.strip()} is no key")
-    tonic, accidental, mode = found.groups()
+    tonic, accidental, mode = match.groups()
     mode = "" if mode == "M" else mode.lower()[:3]
     if mode not in MODES:
         raise ValueError(f"K:{key.strip()}: the mode {mode!r} is none of {', '.join(sorted(MODES)[1:])}")
     fifths = FIFTHS[tonic] + {"": 0, "#": 7, "b": -7}[accidental] + MODES[mode]
     sharps = dict.fromkeys(ORDER[: max(fifths, 0)], 1)
     flats = dict.fromkeys(ORDER[::-1][: max(-fifths, 0)], -1)
-    extra = re.findall(r"(\^|_|=)([A-Ga-g])", key[found.end() :].partition("%")[0])
+    extra = re.findall(r"(\^|_|=)([A-Ga-g])", key[match.end() :].partition("%")[0])
     return sharps | flats | {letter.upper(): ACCIDENTALS[sign] for sign, letter in extra}
 
 
 def unit_of(fields: dict[str, str]) -> Fraction:
     """The length of a note without a number, in quarter notes: of L:, or what follows from M:."""
     given = fields.get("L") or ("1/16" if fields.get("M", "4/4").startswith(("2/4", "3/8")) else "1/8")
-    found = re.fullmatch(r"\s*1/([1-9]\d{0,2})\s*(?:%.*)?", given)
-    if not found:
+    match = re.fullmatch(r"\s*1/([1-9]\d{0,2})\s*(?:%.*)?", given)
+    if not match:
         raise ValueError(f"L:{given.strip()} is no length of a note")
-    return Fraction(4, int(found[1]))
+    return Fraction(4, int(match[1]))
 
 
 def tune(text: str, where: str) -> Tune:
@@ -107,18 +107,18 @@ class Player:
         """The notes of the music, and its length."""
         at = 0
         while at < len(music):
-            found = TOKEN.match(music, at)
-            if not found or found.end() == at:
+            match = TOKEN.match(music, at)
+            if not match or match.end() == at:
                 raise ValueError(f"character {at:,} of the music: {music[at : at + 12]!r} is not understood")
-            at = found.end()
-            if self.chord is not None and found["bar"] and found["bar"].startswith("]"):
-                at = found.start() + 1
+            at = match.end()
+            if self.chord is not None and match["bar"] and match["bar"].startswith("]"):
+                at = match.start() + 1
                 length = AFTER_CHORD.match(music, at)
                 at = length.end()
                 self.add(self.chord_length * multiple(length[0]), self.chord)
                 self.chord = None
             else:
-                self.take(found)
+                self.take(match)
         if self.chord is not None:
             raise ValueError("a chord is not closed")
         notes, now = [], Fraction(0)
@@ -129,39 +129,39 @@ class Player:
                 raise ValueError(f"longer than {MOST_QUARTERS:,} quarter notes")
         return notes, now
 
-    def take(self, found: re.Match) -> None:
+    def take(self, match: re.Match) -> None:
         """Follow one token."""
-        if found["bar"]:
+        if match["bar"]:
             self.bar = {}
-        elif found["field"] == "K":
-            self.key, self.bar = signature(found["value"]), {}
-        elif found["field"] == "L":
-            self.unit = unit_of({"L": found["value"]})
-        elif found["tuplet"]:
-            self.begin_tuplet(int(found["tuplet"]), int(found["time"] or 0), int(found["many"] or 0))
-        elif found["broken"]:
-            self.break_rhythm(found["broken"])
-        elif found["open"]:
+        elif match["field"] == "K":
+            self.key, self.bar = signature(match["value"]), {}
+        elif match["field"] == "L":
+            self.unit = unit_of({"L": match["value"]})
+        elif match["tuplet"]:
+            self.begin_tuplet(int(match["tuplet"]), int(match["time"] or 0), int(match["many"] or 0))
+        elif match["broken"]:
+            self.break_rhythm(match["broken"])
+        elif match["open"]:
             if self.chord is not None:
                 raise ValueError("a chord within a chord")
             self.chord = []
-        elif found["note"]:
-            pitches = [] if found["letter"] in "zx" else [self.pitch(found)]
-            length = self.unit * multiple(found["length"])
+        elif match["note"]:
+            pitches = [] if match["letter"] in "zx" else [self.pitch(match)]
+            length = self.unit * multiple(match["length"])
             if self.chord is None:
                 self.add(length, pitches)
             else:
                 self.chord_length = length if not self.chord else self.chord_length
                 self.chord += pitches
 
-    def pitch(self, found: re.Match) -> int:
+    def pitch(self, match: re.Match) -> int:
         """The MIDI number of a note (C is middle C, 60); an accidental holds to the end of the bar."""
-        letter, marks = found["letter"].upper(), found["octave"]
-        place = (found["letter"], marks)
-        if found["sharp"]:
-            self.bar[place] = ACCIDENTALS[found["sharp"]]
-        octave = 12 * (found["letter"].islower() + marks.count("'") - marks.count(","))
-        return 60 + STEPS[letter] + octave + self.bar.get(place, self.key.get(letter, 0))
+        letter, marks = match["letter"].upper(), match["octave"]
+        name = (match["letter"], marks)
+        if match["sharp"]:
+            self.bar[name] = ACCIDENTALS[match["sharp"]]
+        octave = 12 * (match["letter"].islower() + marks.count("'") - marks.count(","))
+        return 60 + STEPS[letter] + octave + self.bar.get(name, self.key.get(letter, 0))
 
     def begin_tuplet(self, notes: int, time: int, many: int) -> None:
         """The next `many` notes (else as many as the tuplet has) go `notes` in the time of `time`."""

@@ -16,10 +16,10 @@ def reason(path: PurePath | str) -> str | None:
     parts = PurePath(path).parts
     if parts[:1] != ("data",):
         return None
-    kept, name = parts[1:2], PurePath(*parts[2:3]).stem if len(parts) > 2 else ""
-    if kept == ("raw",) and parts[2:3] and parts[2] in table.sources():
+    part, name = parts[1:2], PurePath(*parts[2:3]).stem if len(parts) > 2 else ""
+    if part == ("raw",) and parts[2:3] and parts[2] in table.sources():
         name, rule = parts[2], table.source(parts[2])
-    elif kept == ("ready",) and len(parts) == 3 and name in table.entries():
+    elif part == ("ready",) and len(parts) == 3 and name in table.entries():
         if parts[2] == f"{name}.json":
             return None
         rule = table.entry(name)
@@ -30,6 +30,6 @@ def reason(path: PurePath | str) -> str | None:
 
 def check(paths: Iterable[PurePath | str]) -> None:
     """ValueError naming every one of `paths` that an archive must not hold, with the reason."""
-    told = [f"{path}: {why}" for path in paths if (why := reason(path)) is not None]
-    if told:
-        raise ValueError(f"{len(told)} files may not be archived:\n" + "\n".join(told))
+    refused = [f"{path}: {why}" for path in paths if (why := reason(path)) is not None]
+    if refused:
+        raise ValueError(f"{len(refused)} files may not be archived:\n" + "\n".join(refused))

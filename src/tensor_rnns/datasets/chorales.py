@@ -15,10 +15,10 @@ SUFFIXES = (".mxl", ".xml", ".musicxml")
 def files() -> list[Path]:
     """The scores that are read, in the installed music21, sorted by name."""
     bach = corpus() / "bach"
-    found = sorted(path for path in bach.iterdir() if path.suffix in SUFFIXES)
-    if not found:
+    paths = sorted(path for path in bach.iterdir() if path.suffix in SUFFIXES)
+    if not paths:
         raise FileNotFoundError(f"{bach}: no scores ending in {', '.join(SUFFIXES)}")
-    return found
+    return paths
 
 
 def read() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -33,7 +33,7 @@ def read() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 def quarters(path: Path) -> np.ndarray | None:
     """The roll of a four-part score, uint8 [steps, 88]; None for a score with another number of parts.
 
-    Row q tells which notes sound at q quarter notes from the start. ValueError for a note outside 21..108.
+    Row q holds the notes that sound at q quarter notes from the start. ValueError for a note outside 21..108.
     """
     parts = musicxml.score(path).findall("part")
     if len(parts) != PARTS:

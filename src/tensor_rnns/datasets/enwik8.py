@@ -1,6 +1,6 @@
 """enwik8: 100 million bytes of Wikipedia as numbers of the bytes that occur, cut 90, 5 and 5 million.
 
-The file is held once, in one array of a byte a token.
+The file is held once, in one array with a byte per token.
 """
 
 from pathlib import Path

@@ -13,22 +13,11 @@ from tensor_rnns.datasets import table, unpack
 from tensor_rnns.datasets.sums import Refused, check
 from tensor_rnns.datasets.transfer import NO_SPACE, Patience, Say, transfer
 
+Copy = table.File | table.Packed
+
 
 class DownloadError(OSError):
     """A file could not be had; the message lists every address tried with its reason."""
-
-
-@dataclass(frozen=True)
-class Address:
-    """One place to get a file from, as it is (`packed` None) or packed, and the sums of what lies there.
-
-    `digest` is a sha256, or the md5 of a packed copy of which no more is known.
-    """
-
-    url: str
-    size: int
-    digest: str
-    packed: table.Packed | None = None
 
 
 def mirror_url(mirror: str, path: str) -> str:
@@ -45,23 +34,15 @@ def mirror_url(mirror: str, path: str) -> str:
     return f"{mirror.rstrip('/')}/{quote(path)}"
 
 
-def addresses(file: table.File, mirrors: Sequence[str]) -> Iterator[Address]:
-    """Where `file` is looked for, in order: each mirror (packed, then plain), then the public addresses."""
+def addresses(file: table.File, mirrors: Sequence[str]) -> Iterator[tuple[str, Copy]]:
+    """Where `file` is looked for, and which copy lies there: mirrors (packed, then plain), then in public."""
     for mirror in mirrors:
-        for packed in file.packed:
-            if packed.mirror is not None:
-                yield packed_at(mirror_url(mirror, packed.mirror), packed)
-        yield Address(mirror_url(mirror, file.mirror), file.size, file.sha256)
-    for url in file.urls:
-        yield Address(url, file.size, file.sha256)
-    for packed in file.packed:
-        for url in packed.urls:
-            yield packed_at(url, packed)
-
-
-def packed_at(url: str, packed: table.Packed) -> Address:
-    """A packed copy at an address."""
-    return Address(url, packed.size, packed.sha256 or packed.md5, packed)
+        for copy in (*file.packed, file):
+            if copy.mirror is not None:
+                yield mirror_url(mirror, copy.mirror), copy
+    for copy in (file, *file.packed):
+        for url in copy.urls:
+            yield url, copy
 
 
 def print_line(text: str) -> None:
@@ -136,18 +117,13 @@ def download(
     tally = tally or Tally(size)
     with alone(home, say):
         for number, (file, choices) in enumerate(zip(files, tried, strict=True), start=1):
-            label = f"{source} {number}/{len(files)}: {file.name}"
-            fetch_file(file, home / file.name, choices, patience or Patience(), labelled(say, label))
+            label = f"{source} {number}/{len(files)}: {file.name}: "
+            fetch_file(file, home, choices, patience or Patience(), lambda text, to=label: say(to + text))
             have, tally.done = have + file.size, tally.done + file.size
             if len(files) > 1 or tally.of_all > size:
                 say(tally.summary(source, have, size))
-        drop_archives(home)
+        discard(home, "archive-*.part")
     return [home / file.name for file in files]
-
-
-def labelled(say: Say, label: str) -> Say:
-    """`say` with the name of a file before each line."""
-    return lambda text: say(f"{label}: {text}")
 
 
 @contextmanager
@@ -163,9 +139,10 @@ def alone(home: Path, say: Say) -> Iterator[None]:
 
 
 def fetch_file(
-    file: table.File, target: Path, tried: Sequence[Address], patience: Patience, say: Say
+    file: table.File, home: Path, tried: Sequence[tuple[str, Copy]], patience: Patience, say: Say
 ) -> None:
-    """Bring one file to `target` from the first address of `tried` that holds it; see `download`."""
+    """Bring one file to the folder `home` from the first address of `tried` that holds it; see `download`."""
+    target = home / file.name
     if target.exists():
         try:
             check(target, file.size, file.sha256)
@@ -174,15 +151,15 @@ def fetch_file(
         except Refused as error:
             say(f"there, but wrong ({error}); fetched again")
     reasons = []
-    for address in tried:
-        say(f"{address.size:,} bytes from {address.url}")
+    for url, copy in tried:
+        say(f"{copy.size:,} bytes from {url}")
         try:
-            obtain(address, file, target, patience, say)
+            obtain(url, copy, file, target, patience, say)
             say("size and sha256 right")
             return
         except Refused as error:
             say(f"refused: {error}")
-            reasons.append(f"\n  {address.url}\n    {error}")
+            reasons.append(f"\n  {url}\n    {error}")
     if not tried:
         raise DownloadError(
             f"{file.name}: no public address is known; name a mirror that holds {file.mirror} in config.yaml"
@@ -193,51 +170,35 @@ def fetch_file(
     )
 
 
-def obtain(address: Address, file: table.File, target: Path, patience: Patience, say: Say) -> None:
-    """Bring `file` to `target` from one address; Refused says why not, DownloadError that the disk is
-    full.
-    """
-    packed = address.packed
-    part = target.with_name(part_name(target.name, address))
+def obtain(url: str, copy: Copy, file: table.File, target: Path, patience: Patience, say: Say) -> None:
+    """Bring `file` to `target` from one address; Refused or DownloadError (not written) says why not."""
+    asides = (f"{target.name}.part", f"{target.name}.*.part")
+    part = target.with_name(f"{target.name}.part")
     try:
-        transfer(address.url, part, address.size, address.digest, patience, say)
-        if packed:
-            unpack.unpack(part, target, packed.form, file.size, file.sha256, packed.member)
-        else:
+        if isinstance(copy, table.File):
+            transfer(url, part, copy.size, copy.digest, patience, say)
             part.replace(target)
+        else:
+            # An archive serves several files: it is named after its sum and kept until `download` has them.
+            name = f"archive-{copy.digest[:16]}.part" if copy.member else f"{target.name}.{copy.form}.part"
+            part = target.with_name(name)
+            transfer(url, part, copy.size, copy.digest, patience, say)
+            unpack.unpack(part, target, copy.form, file.size, file.sha256, copy.member)
     except OSError as error:
         if error.errno not in NO_SPACE:
             raise DownloadError(f"{target.name} cannot be written: {error}") from error
-        discard(target)
-        drop_archives(target.parent)
-        needed = address.size + (file.size if packed else 0)
+        discard(target.parent, *asides, "archive-*.part")
+        needed = copy.size + (0 if copy is file else file.size)
         free = shutil.disk_usage(target.parent).free
         raise DownloadError(
             f"no space left for {target}: {needed:,} bytes are needed, {free:,} are free; "
             "nothing half-written was kept"
         ) from error
-    discard(target)
+    discard(target.parent, *asides)
 
 
-def part_name(name: str, address: Address) -> str:
-    """Where what comes from an address is kept. An archive serves several files, so that it is named after
-    its sum, and kept until `download` has them all.
-    """
-    if address.packed is None:
-        return f"{name}.part"
-    if address.packed.member is None:
-        return f"{name}.{address.packed.form}.part"
-    return f"archive-{address.digest[:16]}.part"
-
-
-def drop_archives(home: Path) -> None:
-    """Remove the archives that were kept aside for the files of a source."""
-    for aside in home.glob("archive-*.part"):
-        aside.unlink()
-
-
-def discard(target: Path) -> None:
-    """Remove what was kept aside for `target`."""
-    for pattern in (f"{target.name}.part", f"{target.name}.*.part"):
-        for aside in target.parent.glob(pattern):
+def discard(folder: Path, *patterns: str) -> None:
+    """Remove what was kept aside in `folder` under names of these patterns."""
+    for pattern in patterns:
+        for aside in folder.glob(pattern):
             aside.unlink()

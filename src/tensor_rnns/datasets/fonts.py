@@ -87,10 +87,10 @@ def check(images: np.ndarray, styles: list[str]) -> None:
     border = images.copy()
     border[:, :, 1:-1, 1:-1] = 0
     for style, name in enumerate(styles):
-        for place, letter in enumerate(LETTERS):
-            if not images[style, place].any():
+        for row, letter in enumerate(LETTERS):
+            if not images[style, row].any():
                 raise ValueError(f"{name}: the letter {letter} is blank")
-            if border[style, place].any():
+            if border[style, row].any():
                 raise ValueError(f"{name}: the letter {letter} touches the border")
         if len({image.tobytes() for image in images[style]}) < len(LETTERS):
             raise ValueError(f"{name}: two letters look the same; the font lacks some")

@@ -39,20 +39,20 @@ def check(data: bytes, where: str) -> None:
             f"{where}: header of {length} bytes, format {form}, {tracks} tracks, division {division}; "
             f"allowed are 6 bytes, format 0 or 1, 1 to {MOST_TRACKS} tracks, division 1 to 32767"
         )
-    at, found = HEAD.size, 0
+    at, count = HEAD.size, 0
     while at < len(data):
         if at + CHUNK.size > len(data):
-            raise ValueError(f"{where}: {len(data) - at} bytes are left over after {found} tracks")
+            raise ValueError(f"{where}: {len(data) - at} bytes are left over after {count} tracks")
         name, size = CHUNK.unpack_from(data, at)
         at += CHUNK.size + size
         if name != b"MTrk" or at > len(data):
             raise ValueError(
-                f"{where}: chunk {found + 1}: expected a track (b'MTrk') within the "
+                f"{where}: chunk {count + 1}: expected a track (b'MTrk') within the "
                 f"{len(data) - at + size:,} bytes that are left, found {name} of {size:,} bytes"
             )
-        found += 1
-    if found != tracks:
-        raise ValueError(f"{where}: {tracks} tracks are declared, {found} found")
+        count += 1
+    if count != tracks:
+        raise ValueError(f"{where}: {tracks} tracks are declared, {count} found")
 
 
 def notes(data: bytes, where: str) -> tuple[np.ndarray, float]:
@@ -67,7 +67,7 @@ def notes(data: bytes, where: str) -> tuple[np.ndarray, float]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
             read = pretty_midi.PrettyMIDI(io.BytesIO(data))
-        found = [
+        rows = [
             (track, note.pitch, read.time_to_tick(note.start), read.time_to_tick(note.end))
             for track, instrument in enumerate(read.instruments)
             for note in instrument.notes
@@ -75,9 +75,9 @@ def notes(data: bytes, where: str) -> tuple[np.ndarray, float]:
         ]
     except Exception as error:  # a library over foreign bytes: whatever it meets, the file is refused
         raise ValueError(f"{where}: not a readable MIDI file ({type(error).__name__}: {error})") from error
-    if not found:
+    if not rows:
         raise ValueError(f"{where}: no notes besides drums")
-    return np.array(found, dtype=np.int64), read.resolution / 2
+    return np.array(rows, dtype=np.int64), read.resolution / 2
 
 
 def eighths(data: bytes, where: str) -> np.ndarray:
@@ -85,26 +85,26 @@ def eighths(data: bytes, where: str) -> np.ndarray:
 
     ValueError for one that cannot be read, is longer than MOST_STEPS, or has a note outside 21..108.
     """
-    found, eighth = notes(data, where)
-    low, high = found[:, 1].min(), found[:, 1].max()
+    played, eighth = notes(data, where)
+    low, high = played[:, 1].min(), played[:, 1].max()
     if low < LOWEST or high > HIGHEST:
         raise ValueError(f"{where}: notes {low} to {high}; MIDI {LOWEST}..{HIGHEST} is allowed")
-    begin, end = (np.floor(found[:, column] / eighth + 0.5).astype(np.int64) - 1 for column in (2, 3))
+    begin, end = (np.floor(played[:, column] / eighth + 0.5).astype(np.int64) - 1 for column in (2, 3))
     if end.max() > MOST_STEPS:
         raise ValueError(f"{where}: {end.max():,} eighths; at most {MOST_STEPS:,} are read")
     roll = np.zeros((max(int(end.max()), 0), HIGHEST - LOWEST + 1), dtype=np.uint8)
     last: dict[tuple[int, ...], int] = {}
-    for (track, pitch, start, stop), row in zip(found.tolist(), range(len(found)), strict=True):
+    for (track, pitch, start, stop), row in zip(played.tolist(), range(len(played)), strict=True):
         earlier = last.get((track, pitch, stop))
-        if earlier is None or found[earlier, 2] < start:
+        if earlier is None or played[earlier, 2] < start:
             last[track, pitch, stop] = row
     for row in last.values():
-        roll[max(begin[row], 0) : max(end[row], 0), found[row, 1] - LOWEST] = 1
+        roll[max(begin[row], 0) : max(end[row], 0), played[row, 1] - LOWEST] = 1
     return roll
 
 
 def written(roll: np.ndarray) -> bytes:
-    """A MIDI file of one track whose `eighths` are `roll`: 240 ticks an eighth, after an eighth of rest."""
+    """A MIDI file of one track whose `eighths` are `roll`: 240 ticks per eighth, after an eighth of rest."""
     import pretty_midi
 
     made = pretty_midi.PrettyMIDI(resolution=480, initial_tempo=120)

@@ -50,19 +50,19 @@ def read(raw: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 def matches(table: Path) -> dict[tuple[str, str], tuple[int, int]]:
     """(split, file) -> (piece or -1, semitones); ValueError for a table of another form, with the line."""
     reader = csv.reader(io.StringIO(read_text(table)))
-    found: dict[tuple[str, str], tuple[int, int]] = {}
+    rows: dict[tuple[str, str], tuple[int, int]] = {}
     try:
         head = next(reader)
         if tuple(head) != COLUMNS:
             raise ValueError(f"expected the columns {', '.join(COLUMNS)}, found {', '.join(head) or 'none'}")
         for row in reader:
-            place, numbers = matched(row)
-            if place in found:
-                raise ValueError(f"{place[0]}, {place[1]} is there twice")
-            found[place] = numbers
+            file, numbers = matched(row)
+            if file in rows:
+                raise ValueError(f"{file[0]}, {file[1]} is there twice")
+            rows[file] = numbers
     except (ValueError, csv.Error) as error:
         raise ValueError(f"{table}, line {reader.line_num}: {error}") from None
-    return found
+    return rows
 
 
 def matched(row: list[str]) -> tuple[tuple[str, str], tuple[int, int]]:

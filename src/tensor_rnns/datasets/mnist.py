@@ -13,7 +13,7 @@ TRAIN = 50_000
 def read(raw: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Arrays {split}_images uint8 [n, 28, 28] and {split}_labels uint8 [n], and the facts counted in them.
 
-    ValueError if a file is no IDX file or has not one label an image.
+    ValueError if a file is no IDX file or has not one label per image.
     """
     arrays: dict[str, np.ndarray] = {}
     for name, parts in (
@@ -24,7 +24,7 @@ def read(raw: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         labels = read_idx(raw / f"{name}-labels-idx1-ubyte.gz", 1)
         if len(images) != len(labels):
             raise ValueError(
-                f"{raw}: {name}: {len(images):,} images, {len(labels):,} labels; expected one label an image"
+                f"{raw}: {name}: {len(images):,} images, {len(labels):,} labels; expected one label per image"
             )
         for split, part in parts.items():
             arrays[f"{split}_images"], arrays[f"{split}_labels"] = images[part], labels[part]
@@ -36,7 +36,7 @@ def read(raw: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 
 def count_images(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
-    """Facts of a data set of images: number a split, rows, columns, largest grey level, classes."""
+    """Facts of a data set of images: number per split, rows, columns, largest grey level, classes."""
     images = {split: arrays[f"{split}_images"] for split in ("train", "valid", "test")}
     return {
         "images": {split: len(array) for split, array in images.items()},

@@ -51,7 +51,7 @@ def aligned(parts: Sequence[ElementTree.Element]) -> list[tuple[list[Note], Frac
     begin = Fraction(0)
     for same in zip_longest(*map(measures, parts), fillvalue=([], Fraction(0))):
         counts = Counter(length for _, length in same)
-        length = max(counts, key=lambda one: (counts[one], one))
+        length = max(counts, key=lambda length: (counts[length], length))
         for voice, (sounding, _) in zip(voices, same, strict=True):
             voice += [
                 Note(begin + note.start, begin + min(note.stop, length), note.pitch)
@@ -68,7 +68,7 @@ def measures(part: ElementTree.Element) -> list[tuple[list[Note], Fraction]]:
     backup and forward move the point of writing; a note marked chord starts with the note before it and does
     not move the point; grace notes have no duration and are left out.
     """
-    found: list[tuple[list[Note], Fraction]] = []
+    measured: list[tuple[list[Note], Fraction]] = []
     divisions = 1
     for measure in part.iter("measure"):
         sounding: list[Note] = []
@@ -87,8 +87,8 @@ def measures(part: ElementTree.Element) -> list[tuple[list[Note], Fraction]]:
                 if element.find("pitch") is not None:
                     sounding.append(Note(start, start + length, midi(element.find("pitch"))))
             reached = max(reached, now)
-        found.append((sounding, reached))
-    return found
+        measured.append((sounding, reached))
+    return measured
 
 
 def midi(pitch: ElementTree.Element) -> int:

@@ -24,23 +24,22 @@ def read() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     The vocabulary is <eos>, <unk> and the commonest words of train, by falling count.
     """
     split = wikipedia.by_split(wikipedia.articles(*files()))
-    said = {name: [words(sentence) for sentence in sentences(split[name])] for name in SPLITS}
-    said = {name: [one for one in found if one] for name, found in said.items()}
-    common = by_count(Counter(word for one in said["train"] for word in one))[: SYMBOLS - 2]
-    kept = set(common)
-    for found in said.values():
-        for one in found:
-            one[:] = [word if word in kept else RARE for word in one] + [END]
-    tokens = {name: [word for one in found for word in one] for name, found in said.items()}
+    spoken = {name: list(filter(None, map(words, sentences(split[name])))) for name in SPLITS}
+    counts = Counter(word for sentence in spoken["train"] for word in sentence)
+    common = set(by_count(counts)[: SYMBOLS - 2])
+    tokens: dict[str, list[str]] = {name: [] for name in SPLITS}
+    for name in SPLITS:
+        for sentence in spoken[name]:
+            tokens[name] += [*(word if word in common else RARE for word in sentence), END]
     arrays, facts = arrays_of(tokens, by_count(Counter(tokens["train"])), "package_words")
-    lines = {name: len(found) for name, found in said.items()}
+    lines = {name: len(spoken[name]) for name in SPLITS}
     share = {name: round(tokens[name].count(RARE) / (len(tokens[name]) - lines[name]), 4) for name in SPLITS}
     return arrays, facts | {"lines": lines, "share_of_rare": share}
 
 
-def sentences(found: list[str]) -> list[str]:
+def sentences(articles: list[str]) -> list[str]:
     """The sentences of articles, in order; a paragraph ends a sentence."""
-    return [one for article in found for one in SENTENCE.split(article) if one]
+    return [sentence for article in articles for sentence in SENTENCE.split(article) if sentence]
 
 
 def words(sentence: str) -> list[str]:

@@ -11,10 +11,10 @@ from tensor_rnns.datasets.unpickle import loads
 
 def read(raw: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Arrays and counted facts of the one pickle in the folder `raw`; see `read_pickle`."""
-    found = sorted(raw.glob("*.pickle"))
-    if len(found) != 1:
-        raise ValueError(f"{raw}: expected one pickle, found {[path.name for path in found]}")
-    return read_pickle(found[0])
+    paths = sorted(raw.glob("*.pickle"))
+    if len(paths) != 1:
+        raise ValueError(f"{raw}: expected one pickle, found {[path.name for path in paths]}")
+    return read_pickle(paths[0])
 
 
 def read_pickle(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

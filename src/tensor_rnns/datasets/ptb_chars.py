@@ -1,4 +1,4 @@
-"""Penn Treebank, characters in Mikolov's preparation: one character a field, `_` for a space -> numbers."""
+"""Penn Treebank, characters in Mikolov's preparation: one character per field, `_` for a space -> numbers."""
 
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,11 @@ def read(raw: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         sentences = lines_of(path)
         lines[split] = len(sentences)
         tokens[split] = []
-        for place, line in enumerate(sentences, start=1):
+        for number, line in enumerate(sentences, start=1):
             fields = line.split()
             if len("".join(fields)) != len(fields):
                 wide = next(field for field in fields if len(field) > 1)
-                raise ValueError(f"{path}, line {place}: the field {wide[:20]!r} is not one character")
+                raise ValueError(f"{path}, line {number}: the field {wide[:20]!r} is not one character")
             tokens[split] += [*fields, "\n"]
     arrays, facts = arrays_of(tokens, sorted(set(tokens["train"])), str(raw))
     return arrays, facts | {"lines": lines}

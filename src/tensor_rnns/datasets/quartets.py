@@ -14,10 +14,10 @@ COMPOSERS = ("beethoven", "haydn", "mozart", "schumann_robert")
 
 def files() -> list[Path]:
     """The movements that are read, in the installed music21, sorted by composer, work and movement."""
-    found = sorted(path for name in COMPOSERS for path in (corpus() / name).glob("*/movement?.mxl"))
-    if not found:
+    paths = sorted(path for name in COMPOSERS for path in (corpus() / name).glob("*/movement?.mxl"))
+    if not paths:
         raise FileNotFoundError(f"{corpus()}: no movements of quartets")
-    return found
+    return paths
 
 
 def read() -> tuple[dict[str, np.ndarray], dict[str, Any]]:

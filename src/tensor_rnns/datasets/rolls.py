@@ -54,10 +54,10 @@ def equal_pieces(pieces: Mapping[str, Sequence[np.ndarray]]) -> dict[str, Any]:
     seen: dict[bytes, str] = {}
     within, across = 0, {}
     for split in SPLITS:
-        for place, piece in enumerate(pieces[split]):
-            first = seen.setdefault(piece.tobytes(), f"{split} {place}")
+        for number, piece in enumerate(pieces[split]):
+            first = seen.setdefault(piece.tobytes(), f"{split} {number}")
             if first.split()[0] != split:
-                across[first] = f"{split} {place}"
-            elif split == SPLITS[0] and first != f"{split} {place}":
+                across[first] = f"{split} {number}"
+            elif split == SPLITS[0] and first != f"{split} {number}":
                 within += 1
     return {"equal_within_train": within, "equal_across_splits": across}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import cycle
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -56,7 +57,7 @@ def collected(pieces: Iterable[tuple[str, np.ndarray]]) -> tuple[dict[str, np.nd
             kept.append(piece)
         else:
             removed[name] = earlier
-    split = {one: [kept[i] for i in range(len(kept)) if TURN[i % len(TURN)] == one] for one in SPLITS}
+    split = {name: [piece for piece, turn in zip(kept, cycle(TURN)) if turn == name] for name in SPLITS}
     arrays, facts = described(split)
     return arrays, facts | {"removed_as_equal": removed}
 
@@ -64,7 +65,7 @@ def collected(pieces: Iterable[tuple[str, np.ndarray]]) -> tuple[dict[str, np.nd
 def described(split: dict[str, list[np.ndarray]]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Arrays and facts of `rolls.join`, and the lengths of pieces and the range found."""
     arrays, facts = join(split)
-    lengths = [len(piece) for found in split.values() for piece in found]
+    lengths = [len(piece) for pieces in split.values() for piece in pieces]
     return arrays, facts | {
         "lengths": {"least": min(lengths), "median": float(np.median(lengths)), "most": max(lengths)},
         "low_found": facts["low"],

@@ -25,6 +25,11 @@ class Packed:
     urls: tuple[str, ...] = ()
     member: str | None = None
 
+    @property
+    def digest(self) -> str:
+        """The sha256, or else the md5."""
+        return str(self.sha256 or self.md5)
+
 
 @dataclass(frozen=True)
 class File:
@@ -36,6 +41,11 @@ class File:
     mirror: str
     urls: tuple[str, ...] = ()
     packed: tuple[Packed, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """The sha256."""
+        return self.sha256
 
 
 @dataclass(frozen=True)
@@ -165,7 +175,7 @@ def public(dataset: str) -> bool:
 
 def packaged() -> tuple[str, ...]:
     """The data sets that installed packages carry and that stand in for no other: used in both data modes."""
-    return tuple(name for name, found in entries().items() if found.source is None and not found.stand_in)
+    return tuple(name for name, data in entries().items() if data.source is None and not data.stand_in)
 
 
 def card(dataset: str) -> dict[str, Any]:
@@ -175,24 +185,24 @@ def card(dataset: str) -> dict[str, Any]:
     archive, remark, splits, preprocessing (list), counted (the facts that are counted again), files (name,
     size in bytes, sha256, urls). stands_in_for and package are names with commas, or None.
     """
-    found = entry(dataset)
-    origin = source(found.source) if found.source else None
+    data = entry(dataset)
+    origin = source(data.source) if data.source else None
     return {
         "dataset": dataset,
-        "title": found.title,
-        "kind": found.kind,
-        "stand_in": found.stand_in,
-        "stands_in_for": ", ".join(found.stands_in_for) or None,
-        "source": found.source,
-        "package": ", ".join(found.packages) or None,
+        "title": data.title,
+        "kind": data.kind,
+        "stand_in": data.stand_in,
+        "stands_in_for": ", ".join(data.stands_in_for) or None,
+        "source": data.source,
+        "package": ", ".join(data.packages) or None,
         "home": origin.home if origin else None,
-        "licence": found.licence,
-        "redistribution": found.redistribution,
-        "archive": found.archive,
+        "licence": data.licence,
+        "redistribution": data.redistribution,
+        "archive": data.archive,
         "remark": (origin.remark if origin else "") or None,
-        "splits": found.splits,
-        "preprocessing": list(found.preprocessing),
-        "counted": dict(found.counted),
+        "splits": data.splits,
+        "preprocessing": list(data.preprocessing),
+        "counted": dict(data.counted),
         "files": [
             {"name": file.name, "size": file.size, "sha256": file.sha256, "urls": list(file.urls)}
             for file in (origin.files if origin else ())

@@ -58,12 +58,12 @@ def number(tokens: Iterable[str], vocabulary: Sequence[str], where: str) -> np.n
     """
     if len(vocabulary) > MOST_SYMBOLS:
         raise ValueError(f"{where}: {len(vocabulary):,} different symbols; at most {MOST_SYMBOLS:,} are read")
-    index = {word: place for place, word in enumerate(vocabulary)}
+    index = {word: number for number, word in enumerate(vocabulary)}
     try:
-        found = [index[token] for token in tokens]
+        numbers = [index[token] for token in tokens]
     except KeyError as error:
         raise ValueError(f"{where}: {error.args[0]!r} is not among the {len(vocabulary):,} symbols") from None
-    return np.array(found, dtype=np.uint8 if len(vocabulary) <= 256 else np.uint16)
+    return np.array(numbers, dtype=np.uint8 if len(vocabulary) <= 256 else np.uint16)
 
 
 def arrays_of(

@@ -13,10 +13,10 @@ EIGHTHS = 2
 
 def files() -> list[Path]:
     """The tunes that are read, in the installed music21, sorted by name."""
-    found = sorted((corpus() / "ryansMammoth").glob("*.abc"))
-    if not found:
+    paths = sorted((corpus() / "ryansMammoth").glob("*.abc"))
+    if not paths:
         raise FileNotFoundError(f"{corpus() / 'ryansMammoth'}: no tunes ending in .abc")
-    return found
+    return paths
 
 
 def read() -> tuple[dict[str, np.ndarray], dict[str, Any]]:

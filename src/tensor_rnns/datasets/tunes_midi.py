@@ -24,10 +24,10 @@ def rewritten(arrays: dict[str, np.ndarray], first: int) -> tuple[dict[str, np.n
         cuts = np.cumsum(arrays[f"{split}_lengths"])[:-1]
         rolls = np.split(arrays[f"{split}_roll"], cuts)[:first]
         pieces[split] = [
-            midi.eighths(midi.written(roll), f"{split} {place}") for place, roll in enumerate(rolls)
+            midi.eighths(midi.written(roll), f"{split} {number}") for number, roll in enumerate(rolls)
         ]
-    found, facts = join(pieces)
+    arrays, facts = join(pieces)
     for split in SPLITS:
-        found[f"{split}_index"] = np.arange(len(pieces[split]))
-        found[f"{split}_transposition"] = np.zeros(len(pieces[split]), dtype=np.int64)
-    return found, facts | midi.facts_of(found, SPLITS)
+        arrays[f"{split}_index"] = np.arange(len(pieces[split]))
+        arrays[f"{split}_transposition"] = np.zeros(len(pieces[split]), dtype=np.int64)
+    return arrays, facts | midi.facts_of(arrays, SPLITS)

@@ -66,13 +66,8 @@ def tar_member(packed: Path, member: str | None) -> Iterator[IO[bytes]]:
         raise ValueError(f"no member is called {member}")
 
 
-def _plain(opened: Callable[[Path], IO[bytes]]) -> Callable:
-    return lambda packed, member: opened(packed)
-
-
 FORMS: dict[str, Callable] = {
-    "xz": _plain(lzma.LZMAFile),
-    "gz": _plain(gzip.open),
+    "xz": lambda packed, member: lzma.LZMAFile(packed),  # noqa: SIM115 - the caller closes it
     "zip": zip_member,
     "tgz": tar_member,
 }
@@ -101,6 +96,6 @@ def unpack(packed: Path, target: Path, form: str, size: int, digest: str, member
             raise  # of the disk, not of what is read
         packed.unlink()
         aside.unlink(missing_ok=True)
-        told = f"{error}" if isinstance(error, ValueError | Refused) else f"damaged ({error})"
-        raise Refused(f"unpacked from {form}: {told}") from error
+        reason = str(error) if isinstance(error, ValueError | Refused) else f"damaged ({error})"
+        raise Refused(f"unpacked from {form}: {reason}") from error
     aside.replace(target)

@@ -4,6 +4,7 @@ markup. gensim itself is never imported."""
 import bz2
 import html
 import re
+from itertools import cycle
 from pathlib import Path
 
 from tensor_rnns.datasets.packages import folder
@@ -49,15 +50,15 @@ def unpacked(path: Path) -> bytes:
 
 
 def articles(path: Path) -> list[str]:
-    """The prose of each article, in the file's order, a paragraph a line; redirects are left out."""
-    found = []
+    """The prose of each article, in the file's order, one paragraph per line; redirects are left out."""
+    prosaic = []
     for page in PAGE.finditer(decoded(unpacked(path), str(path))):
         text = TEXT.search(page[1])
         if text is not None and "<redirect" not in page[1] and "<ns>0</ns>" in page[1]:
-            found.append(prose(html.unescape(text[1])))
-    if not found:
+            prosaic.append(prose(html.unescape(text[1])))
+    if not prosaic:
         raise ValueError(f"{path}: no articles; an extract of Wikipedia in XML is expected")
-    return found
+    return prosaic
 
 
 def prose(markup: str) -> str:
@@ -74,9 +75,9 @@ def prose(markup: str) -> str:
     return "".join(f"{line}\n" for line in lines if len(line) > 1 and not ITEM.match(line))
 
 
-def by_split(found: list[str]) -> dict[str, list[str]]:
+def by_split(articles: list[str]) -> dict[str, list[str]]:
     """Of every ten articles in a row eight to train, the ninth to valid, the tenth to test."""
     split: dict[str, list[str]] = {"train": [], "valid": [], "test": []}
-    for place, article in enumerate(found):
-        split[TURN[place % len(TURN)]].append(article)
+    for turn, article in zip(cycle(TURN), articles):
+        split[turn].append(article)
     return split
