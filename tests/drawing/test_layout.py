@@ -10,14 +10,14 @@ NOTE = "Not run at this scale: " + ", ".join(f"variant {name}" for name in "abcd
 
 
 @pytest.mark.parametrize("titles", [["one"], ["one", "two", "three", "four"]])
-@pytest.mark.parametrize("kind", ["panels", "stack"])
+@pytest.mark.parametrize("kind", ["panels", "sheet"])
 def test_long_remarks_and_notes_are_broken_into_lines_of_the_figure(kind, titles):
     """Nothing is cut off at the sides, and no remark lies on the title of a panel."""
     if kind == "panels":
-        figure, axes, _ = layout.panels(titles, [REMARK], [NOTE], 0)
+        made = layout.panels(titles, [REMARK], [NOTE], 0)
     else:
-        figure, blocks, _ = layout.stack(titles, [0.7, 0.9], [REMARK], [NOTE])
-        axes = [block[0] for block in blocks]
+        made = layout.sheet(titles, [0.7, 0.9], [REMARK], [NOTE])
+    figure, axes = made.figure, made.axes
     renderer = FigureCanvasAgg(figure).get_renderer()
     width, height = figure.bbox.width, figure.bbox.height
     boxes = {text.get_text().split()[0]: text.get_window_extent(renderer) for text in figure.texts}

@@ -1,15 +1,14 @@
 """A table shows the paper beside ours with interval, n and failed, keeps unrun rows, and escapes LaTeX."""
 
-import csv
 import io
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from tensor_rnns.analysis import intervals
 from tensor_rnns.drawing import table
-from tensor_rnns.drawing.table import shown
-from tensor_rnns.drawing.tables import LONG, Table, latex
+from tensor_rnns.drawing.tables import LONG, RECORD, Table, latex, shown
 
 NLL = {"name": "metric", "of": "nll", "split": "test"}
 
@@ -34,7 +33,9 @@ def test_paper_beside_ours_with_interval_n_and_failed(data, artefact):
     low, high = stats.ttest_1samp([1, 2, 3, 4], 0).confidence_interval()
     assert (record["paper"], record["ours"], record["n"], record["failed"]) == (8.606, 2.5, 4, 0)
     assert (record["low"], record["high"]) == pytest.approx((low, high))
-    assert "Stand-in: chorales in place of jsb." in made.notes
+    assert record["interval"] == intervals.MEAN
+    assert made.notes == ["Ours: mean ± half of its 95 % t interval, over n replicas.",
+                          "Scale: laptop. Stand-in: chorales in place of jsb."]  # fmt: skip
 
 
 def test_columns_by_condition(data, artefact):
@@ -110,16 +111,54 @@ def test_latex_of_any_sign():
     assert latex("ŷ 中 ﬁ") == "ŷ [U+4E2D] fi"
 
 
+def test_an_interval_of_a_share_stays_between_0_and_1_and_is_named(data, artefact):
+    """An accuracy has its t interval cut; a share of seeds that solved has the exact binomial one."""
+    for run in data.records:
+        run.metrics = {("test", "accuracy"): (0.4, 0.9, 0.95, 1.0)[run.key["seed"] % 4]}
+    columns = [
+        {"label": "accuracy", "measure": {"name": "metric", "of": "accuracy", "split": "test"}},
+        {"label": "short", "measure": {"name": "short", "threshold": 0.1}},
+    ]
+    made = table.draw(data, artefact("table", where={"condition": "T250", "variant": "tgu"}, columns=columns))
+    assert list(made.rows[0]) == ["TGU", "0.8125 [0.3701, 1]", "0 [0, 0.6024]", "4", "0"]
+    assert [record["interval"] for record in made.records] == [
+        intervals.MEAN + intervals.CUT, intervals.SHARE_OF_SEEDS
+    ]  # fmt: skip
+    assert all(name in made.notes[0] for name in (intervals.MEAN + intervals.CUT, intervals.SHARE_OF_SEEDS))
+
+
+def test_a_column_adds_its_selector_to_that_of_the_table(data, artefact):
+    columns = [
+        {"label": "short", "where": {"condition": "T250"}, "measure": NLL},
+        {"label": "long", "where": {"condition": "T500"}, "measure": NLL},
+    ]
+    made = table.draw(data, artefact("table", where={"variant": "tgu"}, columns=columns))
+    assert list(made.rows[0]) == ["TGU", "2.5 ± 2.1", "25 ± 21", "4", "0"]
+    assert len(made.rows) == 1
+
+
 @pytest.mark.parametrize(("rows", "kind"), [(3, "tabular"), (LONG + 1, "longtable")])
-def test_tex_and_csv(rows, kind):
-    made = Table(
-        ["a_b", "c, ours"], [["x&y", "1"]] * rows, ["a", "c"], [{"a": "x", "c": 0.1}] * rows, ["50 %"]
-    )
-    tex, text = io.StringIO(), io.StringIO()
+def test_tex_and_csv(rows, kind, tmp_path):
+    """What is read back from the CSV file shows the same as what was drawn."""
+    cell = dict.fromkeys(RECORD) | {
+        "column": "c", "paper": 2.5, "ours": 0.1, "interval": "50 % interval", "n": 5, "failed": 0,
+        "shown": "0.1 [0, 1]", "remark": "",
+    }  # fmt: skip
+    made = Table(["variant"], [{"variant": f"x{k}", "variant_title": "x&y"} | cell for k in range(rows)])
+    tex, path = io.StringIO(), tmp_path / "table.csv"
     made.write_tex(tex)
-    made.write_csv(text)
-    assert tex.getvalue().count(r"x\&y & 1 \\") == rows
+    with open(path, "w", newline="") as stream:
+        made.write_csv(stream)
+    assert tex.getvalue().count(r"x\&y & 2.5 & 0.1 [0, 1] & 5 & 0 \\") == rows
     assert tex.getvalue().count(rf"\begin{{{kind}}}") == tex.getvalue().count(rf"\end{{{kind}}}") == 1
-    assert r"a\_b & \shortstack[r]{c\\ours} \\" in tex.getvalue()
+    assert r"model & \shortstack[r]{c\\paper} & \shortstack[r]{c\\ours} & n & failed \\" in tex.getvalue()
     assert r"50 \%" in tex.getvalue()
-    assert list(csv.DictReader(io.StringIO(text.getvalue()))) == [{"a": "x", "c": "0.1"}] * rows
+    read = Table.read(path)
+    assert (read.header, read.rows, read.notes) == (made.header, made.rows, made.notes)
+    assert {row["ours"] for row in read.records} == {"0.1"}
+
+
+def test_a_table_with_other_columns_is_refused(tmp_path):
+    (tmp_path / "table.csv").write_text("variant,column,ours\n")
+    with pytest.raises(ValueError, match=r"table.csv: its columns are \['variant', 'column', 'ours'\]"):
+        Table.read(tmp_path / "table.csv")

@@ -44,5 +44,5 @@ def test_panels_as_asked(data, artefact):
 
 @pytest.mark.parametrize("series", [{"item": "c"}, {"item": "a"}, {"item": "a", "name": "medium"}])
 def test_a_series_that_is_not_one_computed_name_is_refused(data, artefact, series):
-    with pytest.raises(ValueError, match=r"computed: \['a/fast', 'a/slow'"):
+    with pytest.raises(ValueError, match=r"there are \['a/fast', 'a/slow'"):
         drawn(data, artefact("windows", panels=[{"series": [series]}]))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tensor_rnns.report.contents import place, tally, told
+from tensor_rnns.report.contents import in_words, reading_order, tally
 
 SOURCES = [
     ({"section": "2 to 4 and A", "page": "3 to 47, 69"}, "theory"),
@@ -23,7 +23,7 @@ SOURCES = [
 @pytest.mark.parametrize("turn", [1, 5, 7])
 def test_sections_before_pages_before_names_and_chapters_before_appendices(turn):
     mixed = [SOURCES[(place * turn) % len(SOURCES)] for place in range(len(SOURCES))]
-    assert sorted(mixed, key=lambda one: place(*one)) == [
+    assert sorted(mixed, key=lambda one: reading_order(*one)) == [
         *SOURCES[:-2], *sorted(SOURCES[-2:], key=lambda one: (one[0] or {}).get("page", 0)),
     ]  # fmt: skip
 
@@ -51,8 +51,8 @@ def test_a_tally_counts_what_holds_and_what_was_judged():
 
 
 def test_the_tally_in_words():
-    assert told(CLAIMS) == (
+    assert in_words(CLAIMS) == (
         "6 claims: 3 hold, 1 does not, 2 unclear; 2 reproduced, 1 not reproduced, 1 undecided"
     )
-    assert told(CLAIMS[-1:]) == "1 claim: 1 holds"
-    assert told([claim("no", "not judged")] * 2) == "2 claims: 2 do not"
+    assert in_words(CLAIMS[-1:]) == "1 claim: 1 holds"
+    assert in_words([claim("no", "not judged")] * 2) == "2 claims: 2 do not"

@@ -20,8 +20,8 @@ RUNS = (
     *KEY, "status", "failed_at", "updates", "parameters", "seconds_per_update", "engine", "device", "host",
     "threads", "searched", "protocol", "hash", "commit", "learning_rate", "settings",
 )  # fmt: skip
-Place = tuple[str | int, ...]
-Cells = dict[Place, dict[int, str]]
+Key = tuple[str | int, ...]
+Cells = dict[Key, dict[int, str]]
 
 
 def read_cells(path: Path, columns: tuple[str, ...], of: str) -> Cells:
@@ -30,12 +30,12 @@ def read_cells(path: Path, columns: tuple[str, ...], of: str) -> Cells:
     cells: Cells = {}
     for row in read_csv(path, columns, of):
         with parsing(path):
-            place = (*replica_key(row), row["split"], row["name"])
+            cell = (*replica_key(row), row["split"], row["name"])
             position = int(row.get("update", 0))
             float(row["value"])
-        if position in cells.setdefault(place, {}):
+        if position in cells.setdefault(cell, {}):
             raise damaged(path, f"a second value for {row}")
-        cells[place][position] = row["value"]
+        cells[cell][position] = row["value"]
     return cells
 
 
@@ -62,10 +62,10 @@ def run_row(record: dict[str, Any], replica: dict[str, Any], path: Path) -> dict
 
 def rows_of(cells: Cells, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
     """The sorted rows of `read_cells`' tables."""
-    for place in sorted(cells):
-        for position in sorted(cells[place]):
+    for cell in sorted(cells):
+        for position in sorted(cells[cell]):
             middle = (position,) if columns is CURVES else ()
-            yield dict(zip(columns, (*place, *middle, cells[place][position]), strict=True))
+            yield dict(zip(columns, (*cell, *middle, cells[cell][position]), strict=True))
 
 
 def collect(run_folders: Iterable[Path | str], out_folder: Path | str) -> None:
@@ -77,7 +77,7 @@ def collect(run_folders: Iterable[Path | str], out_folder: Path | str) -> None:
     """
     metrics: Cells = {}
     curves: Cells = {}
-    runs: dict[Place, dict[str, Any]] = {}
+    runs: dict[Key, dict[str, Any]] = {}
     for folder in sorted(Path(folder) for folder in run_folders):
         record = read_record(folder)
         for replica in record["replicas"]:

@@ -76,11 +76,11 @@ def judge_claims(
             referred = [(other, judgement(other, (*above, name))) for other in claim.spec["claims"]]
             found[name] = refers(claim, referred, scale)
         else:
-            place = claim.paper, claim.experiment
-            if place not in tables:
+            home = claim.paper, claim.experiment
+            if home not in tables:
                 tables.clear()
-                tables[place] = Tables(results, scale, *place)
-            found[name] = judge_claim(claim, experiments[place], tables[place], scale)
+                tables[home] = Tables(results, scale, *home)
+            found[name] = judge_claim(claim, experiments[home], tables[home], scale)
         return found[name]
 
     for name in by_id:

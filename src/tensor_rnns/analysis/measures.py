@@ -189,7 +189,8 @@ def noise(run: Run, *, width: int, at: int | None = None, of: str = "loss", spli
 
 def spread(run: Run, *, update: int, of: str = "loss", split: str = "train") -> float:
     """The distance of the value at `update` from the median over all final replicas of the same curve."""
-    peers = [value_at(one, *series(one, of, split), update, f"{of} on {split}") for one in run.load_peers()]
+    what = f"{of} on {split}"
+    peers = [value_at(peer, *series(peer, of, split), update, what) for peer in run.load_peers()]
     return abs(at(run, update=update, of=of, split=split) - float(np.median(peers)))
 
 
@@ -199,7 +200,7 @@ def over_seeds(
     """The running mean at update `at`, or at the end, reduced over all final replicas of the same curve."""
     if reduce not in REDUCTIONS:
         raise ValueError(f"reduce {reduce!r}; allowed are {sorted(REDUCTIONS)}")
-    peers = [running(one, width=width, at=at, of=of, split=split) for one in run.load_peers()]
+    peers = [running(peer, width=width, at=at, of=of, split=split) for peer in run.load_peers()]
     return float(REDUCTIONS[reduce](np.array(peers)))
 
 

@@ -59,7 +59,7 @@ def trend_once(n: int, shift: float) -> Callable[[np.random.Generator], rules.Ou
     def once(draw: np.random.Generator) -> rules.Outcome:
         scale = np.sqrt(sum((level - np.mean(LEVELS)) ** 2 for level in LEVELS))
         levels = {x: dict(enumerate(draw.normal(shift * x / scale, scale=1.0, size=n))) for x in LEVELS}
-        return rules.slope([one * scale for one in paired_slopes(levels).values()], "up")
+        return rules.slope([slope * scale for slope in paired_slopes(levels).values()], "up")
 
     return once
 

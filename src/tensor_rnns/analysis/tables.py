@@ -42,7 +42,7 @@ def read_table(path: Path, columns: tuple[str, ...], of: str | None = None) -> p
 def by_item(table: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
     """{(item, name): values ordered by index}."""
     ordered = table.sort_values(["item", "name", "index"], kind="stable")
-    return {place: group["value"].to_numpy() for place, group in ordered.groupby(["item", "name"], sort=True)}
+    return {key: group["value"].to_numpy() for key, group in ordered.groupby(["item", "name"], sort=True)}
 
 
 def by_key(table: pd.DataFrame) -> dict[Key, pd.DataFrame]:
@@ -78,8 +78,8 @@ class Tables:
         """Per replica {(split, name): (updates, values)}."""
         table = read_table(self.collected / "curves.csv", CURVES, self.of)
         found: dict[Key, dict] = {}
-        for place, group in table.groupby([*KEY, "split", "name"], sort=True):
-            found.setdefault(place[: len(KEY)], {})[place[len(KEY) :]] = (
+        for key, group in table.groupby([*KEY, "split", "name"], sort=True):
+            found.setdefault(key[: len(KEY)], {})[key[len(KEY) :]] = (
                 group["update"].to_numpy(),
                 group["value"].to_numpy(),
             )
@@ -117,13 +117,13 @@ class Tables:
     def run(self, record: Mapping[str, Any], metrics: pd.DataFrame | None) -> Run:
         """One row of runs.csv with its metrics, and its curves, probes and computed table on demand."""
         key = {name: record[name] for name in KEY}
-        place = tuple(key.values())
+        replica = tuple(key.values())
         rows = (
             [] if metrics is None else zip(metrics["split"], metrics["name"], metrics["value"], strict=True)
         )
 
-        def probe(name: str) -> Mapping[tuple[str, str], np.ndarray]:
-            table = self.probe(name).get(place)
+        def load_probe(probe: str) -> Mapping[tuple[str, str], np.ndarray]:
+            table = self.probe(probe).get(replica)
             return {} if table is None else by_item(table)
 
         return Run(
@@ -138,9 +138,9 @@ class Tables:
             metrics={(split, name): float(value) for split, name, value in rows},
             load_facts=lambda: self.facts(key["dataset"]),
             load_peers=lambda: [
-                one for one in self.runs if all(one.key[name] == key[name] for name in CURVE)
+                peer for peer in self.runs if all(peer.key[name] == key[name] for name in CURVE)
             ],
-            load_curves=lambda: self.curves.get(place, {}),
+            load_curves=lambda: self.curves.get(replica, {}),
             load_computed=lambda: self.computed,
-            load_probe=probe,
+            load_probe=load_probe,
         )

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from tensor_rnns.drawing.data import ArtefactData, setting_of
+from tensor_rnns.drawing.groups import Group, Panels
 from tensor_rnns.drawing.style import PAPER
 from tensor_rnns.experiments.records import KEY
 
@@ -20,31 +21,35 @@ HOLLOW: Mapping[str, Any] = {
     "linestyle": (0, (4, 2)), "linewidth": 0.9, "markerfacecolor": "white", "markeredgewidth": 0.9,
 }  # fmt: skip
 """How points of the papers are drawn."""
+LEVEL: Mapping[str, Any] = {"color": PAPER, "linestyle": (0, (2, 2)), "linewidth": 0.8}
+"""How a number of the paper that belongs to no point is drawn."""
+BLACK: Mapping[str, Any] = {"color": PAPER, "marker": "o"}
+"""The look of what belongs to no group of ours."""
 
 
 def draw_points(
-    axis: Axes, beside: Sequence[Mapping[str, Any]], panel_key: str | None, place: Any, colour: Sequence[str],
-    looks: Mapping[tuple, Mapping[str, Any]], limit: float,
+    axis: Axes, entries: Sequence[Mapping[str, Any]], panels: Panels, panel: Any, colour: Sequence[str],
+    groups: Mapping[tuple, Group], limit: float,
 ) -> None:  # fmt: skip
     """Draw the papers' points up to `limit`, hollow and dashed, and a single value as a dashed level.
 
-    They have the colour and marker of the variant that they name; else they are black.
+    They have the colour and marker of the group that they name; else they are black.
     """
-    for entry in beside:
-        if panel_key and entry.get(panel_key, place) != place:
+    for entry in entries:
+        if panels.key and entry.get(panels.key, panel) != panel:
             continue
-        own = looks.get(tuple(entry.get(key) for key in colour), {"color": PAPER, "marker": "o"})
+        group = groups.get(tuple(entry.get(key) for key in colour))
+        own = {key: group.look[key] for key in BLACK} if group else BLACK
         if "points" in entry:
             points = sorted((float(update), float(value)) for update, value in entry["points"].items())
             near = np.array([pair for pair in points if pair[0] <= limit]).reshape(-1, 2)
-            style = HOLLOW | {"color": own["color"], "marker": own["marker"]}
-            axis.plot(near[:, 0], near[:, 1], zorder=5, **style)
+            axis.plot(near[:, 0], near[:, 1], zorder=5, **HOLLOW | own)
         elif "value" in entry:
-            axis.axhline(float(entry["value"]), color=own["color"], linestyle=(0, (2, 2)), linewidth=0.8)
+            axis.axhline(float(entry["value"]), **LEVEL | {"color": own["color"]})
 
 
 def same_settings(
-    beside: Sequence[Mapping[str, Any]], data: ArtefactData, rows: pd.DataFrame
+    entries: Sequence[Mapping[str, Any]], data: ArtefactData, rows: pd.DataFrame
 ) -> tuple[list[Mapping[str, Any]], list[str]]:
     """The entries of the papers that no setting keeps from standing beside `rows`, and a note on the others.
 
@@ -52,43 +57,35 @@ def same_settings(
     all, its points are of another protocol.
     """
     drawn = set(rows[list(KEY)].itertuples(index=False, name=None))
-    found = [run.settings for run in data.records if tuple(run.key[key] for key in KEY) in drawn]
-    kept = [
-        entry
-        for entry in beside
-        if not any("." in key for key in entry)
-        or any(
-            all(setting_of(settings, key) == value for key, value in entry.items() if "." in key)
-            for settings in found
+    settings = [run.settings for run in data.records if tuple(run.key[key] for key in KEY) in drawn]
+
+    def fits(entry: Mapping[str, Any]) -> bool:
+        asked = {key: value for key, value in entry.items() if "." in key}
+        return not asked or any(
+            all(setting_of(own, key) == value for key, value in asked.items()) for own in settings
         )
-    ]
-    lost = len(kept) < len(beside)
-    return kept, ["Points of the papers with other settings than those drawn are left out."] if lost else []
+
+    kept = [entry for entry in entries if fits(entry)]
+    lost = len(kept) < len(entries)
+    return kept, ["Points of the papers with other settings than those drawn are left out."] * lost
 
 
-def beyond(beside: Sequence[Mapping[str, Any]], limit: float, unit: str = "update") -> list[str]:
+def beyond(entries: Sequence[Mapping[str, Any]], limit: float, unit: str = "update") -> list[str]:
     """One note where points of the papers lie so far beyond our updates that they are not drawn."""
-    furthest = max((max(map(float, entry["points"])) for entry in beside if "points" in entry), default=0)
-    return (
-        [f"Points beside ours go on to {unit} {furthest:g} and are not all drawn."]
-        if furthest > limit
-        else []
-    )
+    furthest = max((max(map(float, entry["points"])) for entry in entries if "points" in entry), default=0)
+    note = f"Points beside ours go on to {unit} {furthest:g} and are not all drawn."
+    return [note] if furthest > limit else []
 
 
-def handles_of(beside: Sequence[Mapping[str, Any]]) -> list[Line2D]:
-    """A legend entry for the authors' logs and for each value of the paper."""
-    handles = []
-    for entry in beside:
-        if "points" in entry:
-            source = "authors' log" if entry["source"] == "authors_log" else "paper"
-            if source not in [handle.get_label() for handle in handles]:
-                handles.append(Line2D([], [], color=PAPER, linestyle=(0, (4, 2)), linewidth=0.9, marker="o",
-                                      markerfacecolor="white", label=source))  # fmt: skip
-        else:
-            label = f"paper: {float(entry['value']):g}"
-            handles.append(Line2D([], [], color=PAPER, linestyle=(0, (2, 2)), linewidth=0.8, label=label))
-    return handles
+def handles_of(entries: Sequence[Mapping[str, Any]]) -> list[Line2D]:
+    """A legend entry for each source of points and for each value of the paper."""
+    logs = [entry["source"] == "authors_log" for entry in entries if "points" in entry]
+    sources = dict.fromkeys("authors' log" if log else "paper" for log in logs)
+    levels = [f"paper: {float(entry['value']):g}" for entry in entries if "points" not in entry]
+    return [
+        *(Line2D([], [], label=source, **HOLLOW | BLACK) for source in sources),
+        *(Line2D([], [], label=label, **LEVEL) for label in levels),
+    ]
 
 
 def columns_of(entry: Mapping[str, Any], rows: pd.DataFrame) -> list[str]:
@@ -107,32 +104,33 @@ def belongs(entry: Mapping[str, Any], rows: pd.DataFrame, measure: Mapping[str, 
     return bool(keys) and len(rows) > 0 and all((rows[key] == entry[key]).all() for key in keys)
 
 
-def draw_levels(
-    axis: Axes,
-    spec: Mapping[str, Any],
-    data: ArtefactData,
-    panel_key: str | None,
-    place: Any,
-    known: list[Line2D],
-    upright: bool = False,
-) -> list[Line2D]:
-    """Draw the levels of `lines`, `upright` where the numbers run along x; the legend entries that are not
-    yet `known`."""
+def stroke(number: int) -> dict[str, Any]:
+    """How level or line number `place` of `lines` is drawn."""
+    return {"color": "#444444", "linestyle": LEVELS[number % len(LEVELS)], "linewidth": 0.9}
+
+
+def level_handles(spec: Mapping[str, Any]) -> list[Line2D]:
+    """The entries of the legend for the levels of `lines`; ValueError for one that cannot be drawn."""
     handles = []
-    for place_of, entry in enumerate(spec.get("lines", ())):
-        if entry == "task_baseline":
-            rows = data.chosen(data.metrics[data.metrics["name"] == "baseline"], spec.get("where"))
-            rows = data.with_settings(rows, [] if panel_key is None else [panel_key])
-            rows = rows if place is None else rows[rows[panel_key] == place]
-            level, label = (float(rows["value"].iloc[0]) if len(rows) else None), "baseline"
-        elif isinstance(entry, Mapping):
-            level, label = float(entry["value"]), str(entry["label"])
-        else:
+    for number, entry in enumerate(spec.get("lines", ())):
+        if entry != "task_baseline" and not isinstance(entry, Mapping):
             raise ValueError(f"lines names {entry!r}; allowed are task_baseline and {{value, label}}")
-        if level is None:
-            continue
-        own = {"color": "#444444", "linestyle": LEVELS[place_of % len(LEVELS)], "linewidth": 0.9}
-        (axis.axvline if upright else axis.axhline)(level, zorder=1, **own)
-        if label not in [handle.get_label() for handle in [*known, *handles]]:
-            handles.append(Line2D([], [], label=label, **own))
+        label = str(entry["label"]) if isinstance(entry, Mapping) else "baseline"
+        handles.append(Line2D([], [], label=label, **stroke(number)))
     return handles
+
+
+def draw_levels(
+    axis: Axes, spec: Mapping[str, Any], data: ArtefactData, panels: Panels, panel: Any, upright: bool = False
+) -> None:
+    """Draw the levels of `lines` in one panel, `upright` where the numbers run along x."""
+    for number, entry in enumerate(spec.get("lines", ())):
+        levels = [entry["value"]] if isinstance(entry, Mapping) else baselines(spec, data, panels, panel)
+        for level in levels[:1]:
+            (axis.axvline if upright else axis.axhline)(float(level), zorder=1, **stroke(number))
+
+
+def baselines(spec: Mapping[str, Any], data: ArtefactData, panels: Panels, panel: Any) -> list[float]:
+    """The task's baseline as every replica of a panel recorded it."""
+    rows = data.chosen(data.metrics[data.metrics["name"] == "baseline"], spec.get("where"))
+    return list(panels.rows(data.with_settings(rows, [panels.key] if panels.key else []), panel)["value"])

@@ -1,4 +1,4 @@
-"""Curves against updates or epochs: a panel a condition, a colour a variant, the papers' points beside ours.
+"""Curves against updates or epochs: one panel per condition, one colour per variant, the papers' points beside.
 
 Keys of the artefact: `panels` and `colour` (columns; `colour` may be a list), `where`, `measure`
 (`running` with `width`, `of`, `split`), `also` (a second logged value, dashed: `of`, `split`, `width`,
@@ -6,7 +6,7 @@ Keys of the artefact: `panels` and `colour` (columns; `colour` may be a list), `
 {value, label}), `x` ({scale, label, limits, unit}), `y` ({scale, label, limits}), `labels`.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from tensor_rnns.drawing.beside import BEYOND, beyond, draw_levels, draw_points, handles_of, same_settings
+from tensor_rnns.drawing.beside import (
+    BEYOND,
+    beyond,
+    draw_levels,
+    draw_points,
+    handles_of,
+    level_handles,
+    same_settings,
+)  # fmt: skip
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.groups import Group, absent, groups_of, listed, part
-from tensor_rnns.drawing.layout import dress, panels, put_legend
+from tensor_rnns.drawing.groups import Group, Panels, absent, groups_of, listed, part
+from tensor_rnns.drawing.layout import lines_of, panels
 from tensor_rnns.drawing.series import BANDS, CENTRES, Line, epoch_lengths, lines, summary, thinned, width_of
 from tensor_rnns.drawing.style import DASHED, SOLID
 from tensor_rnns.experiments.records import Artefact
 
+Drawn = Mapping[tuple[Hashable, ...], Sequence[Line]]
 FEW = 10
 """Up to so many replicas each has its own thin line."""
 MEASURES = ("running",)
@@ -39,74 +48,57 @@ LEGEND_COLUMNS = 3
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     """The figure of `artefact`; ValueError where no row of the curves is left to draw."""
-    spec = artefact.spec
-    measure = _measure(artefact)
-    panel_key, colour = spec.get("panels"), listed(spec.get("colour"), "variant")
-    keys = [*listed(panel_key), *colour]
+    spec, measure = artefact.spec, _measure(artefact)
+    colour = listed(spec.get("colour"), "variant")
+    keys = [*listed(spec.get("panels")), *colour]
     rows = data.with_settings(_rows(data, artefact, measure), keys)
-    also = data.with_settings(_rows(data, artefact, spec["also"]), keys) if "also" in spec else None
+    also = data.with_settings(_rows(data, artefact, spec["also"]), keys) if "also" in spec else rows[:0]
     pace, unit, unknown = _pace(data, spec, rows)
-    places = data.ordered(panel_key, list(rows[panel_key].unique())) if panel_key else [None]
-    groups = groups_of(data, rows, colour, spec.get("labels"))
-    for name, group in groups.items():
-        group.look |= {} if also is None else {"linestyle": SOLID}
-        mine = part(rows, colour, name)
-        for panel in mine[panel_key].unique() if panel_key else [None]:
-            found = lines(mine if panel is None else mine[mine[panel_key] == panel], data.runs, 1)
-            group.counts[panel] = (len(found), sum(line.failed for line in found))
+    cut = Panels.of(data, rows, spec)
+    groups = _groups(data, rows, cut, colour, spec)
     beside, left_out = same_settings(data.printed(artefact, keys), data, rows)
-    handles = [Line2D([], [], label=group.legend, **group.look) for group in groups.values()]
-    if also is not None:
-        handles.append(
-            Line2D([], [], color="#444444", linewidth=0.9, linestyle=DASHED, label=_also_label(spec))
-        )
-    handles += handles_of(beside)
-    log = (spec.get("y") or {}).get("scale") == "log"
-    limit = BEYOND * max(
-        float(line.updates[-1]) for line in lines(rows, data.runs, 1, pace) if len(line.updates)
-    )
-    titles = [data.title(panel_key, place, spec.get("labels")) if panel_key else "" for place in places]
-    drawn = [
-        {
-            name: lines(_chosen(rows, panel_key, place, colour, name), data.runs, width_of(measure), pace)
-            for name in groups
-        }
-        for place in places
-    ]
+    handles = [group.handle for group in groups.values()] + _also_handle(spec)
+    handles += handles_of(beside) + level_handles(spec)
+    limit = BEYOND * max(line.updates[-1] for line in lines(rows, data.runs, 1, pace) if len(line.updates))
+
+    def drawn(table: pd.DataFrame, value: Any, width: int) -> Drawn:
+        here = cut.rows(table, value)
+        return {name: lines(part(here, colour, name), data.runs, width, pace) for name in groups}
+
+    ours = [drawn(rows, value, width_of(measure)) for value in cut.values]
     remarks = data.remark_line(rows)
-    notes = [
-        *absent(data, rows, spec),
-        *left_out,
-        *beyond(beside, limit, unit),
-        *unknown,
-        *_outside(spec, titles, groups, drawn),
-        *_explained(spec, groups),
-    ]
-    extra = sum(not isinstance(entry, str) or "baseline" in entry for entry in spec.get("lines", ()))
-    figure, axes, bottom = panels(
-        titles, remarks, notes, -(-(len(handles) + extra) // LEGEND_COLUMNS),
-        height=2.4 if len(places) == 1 else 1.9,
-    )  # fmt: skip
-    looks = {name: group.look for name, group in groups.items()}
-    told = []
-    for axis, place, title, mine in zip(axes, places, titles, drawn, strict=True):
+    notes = [*absent(data, rows, spec), *left_out, *beyond(beside, limit, unit), *unknown]
+    notes += [*_outside(spec, cut.titles, groups, ours), *_explained(spec, groups)]
+    sheet = panels(cut.titles, remarks, notes, lines_of(len(handles), LEGEND_COLUMNS))
+    y = {"label": measure.get("of", "loss")} | (spec.get("y") or {})
+    texts = [f"Curves of {y['label']} against {unit}s."]
+    for axis, value, title, mine in zip(sheet.axes, cut.values, cut.titles, ours, strict=True):
         ends = []
         for name, group in groups.items():
             if mine[name]:
-                end = _draw_group(axis, mine[name], group, spec, log)
-                ends.append(f"{group.title} ends at {end:.3g} ({group.count(place)})")
-            if also is not None:
-                second = _chosen(also, panel_key, place, colour, name)
-                _draw_also(axis, lines(second, data.runs, width_of(spec["also"]), pace), group, spec)
-        draw_points(axis, beside, panel_key, place, colour, looks, limit)
-        handles += draw_levels(axis, spec, data, panel_key, place, handles)
-        y = {"label": measure.get("of", "loss")} | (spec.get("y") or {})
-        dress(axis, {"label": f"{unit}s"} | (spec.get("x") or {}), y)
-        told.append(f"{title + ': ' if title else ''}{'; '.join(ends)}.")
-    put_legend(figure, handles, LEGEND_COLUMNS, bottom)
-    what = (spec.get("y") or {}).get("label", measure.get("of", "loss"))
-    figure.set_label(" ".join([f"Curves of {what} against {unit}s.", *told, *remarks]))
-    return figure
+                end = _draw_group(axis, mine[name], group, spec, y.get("scale") == "log")
+                ends.append(f"{group.title} ends at {end:.3g} ({group.count(value)})")
+        for name, found in drawn(also, value, width_of(spec.get("also") or {})).items():
+            _draw_also(axis, found, groups[name], spec)
+        draw_points(axis, beside, cut, value, colour, groups, limit)
+        draw_levels(axis, spec, data, cut, value)
+        sheet.dress(axis, {"label": f"{unit}s"} | (spec.get("x") or {}), y)
+        texts.append(f"{title + ': ' if title else ''}{'; '.join(ends)}.")
+    return sheet.finish([*texts, *remarks], handles, LEGEND_COLUMNS)
+
+
+def _groups(
+    data: ArtefactData, rows: pd.DataFrame, cut: Panels, colour: list[str], spec: Mapping[str, Any]
+) -> dict[tuple[Hashable, ...], Group]:
+    """The groups of one colour with their counts; solid where a second value is dashed."""
+    groups = groups_of(data, rows, colour, spec.get("labels"))
+    for name, group in groups.items():
+        group.look |= {"linestyle": SOLID} if "also" in spec else {}
+        for value in cut.values:
+            found = lines(cut.rows(part(rows, colour, name), value), data.runs, 1)
+            if found:
+                group.counts[value] = (len(found), sum(line.failed for line in found))
+    return groups
 
 
 def _measure(artefact: Artefact) -> Mapping[str, Any]:
@@ -131,13 +123,6 @@ def _rows(data: ArtefactData, artefact: Artefact, measure: Mapping[str, Any]) ->
     return rows
 
 
-def _chosen(
-    rows: pd.DataFrame, panel_key: str | None, place: Any, colour: list[str], name: tuple[Hashable, ...]
-) -> pd.DataFrame:
-    """The rows of one group in one panel."""
-    return part(rows if place is None else rows[rows[panel_key] == place], colour, name)
-
-
 def _pace(
     data: ArtefactData, spec: Mapping[str, Any], rows: pd.DataFrame
 ) -> tuple[Mapping[tuple, float], str, list[str]]:
@@ -154,7 +139,7 @@ def _pace(
     return pace, unit, []
 
 
-def _draw_group(axis: Axes, found: list[Line], group: Group, spec: Mapping[str, Any], log: bool) -> float:
+def _draw_group(axis: Axes, found: Sequence[Line], group: Group, spec: Mapping[str, Any], log: bool) -> float:
     """Draw the lines, centre and band of one group; the last value of the centre."""
     centre, band = _manner(spec, len(found))
     drawn = [line for line in found if len(line.updates)]
@@ -166,12 +151,10 @@ def _draw_group(axis: Axes, found: list[Line], group: Group, spec: Mapping[str, 
         if 1 < len(drawn) <= FEW and band == "none":
             axis.plot(updates, values, color=colour, linewidth=0.5, alpha=0.45)
         if line.failed:
-            axis.plot(
-                updates[-1:], values[-1:], "x", color="white", markersize=8, markeredgewidth=3, zorder=6
-            )
-            axis.plot(
-                updates[-1:], values[-1:], "x", color=colour, markersize=7, markeredgewidth=1.5, zorder=7
-            )
+            # A white cross below the coloured one keeps it apart from the lines that it lies on.
+            for shade, size, width in (("white", 8, 3.0), (colour, 7, 1.5)):
+                axis.plot(updates[-1:], values[-1:], "x", color=shade, markersize=size,
+                          markeredgewidth=width, zorder=7)  # fmt: skip
     whole = summary(drawn, centre, band)
     updates, middle, low, high = thinned(whole.updates, whole.centre, whole.low, whole.high)
     if band != "none" and len(drawn) > 1:
@@ -182,29 +165,25 @@ def _draw_group(axis: Axes, found: list[Line], group: Group, spec: Mapping[str, 
 
 
 def _outside(
-    spec: Mapping[str, Any],
-    titles: list[str],
-    groups: Mapping[tuple[Hashable, ...], Group],
-    drawn: list[dict[tuple[Hashable, ...], list[Line]]],
-) -> list[str]:
+    spec: Mapping[str, Any], titles: Sequence[str], groups: Mapping[tuple[Hashable, ...], Group],
+    drawn: Sequence[Drawn],
+) -> list[str]:  # fmt: skip
     """One note naming, panel by panel, the groups of which no line has a point within `y.limits`."""
     if "limits" not in (spec.get("y") or {}):
         return []
     low, high = spec["y"]["limits"]
-    told = []
+    said = []
     for title, panel in zip(titles, drawn, strict=True):
         values = {
-            name: np.concatenate([line.values for line in found]) for name, found in panel.items() if found
+            name: np.concatenate([line.values for line in some]) for name, some in panel.items() if some
         }
-        out = [
-            groups[name].title for name, some in values.items() if not ((low <= some) & (some <= high)).any()
-        ]
+        out = [groups[name].title for name, v in values.items() if not ((low <= v) & (v <= high)).any()]
         if out:
-            told.append(", ".join(out) + (f" ({title})" if title else ""))
-    return [f"Outside the axis: {'; '.join(told)}."] if told else []
+            said.append(", ".join(out) + (f" ({title})" if title else ""))
+    return [f"Outside the axis: {'; '.join(said)}."] if said else []
 
 
-def _draw_also(axis: Axes, found: list[Line], group: Group, spec: Mapping[str, Any]) -> None:
+def _draw_also(axis: Axes, found: Sequence[Line], group: Group, spec: Mapping[str, Any]) -> None:
     """The centre of the second value of one group, thin and dashed."""
     centre, _ = _manner(spec, len(found))
     drawn = [line for line in found if len(line.updates)]
@@ -214,9 +193,12 @@ def _draw_also(axis: Axes, found: list[Line], group: Group, spec: Mapping[str, A
         axis.plot(updates, middle, color=group.look["color"], linestyle=DASHED, linewidth=0.9, zorder=2.5)
 
 
-def _also_label(spec: Mapping[str, Any]) -> str:
-    also = spec["also"]
-    return f"dashed: {also.get('label') or also.get('split', 'train')}"
+def _also_handle(spec: Mapping[str, Any]) -> list[Line2D]:
+    """What the dashed lines are."""
+    if "also" not in spec:
+        return []
+    label = f"dashed: {spec['also'].get('label') or spec['also'].get('split', 'train')}"
+    return [Line2D([], [], color="#444444", linewidth=0.9, linestyle=DASHED, label=label)]
 
 
 def _manner(spec: Mapping[str, Any], n: int) -> tuple[str, str]:
@@ -233,10 +215,10 @@ def _explained(spec: Mapping[str, Any], groups: Mapping[tuple[Hashable, ...], Gr
     """One note on what line, band and cross are."""
     most = max(n for group in groups.values() for n, _ in group.counts.values())
     centre, band = _manner(spec, most)
-    told = [f"bold: {centre} of the seeds", BANDS[band]] if most > 1 else []
+    said = [f"bold: {centre} of the seeds", BANDS[band]] if most > 1 else []
     width = width_of(spec.get("measure") or {})
     if width > 1:
-        told.append(f"running mean over {width:g} updates")
+        said.append(f"running mean over {width:g} updates")
     if any(failed for group in groups.values() for _, failed in group.counts.values()):
-        told.append("cross: a failed seed's last finite value")
-    return ["; ".join(told).capitalize() + "."] if told else []
+        said.append("cross: a failed seed's last finite value")
+    return ["; ".join(said).capitalize() + "."] if said else []

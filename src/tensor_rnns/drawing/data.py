@@ -1,7 +1,7 @@
 """What a drawing may look at: the collected tables of an experiment at one scale, and its file."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -110,6 +110,11 @@ class ArtefactData:
             rows = rows[rows[key].isin(names)]
         return rows
 
+    def replicas(self, where: Mapping[str, Any] | None = None) -> pd.DataFrame:
+        """The replicas that `where` takes: their keys and, in the column `run`, what the measures take."""
+        rows = [dict(run.key) | {"run": run} for run in self.records]
+        return self.chosen(pd.DataFrame(rows, columns=[*KEY, "run"]), where)
+
     def with_settings(self, rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
         """`rows` with a column for each dotted setting among `keys`, as the replica of the row resolved it.
 
@@ -151,14 +156,22 @@ class ArtefactData:
         blocks = {"condition": "conditions", "variant": "variants", "option": "options"}
         listed = list(self.experiment.block(blocks[key]) if key in blocks else {})
         listed += [self.cell(name) for name in self.experiment.variants] if key == "cell.name" else []
-        places = {"main": -1} | {name: listed.index(name) for name in listed}
+        ranks = {"main": -1} | {name: listed.index(name) for name in listed}
         return sorted(
             present,
             key=lambda value: (
-                places.get(value, len(places)),
+                ranks.get(value, len(ranks)),
                 not is_number(value),
                 value if is_number(value) else str(value),
             ),
+        )
+
+    def ordered_names(self, keys: Sequence[str], names: Iterable[tuple]) -> list[tuple]:
+        """`names`, the values of several columns `keys`, in the order of the experiment file."""
+        names = list(names)
+        ranks = {key: self.ordered(key, list({name[k] for name in names})) for k, key in enumerate(keys)}
+        return sorted(
+            names, key=lambda name: [ranks[key].index(value) for key, value in zip(keys, name, strict=True)]
         )
 
     def cell(self, variant: str) -> str:
@@ -188,7 +201,7 @@ class ArtefactData:
 
     def remarks(self, rows: pd.DataFrame) -> list[str]:
         """What every figure and table of `rows` must say: the scale if not the paper's, and stand-ins."""
-        told = [] if self.scale == "paper" else [f"scale: {self.scale}"]
+        said = [] if self.scale == "paper" else [f"scale: {self.scale}"]
         blocks = [self.experiment.dataset]
         blocks += [(block or {}).get("dataset") or {} for block in self.experiment.conditions.values()]
         used = set(rows["dataset"].unique()) if "dataset" in rows.columns else self.counted_on()
@@ -197,7 +210,7 @@ class ArtefactData:
             stand_in, real = block.get("stand_in"), block.get("real")
             if stand_in in used and stand_in != real and real not in pairs.setdefault(stand_in, []):
                 pairs[stand_in].append(real)
-        return told + [
+        return said + [
             f"stand-in: {name} in place of {', '.join(real)}" for name, real in pairs.items() if real
         ]
 
@@ -205,7 +218,7 @@ class ArtefactData:
         """The stand-ins that a computed table says it was counted on."""
         names = list(self.experiment.counted_on("embedded").values())
         marks = self.computed[(self.computed["item"] == "dataset") & (self.computed["name"] == "stand_in")]
-        return {names[int(place)] for place in marks.loc[marks["value"] == 1, "index"]}
+        return {names[int(position)] for position in marks.loc[marks["value"] == 1, "index"]}
 
     def remark_line(self, rows: pd.DataFrame) -> list[str]:
         """The remarks on `rows` as one line; none where there is nothing to say."""

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.layout import LINE, stack
+from tensor_rnns.drawing.layout import LINE, sheet
 from tensor_rnns.drawing.style import WIDTH
 from tensor_rnns.experiments.records import Artefact
 
@@ -47,21 +47,20 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     height = unit * max(top - bottom for _, _, bottom, top in boxes)
     remarks = data.remark_line(data.computed)
     texts = any(panel.get("text") for panel in wanted)
-    figure, axes, _ = stack(
+    made = sheet(
         [str(panel.get("title", "")) for panel in wanted], [height], remarks, _checked(data, wanted),
         columns=columns, left=0.08, right=0.08, label=0.12 + LINE * texts,
     )  # fmt: skip
-    told = []
-    for panel, spec, box, (axis,) in zip(wanted, specs, boxes, axes, strict=True):
+    said = ["Tensor-network diagrams."]
+    for panel, spec, box, axis in zip(wanted, specs, boxes, made.axes, strict=True):
         _draw_network(axis, spec)
         _frame(axis, box, room / unit, height / unit)
         if panel.get("text"):
             axis.text(
                 0.5, -0.02, str(panel["text"]), transform=axis.transAxes, ha="center", va="top", fontsize=8
             )
-        told.append(f"{panel.get('title') or panel['diagram']}: {_told(spec)}.")
-    figure.set_label(" ".join(["Tensor-network diagrams.", *told, *_checked(data, wanted), *remarks]))
-    return figure
+        said.append(f"{panel.get('title') or panel['diagram']}: {_in_words(spec)}.")
+    return made.finish([*said, *_checked(data, wanted), *remarks])
 
 
 def _placed(name: str, network: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -115,9 +114,9 @@ def _draw_network(axis: Axes, network: Mapping[str, Any]) -> None:
             *np.transpose([begin, end]), color="#333333", linewidth=1.1, solid_capstyle="round", zorder=1
         )
         level = abs(end[0] - begin[0]) > abs(end[1] - begin[1])
-        place = begin + (end - begin) * (0.78 if free else 0.5) + (ABOVE if level else BESIDE)
+        middle = begin + (end - begin) * (0.78 if free else 0.5) + (ABOVE if level else BESIDE)
         axis.text(
-            *place, f"${arm}{{:}}{network['sizes'][arm]}$", fontsize=6.5, ha="center", va="center", zorder=3
+            *middle, f"${arm}{{:}}{network['sizes'][arm]}$", fontsize=6.5, ha="center", va="center", zorder=3
         )
     for node, block in network["nodes"].items():
         small = bool(block.get("diagonal"))
@@ -136,7 +135,7 @@ def _frame(axis: Axes, box: tuple[float, float, float, float], width: float, hei
     axis.axis("off")
 
 
-def _told(network: Mapping[str, Any]) -> str:
+def _in_words(network: Mapping[str, Any]) -> str:
     """A diagram in words."""
     nodes = ", ".join(
         f"{node} ({', '.join(block.get('arms', ())) or 'no arm'})" for node, block in network["nodes"].items()
@@ -151,5 +150,5 @@ def _checked(data: ArtefactData, wanted: list[Mapping[str, Any]]) -> list[str]:
     errors, draws = (rows[rows["name"] == name]["value"] for name in ("error", "draws"))
     if errors.empty:
         return []
-    told = f"Contracted as drawn and by formula on {draws.max():g} random draws"
-    return [f"{told}; largest relative error {errors.max():.1g}."]
+    said = f"Contracted as drawn and by formula on {draws.max():g} random draws"
+    return [f"{said}; largest relative error {errors.max():.1g}."]

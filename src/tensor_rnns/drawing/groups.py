@@ -1,10 +1,11 @@
-"""Groups of replicas that share a colour: their titles, their looks, how many there are."""
+"""Rows cut into panels, and groups of replicas that share a colour: titles, looks, how many there are."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
+from matplotlib.lines import Line2D
 
 from tensor_rnns.drawing.data import ArtefactData, is_number
 from tensor_rnns.drawing.style import look, plain, ramp
@@ -32,6 +33,33 @@ class Group:
         n, failed = self.counts[panel]
         return f"n = {n}" + (f", {failed} failed" if failed else "")
 
+    @property
+    def handle(self) -> Line2D:
+        """The entry of the legend."""
+        return Line2D([], [], label=self.legend, **self.look)
+
+
+@dataclass(frozen=True)
+class Panels:
+    """One panel for each value of a column, in the order of the file; a single one without a column."""
+
+    key: str | None
+    values: Sequence[Any]
+    titles: Sequence[str]
+
+    @classmethod
+    def of(cls, data: ArtefactData, rows: pd.DataFrame, spec: Mapping[str, Any]) -> "Panels":
+        """The panels that an artefact asks for."""
+        key = spec.get("panels")
+        if not key:
+            return cls(None, [None], [""])
+        values = data.ordered(key, list(rows[key].unique()))
+        return cls(key, values, [data.title(key, value, spec.get("labels")) for value in values])
+
+    def rows(self, rows: pd.DataFrame, value: Any) -> pd.DataFrame:
+        """Those of `rows` that stand in the panel of `value`."""
+        return rows if self.key is None else rows[rows[self.key] == value]
+
 
 def listed(keys: Any, default: str | None = None) -> list[str]:
     """Columns given as one name, as a list or not at all."""
@@ -42,11 +70,7 @@ def listed(keys: Any, default: str | None = None) -> list[str]:
 
 def names_of(data: ArtefactData, rows: pd.DataFrame, keys: Sequence[str]) -> list[tuple[Hashable, ...]]:
     """The values that `rows` have in the columns `keys`, in the order of the experiment file."""
-    places = {key: data.ordered(key, list(rows[key].unique())) for key in keys}
-    return sorted(
-        rows[list(keys)].drop_duplicates().itertuples(index=False, name=None),
-        key=lambda name: [places[key].index(value) for key, value in zip(keys, name, strict=True)],
-    )
+    return data.ordered_names(keys, rows[list(keys)].drop_duplicates().itertuples(index=False, name=None))
 
 
 def part(rows: pd.DataFrame, keys: Sequence[str], name: Sequence[Any]) -> pd.DataFrame:
@@ -72,15 +96,13 @@ def groups_of(
     names = names_of(data, rows, colour)
     titles = [title_of(data, colour, name, labels) for name in names]
     if len(colour) == 1 and "." in colour[0] and all(is_number(name[0]) for name in names):
-        looks = [ramp(place, len(names)) for place in range(len(names))]
+        looks = [ramp(number, len(names)) for number in range(len(names))]
     else:
-        held = [
-            {data.cell(str(one)) for one in part(rows, colour, name)["variant"].unique()} for name in names
-        ]
+        held = [{data.cell(str(v)) for v in part(rows, colour, name)["variant"].unique()} for name in names]
         cells = ["" if len(some) > 1 else some.pop() for some in held]
         looks = [
-            plain(place) if "" in cells else look(cell, cells[:place].count(cell), cells.count(cell))
-            for place, cell in enumerate(cells)
+            plain(number) if "" in cells else look(cell, cells[:number].count(cell), cells.count(cell))
+            for number, cell in enumerate(cells)
         ]
     return {name: Group(*found) for name, *found in zip(names, titles, looks, strict=True)}
 

@@ -1,32 +1,37 @@
-"""One number of each replica, and what a group of them has in common: mean, interval, failed seeds."""
+"""One number per replica, and what a group of them has in common: mean, interval, failed seeds."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 
-from tensor_rnns.analysis.intervals import t_interval
-from tensor_rnns.analysis.measures import measure_of
-from tensor_rnns.analysis.runs import MissingValue
+from tensor_rnns.analysis.intervals import MEAN, of_mean
+from tensor_rnns.analysis.measures import EXACT, OF_FAILED, is_share, measure_of
+from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.drawing.data import ArtefactData
+from tensor_rnns.drawing.tables import shown
 from tensor_rnns.experiments.records import KEY, Artefact
 
-EXPLAINED = "Dots: seeds; thick line: 95 % t interval of the mean."
+CERTAIN = EXACT | {"setting"}
+"""Measures whose equal values are shown without an interval."""
 
 
 @dataclass(frozen=True)
 class Total:
-    """The mean of the replicas that have a finite number, its 95 % t interval, and how many there are.
+    """The mean of the replicas that have a finite number, its interval by name, and how many there are.
 
-    `never` counts replicas whose number is infinite: they did not get where the measure asks.
+    `never` counts replicas whose number is infinite: they did not get where the measure asks. Without an
+    interval its ends are NaN and its name is empty.
     """
 
     mean: float
     low: float
     high: float
+    interval: str
     values: tuple[float, ...]
     failed: int
     never: int
@@ -37,12 +42,45 @@ class Total:
         return len(self.values) + self.never
 
     @property
+    def counts(self) -> str:
+        """How many replicas there are, failed and never got there."""
+        more = f", {self.failed} failed" if self.failed else ""
+        return f"n = {self.n}{more}" + (f", {self.never} never" if self.never else "")
+
+    @property
     def text(self) -> str:
         """The numbers in words."""
-        spread = f" [{self.low:.4g}, {self.high:.4g}]" if math.isfinite(self.low) else ""
-        more = f", {self.failed} failed" if self.failed else ""
-        more += f", {self.never} never" if self.never else ""
-        return f"{self.mean:.4g}{spread} (n = {self.n}{more})"
+        spread = f" [{self.low:.4g}, {self.high:.4g}]" if self.interval else ""
+        return f"{self.mean:.4g}{spread} ({self.counts})"
+
+    @property
+    def cell(self) -> str:
+        """The number as a table shows it: with its interval, or how many got there where not all did."""
+        if self.never:
+            return (
+                f"{shown(self.mean)} ({len(self.values)} of {self.n})"
+                if self.values
+                else f"never (0 of {self.n})"
+            )
+        if self.interval in ("", MEAN):
+            return shown(self.mean, (self.high - self.low) / 2 if self.interval else None)
+        return f"{shown(self.mean)} [{shown(self.low)}, {shown(self.high)}]"
+
+
+def what_of(measure: Mapping[str, Any]) -> str:
+    """What an axis of the measure is called."""
+    return str(measure.get("of") or measure["name"])
+
+
+def measured(runs: Iterable[Run], measure: Mapping[str, Any]) -> list[tuple[Run, float]]:
+    """The runs that recorded the measure, each with its number."""
+    found = []
+    for run in runs:
+        try:
+            found.append((run, measure_of(measure, run)))
+        except MissingValue:
+            continue
+    return found
 
 
 def numbers(data: ArtefactData, artefact: Artefact, measure: Any, keys: Sequence[str]) -> pd.DataFrame:
@@ -54,27 +92,40 @@ def numbers(data: ArtefactData, artefact: Artefact, measure: Any, keys: Sequence
         raise ValueError(
             f"{artefact.id}: the measure is {measure!r}; allowed is {{name: ..., its arguments}}"
         )
-    rows = pd.DataFrame([dict(run.key) | {"run": run} for run in data.records], columns=[*KEY, "run"])
-    rows = data.with_settings(data.chosen(rows, artefact.spec.get("where")), keys)
-    values = []
-    for run in rows["run"]:
-        try:
-            values.append(measure_of(measure, run))
-        except MissingValue:
-            values.append(math.nan)
-    rows = rows.assign(value=values, failed=[run.failed for run in rows["run"]]).drop(columns="run")
-    rows = rows[rows["value"].notna()]
-    if rows.empty:
-        where = artefact.spec.get("where")
+    where = artefact.spec.get("where")
+    found = measured(data.replicas(where)["run"], measure)
+    if not found:
         raise ValueError(f"{artefact.id}: no replica chosen by {where} has the measure {dict(measure)}")
-    return rows
+    rows = [dict(run.key) | {"value": value, "failed": run.failed} for run, value in found]
+    return data.with_settings(pd.DataFrame(rows, columns=[*KEY, "value", "failed"]), keys)
 
 
-def total(rows: pd.DataFrame) -> Total:
-    """The replicas `rows` (columns value and failed) put together."""
-    values = rows["value"].to_numpy(float)
-    finite = values[np.isfinite(values)]
-    low, high = t_interval(finite) if len(finite) > 1 else (math.nan, math.nan)
-    mean = float(finite.mean()) if len(finite) else math.nan
-    failed, never = int(rows["failed"].sum()), len(values) - len(finite)
-    return Total(mean, low, high, tuple(map(float, finite)), failed, never)
+def total(values: Iterable[float], failed: int, measure: Mapping[str, Any]) -> Total:
+    """The numbers of several replicas put together; `failed` of them failed."""
+    values = [float(value) for value in values]
+    finite = [value for value in values if math.isfinite(value)]
+    mean = float(np.mean(finite)) if finite else math.nan
+    low, high, interval = math.nan, math.nan, ""
+    certain = measure["name"] in CERTAIN and len(set(values)) == 1
+    if len(finite) > 1 and not certain:
+        low, high, interval = of_mean(finite, is_share(measure), measure["name"] in OF_FAILED)
+    return Total(mean, low, high, interval, tuple(finite), failed, len(values) - len(finite))
+
+
+def marks_of(rows: pd.DataFrame, totals: Iterable[Total]) -> list[str]:
+    """One note on what dots, lines and crosses are, and how many replicas are not drawn."""
+    names = sorted({total.interval for total in totals if total.interval})
+    said = [f"Dots: seeds; thick line: {' or '.join(names)}."] if names else []
+    said += ["Cross: a failed seed's last finite value."] if rows["failed"].any() else []
+    never = int((~np.isfinite(rows["value"])).sum())
+    said += [f"{never} of {len(rows)} replicas never got there and are not drawn."] if never else []
+    return [" ".join(said)] if said else []
+
+
+def draw_seeds(
+    axis: Axes, x: Sequence[float], y: Sequence[float], failed: Sequence[bool], colour: str
+) -> None:
+    """A hollow dot for each seed and a cross for a failed one."""
+    for shape, size, chosen in (("o", 2.2, ~np.asarray(failed)), ("x", 3.5, np.asarray(failed))):
+        axis.plot(np.asarray(x, dtype=float)[chosen], np.asarray(y, dtype=float)[chosen], shape, zorder=5,
+                  color=colour, markersize=size, markerfacecolor="white", markeredgewidth=0.7)  # fmt: skip

@@ -16,7 +16,7 @@ from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import absent
-from tensor_rnns.drawing.layout import LINE, stack
+from tensor_rnns.drawing.layout import LINE, sheet
 from tensor_rnns.drawing.midi import notes, write_midi
 from tensor_rnns.drawing.replica import chosen
 from tensor_rnns.drawing.style import BLUE
@@ -41,7 +41,7 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     """The figure of `artefact`; ValueError for an absent array or one that is no roll."""
     spec = artefact.spec
     choice = chosen(data, artefact)
-    blocks = [[over_time(one, row, artefact.id) for row in spec["rows"]] for one in choice.shown]
+    blocks = [[over_time(shown, row, artefact.id) for row in spec["rows"]] for shown in choice.shown]
     low, high = _span(blocks, spec["rows"])
     remarks = data.remark_line(choice.rows)
     shades = any(not _certain(roll) for block in blocks for roll in block)
@@ -50,28 +50,27 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     said += [f"To be heard: {', '.join(heard)}."] if heard else []
     notes_below = [*absent(data, choice.rows, spec), " ".join([*said, choice.rule])]
     columns = min(2, len(choice.shown))
-    figure, axes, _ = stack(
-        [one.title for one in choice.shown], [max(0.6, NOTE * (high - low + 1))] * len(spec["rows"]), remarks,
-        notes_below, columns=columns, left=0.6, gap=0.24, head=LINE,
+    made = sheet(
+        [shown.title for shown in choice.shown], [max(0.6, NOTE * (high - low + 1))] * len(spec["rows"]),
+        remarks, notes_below, columns=columns, left=0.6, gap=0.24, head=LINE,
     )  # fmt: skip
     beat = float(spec.get("beat", 1))
-    told = []
-    for one, block, places in zip(choice.shown, blocks, axes, strict=True):
+    texts = ["Piano rolls."]
+    for shown, block, axes in zip(choice.shown, blocks, made.blocks, strict=True):
         said = []
-        for row, roll, axis in zip(spec["rows"], block, places, strict=True):
+        for row, roll, axis in zip(spec["rows"], block, axes, strict=True):
             count = _draw_roll(axis, roll, row.get("lowest", LOWEST), beat)
             axis.set_ylim(low - 0.5, high + 0.5)
             axis.yaxis.set_major_locator(MultipleLocator(OCTAVE))
             axis.yaxis.set_major_formatter(lambda pitch, _: _name(pitch))
             axis.text(0, 1.01, _label(row), transform=axis.transAxes, fontsize=7, va="bottom")
-            axis.tick_params(labelbottom=axis is places[-1])
+            axis.tick_params(labelbottom=axis is axes[-1])
             said.append(f"{_label(row)}: {len(roll)} steps, {count}")
-        places[-1].set_xlabel("quarter notes")
-        places[-1].set_xlim(0, max(len(roll) for roll in block) / beat)
-        places[-1].xaxis.set_major_locator(MaxNLocator(6, integer=True))
-        told.append(f"{one.title + ': ' if one.title else ''}{'; '.join(said)}.")
-    figure.set_label(" ".join(["Piano rolls.", *told, choice.rule, *remarks]))
-    return figure
+        axes[-1].set_xlabel("quarter notes")
+        axes[-1].set_xlim(0, max(len(roll) for roll in block) / beat)
+        axes[-1].xaxis.set_major_locator(MaxNLocator(6, integer=True))
+        texts.append(f"{shown.title + ': ' if shown.title else ''}{'; '.join(said)}.")
+    return made.finish([*texts, choice.rule, *remarks])
 
 
 def play(data: ArtefactData, artefact: Artefact, stream: IO[bytes]) -> None:
@@ -81,8 +80,8 @@ def play(data: ArtefactData, artefact: Artefact, stream: IO[bytes]) -> None:
     """
     rows = [row for row in artefact.spec["rows"] if _played(row)]
     pieces = [
-        (over_time(one, row, artefact.id), int(row.get("lowest", LOWEST)))
-        for one in chosen(data, artefact).shown for row in rows
+        (over_time(shown, row, artefact.id), int(row.get("lowest", LOWEST)))
+        for shown in chosen(data, artefact).shown for row in rows
     ]  # fmt: skip
     write_midi(stream, pieces, float(artefact.spec.get("beat", 1)), float(artefact.spec.get("tempo", 100)))
 

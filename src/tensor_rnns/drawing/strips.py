@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import absent
-from tensor_rnns.drawing.layout import LINE, stack
+from tensor_rnns.drawing.layout import LINE, sheet
 from tensor_rnns.drawing.replica import Shown, chosen
 from tensor_rnns.drawing.style import WIDTH
 from tensor_rnns.experiments.records import Artefact
@@ -37,7 +37,7 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     spec = artefact.spec
     choice = chosen(data, artefact)
     blocks = [
-        [pair for row in spec["rows"] for pair in _strips(one, row, artefact.id)] for one in choice.shown
+        [pair for row in spec["rows"] for pair in _strips(shown, row, artefact.id)] for shown in choice.shown
     ]
     count = max(images.shape[0] for block in blocks for images, _ in block)
     ratio = max(images.shape[1] / images.shape[2] for block in blocks for images, _ in block)
@@ -48,33 +48,32 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     tall = max(len(block) for block in blocks)
     remarks = data.remark_line(choice.rows)
     notes = [*absent(data, choice.rows, spec), f"{_explained(spec)} {choice.rule}"]
-    titles = [_titles(one, spec, artefact.id) for one in choice.shown]
-    figure, axes, _ = stack(
-        [one.title for one in choice.shown],
+    titles = [_titles(shown, spec, artefact.id) for shown in choice.shown]
+    made = sheet(
+        [shown.title for shown in choice.shown],
         [size * ratio] * tall, remarks, notes, columns=1, left=left, right=right, gap=size * GAP + 0.02,
         label=0.08, head=LINE * any(titles),
     )  # fmt: skip
-    told = []
-    for one, block, texts, places in zip(choice.shown, blocks, titles, axes, strict=True):
+    said = ["Rows of grey images."]
+    for shown, block, texts, axes in zip(choice.shown, blocks, titles, made.blocks, strict=True):
         low, high = _limits(spec.get("range", "shared"), [images for images, _ in block])
-        for (images, label), axis in zip(block, places, strict=False):
+        for (images, label), axis in zip(block, axes, strict=False):
             _draw_strip(axis, images, label, low, high, count)
-        for axis in places[len(block) :]:
+        for axis in axes[len(block) :]:
             axis.remove()
         for column, text in enumerate(texts):
             middle = (column + 0.5) * (1 + GAP) - GAP / 2
-            places[0].annotate(text, (middle, 1), (0, 2), xycoords=("data", "axes fraction"),
+            axes[0].annotate(text, (middle, 1), (0, 2), xycoords=("data", "axes fraction"),
                                textcoords="offset points", va="bottom", ha="center", fontsize=7)  # fmt: skip
         rows = "; ".join(f"{label or 'row'}: {len(images)} images" for images, label in block)
         named = f", over the columns {', '.join(texts)}" if texts else ""
-        told.append(f"{one.title + ': ' if one.title else ''}{rows}{named}.")
-    figure.set_label(" ".join(["Rows of grey images.", *told, choice.rule, *remarks]))
-    return figure
+        said.append(f"{shown.title + ': ' if shown.title else ''}{rows}{named}.")
+    return made.finish([*said, choice.rule, *remarks])
 
 
-def _strips(one: Shown, row: Mapping[str, Any], artefact: str) -> list[tuple[np.ndarray, str]]:
+def _strips(shown: Shown, row: Mapping[str, Any], artefact: str) -> list[tuple[np.ndarray, str]]:
     """(images [N, height, width], label) of each row that an entry of `rows` asks for."""
-    array = one.array(row["array"], artefact)
+    array = shown.array(row["array"], artefact)
     if array.dtype.kind not in "biuf" or array.ndim not in (3, 4) or not array.size:
         raise ValueError(
             f"{artefact}: the array {row['array']!r} is {array.dtype} {list(array.shape)}; images are "
@@ -83,13 +82,13 @@ def _strips(one: Shown, row: Mapping[str, Any], artefact: str) -> list[tuple[np.
     label = str(row.get("label", ""))
     if array.ndim == 3:
         return [(array.astype(float), label)]
-    return [(images.astype(float), label if place == 0 else "") for place, images in enumerate(array)]
+    return [(images.astype(float), label if column == 0 else "") for column, images in enumerate(array)]
 
 
-def _titles(one: Shown, spec: Mapping[str, Any], artefact: str) -> list[str]:
+def _titles(shown: Shown, spec: Mapping[str, Any], artefact: str) -> list[str]:
     """What stands over the images of one block."""
     titles = spec.get("titles", [])
-    return [str(text) for text in (one.array(titles, artefact) if isinstance(titles, str) else titles)]
+    return [str(text) for text in (shown.array(titles, artefact) if isinstance(titles, str) else titles)]
 
 
 def _limits(asked: Any, strips: Sequence[np.ndarray]) -> tuple[float | None, float | None]:
@@ -97,7 +96,7 @@ def _limits(asked: Any, strips: Sequence[np.ndarray]) -> tuple[float | None, flo
     if asked == "each":
         return None, None
     if asked == "shared":
-        return min(float(one.min()) for one in strips), max(float(one.max()) for one in strips)
+        return min(float(strip.min()) for strip in strips), max(float(strip.max()) for strip in strips)
     return float(asked[0]), float(asked[1])
 
 
@@ -105,8 +104,8 @@ def _draw_strip(
     axis: Axes, images: np.ndarray, label: str, low: float | None, high: float | None, count: int
 ) -> None:
     """One row of images, each at its place; a frame around each, so that its edge is seen on white."""
-    for place, image in enumerate(images):
-        x = place * (1 + GAP)
+    for column, image in enumerate(images):
+        x = column * (1 + GAP)
         shade = (0.0, max(float(image.max()), 1e-12)) if low is None or high is None else (low, high)
         axis.imshow(image, cmap="gray", vmin=shade[0], vmax=shade[1], extent=(x, x + 1, 0, 1), aspect="auto",
                     interpolation="nearest")  # fmt: skip

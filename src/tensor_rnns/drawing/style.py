@@ -87,8 +87,8 @@ def styled() -> Iterator[None]:
         yield
 
 
-def look(cell: str, place: int = 0, of: int = 1) -> dict[str, Any]:
-    """Colour, linestyle and marker of `cell`; `place` of `of` tells apart several variants of one cell in a
+def look(cell: str, number: int = 0, of: int = 1) -> dict[str, Any]:
+    """Colour, linestyle and marker of `cell`; `number` of `of` tells apart several variants of one cell in a
     figure.
 
     The first variant has the cell's own look. Further ones keep its hue, move from dark to light and take the
@@ -101,25 +101,25 @@ def look(cell: str, place: int = 0, of: int = 1) -> dict[str, Any]:
         number = zlib.crc32(cell.encode())
         colour = (BLUE, RED, GREEN, PURPLE, OCHRE, SKY, GREY, BROWN)[number % 8]
         line, marker = LINES[number // 8 % len(LINES)], MARKERS[number // 64 % len(MARKERS)]
-    if place:
-        line = LINES[(LINES.index(line) + place) % len(LINES)]
-        marker = MARKERS[(MARKERS.index(marker) + place) % len(MARKERS)]
+    if number:
+        line = LINES[(LINES.index(line) + number) % len(LINES)]
+        marker = MARKERS[(MARKERS.index(marker) + number) % len(MARKERS)]
     if of > 2:
-        colour = _shade(colour, 0.55 * (2 * place / (of - 1) - 1))
+        colour = _shade(colour, 0.55 * (2 * number / (of - 1) - 1))
     return {"color": colour, "linestyle": line, "marker": marker}
 
 
-def plain(place: int) -> dict[str, Any]:
+def plain(number: int) -> dict[str, Any]:
     """Look of number `place` of what belongs to no cell, in the order in which it is named."""
-    return {"color": ORDER[place % len(ORDER)], "linestyle": LINES[place % len(LINES)],
-            "marker": MARKERS[place % len(MARKERS)]}  # fmt: skip
+    return {"color": ORDER[number % len(ORDER)], "linestyle": LINES[number % len(LINES)],
+            "marker": MARKERS[number % len(MARKERS)]}  # fmt: skip
 
 
-def ramp(place: int, of: int) -> dict[str, Any]:
-    """Look of number `place` of `of` in rising order: from light to dark, told apart by the marker too."""
-    share = 0.0 if of < 2 else place / (of - 1)
+def ramp(number: int, of: int) -> dict[str, Any]:
+    """Look of number `number` of `of` in rising order: from light to dark, told apart by the marker too."""
+    share = 0.0 if of < 2 else number / (of - 1)
     colour = matplotlib.colors.to_hex(matplotlib.colormaps["viridis"](RAMP_LIGHT * (1 - share)))
-    return {"color": colour, "linestyle": SOLID, "marker": MARKERS[place % len(MARKERS)]}
+    return {"color": colour, "linestyle": SOLID, "marker": MARKERS[number % len(MARKERS)]}
 
 
 def _shade(colour: str, amount: float) -> str:

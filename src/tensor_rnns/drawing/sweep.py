@@ -1,11 +1,11 @@
-"""One number a replica against a number: a setting such as the rank, or what a condition stands for.
+"""One number per replica against a number: a setting such as the rank, or what a condition stands for.
 
 Keys of the artefact: `over` (a column whose values are numbers, or any column with `values: {name: number}`),
 `panels` (column), `colour` (columns; default variant), `measure`, `also` ({measure, label}: a second measure,
 dashed), `where`, `lines` (`task_baseline` or {value, label}), `x` and `y` ({scale, label, limits}), `labels`.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,21 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from tensor_rnns.drawing.beside import HOLLOW, belongs, columns_of, draw_levels
+from tensor_rnns.drawing.beside import (
+    BLACK,
+    HOLLOW,
+    LEVEL,
+    belongs,
+    columns_of,
+    draw_levels,
+    handles_of,
+    level_handles,
+)  # fmt: skip
 from tensor_rnns.drawing.data import ArtefactData, is_number
-from tensor_rnns.drawing.groups import Group, absent, groups_of, listed, part
-from tensor_rnns.drawing.layout import dress, panels, put_legend
-from tensor_rnns.drawing.numbers import EXPLAINED, Total, numbers, total
-from tensor_rnns.drawing.style import DASHED, PAPER
+from tensor_rnns.drawing.groups import Group, Panels, absent, groups_of, listed, part
+from tensor_rnns.drawing.layout import lines_of, panels
+from tensor_rnns.drawing.numbers import Total, draw_seeds, marks_of, numbers, total, what_of
+from tensor_rnns.drawing.style import DASHED
 from tensor_rnns.experiments.records import Artefact
 
 KEYS = {
@@ -34,165 +43,137 @@ X = "x"
 TICKS = 9
 """Up to so many numbers each has its own tick."""
 COLUMNS = 3
-LEVEL: Mapping[str, Any] = {"color": PAPER, "linestyle": (0, (2, 2)), "linewidth": 0.8}
-"""How a number of the paper that belongs to no point is drawn."""
+Totals = dict[float, Total]
 
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     """The figure of `artefact`; ValueError where a value of `over` is no number or no run has the measure."""
-    spec = artefact.spec
-    panel_key, colour = spec.get("panels"), listed(spec.get("colour"), "variant")
+    spec, colour = artefact.spec, listed(artefact.spec.get("colour"), "variant")
     rows = _placed(data, artefact, spec.get("measure"))
-    also = _placed(data, artefact, spec["also"]["measure"]) if "also" in spec else None
-    places = data.ordered(panel_key, list(rows[panel_key].unique())) if panel_key else [None]
+    also = _placed(data, artefact, spec["also"]["measure"]) if "also" in spec else rows[:0]
+    cut = Panels.of(data, rows, spec)
     groups = groups_of(data, rows, colour, spec.get("labels"))
-    totals = {}
-    for name, group in groups.items():
-        for place in places:
-            mine = part(rows if place is None else rows[rows[panel_key] == place], colour, name)
-            totals[name, place] = {x: total(points) for x, points in mine.groupby(X, sort=True)}
-            for x, found in totals[name, place].items():
-                group.counts[place, x] = (found.n, found.failed)
-    entries = data.printed(artefact, [*listed(panel_key), *colour, spec["over"]])
-    handles = [Line2D([], [], label=group.legend, **group.look) for group in groups.values()]
-    handles += _other_handles(spec, entries, rows)
+    totals = {
+        (name, value): _totals(part(cut.rows(rows, value), colour, name), spec["measure"])
+        for name in groups for value in cut.values
+    }  # fmt: skip
+    for (name, value), found in totals.items():
+        groups[name].counts |= {(value, x): (one.n, one.failed) for x, one in found.items()}
+    entries = data.printed(artefact, [*listed(spec.get("panels")), *colour, spec["over"]])
+    handles = [group.handle for group in groups.values()] + _also_handle(spec)
+    levels = [entry for entry in entries if not columns_of(entry, rows) and "value" in entry]
+    marks = [Line2D([], [], label="paper", **HOLLOW | BLACK)] if len(levels) < len(entries) else []
+    handles += marks + handles_of(levels) + level_handles(spec)
     remarks = data.remark_line(rows)
-    notes = [*absent(data, rows, spec), *_notes(rows)]
-    titles = [data.title(panel_key, place, spec.get("labels")) if panel_key else "" for place in places]
-    figure, axes, bottom = panels(
-        titles, remarks, notes, -(-(len(handles) + len(spec.get("lines", ()))) // COLUMNS),
-        height=2.4 if len(places) == 1 else 1.9,
-    )  # fmt: skip
-    told = []
-    for axis, place, title in zip(axes, places, titles, strict=True):
-        here = rows if place is None else rows[rows[panel_key] == place]
-        second = also if also is None or place is None else also[also[panel_key] == place]
-        said = []
+    notes = marks_of(rows, [total for found in totals.values() for total in found.values()])
+    notes = [*absent(data, rows, spec), *notes]
+    sheet = panels(cut.titles, remarks, notes, lines_of(len(handles), COLUMNS))
+    x = {"label": spec["over"].rpartition(".")[2].replace("_", " ")} | (spec.get("x") or {})
+    y = {"label": what_of(spec["measure"])} | (spec.get("y") or {})
+    texts = [f"{y['label']} against {x['label']}."]
+    for axis, value, title in zip(sheet.axes, cut.values, cut.titles, strict=True):
+        here, said = cut.rows(rows, value), []
         for name, group in groups.items():
-            mine = part(here, colour, name)
-            if len(mine):
-                _draw_group(axis, mine, totals[name, place], group)
-                said += [f"{group.title} at {x:g}: {found.text}" for x, found in totals[name, place].items()]
-            if second is not None:
-                _draw_also(axis, part(second, colour, name), group)
+            found = totals[name, value]
+            if found:
+                _draw_group(axis, part(here, colour, name), found, group)
+                said += [f"{group.title} at {x:g}: {one.text}" for x, one in found.items()]
+            if "also" in spec:
+                mine = part(cut.rows(also, value), colour, name)
+                _draw_also(axis, _totals(mine, spec["also"]["measure"]), group)
         said += _draw_paper(axis, entries, here, groups, colour, spec["measure"])
-        handles += draw_levels(axis, spec, data, panel_key, place, handles)
-        dress(
+        draw_levels(axis, spec, data, cut, value)
+        sheet.dress(
             axis,
-            {"label": _named(spec)} | (spec.get("x") or {}),
-            {"label": _what(spec)} | (spec.get("y") or {}),
+            {"label": spec["over"].rpartition(".")[2].replace("_", " ")} | (spec.get("x") or {}),
+            {"label": what_of(spec["measure"])} | (spec.get("y") or {}),
         )
         _ticks(axis, sorted(rows[X].unique()))
-        told.append(f"{title + ': ' if title else ''}{'; '.join(said)}.")
-    put_legend(figure, handles, COLUMNS, bottom)
-    figure.set_label(" ".join([f"{_what(spec)} against {_named(spec)}.", *told, *remarks]))
-    return figure
+        texts.append(f"{title + ': ' if title else ''}{'; '.join(said)}.")
+    return sheet.finish([*texts, *remarks], handles, COLUMNS)
 
 
 def _placed(data: ArtefactData, artefact: Artefact, measure: Any) -> pd.DataFrame:
     """The replicas with the column X, what `over` and `values` make of each."""
     spec = artefact.spec
-    over = spec["over"]
+    over, levels = spec["over"], spec.get("values")
     keys = [over, *listed(spec.get("panels")), *listed(spec.get("colour"), "variant")]
     rows = numbers(data, artefact, measure, keys)
-    levels = spec.get("values")
     found = [value if levels is None else levels.get(value) for value in rows[over]]
     if wrong := sorted({str(name) for name, x in zip(rows[over], found, strict=True) if not is_number(x)}):
-        told = (
+        known = (
             "give each its number under values"
             if levels is None
             else f"values has {sorted(map(str, levels))}"
         )
-        raise ValueError(f"{artefact.id}: {over} is {', '.join(wrong)}, no number; {told}")
+        raise ValueError(f"{artefact.id}: {over} is {', '.join(wrong)}, no number; {known}")
     return rows.assign(**{X: np.asarray(found, dtype=float)})
 
 
-def _draw_group(axis: Axes, mine: pd.DataFrame, totals: Mapping[float, Total], group: Group) -> None:
-    """Means joined by a line, an interval at each, a dot a seed and a cross a failed one."""
-    colour = group.look["color"]
-    xs = np.array(list(totals))
-    axis.plot(xs, [found.mean for found in totals.values()], zorder=4, **group.look)
+def _totals(rows: pd.DataFrame, measure: Mapping[str, Any]) -> Totals:
+    """What the replicas at each number along the axis have in common."""
+    return {
+        float(x): total(mine["value"], int(mine["failed"].sum()), measure)
+        for x, mine in rows.groupby(X, sort=True)
+    }
+
+
+def _draw_group(axis: Axes, mine: pd.DataFrame, totals: Totals, group: Group) -> None:
+    """Means joined by a line, an interval at each, a dot for each seed and a cross for a failed one."""
+    axis.plot(list(totals), [found.mean for found in totals.values()], zorder=4, **group.look)
     for x, found in totals.items():
-        if np.isfinite(found.low):
-            axis.plot([x, x], [found.low, found.high], color=colour, linewidth=1.6, alpha=0.6, zorder=3)
-    for failed, shape in ((False, "o"), (True, "x")):
-        chosen = mine[(mine["failed"] == failed) & np.isfinite(mine["value"])]
-        axis.plot(chosen[X], chosen["value"], shape, color=colour, markersize=4 if failed else 2, zorder=5,
-                  markerfacecolor="white", markeredgewidth=0.6)  # fmt: skip
+        if found.interval:
+            ends = [found.low, found.high]
+            axis.plot([x, x], ends, color=group.look["color"], linewidth=1.6, alpha=0.6, zorder=3)
+    finite = mine[np.isfinite(mine["value"])]
+    draw_seeds(axis, finite[X], finite["value"], finite["failed"], group.look["color"])
 
 
-def _draw_also(axis: Axes, mine: pd.DataFrame, group: Group) -> None:
+def _draw_also(axis: Axes, totals: Totals, group: Group) -> None:
     """The means of the second measure, thin and dashed."""
-    means = {x: total(points).mean for x, points in mine.groupby(X, sort=True)}
-    axis.plot(list(means), list(means.values()), color=group.look["color"], linestyle=DASHED, linewidth=0.9,
-              marker=group.look["marker"], markersize=3, markerfacecolor="white", zorder=2.5)  # fmt: skip
+    axis.plot(list(totals), [found.mean for found in totals.values()], color=group.look["color"],
+              linestyle=DASHED, linewidth=0.9, marker=group.look["marker"], markersize=3,
+              markerfacecolor="white", zorder=2.5)  # fmt: skip
 
 
 def _draw_paper(
-    axis: Axes, entries: list[dict[str, Any]], here: pd.DataFrame,
+    axis: Axes, entries: Sequence[Mapping[str, Any]], here: pd.DataFrame,
     groups: Mapping[tuple[Hashable, ...], Group], colour: list[str], measure: Mapping[str, Any],
 ) -> list[str]:  # fmt: skip
     """The paper's points, single values and levels of one panel; what the description says of them."""
     said = []
     for entry in entries:
-        own = {"color": PAPER, "marker": "o"}
-        name = next((name for name in groups if belongs(entry, part(here, colour, name), measure)), None)
-        own |= {key: groups[name].look[key] for key in own} if name else {}
+        of = [name for name in groups if belongs(entry, part(here, colour, name), measure)]
         if "points" in entry:
-            if name is None and not columns_of(entry, here):
-                name = ()
-            if name is not None:
+            if of or not columns_of(entry, here):
                 points = sorted((float(x), float(value)) for x, value in entry["points"].items())
-                axis.plot(*zip(*points, strict=True), zorder=6, **HOLLOW | own)
+                axis.plot(
+                    *zip(*points, strict=True), zorder=6, **HOLLOW | _own(groups[of[0]] if of else None)
+                )
                 said += [f"paper at {x:g}: {value:g}" for x, value in points]
         elif columns_of(entry, here):
-            for x, mine in here.groupby(X, sort=True):
-                for part_name, some in mine.groupby(colour, sort=True):
-                    if belongs(entry, some, measure):
-                        own |= {key: groups[part_name].look[key] for key in own}
-                        style = HOLLOW | own | {"linestyle": ""}
-                        axis.plot([x], [float(entry["value"])], zorder=6, **style)
-                        said.append(f"paper at {x:g}: {float(entry['value']):g}")
+            for (x, *name), mine in here.groupby([X, *colour], sort=True):
+                if belongs(entry, mine, measure):
+                    style = HOLLOW | _own(groups[tuple(name)]) | {"linestyle": ""}
+                    axis.plot([x], [float(entry["value"])], zorder=6, **style)
+                    said.append(f"paper at {x:g}: {float(entry['value']):g}")
         else:
             axis.axhline(float(entry["value"]), **LEVEL)
             said.append(f"paper {float(entry['value']):g}")
     return said
 
 
-def _other_handles(
-    spec: Mapping[str, Any], entries: list[dict[str, Any]], rows: pd.DataFrame
-) -> list[Line2D]:
-    """What the dashed line and the paper's marks are."""
-    handles = []
-    if "also" in spec:
-        label = f"dashed: {spec['also'].get('label') or spec['also']['measure']['name']}"
-        handles.append(Line2D([], [], color="#444444", linestyle=DASHED, linewidth=0.9, label=label))
-    levels = [entry for entry in entries if "value" in entry and not columns_of(entry, rows)]
-    if len(levels) < len(entries):
-        handles.append(Line2D([], [], label="paper", color=PAPER, marker="o", **HOLLOW))
-    for entry in levels:
-        handles.append(Line2D([], [], label=f"paper: {float(entry['value']):g}", **LEVEL))
-    return handles
+def _own(group: Group | None) -> Mapping[str, Any]:
+    """Colour and marker of the group that a value of the paper belongs to; black for none."""
+    return {key: group.look[key] for key in BLACK} if group else BLACK
 
 
-def _notes(rows: pd.DataFrame) -> list[str]:
-    """What the marks are, and how many replicas never got where the measure asks."""
-    told = [EXPLAINED] if rows["seed"].nunique() > 1 else []
-    told += ["Cross: a failed seed's last finite value."] if rows["failed"].any() else []
-    never = int((~np.isfinite(rows["value"])).sum())
-    told += [f"{never} of {len(rows)} replicas never got there and are not drawn."] if never else []
-    return [" ".join(told)] if told else []
-
-
-def _named(spec: Mapping[str, Any]) -> str:
-    """What runs along the axis."""
-    return str((spec.get("x") or {}).get("label") or spec["over"].rpartition(".")[2].replace("_", " "))
-
-
-def _what(spec: Mapping[str, Any]) -> str:
-    """What the number is called."""
-    measure = spec["measure"]
-    return str((spec.get("y") or {}).get("label") or measure.get("of") or measure["name"])
+def _also_handle(spec: Mapping[str, Any]) -> list[Line2D]:
+    """What the dashed line is."""
+    if "also" not in spec:
+        return []
+    label = f"dashed: {spec['also'].get('label') or spec['also']['measure']['name']}"
+    return [Line2D([], [], color="#444444", linestyle=DASHED, linewidth=0.9, label=label)]
 
 
 def _ticks(axis: Axes, xs: list[float]) -> None:

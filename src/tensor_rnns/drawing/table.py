@@ -1,63 +1,30 @@
 """A table of numbers, the paper's beside ours, with interval, n and failed replicas.
 
 Keys of the artefact: `rows` (column or columns that name a row; `item` for a computed table), `columns` (such
-a column, `name` for a computed table, or a list of {label, measure, where}), `measure`, `where`,
-`labels`. A number of the paper belongs to the cell of its measure and of its condition, variant, option, item
-and name, whichever it has.
+a column, `name` for a computed table, or a list of {label, measure, where}), `measure`, `where`, `labels`. A
+number of the paper stands in the cell of its measure, condition, variant, option, item and name.
 """
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from tensor_rnns.analysis.intervals import t_interval
-from tensor_rnns.analysis.measures import measure_of
-from tensor_rnns.analysis.runs import MissingValue
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.tables import Table
+from tensor_rnns.drawing.groups import listed, part
+from tensor_rnns.drawing.numbers import measured, total
+from tensor_rnns.drawing.tables import COMPUTED, TITLE, Table, shown
 from tensor_rnns.experiments.records import Artefact
 
 KEYS = {
     "rows": (), "columns": ("label", "measure", "where"), "measure": (), "where": (), "labels": (),
 }  # fmt: skip
 """The keys that are read, and below each those of its mappings; () where any may stand."""
-MATCHED = ("condition", "variant", "option", "dataset", "item", "name")
-RECORD = ("column", "paper", "ours", "low", "high", "n", "failed")
-TITLES = {"condition": "condition", "variant": "model", "option": "option", "item": "item", "name": "name"}
-EXACT = ("parameters", "computed", "setting", "fact", "baseline")
-"""Measures without scatter between seeds."""
-ABSENT = "–"
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Our number in one place of the table, with its 95 % t interval."""
-
-    ours: float | None = None
-    low: float | None = None
-    high: float | None = None
-    n: int = 0
-    failed: int = 0
-    reached: int = 0
-    exact: bool = False
-
-    @property
-    def text(self) -> str:
-        """The number with half of its interval; how many replicas got there where not all did."""
-        if self.ours is None:
-            return ABSENT
-        if self.reached < self.n:
-            return (
-                f"{shown(self.ours)} ({self.reached} of {self.n})"
-                if self.reached
-                else f"never (0 of {self.n})"
-            )
-        half = None if self.exact or self.low is None or self.high is None else (self.high - self.low) / 2
-        return shown(self.ours, half)
+ROWS = ("condition", "variant", "option", "dataset")
+MATCHED = (*ROWS, "item", "name")
+NONE = {"ours": None, "low": None, "high": None, "interval": "", "n": 0, "failed": 0, "shown": ""}
+"""What stands for ours in a cell that was not run."""
 
 
 def draw(data: ArtefactData, artefact: Artefact) -> Table:
@@ -65,74 +32,37 @@ def draw(data: ArtefactData, artefact: Artefact) -> Table:
     ours.
     """
     spec = artefact.spec
-    keys = [spec["rows"]] if isinstance(spec.get("rows"), str) else list(spec.get("rows") or ["variant"])
-    computed = "item" in keys or "name" in keys
-    known = MATCHED[:4] if not computed else ("item", "name", "index")
+    keys = listed(spec.get("rows"), "variant")
+    computed = bool(set(keys) & {"item", "name"})
+    known = COMPUTED if computed else ROWS
     if unknown := [key for key in keys if key not in known]:
         raise ValueError(f"{artefact.id}: rows names {unknown}; allowed: {', '.join(known)}")
     entries = data.printed(artefact)
-    chosen = _computed_rows(data, spec) if computed else _replicas(data, spec)
+    chosen = _rows(data, computed, spec.get("where"))
+    remark = ". ".join(f"{text[0].upper()}{text[1:]}" for text in data.remarks(chosen))
+    single = {key: value for key, value in (spec.get("where") or {}).items() if isinstance(value, str)}
+    records = {}
     columns = _columns(data, artefact, chosen, entries)
     names = _names(data, keys, chosen, entries)
-    where = {key: one for key, one in (spec.get("where") or {}).items() if isinstance(one, str)}
-    papers = {(name, label): _paper(entries, where | dict(zip(keys, name, strict=True)), block)
-              for name in names for label, block in columns.items()}  # fmt: skip
-    compared = [label for label in columns if any(papers[name, label] is not None for name in names)]
-    header = [TITLES.get(key, key) for key in keys]
-    header += [
-        text
-        for label in columns
-        for text in ([f"{label}, paper", f"{label}, ours"] if label in compared else [label])
-    ]
-    header += [] if computed else ["n", "failed"]
-    rows, records = [], []
-    for name in names:
-        place = dict(zip(keys, name, strict=True))
-        mine = chosen[(chosen[keys] == list(name)).all(axis=1)]
-        row = [data.title(key, value, spec.get("labels")) for key, value in place.items()]
-        cells = [_cell(mine, block, computed, label, data) for label, block in columns.items()]
-        for label, cell in zip(columns, cells, strict=True):
-            paper = papers[name, label]
-            row += (
-                [ABSENT if paper is None else paper if isinstance(paper, str) else shown(paper)]
-                if label in compared
-                else []
+    for label, block in columns.items():
+        mine = _rows(data, computed, dict(spec.get("where") or {}) | dict(block.get("where") or {}))
+        for name in names:
+            row = dict(zip(keys, name, strict=True))
+            titles = {key + TITLE: data.title(key, value, spec.get("labels")) for key, value in row.items()}
+            ours = (
+                _computed(part(mine, keys, name), label)
+                if computed
+                else _trained(part(mine, keys, name), block)
             )
-            row.append(cell.text)
-            numbers = (label, paper, cell.ours, cell.low, cell.high, cell.n, cell.failed)
-            records.append(place | dict(zip(RECORD, numbers, strict=True)))
-        ours = [cell for cell in cells if cell.ours is not None]
-        row += [] if computed else [_span(cell.n for cell in ours), _span(cell.failed for cell in ours)]
-        rows.append(row)
-    notes = [] if computed else ["Ours: mean ± half of the 95 % t interval over n replicas."]
-    notes += [f"{text[0].upper()}{text[1:]}." for text in data.remarks(chosen)]
-    return Table(header, rows, (*keys, *RECORD), records, tuple(notes), len(keys))
+            asked = single | row | dict(block.get("where") or {})
+            paper = {"column": label, "paper": _paper(entries, asked, block.get("measure"))}
+            records[name, label] = row | titles | paper | ours | {"remark": remark and f"{remark}."}
+    return Table(keys, [records[name, label] for name in names for label in columns])
 
 
-def shown(value: float, half: float | None = None) -> str:
-    """`value` to four figures, or with ± `half` to two figures of the half-width; whole numbers in full."""
-    if not math.isfinite(value):
-        return "∞" if value > 0 else "−∞" if value < 0 else "not a number"
-    if half is None or not math.isfinite(half) or half == 0:
-        whole = value == round(value) and abs(value) < 1e9
-        text = f"{value:,.0f}".replace(",", "\u202f") if whole else f"{value:.4g}"
-    else:
-        digits = max(0, 1 - math.floor(math.log10(half)))
-        text = f"{value:.{digits}f} ± {half:.{digits}f}" if digits <= 6 else f"{value:.3g} ± {half:.1g}"
-    return text.replace("-", "−")
-
-
-def _replicas(data: ArtefactData, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """The chosen replicas: their keys and, in the column `run`, what the measures take."""
-    rows = pd.DataFrame(
-        [dict(run.key) | {"run": run} for run in data.records], columns=[*data.runs.columns[:10], "run"]
-    )
-    return data.chosen(rows, spec.get("where"))
-
-
-def _computed_rows(data: ArtefactData, spec: Mapping[str, Any]) -> pd.DataFrame:
-    """The chosen rows of the computed table, in its order."""
-    return data.chosen(data.computed, spec.get("where"))
+def _rows(data: ArtefactData, computed: bool, where: Mapping[str, Any] | None) -> pd.DataFrame:
+    """The rows of the computed table, or the replicas, that `where` takes."""
+    return data.chosen(data.computed, where) if computed else data.replicas(where)
 
 
 def _columns(
@@ -140,95 +70,62 @@ def _columns(
 ) -> dict[str, dict[str, Any]]:
     """{label: {measure, where}} of each column of numbers."""
     spec = artefact.spec
-    asked = spec.get("columns")
+    asked, measure = spec.get("columns"), spec.get("measure")
     if isinstance(asked, str):
-        present = list(
-            dict.fromkeys([*chosen[asked], *(entry[asked] for entry in entries if asked in entry)])
-        )
+        printed = [entry[asked] for entry in entries if asked in entry]
+        present = list(dict.fromkeys([*chosen[asked], *printed]))
         present = present if asked in ("item", "name") else data.ordered(asked, present)
-        measure, labels = spec.get("measure"), spec.get("labels")
-        titles = (
-            ["value"]
-            if asked == "index" and len(present) == 1
-            else [data.title(asked, value, labels) for value in present]
-        )
-        return {
-            title: {"measure": measure, "where": {asked: value}}
-            for title, value in zip(titles, present, strict=True)
-        }
-    blocks = asked or [{"measure": spec.get("measure")}]
-    found = {}
-    for block in blocks:
-        measure = block.get("measure") or spec.get("measure")
-        if measure is None:
-            raise ValueError(
-                f"{artefact.id}: the column {dict(block)} has no measure, and the table has none either"
-            )
-        found[str(block.get("label") or measure.get("of") or measure["name"])] = dict(block) | {
-            "measure": measure
-        }
-    return found
+        titles = [data.title(asked, value, spec.get("labels")) for value in present]
+        titles = ["value"] if asked == "index" and len(present) == 1 else titles
+        wheres = [{"measure": measure, "where": {asked: value}} for value in present]
+        return dict(zip(titles, wheres, strict=True))
+    columns = {}
+    for block in asked or [{}]:
+        own = block.get("measure") or measure
+        if own is None:
+            raise ValueError(f"{artefact.id}: the column {dict(block)} has no measure, nor has the table")
+        columns[str(block.get("label") or own.get("of") or own["name"])] = dict(block) | {"measure": own}
+    return columns
 
 
 def _names(
-    data: ArtefactData, keys: list[str], chosen: pd.DataFrame, entries: list[dict[str, Any]]
+    data: ArtefactData, keys: Sequence[str], chosen: pd.DataFrame, entries: list[dict[str, Any]]
 ) -> list[tuple]:
     """The rows that ran and those that the paper prints, in the order of the experiment file or of the
     computed table."""
-    ran = list(chosen[keys].drop_duplicates().itertuples(index=False, name=None))
+    ran = list(chosen[list(keys)].drop_duplicates().itertuples(index=False, name=None))
     printed = [tuple(entry[key] for key in keys) for entry in entries if all(key in entry for key in keys)]
     names = list(dict.fromkeys([*ran, *printed]))
-    if "item" in keys or "name" in keys:
-        return names
-    places = {key: data.ordered(key, list({name[i] for name in names})) for i, key in enumerate(keys)}
-    return sorted(
-        names, key=lambda name: [places[key].index(value) for key, value in zip(keys, name, strict=True)]
-    )
+    return names if {"item", "name"} & set(keys) else data.ordered_names(keys, names)
 
 
-def _paper(entries: list[dict[str, Any]], place: Mapping[str, Any], block: Mapping[str, Any]) -> Any:
+def _paper(entries: list[dict[str, Any]], known: Mapping[str, Any], measure: Any) -> Any:
     """The paper's value of one cell, None where it prints none."""
-    known = place | (block.get("where") or {})
     for entry in entries:
-        if entry.get("measure") not in (None, block.get("measure")):
-            continue
-        if all(entry[key] == known.get(key) for key in MATCHED if key in entry):
+        same = entry.get("measure") in (None, measure)
+        if same and all(entry[key] == known.get(key) for key in MATCHED if key in entry):
             return entry["value"]
     return None
 
 
-def _cell(
-    mine: pd.DataFrame, block: Mapping[str, Any], computed: bool, label: str, data: ArtefactData
-) -> Cell:
-    """Our number for the replicas or computed rows `mine` of one row and one column."""
-    for key, value in (block.get("where") or {}).items():
-        mine = mine[mine[key].isin(value if isinstance(value, list) else [value])]
-    if mine.empty:
-        return Cell()
-    if computed:
-        if len(mine) > 1:
-            raise ValueError(f"{label}: {len(mine)} computed rows in one cell; name item, name and index")
-        value = float(mine["value"].iloc[0])
-        return Cell(value, n=1, reached=1, exact=True)
-    values, failed = [], 0
-    for run in mine["run"]:
-        try:
-            values.append(measure_of(block["measure"], run))
-        except MissingValue:
-            continue
-        failed += run.failed
-    if not values:
-        return Cell()
-    finite = [value for value in values if math.isfinite(value)]
-    exact = block["measure"]["name"] in EXACT and len(set(values)) == 1
-    low, high = (
-        t_interval(finite) if len(finite) > 1 and len(finite) == len(values) and not exact else (None, None)
-    )
-    mean = float(np.mean(finite)) if finite else math.inf
-    return Cell(mean, low, high, len(values), failed, len(finite), exact)
+def _computed(rows: pd.DataFrame, label: str) -> dict[str, Any]:
+    """Our number out of the computed rows of one row and one column."""
+    if len(rows) > 1:
+        raise ValueError(f"{label}: {len(rows)} computed rows in one cell; name item, name and index")
+    if rows.empty:
+        return NONE
+    value = float(rows["value"].iloc[0])
+    return NONE | {"ours": value, "n": 1, "shown": shown(value)}
 
 
-def _span(numbers: Iterable[int]) -> str:
-    """One number, or the smallest and largest where the columns differ; 0 for none."""
-    found = sorted(set(numbers)) or [0]
-    return str(found[0]) if len(found) == 1 else f"{found[0]}–{found[-1]}"
+def _trained(rows: pd.DataFrame, block: Mapping[str, Any]) -> dict[str, Any]:
+    """Our number out of the replicas of one row and one column, with an interval where all got there."""
+    found = measured(rows["run"], block["measure"])
+    if not found:
+        return NONE
+    ours = total([value for _, value in found], sum(run.failed for run, _ in found), block["measure"])
+    ends = {}
+    if ours.interval and not ours.never:
+        ends = {"low": ours.low, "high": ours.high, "interval": ours.interval}
+    mean = ours.mean if ours.values else math.inf
+    return NONE | {"ours": mean, "n": ours.n, "failed": ours.failed, "shown": ours.cell} | ends

@@ -1,14 +1,26 @@
-"""A table of text with its full-precision records, written as LaTeX (booktabs) and as CSV."""
+"""A table of records, the paper's numbers beside ours: LaTeX (booktabs) and CSV, and back from CSV."""
 
+import csv
+import math
 import unicodedata
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import IO, Any
 
+from tensor_rnns.analysis.intervals import MEAN
 from tensor_rnns.files import number
 
 LONG = 36
 """A table with more rows than this breaks over pages."""
+RECORD = ("column", "paper", "ours", "low", "high", "interval", "n", "failed", "shown", "remark")
+"""The columns of a record beside the keys of its row and their titles; `shown` is our number as printed."""
+TITLE = "_title"
+"""What the name of a column ends in that says how the value of a key is called."""
+HEADS = {"variant": "model"}
+COMPUTED = ("item", "name", "index")
+ABSENT = "–"
 
 LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
@@ -55,29 +67,122 @@ def _stacked(head: str) -> str:
     return rf"\shortstack[r]{{{latex(before)}\\{latex(after)}}}" if comma else latex(head)
 
 
+def shown(value: float, half: float | None = None) -> str:
+    """`value` to four figures, or with ± `half` to two figures of the half-width; whole numbers in full."""
+    if not math.isfinite(value):
+        return "∞" if value > 0 else "−∞" if value < 0 else "not a number"
+    if half is None or not math.isfinite(half) or half == 0:
+        whole = value == round(value) and abs(value) < 1e9
+        text = f"{value:,.0f}".replace(",", "\u202f") if whole else f"{value:.4g}"
+    else:
+        digits = max(0, 1 - math.floor(math.log10(half)))
+        text = f"{value:.{digits}f} ± {half:.{digits}f}" if digits <= 6 else f"{value:.3g} ± {half:.1g}"
+    return text.replace("-", "−")
+
+
+def printed(text: Any) -> str:
+    """A number of a CSV file to four figures; other texts as they are."""
+    text = "" if text is None else str(text)
+    try:
+        return shown(float(text))
+    except ValueError:
+        return text
+
+
+def span(numbers: Iterable[Any]) -> str:
+    """One number, or the smallest and largest where the columns differ; 0 for none."""
+    found = sorted(set(map(int, numbers))) or [0]
+    return str(found[0]) if len(found) == 1 else f"{found[0]}–{found[-1]}"
+
+
 @dataclass(frozen=True)
 class Table:
-    """`header` and `rows` as shown; `records` hold the same numbers unrounded, under `columns`."""
+    """One record per row and column; what is shown follows from the records alone.
 
-    header: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    columns: Sequence[str]
+    The first columns are the `keys` that name a row, then what the values of the keys are called
+    (`<key>_title`), then RECORD. Records may hold the texts of a CSV file.
+    """
+
+    keys: Sequence[str]
     records: Sequence[Mapping[str, Any]]
-    notes: Sequence[str] = field(default_factory=tuple)
-    labels: int = 1
-    """How many leading columns name the row; they are set flush left."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the CSV file."""
+        return (*self.keys, *(key + TITLE for key in self.keys), *RECORD)
+
+    @property
+    def trained(self) -> bool:
+        """Whether there are replicas behind the numbers."""
+        return not set(self.keys) & set(COMPUTED)
+
+    @cached_property
+    def compared(self) -> dict[str, bool]:
+        """The columns of numbers in their order, and whether the paper has a number in any of their rows."""
+        found: dict[str, bool] = {}
+        for record in self.records:
+            found[record["column"]] = found.get(record["column"], False) or record["paper"] not in (None, "")
+        return found
+
+    @property
+    def header(self) -> list[str]:
+        """The headings as shown."""
+        ours = [
+            head
+            for column, compared in self.compared.items()
+            for head in ([f"{column}, paper", f"{column}, ours"] if compared else [column])
+        ]
+        return [HEADS.get(key, key) for key in self.keys] + ours + (["n", "failed"] if self.trained else [])
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """The rows as shown."""
+        rows: dict[tuple, list[Mapping[str, Any]]] = {}
+        for record in self.records:
+            rows.setdefault(tuple(record[key] for key in self.keys), []).append(record)
+        return [self._row(records) for records in rows.values()]
+
+    def _row(self, records: Sequence[Mapping[str, Any]]) -> list[str]:
+        row = [str(records[0][key + TITLE]) for key in self.keys]
+        for record in records:
+            row += [printed(record["paper"]) or ABSENT] if self.compared[record["column"]] else []
+            row.append(record["shown"] or ABSENT)
+        ran = [record for record in records if record["shown"]]
+        counts = [span(record[name] for record in ran) for name in ("n", "failed")]
+        return row + (counts if self.trained else [])
+
+    @property
+    def notes(self) -> list[str]:
+        """What the numbers and their intervals are, and what is to be said of the runs."""
+        names = sorted({record["interval"] for record in self.records if record["interval"]})
+        plain = ["mean ± half of its 95 % t interval"] * (MEAN in names)
+        said = "; ".join(plain + [f"mean [{name}]" for name in names if name != MEAN]) or "mean"
+        remarks = dict.fromkeys(record["remark"] for record in self.records if record["remark"])
+        return ([f"Ours: {said}, over n replicas."] if self.trained else []) + list(remarks)
+
+    @classmethod
+    def read(cls, path: Path) -> "Table":
+        """The table that `write_csv` wrote to `path`."""
+        with open(path, encoding="utf-8", newline="") as stream:
+            rows = csv.DictReader(stream)
+            columns = list(rows.fieldnames or ())
+            keys = columns[: (len(columns) - len(RECORD)) // 2]
+            table = cls(keys, list(rows))
+        if tuple(columns) != table.columns:
+            raise ValueError(
+                f"{path}: its columns are {columns}; a table has {', '.join(RECORD)} after its keys"
+            )
+        return table
 
     def write_csv(self, stream: IO[str]) -> None:
-        """Write the records."""
-        import csv
-
+        """Write the records, numbers unrounded."""
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(self.columns)
         writer.writerows([number(record[name]) for name in self.columns] for record in self.records)
 
     def write_tex(self, stream: IO[str]) -> None:
         """Write a booktabs tabular no wider than the text, or a longtable if it may not fit on a page."""
-        shape = "l" * self.labels + "r" * (len(self.header) - self.labels)
+        shape = "l" * len(self.keys) + "r" * (len(self.header) - len(self.keys))
         lines = [" & ".join(latex(cell) for cell in row) + r" \\" for row in self.rows]
         head = " & ".join(_stacked(cell) for cell in self.header) + r" \\"
         if len(lines) > LONG:
@@ -87,7 +192,6 @@ class Table:
             fit = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
             before = [fit, r"\begin{tabular}{" + shape + "}", r"\toprule", head, r"\midrule"]
             body = [*before, *lines, r"\bottomrule", r"\end{tabular}}"]
-        notes = (
-            [r"\par\smallskip{\footnotesize " + latex(" ".join(self.notes)) + r"\par}"] if self.notes else []
-        )
-        stream.write("\n".join([*body, *notes]) + "\n")
+        if self.notes:
+            body.append(r"\par\smallskip{\footnotesize " + latex(" ".join(self.notes)) + r"\par}")
+        stream.write("\n".join(body) + "\n")

@@ -5,6 +5,8 @@ Keys of the artefact: `probe`, `replica`, `where`, `rows` (a list of {array, lab
 """
 
 import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
@@ -12,7 +14,7 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import absent
 from tensor_rnns.drawing.layout import LEFT, LINE, REMARK_LETTERS, put_texts, wrapped
-from tensor_rnns.drawing.replica import chosen
+from tensor_rnns.drawing.replica import Shown, chosen
 from tensor_rnns.drawing.style import WIDTH
 from tensor_rnns.experiments.records import Artefact
 
@@ -26,7 +28,7 @@ HEIGHT = 0.128
 """Inches of a line of text."""
 WIDEST = 98
 """More letters do not fit in a line."""
-TOLD = 60
+SPOKEN = 60
 """So many letters of each text stand in the description of the figure."""
 
 
@@ -37,39 +39,41 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     letters, most = int(spec.get("letters", 88)), int(spec.get("most", 12))
     if letters > WIDEST:
         raise ValueError(f"{artefact.id}: {letters} letters a line do not fit; allowed are up to {WIDEST}")
-    parts: list[tuple[str, list[str]]] = []
-    told, cut = [], False
-    for one in choice.shown:
-        for row in spec["rows"]:
-            texts = one.array(row["array"], artefact.id)
-            if texts.dtype.kind != "U" or texts.ndim > 1:
-                told = f"the array {row['array']!r} is {texts.dtype} {list(texts.shape)}"
-                raise ValueError(f"{artefact.id}: {told}; allowed are texts [N]")
-            head = ", ".join(part for part in (one.title, str(row.get("label", ""))) if part)
-            for place, text in enumerate(texts.reshape(-1)):
-                lines = broken(str(text), letters)
-                cut |= len(lines) > most
-                parts.append((head if place == 0 else "", lines[:most]))
-                told.append(f"{head or 'Sample'}: {' '.join(drawable(str(text)).split())[:TOLD]} …")
+    samples = [sample for shown in choice.shown for sample in _samples(shown, spec["rows"], artefact.id)]
+    parts = [(head if number == 0 else "", broken(text, letters)) for head, number, text in samples]
+    cut = "Long texts are cut; " if any(len(lines) > most for _, lines in parts) else ""
     remarks = wrapped(data.remark_line(choice.rows), REMARK_LETTERS)
-    said = "Long texts are cut; " if cut else ""
-    notes = wrapped([*absent(data, choice.rows, spec), f"{said}{choice.rule}".replace("; Shown", "; shown")])
-    room = [LINE * bool(head) + HEIGHT * len(lines) + 0.12 for head, lines in parts]
+    notes = wrapped([*absent(data, choice.rows, spec), f"{cut}{choice.rule}".replace("; Shown", "; shown")])
+    heights = [LINE * bool(head) + HEIGHT * min(most, len(lines)) + 0.12 for head, lines in parts]
     above = LINE * len(remarks) + 0.1
-    total = above + sum(room) + LINE * len(notes) + 0.1
+    total = above + sum(heights) + LINE * len(notes) + 0.1
     figure = Figure(figsize=(WIDTH, total))
     put_texts(figure, remarks, notes)
     top = total - above
-    for (head, lines), height in zip(parts, room, strict=True):
+    for (head, lines), height in zip(parts, heights, strict=True):
         if head:
             figure.text(0.1 / WIDTH, top / total, head, va="top", fontsize=8, fontweight="bold")
         first = top - LINE * bool(head)
-        for place, line in enumerate(lines):
-            figure.text(LEFT / 2 / WIDTH, (first - HEIGHT * place) / total, line, va="top", parse_math=False,
+        for number, line in enumerate(lines[:most]):
+            figure.text(LEFT / 2 / WIDTH, (first - HEIGHT * number) / total, line, va="top", parse_math=False,
                         fontproperties=FONT)  # fmt: skip
         top -= height
-    figure.set_label(" ".join(["Sampled texts.", *told, choice.rule, *remarks]))
+    said = [f"{head or 'Sample'}: {' '.join(drawable(t).split())[:SPOKEN]} …" for head, _, t in samples]
+    figure.set_label(" ".join(["Sampled texts.", *said, choice.rule, *remarks]))
     return figure
+
+
+def _samples(
+    shown: Shown, rows: Sequence[Mapping[str, Any]], artefact: str
+) -> Iterator[tuple[str, int, str]]:
+    """(heading, number in its row, text) of each sample of one replica."""
+    for row in rows:
+        texts = shown.array(row["array"], artefact)
+        if texts.dtype.kind != "U" or texts.ndim > 1:
+            given = f"the array {row['array']!r} is {texts.dtype} {list(texts.shape)}"
+            raise ValueError(f"{artefact}: {given}; allowed are texts [N]")
+        head = ", ".join(filter(None, (shown.title, str(row.get("label", "")))))
+        yield from ((head, number, str(text)) for number, text in enumerate(texts.reshape(-1)))
 
 
 def broken(text: str, letters: int) -> list[str]:

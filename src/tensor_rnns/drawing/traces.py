@@ -16,9 +16,9 @@ from matplotlib.ticker import MaxNLocator
 
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import absent
-from tensor_rnns.drawing.layout import put_legend, stack
+from tensor_rnns.drawing.layout import lines_of, sheet
 from tensor_rnns.drawing.replica import Shown, chosen
-from tensor_rnns.drawing.style import WIDTH, plain
+from tensor_rnns.drawing.style import plain
 from tensor_rnns.experiments.records import Artefact
 
 MANNERS = ("heat", "lines")
@@ -43,48 +43,41 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     """The figure of `artefact`; ValueError for an absent array, or one that is not over time."""
     spec = artefact.spec
     choice = chosen(data, artefact)
-    blocks = [[_values(one, row, artefact.id) for row in spec["rows"]] for one in choice.shown]
-    heights = [
-        _height(row, max(block[place].shape[1] for block in blocks)) for place, row in enumerate(spec["rows"])
-    ]
-    ranges = [
-        _range(row, [block[place] for block in blocks], artefact.id) for place, row in enumerate(spec["rows"])
-    ]
-    marks = [_marks(one, spec.get("marks"), artefact.id) for one in choice.shown]
+    blocks = [[_values(shown, row, artefact.id) for row in spec["rows"]] for shown in choice.shown]
+    heights = [_height(row, max(block[k].shape[1] for block in blocks)) for k, row in enumerate(spec["rows"])]
+    ranges = [_range(row, [block[k] for block in blocks], artefact.id) for k, row in enumerate(spec["rows"])]
+    marks = [_marks(shown, spec.get("marks"), artefact.id) for shown in choice.shown]
     handles = _handles(spec, blocks[0], marks)
     remarks = data.remark_line(choice.rows)
     notes = [*absent(data, choice.rows, spec), choice.rule]
-    figure, axes, bottom = stack(
-        [one.title for one in choice.shown], heights, remarks, notes, -(-len(handles) // 4), left=LEFT,
-        right=RIGHT, columns=min(COLUMNS, len(choice.shown)), inner=INNER,
+    made = sheet(
+        [shown.title for shown in choice.shown], heights, remarks, notes, lines_of(len(handles), 4),
+        left=LEFT, right=RIGHT, columns=min(COLUMNS, len(choice.shown)), inner=INNER,
     )  # fmt: skip
-    told = []
-    for one, block, places, steps in zip(choice.shown, blocks, axes, marks, strict=True):
+    texts = ["Arrays over time."]
+    for shown, block, axes, steps in zip(choice.shown, blocks, made.blocks, marks, strict=True):
         said = []
-        for row, values, axis, limits in zip(spec["rows"], block, places, ranges, strict=True):
+        for row, values, axis, limits in zip(spec["rows"], block, axes, ranges, strict=True):
             if row.get("as", "heat") == "heat":
                 _draw_heat(axis, values, limits)
             else:
                 _draw_lines(axis, values, row, limits)
             _shade(axis, steps, edges=row.get("as", "heat") == "heat")
-            if axis.get_position().x0 * WIDTH < LEFT + 0.01:
+            if made.is_first(axis):
                 axis.set_ylabel(str(row.get("label", row["array"])))
-            axis.tick_params(labelbottom=axis is places[-1])
+            axis.tick_params(labelbottom=axis is axes[-1])
             said.append(f"{row.get('label', row['array'])} {values.min():.3g} to {values.max():.3g}")
         x = spec.get("x") or {}
-        places[-1].set_xlabel(x.get("label", "step"))
-        places[-1].set_xlim(*x.get("limits", (0.5, len(block[0]) + 0.5)))
-        places[-1].xaxis.set_major_locator(MaxNLocator(5, integer=True))
-        told.append(f"{one.title + ': ' if one.title else ''}{len(block[0])} steps; {'; '.join(said)}.")
-    if handles:
-        put_legend(figure, handles, 4, bottom)
-    figure.set_label(" ".join(["Arrays over time.", *told, choice.rule, *remarks]))
-    return figure
+        axes[-1].set_xlabel(x.get("label", "step"))
+        axes[-1].set_xlim(*x.get("limits", (0.5, len(block[0]) + 0.5)))
+        axes[-1].xaxis.set_major_locator(MaxNLocator(5, integer=True))
+        texts.append(f"{shown.title + ': ' if shown.title else ''}{len(block[0])} steps; {'; '.join(said)}.")
+    return made.finish([*texts, choice.rule, *remarks], handles, 4)
 
 
-def over_time(one: Shown, row: Mapping[str, Any], artefact: str) -> np.ndarray:
+def over_time(shown: Shown, row: Mapping[str, Any], artefact: str) -> np.ndarray:
     """The array of a row as [T, C], its `item` taken where one is asked for; ValueError for another shape."""
-    array = one.array(row["array"], artefact)
+    array = shown.array(row["array"], artefact)
     if "item" in row and array.ndim > 1:
         if not 0 <= row["item"] < array.shape[1]:
             raise ValueError(f"{artefact}: {row['array']} has {array.shape[1]} items, no item {row['item']}")
@@ -97,11 +90,11 @@ def over_time(one: Shown, row: Mapping[str, Any], artefact: str) -> np.ndarray:
     return array.reshape(len(array), -1).astype(float)
 
 
-def _values(one: Shown, row: Mapping[str, Any], artefact: str) -> np.ndarray:
+def _values(shown: Shown, row: Mapping[str, Any], artefact: str) -> np.ndarray:
     """The array of a row as [T, C] with the units that it asks for."""
     if row.get("as", "heat") not in MANNERS:
         raise ValueError(f"{artefact}: as is {row['as']!r}; allowed are {', '.join(MANNERS)}")
-    values = over_time(one, row, artefact)
+    values = over_time(shown, row, artefact)
     if wrong := [unit for unit in row.get("units", ()) if not 0 <= unit < values.shape[1]]:
         raise ValueError(f"{artefact}: {row['array']} has {values.shape[1]} units, not {wrong}")
     values = values[:, row["units"]] if "units" in row else values
@@ -124,9 +117,9 @@ def _range(row: Mapping[str, Any], arrays: list[np.ndarray], artefact: str) -> t
     if "range" in row:
         return float(row["range"][0]), float(row["range"][1])
     finite = [array[np.isfinite(array)] for array in arrays]
-    if not all(len(one) for one in finite):
+    if not all(len(array) for array in finite):
         raise ValueError(f"{artefact}: {row['array']} has no finite number")
-    low, high = min(float(one.min()) for one in finite), max(float(one.max()) for one in finite)
+    low, high = min(float(array.min()) for array in finite), max(float(array.max()) for array in finite)
     if low < 0 < high and row.get("as", "heat") == "heat":
         low, high = -max(-low, high), max(-low, high)
     return (low, high) if high > low else (low - 0.5, high + 0.5)
@@ -153,18 +146,18 @@ def _draw_heat(axis: Axes, values: np.ndarray, limits: tuple[float, float]) -> N
 def _draw_lines(axis: Axes, values: np.ndarray, row: Mapping[str, Any], limits: tuple[float, float]) -> None:
     """A line a unit."""
     steps = np.arange(1, len(values) + 1)
-    for place, line in enumerate(values.T):
-        axis.plot(steps, line, linewidth=1, **(plain(place) | {"marker": ""}))
+    for number, line in enumerate(values.T):
+        axis.plot(steps, line, linewidth=1, **(plain(number) | {"marker": ""}))
     room = 0.06 * (limits[1] - limits[0])
     axis.set_ylim(limits[0] - room, limits[1] + room)
     axis.yaxis.set_major_locator(MaxNLocator(3))
 
 
-def _marks(one: Shown, asked: Any, artefact: str) -> np.ndarray:
+def _marks(shown: Shown, asked: Any, artefact: str) -> np.ndarray:
     """The steps that are shaded, from 1."""
     if asked is None:
         return np.zeros(0)
-    marked = over_time(one, {"array": asked} if isinstance(asked, str) else asked, artefact)
+    marked = over_time(shown, {"array": asked} if isinstance(asked, str) else asked, artefact)
     return np.flatnonzero((marked > 0.5).any(axis=1)) + 1
 
 
@@ -184,11 +177,11 @@ def _handles(spec: Mapping[str, Any], block: list[np.ndarray], marks: list[np.nd
     for row, values in zip(spec["rows"], block, strict=True):
         if row.get("as", "heat") == "lines" and values.shape[1] > 1:
             units = row.get("units", range(values.shape[1]))
-            for place, unit in enumerate(units):
+            for k, unit in enumerate(units):
                 name = f"unit {unit}"
                 if name not in names:
                     names.add(name)
-                    handles.append(Line2D([], [], linewidth=1, label=name, **(plain(place) | {"marker": ""})))
+                    handles.append(Line2D([], [], linewidth=1, label=name, **(plain(k) | {"marker": ""})))
     if any(len(steps) for steps in marks):
         handles.append(Line2D([], [], color=MARK, alpha=0.4, linewidth=6, label="marked steps"))
     return handles

@@ -65,23 +65,23 @@ def cards(names: Iterable[str], ready: Mapping[str, Mapping[str, Any]]) -> list[
 
 def unprepared(name: str) -> Card:
     """The card of a data set whose arrays are not here: what the table says of it."""
-    told = datasets.card(name)
-    return replace(card(told | told.pop("counted")), prepared=False)
+    known = datasets.card(name)
+    return replace(card(known | known.pop("counted")), prepared=False)
 
 
 def card(facts: Mapping[str, Any]) -> Card:
     """The card made from `facts`; what they do not say is left out."""
-    told = {name: value for name, value in facts.items() if value not in (None, "", [], {})}
-    told["archive"] = ALLOWED.get(told.get("archive"), told.get("archive", ""))
-    sizes = [(name, value) for name, value in told.items() if by_split(value)]
-    rest = {name: value for name, value in told.items() if name not in (*ABOUT, *HIDDEN, *dict(sizes))}
+    known = {name: value for name, value in facts.items() if value not in (None, "", [], {})}
+    known["archive"] = ALLOWED.get(known.get("archive"), known.get("archive", ""))
+    sizes = [(name, value) for name, value in known.items() if by_split(value)]
+    rest = {name: value for name, value in known.items() if name not in (*ABOUT, *HIDDEN, *dict(sizes))}
     return Card(
         name=str(facts.get("dataset", "")),
         title=str(facts.get("title", "")),
         kind=str(facts.get("kind", "")),
         stand_in=bool(facts.get("stand_in")),
         stands_in_for=str(facts.get("stands_in_for") or ""),
-        about=[(label, lines(told[name])) for name, label in ABOUT.items() if told.get(name)],
+        about=[(label, lines(known[name])) for name, label in ABOUT.items() if known.get(name)],
         sizes=[(words(name), [value.get(split, "") for split in SPLITS]) for name, value in sizes],
         counted=[(words(name), plain(shortened(value))) for name, value in rest.items()],
         files=list(facts.get("files") or []),

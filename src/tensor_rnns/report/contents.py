@@ -1,4 +1,4 @@
-"""The order in which a report tells the experiments of a document, and the tally of claims beside each."""
+"""The order in which a report takes the experiments of a document, and the tally of claims beside each."""
 
 import re
 from collections import Counter
@@ -13,14 +13,14 @@ HOLDS = {"yes": ("holds", "hold"), "no": ("does not", "do not"), "unclear": ("un
 """What a claim's row says, and the words for one such claim and for several."""
 
 
-def place(source: Mapping[str, Any] | None, name: str) -> tuple[Any, ...]:
+def reading_order(source: Mapping[str, Any] | None, name: str) -> tuple[Any, ...]:
     """Where an experiment stands in the reading order of its document: by the first section that it is from
     (chapters before appendices), the first page, and its name.
     """
-    told = source or {}
-    section = re.match(r"(?P<letter>[A-Z]\b)?\.?(?P<numbers>\d+(?:\.\d+)*)?", str(told.get("section", "")))
+    source = source or {}
+    section = re.match(r"(?P<letter>[A-Z]\b)?\.?(?P<numbers>\d+(?:\.\d+)*)?", str(source.get("section", "")))
     letter, numbers = section["letter"] or "", section["numbers"] or ""
-    page = re.search(r"\d+", str(told.get("page", "")))
+    page = re.search(r"\d+", str(source.get("page", "")))
     kind = 1 if letter else 0 if numbers else 2
     return (
         kind,
@@ -41,7 +41,7 @@ def tally(claims: Iterable[Mapping[str, str]]) -> Counter[str]:
     return count
 
 
-def told(claims: Iterable[Mapping[str, str]]) -> str:
+def in_words(claims: Iterable[Mapping[str, str]]) -> str:
     """The tally in words: `31 claims: 20 hold, 1 does not, 10 unclear; 6 reproduced, 1 not reproduced`."""
     count = tally(claims)
     held = [f"{count[name]} {words[count[name] > 1]}" for name, words in HOLDS.items() if count[name]]

@@ -113,16 +113,16 @@ def statements(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
     claims = {claim.id: claim.statement for claim in catalogue.claims if claim.paper == paper}
     judged = {scale: judged_at(results, scale, paper) for scale in SCALES}
     tabled = [
-        ledger.Statement(one.id, "", one.artefact, claims[one.id], "")
-        for one in values.read(catalogue.folders[paper])
-        if one.tolerance is not None and one.id in claims
+        ledger.Statement(value.id, "", value.artefact, claims[value.id], "")
+        for value in values.read(catalogue.folders[paper])
+        if value.tolerance is not None and value.id in claims
     ]
     rows, seen = [], set()
-    for one in [*ledger.read(catalogue.folders[paper]), *tabled]:
-        own = one.judged_by(claims)
-        if one.id not in seen:
-            row = statement(paper, one.id, one.statement, own, judged)
-            rows.append(replace(row, where=one.where, untested=one.untested))
+    for entry in [*ledger.read(catalogue.folders[paper]), *tabled]:
+        own = entry.judged_by(claims)
+        if entry.id not in seen:
+            row = statement(paper, entry.id, entry.statement, own, judged)
+            rows.append(replace(row, where=entry.where, untested=entry.untested))
         seen.update(own)
     return rows + [
         replace(statement(paper, name, text, [name], judged), listed=False)
@@ -189,7 +189,7 @@ def fallen(path: Path, found: Iterable[Row], scales: Sequence[str]) -> list[str]
     if unknown := sorted(set(scales) - set(SCALES)):
         raise ValueError(f"coverage at {', '.join(unknown)} asked for; allowed: {', '.join(SCALES)}")
     now = {(row.paper, row.kind, row.id): row.cells() for row in found}
-    told = []
+    lost = []
     with open(path, encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
             name = row["document"], row["kind"], row["id"]
@@ -197,8 +197,8 @@ def fallen(path: Path, found: Iterable[Row], scales: Sequence[str]) -> list[str]
             for scale in scales:
                 if level(row[scale]) > level(have.get(scale, "")):
                     was, today = row[scale], have.get(scale) or "nothing"
-                    told.append(f"{' '.join(name)}: {scale} was {was}, is {today}")
-    return told
+                    lost.append(f"{' '.join(name)}: {scale} was {was}, is {today}")
+    return lost
 
 
 def level(mark: str) -> int:

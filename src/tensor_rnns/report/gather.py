@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from tensor_rnns.analysis.verdicts import OF_CLAIMS
-from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.render import draw_artefact, paths
+from tensor_rnns.drawing.render import paths
 from tensor_rnns.drawing.tables import Table
 from tensor_rnns.experiments import Artefact, Catalogue, Experiment
 from tensor_rnns.experiments.run_folders import RECORD, read_record, table_name
 from tensor_rnns.files import read_csv, read_json
 from tensor_rnns.report import coverage
 from tensor_rnns.report.cards import Card, cards
-from tensor_rnns.report.contents import place
+from tensor_rnns.report.contents import reading_order
 from tensor_rnns.report.provenance import Commit
 
 NOT_RUN = "not run at this scale"
@@ -145,7 +144,7 @@ def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, com
     )
     papers = [_paper(catalogue, name, scale, results, claims, folders) for name in order]
     facts = [read_json(path, path.stem) for path in sorted((results / "data" / "ready").glob("*.json"))]
-    ready = {one.get("dataset", ""): one for one in facts}
+    ready = {card.get("dataset", ""): card for card in facts}
     board = results / scale / "board.json"
     content = Content(
         scale=scale,
@@ -192,7 +191,7 @@ def _paper(
                       for artefact in experiment.artefacts]  # fmt: skip
             computed = results / scale / "computed" / paper / f"{name}.csv"
             parts.append(Part(experiment, pieces, runs, computed if computed.is_file() else None))
-    parts.sort(key=lambda part: place(part.experiment.source, part.experiment.name))
+    parts.sort(key=lambda part: reading_order(part.experiment.source, part.experiment.name))
     own = [claim for claim in claims if claim["paper"] == paper]
     verdicts = dict.fromkeys((*OF_CLAIMS, NOT_RUN), 0)
     for claim in own:
@@ -215,10 +214,8 @@ def _piece(
 ) -> Piece:
     files = tuple(paths(results, scale, artefact))
     files = files if all(path.is_file() for path in files) else ()
-    table = None
-    if files and artefact.draw == "table":
-        drawn = draw_artefact(ArtefactData.load(experiment, scale, results, curves=False), artefact)
-        table = drawn if isinstance(drawn, Table) else None
+    drawn_table = next((path for path in files if path.suffix == ".csv"), None)
+    table = Table.read(drawn_table) if drawn_table else None
     own = [claim for claim in claims if claim["paper"] == artefact.paper and claim["artefact"] == artefact.id]
     written = _text(experiment.path.parent / "captions" / f"{artefact.id}.md")
     caption = str(artefact.spec.get("caption") or written)

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from tensor_rnns.analysis.verdicts import GIVEN, OF_CLAIMS
 from tensor_rnns.files import writing
 from tensor_rnns.report import overview, words
-from tensor_rnns.report.contents import MOST_OPEN, tally, told
+from tensor_rnns.report.contents import MOST_OPEN, in_words, tally
 from tensor_rnns.report.gather import NOT_RUN, Content, Piece
 from tensor_rnns.report.protocol import curves, finals, shared
 from tensor_rnns.report.svg import inlined
@@ -22,7 +22,7 @@ def environment(templates: Path) -> Environment:
         loader=FileSystemLoader(templates), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    made.filters |= words.FILTERS | {"tally": tally, "told": told}
+    made.filters |= words.FILTERS | {"tally": tally, "told": in_words}
     made.globals |= {
         "slug": words.slug, "symbols": words.SYMBOLS, "verdicts": OF_CLAIMS, "given": GIVEN,
         "not_run": NOT_RUN, "curves": curves, "shared": shared, "finals": finals, "most_open": MOST_OPEN,

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from tensor_rnns.drawing.table import shown
+from tensor_rnns.drawing.tables import shown
 from tensor_rnns.report.gather import Content
 
 

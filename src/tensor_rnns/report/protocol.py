@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tensor_rnns.drawing.table import shown
+from tensor_rnns.drawing.tables import shown
 from tensor_rnns.report.gather import Part, Run
 
 

@@ -19,12 +19,12 @@ def inlined(svg: str, prefix: str) -> str:
     """The `<svg>` element alone: every id begins with `prefix`, no fixed size, and its description as its
     name.
     """
-    told = description(svg)
+    said = description(svg)
     body = DROPPED.sub("", svg).strip()
     for _ in range(2):
         body = SIZE.sub(r"\1", body, count=1)
     body = ID.sub(lambda match: f'id="{prefix}-{match[1]}"', body)
     body = REFERENCE.sub(lambda match: f"{match[1]}{prefix}-{match[2]}", body)
     body = re.sub(r">\s+<", "><", body)
-    label = escape(told or "Figure", quote=True).replace("&amp;", "&") if told else "Figure"
+    label = escape(said or "Figure", quote=True).replace("&amp;", "&") if said else "Figure"
     return body.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)

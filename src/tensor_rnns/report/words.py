@@ -6,18 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from tensor_rnns.analysis.verdicts import VERDICTS
-from tensor_rnns.drawing.table import shown
+from tensor_rnns.drawing.tables import printed
 
 SYMBOLS = dict(zip(VERDICTS, "✓✗?±○–", strict=True))
-
-
-def cell(text: Any) -> str:
-    """A number of a CSV file to four figures; other texts as they are."""
-    text = "" if text is None else str(text)
-    try:
-        return shown(float(text))
-    except ValueError:
-        return text
 
 
 def interval(row: Mapping[str, str]) -> str:
@@ -25,12 +16,12 @@ def interval(row: Mapping[str, str]) -> str:
     low, high = row.get("low", ""), row.get("high", "")
     if low == high:
         return ""
-    return f"[{cell(low) or '−∞'}, {cell(high) or '∞'}]" if low or high else ""
+    return f"[{printed(low) or '−∞'}, {printed(high) or '∞'}]" if low or high else ""
 
 
 def because(claim: Mapping[str, str]) -> str:
     """Why a claim's row has its verdict: the reason, and Holm's p value."""
-    holm = f"Holm p = {cell(claim['holm_p'])}" if claim["holm_p"] else ""
+    holm = f"Holm p = {printed(claim['holm_p'])}" if claim["holm_p"] else ""
     return "; ".join(filter(None, (claim["reason"], holm)))
 
 
@@ -85,7 +76,7 @@ def _part(part: str) -> tuple[str, str]:
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {
-    "cell": cell,
+    "cell": printed,
     "interval": interval,
     "because": because,
     "plain": plain,
