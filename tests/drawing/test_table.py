@@ -9,6 +9,7 @@ from scipy import stats
 from tensor_rnns.analysis import intervals
 from tensor_rnns.drawing import table
 from tensor_rnns.drawing.tables import LONG, RECORD, Table, latex, shown
+from tensor_rnns.files import Damaged, write_csv
 
 NLL = {"name": "metric", "of": "nll", "split": "test"}
 
@@ -147,18 +148,20 @@ def test_tex_and_csv(rows, kind, tmp_path):
     made = Table(["variant"], [{"variant": f"x{k}", "variant_title": "x&y"} | cell for k in range(rows)])
     tex, path = io.StringIO(), tmp_path / "table.csv"
     made.write_tex(tex)
-    with open(path, "w", newline="") as stream:
-        made.write_csv(stream)
+    made.write_csv(path, "paper/table/smoke")
     assert tex.getvalue().count(r"x\&y & 2.5 & 0.1 [0, 1] & 5 & 0 \\") == rows
     assert tex.getvalue().count(rf"\begin{{{kind}}}") == tex.getvalue().count(rf"\end{{{kind}}}") == 1
     assert r"model & \shortstack[r]{c\\paper} & \shortstack[r]{c\\ours} & n & failed \\" in tex.getvalue()
     assert r"50 \%" in tex.getvalue()
-    read = Table.read(path)
+    read = Table.read(path, "paper/table/smoke")
     assert (read.header, read.rows, read.notes) == (made.header, made.rows, made.notes)
     assert {row["ours"] for row in read.records} == {"0.1"}
 
 
-def test_a_table_with_other_columns_is_refused(tmp_path):
-    (tmp_path / "table.csv").write_text("variant,column,ours\n")
-    with pytest.raises(ValueError, match=r"table.csv: its columns are \['variant', 'column', 'ours'\]"):
-        Table.read(tmp_path / "table.csv")
+def test_a_table_with_other_columns_or_of_another_artefact_is_refused(tmp_path):
+    path = tmp_path / "table.csv"
+    write_csv(path, [{"variant": "tgu", "column": "loss"}], ("variant", "column"), "paper/table/smoke")
+    with pytest.raises(Damaged, match=r"table.csv: its columns are \['variant', 'column'\]"):
+        Table.read(path, "paper/table/smoke")
+    with pytest.raises(Damaged, match=r"paper/table/smoke.*paper/other/smoke"):
+        Table.read(path, "paper/other/smoke")

@@ -1,4 +1,4 @@
-"""One number per replica, put together by group: a bar or a dot per group, every seed, the paper's value beside.
+"""One number per replica, put together by group: a bar or a dot per group, every seed, the paper's value.
 
 Keys of the artefact: `panels` (column), `groups` (columns, down the side; default variant), `colour` (column;
 default variant), `measure`, `where`, `mark` (bar or dot), `lines` (`task_baseline` or {value, label}), `x`

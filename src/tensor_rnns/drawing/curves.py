@@ -1,4 +1,4 @@
-"""Curves against updates or epochs: one panel per condition, one colour per variant, the papers' points beside.
+"""Curves against updates or epochs: one panel per condition, one colour per variant, the papers' points.
 
 Keys of the artefact: `panels` and `colour` (columns; `colour` may be a list), `where`, `measure`
 (`running` with `width`, `of`, `split`), `also` (a second logged value, dashed: `of`, `split`, `width`,

@@ -32,6 +32,11 @@ def paths(results: Path | str, scale: str, artefact: Artefact) -> list[Path]:
     return [Path(results) / scale / name for name in artefact.files]
 
 
+def table_of(artefact: Artefact, scale: str) -> str:
+    """What the CSV file of a table says that it holds."""
+    return f"{artefact.paper}/{artefact.id}/{scale}"
+
+
 def draw_artefact(data: ArtefactData, artefact: Artefact) -> Figure | Table:
     """The figure or table of `artefact`; ValueError for an unknown kind."""
     known = kinds()
@@ -78,12 +83,13 @@ def _write(drawn: Figure | Table, path: Path, data: ArtefactData, artefact: Arte
     suffix, written = path.suffix.lstrip("."), [Path(name).suffix.lstrip(".") for name in artefact.files]
     if suffix not in written:
         raise ValueError(f"{path}: a {kind.__name__.lower()} is written as {' or '.join(written)}")
+    if suffix == "csv":
+        drawn.write_csv(path, table_of(artefact, data.scale))
+        return
     with writing(path, "w" if kind is Table else "wb") as stream:
         if suffix == "mid":
             roll.play(data, artefact, stream)
         elif kind is Figure:
             save(drawn, stream, suffix)
-        elif suffix == "tex":
-            drawn.write_tex(stream)
         else:
-            drawn.write_csv(stream)
+            drawn.write_tex(stream)

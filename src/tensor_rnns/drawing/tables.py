@@ -1,6 +1,5 @@
 """A table of records, the paper's numbers beside ours: LaTeX (booktabs) and CSV, and back from CSV."""
 
-import csv
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +9,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tensor_rnns.analysis.intervals import MEAN
-from tensor_rnns.files import number
+from tensor_rnns.files import damaged, read_csv, write_csv
 
 LONG = 36
 """A table with more rows than this breaks over pages."""
@@ -161,24 +160,19 @@ class Table:
         return ([f"Ours: {said}, over n replicas."] if self.trained else []) + list(remarks)
 
     @classmethod
-    def read(cls, path: Path) -> "Table":
-        """The table that `write_csv` wrote to `path`."""
-        with open(path, encoding="utf-8", newline="") as stream:
-            rows = csv.DictReader(stream)
-            columns = list(rows.fieldnames or ())
-            keys = columns[: (len(columns) - len(RECORD)) // 2]
-            table = cls(keys, list(rows))
-        if tuple(columns) != table.columns:
-            raise ValueError(
-                f"{path}: its columns are {columns}; a table has {', '.join(RECORD)} after its keys"
-            )
+    def read(cls, path: Path, of: str) -> "Table":
+        """The table that `write_csv` wrote to `path`; Damaged where it is not that of `of`."""
+        rows = list(read_csv(path, of=of))
+        columns = list(rows[0] if rows else ())
+        table = cls(columns[: (len(columns) - len(RECORD)) // 2], rows)
+        if rows and tuple(columns) != table.columns:
+            problem = f"its columns are {columns}; after the keys of its rows a table has {list(RECORD)}"
+            raise damaged(path, problem)
         return table
 
-    def write_csv(self, stream: IO[str]) -> None:
-        """Write the records, numbers unrounded."""
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(self.columns)
-        writer.writerows([number(record[name]) for name in self.columns] for record in self.records)
+    def write_csv(self, path: Path, of: str) -> None:
+        """Write the records of the artefact and scale `of`, numbers unrounded."""
+        write_csv(path, self.records, self.columns, of)
 
     def write_tex(self, stream: IO[str]) -> None:
         """Write a booktabs tabular no wider than the text, or a longtable if it may not fit on a page."""

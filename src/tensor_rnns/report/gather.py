@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tensor_rnns.analysis.verdicts import OF_CLAIMS
-from tensor_rnns.drawing.render import paths
+from tensor_rnns.drawing.render import paths, table_of
 from tensor_rnns.drawing.tables import Table
 from tensor_rnns.experiments import Artefact, Catalogue, Experiment
 from tensor_rnns.experiments.run_folders import RECORD, read_record, table_name
@@ -215,7 +215,7 @@ def _piece(
     files = tuple(paths(results, scale, artefact))
     files = files if all(path.is_file() for path in files) else ()
     drawn_table = next((path for path in files if path.suffix == ".csv"), None)
-    table = Table.read(drawn_table) if drawn_table else None
+    table = Table.read(drawn_table, table_of(artefact, scale)) if drawn_table else None
     own = [claim for claim in claims if claim["paper"] == artefact.paper and claim["artefact"] == artefact.id]
     written = _text(experiment.path.parent / "captions" / f"{artefact.id}.md")
     caption = str(artefact.spec.get("caption") or written)

@@ -22,7 +22,7 @@ def environment(templates: Path) -> Environment:
         loader=FileSystemLoader(templates), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
         lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    made.filters |= words.FILTERS | {"tally": tally, "told": in_words}
+    made.filters |= words.FILTERS | {"tally": tally, "in_words": in_words}
     made.globals |= {
         "slug": words.slug, "symbols": words.SYMBOLS, "verdicts": OF_CLAIMS, "given": GIVEN,
         "not_run": NOT_RUN, "curves": curves, "shared": shared, "finals": finals, "most_open": MOST_OPEN,
