@@ -57,4 +57,5 @@ def test_unknown_key_is_reported_with_those_allowed():
 def test_rows_of_a_computed_table():
     rows = [{"item": "tgu", "name": "error", "index": i} for i in range(3)]
     assert [row["index"] for row in rows if Rows(index=[0, 2]).takes(row)] == [0, 2]
+    assert [row["index"] for row in rows if Rows(index=0).takes(row)] == [0]
     assert all(Rows(item="tgu").takes(row) for row in rows)

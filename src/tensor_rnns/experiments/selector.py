@@ -28,7 +28,8 @@ class Chosen:
 
     def names(self, key: str) -> tuple[Any, ...] | None:
         """The names that `key` allows; None for all."""
-        value = getattr(self, key) or MAIN
+        value = getattr(self, key)
+        value = MAIN if value is None else value
         return None if value == ALL else value if isinstance(value, tuple) else (value,)
 
     @property
