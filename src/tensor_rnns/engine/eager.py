@@ -1,6 +1,6 @@
 """The reference engine, a Python loop over time, and with it what every engine offers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 import torch
@@ -9,7 +9,7 @@ from torch import Tensor
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.affine import Affine
 from tensor_rnns.engine.compiled.direct import Direct, Views
-from tensor_rnns.engine.given import Symbols
+from tensor_rnns.engine.given import Inputs, Params, State
 
 
 class Engine:
@@ -20,18 +20,18 @@ class Engine:
     """
 
     name: ClassVar[str] = "eager"
-    fused: ClassVar[bool] = False
-    """Whether losses and optimisers are made by the engine's own code too, so that the bits of a whole update
-    depend on the replica alone."""
+    update: ClassVar[Callable[..., Tensor] | None] = None
+    """The fused update of an optimiser (`compiled.optimise.moved`), where the engine has one."""
+
+    @property
+    def fused(self) -> bool:
+        """Whether losses and optimisers are made by the engine's own code too, so that the bits of a whole
+        update depend on the replica alone."""
+        return self.update is not None
 
     def run(
-        self,
-        cell: Cell,
-        params: Mapping[str, Tensor],
-        inputs: Tensor | Symbols,
-        state: tuple[Tensor, ...],
-        last_only: bool = False,
-    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        self, cell: Cell, params: Params, inputs: Inputs, state: State, last_only: bool = False
+    ) -> tuple[Tensor, State]:
         """The outputs h_1 .. h_T of `cell` [T, S, B, H] and its state after the last step.
 
         `inputs` are [T, S, B, I], or [T, B, I] with parameters and state that have no replica axis. With
@@ -47,13 +47,7 @@ class Engine:
                 outputs.append(state[0])
         return state[0] if last_only else torch.stack(outputs), state
 
-    def trajectory(
-        self,
-        cell: Cell,
-        params: Mapping[str, Tensor],
-        inputs: Tensor | Symbols,
-        state: tuple[Tensor, ...],
-    ) -> dict[str, Tensor]:
+    def trajectory(self, cell: Cell, params: Params, inputs: Inputs, state: State) -> dict[str, Tensor]:
         """Every state of `cell` by name after each step, [T, S, B, H]."""
         states = []
         for x in inputs.unbind(0):
@@ -79,22 +73,6 @@ class Engine:
         """Loss and gradient of one layer with its read-out without autograd (see `compiled.direct`); None
         where the engine or the cell has no such way."""
         return None
-
-    def update(
-        self,
-        rule: str,
-        numbers: Sequence[float],
-        parameters: Tensor,
-        gradient: Tensor,
-        states: Sequence[Tensor],
-        rate: Tensor,
-        limit: Tensor | None,
-    ) -> Tensor:
-        """The parameters [S, P] after one fused update by an optimiser (see `compiled.optimise`).
-
-        NotImplementedError where the engine is not `fused`.
-        """
-        raise NotImplementedError(f"engine {self.name} has no fused update")
 
     def unsupported_reason(self, block: Mapping) -> str | None:
         """Why this engine cannot run the cell of a `cell` block on this machine; None where it can."""

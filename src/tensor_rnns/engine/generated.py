@@ -14,7 +14,7 @@ from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.cache import BuildError
 from tensor_rnns.engine.eager import Engine
-from tensor_rnns.engine.given import Symbols, identity
+from tensor_rnns.engine.given import Inputs, Params, State, identity
 from tensor_rnns.engine.ir.operations import Unsupported
 from tensor_rnns.engine.ir.trace import Program, trace
 from tensor_rnns.engine.ready import Ready, ScanKernel
@@ -56,14 +56,8 @@ class Generated(Engine):
         raise NotImplementedError
 
     def run(
-        self,
-        cell: Cell,
-        params: Mapping[str, Tensor],
-        inputs: Tensor | Symbols,
-        state: tuple[Tensor, ...],
-        last_only: bool = False,
-    ) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """As `Engine.run`."""
+        self, cell: Cell, params: Params, inputs: Inputs, state: State, last_only: bool = False
+    ) -> tuple[Tensor, State]:
         ready = self.ready_for(cell, params, inputs)
         if ready is None:
             return super().run(cell, params, inputs, state, last_only)
@@ -71,17 +65,14 @@ class Generated(Engine):
         steps, final = ready.scan(params, inputs, state, every)
         return (final[0] if last_only else steps[0]), final
 
-    def trajectory(
-        self, cell: Cell, params: Mapping[str, Tensor], inputs: Tensor | Symbols, state: tuple[Tensor, ...]
-    ) -> dict[str, Tensor]:
-        """As `Engine.trajectory`."""
+    def trajectory(self, cell: Cell, params: Params, inputs: Inputs, state: State) -> dict[str, Tensor]:
         ready = self.ready_for(cell, params, inputs)
         if ready is None:
             return super().trajectory(cell, params, inputs, state)
         steps, _ = ready.scan(params, inputs, state, [True] * len(state))
         return dict(zip(cell.states, steps, strict=True))
 
-    def ready_for(self, cell: Cell, params: Mapping[str, Tensor], inputs: Tensor | Symbols) -> Ready | None:
+    def ready_for(self, cell: Cell, params: Params, inputs: Inputs) -> Ready | None:
         """The kernel of `cell` for such inputs; None where the eager loop must do it."""
         if not math.prod(inputs.shape):
             return None

@@ -10,6 +10,10 @@ from torch.nn.functional import one_hot
 
 from tensor_rnns.cells.base import Cell
 
+Params = Mapping[str, Tensor]
+"""Parameters of a cell by name, [S, *shape]."""
+State = tuple[Tensor, ...]
+"""The states of a cell in its order, [S, B, *shape]."""
 BATCH = 7
 """Rows of a step that is only looked at: a number that no size is likely to have."""
 
@@ -25,19 +29,21 @@ class Symbols(Protocol):
     def __matmul__(self, matrix: Tensor) -> Tensor: ...
 
 
+Inputs = Tensor | Symbols
+"""What enters a cell over time, [T, S, B, I]."""
+
+
 def identity(cell: Cell) -> tuple:
     """Equal for cells with the same step and sizes."""
     return type(cell), repr(cell) if dataclasses.is_dataclass(cell) else id(cell)
 
 
-def vectors(inputs: Tensor | Symbols, dtype: torch.dtype) -> Tensor:
+def vectors(inputs: Inputs, dtype: torch.dtype) -> Tensor:
     """The inputs as a tensor: one-hot vectors are built here, for engines that cannot do without."""
     return inputs if isinstance(inputs, Tensor) else one_hot(inputs.indices, inputs.size).to(dtype)
 
 
-def check(
-    cell: Cell, params: Mapping[str, Tensor], inputs: Tensor | Symbols, state: tuple[Tensor, ...]
-) -> None:
+def check(cell: Cell, params: Params, inputs: Inputs, state: State) -> None:
     """ValueError unless every tensor has the shape that the cell asks for, and one dtype and device."""
     lead = inputs.shape[1:-2]
     dtype = next(iter(params.values())).dtype
@@ -56,7 +62,7 @@ def check(
             )
 
 
-def step_problem(cell: Cell, states: tuple[Tensor, ...], results: Sequence[Tensor]) -> str | None:
+def step_problem(cell: Cell, states: State, results: Sequence[Tensor]) -> str | None:
     """How the results of a step on `states` differ from what the cell declares; None where they agree.
 
     A loop over time would go on with a wrong shape, and learn something else.

@@ -4,7 +4,7 @@ The way back makes these steps again from the states before them. So nothing but
 and one recording serves any number of calls and layers.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import torch
@@ -13,7 +13,7 @@ from torch.autograd.function import once_differentiable
 
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.eager import Engine
-from tensor_rnns.engine.given import Symbols, check, identity, vectors
+from tensor_rnns.engine.given import Inputs, Params, State, check, identity, vectors
 
 STEPS = 32
 """Steps of one recording: more of them are fewer replays, and more memory and operations in each."""
@@ -143,12 +143,8 @@ class Scan(torch.autograd.Function):
 
 
 def scan(
-    cell: Cell,
-    params: Mapping[str, Tensor],
-    inputs: Tensor | Symbols,
-    state: tuple[Tensor, ...],
-    last_only: bool = False,
-) -> tuple[Tensor, tuple[Tensor, ...]]:
+    cell: Cell, params: Params, inputs: Inputs, state: State, last_only: bool = False
+) -> tuple[Tensor, State]:
     """`Graphed.run` wherever `recorded` can record."""
     if not len(inputs):
         return LOOP.run(cell, params, inputs, state, last_only)
@@ -165,14 +161,8 @@ class Graphed(Engine):
     name = "graphed"
 
     def run(
-        self,
-        cell: Cell,
-        params: Mapping[str, Tensor],
-        inputs: Tensor | Symbols,
-        state: tuple[Tensor, ...],
-        last_only: bool = False,
-    ) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """As `Engine.run`."""
+        self, cell: Cell, params: Params, inputs: Inputs, state: State, last_only: bool = False
+    ) -> tuple[Tensor, State]:
         on_gpu(inputs.device)
         return scan(cell, params, inputs, state, last_only)
 

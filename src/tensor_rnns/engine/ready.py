@@ -1,14 +1,14 @@
 """A kernel of a cell that is ready to run, and what torch does around it."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.engine.given import Symbols, check
+from tensor_rnns.engine.given import Inputs, Params, State, check
 from tensor_rnns.engine.ir.hoist import Hoisted
 
 
@@ -46,9 +46,9 @@ class Ready:
 
     def scan(
         self,
-        params: Mapping[str, Tensor],
-        inputs: Tensor | Symbols,
-        state: tuple[Tensor, ...],
+        params: Params,
+        inputs: Inputs,
+        state: State,
         every: Sequence[bool],
     ) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
         """The states of every step where `every` says so, and all after the last."""

@@ -17,7 +17,7 @@ from tensor_rnns.cells.base import Cell
 from tensor_rnns.cells.gated import GRU, LSTM
 from tensor_rnns.cells.simple import IRNN, Vanilla
 from tensor_rnns.engine.eager import Engine
-from tensor_rnns.engine.given import Symbols, check, vectors
+from tensor_rnns.engine.given import Inputs, Params, State, check, vectors
 
 log = logging.getLogger(__name__)
 INPUTS = 3
@@ -35,7 +35,7 @@ class Layout:
     gates: tuple[str, ...]
     added: Mapping[str, float] = field(default_factory=dict)
 
-    def packed(self, params: Mapping[str, Tensor]) -> list[Tensor]:
+    def packed(self, params: Params) -> list[Tensor]:
         """torch's weights [G H, I] and [G H, H] and its two biases [G H] of one replica, the second zero.
 
         They are pieces of one tensor, one after another, as cuDNN wants them.
@@ -73,9 +73,7 @@ def layout_of(cell: Cell) -> Layout:
     return Layout(RNN[cell.activation], ("",))
 
 
-def alone(
-    layout: Layout, params: Mapping[str, Tensor], x: Tensor, state: tuple[Tensor, ...] | list[Tensor]
-) -> tuple[Tensor, tuple[Tensor, ...]]:
+def alone(layout: Layout, params: Params, x: Tensor, state: State | list[Tensor]) -> tuple[Tensor, State]:
     """`run` for one replica: x [T, B, I], parameters and states without a replica axis."""
     before = [part.unsqueeze(0).contiguous() for part in state]
     outputs, *final = layout.function(
@@ -98,13 +96,8 @@ class TorchNN(Engine):
     name = "torch_nn"
 
     def run(
-        self,
-        cell: Cell,
-        params: Mapping[str, Tensor],
-        inputs: Tensor | Symbols,
-        state: tuple[Tensor, ...],
-        last_only: bool = False,
-    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+        self, cell: Cell, params: Params, inputs: Inputs, state: State, last_only: bool = False
+    ) -> tuple[Tensor, State]:
         """As `Engine.run`; ValueError for a cell with other equations than torch's."""
         layout = layout_of(cell)
         if not math.prod(inputs.shape):
@@ -121,9 +114,7 @@ class TorchNN(Engine):
         final = tuple(torch.stack(parts) for parts in zip(*(end for _, end in ends), strict=True))
         return (final[0] if last_only else torch.stack([outputs for outputs, _ in ends], 1)), final
 
-    def trajectory(
-        self, cell: Cell, params: Mapping[str, Tensor], inputs: Tensor | Symbols, state: tuple[Tensor, ...]
-    ) -> dict[str, Tensor]:
+    def trajectory(self, cell: Cell, params: Params, inputs: Inputs, state: State) -> dict[str, Tensor]:
         """As `Engine.trajectory`: an LSTM, whose c torch keeps to itself, takes the eager loop."""
         if len(cell.states) > 1:
             return super().trajectory(cell, params, inputs, state)
@@ -136,7 +127,6 @@ class TorchNN(Engine):
     def prepare(
         self, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False
     ) -> object | None:
-        """As `Engine.prepare`."""
         if reason := difference(cell):
             log.warning("cell %s runs eager, not torch_nn: %s", cell.name, reason)
             return None

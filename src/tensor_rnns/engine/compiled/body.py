@@ -2,25 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 
+from tensor_rnns.engine.ir.arena import Arena
 from tensor_rnns.engine.ir.graph import Node
 from tensor_rnns.engine.ir.operations import POINTWISE
-from tensor_rnns.engine.ir.plan import Loop, Product, Single, Step
-from tensor_rnns.engine.ir.room import Room
+from tensor_rnns.engine.ir.plan import Loop, Product, Single, Step, results
 from tensor_rnns.engine.ir.trace import Program
 
 ACCUMULATORS = 8
 
 
-def further(place: str, by: int) -> str:
-    """A place `by` numbers of a row further on."""
-    return f"{place} + {by} * W" if by else place
-
-
-def results(step: Step) -> Sequence[Node]:
-    """The nodes that a step computes."""
-    if isinstance(step, Loop):
-        return step.nodes
-    return [step.target if isinstance(step, Product) else step.node]
+def further(address: str, by: int) -> str:
+    """An address `by` numbers of a row further on."""
+    return f"{address} + {by} * W" if by else address
 
 
 def readers(step: Step) -> Iterable[Node]:
@@ -33,23 +26,23 @@ def readers(step: Step) -> Iterable[Node]:
 
 
 class Body:
-    """Lines of a step; `places` says where in memory the nodes are that have a place."""
+    """Lines of a step; `addresses` says where the nodes lie that have memory of their own."""
 
-    def __init__(self, program: Program, places: dict[Node, str], packed: Room, scratch: Room) -> None:
+    def __init__(self, program: Program, addresses: dict[Node, str], packed: Arena, scratch: Arena) -> None:
         self.program = program
-        self.places = dict(places)
+        self.addresses = dict(addresses)
         self.packed = packed
         self.scratch = scratch
         self.lines: list[str] = []
 
-    def place(self, node: Node) -> str:
+    def address(self, node: Node) -> str:
         """Where a node lies, or the part of another that it is."""
         if node.operation == "slice":
-            return further(self.place(node.inputs[0]), node.detail)
-        return self.places[node]
+            return further(self.address(node.inputs[0]), node.detail)
+        return self.addresses[node]
 
     def write(self, steps: Sequence[Step], stored: Iterable[Node]) -> None:
-        """Append the lines of `steps`; `stored` nodes already have a place and are written there."""
+        """Append the lines of `steps`; `stored` nodes have an address already and are written there."""
         onto = {step.onto: step.target for step in steps if isinstance(step, Product) and step.onto}
         made = {node for step in steps for node in results(step)}
         outside = set(stored) | set(onto) | {part.base for step in steps for part in readers(step)}
@@ -58,19 +51,19 @@ class Body:
         for node in made:
             if node.operation == "join":
                 for part, start in zip(node.inputs, node.detail, strict=True):
-                    if part in made and part not in self.places:
+                    if part in made and part not in self.addresses:
                         within.setdefault(part, (node, start))
 
         def settle(node: Node) -> str:
-            if node not in self.places:
+            if node not in self.addresses:
                 if node in onto:
-                    self.places[node] = settle(onto[node])
+                    self.addresses[node] = settle(onto[node])
                 elif node in within:
                     whole, start = within[node]
-                    self.places[node] = further(settle(whole), start)
+                    self.addresses[node] = further(settle(whole), start)
                 else:
-                    self.places[node] = f"scratch + {self.scratch.take(node, node.width)} * W"
-            return self.places[node]
+                    self.addresses[node] = f"scratch + {self.scratch.take(node, node.width)} * W"
+            return self.addresses[node]
 
         for node in sorted(made & outside, key=lambda node: node.index):
             settle(node)
@@ -90,8 +83,8 @@ class Body:
         matrix = f"packed + {self.packed.take((leaf, transposed), rows * columns)}"
         onto = "true" if step.onto else "false"
         return [
-            f"product<Block, {rows}, {columns}, {onto}>({further(self.place(left), i * rows)}, {matrix}, "
-            f"{further(self.places[step.target], i * columns)});  // %{step.target.index}"
+            f"product<Block, {rows}, {columns}, {onto}>({further(self.address(left), i * rows)}, {matrix}, "
+            f"{further(self.addresses[step.target], i * columns)});  // %{step.target.index}"
             for i in range(left.width // rows)
         ]
 
@@ -112,7 +105,7 @@ class Body:
             lines.append(f"const Vec a{node.index} = {code};")
             names[node] = f"a{node.index}"
             if node in outside:
-                lines.append(f"put({self.places[node]}, i, a{node.index});")
+                lines.append(f"put({self.addresses[node]}, i, a{node.index});")
         head = f"for (int j = 0; j < {step.width}; ++j)"
         inner = "  for (int v = 0, i = j * V; v < V; ++v, ++i) {"
         return [head, inner, *(f"    {line}" for line in lines), "  }"]
@@ -132,44 +125,44 @@ class Body:
             node = node.inputs[0]
         if node.operation == "row":
             return f"splat<Vec>(packed[{self.packed.take((node.detail, False), node.width)} + {j}])"
-        return f"at<Vec>({self.places[node]}, {'i' if j == 'j' else f'{j} * V + v'})"
+        return f"at<Vec>({self.addresses[node]}, {'i' if j == 'j' else f'{j} * V + v'})"
 
     def join(self, node: Node) -> list[str]:
-        """Blocks that were not computed in their place are copied to it; gaps are cleared."""
-        place, lines, end = self.places[node], [], 0
+        """Blocks that were not computed where they belong are copied there; gaps are cleared."""
+        address, lines, end = self.addresses[node], [], 0
         for part, start in zip(node.inputs, node.detail, strict=True):
-            lines.append(f"clear({further(place, end)}, {start - end} * W);" if start > end else "")
-            target = further(place, start)
-            copied = self.place(part) != target
-            lines.append(f"copy({target}, {self.place(part)}, {part.width} * W);" if copied else "")
+            lines.append(f"clear({further(address, end)}, {start - end} * W);" if start > end else "")
+            target = further(address, start)
+            copied = self.address(part) != target
+            lines.append(f"copy({target}, {self.address(part)}, {part.width} * W);" if copied else "")
             end = start + part.width
-        lines.append(f"clear({further(place, end)}, {node.width - end} * W);" if node.width > end else "")
+        lines.append(f"clear({further(address, end)}, {node.width - end} * W);" if node.width > end else "")
         return [line for line in lines if line]
 
     def pick(self, node: Node) -> list[str]:
-        """A copy by a table of places."""
+        """A copy by a table of indices."""
         table = f"places{node.index}"
         return [
             f"static constexpr int {table}[] = {{{', '.join(map(str, node.detail))}}};",
-            f"pick<Block>({node.width}, {table}, {self.place(node.inputs[0])}, {self.places[node]});",
+            f"pick<Block>({node.width}, {table}, {self.address(node.inputs[0])}, {self.addresses[node]});",
         ]
 
     def sum(self, node: Node) -> list[str]:
         """Sums over the middle axis."""
         sizes = ", ".join(map(str, node.detail))
-        operands = f"{self.place(node.inputs[0])}, {self.places[node]}"
+        operands = f"{self.address(node.inputs[0])}, {self.addresses[node]}"
         return [f"sums<Block, {sizes}>({operands});  // %{node.index}"]
 
     def greatest(self, node: Node) -> list[str]:
         """The greatest over the middle axis."""
         sizes = ", ".join(map(str, node.detail))
-        operands = f"{self.place(node.inputs[0])}, {self.places[node]}"
+        operands = f"{self.address(node.inputs[0])}, {self.addresses[node]}"
         return [f"greatest<Block, {sizes}>({operands});  // %{node.index}"]
 
     def contract(self, node: Node) -> list[str]:
         """Sums of products of two blocks: loops over the result outside, over what is added up inside."""
         sizes, of_a, of_b, onto = node.detail
-        left, right = (self.place(part) for part in node.inputs)
+        left, right = (self.address(part) for part in node.inputs)
         axes = range(len(sizes))
         outer = sorted((k for k in axes if onto[k]), key=lambda k: -onto[k])
         added = sorted((k for k in axes if not onto[k]), key=lambda k: -max(of_a[k], of_b[k]))
@@ -191,7 +184,7 @@ class Body:
             f"  UNROLL for (int n = 0; n < N; ++n) c[n] += "
             f"at<Vec>({left}, {index(of_a, [*outer, *added])}) * "
             f"at<Vec>({right}, {index(of_b, [*outer, *added])});",
-            f"UNROLL for (int n = 0; n < N; ++n) put({self.places[node]}, {index(onto, outer)}, c[n]);",
+            f"UNROLL for (int n = 0; n < N; ++n) put({self.addresses[node]}, {index(onto, outer)}, c[n]);",
         ]
         blocks = [(0, count - count % wide, wide), (count - count % wide, count, count % wide)]
         lines = []

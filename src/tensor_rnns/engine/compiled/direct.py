@@ -39,7 +39,7 @@ class Recorded(Affine):
 
 
 @dataclass(frozen=True)
-class Place:
+class FlatMatrix:
     """Where a matrix lies in the flat row of a replica, in numbers: its first, and from row to row and column
     to column."""
 
@@ -56,13 +56,13 @@ class Place:
 
 @dataclass(frozen=True)
 class Direct:
-    """A kernel, the places of its leaves, of W and of b in flat parameters, and whether the read-out sees the
+    """A kernel, where its leaves, W and b lie in flat parameters, and whether the read-out sees the
     last step alone."""
 
     ready: Ready
-    leaves: tuple[Place, ...]
-    weight: Place
-    bias: Place
+    leaves: tuple[FlatMatrix, ...]
+    weight: FlatMatrix
+    bias: FlatMatrix
     last_only: bool
 
     def gradient(
@@ -105,11 +105,11 @@ class Direct:
     def addresses(self, flat: Tensor) -> ctypes.Array:
         """Of the leaves in `flat`."""
         start, size = flat.data_ptr(), flat.element_size()
-        return (Pointer * len(self.leaves))(*(start + size * place.start for place in self.leaves))
+        return (Pointer * len(self.leaves))(*(start + size * leaf.start for leaf in self.leaves))
 
     def strides(self, width: int) -> ctypes.Array:
         """Of each leaf: replica, row, column."""
-        steps = [step for place in self.leaves for step in (width, *place.steps)]
+        steps = [step for leaf in self.leaves for step in (width, *leaf.steps)]
         return (Long * len(steps))(*steps)
 
 
@@ -133,10 +133,10 @@ def direct(
     start, end = flat.data_ptr(), flat.data_ptr() + flat.nbytes
     if not all(start <= matrix.data_ptr() < end for matrix in matrices):
         return None
-    places = [
-        Place(matrix.storage_offset(), tuple(matrix.shape[1:]), tuple(matrix.stride()[1:]))
+    layout = [
+        FlatMatrix(matrix.storage_offset(), tuple(matrix.shape[1:]), tuple(matrix.stride()[1:]))
         for matrix in matrices
     ]
-    for place in places:
-        place.of(flat).add_(1)
-    return Direct(ready, tuple(places[:-2]), *places[-2:], last_only) if bool((flat == 1).all()) else None
+    for leaf in layout:
+        leaf.of(flat).add_(1)
+    return Direct(ready, tuple(layout[:-2]), *layout[-2:], last_only) if bool((flat == 1).all()) else None

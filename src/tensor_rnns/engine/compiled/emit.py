@@ -6,10 +6,10 @@ from pathlib import Path
 import torch
 
 from tensor_rnns.engine.compiled.body import Body, further
+from tensor_rnns.engine.ir.arena import Arena
 from tensor_rnns.engine.ir.graph import Node
 from tensor_rnns.engine.ir.plan import plan, saved
 from tensor_rnns.engine.ir.reverse import Backward, reverse
-from tensor_rnns.engine.ir.room import Room
 from tensor_rnns.engine.ir.trace import Program
 
 REALS = {torch.float32: "float", torch.float64: "double"}
@@ -33,7 +33,7 @@ READ = "const real* packed, const real* record, const real* before, const real* 
 STRIDES = {"record": "RECORD * W", "before": "STATES * W", "after": "STATES * W", "kept": "KEPT * W"}
 
 
-def packing(name: str, program: Program, packed: Room) -> str:
+def packing(name: str, program: Program, packed: Arena) -> str:
     """The function that copies the leaves of a replica in the order of the code."""
     lines = []
     for (leaf, transposed), offset in packed.offsets.items():
@@ -58,7 +58,7 @@ def source(program: Program, dtype: torch.dtype) -> str:
     """The whole C++ file for `dtype`."""
     printed = str(program)
     backward = reverse(program)
-    states, tape, sums = Room(), Room(), Room()
+    states, tape, sums = Arena(), Arena(), Arena()
     for i, width in enumerate(program.states):
         states.take(i, width)
     for i, width in enumerate(program.inputs):
@@ -68,15 +68,15 @@ def source(program: Program, dtype: torch.dtype) -> str:
         tape.take(node, node.width)
     for leaf, (rows, columns) in enumerate(program.leaves):
         sums.take(leaf, rows * columns)
-    places = {node: f"record + {tape.offsets[node]} * W" for node in keep}
+    addresses = {node: f"record + {tape.offsets[node]} * W" for node in keep}
     for node in program.graph.nodes:
         if node.operation == "input":
-            places[node] = f"record + {tape.offsets[('input', node.detail)]} * W"
+            addresses[node] = f"record + {tape.offsets[('input', node.detail)]} * W"
         if node.operation in ("state", "gradient"):
             base = "before" if node.operation == "state" else "g"
-            places[node] = f"{base} + {states.offsets[node.detail]} * W"
+            addresses[node] = f"{base} + {states.offsets[node.detail]} * W"
     for i, node in enumerate(program.outputs):
-        places[node] = f"after + {states.offsets[i]} * W"
+        addresses[node] = f"after + {states.offsets[i]} * W"
     inputs = [tape.offsets["input", i] for i in range(len(program.inputs))]
     leaves = [sums.offsets[leaf] for leaf in range(len(program.leaves))]
     parts = [
@@ -89,17 +89,17 @@ def source(program: Program, dtype: torch.dtype) -> str:
         constant("int", INPUT_WIDTH=list(program.inputs), INPUT_PLACE=inputs, ENTERING=sum(program.inputs)),
         constant("int", WIDTH=list(program.states), PLACE=list(states.offsets.values())),
         constant("long", OFFSETS=[*leaves, sums.width], ROWS=[rows for rows, _ in program.leaves]),
-        forward_code(program, places, keep),
-        backward_code(program, backward, places, states, sums),
+        forward_code(program, addresses, keep),
+        backward_code(program, backward, addresses, states, sums),
         (FOLDER / "driver.h").read_text(),
     ]
     return "\n".join(parts)
 
 
-def forward_code(program: Program, places: dict[Node, str], keep: Sequence[Node]) -> str:
+def forward_code(program: Program, addresses: dict[Node, str], keep: Sequence[Node]) -> str:
     """The functions `pack_forward` and `step`."""
-    packed, scratch = Room(), Room()
-    body = Body(program, places, packed, scratch)
+    packed, scratch = Arena(), Arena()
+    body = Body(program, addresses, packed, scratch)
     stored = [*program.outputs, *keep]
     body.write(plan(stored, (), stored), stored)
     arguments = "const real* packed, real* record, const real* before, real* after, real* scratch"
@@ -112,12 +112,12 @@ def forward_code(program: Program, places: dict[Node, str], keep: Sequence[Node]
     return "\n".join(parts)
 
 
-def leaf_gradients(program: Program, backward: Backward, body: Body, sums: Room) -> list[str]:
+def leaf_gradients(program: Program, backward: Backward, body: Body, sums: Arena) -> list[str]:
     """The lines that add a chunk of steps to the gradients of the leaves."""
 
     def operand(node: Node, by: int) -> str:
-        place = body.place(node)
-        return f"{further(place, by)}, {STRIDES[place.split()[0]]}"
+        address = body.address(node)
+        return f"{further(address, by)}, {STRIDES[address.split()[0]]}"
 
     lines = []
     for leaf, left, g in backward.matrices:
@@ -126,42 +126,47 @@ def leaf_gradients(program: Program, backward: Backward, body: Body, sums: Room)
             blocks = f"{operand(left, i * rows)}, {operand(g, i * columns)}"
             lines.append(f"outer<Block, {rows}, {columns}>(steps, {blocks}, sums + {sums.offsets[leaf]});")
     for leaf, g in backward.rows:
-        place = operand(g, 0)
-        lines.append(f"row_sums<Block>(steps, {g.width}, {place}, sums + {sums.offsets[leaf]});")
+        block = operand(g, 0)
+        lines.append(f"row_sums<Block>(steps, {g.width}, {block}, sums + {sums.offsets[leaf]});")
     return lines
 
 
+def input_gradients(program: Program, backward: Backward, body: Body, given: set[Node]) -> None:
+    """The lines of the gradients of all inputs, zeros for one that the step does not read."""
+    start = 0
+    for node, width in zip(backward.inputs, program.inputs, strict=True):
+        if node:
+            body.addresses[node] = f"inward + {start} * W"
+        else:
+            body.lines.append(f"clear(inward + {start} * W, {width} * W);")
+        start += width
+    wanted = [node for node in backward.inputs if node]
+    body.write(plan(wanted, given, wanted), wanted)
+
+
 def backward_code(
-    program: Program, backward: Backward, places: dict[Node, str], states: Room, sums: Room
+    program: Program, backward: Backward, addresses: dict[Node, str], states: Arena, sums: Arena
 ) -> str:
     """The functions `pack_backward`, `step_back`, `input_back` and `add_leaves`."""
-    packed, scratch, kept = Room(), Room(), Room()
-    given = {node for node in places if node.operation != "gradient"}
-    places = dict(places)
+    packed, scratch, kept = Arena(), Arena(), Arena()
+    given = {node for node in addresses if node.operation != "gradient"}
+    addresses = dict(addresses)
     operands = [node.base for _, left, g in backward.matrices for node in (left, g)]
     operands += [g.base for _, g in backward.rows]
     fresh = [node for node in dict.fromkeys(operands) if node not in given]
     for node in fresh:
-        places[node] = f"kept + {kept.take(node, node.width)} * W"
+        addresses[node] = f"kept + {kept.take(node, node.width)} * W"
     for i, node in enumerate(backward.states):
         if node:
-            places[node] = f"earlier + {states.offsets[i]} * W"
+            addresses[node] = f"earlier + {states.offsets[i]} * W"
     stored = [*fresh, *(node for node in backward.states if node)]
-    body = Body(program, places, packed, scratch)
+    body = Body(program, addresses, packed, scratch)
     body.write(plan(stored, given, stored), stored)
     for i, width in enumerate(program.states):
         if backward.states[i] is None:
             body.lines.append(f"clear(earlier + {states.offsets[i]} * W, {width} * W);")
-    inward = Body(program, places, packed, scratch)
-    place = 0
-    for node, width in zip(backward.inputs, program.inputs, strict=True):
-        if node:
-            inward.places[node] = f"inward + {place} * W"
-        else:
-            inward.lines.append(f"clear(inward + {place} * W, {width} * W);")
-        place += width
-    wanted = [node for node in backward.inputs if node]
-    inward.write(plan(wanted, given | set(stored), wanted), wanted)
+    inward = Body(program, addresses, packed, scratch)
+    input_gradients(program, backward, inward, given | set(stored))
     passes = leaf_gradients(program, backward, body, sums)
     span = (
         "long steps, const real* record, const real* before, const real* after, const real* kept, real* sums"

@@ -3,7 +3,7 @@
 step -> `ir` -> `emit` -> `build` -> `kernel`; see docs/engine.md.
 """
 
-from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -12,7 +12,7 @@ from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.affine import Affine
 from tensor_rnns.engine.compiled import build, optimise, parts
 from tensor_rnns.engine.compiled.buffers import keep_pages
-from tensor_rnns.engine.compiled.direct import Direct, Views, direct
+from tensor_rnns.engine.compiled.direct import Direct, direct
 from tensor_rnns.engine.compiled.emit import source
 from tensor_rnns.engine.compiled.kernel import Kernel
 from tensor_rnns.engine.generated import Generated
@@ -23,10 +23,9 @@ class Compiled(Generated):
     """Kernels in C++ for the CPU, built by g++; losses and optimisers are fused too."""
 
     name = "compiled"
-    fused = True
+    update = staticmethod(optimise.moved)
 
     def missing_tool(self) -> str | None:
-        """As `Generated.missing_tool`."""
         return None if build.compiler() else f"no {build.COMPILER} in PATH"
 
     def device_type(self) -> str:
@@ -48,30 +47,6 @@ class Compiled(Generated):
         """x W + b, not computed yet."""
         return Affine(x, weight, bias)
 
-    def direct(
-        self,
-        cell: Cell,
-        dtype: torch.dtype,
-        last_only: bool,
-        views: Views,
-        width: int,
-        weight: str,
-        bias: str,
-        prefix: str,
-    ) -> Direct | None:
-        """As `Engine.direct`."""
+    def direct(self, cell: Cell, dtype: torch.dtype, *layout: Any, **names: str) -> Direct | None:
         ready = self.prepare(cell, dtype, torch.device("cpu"))
-        return None if ready is None else direct(ready, last_only, views, width, weight, bias, prefix)
-
-    def update(
-        self,
-        rule: str,
-        numbers: Sequence[float],
-        parameters: Tensor,
-        gradient: Tensor,
-        states: Sequence[Tensor],
-        rate: Tensor,
-        limit: Tensor | None,
-    ) -> Tensor:
-        """As `Engine.update`."""
-        return optimise.moved(rule, numbers, parameters, gradient, states, rate, limit)
+        return None if ready is None else direct(ready, *layout, **names)

@@ -1,5 +1,8 @@
 """The intermediate representation: one step of a cell for one replica, as nodes that can be printed.
 
+Between a step in torch and code in two languages there must be something that neither knows, or each emitter
+would need its own reverse mode. Equal nodes are made once, so that later passes see no repetition.
+
 A node is a block [B, width] of numbers, except `row`, which is one row [1, width] for the whole batch. Blocks
 of more axes lie flat, the last axis fastest.
 """
@@ -62,7 +65,7 @@ class Graph:
         return self.known[key]
 
     def own(self, node: Node) -> Node:
-        """A fresh copy of `node`, which shares its place in memory with nothing."""
+        """A fresh copy of `node`, which shares its memory with nothing."""
         copy = Node(len(self.nodes), "copy", (node,), node.width)
         self.nodes.append(copy)
         return copy
@@ -77,10 +80,10 @@ class Graph:
 
 def needed(roots: Iterable[Node], given: Iterable[Node] = ()) -> set[Node]:
     """Every node that `roots` depend on, themselves included, without what is `given` and the sources."""
-    given, found, stack = set(given), set(), list(roots)
+    given, reached, stack = set(given), set(), list(roots)
     while stack:
         node = stack.pop()
-        if node not in found and node not in given and node.operation not in SOURCES:
-            found.add(node)
+        if node not in reached and node not in given and node.operation not in SOURCES:
+            reached.add(node)
             stack.extend(node.inputs)
-    return found
+    return reached

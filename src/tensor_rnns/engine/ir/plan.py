@@ -1,8 +1,13 @@
 """In which order one step computes its nodes: products, loops that join operations on single numbers, and
-the rest one by one."""
+the rest one by one.
+
+A small cell is bound by memory and not by arithmetic. So operations on single numbers share one pass over
+their blocks, a product is added onto what waits for it, and the tape keeps only what costs more to compute
+again than to read.
+"""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from tensor_rnns.engine.ir.graph import SOURCES, VIRTUAL, Node, needed
@@ -11,6 +16,7 @@ from tensor_rnns.engine.ir.reverse import Backward
 from tensor_rnns.engine.ir.trace import Program
 
 CHEAP_ROWS = 4
+"""Rows of a matrix up to which a product is repeated on the way back."""
 
 
 @dataclass(frozen=True)
@@ -59,31 +65,60 @@ def saved(program: Program, backward: Backward) -> list[Node]:
     """The nodes of the step that the way back reads from the tape; new states are kept in any case."""
     stack = [g for g in (*backward.states, *backward.inputs) if g]
     stack += [node for _, left, g in backward.matrices for node in (left, g)] + [g for _, g in backward.rows]
-    seen, found = set(), []
+    seen, kept = set(), []
     while stack:
         node = stack.pop()
         if node in seen or node.operation in SOURCES or node in program.outputs:
             continue
         seen.add(node)
         if node.index < backward.forward and costly(node):
-            found.append(node)
+            kept.append(node)
         else:
             stack.extend(node.inputs)
-    return sorted(found, key=lambda node: node.index)
+    return sorted(kept, key=lambda node: node.index)
+
+
+def results(step: Step) -> tuple[Node, ...]:
+    """The nodes that a step computes."""
+    if isinstance(step, Loop):
+        return step.nodes
+    return (step.target if isinstance(step, Product) else step.node,)
 
 
 def plan(roots: Iterable[Node], given: Iterable[Node], stored: Iterable[Node]) -> list[Step]:
     """The order of everything that `roots` need beyond what is `given`.
 
     A sum of a product and something that only this sum reads becomes one product onto it, unless either is
-    `stored`, in which case it has a place of its own.
+    `stored`, in which case it has memory of its own.
     """
     todo = sorted(needed(roots, given), key=lambda node: node.index)
+    sums = accumulations(todo, set(stored) | set(roots))
+    absorbed = {product for _, product in sums.values()}
+    done = set(given)
+    rest = [node for node in todo if node not in absorbed]
+    steps: list[Step] = []
+    while rest:
+        for node in rest:
+            if node.operation in VIRTUAL and is_ready(node, done):
+                done.add(node)
+        rest = [node for node in rest if node not in done]
+        # Products come first: what waits for them can then go into one long loop.
+        ready = singles(rest, sums, done) or loop(rest, sums, done)
+        steps += ready
+        done.update(node for step in ready for node in results(step))
+        rest = [node for node in rest if node not in done]
+    return steps
+
+
+def accumulations(todo: Iterable[Node], own: set[Node]) -> dict[Node, tuple[Node, Node]]:
+    """The sums that a product may be added onto: of each, its other part and the product.
+
+    Neither is read by anything else, nor in `own`, so that the one may be overwritten and the other never be.
+    """
     users = Counter(part for node in todo for part in node.inputs)
-    own = set(stored) | set(roots)
-    inner: dict[Node, tuple[Node, Node]] = {}
-    absorbed: set[Node] = set()
     members = set(todo)
+    sums: dict[Node, tuple[Node, Node]] = {}
+    absorbed: set[Node] = set()
 
     def free(node: Node) -> bool:
         alone = node in members and users[node] == 1 and node not in own and node not in absorbed
@@ -93,45 +128,37 @@ def plan(roots: Iterable[Node], given: Iterable[Node], stored: Iterable[Node]) -
         if node.operation == "add":
             for onto, product in (node.inputs, node.inputs[::-1]):
                 if product.operation == "product" and free(product) and free(onto) and onto is not product:
-                    inner[node] = (onto, product)
+                    sums[node] = (onto, product)
                     absorbed.add(product)
                     break
-    done = set(given)
-    rest = [node for node in todo if node not in absorbed]
+    return sums
+
+
+def is_ready(node: Node, done: Container[Node]) -> bool:
+    """Whether everything that a node reads is there."""
+    return all(part in done or part.operation in SOURCES for part in node.inputs)
+
+
+def singles(rest: Iterable[Node], sums: Mapping[Node, tuple[Node, Node]], done: set[Node]) -> list[Step]:
+    """Everything that can be computed now, but for operations on single numbers."""
     steps: list[Step] = []
-
-    def ready(node: Node, also: set[Node]) -> bool:
-        return all(part in done or part in also or part.operation in SOURCES for part in node.inputs)
-
-    while rest:
-        single: list[Step] = []
-        finished = set()
-        for node in rest:
-            if node.operation in VIRTUAL and ready(node, finished):
-                finished.add(node)
-        done |= finished
-        rest = [node for node in rest if node not in finished]
-        for node in rest:
-            if node in inner:
-                onto, product = inner[node]
-                if onto in done and ready(product, set()):
-                    single.append(Product(node, product, onto))
-            elif node.operation == "product" and ready(node, set()):
-                single.append(Product(node, node))
-            elif node.operation not in POINTWISE and ready(node, set()):
-                single.append(Single(node))
-        if single:
-            steps += single
-            finished = {step.node if isinstance(step, Single) else step.target for step in single}
-        else:
-            chosen: list[Node] = []
-            for node in rest:
-                same = not chosen or node.width == chosen[0].width
-                if node.operation in POINTWISE and node not in inner and same and ready(node, set(chosen)):
-                    chosen.append(node)
-            if chosen:
-                steps.append(Loop(tuple(chosen)))
-            finished = set(chosen)
-        done |= finished
-        rest = [node for node in rest if node not in finished]
+    for node in rest:
+        if node in sums:
+            onto, product = sums[node]
+            if onto in done and is_ready(product, done):
+                steps.append(Product(node, product, onto))
+        elif node.operation not in POINTWISE and is_ready(node, done):
+            steps.append(Product(node, node) if node.operation == "product" else Single(node))
     return steps
+
+
+def loop(rest: Iterable[Node], sums: Container[Node], done: set[Node]) -> list[Step]:
+    """One loop over all operations on single numbers of one width that can be computed in turn."""
+    chosen: list[Node] = []
+    there = set(done)
+    for node in rest:
+        same = not chosen or node.width == chosen[0].width
+        if node.operation in POINTWISE and node not in sums and same and is_ready(node, there):
+            chosen.append(node)
+            there.add(node)
+    return [Loop(tuple(chosen))] if chosen else []

@@ -1,4 +1,8 @@
-"""What a step of a cell does, as aten operations on values that may be looked at."""
+"""What a step of a cell does, as aten operations on values that may be looked at.
+
+The step is run once and watched, not read: whatever Python is in it (loops, helpers, options of the cell) has
+then been resolved, and only operations on tensors are left to translate.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,5 +1,11 @@
-"""Reverse mode on the graph of a step: the nodes of one step back in time."""
+"""Reverse mode on the graph of a step: the nodes of one step back in time.
 
+torch's autograd would keep every value of every step and launch an operation for each. Here the way back is
+a graph too, so that the same plan, loops and emitters serve both directions; and gradients of matrices are
+left as pairs of operands, which the kernels multiply for many steps at once.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tensor_rnns.engine.ir import structure
@@ -72,8 +78,34 @@ def reverse(program: Program) -> Backward:
     gradients = Gradients(graph)
     for i, node in enumerate(program.outputs):
         gradients.add(node, graph.add("gradient", width=node.width, detail=i))
-    matrices, rows = [], []
-    for node in reversed(graph.nodes[:forward]):
+    matrices, rows = propagate(program, gradients, graph.nodes[:forward])
+    used, kept = set(), {g.base for _, _, g in matrices} | {g.base for _, g in rows}
+
+    def handed(kind: str, count: int) -> list[Node | None]:
+        """The gradient of each state or input, in memory of its own where another still needs it."""
+        handed_back = []
+        for i in range(count):
+            g = gradients.of(graph.find(kind, i))
+            if g is not None and (g.operation in ("gradient", *VIRTUAL) or g in used or g in kept):
+                g = graph.own(g)
+            used.add(g)
+            handed_back.append(g)
+        return handed_back
+
+    states = handed("state", len(program.states))
+    matrices = [(leaf, left, settled(graph, g)) for leaf, left, g in matrices]
+    rows = [(leaf, settled(graph, g)) for leaf, g in rows]
+    inputs = handed("input", len(program.inputs))
+    return Backward(graph, forward, tuple(states), tuple(inputs), tuple(matrices), tuple(rows))
+
+
+def propagate(
+    program: Program, gradients: Gradients, nodes: Sequence[Node]
+) -> tuple[list[tuple[int, Node, Node]], list[tuple[int, Node]]]:
+    """Send gradients back through `nodes`, last to first; what comes to the leaves is returned, as `matrices`
+    and `rows` of `Backward`."""
+    graph, matrices, rows = program.graph, [], []
+    for node in reversed(nodes):
         g = gradients.of(node)
         if g is None or node.operation in ("input", "state"):
             continue
@@ -94,24 +126,7 @@ def reverse(program: Program) -> Backward:
             for part, share in zip(node.inputs, parts, strict=True):
                 if share is not None:
                     gradients.add(part, share)
-    used, kept = set(), {g.base for _, _, g in matrices} | {g.base for _, g in rows}
-
-    def handed(kind: str, count: int) -> list[Node | None]:
-        """The gradient of each state or input, in memory of its own where another still needs it."""
-        found = []
-        for i in range(count):
-            g = gradients.of(graph.find(kind, i))
-            if g is not None and (g.operation in ("gradient", *VIRTUAL) or g in used or g in kept):
-                g = graph.own(g)
-            used.add(g)
-            found.append(g)
-        return found
-
-    states = handed("state", len(program.states))
-    matrices = [(leaf, left, settled(graph, g)) for leaf, left, g in matrices]
-    rows = [(leaf, settled(graph, g)) for leaf, g in rows]
-    inputs = handed("input", len(program.inputs))
-    return Backward(graph, forward, tuple(states), tuple(inputs), tuple(matrices), tuple(rows))
+    return matrices, rows
 
 
 def settled(graph: Graph, g: Node) -> Node:

@@ -1,6 +1,9 @@
 """What moves, joins, spreads and adds up the numbers of blocks: how nodes of these kinds are made, and their
 gradients.
 
+Moving costs as much as computing here, so each function first looks for a node that moves nothing: a slice
+or a spread is read where it lies, and a sum of products needs no products in memory.
+
 Layouts are (outer, count, inner): a block of width outer * count * inner, in which the middle axis is spread,
 added up or searched for its greatest.
 """
@@ -38,37 +41,37 @@ def spread(graph: Graph, node: Node, outer: int, count: int, inner: int) -> Node
 
 
 def join(graph: Graph, parts: Sequence[tuple[int, Node]], width: int) -> Node:
-    """Blocks at their places in a row of `width` numbers; what no block covers is zero."""
+    """Blocks at their starts in a row of `width` numbers; what no block covers is zero."""
     starts = tuple(start for start, _ in parts)
     return graph.add("join", *(solid(graph, node) for _, node in parts), width=width, detail=starts)
 
 
-def pick(graph: Graph, node: Node, places: tuple[int, ...]) -> Node:
-    """The numbers of each row at `places`; zero for -1."""
-    runs = len(places) > 0 and places == tuple(range(places[0], places[0] + len(places)))
-    if runs and places[0] >= 0:
-        return cut(graph, node, places[0], len(places))
-    if (layout := spreading(places, node.width)) is not None:
+def pick(graph: Graph, node: Node, indices: tuple[int, ...]) -> Node:
+    """The numbers of each row at `indices`; zero for -1."""
+    runs = len(indices) > 0 and indices == tuple(range(indices[0], indices[0] + len(indices)))
+    if runs and indices[0] >= 0:
+        return cut(graph, node, indices[0], len(indices))
+    if (layout := spreading(indices, node.width)) is not None:
         return spread(graph, node, *layout)
-    return graph.add("pick", solid(graph, node), width=len(places), detail=places)
+    return graph.add("pick", solid(graph, node), width=len(indices), detail=indices)
 
 
-def spreading(places: tuple[int, ...], width: int) -> Layout | None:
-    """The layout in which `places` repeat all `width` numbers, if they do."""
-    if len(places) % width or places[0] != 0:
+def spreading(indices: tuple[int, ...], width: int) -> Layout | None:
+    """The layout in which `indices` repeat all `width` numbers, if they do."""
+    if len(indices) % width or indices[0] != 0:
         return None
-    run = next((j for j, place in enumerate(places) if place != j), len(places))
+    run = next((j for j, index in enumerate(indices) if index != j), len(indices))
     for inner in {1, min(run, width)}:
-        layout = (width // inner, len(places) // width, inner)
-        if width % inner == 0 and places == tuple(read(j, layout) for j in range(len(places))):
+        layout = (width // inner, len(indices) // width, inner)
+        if width % inner == 0 and indices == tuple(read(j, layout) for j in range(len(indices))):
             return layout
     return None
 
 
-def read(place: int, layout: Layout) -> int:
-    """Where number `place` of a block that was spread comes from."""
+def read(index: int, layout: Layout) -> int:
+    """Where number `index` of a block that was spread comes from."""
     _, count, inner = layout
-    return place // (count * inner) * inner + place % inner
+    return index // (count * inner) * inner + index % inner
 
 
 def total(graph: Graph, node: Node, outer: int, count: int, inner: int) -> Node:
@@ -130,16 +133,15 @@ def reverse_join(graph: Graph, node: Node, g: Node) -> tuple[Node, ...]:
 
 
 def reverse_pick(graph: Graph, node: Node, g: Node) -> tuple[Node]:
-    """Each number goes back to its place; a place that was read more than once gets a sum."""
+    """Each number goes back to where it was read; where several were, to their sum."""
     (before,) = node.inputs
     readers: list[list[int]] = [[] for _ in range(before.width)]
-    for j, place in enumerate(node.detail):
-        if place >= 0:
-            readers[place].append(j)
+    for j, index in enumerate(node.detail):
+        if index >= 0:
+            readers[index].append(j)
     result = None
     for turn in range(max(1, *map(len, readers))):
-        places = tuple(them[turn] if turn < len(them) else -1 for them in readers)
-        part = pick(graph, g, places)
+        part = pick(graph, g, tuple(them[turn] if turn < len(them) else -1 for them in readers))
         result = part if result is None else graph.add("add", result, part)
     return (result,)
 

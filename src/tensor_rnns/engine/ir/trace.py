@@ -1,7 +1,8 @@
 """From the readable step of a cell to a graph: it is run once on zeros and its operations are recorded.
 
-What depends on parameters alone is taken out of the step (see `hoist`); the graph sees matrices [K, N] and
-rows [1, N] only.
+So a cell stays plain torch, which anybody can read and the eager loop can run, and yet has kernels. What
+depends on parameters alone is taken out of the step (see `hoist`); the graph sees matrices [K, N] and rows
+[1, N] only.
 """
 
 import math

@@ -1,4 +1,9 @@
-"""From the recorded operations of a step to nodes."""
+"""From the recorded operations of a step to nodes.
+
+Two thousand aten operations become some thirty kinds of node, of which an emitter must know no more. What
+only moves numbers (views, slices, rolls) is not translated one by one: the operation is run on a tensor of
+indices, and where each number went is read off the result.
+"""
 
 import math
 from collections.abc import Sequence
@@ -16,6 +21,7 @@ from tensor_rnns.engine.ir.record import FILLS, ROWS, Call, Recorder, Value
 
 aten = torch.ops.aten
 MUCH = 1 << 40
+"""What row i of the batch has added i times to its indices, so that a number shows which row it came from."""
 MOVES = {
     aten.view.default, aten._unsafe_view.default, aten.reshape.default, aten.transpose.int, aten.t.default,
     aten.permute.default, aten.slice.Tensor, aten.select.int, aten.unsqueeze.default, aten.squeeze.default,
@@ -160,12 +166,12 @@ class Translator:
         node, axes = self.node(value), list(self.axes(value))
         extra = len(axes) + 1 - len(value.shape)
         dims = [dims] if isinstance(dims, int) else dims or ()
-        places = sorted((dim % len(value.shape) for dim in dims), reverse=True)
-        if not places or places[-1] == 0 or call.options.get("dtype"):
+        reduced = sorted((dim % len(value.shape) for dim in dims), reverse=True)
+        if not reduced or reduced[-1] == 0 or call.options.get("dtype"):
             raise Unsupported(f"{call.target} over {list(dims)} of {list(value.shape)}")
-        count = math.prod(value.shape[place] for place in places)
-        for place in places:
-            i = place - 1 + extra
+        count = math.prod(value.shape[axis] for axis in reduced)
+        for axis in reduced:
+            i = axis - 1 + extra
             layout = (math.prod(axes[:i]), axes[i], math.prod(axes[i + 1 :]))
             how = structure.greatest if call.target is aten.amax.default else structure.total
             node = how(self.graph, node, *layout)
@@ -173,11 +179,11 @@ class Translator:
         return scaled(self.graph, node, 1 / count) if call.target is aten.mean.dim else node
 
     def moved(self, call: Call) -> Node:
-        """What an operation that only moves numbers gives, found by moving their places."""
+        """What an operation that only moves numbers gives, found by moving their indices."""
         sources: list[Node] = []
         total = 0
 
-        def places(value: Value) -> Tensor:
+        def indices(value: Value) -> Tensor:
             nonlocal total
             node = self.node(value)
             own = torch.arange(total, total + node.width).expand(ROWS, -1)
@@ -194,21 +200,21 @@ class Translator:
             if not isinstance(part, Value):
                 return part
             whole = not self.recorder.alive[part].is_floating_point()
-            return self.recorder.alive[part] if part.constant and whole else places(part)
+            return self.recorder.alive[part] if part.constant and whole else indices(part)
 
         arguments = [get(part) for part in call.arguments]
         if call.target is aten.constant_pad_nd.default:
             if any(arguments[2:]):
                 raise Unsupported(f"{call.target} with {arguments[2]}")
             arguments[2:] = [-1]
-        found = call.target(*arguments, **{name: get(part) for name, part in call.options.items()})
-        return self.gathered(call, sources, found)
+        moved = call.target(*arguments, **{name: get(part) for name, part in call.options.items()})
+        return self.gathered(call, sources, moved)
 
-    def gathered(self, call: Call, sources: Sequence[Node], found: Tensor) -> Node:
-        """The node of places among joined sources; each row of the batch must read itself alone."""
-        if not found.dim() or found.shape[0] % ROWS or found.numel() == 0:
+    def gathered(self, call: Call, sources: Sequence[Node], moved: Tensor) -> Node:
+        """The node of indices into joined sources; each row of the batch must read itself alone."""
+        if not moved.dim() or moved.shape[0] % ROWS or moved.numel() == 0:
             raise Unsupported(f"{call.target}: the batch is not the first axis")
-        table = found.reshape(ROWS, -1)
+        table = moved.reshape(ROWS, -1)
         own = torch.arange(ROWS).unsqueeze(1) * MUCH
         from_rows = torch.where((table < MUCH) & (table[:1] == table), table, table - own)
         if not torch.equal(from_rows, from_rows[:1].expand_as(from_rows)):

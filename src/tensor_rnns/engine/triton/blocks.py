@@ -3,22 +3,24 @@
 from collections.abc import Iterable
 from contextlib import contextmanager
 
+from tensor_rnns.engine.ir.arena import Arena
 from tensor_rnns.engine.ir.graph import Node
-from tensor_rnns.engine.ir.room import Room
 from tensor_rnns.engine.triton.chip import Chip
-from tensor_rnns.engine.triton.places import MOST, Place, is_narrow, padded, seen_through
+from tensor_rnns.engine.triton.memory import MOST, MemoryBlock, is_narrow, padded, seen_through
 
 
 class Blocks:
     """Lines of a step.
 
-    `places` says where in memory the nodes are that have a place; others that must have one get it in the
-    scratch memory of the program. `names` are the variables that hold nodes at the start of the step.
+    `memory` has the blocks of nodes that lie in memory; others that must get one in the scratch memory of the
+    program. `names` are the variables that hold nodes at the start of the step.
     """
 
-    def __init__(self, chip: Chip, places: dict[Node, Place], names: dict[Node, str], scratch: Room) -> None:
+    def __init__(
+        self, chip: Chip, memory: dict[Node, MemoryBlock], names: dict[Node, str], scratch: Arena
+    ) -> None:
         self.chip = chip
-        self.places = dict(places)
+        self.memory = dict(memory)
         self.names = dict(names)
         self.scratch = scratch
         self.lines: list[str] = []
@@ -45,20 +47,20 @@ class Blocks:
 
     # ---- memory ----
 
-    def place(self, node: Node) -> Place:
+    def block(self, node: Node) -> MemoryBlock:
         """Where a node lies; in the scratch memory if nowhere else."""
-        if node not in self.places:
+        if node not in self.memory:
             offset = self.scratch.take(node, node.width)
             base = f"scratch + {offset} * TILE" if offset else "scratch"
-            self.places[node] = Place(base, "lane", node.width)
-        return self.places[node]
+            self.memory[node] = MemoryBlock(base, "lane", node.width)
+        return self.memory[node]
 
     def address(self, node: Node, columns: str) -> str:
         """The address of columns of a node that lies in memory, or is read from one that does."""
         base, columns = seen_through(node, columns)
         if base.operation == "row":
             return f"{self.chip.leaf(base.detail)} + {columns}"
-        return self.place(base).at(columns)
+        return self.block(base).at(columns)
 
     def load(self, node: Node, columns: str, mask: str) -> str:
         """The Triton that reads columns of a node; a row of parameters has one row."""
@@ -68,7 +70,7 @@ class Blocks:
 
     def store(self, node: Node, value: str, columns: str, mask: str) -> None:
         """Write columns of a node into its memory, where other threads do not see them yet."""
-        self.say(f"tl.store({self.place(node).at(columns)}, {value}, mask={mask})")
+        self.say(f"tl.store({self.block(node).at(columns)}, {value}, mask={mask})")
         self.unseen.add(node)
 
     def see(self, nodes: Iterable[Node]) -> None:
@@ -86,8 +88,8 @@ class Blocks:
         read = any(node.operation in ("state", "gradient") for node in self.kept)
         return ["tl.debug_barrier()"] if self.waits or carried or read else []
 
-    def copy(self, source: Place | str, target: Place, width: int) -> None:
-        """Copy a block from place to place, or fill it with a number."""
+    def copy(self, source: MemoryBlock | str, target: MemoryBlock, width: int) -> None:
+        """Copy a block, or fill it with a number."""
         with self.turns(width) as (columns, mask):
             number = (
                 source

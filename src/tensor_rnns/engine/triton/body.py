@@ -7,7 +7,7 @@ from tensor_rnns.engine.ir.graph import VIRTUAL, Node
 from tensor_rnns.engine.ir.operations import POINTWISE
 from tensor_rnns.engine.ir.plan import Loop, Product, Single, Step
 from tensor_rnns.engine.triton.blocks import Blocks
-from tensor_rnns.engine.triton.places import MOST, axis, is_narrow, padded, plus, strided
+from tensor_rnns.engine.triton.memory import MOST, axis, is_narrow, padded, plus, strided
 
 DEPTH = 32
 BREADTH = 128
@@ -121,12 +121,12 @@ class Body(Blocks):
             if columns > breadth:
                 loops.enter_context(self.within(f"for n in range(0, {columns}, {breadth}):"))
                 n = f"(n + {n})"
-            place = f"(group * {columns} + {n})" if groups > 1 else n
+            index = f"(group * {columns} + {n})" if groups > 1 else n
             mask = f"inside & ({n} < {end})"
-            start = self.load(onto, place, mask) if onto else zeros(breadth)
+            start = self.load(onto, index, mask) if onto else zeros(breadth)
             self.say(f"total = {start}")
             self.accumulate("total", product, f"group * {rows} + " if groups > 1 else "", n)
-            self.store(target, "total", place, mask)
+            self.store(target, "total", index, mask)
 
     def accumulate(self, name: str, product: Node, start: str, columns: str) -> None:
         """Add to a variable the product of a block in memory, from a column on, with part of a matrix."""
@@ -149,7 +149,7 @@ class Body(Blocks):
     # ---- what is gathered from memory ----
 
     def join(self, node: Node) -> None:
-        """Blocks at their places in a row, and zeros between them."""
+        """Blocks side by side in a row, and zeros between them."""
         self.see(part for part in node.inputs if not is_narrow(part.width))
         end = 0
         for part, start in zip(node.inputs, node.detail, strict=True):
@@ -167,7 +167,7 @@ class Body(Blocks):
                 self.store(node, "0.0", plus(columns, start), mask)
 
     def gathered(self, node: Node) -> None:
-        """A node each of whose numbers is made of several of its inputs' or of one in another place."""
+        """A node each of whose numbers is made of several of its inputs' or of one elsewhere in its row."""
         self.see(node.inputs)
         name = f"a{node.index}"
         with self.turns(node.width) as (columns, mask):
@@ -179,14 +179,14 @@ class Body(Blocks):
             self.hold(node, name)
 
     def pick(self, node: Node, name: str, columns: str, mask: str) -> None:
-        """Numbers at places of a table, or zero."""
-        place = f"place{node.index}"
+        """Numbers by the indices of a table, or zero."""
+        index = f"place{node.index}"
         table = self.chip.table(node, columns)
         if is_narrow(node.width):
-            self.chip.once(("table", node), place, table)
+            self.chip.once(("table", node), index, table)
         else:
-            self.say(f"{place} = {table}")
-        self.say(f"{name} = {self.load(node.inputs[0], place, f'inside & ({place} >= 0)')}")
+            self.say(f"{index} = {table}")
+        self.say(f"{name} = {self.load(node.inputs[0], index, f'inside & ({index} >= 0)')}")
 
     def spaced(self, node: Node, columns: str) -> str:
         """The columns of number c of the middle axis of a layout."""
@@ -224,8 +224,8 @@ class Body(Blocks):
             for factor, part, strides in zip(
                 (f"x{node.index}", f"y{node.index}"), node.inputs, operands, strict=True
             ):
-                place = strided((index[k], strides[k]) for k in axes)
-                self.say(f"{factor} = {self.load(part, bracketed(place or '0'), mask)}")
+                columns_read = strided((index[k], strides[k]) for k in axes)
+                self.say(f"{factor} = {self.load(part, bracketed(columns_read or '0'), mask)}")
             self.say(f"{name} += x{node.index} * y{node.index}")
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
+from tensor_rnns.engine.ir.arena import Arena
 from tensor_rnns.engine.ir.graph import Node
 from tensor_rnns.engine.ir.plan import Product, Step
-from tensor_rnns.engine.ir.room import Room
 from tensor_rnns.engine.ir.trace import Program
-from tensor_rnns.engine.triton.places import MOST, padded
+from tensor_rnns.engine.triton.memory import MOST, padded
 
 RESERVED = 48 * 1024
 """Bytes of shared memory that are left to the blocks of a step."""
@@ -19,13 +19,13 @@ class Chip:
     """The lines before the loop: ranges of columns, masks, rows and matrices of parameters.
 
     A matrix is loaded once if it has at most `most` numbers and fits with those before it into `memory`
-    bytes of shared memory, less RESERVED; others are read again in every step. `tables` are the places of
+    bytes of shared memory, less RESERVED; others are read again in every step. `tables` are the indices of
     all picks.
     """
 
-    def __init__(self, program: Program, memory: int, size: int, most: int, tables: Room) -> None:
+    def __init__(self, program: Program, memory: int, size: int, most: int, tables: Arena) -> None:
         self.program = program
-        self.room = (memory - RESERVED) // size
+        self.free = (memory - RESERVED) // size
         self.most = most
         self.tables = tables
         self.lines: list[str] = []
@@ -66,7 +66,7 @@ class Chip:
         return self.once(node, f"row{node.index}", f"tl.load({address}, mask={mask}, other=0.0)")
 
     def table(self, node: Node, columns: str) -> str:
-        """The places that columns of a pick read."""
+        """The indices that columns of a pick read."""
         offset = self.tables.take(node.detail, node.width)
         return f"tl.load(tables + {offset} + {columns}, mask={columns} < {node.width}, other=-1)"
 
@@ -81,8 +81,8 @@ class Chip:
             if isinstance(step, Product) and step.product.detail not in self.matrices:
                 rows, columns = self.shape(step.product)
                 size = padded(rows) * padded(columns)
-                if max(padded(rows), padded(columns)) <= MOST and size <= min(self.most, self.room):
-                    self.room -= size
+                if max(padded(rows), padded(columns)) <= MOST and size <= min(self.most, self.free):
+                    self.free -= size
                     leaf, transposed = step.product.detail
                     name = f"matrix_{leaf}_turned" if transposed else f"matrix_{leaf}"
                     value = self.matrix(step.product, self.depth(padded(rows)), self.columns(columns))
@@ -92,6 +92,6 @@ class Chip:
         """The Triton that reads these rows and columns of the matrix of a product."""
         leaf, transposed = product.detail
         height, width = self.shape(product)
-        place = f"{rows} + {columns} * {height}" if transposed else f"{rows} * {width} + {columns}"
+        index = f"{rows} + {columns} * {height}" if transposed else f"{rows} * {width} + {columns}"
         mask = f"({rows} < {height}) & ({columns} < {width})"
-        return f"tl.load({self.leaf(leaf)} + {place}, mask={mask}, other=0.0)"
+        return f"tl.load({self.leaf(leaf)} + {index}, mask={mask}, other=0.0)"

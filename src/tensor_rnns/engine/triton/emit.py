@@ -1,20 +1,20 @@
 """From a program and its reverse to one Python file with a kernel over time and one back."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
 
+from tensor_rnns.engine.ir.arena import Arena
 from tensor_rnns.engine.ir.graph import Node
-from tensor_rnns.engine.ir.plan import Loop, Product, Step, plan
-from tensor_rnns.engine.ir.room import Room
+from tensor_rnns.engine.ir.plan import plan, results
 from tensor_rnns.engine.ir.trace import Program
 from tensor_rnns.engine.triton.body import Body, zeros
 from tensor_rnns.engine.triton.chip import HELD, Chip
 from tensor_rnns.engine.triton.emitted import Emitted
 from tensor_rnns.engine.triton.frame import indent, kernel
 from tensor_rnns.engine.triton.layout import Layout
-from tensor_rnns.engine.triton.places import Place, is_narrow, padded
+from tensor_rnns.engine.triton.memory import MemoryBlock, is_narrow, padded
 
 REALS = {torch.float32: "tl.float32", torch.float64: "tl.float64"}
 FOLDER = Path(__file__).parent
@@ -38,7 +38,7 @@ def emit(program: Program, dtype: torch.dtype, precision: str, memory: int) -> E
     def chip() -> Chip:
         return Chip(program, memory, dtype.itemsize, HELD[precision], layout.tables)
 
-    scratch, scratch_back = Room(), Room()
+    scratch, scratch_back = Arena(), Arena()
     over_time, back = forward(layout, chip(), scratch), backward(layout, chip(), scratch_back)
     functions, sums = ((FOLDER / name).read_text().split(IMPORTS)[1] for name in ("functions.py", "sums.py"))
     head = f"{layout.printed}\n\nand back:\n{layout.back}\n\n{NAMES}"
@@ -61,7 +61,7 @@ def emit(program: Program, dtype: torch.dtype, precision: str, memory: int) -> E
     return Emitted(
         "\n".join(code), tuple(program.leaves), program.inputs, program.states, layout.tape.width,
         layout.kept.width, (scratch.width, scratch_back.width), tuple(layout.leaf_sums()),
-        tuple(place for places in layout.tables.offsets for place in places),
+        tuple(index for indices in layout.tables.offsets for index in indices),
     )  # fmt: skip
 
 
@@ -71,14 +71,14 @@ def numbered(program: Program, *kinds: str) -> list[str]:
     return [f"{kind}_{i}" for kind in kinds for i in range(counts.get(kind, len(program.states)))]
 
 
-def forward(layout: Layout, chip: Chip, scratch: Room) -> list[str]:
+def forward(layout: Layout, chip: Chip, scratch: Arena) -> list[str]:
     """The kernel over time."""
     program, narrow = layout.program, layout.narrow
     stored = [*program.outputs, *layout.saved]
     steps = plan(stored, (), stored)
     chip.hold(steps)
     states = [node for node in program.graph.nodes if node.operation == "state" and node.detail in narrow]
-    body = Body(chip, layout.places("record"), {node: f"state_{node.detail}" for node in states}, scratch)
+    body = Body(chip, layout.blocks("record"), {node: f"state_{node.detail}" for node in states}, scratch)
     body.keep(steps, stored)
     body.write(steps)
     carried = [body.clean(program.outputs[i]) for i in narrow]
@@ -101,15 +101,15 @@ def forward(layout: Layout, chip: Chip, scratch: Room) -> list[str]:
 
 def first(chip: Chip, tensor: str, width: int) -> str:
     """What reads the rows of a program from the first [replicas, batch, width] numbers of a tensor."""
-    place = Place(tensor, "start", width).at(chip.columns(width))
-    return f"tl.load({place}, mask={chip.mask(width)}, other=0.0)"
+    address = MemoryBlock(tensor, "start", width).at(chip.columns(width))
+    return f"tl.load({address}, mask={chip.mask(width)}, other=0.0)"
 
 
-def backward(layout: Layout, chip: Chip, scratch: Room) -> list[str]:
+def backward(layout: Layout, chip: Chip, scratch: Arena) -> list[str]:
     """The kernel back over time."""
     program, back = layout.program, layout.back
-    places = layout.places("now")
-    given = set(places)
+    memory = layout.blocks("now")
+    given = set(memory)
     kept = layout.keep(given)
     sources = [program.graph.find("gradient", i) for i in range(len(program.states))]
     turning = {sources[i]: layout.turning(scratch, i, "turn") for i in layout.wide}
@@ -120,19 +120,14 @@ def backward(layout: Layout, chip: Chip, scratch: Room) -> list[str]:
     later = plan(inward, (given | done | set(kept) | set(earlier)) - set(inward), inward)
     chip.hold([*steps, *later])
     names = {sources[i]: f"gradient_{i}" for i in layout.narrow}
-    body = Body(chip, places | kept | turning | turned, names, scratch)
+    body = Body(chip, memory | kept | turning | turned, names, scratch)
     body.keep([*steps, *later], [*kept, *turned, *inward])
     from_outside(layout, body, sources)
     body.write(steps)
-    for i, width in enumerate(program.states):
-        if i in layout.narrow:
-            value = body.clean(back.states[i]) if back.states[i] else zeros(padded(width))
-            body.say(f"earlier_{i} = {value}")
-        elif back.states[i] is None:
-            body.copy("0.0", layout.turning(scratch, i, "(1 - turn)"), width)
+    earlier_states(layout, body, scratch)
     for i, node in enumerate(back.inputs):
         if node:
-            body.places[node] = Place(f"input_gradient_{i}", "now", node.width)
+            body.memory[node] = MemoryBlock(f"input_gradient_{i}", "now", node.width)
     if inward:
         with body.within("if INWARD:"):
             body.write(later)
@@ -152,10 +147,19 @@ def backward(layout: Layout, chip: Chip, scratch: Room) -> list[str]:
     return kernel("backward", BACKWARD, tensors, chip, scratch, lines, "INWARD: tl.constexpr")
 
 
+def earlier_states(layout: Layout, body: Body, scratch: Arena) -> None:
+    """Hand the gradients of the states before a step on, zeros where the step does not read a state."""
+    for i, (width, g) in enumerate(zip(layout.program.states, layout.back.states, strict=True)):
+        if i in layout.narrow:
+            body.say(f"earlier_{i} = {body.clean(g) if g else zeros(padded(width))}")
+        elif g is None:
+            body.copy("0.0", layout.turning(scratch, i, "(1 - turn)"), width)
+
+
 def from_outside(layout: Layout, body: Body, sources: Sequence[Node]) -> None:
     """Add the gradients of the outputs to those of the states after a step."""
     for i, (node, width) in enumerate(zip(sources, layout.program.states, strict=True)):
-        given = Place(f"output_gradient_{i}", "now", width)
+        given = MemoryBlock(f"output_gradient_{i}", "now", width)
         with body.within(f"if {given.base} is not None:"), body.turns(width) as (columns, mask):
             more = f"tl.load({given.at(columns)}, mask={mask}, other=0.0)"
             if i in layout.narrow:
@@ -166,23 +170,18 @@ def from_outside(layout: Layout, body: Body, sources: Sequence[Node]) -> None:
             body.hold(node, f"gradient_{i}")
 
 
-def ends(layout: Layout, chip: Chip, scratch: Room) -> tuple[list[str], list[str]]:
+def ends(layout: Layout, chip: Chip, scratch: Arena) -> tuple[list[str], list[str]]:
     """What takes the gradients of the states after the last step in, and those before the first out."""
     before, behind = Body(chip, {}, {}, scratch), Body(chip, {}, {}, scratch)
     for i, width in enumerate(layout.program.states):
         if i in layout.narrow:
             before.say(f"gradient_{i} = {first(chip, f'final_gradient_{i}', width)}")
-            target = Place(f"initial_gradient_{i}", "start", width).at(chip.columns(width))
+            target = MemoryBlock(f"initial_gradient_{i}", "start", width).at(chip.columns(width))
             behind.say(f"tl.store({target}, gradient_{i}, mask={chip.mask(width)})")
         else:
-            given, wanted = (Place(f"{end}_gradient_{i}", "start", width) for end in ("final", "initial"))
+            given, wanted = (
+                MemoryBlock(f"{end}_gradient_{i}", "start", width) for end in ("final", "initial")
+            )
             before.copy(given, layout.turning(scratch, i, "0"), width)
             behind.copy(layout.turning(scratch, i, "(steps % 2)"), wanted, width)
     return [*before.lines, *(["tl.debug_barrier()"] if layout.wide else [])], behind.lines
-
-
-def results(step: Step) -> Iterable[Node]:
-    """The nodes that a step computes."""
-    if isinstance(step, Loop):
-        return step.nodes
-    return [step.target if isinstance(step, Product) else step.node]

@@ -37,7 +37,7 @@ class Emitted:
 
     `leaves` are shapes; `inputs` and `states` widths, and so are `tape`, the values kept for the way back,
     `kept`, the gradients kept for `sums`, and `scratch`, the memory of a row of a program there and back.
-    `tables` are places of numbers that both kernels read.
+    `tables` are indices of numbers that both kernels read.
     """
 
     code: str

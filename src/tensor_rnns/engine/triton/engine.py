@@ -22,7 +22,6 @@ class Triton(Generated):
     name = "triton"
 
     def missing_tool(self) -> str | None:
-        """As `Generated.missing_tool`."""
         return None if build.is_installed() else build.ABSENT
 
     def device_type(self) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from tensor_rnns.engine.ir.room import Room
+from tensor_rnns.engine.ir.arena import Arena
 from tensor_rnns.engine.triton.chip import Chip
 
 START = (
@@ -20,7 +20,7 @@ def indent(lines: Iterable[str]) -> list[str]:
 
 
 def kernel(
-    name: str, words: str, tensors: Sequence[str], chip: Chip, scratch: Room, lines: Sequence[str], last: str
+    name: str, words: str, tensors: Sequence[str], chip: Chip, scratch: Arena, lines: Sequence[str], last: str
 ) -> list[str]:
     """A kernel of those `tensors` that it uses: where a program stands, what is on its chip, then `lines`.
 
@@ -30,7 +30,7 @@ def kernel(
     leaves = sorted(chip.leaves)
     used = [tensor for tensor in tensors if f"{tensor} " in text]
     used += [f"leaf_{leaf}" for leaf in leaves]
-    used += [room for room in ("tape", "kept", "scratch", "tables") if f"{room} " in text]
+    used += [memory for memory in ("tape", "kept", "scratch", "tables") if f"{memory} " in text]
     start = list(START)
     if "* plane" in text:
         steps = "(1 + (steps - 1) * keep)" if last == "keep" else "steps"

@@ -16,7 +16,7 @@ from torch.autograd.function import once_differentiable
 from tensor_rnns.engine.ready import ScanKernel
 from tensor_rnns.engine.triton.emit import TILE
 from tensor_rnns.engine.triton.emitted import Emitted, Operand
-from tensor_rnns.engine.triton.places import padded
+from tensor_rnns.engine.triton.memory import padded
 
 PIECE, PIECES = 1024, 32
 """Rows of time and batch that are one piece of a sum at least, and how many pieces there are at most."""
@@ -170,9 +170,9 @@ def behind(operand: Operand, tensors: dict[str, Tensor], first: Tensor) -> Tenso
 
 
 @cache
-def tables(places: tuple[int, ...], device: torch.device) -> Tensor:
-    """Places of numbers on a device."""
-    return torch.tensor(places, dtype=torch.int32, device=device)
+def tables(indices: tuple[int, ...], device: torch.device) -> Tensor:
+    """The indices of numbers on a device."""
+    return torch.tensor(indices, dtype=torch.int32, device=device)
 
 
 @contextmanager

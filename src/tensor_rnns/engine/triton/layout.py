@@ -2,20 +2,20 @@
 
 from collections.abc import Iterable
 
+from tensor_rnns.engine.ir.arena import Arena
 from tensor_rnns.engine.ir.graph import Node
 from tensor_rnns.engine.ir.plan import saved
 from tensor_rnns.engine.ir.reverse import reverse
-from tensor_rnns.engine.ir.room import Room
 from tensor_rnns.engine.ir.trace import Program
 from tensor_rnns.engine.triton.emitted import LeafSum, Operand
-from tensor_rnns.engine.triton.places import Place, is_narrow
+from tensor_rnns.engine.triton.memory import MemoryBlock, is_narrow
 
 
 class Layout:
     """The memory that both kernels of a program share.
 
     `tape` has the values of a step that the way back reads, `kept` the gradients that `leaf_sums` read,
-    `tables` the places of picks.
+    `tables` the indices of picks.
     """
 
     def __init__(self, program: Program) -> None:
@@ -23,7 +23,7 @@ class Layout:
         self.printed = str(program)
         self.back = reverse(program)
         self.saved = saved(program, self.back)
-        self.tape, self.kept, self.tables = Room(), Room(), Room()
+        self.tape, self.kept, self.tables = Arena(), Arena(), Arena()
         for node in self.saved:
             self.tape.take(node, node.width)
 
@@ -37,26 +37,26 @@ class Layout:
         """The states that lie in memory."""
         return [i for i, width in enumerate(self.program.states) if not is_narrow(width)]
 
-    def places(self, record: str) -> dict[Node, Place]:
-        """Where inputs, states and saved values lie; `record` is the variable with their row on the tape."""
-        found = {}
+    def blocks(self, record: str) -> dict[Node, MemoryBlock]:
+        """The blocks of inputs, states and saved values; `record` names their row on the tape."""
+        blocks = {}
         for node in self.program.graph.nodes:
             if node.operation in ("input", "state"):
                 tensor = "input" if node.operation == "input" else "states"
-                found[node] = Place(f"{tensor}_{node.detail}", "now", node.width)
+                blocks[node] = MemoryBlock(f"{tensor}_{node.detail}", "now", node.width)
         for node in self.saved:
-            found[node] = Place(on_plane("tape", self.tape.offsets[node]), record, node.width)
+            blocks[node] = MemoryBlock(on_plane("tape", self.tape.offsets[node]), record, node.width)
         for i, node in enumerate(self.program.outputs):
-            found[node] = Place(f"states_{i}", "after", node.width)
-        return found
+            blocks[node] = MemoryBlock(f"states_{i}", "after", node.width)
+        return blocks
 
-    def keep(self, given: set[Node]) -> dict[Node, Place]:
+    def keep(self, given: set[Node]) -> dict[Node, MemoryBlock]:
         """Where the way back writes what the sums need and is not `given`."""
         pairs = [*self.back.matrices, *((leaf, g, g) for leaf, g in self.back.rows)]
         operands = dict.fromkeys(node.base for _, *both in pairs for node in both)
         fresh = [node for node in operands if node not in given]
         return {
-            node: Place(on_plane("kept", self.kept.take(node, node.width)), "now", node.width)
+            node: MemoryBlock(on_plane("kept", self.kept.take(node, node.width)), "now", node.width)
             for node in fresh
         }
 
@@ -83,11 +83,11 @@ class Layout:
             return Operand("tape", node.width, start, offset=self.tape.offsets[node])
         return Operand("kept", node.width, start, offset=self.kept.offsets[node])
 
-    def turning(self, scratch: Room, state: int, turn: str) -> Place:
-        """Where the gradient of a wide state lies: in one of two places, in turns."""
+    def turning(self, scratch: Arena, state: int, turn: str) -> MemoryBlock:
+        """The block of the gradient of a wide state: one of two, in turns."""
         width = self.program.states[state]
         offset = scratch.take(("gradient", state), 2 * width)
-        return Place(f"scratch + ({offset} + {turn} * {width}) * TILE", "lane", width)
+        return MemoryBlock(f"scratch + ({offset} + {turn} * {width}) * TILE", "lane", width)
 
 
 def on_plane(tensor: str, offset: int) -> str:

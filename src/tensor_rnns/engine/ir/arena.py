@@ -1,7 +1,10 @@
-"""Memory that an emitter lays out: which value begins where."""
+"""Memory that an emitter lays out before any code runs: which value begins where.
+
+Offsets are decided once per step, so that generated code has constants in place of pointers to keep.
+"""
 
 
-class Room:
+class Arena:
     """Values of given widths, one behind another."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ def is_narrow(width: int) -> bool:
 
 
 @dataclass(frozen=True)
-class Place:
+class MemoryBlock:
     """A block [rows, width] behind the pointer `base`; `row` is the variable with the number of each row."""
 
     base: str
