@@ -76,7 +76,7 @@ def ours(name: str, kind: str, load: Workload, device: torch.device, replicas: i
         nonlocal parameters, count
         count += 1
         gradient = gradient_of(parameters)
-        parameters = optimiser.moved(parameters, gradient, None, state, count, made.engine)
+        parameters = optimiser.moved(parameters, gradient, optimisers.Limits(), state, count, made.engine)
 
     return update
 

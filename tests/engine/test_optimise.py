@@ -8,6 +8,7 @@ import torch
 from tensor_rnns import engine
 from tensor_rnns.training import optimisers
 
+COMPILED = engine.find("compiled")
 WIDTH = 40_013
 SETTINGS = [
     ("adam", {}),
@@ -30,12 +31,12 @@ def trained(name, options, replicas, dtype, fused, width=WIDTH, limited=True, up
     def column(values):
         return torch.tensor(values, dtype=torch.float64).to(dtype).unsqueeze(1)[replicas]
 
-    kind = engine.find("compiled" if fused else "eager")
+    kind = COMPILED if fused else engine.find("eager")
     optimiser = optimisers.build(name, column(RATES), options)
     parameters, limit = drawn(), column(LIMITS) if limited else None
     state = optimiser.start(parameters)
     for update in range(1, updates + 1):
-        parameters = optimiser.moved(parameters, drawn(), limit, state, update, kind)
+        parameters = optimiser.moved(parameters, drawn(), optimisers.Limits(limit), state, update, kind)
     return [parameters, *state.values()]
 
 
@@ -72,8 +73,8 @@ def test_adam_is_dense():
     optimiser = optimisers.build("adam", torch.tensor([[0.1], [0.2]], dtype=torch.float64), {})
     read = torch.tensor([1.0, -2, 3] * 7, dtype=torch.float64).repeat(2, 1)
     start, state = torch.zeros_like(read), optimiser.start(read)
-    first = optimiser.moved(start, read, None, state, 1, fused=True)
-    second = optimiser.moved(first, torch.zeros_like(read), None, state, 2, fused=True)
+    first = optimiser.moved(start, read, optimisers.Limits(), state, 1, COMPILED)
+    second = optimiser.moved(first, torch.zeros_like(read), optimisers.Limits(), state, 2, COMPILED)
     mean, square = 0.9 * 0.1 * read, 0.999 * 0.001 * read.square()
     step = optimiser.rate * (mean / (1 - 0.9**2)) / ((square / (1 - 0.999**2)).sqrt() + 1e-8)
     torch.testing.assert_close(state["mean"], mean, rtol=1e-14, atol=0)
@@ -85,4 +86,4 @@ def test_tensors_of_another_dtype_are_refused():
     optimiser = optimisers.build("sgd", torch.ones(2, 1, dtype=torch.float64), {})
     parameters = torch.ones(2, 5)
     with pytest.raises(ValueError, match="optimiser sgd: tensors of several dtypes or with gaps given"):
-        optimiser.moved(parameters, parameters, None, optimiser.start(parameters), 1, fused=True)
+        optimiser.moved(parameters, parameters, optimisers.Limits(), optimiser.start(parameters), 1, COMPILED)

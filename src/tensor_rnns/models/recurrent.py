@@ -217,7 +217,8 @@ class Recurrent(Model):
                     before = cell.initial_state(*lead, dtype=like.dtype, device=like.device)
                 last_only = self.last_only and number == self.layers
                 outputs, after = self.scan(name, values, hidden, before, last_only, batch.lengths)
-                found.append(outputs)
+                # An output of several axes, as of a tensorised state, is read out as one vector.
+                found.append(outputs.flatten(2 if last_only else 3))
                 final += after
             hidden = torch.cat(found, -1) if len(found) > 1 else found[0]
             states += (hidden,)
