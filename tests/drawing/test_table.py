@@ -39,6 +39,13 @@ def test_paper_beside_ours_with_interval_n_and_failed(data, artefact):
                           "Scale: laptop. Stand-in: chorales in place of jsb."]  # fmt: skip
 
 
+def test_a_number_of_the_paper_is_one_of_main_unless_it_names_an_option(data, artefact):
+    columns = [{"label": option, "measure": NLL, "where": {"option": option}} for option in ("main", "slow")]
+    spec = {"rows": "variant", "where": {"condition": "T250", "variant": "tgu"}, "columns": columns}
+    records = table.draw(data, artefact("table", "tgu-test", **spec)).records
+    assert [record["paper"] for record in records] == [8.606, None]
+
+
 def test_columns_by_condition(data, artefact):
     made = table.draw(data, artefact("table", "tgu-test", rows="variant", columns="condition", measure=NLL))
     assert list(made.header) == ["model", "T = 250, paper", "T = 250, ours", "T = 500", "n", "failed"]

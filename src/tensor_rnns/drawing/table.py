@@ -16,6 +16,7 @@ from tensor_rnns.drawing.groups import listed, part
 from tensor_rnns.drawing.numbers import measured, total
 from tensor_rnns.drawing.tables import COMPUTED, TITLE, Table, shown
 from tensor_rnns.experiments.records import Artefact
+from tensor_rnns.experiments.resolve import MAIN
 
 KEYS = {
     "rows": (), "columns": ("label", "measure", "where"), "measure": (), "where": (), "labels": (),
@@ -100,10 +101,11 @@ def _names(
 
 
 def _paper(entries: list[dict[str, Any]], known: Mapping[str, Any], measure: Any) -> Any:
-    """The paper's value of one cell, None where it prints none."""
+    """The paper's value of one cell, None where it prints none; a number without an option is one of main."""
     for entry in entries:
         same = entry.get("measure") in (None, measure)
-        if same and all(entry[key] == known.get(key) for key in MATCHED if key in entry):
+        keys = {"option": MAIN} | entry if "option" in known else entry
+        if same and all(keys[key] == known.get(key) for key in MATCHED if key in keys):
             return entry["value"]
     return None
 

@@ -67,7 +67,7 @@ class PaperTables:
             rows = [row for row in self.values if row.artefact == home]
             drawn = [row for row in rows if is_drawn(row, spec, content)]
             if drawn:
-                printed[name] = entries(drawn, content)
+                printed[name] = entries(drawn, option, content)
             for row in rows if home == name else drawn if option else ():
                 if row.tolerance is not None and not (option and row.option):
                     key = f"{row.id}.{option}" if option else row.id
@@ -215,11 +215,13 @@ def sentence(row: Value, artefact: str, option: str, content: Mapping[str, Any])
     return f"{', '.join(str(labels.get(one, one)) for one in parts if one)}: {row.text} {row.unit}"
 
 
-def entries(rows: Iterable[Value], content: Mapping[str, Any]) -> list[Entry]:
-    """The values of an artefact as its drawing takes them; those of one series together, under `points`."""
+def entries(rows: Iterable[Value], option: str, content: Mapping[str, Any]) -> list[Entry]:
+    """The values of an artefact as its drawing takes them, beside our `option` where they name none; those of
+    one series together, under `points`."""
     found: dict[str, Entry] = {}
     for row in rows:
-        keys = {"condition": row.condition, "variant": row.variant, "option": row.option, "item": row.item}
+        keys = {"condition": row.condition, "variant": row.variant, "item": row.item}
+        keys["option"] = row.option or option
         one: Entry = {key: name for key, name in keys.items() if name} | dict(row.settings)
         one |= {"name": row.measure} if row.item else {"measure": measure(row, content)}
         one = found.setdefault(row.id, one | {"source": row.source})
