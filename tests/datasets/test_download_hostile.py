@@ -39,7 +39,7 @@ def trickle(head, byte):
 
 @pytest.fixture
 def hurried(brisk):
-    return replace(brisk, attempts=2, connect=0.2, read=0.4, wait=0.0)
+    return replace(brisk, attempts=2, connect=0.5, read=1.0, wait=0.0)
 
 
 @pytest.mark.parametrize(
@@ -76,10 +76,10 @@ def test_redirect_is_followed_without_its_endless_body(server, one_file, data, h
 @pytest.mark.parametrize(
     ("head", "byte", "reason"),
     [
-        (b"", b"HTTP/1.1 100 Continue\r\n\r\n", "no answer within 0.6 s"),
-        (b"HTTP/1.1 200 OK\r\nX-Header: ", b"x", "no answer within 0.6 s"),
-        (b"HTTP/1.1 200 OK\r\nContent-Length: 200003\r\n\r\n", b"x", "bytes in 0.4 s"),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"0", "no data for 0.4 s"),
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n", "no answer within 1.5 s"),
+        (b"HTTP/1.1 200 OK\r\nX-Header: ", b"x", "no answer within 1.5 s"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 200003\r\n\r\n", b"x", "bytes in 1 s"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"0", "no data for 1 s"),
     ],
     ids=["continue", "header", "body", "chunk size"],
 )
