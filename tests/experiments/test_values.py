@@ -173,7 +173,16 @@ def test_points_of_one_series_stand_beside_the_curves(written):
     assert entry == {
         "variant": "tgu", "training.learning_rate": 0.1, "measure": {"name": "running", "width": 10},
         "points": {20: 8.6, 40: 0.05}, "source": "authors_log",
+        "from": "from the authors' logs",
     }  # fmt: skip
+
+
+def test_the_default_caption_says_where_the_numbers_come_from(written):
+    rows = [JUDGED | {"id": "m2"}, JUDGED | {"id": "m3", "split": "valid"}, POINT | {"source": "authors_log"}]
+    drawn = "      - {label: test, measure: {name: metric, split: test}}\n      - {label: size"
+    artefacts = {one.id: one for one in written(*rows, before="      - {label: size", after=drawn).artefacts}
+    assert artefacts["fig-1"].sources == "The paper's numbers: from the authors' logs."
+    assert artefacts["table-1"].sources == "The paper's numbers: printed, page 62."
 
 
 def test_an_id_stands_for_its_number(written):

@@ -97,7 +97,13 @@ class Artefact:
     draw: str
     spec: Mapping[str, Any] = field(hash=False)
     printed: Sequence[Mapping[str, Any]] = field(hash=False, default=())
-    """The paper's numbers beside ours; see `tables.printed`."""
+    """The paper's numbers beside ours; see `tables.entries`."""
+
+    @property
+    def sources(self) -> str:
+        """Where the numbers beside ours come from, as a caption says it; "" where there are none."""
+        origins = dict.fromkeys(one["from"] for one in self.printed)
+        return f"The paper's numbers: {'; '.join(origins)}." if origins else ""
 
     @property
     def files(self) -> tuple[str, ...]:

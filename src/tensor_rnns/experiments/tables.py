@@ -224,7 +224,8 @@ def entries(rows: Iterable[Value], option: str, content: Mapping[str, Any]) -> l
         keys["option"] = row.option or option
         one: Entry = {key: name for key, name in keys.items() if name} | dict(row.settings)
         one |= {"name": row.measure} if row.item else {"measure": measure(row, content)}
-        one = found.setdefault(row.id, one | {"source": row.source})
+        origin = values.SOURCES[row.source] + (f", page {row.page}" if row.page else "")
+        one = found.setdefault(row.id, one | {"source": row.source, "from": origin})
         if row.x is None:
             one["value"] = row.value
         else:

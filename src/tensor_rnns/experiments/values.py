@@ -17,8 +17,13 @@ from typing import Any
 from tensor_rnns.experiments.check_words import suggestion
 
 FILE = "values.csv"
-SOURCES = ("printed", "derived", "authors_log", "literature")
-"""Where a number comes from: the paper, arithmetic on it, a log of its authors, a document that it cites."""
+SOURCES = {
+    "printed": "printed",
+    "derived": "derived from what is printed",
+    "authors_log": "from the authors' logs",
+    "literature": "quoted from other documents",
+}
+"""Where a number comes from, in words: the paper, arithmetic on it, a log of its authors, what it cites."""
 PLACES = ("condition", "variant", "option")
 
 

@@ -218,7 +218,7 @@ def _piece(
     table = Table.read(drawn_table, table_of(artefact, scale)) if drawn_table else None
     own = [claim for claim in claims if claim["paper"] == artefact.paper and claim["artefact"] == artefact.id]
     written = _text(experiment.path.parent / "captions" / f"{artefact.id}.md")
-    caption = str(artefact.spec.get("caption") or written)
+    caption = str(artefact.spec.get("caption") or written or artefact.sources)
     return Piece(
         artefact, experiment, files, table, own, caption, described.get(artefact.id, experiment.title)
     )
