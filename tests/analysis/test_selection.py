@@ -2,7 +2,7 @@
 
 import pytest
 
-from tensor_rnns.analysis.selection import choose, choose_all, select_from_folders
+from tensor_rnns.analysis.selection import choose, select_from_folders
 from tensor_rnns.files import read_json
 
 POINTS = [{"training.learning_rate": rate} for rate in (0.1, 0.01, 0.001)]
@@ -57,14 +57,6 @@ def test_a_measure_never_reached_counts_as_one_more_than_the_updates(run_of):
 def test_a_point_that_did_not_run_is_an_error(run_of):
     with pytest.raises(ValueError, match=r"3 points; without a run are \[1\]"):
         choose([search_run(run_of, point, 0, 1.0) for point in (0, 2)], SELECT, POINTS)
-
-
-def test_each_curve_chooses_for_itself(run_of):
-    runs = [search_run(run_of, p, 0, abs(p - 2.0), variant="gmr") for p in range(3)]
-    runs += [search_run(run_of, p, 0, float(p), variant="tgu") for p in range(3)]
-    points = {("jsb", name, "main"): POINTS for name in ("gmr", "tgu")}
-    chosen = choose_all(runs, SELECT, points)
-    assert {place[1]: choice.point for place, choice in chosen.items()} == {"gmr": 2, "tgu": 0}
 
 
 def test_from_run_folders_to_chosen_json(catalogue_of, run_folder, tmp_path):

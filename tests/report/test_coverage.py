@@ -76,13 +76,13 @@ def test_the_guard_names_what_fell_back(made, tmp_path):
     catalogue, results = made
     path = tmp_path / "coverage.csv"
     coverage.write(path, coverage.rows(catalogue, results))
-    assert coverage.fallen(path, coverage.rows(catalogue, results), ["smoke", "recorded"]) == []
+    assert coverage.regressions(path, coverage.rows(catalogue, results), ["smoke", "recorded"]) == []
     path.write_text(
         path.read_text().replace("made2016,artefact,table-1,yes,,,", "made2016,artefact,table-1,yes,,,5")
         + "made2016,claim,gone-1,yes,,,\n"
     )
     (results / "smoke" / "figures" / "made2016" / "fig-1.pdf").unlink()
-    assert coverage.fallen(path, coverage.rows(catalogue, results), ["smoke", "recorded"]) == [
+    assert coverage.regressions(path, coverage.rows(catalogue, results), ["smoke", "recorded"]) == [
         "made2016 artefact fig-1: smoke was yes, is nothing",
         "made2016 artefact table-1: recorded was 5, is nothing",
         "made2016 claim gone-1: smoke was yes, is nothing",
@@ -90,7 +90,7 @@ def test_the_guard_names_what_fell_back(made, tmp_path):
     with pytest.raises(
         ValueError, match="coverage at tiny asked for; allowed: smoke, laptop, paper, recorded"
     ):
-        coverage.fallen(path, [], ["tiny"])
+        coverage.regressions(path, [], ["tiny"])
 
 
 def test_the_command_prints_and_guards(made, monkeypatch):

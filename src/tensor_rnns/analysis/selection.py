@@ -1,7 +1,7 @@
 """The grid point that a search chooses, by validation alone."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,10 +10,8 @@ from typing import Any
 from tensor_rnns.analysis.collect import collect
 from tensor_rnns.analysis.measures import arguments, better, measure_of
 from tensor_rnns.analysis.runs import MissingValue, Run
-from tensor_rnns.analysis.samples import curve_of
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.experiments.run_folders import RECORD, read_record, run_name
-from tensor_rnns.experiments.selector import Curve
 from tensor_rnns.files import damaged, write_json
 
 
@@ -66,17 +64,6 @@ def choose(runs: Sequence[Run], select: Mapping[str, Any], points: Sequence[Mapp
     chosen = next((point for point in known if scores[point] == scores[chosen]), chosen)
     shown = [score if math.isfinite(score) else None for score in scores]
     return Choice(chosen, points[chosen], shown, failed, all_failed)
-
-
-def choose_all(
-    runs: Iterable[Run], select: Mapping[str, Any], points: Mapping[Curve, Sequence[Mapping[str, Any]]]
-) -> dict[Curve, Choice]:
-    """`choose` for every (condition, variant, option) of `points` that has search runs."""
-    groups: dict[Curve, list[Run]] = {}
-    for run in runs:
-        if run.key["stage"] == "search":
-            groups.setdefault(curve_of(run), []).append(run)
-    return {curve: choose(group, select, points[curve]) for curve, group in groups.items() if curve in points}
 
 
 def write_chosen(path: Path | str, choice: Choice, of: str) -> None:

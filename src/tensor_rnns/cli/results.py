@@ -162,7 +162,7 @@ def coverage(
         click.echo(reach.summary(found))
         if write:
             reach.write(write, found)
-        lost = reach.fallen(guard, found, scales.split(",")) if guard else []
+        lost = reach.regressions(guard, found, scales.split(",")) if guard else []
         if lost:
             raise ValueError("\n".join(["coverage has fallen back:", *lost]))
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from tensor_rnns.analysis.intervals import MEAN, of_mean
+from tensor_rnns.analysis.intervals import CUT, MEAN, of_mean
 from tensor_rnns.analysis.measures import EXACT, OF_FAILED, is_share, measure_of
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.drawing.data import ArtefactData
@@ -115,6 +115,8 @@ def total(values: Iterable[float], failed: int, measure: Mapping[str, Any]) -> T
 def marks_of(rows: pd.DataFrame, totals: Iterable[Total]) -> list[str]:
     """One note on what dots, lines and crosses are, and how many replicas are not drawn."""
     names = sorted({total.interval for total in totals if total.interval})
+    # An interval that is cut where it leaves 0 to 1 need not be named twice.
+    names = [name for name in names if name + CUT not in names]
     said = [f"Dots: seeds; thick line: {' or '.join(names)}."] if names else []
     said += ["Cross: a failed seed's last finite value."] if rows["failed"].any() else []
     never = int((~np.isfinite(rows["value"])).sum())

@@ -181,7 +181,7 @@ def write(path: Path, found: Iterable[Row]) -> None:
     write_csv(path, [row.cells() for row in found], COLUMNS, None)
 
 
-def fallen(path: Path, found: Iterable[Row], scales: Sequence[str]) -> list[str]:
+def regressions(path: Path, found: Iterable[Row], scales: Sequence[str]) -> list[str]:
     """What the coverage file has and `found` has no longer, at these scales, a line each.
 
     ValueError where a scale is not one of the file's columns.
