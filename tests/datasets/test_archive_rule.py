@@ -59,7 +59,7 @@ def test_what_is_unknown_is_refused(path):
     assert archive.reason(path) is not None
 
 
-def test_all_refused_files_are_told_at_once():
+def test_all_refused_files_are_reported_at_once():
     paths = ["laptop/claims.csv", "data/ready/musedata.npz", "data/raw/ptb_words/ptb.train.txt"]
     with pytest.raises(
         ValueError, match=r"2 files may not be archived:\ndata/ready/musedata\.npz: musedata: Metr"

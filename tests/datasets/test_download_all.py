@@ -62,7 +62,7 @@ def test_the_total_grows_over_files_and_sources(server, sources, brisk, tmp_path
     assert lines[1] == "200 of 500 bytes of a"
 
 
-def test_a_source_that_fails_is_told_and_the_others_are_had(server, sources, brisk, dead, tmp_path):
+def test_failed_source_is_reported_and_the_others_are_downloaded(server, sources, brisk, dead, tmp_path):
     sources(
         a=[file("one", ONE, dead)],
         b=[file("two", TWO, server.serve("/two", TWO))],

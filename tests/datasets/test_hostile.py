@@ -33,7 +33,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("case", TEXTS)
-def test_a_hostile_text(case, tmp_path):
+def test_hostile_text_is_refused(case, tmp_path):
     content, reason = TEXTS[case]
     with pytest.raises(ValueError, match=rf"a\.txt: {reason}"):
         read_text(stored(tmp_path, "a.txt", content), most=2000)
@@ -102,7 +102,7 @@ SONGS = {
 
 
 @pytest.mark.parametrize("case", SONGS)
-def test_a_hostile_midi_file(case):
+def test_hostile_midi_file_is_refused(case):
     content, reason = SONGS[case]
     with pytest.raises(ValueError, match=rf"it: .*(?:{reason})"):
         midi.eighths(content, "it")
@@ -129,7 +129,7 @@ FONTS = {
 
 
 @pytest.mark.parametrize("case", FONTS)
-def test_a_hostile_font(case, monkeypatch, tmp_path):
+def test_hostile_font_is_refused(case, monkeypatch, tmp_path):
     content, reason = FONTS[case]
     monkeypatch.setattr(fonts, "MOST_BYTES", 2_000_000)
     with pytest.raises(ValueError, match=rf"a\.ttf: .*{reason}"):
@@ -154,7 +154,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize("case", TABLES)
-def test_a_hostile_table_of_matches(case, tmp_path):
+def test_hostile_table_of_matches_is_refused(case, tmp_path):
     content, reason = TABLES[case]
     with pytest.raises(ValueError, match=rf"a\.csv.*{reason}"):
         midi_zip.matches(stored(tmp_path, "a.csv", content.encode()))
@@ -178,7 +178,7 @@ FACTS = {
 
 
 @pytest.mark.parametrize("case", FACTS)
-def test_hostile_facts_beside_prepared_data(case, tmp_path):
+def test_hostile_facts_beside_prepared_data_are_refused(case, tmp_path):
     content, reason = FACTS[case]
     ready.write(tmp_path, "digits", {"a": np.zeros(3)}, {})
     stored(tmp_path, "digits.json", content)

@@ -83,7 +83,7 @@ ZIPS = {
 
 
 @pytest.mark.parametrize("case", ZIPS)
-def test_a_hostile_zip_of_small_files(case, tmp_path):
+def test_hostile_zip_of_small_files_is_refused(case, tmp_path):
     content, reason = ZIPS[case]
     with pytest.raises(ValueError, match=rf"a\.zip: .*(?:{reason})"):
         zips.members(stored(tmp_path, "a.zip", content), ".mid", 1000)
@@ -156,7 +156,7 @@ PACKED = {
 
 
 @pytest.mark.parametrize("case", PACKED)
-def test_a_hostile_packed_file(case, tmp_path):
+def test_hostile_packed_file_is_refused(case, tmp_path):
     form, content, reason = PACKED[case]
     right = sha256(stored(tmp_path, "right", RIGHT))
     packed = stored(tmp_path, "words.part", content)
@@ -203,7 +203,7 @@ EXTRACTS = {
 
 
 @pytest.mark.parametrize("case", EXTRACTS)
-def test_a_hostile_extract(case, monkeypatch, tmp_path):
+def test_hostile_extract_is_refused(case, monkeypatch, tmp_path):
     content, reason = EXTRACTS[case]
     monkeypatch.setattr(wikipedia, "MOST_BYTES", 1_000_000)
     with pytest.raises(ValueError, match=rf"a\.bz2: {reason}"):

@@ -104,7 +104,7 @@ def test_large_arrays_are_mapped_and_kept_as_they_are_on_the_disk(monkeypatch, t
     assert path.read_bytes() == before
 
 
-def test_missing_data_set_is_told_with_the_command(tmp_path):
+def test_missing_data_set_is_reported_with_the_command(tmp_path):
     told = (
         r"jsb is not prepared: .*jsb\.npz is missing; run `tensor-rnns download jsb`, then `tensor-rnns prep"
     )
@@ -152,7 +152,7 @@ def test_files_of_another_data_set_are_refused(ready, tmp_path):
         load(tmp_path, "digits")
 
 
-def test_differing_counts_are_all_told_with_both_values():
+def test_differing_counts_are_all_reported_with_both_values():
     expected = {"low": 43, "high": 96, "pieces": {"train": 229}, "notes": 3}
     with pytest.raises(ValueError) as caught:
         compare("jsb", expected, {"low": 43, "high": 95, "pieces": {"train": 228}})

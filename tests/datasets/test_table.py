@@ -73,7 +73,7 @@ def test_data_set_is_whole(name):
     assert [file["name"] for file in card["files"]] == [file.name for file in source_files]
 
 
-def test_unknown_names_are_told_what_there_is():
+def test_unknown_name_is_reported_with_the_known_ones():
     with pytest.raises(
         ValueError, match="no data set is called 'mnits'; there are mnist, digits, jsb, nottingham"
     ):
