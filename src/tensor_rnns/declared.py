@@ -25,11 +25,12 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
 
 class Invalid(ValueError):
-    """A value that breaks a rule: the key at fault ("" for the whole block) and what is wrong with it."""
+    """A value that breaks a rule: the keys that lead to it (none for the whole block), what is wrong."""
 
-    def __init__(self, key: str, message: str) -> None:
+    def __init__(self, key: str, message: str, *deeper: str | int) -> None:
         super().__init__(message)
         self.key = key
+        self.place: Place = (key, *deeper) if key else ()
 
 
 def suggestion(asked: Any, allowed: Collection[Any]) -> str:
@@ -105,6 +106,10 @@ def is_finite(value: Any) -> bool:
 class Reading:
     """What reading a block found: every problem, and every record that could be made, with its place."""
 
+    nulls: bool = False
+    """Whether null may be given for a field that is none by default, or the key must be left out."""
+    swapped: Mapping[type, type] = dataclasses.field(default_factory=dict)
+    """Records to be read in place of others."""
     problems: list[Problem] = dataclasses.field(default_factory=list)
     records: list[tuple[Place, Any]] = dataclasses.field(default_factory=list)
 
@@ -133,7 +138,7 @@ class Reading:
                 self.value(parts[0], key, (*place, key))
             return {key: self.value(parts[1], one, (*place, key)) for key, one in value.items()}
         if dataclasses.is_dataclass(kind):
-            return self.record(kind, value, place)
+            return self.record(self.swapped.get(kind, kind), value, place)
         return self.annotated(kind, PLAIN[kind], value, place)
 
     def annotated(self, kind: Any, rule: Any, value: Any, place: Place) -> Any:
@@ -152,18 +157,18 @@ class Reading:
     def union(self, parts: tuple[Any, ...], value: Any, place: Place) -> Any:
         """`value` as the first of the kinds that takes it, else the problems of the one it looks like."""
         tried = []
+        if not self.nulls and value is not None:
+            parts = tuple(kind for kind in parts if kind is not type(None))
         for kind in parts:
-            own = Reading()
+            own = Reading(self.nulls, self.swapped)
             made = own.value(kind, value, place)
             if not own.problems:
                 self.records += own.records
                 return made
             tried.append((kind, own))
         alike = [own for kind, own in tried if any(len(where) > len(place) for where, _ in own.problems)]
-        if len(tried) == 2 and type(None) in parts and value is not None and not alike:
-            alike = [own for kind, own in tried if get_origin(kind) in (Literal, Annotated)]
-        if len(alike) == 1:
-            self.problems += alike[0].problems
+        if len(alike) == 1 or len(tried) == 1:
+            self.problems += (alike or [tried[0][1]])[0].problems
         else:
             allowed = " or ".join(words(kind) for kind in parts)
             self.refuse(place, f"{called(place)} is {value!r}; allowed is {allowed}")
@@ -205,6 +210,8 @@ class Reading:
             if key not in fields:
                 unknown = f"{what} has no key {key!r}" if what else f"unknown key {key!r}"
                 self.refuse((*place, key), f"{unknown}; {suggestion(key, fields)}")
+            elif one is None and fields[key].default is None and not self.nulls:
+                self.refuse((*place, key), f"{key} is none (null); leave the key out")
             else:
                 made[fields[key].name] = self.value(hints(kind)[fields[key].name], one, (*place, key))
         for key, field in fields.items():
@@ -216,8 +223,7 @@ class Reading:
         try:
             record = kind(**made)
         except Invalid as error:
-            at = (*place, error.key) if error.key else place
-            self.refuse(at, f"{what}: {error}" if what else str(error))
+            self.refuse((*place, *error.place), f"{what}: {error}" if what else str(error))
             return value
         self.records.append((place, record))
         return record
@@ -266,7 +272,7 @@ def problems(
     kind: Any, value: Any, what: str = "", provided: Collection[str] = ()
 ) -> Iterator[tuple[str, str]]:
     """(key, message) for everything that keeps a record `kind` from being made of a mapping."""
-    reading = Reading()
+    reading = Reading(nulls=True)
     reading.record(kind, value, (), what, provided)
     for place, message in reading.problems:
         yield (str(place[0]) if place else ""), message

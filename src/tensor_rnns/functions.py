@@ -45,6 +45,11 @@ def module(function: str, name: str) -> ModuleType:
     return importlib.import_module(f"{home}.{stem}")
 
 
+def arguments(function: str, name: str) -> type:
+    """The record of the arguments that a computed function or a probe takes; ValueError as for `module`."""
+    return module(function, name).Arguments
+
+
 def computed(name: str) -> Callable[..., list[dict[str, Any]]]:
     """The function `compute` that an experiment file calls `name`; ValueError listing the allowed names."""
     return module("compute", name).compute

@@ -9,7 +9,6 @@ import pytest
 import torch
 
 from tensor_rnns import cells
-from tensor_rnns.experiments import check_words, vocabulary
 
 
 def test_the_cells_of_the_thesis_are_there():
@@ -65,15 +64,6 @@ def test_fields_and_defaults_stand_literally_in_the_source():
                 assert lines[field.name].value is None
             else:
                 assert ast.literal_eval(lines[field.name].value) == field.default
-
-
-def test_the_checker_knows_the_fields_and_the_default_form_of_every_cell():
-    for name, family in cells.families().items():
-        fields = {field.name: field for field in dataclasses.fields(family) if field.name != "inputs"}
-        assert list(vocabulary.words("cells")[name].keys) == list(fields)
-        if "form" in fields:
-            assert fields["form"].default == check_words.FORM
-            assert fields["rank"].default is None
 
 
 def test_initial_state_is_zero(cell):

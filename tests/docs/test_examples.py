@@ -2,7 +2,6 @@
 equation."""
 
 import re
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -19,7 +18,6 @@ from tensor_rnns.cli.commands import main
 from tensor_rnns.experiments import Catalogue, resolve
 
 ROOT = Path(__file__).parents[2]
-SCHEMA = Path("workflow/schemas/experiment.schema.yaml")
 
 
 def block(page: str, language: str) -> str:
@@ -39,8 +37,6 @@ def checked(tmp_path, monkeypatch):
         (home / "example.yaml").write_text(text, encoding="utf-8")
         (home / "values.csv").write_text(block("experiments.md", "csv"), encoding="utf-8")
         (home / "paper.yaml").write_text("tolerances: {decimals: four are printed}\n", encoding="utf-8")
-        (tmp_path / SCHEMA).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / SCHEMA, tmp_path / SCHEMA)
         monkeypatch.chdir(tmp_path)
         return CliRunner().invoke(main, ["check"])
 

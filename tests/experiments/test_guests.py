@@ -6,7 +6,7 @@ import pytest
 
 from tensor_rnns import cells, models, tasks
 from tensor_rnns.experiments import Catalogue, guests
-from tensor_rnns.experiments.vocabulary import code_of
+from tensor_rnns.experiments.digest import code_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLE = (DOCS / "my_cell.py").read_text()
@@ -128,10 +128,9 @@ def test_the_code_of_a_guest_counts(files):
     """A changed formula changes the digest of the guest and of nothing else; a comment changes none."""
 
     def digests():
-        from tensor_rnns.experiments import digest, vocabulary
+        from tensor_rnns.experiments import digest
 
         digest.of_source.cache_clear()
-        vocabulary.words.cache_clear()
         found = joined(files).replicas("smoke", "embedded", "final")
         return {r.variant: code_of(r.settings) for r in found}
 

@@ -1,18 +1,16 @@
 """Proves that a trained net shows the states, gates and outputs that its model runs through."""
 
-import inspect
-
 import numpy as np
 import pytest
 import torch
 
 from tensor_rnns import functions, tasks
+from tensor_rnns.declared import build, keys
 from tensor_rnns.experiments import KEY
-from tensor_rnns.experiments.arguments import fits
 from tensor_rnns.experiments.run_folders import run_name
 from tensor_rnns.files import write_json
 from tensor_rnns.probes import over_time
-from tensor_rnns.probes.trained import given, trained_replicas
+from tensor_rnns.probes.trained import trained_replicas
 from tensor_rnns.training import statefile
 
 ADDITION = {"name": "addition", "length": 9}
@@ -71,32 +69,18 @@ def test_over_time_shows_a_few_items_through_the_link(net):
     assert {name: tuple(values.shape) for name, values in plain.items()} == {
         "inputs": (9, 4, 2), "targets": (4, 1), "outputs": (9, 4, 1), "states": (9, 4, 4)
     }  # fmt: skip
-    with pytest.raises(ValueError, match="link is 'softmax'; it takes items"):
+    with pytest.raises(ValueError, match="link is 'softmax'; allowed are none, sigmoid"):
         over_time.probe(one, {"link": "softmax"})
 
 
 @pytest.mark.parametrize("name", functions.sources("probe"))
-def test_every_probe_refuses_arguments_that_it_does_not_take(name, net):
-    """An unknown one, and each of its own with a wrong value; what it needs is given else."""
-    module = inspect.getmodule(functions.probe(name))
-    name = name.rpartition(".")[2]
-    example = {"whole": 3, "seed": 0, "positive": 0.5, "text": "a", "texts": ["T", "m"]}
-    wrong = {
-        "whole": (0, 1.5, True, "3"), "seed": (-1, False), "positive": (0, float("nan"), float("inf"), "1"),
-        "text": (1,), "texts": ("Tm", ["T"], ["T", 1]),
-    }  # fmt: skip
-    right = {}
-    for key, (kind, *default) in module.ARGUMENTS.items():
-        assert all(fits(kind, one) for one in default)
-        right[key] = example.get(kind, kind.split("|")[0])
-    assert given(name, module.ARGUMENTS, right) == right
-    cases = [{"itmes": 5}]
-    for key, (kind, *_) in module.ARGUMENTS.items():
-        cases += [{key: value} for value in wrong.get(kind, ("neither",))]
-    for case in cases:
-        with pytest.raises(ValueError, match=f"{name} was given .*{next(iter(case))}.*; it takes "):
-            given(name, module.ARGUMENTS, right | case)
-    assert f'given("{name}", ARGUMENTS, arguments)' in inspect.getsource(module.probe)
+def test_every_probe_refuses_arguments_that_it_does_not_take(name):
+    """An unknown one, and none, a text, a list and a number that is not one for each of its own."""
+    kind = functions.arguments("probe", name)
+    for key in ("itmes", *keys(kind)):
+        for value in (None, [], {}, float("nan")):
+            with pytest.raises(ValueError, match=rf"{name}: .*{key}"):
+                build(kind, {key: value}, name)
 
 
 def test_items_of_later_batches_do_not_begin_at_a_zero_state(net):

@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from tensor_rnns import tasks
-from tensor_rnns.experiments import vocabulary
 from tensor_rnns.models import Model
 from tensor_rnns.training.learner import Learner
 
@@ -177,9 +176,3 @@ def test_what_does_not_fit_is_refused():
         task("characters", loader="all")
     with pytest.raises(ValueError, match="split 'tests' asked for; allowed: train, valid, test"):
         next(task().evaluation("tests"))
-
-
-def test_the_check_knows_that_they_carry_their_state():
-    """It reads so from the source, without importing torch."""
-    for key in ("carries_state", "symbols"):
-        assert {"words", "characters"} <= set(vocabulary.tasks_that(key, True))

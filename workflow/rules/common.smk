@@ -5,17 +5,14 @@ import os
 from functools import cache
 from pathlib import Path
 
-from tensor_rnns import datasets, declared, functions, papers
-from tensor_rnns.analysis import measures
+from tensor_rnns import checking, datasets, declared, functions, papers
 from tensor_rnns.experiments import (
     Catalogue,
     Selector,
-    check,
     cohorts,
     digest,
     engines,
     resolve,
-    vocabulary,
 )
 from tensor_rnns.report.provenance import commit_of
 from tensor_rnns.training import revisions
@@ -62,17 +59,7 @@ try:
 except ValueError as error:
     raise WorkflowError(f"config: {error}") from error
 
-problems = check.check(
-    ROOTS,
-    Path("workflow/schemas/experiment.schema.yaml"),
-    check.Names(
-        datasets.names(),
-        measures.arguments,
-        datasets.packaged(),
-        functions.sources("compute"),
-        functions.sources("probe"),
-    ),
-)
+problems = checking.problems(ROOTS, Path.cwd(), Path(".snakemake/checked"))
 if problems:
     raise WorkflowError(
         "\n".join(

@@ -45,7 +45,7 @@ def code_digest(settings):
     model, task = settings["model"].get("name"), settings["task"]["name"]
     names = cell.get("name"), cell.get("file"), model, task
     if names not in CODE:
-        CODE[names] = vocabulary.code_of(settings)
+        CODE[names] = digest.code_of(settings)
     return CODE[names]
 
 

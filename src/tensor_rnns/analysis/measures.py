@@ -9,10 +9,11 @@ run answers with its last finite values.
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from tensor_rnns.analysis.kinds import Best, Reduction, Setting, Split
 from tensor_rnns.analysis.runs import (
     REDUCTIONS,
     MissingValue,
@@ -23,9 +24,10 @@ from tensor_rnns.analysis.runs import (
     smoothed,
     value_at,
 )
+from tensor_rnns.declared import Natural, Share
 
 
-def final(run: Run, *, of: str = "loss", split: str = "train", width: int = 1, share: float = 0.0) -> float:
+def final(run: Run, *, of: str = "loss", split: Split = "train", width: int = 1, share: Share = 0.0) -> float:
     """The mean over the last `width` updates, or over the last `share` of them.
 
     With neither, the value that the run reports in metrics.csv (of the weights it keeps), else the last one
@@ -38,7 +40,7 @@ def final(run: Run, *, of: str = "loss", split: str = "train", width: int = 1, s
     return float(values[updates > updates[-1] - last].mean())
 
 
-def metric(run: Run, *, of: str = "loss", split: str = "train") -> float:
+def metric(run: Run, *, of: str = "loss", split: Split = "train") -> float:
     """A number of metrics.csv; for a failed run without one, the last finite value of that curve."""
     value = run.metrics.get((split, of))
     if value is not None and np.isfinite(value):
@@ -50,19 +52,27 @@ def metric(run: Run, *, of: str = "loss", split: str = "train") -> float:
     )
 
 
-def at(run: Run, *, update: int, of: str = "loss", split: str = "train") -> float:
+def at(run: Run, *, update: int, of: str = "loss", split: Split = "train") -> float:
     """The logged value at `update`, or the last one before it."""
     return value_at(run, *series(run, of, split), update, f"{of} on {split}")
 
 
-def running(run: Run, *, width: int, at: int | None = None, of: str = "loss", split: str = "train") -> float:
+def running(
+    run: Run, *, width: int, at: int | None = None, of: str = "loss", split: Split = "train"
+) -> float:
     """The mean over the last `width` updates at update `at`; without `at`, at the end."""
     updates, values = smoothed(run, of, split, width)
     return float(values[-1]) if at is None else value_at(run, updates, values, at, f"running {of} on {split}")
 
 
 def first_below(
-    run: Run, *, threshold: float, width: int = 1, of: str = "loss", split: str = "train", unit: str = "one"
+    run: Run,
+    *,
+    threshold: float,
+    width: int = 1,
+    of: str = "loss",
+    split: Split = "train",
+    unit: Literal["one", "baseline"] = "one",
 ) -> float:
     """The first update at which the running mean over `width` is below `threshold`; infinite if never.
 
@@ -76,7 +86,7 @@ def first_below(
 
 
 def first_above(
-    run: Run, *, threshold: float, width: int = 1, of: str = "accuracy", split: str = "valid"
+    run: Run, *, threshold: float, width: int = 1, of: str = "accuracy", split: Split = "valid"
 ) -> float:
     """The first update at which the running mean over `width` is above `threshold`; infinite if never."""
     updates, values = smoothed(run, of, split, width)
@@ -85,7 +95,7 @@ def first_above(
 
 
 def last_above(
-    run: Run, *, threshold: float, width: int = 1, of: str = "loss", split: str = "train"
+    run: Run, *, threshold: float, width: int = 1, of: str = "loss", split: Split = "train"
 ) -> float:
     """The last update at which the running mean over `width` is above `threshold`; 0 if never."""
     updates, values = smoothed(run, of, split, width)
@@ -94,7 +104,7 @@ def last_above(
 
 
 def drop(
-    run: Run, *, above: float, below: float, width: int = 1, of: str = "loss", split: str = "train"
+    run: Run, *, above: float, below: float, width: int = 1, of: str = "loss", split: Split = "train"
 ) -> float:
     """How long the fall took against the stay before it: (first below - last above) / last above.
 
@@ -111,7 +121,7 @@ def drop(
 
 
 def minimum(
-    run: Run, *, width: int = 1, until: int | None = None, of: str = "loss", split: str = "train"
+    run: Run, *, width: int = 1, until: int | None = None, of: str = "loss", split: Split = "train"
 ) -> float:
     """The smallest running mean over `width`, up to update `until`."""
     updates, values = smoothed(run, of, split, width)
@@ -122,7 +132,7 @@ def minimum(
 
 
 def maximum(
-    run: Run, *, width: int = 1, until: int | None = None, of: str = "accuracy", split: str = "valid"
+    run: Run, *, width: int = 1, until: int | None = None, of: str = "accuracy", split: Split = "valid"
 ) -> float:
     """The largest running mean over `width`, up to update `until`."""
     updates, values = smoothed(run, of, split, width)
@@ -132,26 +142,31 @@ def maximum(
     return float(kept.max())
 
 
-def best_valid(run: Run, *, of: str = "loss", best: str = "lowest", split: str = "valid") -> float:
+def best_valid(run: Run, *, of: str = "loss", best: Best = "lowest", split: Split = "valid") -> float:
     """The best validation value over all evaluations; `best` is lowest or highest."""
     values = series(run, of, split)[1]
     return float(better(best)(values))
 
 
-def when_lowest(run: Run, *, width: int = 1, of: str = "loss", split: str = "valid") -> float:
+def when_lowest(run: Run, *, width: int = 1, of: str = "loss", split: Split = "valid") -> float:
     """The first update at which the running mean over `width` is as small as it ever gets."""
     updates, values = smoothed(run, of, split, width)
     return float(updates[values.argmin()])
 
 
-def rise(run: Run, *, of: str = "loss", split: str = "valid") -> float:
+def rise(run: Run, *, of: str = "loss", split: Split = "valid") -> float:
     """The last validation value minus the smallest: how far the run overfits."""
     values = series(run, of, split)[1]
     return float(values[-1] - values.min())
 
 
 def gap(
-    run: Run, *, of: str = "loss", split: str = "valid", against: str = "train", kind: str = "difference"
+    run: Run,
+    *,
+    of: str = "loss",
+    split: Split = "valid",
+    against: Split = "train",
+    kind: Literal["difference", "ratio"] = "difference",
 ) -> float:
     """The metric on `split` minus, or with kind: ratio divided by, the one on `against`."""
     if kind not in ("difference", "ratio"):
@@ -161,8 +176,8 @@ def gap(
 
 
 def share(
-    run: Run, *, below: float | None = None, above: float | None = None, start: int = 0, of: str = "loss",
-    split: str = "train",
+    run: Run, *, below: float | None = None, above: float | None = None, start: Natural = 0, of: str = "loss",
+    split: Split = "train",
 ) -> float:  # fmt: skip
     """The share of logged values from update `start` on that lie below `below` and above `above`."""
     updates, values = series(run, of, split)
@@ -175,7 +190,7 @@ def share(
     return float(inside.mean())
 
 
-def noise(run: Run, *, width: int, at: int | None = None, of: str = "loss", split: str = "train") -> float:
+def noise(run: Run, *, width: int, at: int | None = None, of: str = "loss", split: Split = "train") -> float:
     """Standard deviation over mean of the values of the last `width` updates up to `at`, or the end."""
     updates, values = series(run, of, split)
     if at is not None:
@@ -187,7 +202,7 @@ def noise(run: Run, *, width: int, at: int | None = None, of: str = "loss", spli
     return float(inside.std(ddof=1) / inside.mean())
 
 
-def spread(run: Run, *, update: int, of: str = "loss", split: str = "train") -> float:
+def spread(run: Run, *, update: int, of: str = "loss", split: Split = "train") -> float:
     """The distance of the value at `update` from the median over all final replicas of the same curve."""
     what = f"{of} on {split}"
     peers = [value_at(peer, *series(peer, of, split), update, what) for peer in run.load_peers()]
@@ -195,7 +210,13 @@ def spread(run: Run, *, update: int, of: str = "loss", split: str = "train") -> 
 
 
 def over_seeds(
-    run: Run, *, reduce: str, width: int = 1, at: int | None = None, of: str = "loss", split: str = "train"
+    run: Run,
+    *,
+    reduce: Reduction,
+    width: int = 1,
+    at: int | None = None,
+    of: str = "loss",
+    split: Split = "train",
 ) -> float:
     """The running mean at update `at`, or at the end, reduced over all final replicas of the same curve."""
     if reduce not in REDUCTIONS:
@@ -204,28 +225,28 @@ def over_seeds(
     return float(REDUCTIONS[reduce](np.array(peers)))
 
 
-def reached(run: Run, *, threshold: float, width: int = 1, of: str = "loss", split: str = "train") -> float:
+def reached(run: Run, *, threshold: float, width: int = 1, of: str = "loss", split: Split = "train") -> float:
     """1 for a run whose running mean ends below `threshold`, 0 for another or a failed one."""
     return float(not run.failed and smoothed(run, of, split, width)[1][-1] < threshold)
 
 
-def short(run: Run, *, threshold: float, of: str = "accuracy", split: str = "test") -> float:
+def short(run: Run, *, threshold: float, of: str = "accuracy", split: Split = "test") -> float:
     """1 for a failed run, or one whose metric is below `threshold`; 0 for another."""
     return float(run.failed or metric(run, of=of, split=split) < threshold)
 
 
-def roughness(run: Run, *, start: int = 0, of: str = "accuracy", split: str = "valid") -> float:
+def roughness(run: Run, *, start: Natural = 0, of: str = "accuracy", split: Split = "valid") -> float:
     """The mean distance of consecutive logged values from update `start` on."""
     return float(np.abs(steps(run, start, of, split)).mean())
 
 
-def largest_fall(run: Run, *, start: int = 0, of: str = "accuracy", split: str = "valid") -> float:
+def largest_fall(run: Run, *, start: Natural = 0, of: str = "accuracy", split: Split = "valid") -> float:
     """The largest decrease between consecutive logged values from update `start` on; 0 if there is none."""
     return float(max(-steps(run, start, of, split).min(), 0.0))
 
 
 def deviation(
-    run: Run, *, start: int = 0, end: int | None = None, of: str = "loss", split: str = "train"
+    run: Run, *, start: Natural = 0, end: int | None = None, of: str = "loss", split: Split = "train"
 ) -> float:
     """Standard deviation of the logged values between updates `start` and `end`."""
     updates, values = series(run, of, split)
@@ -260,20 +281,26 @@ def seconds(run: Run) -> float:
     return float(run.seconds_per_update)
 
 
-def setting(run: Run, *, key: str) -> float:
+def setting(run: Run, *, key: Setting) -> float:
     """A resolved setting by its dotted name, such as the learning rate that the search chose."""
     return number_of(run.settings, key, "the settings")
 
 
 def computed(
-    run: Run, *, item: str, value: str, index: int | None = None, reduce: str | None = None
+    run: Run, *, item: str, value: str, index: Natural | None = None, reduce: Reduction | None = None
 ) -> float:
     """A number of computed.csv by item and name; several positions need `index` or `reduce`."""
     return one_of(run.load_computed(), item, value, index, reduce, "computed")
 
 
 def probe(
-    run: Run, *, probe: str, item: str, value: str, index: int | None = None, reduce: str | None = None
+    run: Run,
+    *,
+    probe: str,
+    item: str,
+    value: str,
+    index: Natural | None = None,
+    reduce: Reduction | None = None,
 ) -> float:
     """A number of a probe's table by item and name; several positions need `index` or `reduce`."""
     return one_of(run.load_probe(probe), item, value, index, reduce, f"probe {probe}")

@@ -31,7 +31,7 @@ def form(
 def rank_problem(kind: str, rank: int | None) -> str | None:
     """Why a form of this kind cannot have this rank; None where it can."""
     if kind == Full.kind and rank is not None:
-        return f"rank = {rank!r} given with form full; allowed: none"
+        return f"rank is {rank!r}; a full tensor has none"
     if kind != Full.kind and rank is None:
-        return f"rank asked for with form {kind}; allowed: a whole number of at least 1"
+        return f"the form {kind} needs the key 'rank' (a whole number of at least 1)"
     return None

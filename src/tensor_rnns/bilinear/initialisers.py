@@ -9,10 +9,13 @@ drawn as that matrix, except for `identity`.
 import math
 import re
 from collections.abc import Mapping
+from typing import Annotated
 
 import numpy as np
 
-Scheme = str | Mapping
+from tensor_rnns.declared import Rule, is_number, suggestion
+
+Scheme = Annotated[str | Mapping, Rule("an initialiser", lambda value: parse(value))]
 
 
 def unit_scaling(shape: tuple, rng: np.random.Generator) -> np.ndarray:
@@ -99,16 +102,19 @@ def parse(scheme: Scheme) -> tuple[str, float | None]:
         name, argument = next(iter(scheme.items()))
     elif isinstance(scheme, str) and (match := re.fullmatch(r"(\w+)\((.+)\)", scheme)):
         name, argument = match[1], match[2]
-    if name not in SCHEMES:
-        raise ValueError(f"initialiser {name!r} is not known; allowed: {ALLOWED}")
+    if not isinstance(name, str) or name not in SCHEMES:
+        raise ValueError(f"unknown initialiser {name!r}; {suggestion(name, SCHEMES)}")
     wanted = SCHEMES[name][1]
     if (wanted is None) != (argument is None):
         takes = wanted or "no argument"
         raise ValueError(f"initialiser {name!r} takes {takes}, {argument!r} given; allowed: {ALLOWED}")
     try:
-        return name, None if argument is None else float(argument)
+        number = None if argument is None or isinstance(argument, bool) else float(argument)
     except (TypeError, ValueError):
-        raise ValueError(f"initialiser {name!r} takes the number {wanted}, {argument!r} given") from None
+        number = None
+    if argument is not None and not is_number(number):
+        raise ValueError(f"the initialiser {name!r} takes the number {wanted}, {argument!r} given")
+    return name, number
 
 
 def draw(scheme: Scheme, shape: tuple, rng: np.random.Generator) -> np.ndarray:

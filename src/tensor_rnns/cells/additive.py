@@ -29,9 +29,9 @@ class CPPlus(Cell):
     rank: int | None = None
     form: Literal["cp", "tensor_train", "full"] = "cp"
     activation: Literal["relu", "tanh"] = "relu"
-    factors: str | dict = "spectral_norm(0.6666666666666666)"
-    input_weights: str | dict = "scaled_unit(1.4)"
-    bias: str | dict = "zeros"
+    factors: Scheme = "spectral_norm(0.6666666666666666)"
+    input_weights: Scheme = "scaled_unit(1.4)"
+    bias: Scheme = "zeros"
 
     @cached_property
     def tensor(self) -> bilinear.Form:
@@ -72,7 +72,7 @@ class CPDelta(Cell):
     rank: int | None = None
     form: Literal["cp", "tensor_train", "full"] = "cp"
     normalise: Literal["frobenius", "none", "rows"] = "frobenius"
-    factors: str | dict = "spectral_norm(0.9090909090909091)"
+    factors: Scheme = "spectral_norm(0.9090909090909091)"
 
     @cached_property
     def adding(self) -> bilinear.Form:

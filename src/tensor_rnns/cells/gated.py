@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tensor_rnns.bilinear.initialisers import Scheme
 from tensor_rnns.cells.base import ACTIVATIONS, Cell
 
 
@@ -30,7 +31,7 @@ class LSTM(Cell):
     candidate: Literal["tanh", "relu"] = "tanh"
     forget_bias: float = 1.0
     input_gate: bool = True
-    weights: str | dict = "unit_scaling"
+    weights: Scheme = "unit_scaling"
 
     @property
     def letters(self) -> str:
@@ -73,7 +74,7 @@ class GRU(Cell):
     reset: Literal["before", "after"] = "before"
     candidate: Literal["tanh", "relu"] = "tanh"
     gate_bias: float = 1.0
-    weights: str | dict = "unit_scaling"
+    weights: Scheme = "unit_scaling"
 
     def shapes(self) -> dict[str, tuple[int, int]]:
         """W, U, b for the gates f, r and the candidate z."""

@@ -1,5 +1,6 @@
 """Cells from a file outside the package."""
 
+import dataclasses
 import importlib.util
 import sys
 from functools import cache
@@ -7,6 +8,9 @@ from pathlib import Path
 from types import ModuleType
 
 from tensor_rnns.cells.base import Cell
+
+SOLVED = ("inputs", "hidden", "rank")
+"""Fields that a guest need not have a value for: the width is solved, a rank without default equals it."""
 
 
 @cache
@@ -24,10 +28,23 @@ def module(path: Path) -> ModuleType:
 
 
 def families(path: Path) -> dict[str, type[Cell]]:
-    """Every cell that the file defines, by name."""
+    """Every cell that the file defines, by name.
+
+    ValueError for a cell without the field `hidden`, or with another field that has no default.
+    """
     things = vars(module(path.resolve())).values()
-    return {
+    found = {
         thing.name: thing
         for thing in things
         if isinstance(thing, type) and issubclass(thing, Cell) and "name" in vars(thing)
     }
+    for name, cell in found.items():
+        keys = {field.name: field for field in dataclasses.fields(cell)}
+        if "hidden" not in keys:
+            raise ValueError(f"guest cell {name} has the fields {', '.join(keys)}; it needs hidden")
+        open_fields = [key for key, field in keys.items() if field.default is field.default_factory]
+        if unsolved := [key for key in open_fields if key not in SOLVED]:
+            raise ValueError(
+                f"guest cell {name}: {', '.join(unsolved)} has no default; allowed: hidden, rank"
+            )
+    return found

@@ -23,7 +23,7 @@ class Multiplicative(Cell):
     hidden: int
     rank: int | None = None
     form: Literal["cp", "tensor_train", "full"] = "cp"
-    factors: str | dict = "spectral_norm(2)"
+    factors: Scheme = "spectral_norm(2)"
 
     def tensors(self) -> tuple[bilinear.Form, ...]:
         """The tensor alone."""
@@ -40,9 +40,9 @@ class GMR(Multiplicative):
     """
 
     name: ClassVar[str] = "gmr"
-    recurrent_weights: str | dict = "identity"
-    input_weights: str | dict = "unit_scaling"
-    bias: str | dict = "zeros"
+    recurrent_weights: Scheme = "identity"
+    input_weights: Scheme = "unit_scaling"
+    bias: Scheme = "zeros"
 
     @cached_property
     def tensor(self) -> bilinear.Form:

@@ -20,9 +20,9 @@ class Simple(Cell):
     inputs: int
     hidden: int
     activation: Literal["tanh", "relu", "linear"] = "tanh"
-    input_weights: str | dict = "normal(0.15)"
-    recurrent_weights: str | dict = "unit_scaling"
-    bias: str | dict = "zeros"
+    input_weights: Scheme = "normal(0.15)"
+    recurrent_weights: Scheme = "unit_scaling"
+    bias: Scheme = "zeros"
 
     def matrices(self) -> dict[str, tuple[tuple[int, int], Scheme]]:
         """W, U, b."""
@@ -58,4 +58,4 @@ class IRNN(Simple):
 
     name: ClassVar[str] = "irnn"
     activation: Literal["tanh", "relu", "linear"] = "relu"
-    recurrent_weights: str | dict = "identity"
+    recurrent_weights: Scheme = "identity"

@@ -31,9 +31,9 @@ class TensorGate(Cell):
     candidate: Literal["relu", "linear", "tanh", "sigmoid"] = "relu"
     candidate_state: bool = False
     gate: Literal["convex", "forget"] = "convex"
-    factors: str | dict = "unit_scaling"
-    weights: str | dict = "unit_scaling"
-    candidate_bias: str | dict = "zeros"
+    factors: Scheme = "unit_scaling"
+    weights: Scheme = "unit_scaling"
+    candidate_bias: Scheme = "zeros"
 
     def tensors(self) -> tuple[bilinear.Form, ...]:
         """The gate's tensor."""
@@ -71,7 +71,7 @@ class TGU(TensorGate):
     """
 
     name: ClassVar[str] = "tgu"
-    gate_bias: str | dict = "zeros"
+    gate_bias: Scheme = "zeros"
 
     @cached_property
     def tensor(self) -> bilinear.Form:

@@ -12,7 +12,6 @@ from tensor_rnns.analysis.runs import MissingValue
 from tensor_rnns.experiments import SCALES, Catalogue, Experiment
 
 ROOTS = "workflow/papers"
-SCHEMA = Path("workflow/schemas/experiment.schema.yaml")
 RESULTS = Path("results")
 
 scale_option = click.option("--scale", type=click.Choice(SCALES), default="laptop", show_default=True)

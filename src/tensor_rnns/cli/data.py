@@ -5,20 +5,17 @@ from pathlib import Path
 
 import click
 
-from tensor_rnns.cli.common import RESULTS, SCHEMA, load_catalogue, paper_roots, refusals
+from tensor_rnns.cli.common import RESULTS, load_catalogue, paper_roots, refusals
 from tensor_rnns.files import write_json
 
 
 @click.command()
 def check() -> None:
     """Check every experiment file; print all errors at once."""
-    from tensor_rnns import datasets, functions
-    from tensor_rnns.analysis import measures
-    from tensor_rnns.experiments.check import Names, check
+    from tensor_rnns import checking, papers
 
-    functions_known = [functions.sources(kind) for kind in ("compute", "probe")]
-    names = Names(datasets.names(), measures.arguments, datasets.packaged(), *functions_known)
-    found = check(paper_roots(), SCHEMA, names, Path.cwd())
+    papers.look_in(paper_roots())
+    found = checking.problems(paper_roots(), Path.cwd())
     for problem in found:
         click.echo(problem, err=True)
     if found:

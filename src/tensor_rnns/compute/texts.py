@@ -1,11 +1,13 @@
 """What texts are like: tokens, symbols, splits, and how well the plain frequency of a symbol predicts it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tensor_rnns.datasets import Dataset
+from tensor_rnns.declared import build
 
 SPLITS = ("train", "valid", "test")
 FACTS = (
@@ -19,6 +21,11 @@ FACTS = (
 """Facts counted when a text was prepared that are told where it has them."""
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+
 def compute(arguments: Mapping[str, Any], loaded: Mapping[str, Dataset]) -> list[dict]:
     """Rows {item, name, index, value}: an item for each data set, called as its condition.
 
@@ -26,8 +33,7 @@ def compute(arguments: Mapping[str, Any], loaded: Mapping[str, Dataset]) -> list
     in `train tokens`; unigram, the test loss in nats a token of the frequencies of train (one more case of
     each); and FACTS. There are no arguments; ValueError where some are given.
     """
-    if arguments:
-        raise ValueError(f"texts was given {sorted(arguments)}; it takes none")
+    build(Arguments, arguments, "texts")
     return [
         {"item": item, "name": name, "index": 0, "value": float(value)}
         for item, dataset in loaded.items()

@@ -8,7 +8,7 @@ default variant), `measure`, `where`, `mark` (bar or dot), `lines` (`task_baseli
 import textwrap
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -16,20 +16,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from tensor_rnns.analysis.blocks import Measure
 from tensor_rnns.drawing.beside import belongs, draw_levels, level_handles
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import Group, Panels, absent, groups_of, listed, names_of, part, title_of
 from tensor_rnns.drawing.layout import Sheet, lines_of, panels
 from tensor_rnns.drawing.numbers import Total, draw_seeds, marks_of, numbers, total, what_of
+from tensor_rnns.drawing.spec import AXIS, Axis, Column, Columns, Lines, RunsSpec
 from tensor_rnns.drawing.style import PAPER
 from tensor_rnns.experiments.records import Artefact
 
 MARKS = ("bar", "dot")
-KEYS = {
-    "panels": (), "groups": (), "colour": (), "measure": (), "where": (), "mark": (),
-    "lines": ("value", "label"), "x": ("scale", "label", "limits"), "labels": (),
-}  # fmt: skip
-"""The keys that are read, and below each those of its mappings; () where any may stand."""
 LETTERS = 24
 """A name at the side breaks after so many letters."""
 MARGIN = 0.2
@@ -51,6 +48,20 @@ class Row:
     def part(self, rows: pd.DataFrame) -> pd.DataFrame:
         """The replicas of this bar among `rows`."""
         return part(rows, list(self.keys), list(self.keys.values()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec(RunsSpec):
+    """Bars or dots of a measure, one panel per value of a column."""
+
+    kind: ClassVar[str | None] = "train"
+    measure: Measure
+    panels: Column | None = None
+    groups: Columns | None = None
+    colour: Columns | None = None
+    mark: Literal["bar", "dot"] = "bar"
+    lines: Lines = ()
+    x: Axis = AXIS
 
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:

@@ -7,7 +7,8 @@ Keys of the artefact: `panels` and `colour` (columns; `colour` may be a list), `
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from tensor_rnns.analysis.kinds import Split
 from tensor_rnns.drawing.beside import (
     BEYOND,
     beyond,
@@ -28,6 +30,7 @@ from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import Group, Panels, absent, groups_of, listed, part
 from tensor_rnns.drawing.layout import lines_of, panels
 from tensor_rnns.drawing.series import BANDS, CENTRES, Line, epoch_lengths, lines, summary, thinned, width_of
+from tensor_rnns.drawing.spec import AXIS, Axis, Column, Columns, Lines, RunsSpec
 from tensor_rnns.drawing.style import DASHED, SOLID
 from tensor_rnns.experiments.records import Artefact
 
@@ -36,14 +39,50 @@ FEW = 10
 """Up to so many replicas each has its own thin line."""
 MEASURES = ("running",)
 UNITS = ("update", "epoch")
-KEYS = {
-    "panels": (), "colour": (), "where": (), "measure": ("name", "width", "of", "split"),
-    "also": ("of", "split", "width", "label"), "centre": (), "band": (),
-    "lines": ("value", "label"), "x": ("scale", "label", "limits", "unit"),
-    "y": ("scale", "label", "limits"), "labels": (),
-}  # fmt: skip
-"""The keys that are read, and below each those of its mappings; () where any may stand."""
 LEGEND_COLUMNS = 3
+
+
+@dataclass(frozen=True)
+class Also:
+    """A second curve of each group: a series of a split, smoothed over `width` updates."""
+
+    of: str = "loss"
+    split: Split = "train"
+    width: int = 1
+    label: str | None = None
+
+
+@dataclass(frozen=True)
+class Running(Also):
+    """The measure `running` at every update."""
+
+    name: Literal["running"] = "running"
+
+
+@dataclass(frozen=True)
+class TimeAxis(Axis):
+    """The axis of time, in updates or in epochs."""
+
+    unit: Literal["update", "epoch"] = "update"
+
+
+TIME = TimeAxis()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec(RunsSpec):
+    """Curves over updates or epochs, one panel per value of a column."""
+
+    kind: ClassVar[str | None] = "train"
+    panels: Column | None = None
+    colour: Columns = "variant"
+    measure: Running | None = None
+    also: Also | None = None
+    centre: Literal["mean", "median"] = "mean"
+    band: Literal["none", "quantiles", "range"] = "none"
+    lines: Lines = ()
+    x: TimeAxis = TIME
+    y: Axis = AXIS
 
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:

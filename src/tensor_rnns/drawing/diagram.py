@@ -6,7 +6,8 @@ between dollar signs). The diagrams stand in `compute.arguments.diagrams`: a nod
 """
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -15,11 +16,10 @@ from matplotlib.patches import Circle
 
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.layout import LINE, sheet
+from tensor_rnns.drawing.spec import Spec as Common
 from tensor_rnns.drawing.style import WIDTH
 from tensor_rnns.experiments.records import Artefact
 
-KEYS = {"panels": ("title", "diagram", "text")}
-"""The keys that are read, and below each those of its mappings; () where any may stand."""
 DIRECTIONS = {"up": (0.0, 1.0), "down": (0.0, -1.0), "left": (-1.0, 0.0), "right": (1.0, 0.0)}
 RADIUS, SMALL, ARM = 0.26, 0.15, 0.72
 """Radius of a node, and of an identity tensor, and length of a free arm, where neighbours are 1 apart."""
@@ -30,6 +30,23 @@ ABOVE, BESIDE = np.array([0.0, 0.17]), np.array([-0.22, 0.0])
 EDGE = 0.4
 """Room around the outermost nodes and arms."""
 FACE, DIAGONAL = "#dcebf5", "#ffffff"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One diagram."""
+
+    diagram: str
+    title: str | None = None
+    text: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec(Common):
+    """Diagrams of tensor networks that compute.arguments.diagrams describes."""
+
+    kind: ClassVar[str | None] = "compute"
+    panels: tuple[Panel, ...]
 
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:

@@ -7,6 +7,7 @@ writes the row into the .mid file), `beat` (steps to a quarter note), `tempo` (q
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import IO, Any
 
 import numpy as np
@@ -14,20 +15,17 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, MultipleLocator
 
+from tensor_rnns.declared import Natural, Positive
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import absent
 from tensor_rnns.drawing.layout import LINE, sheet
 from tensor_rnns.drawing.midi import notes, write_midi
 from tensor_rnns.drawing.replica import chosen
+from tensor_rnns.drawing.spec import ProbeSpec, needs_rows
 from tensor_rnns.drawing.style import BLUE
 from tensor_rnns.drawing.traces import over_time
 from tensor_rnns.experiments.records import Artefact
 
-KEYS = {
-    "probe": (), "replica": ("seed", "best", "measure"), "where": (),
-    "rows": ("array", "label", "item", "play", "lowest"), "beat": (), "tempo": (), "labels": (),
-}  # fmt: skip
-"""The keys that are read, and below each those of its mappings; () where any may stand."""
 LOWEST = 21
 """The MIDI number of a piano's lowest key, A0."""
 OCTAVE, C1 = 12, 24
@@ -35,6 +33,29 @@ SEEN = 0.3
 """Notes less probable than this do not widen the range of pitches."""
 NOTE = 0.028
 """Inches of a semitone."""
+
+
+@dataclass(frozen=True)
+class RollRow:
+    """One piece; `play` writes it as music too."""
+
+    array: str
+    label: str | None = None
+    item: Natural | None = None
+    play: bool = False
+    lowest: Natural | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec(ProbeSpec):
+    """Notes over time."""
+
+    rows: tuple[RollRow, ...]
+    beat: Positive | None = None
+    tempo: Positive | None = None
+
+    def __post_init__(self) -> None:
+        needs_rows(self.rows)
 
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:

@@ -7,6 +7,7 @@ Axes with the same `limits` have the same scale.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,16 +22,60 @@ from tensor_rnns.drawing.groups import absent
 from tensor_rnns.drawing.layout import lines_of, panels
 from tensor_rnns.drawing.named import handles_of, label_of, looks_of, numbers_of
 from tensor_rnns.drawing.replica import chosen
+from tensor_rnns.drawing.spec import Axis, Chosen, Labels
+from tensor_rnns.drawing.spec import Spec as Common
 from tensor_rnns.experiments.records import Artefact
+from tensor_rnns.experiments.selector import Selector
 
-KEYS = {
-    "probe": (), "replica": ("seed", "best", "measure"), "where": (), "panels": ("title", "series"),
-    "panels.series": ("item", "label", "cell"), "x": ("name", "scale", "label", "limits"),
-    "y": ("name", "scale", "label", "limits"), "lines": ("from", "to", "label"), "labels": (),
-}  # fmt: skip
-"""The keys that are read, and below each those of its mappings; () where any may stand."""
 COLUMNS, LEGEND_COLUMNS = 3, 4
 POINT: Mapping[str, Any] = {"linestyle": "", "markerfacecolor": "none", "markeredgewidth": 0.6}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NumberAxis(Axis):
+    """An axis of the numbers of that name."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points of one look."""
+
+    item: str
+    label: str | None = None
+    cell: str | None = None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel."""
+
+    series: tuple[Series, ...]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A straight line between two points."""
+
+    from_: tuple[float, float]
+    to: tuple[float, float]
+    label: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec(Common):
+    """One number over another, of a probe's items or of a computed table's."""
+
+    x: NumberAxis
+    y: NumberAxis
+    probe: str | None = None
+    replica: Chosen | None = None
+    where: Selector | None = None
+    panels: tuple[Panel, ...] = ()
+    lines: tuple[Segment, ...] = ()
+    labels: Labels | None = None
 
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:

@@ -7,7 +7,8 @@ the name of an array of texts), `range` (each, shared or [low, high]: what is bl
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,19 +18,35 @@ from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import absent
 from tensor_rnns.drawing.layout import LINE, sheet
 from tensor_rnns.drawing.replica import Shown, chosen
+from tensor_rnns.drawing.spec import ProbeSpec, needs_rows
 from tensor_rnns.drawing.style import WIDTH
 from tensor_rnns.experiments.records import Artefact
 
 RANGES = ("each", "shared")
-KEYS = {
-    "probe": (), "replica": ("seed", "best", "measure"), "where": (), "rows": ("array", "label"),
-    "titles": (), "range": (), "labels": (),
-}  # fmt: skip
-"""The keys that are read, and below each those of its mappings; () where any may stand."""
 LEFT, RIGHT, LETTER, GAP = 0.2, 0.1, 0.055, 0.04
 """Inches at the sides and of a letter at the left; the gap between images as a share of their width."""
 LARGEST = 0.62
 """An image is at most so many inches wide."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One strip."""
+
+    array: str
+    label: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec(ProbeSpec):
+    """Images in strips."""
+
+    rows: tuple[Row, ...]
+    titles: str | tuple[str, ...] | None = None
+    range: Literal["each", "shared"] | tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        needs_rows(self.rows)
 
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:

@@ -6,7 +6,8 @@ dashed), `where`, `lines` (`task_baseline` or {value, label}), `x` and `y` ({sca
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
+from tensor_rnns.analysis.blocks import Measure
+from tensor_rnns.declared import Invalid
 from tensor_rnns.drawing.beside import (
     BLACK,
     HOLLOW,
@@ -29,21 +32,44 @@ from tensor_rnns.drawing.data import ArtefactData, is_number
 from tensor_rnns.drawing.groups import Group, Panels, absent, groups_of, listed, part
 from tensor_rnns.drawing.layout import lines_of, panels
 from tensor_rnns.drawing.numbers import Total, draw_seeds, marks_of, numbers, total, what_of
+from tensor_rnns.drawing.spec import AXIS, Axis, Column, Columns, Lines, RunsSpec
 from tensor_rnns.drawing.style import DASHED
 from tensor_rnns.experiments.records import Artefact
 
-KEYS = {
-    "over": (), "values": (), "panels": (), "colour": (), "measure": (), "also": ("measure", "label"),
-    "where": (), "lines": ("value", "label"), "x": ("scale", "label", "limits"),
-    "y": ("scale", "label", "limits"), "labels": (),
-}  # fmt: skip
-"""The keys that are read, and below each those of its mappings; () where any may stand."""
 X = "x"
 """The column of the numbers along the axis."""
 TICKS = 9
 """Up to so many numbers each has its own tick."""
 COLUMNS = 3
 Totals = dict[float, Total]
+
+
+@dataclass(frozen=True)
+class Also:
+    """A second measure over the same numbers."""
+
+    measure: Measure
+    label: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec(RunsSpec):
+    """A measure over a setting, or over names that `values` gives numbers."""
+
+    kind: ClassVar[str | None] = "train"
+    over: Column
+    measure: Measure
+    values: dict[str, float] | None = None
+    panels: Column | None = None
+    colour: Columns = "variant"
+    also: Also | None = None
+    lines: Lines = ()
+    x: Axis = AXIS
+    y: Axis = AXIS
+
+    def __post_init__(self) -> None:
+        if self.over in ("condition", "variant", "option", "dataset") and not self.values:
+            raise Invalid("over", f"{self.over} is no number; give each its number under values")
 
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:

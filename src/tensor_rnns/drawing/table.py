@@ -7,25 +7,62 @@ number of the paper stands in the cell of its measure, condition, variant, optio
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import pandas as pd
 
+from tensor_rnns.analysis.blocks import Measure, Measured
+from tensor_rnns.declared import Invalid
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import listed, part
 from tensor_rnns.drawing.numbers import measured, total
+from tensor_rnns.drawing.spec import RunsSpec
 from tensor_rnns.drawing.tables import COMPUTED, TITLE, Table, shown
 from tensor_rnns.experiments.records import Artefact
 from tensor_rnns.experiments.resolve import MAIN
+from tensor_rnns.experiments.selector import Selector
 
-KEYS = {
-    "rows": (), "columns": ("label", "measure", "where"), "measure": (), "where": (), "labels": (),
-}  # fmt: skip
-"""The keys that are read, and below each those of its mappings; () where any may stand."""
 ROWS = ("condition", "variant", "option", "dataset")
 MATCHED = (*ROWS, "item", "name")
 NONE = {"ours": None, "low": None, "high": None, "interval": "", "n": 0, "failed": 0, "shown": ""}
 """What stands for ours in a cell that was not run."""
+
+
+Place = Literal["condition", "variant", "option", "dataset", "item", "name", "index"]
+
+
+@dataclass(frozen=True)
+class ColumnSpec:
+    """A column with its own measure or selection."""
+
+    label: str | None = None
+    measure: Measure | None = None
+    where: Selector | None = None
+
+    def name_beside(self, common: Measured | None) -> str | None:
+        """What the column is called in a table with a measure for all; None where it has no measure."""
+        measure = self.measure or common
+        return measure and str(self.label or getattr(measure, "of", None) or measure.measure)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec(RunsSpec):
+    """A table of measures, or of the numbers of a computed table."""
+
+    rows: Place | tuple[Place, ...] = ()
+    columns: Place | tuple[ColumnSpec, ...] | None = None
+    measure: Measure | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.columns, tuple):
+            return
+        labels = [column.name_beside(self.measure) for column in self.columns]
+        for at, label in enumerate(labels):
+            if label is None:
+                raise Invalid("columns", f"column {at + 1} needs a measure; the table has none either", at)
+            if label in labels[:at]:
+                raise Invalid("columns", f"two columns are called {label!r}; give each its own label", at)
 
 
 def draw(data: ArtefactData, artefact: Artefact) -> Table:

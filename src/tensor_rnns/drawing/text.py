@@ -6,6 +6,7 @@ Keys of the artefact: `probe`, `replica`, `where`, `rows` (a list of {array, lab
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -15,14 +16,10 @@ from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import absent
 from tensor_rnns.drawing.layout import LEFT, LINE, REMARK_LETTERS, put_texts, wrapped
 from tensor_rnns.drawing.replica import Shown, chosen
+from tensor_rnns.drawing.spec import ProbeSpec, needs_rows
 from tensor_rnns.drawing.style import WIDTH
 from tensor_rnns.experiments.records import Artefact
 
-KEYS = {
-    "probe": (), "replica": ("seed", "best", "measure"), "where": (), "rows": ("array", "label"),
-    "letters": (), "most": (), "labels": (),
-}  # fmt: skip
-"""The keys that are read, and below each those of its mappings; () where any may stand."""
 FONT = FontProperties(family="DejaVu Sans Mono", size=6.8)
 HEIGHT = 0.128
 """Inches of a line of text."""
@@ -30,6 +27,26 @@ WIDEST = 98
 """More letters do not fit in a line."""
 SPOKEN = 60
 """So many letters of each text stand in the description of the figure."""
+
+
+@dataclass(frozen=True)
+class TextRow:
+    """One array of texts."""
+
+    array: str
+    label: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec(ProbeSpec):
+    """Texts line by line."""
+
+    rows: tuple[TextRow, ...]
+    letters: int = 88
+    most: int = 12
+
+    def __post_init__(self) -> None:
+        needs_rows(self.rows)
 
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:

@@ -6,7 +6,8 @@ of 0 and 1, or {array, item}: steps that are shaded), `x` ({label, limits}), `la
 """
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,20 +15,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from tensor_rnns.declared import Natural
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import absent
 from tensor_rnns.drawing.layout import lines_of, sheet
 from tensor_rnns.drawing.replica import Shown, chosen
+from tensor_rnns.drawing.spec import AXIS, Axis, ProbeSpec, needs_rows
 from tensor_rnns.drawing.style import plain
 from tensor_rnns.experiments.records import Artefact
 
 MANNERS = ("heat", "lines")
-KEYS = {
-    "probe": (), "replica": ("seed", "best", "measure"), "where": (),
-    "rows": ("array", "label", "as", "item", "units", "range"), "marks": ("array", "item"),
-    "x": ("label", "limits"), "labels": (),
-}  # fmt: skip
-"""The keys that are read, and below each those of its mappings; () where any may stand."""
 MOST_LINES = 8
 """More units than these are drawn as heat alone."""
 MARK = "#e69f00"
@@ -37,6 +34,38 @@ CHANNEL, LEAST, MOST, LINES_HEIGHT = 0.075, 0.32, 1.5, 0.8
 SHARP = 600
 """More steps than these are averaged where a heat map has not a dot for each."""
 LEFT, INNER, RIGHT, COLUMNS = 0.68, 0.3, 0.42, 3
+
+
+@dataclass(frozen=True)
+class TraceRow:
+    """One array."""
+
+    array: str
+    label: str | None = None
+    as_: Literal["heat", "lines"] | None = None
+    item: Natural | None = None
+    units: tuple[Natural, ...] | None = None
+    range: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Steps that an array marks."""
+
+    array: str
+    item: Natural | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec(ProbeSpec):
+    """Arrays over time, as heat or lines."""
+
+    rows: tuple[TraceRow, ...]
+    marks: Marks | None = None
+    x: Axis = AXIS
+
+    def __post_init__(self) -> None:
+        needs_rows(self.rows)
 
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:

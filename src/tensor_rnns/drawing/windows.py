@@ -7,23 +7,56 @@ be left out where the item has one name), or nothing: then each item is a panel 
 `y` ({scale, label, limits}), `lines` ({value, label}), `share_y`.
 """
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import pandas as pd
 from matplotlib.figure import Figure
 
+from tensor_rnns.declared import Invalid
 from tensor_rnns.drawing.beside import level_handles, stroke
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.layout import lines_of, panels
 from tensor_rnns.drawing.named import handles_of, label_of, looks_of, numbers_of
+from tensor_rnns.drawing.spec import AXIS, Axis, Level
+from tensor_rnns.drawing.spec import Spec as Common
 from tensor_rnns.experiments.records import Artefact
+from tensor_rnns.experiments.selector import Rows
 
-KEYS = {
-    "panels": ("title", "series"), "panels.series": ("item", "name", "label", "cell"), "where": (),
-    "lines": ("value", "label"), "x": ("scale", "label", "limits"), "y": ("scale", "label", "limits"),
-    "share_y": (),
-}  # fmt: skip
-"""The keys that are read, and below each those of its mappings; () where any may stand."""
+
+@dataclass(frozen=True)
+class Series:
+    """One line of a panel."""
+
+    item: str
+    name: str | None = None
+    label: str | None = None
+    cell: str | None = None
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel."""
+
+    series: tuple[Series, ...]
+    title: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec(Common):
+    """Numbers of a computed table over their positions, one panel per block."""
+
+    kind: ClassVar[str | None] = "compute"
+    panels: tuple[Panel, ...] = ()
+    where: Rows | None = None
+    lines: tuple[Level, ...] = ()
+    x: Axis = AXIS
+    y: Axis = AXIS
+    share_y: bool = True
+
+    def __post_init__(self) -> None:
+        if self.panels and self.where is not None:
+            raise Invalid("where", "'where' is not read beside 'panels'; name items in the series")
 
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:

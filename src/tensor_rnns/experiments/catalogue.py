@@ -10,7 +10,6 @@ from tensor_rnns.experiments import guests
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import Artefact, Claim
 from tensor_rnns.experiments.tables import PaperTables
-from tensor_rnns.experiments.vocabulary import Word
 from tensor_rnns.yaml_files import read
 
 PAPER_FILE = "paper.yaml"
@@ -115,7 +114,7 @@ def tables_of(folder: Path) -> PaperTables:
 
 
 def read_experiment(
-    path: Path, visiting: Mapping[str, Word] | None = None, tables: PaperTables | None = None
+    path: Path, visiting: Mapping[str, Path] | None = None, tables: PaperTables | None = None
 ) -> Experiment:
     """One experiment file; its folder is the paper, its stem the name. Guest cells join it as variants.
 

@@ -3,6 +3,7 @@
 import ast
 import hashlib
 import json
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -71,3 +72,34 @@ def of_folder(folder: Path) -> str:
 def of_room(room: str) -> str:
     """The digest of every module of a room of the package."""
     return of_folder(PACKAGE / room)
+
+
+@cache
+def sources(room: str) -> dict[str, Path]:
+    """The file of every named class of a room, by its name."""
+    return {name: path for path in sorted((PACKAGE / room).glob("*.py")) for name in declared_in(path)}
+
+
+@cache
+def declared_in(path: Path) -> tuple[str, ...]:
+    """The names of the classes of a file that say their own."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return tuple(name for node in tree.body if (name := declared_name(node)) is not None)
+
+
+def code_of(settings: Mapping[str, Any]) -> str:
+    """The digest of the code that these settings run: cell, bilinear forms, model and task; docstrings do not
+    count.
+
+    The modules that a room's classes share (base classes, loading) count with their whole text.
+    """
+    cell = settings.get("cell") or {}
+    parts: dict[str, Any] = {"bilinear": of_room("bilinear")}
+    model, task = settings["model"].get("name"), settings["task"]["name"]
+    for room, name in (("cells", cell.get("name")), ("models", model), ("tasks", task)):
+        homes = sources(room)
+        shared = sorted(set((PACKAGE / room).glob("*.py")) - set(homes.values()))
+        home = Path(cell["file"]) if room == "cells" and "file" in cell else homes.get(name)
+        own = of_source(home, name) if home is not None else None
+        parts[room] = [{path.name: of_source(path) for path in shared}, own]
+    return digest(parts)

@@ -1,6 +1,6 @@
 """The names that the setting `engine` may have, for where there is no torch."""
 
-from tensor_rnns.experiments.check_words import suggestion
+from tensor_rnns.declared import suggestion
 
 NAMES = ("auto", "compiled", "eager", "graphed", "torch_nn", "triton")
 

@@ -4,17 +4,15 @@ A guest gets the width with which its model has as many parameters as that of th
 the same grid, seeds, data and budget of updates. It is drawn beside the others and is in no claim.
 """
 
-import ast
 import copy
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tensor_rnns.experiments.vocabulary import PACKAGE, Word, words
+from tensor_rnns.declared import NAME
+from tensor_rnns.experiments.digest import PACKAGE, declared_in, sources
 
 PREFIX = "guest-"
-SOLVED = {"hidden", "rank"}
-"""Fields that a guest need not have a value for: the width is solved, a rank without default equals it."""
 
 
 def is_guest(variant: str) -> bool:
@@ -22,35 +20,36 @@ def is_guest(variant: str) -> bool:
     return variant.startswith(PREFIX)
 
 
-def read(paths: Sequence[Path]) -> dict[str, Word]:
-    """The cells of the files `paths` by name, found without running them.
+def read(paths: Sequence[Path]) -> dict[str, Path]:
+    """The file of each cell in the files `paths` by its name, found without running them.
 
-    ValueError for a file that is not there or is no Python, one without a cell, a name that a cell of the
-    package has, a cell without the field `hidden`, or another field without a default.
+    ValueError for a file that is not there or is no Python, one in the package, one without a cell, and a
+    name that another cell has or that is no plain name.
     """
+    found: dict[str, Path] = {}
     for path in paths:
         if path.suffix != ".py" or not path.is_file():
             raise ValueError(f"guest cell {path} given; allowed: Python files that exist")
         if path.resolve().is_relative_to(PACKAGE):
             raise ValueError(f"guest cell {path} lies in the package; its cells are no guests")
         try:
-            ast.parse(path.read_text(encoding="utf-8"))
+            names = declared_in(path)
         except (SyntaxError, UnicodeDecodeError) as error:
             raise ValueError(f"guest cell {path}: no Python: {error}") from None
-    known = words("cells", tuple(paths))
-    found = {name: word for name, word in known.items() if word.path in paths}
-    for path in paths:
-        if path not in [word.path for word in found.values()]:
+        if not names:
             raise ValueError(f'guest cell {path}: no class with a line name: ClassVar[str] = "..." in it')
-    for name, word in found.items():
-        if "hidden" not in word.keys:
-            raise ValueError(f"guest cell {name} has the fields {', '.join(word.keys)}; it needs hidden")
-        if open_ := [key for key, (_, needed) in word.keys.items() if needed and key not in SOLVED]:
-            raise ValueError(f"guest cell {name}: {', '.join(open_)} has no default; allowed: hidden, rank")
+        for name in names:
+            if not isinstance(name, str) or not NAME.fullmatch(name):
+                raise ValueError(
+                    f"{path}: the name {name!r} of a cell; allowed are letters, digits and . _ + -"
+                )
+            if taken := (sources("cells") | found).get(name):
+                raise ValueError(f"{path}: {name!r} is already the name of a class in {taken}")
+            found[name] = path
     return found
 
 
-def join(content: Mapping[str, Any], found: Mapping[str, Word]) -> dict[str, Any]:
+def join(content: Mapping[str, Any], found: Mapping[str, Path]) -> dict[str, Any]:
     """The content of an experiment file with the guests as variants; the same where no variant has a cell.
 
     They are added wherever a scale or an artefact lists variants. An option for all variants that sets a
@@ -65,9 +64,8 @@ def join(content: Mapping[str, Any], found: Mapping[str, Word]) -> dict[str, Any
     dotted = {key: value for key, value in own[first].items() if "." in key and not key.startswith("cell.")}
     names = [PREFIX + name for name in found]
     content["variants"] = own | {
-        PREFIX + name: dotted
-        | {"cell": name, "file": str(word.path), "budget": first, "label": f"{name} (guest)"}
-        for name, word in found.items()
+        PREFIX + name: dotted | {"cell": name, "file": str(path), "budget": first, "label": f"{name} (guest)"}
+        for name, path in found.items()
     }
     for option in (content.get("options") or {}).values():
         if "variants" not in option and any(key.startswith("cell.") for key in option.get("set") or {}):

@@ -13,6 +13,7 @@ KEY = ("paper", "experiment", "scale", "condition", "variant", "option", "stage"
 SCALES = ("smoke", "laptop", "paper")
 PARTIAL = "-partial"
 """What a scale's name ends in where its results are judged and drawn before all of them are there."""
+SPLITS = ("train", "valid", "test", "none")
 SEARCH_SEED = 1000
 """Searches count their replicas from here, so that no final run shares its numbers with the search that chose
 it."""

@@ -51,84 +51,70 @@ def curves(experiment: ExperimentFile, scale: str) -> Iterable[Curve]:
 
 
 def put(settings: dict[str, Any], key: str, value: Any) -> None:
-    """Set the dotted `key` (block.name) of nested `settings`."""
+    """Set the dotted `key` (block.name) of nested `settings`, or the data set."""
     block, dot, name = key.partition(".")
-    if not dot:
+    if not dot and key != "dataset":
         raise ValueError(f"{key!r} is not a dotted name; allowed are task.*, model.*, cell.* and training.*")
-    if settings.get(block) is None:
-        settings[block] = {}
-    settings[block][name] = copy.deepcopy(value)
+    settings[block] = (settings.get(block) or {}) | {name: copy.deepcopy(value)} if dot else value
 
 
-def condition_keys(experiment: ExperimentFile, condition: str, variant: str) -> dict[str, Any]:
-    """The overrides of a condition for one variant: its own keys, then each matching pattern of `per`."""
-    block = dict(experiment.conditions.get(condition) or {})
-    for pattern, values in (block.pop("per", None) or {}).items():
-        if fnmatchcase(variant, pattern):
-            block |= values
-    return block
+def matching(blocks: Mapping[str, Any] | None, name: str) -> Iterable[tuple[str, Any]]:
+    """The entries of a block `per` whose pattern takes `name`, in the order of the file."""
+    return [(pattern, keys) for pattern, keys in (blocks or {}).items() if fnmatchcase(name, pattern)]
 
 
-def option_keys(experiment: ExperimentFile, condition: str, variant: str, option: str) -> dict[str, Any]:
-    """The dotted overrides of an option for one curve: `set` for all, then each matching pattern of `per`."""
+def layers(
+    experiment: ExperimentFile, scale: str, condition: str, variant: str, option: str
+) -> Iterable[tuple[tuple[str, ...], str, Any]]:
+    """Every setting of a curve as (place in the file, dotted key, value): file, condition, variant, option,
+    scale; a later one stands in place of an earlier one."""
+    for block in ("task", "model", "training"):
+        for key, value in experiment.block(block).items():
+            yield (block, key), f"{block}.{key}", value
+    own = dict(experiment.conditions.get(condition) or {})
+    for pattern, keys in [(None, own), *matching(own.pop("per", None), variant)]:
+        home = ("conditions", condition) + (() if pattern is None else ("per", pattern))
+        for key, value in keys.items():
+            yield (*home, key), key, value
+    chosen = experiment.variants[variant]
+    block = "cell" if "cell" in chosen else "model"
+    for key, value in sorted(chosen.items(), key=lambda entry: "." in entry[0]):
+        if key != "label":
+            dotted = key if "." in key else f"{block}.{'name' if key == block else key}"
+            yield ("variants", variant, key), dotted, value
+    changes = [(("options", option), experiment.options.get(option, {}))]
+    for home, changed in [*changes, (("scales", scale), experiment.scale_block(scale))]:
+        for key, value in (changed.get("set") or {}).items():
+            yield (*home, "set", key), key, value
+        for pattern, keys in matching(changed.get("per"), f"{condition}/{variant}"):
+            for key, value in keys.items():
+                yield (*home, "per", pattern, key), key, value
+
+
+def option_keys(experiment: ExperimentFile, condition: str, variant: str, option: str) -> set[str]:
+    """The dotted keys that an option sets for one curve."""
     block = experiment.options.get(option, {})
-    keys = dict(block.get("set") or {})
-    for pattern, values in (block.get("per") or {}).items():
-        if fnmatchcase(f"{condition}/{variant}", pattern):
-            keys |= values
-    return keys
-
-
-def scale_keys(experiment: ExperimentFile, scale: str, condition: str, variant: str) -> dict[str, Any]:
-    """The dotted overrides of a scale for one curve: `set` for all, then each matching pattern of `per`."""
-    block = experiment.scale_block(scale)
-    keys = dict(block.get("set") or {})
-    for pattern, values in (block.get("per") or {}).items():
-        if fnmatchcase(f"{condition}/{variant}", pattern):
-            keys |= values
-    return keys
+    found = set(block.get("set") or {})
+    return found.union(*(keys for _, keys in matching(block.get("per"), f"{condition}/{variant}")))
 
 
 def settings_of(
     experiment: ExperimentFile, scale: str, data: str, condition: str, variant: str, option: str
 ) -> dict[str, Any]:
-    """The resolved settings of one curve before any search: file, condition, variant, option, scale, in this
-    order.
+    """The resolved settings of one curve before any search; see `layers`.
 
     What is said of cells is not of guests: the block of one has as `budget` the cell of the variant that it
     is to equal in parameters, resolved for the same curve.
     """
-    settings: dict[str, Any] = {
-        "task": copy.deepcopy(experiment.task),
-        "model": copy.deepcopy(experiment.model),
-        "cell": None,
-        "training": copy.deepcopy(experiment.training),
-    }
-    dataset = experiment.dataset
-    for key, value in condition_keys(experiment, condition, variant).items():
-        if key == "dataset":
-            dataset = value
-        else:
-            put(settings, key, value)
-    block = {
-        k: copy.deepcopy(v) for k, v in experiment.variants[variant].items() if "." not in k and k != "label"
-    }
-    if "cell" in block:
-        settings["cell"] = {"name": block.pop("cell")} | (settings["cell"] or {}) | block
-    else:
-        settings["model"] |= {"name": block.pop("model")} | block
-    dotted = {key: value for key, value in experiment.variants[variant].items() if "." in key}
-    for keys in (
-        dotted,
-        option_keys(experiment, condition, variant, option),
-        scale_keys(experiment, scale, condition, variant),
-    ):
-        for key, value in keys.items():
-            put(settings, key, value)
-    if "budget" in block:
-        like = settings_of(experiment, scale, data, condition, block["budget"], option)
+    settings: dict[str, Any] = {"task": {}, "model": {}, "cell": None, "training": {}}
+    settings["dataset"] = experiment.dataset
+    for _, key, value in layers(experiment, scale, condition, variant, option):
+        put(settings, key, value)
+    if "budget" in experiment.variants[variant]:
+        like = settings_of(experiment, scale, data, condition, experiment.variants[variant]["budget"], option)
         settings["cell"] = {key: settings["cell"][key] for key in ("name", "file")} | {"budget": like["cell"]}
-    settings["dataset"] = (dataset["real"] if data == "real" else dataset["stand_in"]) if dataset else None
+    pair = settings["dataset"]
+    settings["dataset"] = (pair["real"] if data == "real" else pair["stand_in"]) if pair else None
     return settings
 
 
@@ -149,7 +135,7 @@ def grid(
     fixed = option_keys(experiment, condition, variant, option)
     if "budget" in experiment.variants[variant]:
         keys = {key: values for key, values in keys.items() if "cell." not in key}
-    return {key: values for key, values in keys.items() if not set(key.split(",")) & fixed.keys()}
+    return {key: values for key, values in keys.items() if not set(key.split(",")) & fixed}
 
 
 def points(keys: Mapping[str, Sequence]) -> list[dict[str, Any]]:

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
+from tensor_rnns.declared import Natural
+
 ALL, MAIN = "all", "main"
 CURVE = ("condition", "variant", "option")
 """The keys that name a curve."""
@@ -73,4 +75,4 @@ class Rows(Chosen):
 
     item: Names = ALL
     name: Names = ALL
-    index: int | str | tuple[int, ...] = ALL
+    index: Natural | str | tuple[Natural, ...] = ALL

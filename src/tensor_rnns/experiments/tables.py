@@ -14,8 +14,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from tensor_rnns.declared import suggestion
 from tensor_rnns.experiments import ledger, values
-from tensor_rnns.experiments.check_words import SPLITS, suggestion
+from tensor_rnns.experiments.records import SPLITS
 from tensor_rnns.experiments.titles import cell_title
 from tensor_rnns.experiments.values import PLACES, Value
 

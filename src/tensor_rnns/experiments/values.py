@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tensor_rnns.experiments.check_words import suggestion
+from tensor_rnns.declared import suggestion
 
 FILE = "values.csv"
 SOURCES = {

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from tensor_rnns.bilinear.initialisers import Scheme, draw, parse
 from tensor_rnns.cells.named import check_fields
+from tensor_rnns.declared import Rule
 from tensor_rnns.engine import Affine, Direct, Views
 from tensor_rnns.engine import values as computed
 
@@ -124,12 +125,16 @@ def linear_shapes(name: str, rows: int, columns: int) -> dict[str, tuple[int, in
     return {f"{name}/W": (rows, columns), f"{name}/b": (1, columns)}
 
 
-def check_linear(name: str, schemes: Mapping[str, Scheme]) -> None:
-    """ValueError when the initialisers of a linear layer are other than weight and bias, or not known."""
-    if not isinstance(schemes, Mapping) or (schemes.keys() - {"weight", "bias"}):
-        raise ValueError(f"{name}: {schemes!r} given; allowed: initialisers under weight and bias")
-    for scheme in schemes.values():
-        parse(scheme)
+def are_linear(schemes: Any) -> bool:
+    """Whether `schemes` are initialisers of a linear layer; ValueError for one that is not known."""
+    return (
+        isinstance(schemes, Mapping)
+        and not schemes.keys() - {"weight", "bias"}
+        and all(map(parse, schemes.values()))
+    )
+
+
+LinearSchemes = Annotated[dict, Rule("initialisers under weight, bias", are_linear)]
 
 
 def initialise_linear(

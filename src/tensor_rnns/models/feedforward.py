@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from tensor_rnns import bilinear
-from tensor_rnns.bilinear.initialisers import draw
+from tensor_rnns.bilinear.initialisers import Scheme, draw
 from tensor_rnns.models.base import Model, linear, linear_shapes
 
 ACTIVATIONS = {"sigmoid": torch.sigmoid, "tanh": torch.tanh, "relu": torch.relu}
@@ -35,7 +35,7 @@ class Perceptron(Feedforward):
     """y = x W + b with W read_out/W [I, O], b read_out/b [1, O]."""
 
     name: ClassVar[str] = "perceptron"
-    initialiser: str | dict = "unit_scaling"
+    initialiser: Scheme = "unit_scaling"
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """W, then b."""
@@ -53,7 +53,7 @@ class MLP(Feedforward):
     name: ClassVar[str] = "mlp"
     hidden: int
     activation: Literal["sigmoid", "tanh", "relu"] = "sigmoid"
-    initialiser: str | dict = "unit_scaling"
+    initialiser: Scheme = "unit_scaling"
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The hidden layer, then the read-out."""
@@ -80,7 +80,7 @@ class TensorLayer(Feedforward):
     form: Literal["cp", "tensor_train", "full"] = "cp"
     append_one: bool = True
     output_bias: bool = False
-    initialiser: str | dict = "unit_scaling"
+    initialiser: Scheme = "unit_scaling"
 
     @property
     def tensor(self) -> bilinear.Form:

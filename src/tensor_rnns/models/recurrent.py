@@ -11,11 +11,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns.bilinear.initialisers import draw
+from tensor_rnns.bilinear.initialisers import Scheme, draw
 from tensor_rnns.cells.base import Cell
+from tensor_rnns.declared import BelowOne, Invalid, Positive
 from tensor_rnns.engine import Direct, Engine, Views
 from tensor_rnns.engine import values as computed
-from tensor_rnns.models.base import Model, Result, check_linear, initialise_linear, linear_shapes
+from tensor_rnns.models.base import LinearSchemes, Model, Result, initialise_linear, linear_shapes
 from tensor_rnns.models.symbols import OneHot
 
 DROPOUT = "input_dropout"
@@ -28,16 +29,12 @@ def entering(name: str, block: Mapping[str, Any], inputs: int, symbols: bool) ->
     numbers, and one-hot vectors have no dropout. A width of the wrong kind is left to the model to refuse.
     """
     embedding, projection = block.get("embedding"), block.get("projection")
-    if embedding is not None and not symbols:
-        raise ValueError(
-            f"model {name}: embedding = {embedding} given; allowed: none, the inputs are numbers"
-        )
-    if projection is not None and symbols:
-        raise ValueError(
-            f"model {name}: projection = {projection} given; allowed: none, the inputs are symbols"
-        )
-    if symbols and embedding is None and block.get(DROPOUT, 0):
-        raise ValueError(f"model {name}: {DROPOUT} = {block[DROPOUT]} given; allowed: 0 without an embedding")
+    wrong, kind = ("projection", "symbols") if symbols else ("embedding", "numbers")
+    if block.get(wrong) is not None:
+        raise Invalid(wrong, f"the task gives {kind}, which have no {wrong}; allowed is none (null)")
+    if symbols and embedding is None and (dropout := block.get(DROPOUT, 0)):
+        told = f"{DROPOUT} is {dropout}, and one-hot symbols have no dropout"
+        raise Invalid(DROPOUT, f"{told}; allowed is 0, or an embedding")
     width = projection if embedding is None else embedding
     return width if type(width) is int and width > 0 else inputs
 
@@ -72,26 +69,20 @@ class Recurrent(Model):
     symbols: bool
     embedding: int | None = None
     projection: int | None = None
-    input_dropout: float = 0.0
-    output_dropout: float = 0.0
+    input_dropout: BelowOne = 0.0
+    output_dropout: BelowOne = 0.0
     dropout: Literal["step", "sequence"] = "step"
     layers: int = 1
     bidirectional: bool = False
     fixed: str = ""
-    max_norm: float | None = None
-    input_weights: str | dict = "unit_scaling"
-    read_out: dict = field(default_factory=dict)
+    max_norm: Positive | None = None
+    input_weights: Scheme = "unit_scaling"
+    read_out: LinearSchemes = field(default_factory=dict)
 
     last_only: ClassVar[bool]
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        check_linear(f"model {self.name}: read_out", self.read_out)
-        for key in (DROPOUT, "output_dropout"):
-            if not 0 <= (given := getattr(self, key)) < 1:
-                raise ValueError(f"model {self.name}: {key} = {given} given; allowed: at least 0, below 1")
-        if self.max_norm is not None and not self.max_norm > 0:
-            raise ValueError(f"model {self.name}: max_norm = {self.max_norm} given; allowed: above 0")
         block = {key: getattr(self, key) for key in ("embedding", "projection", DROPOUT)}
         wanted = entering(self.name, block, self.inputs, self.symbols)
         if self.fixed and len(self.shapes()) == len(self.declared()):

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn.functional import elu
 
 from tensor_rnns import bilinear
-from tensor_rnns.bilinear.initialisers import draw
+from tensor_rnns.bilinear.initialisers import Scheme, draw
 from tensor_rnns.models.base import Model, Result
 from tensor_rnns.models.symbols import OneHot
 
@@ -41,7 +41,7 @@ class StyleContent(Model):
     output: Literal["linear", "elu"] = "linear"
     l2: float = 0.0
     penalised: Literal["all", "tensor"] = "all"
-    initialiser: str | dict = "unit_scaling"
+    initialiser: Scheme = "unit_scaling"
 
     def __post_init__(self) -> None:
         super().__post_init__()

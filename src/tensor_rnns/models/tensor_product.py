@@ -9,6 +9,7 @@ from torch import Tensor
 
 from tensor_rnns import bilinear
 from tensor_rnns.bilinear.equal import equal_factors
+from tensor_rnns.bilinear.initialisers import Scheme
 from tensor_rnns.models.feedforward import Feedforward
 
 
@@ -25,7 +26,7 @@ class TensorProduct(Feedforward):
     form: Literal["cp", "tensor_train", "full"] = "cp"
     rank: int | None = None
     factors: Literal["independent", "equal"] = "independent"
-    initialiser: str | dict = "normal(0.1)"
+    initialiser: Scheme = "normal(0.1)"
 
     def __post_init__(self) -> None:
         super().__post_init__()

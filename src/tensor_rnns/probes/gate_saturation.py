@@ -1,20 +1,30 @@
 """How much of the time each gate of each unit is nearly shut or nearly open (mathews2016, figure 4.2)."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
 from tensor_rnns import engine
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.probes.trained import Trained, given
+from tensor_rnns.declared import build
+from tensor_rnns.probes.trained import Trained
 
 LEFT, RIGHT = 0.1, 0.9
 """A gate is left-saturated below the first and right-saturated above the second number."""
 LETTERS = {"lstm": {"input": "i", "forget": "f", "output": "o"}, "gru": {"update": "f", "reset": "r"}}
 """The gates sigma(W x + U h + b) of cells that have several, each with the letter of its parameters."""
-ARGUMENTS = {"split": ("text",), "rows": ("whole",), "steps": ("whole",)}
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    split: Literal["train", "valid", "test"]
+    rows: int
+    steps: int
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
@@ -29,7 +39,7 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     each row of text by itself.
     ValueError for other arguments, for a split without so many rows, and for a cell whose gates are unknown.
     """
-    inputs = text(trained, **given("gate_saturation", ARGUMENTS, arguments))
+    inputs = text(trained, **asdict(build(Arguments, arguments, "gate_saturation")))
     arrays: dict[str, Tensor] = {}
     for layer, gates in enumerate(over_layers(trained, inputs), start=1):
         for name, gate in gates.items():

@@ -2,14 +2,16 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from tensor_rnns.declared import build
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.models.base import linear
-from tensor_rnns.probes.trained import Trained, given
+from tensor_rnns.probes.trained import Trained
 
 SMALLEST = 1e-300
 """Stands for a norm of 0, so that the logarithm of a vanished gradient is a number."""
@@ -17,7 +19,11 @@ LARGEST = 1e300
 """Stands for a norm beyond all numbers."""
 
 
-ARGUMENTS = {"items": ("whole", 100)}
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    items: int = 100
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
@@ -38,7 +44,7 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     initial = {
         name: torch.from_numpy(value) for name, value in model.initialise(rng(trained.init_seed)).items()
     }
-    inputs, targets = trained.items("test", given("gradient_ratio", ARGUMENTS, arguments)["items"])
+    inputs, targets = trained.items("test", build(Arguments, arguments, "gradient_ratio").items)
     rows = []
     for item, parameters in (("initial", initial), ("trained", trained.parameters)):
         found = log_ratio(trained, parameters, inputs, targets)

@@ -2,16 +2,22 @@
 4.2.2)."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from torch import Tensor
 
-from tensor_rnns.probes.trained import Trained, given
+from tensor_rnns.declared import build
+from tensor_rnns.probes.trained import Trained
 
 LEFT, RIGHT = 0.1, 0.9
 
 
-ARGUMENTS = {"items": ("whole", 100)}
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    items: int = 100
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
@@ -24,7 +30,7 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     0. Arrays [H]: `mean`, `left` and `right` of each unit. ValueError for a cell that does not tell its gate,
     and for other arguments.
     """
-    inputs, _ = trained.items("test", given("mean_gates", ARGUMENTS, arguments)["items"])
+    inputs, _ = trained.items("test", build(Arguments, arguments, "mean_gates").items)
     states = trained.states(inputs)
     gate, candidate = trained.gates(inputs, states)
     excess = states.abs() - candidate.abs().cummax(0).values

@@ -2,17 +2,24 @@
 5.3 to 5.5)."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
-from tensor_rnns.probes.trained import Trained, given
+from tensor_rnns.declared import build
+from tensor_rnns.probes.trained import Trained
 
 LINKS = {"none": lambda outputs: outputs, "sigmoid": torch.sigmoid}
 
 
-ARGUMENTS = {"items": ("whole", 4), "link": ("none|sigmoid", "none")}
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    items: int = 4
+    link: Literal["none", "sigmoid"] = "none"
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
@@ -22,10 +29,10 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     through `link` (none, or sigmoid), `states` [T, B, H], and for a cell that tells them `gates` and
     `candidates` [T, B, H], all float32. ValueError for another link or argument.
     """
-    chosen = given("over_time", ARGUMENTS, arguments)
-    inputs, targets = trained.items("test", chosen["items"])
+    chosen = build(Arguments, arguments, "over_time")
+    inputs, targets = trained.items("test", chosen.items)
     states = trained.states(inputs)
-    outputs = LINKS[chosen["link"]](trained.outputs(states))
+    outputs = LINKS[chosen.link](trained.outputs(states))
     found = {"inputs": inputs, "targets": targets, "outputs": outputs, "states": states}
     if hasattr(trained.model.cell, "gate_and_candidate"):
         found["gates"], found["candidates"] = trained.gates(inputs, states)

@@ -2,15 +2,22 @@
 (mathews2016, figures 5.4 and 5.5)"""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from tensor_rnns.probes.trained import Trained, given
+from tensor_rnns.declared import build
+from tensor_rnns.probes.trained import Trained
 from tensor_rnns.tasks.variable_binding import VariableBinding
 
-ARGUMENTS = {"items": ("whole", 1000)}
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    items: int = 1000
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
@@ -24,7 +31,7 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     """
     if not isinstance(trained.task, VariableBinding):
         raise ValueError(f"the probe recall looks at the task variable_binding, not at {trained.task.name}")
-    inputs, targets = trained.items("test", given("recall", ARGUMENTS, arguments)["items"])
+    inputs, targets = trained.items("test", build(Arguments, arguments, "recall").items)
     outputs = torch.sigmoid(trained.outputs(trained.states(inputs)))
     due = due_steps(inputs[..., trained.task.bits :])
     said, wanted = outputs[due], targets[due]

@@ -1,17 +1,27 @@
 """Text drawn from a trained net, symbol by symbol (mathews2016, section 5.2)."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
+from tensor_rnns.declared import Natural, Positive, build
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.probes.trained import Trained, given
+from tensor_rnns.probes.trained import Trained
 from tensor_rnns.tasks.language import NextSymbol
 
-ARGUMENTS = {"seed": ("seed",), "samples": ("whole",), "prompt": ("whole",), "length": ("whole",),
-             "temperature": ("positive",)}  # fmt: skip
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    seed: Natural
+    samples: int
+    prompt: int
+    length: int
+    temperature: Positive
 
 
 def probe(
@@ -32,7 +42,7 @@ def probe(
     task = trained.task
     if not isinstance(task, NextSymbol):
         raise ValueError(f"the probe sample_text draws from tasks of text, not from {task.name}")
-    given("sample_text", ARGUMENTS, arguments)
+    build(Arguments, arguments, "sample_text")
     samples, prompt = arguments["samples"], arguments["prompt"]
     first = next(iter(task.evaluation("test"))).inputs
     if not 1 <= prompt <= first.shape[0] or not 1 <= samples <= first.shape[1]:

@@ -13,7 +13,6 @@ from torch import Tensor
 
 from tensor_rnns import datasets, engine, models, tasks
 from tensor_rnns.experiments import KEY
-from tensor_rnns.experiments.arguments import Takes, allowed, problems
 from tensor_rnns.experiments.run_folders import read_record, run_name
 from tensor_rnns.files import damaged
 from tensor_rnns.models import Model
@@ -104,15 +103,6 @@ class Trained:
         """What the read-out says of `states` [.., H], at every step; for a model of one layer."""
         with torch.no_grad():
             return states @ self.parameters["read_out/W"] + self.parameters["read_out/b"]
-
-
-def given(probe: str, takes: Takes, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """`arguments` with the defaults of what the probe `takes`; ValueError that names what was given and what
-    it takes."""
-    if wrong := [message for _, message in problems(takes, arguments)]:
-        told = f"{probe} was given {dict(arguments)}; {', '.join(wrong)}"
-        raise ValueError(f"{told}; it takes {allowed(takes)}")
-    return {name: entry[1] for name, entry in takes.items() if len(entry) > 1} | dict(arguments)
 
 
 def trained_replicas(run: Path, ready: Path) -> Iterator[Trained]:

@@ -18,9 +18,8 @@ from torch import Tensor
 
 from tensor_rnns import datasets, engine, tasks
 from tensor_rnns.experiments import KEY, Replica
-from tensor_rnns.experiments.digest import digest
+from tensor_rnns.experiments.digest import code_of, digest
 from tensor_rnns.experiments.run_folders import RECORD, run_name
-from tensor_rnns.experiments.vocabulary import code_of
 from tensor_rnns.files import number, write_csv, write_json
 from tensor_rnns.training import lock, loop, record, revisions, statefile
 from tensor_rnns.training.checkpoint import Checkpoints, Results

@@ -2,17 +2,24 @@
 5.1.1)"""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from tensor_rnns.probes.trained import Trained, given
+from tensor_rnns.declared import Positive, build
+from tensor_rnns.probes.trained import Trained
 
 SHOWN = 3
 
 
-ARGUMENTS = {"items": ("whole", 1000), "quiet": ("positive", 0.001)}
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    items: int = 1000
+    quiet: Positive = 0.001
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
@@ -29,8 +36,8 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     """
     if trained.task.name != "addition":
         raise ValueError(f"the probe answer_in_state looks at the task addition, not at {trained.task.name}")
-    chosen = given("answer_in_state", ARGUMENTS, arguments)
-    inputs, targets = trained.items("test", chosen["items"])
+    chosen = build(Arguments, arguments, "answer_in_state")
+    inputs, targets = trained.items("test", chosen.items)
     states = trained.states(inputs)
     correlations = correlation(states[-1], targets)
     unit = int(correlations.abs().nan_to_num().argmax())
@@ -42,8 +49,8 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
             held - gate * torch.cat([torch.zeros_like(held[:1]), held[:-1]]),
             inputs[..., 1] > 0.5,
         )
-        found["quiet_share"] = float((written[~at_mark].abs() < chosen["quiet"]).double().mean())
-        found["marked_share"] = float((written[at_mark].abs() >= chosen["quiet"]).double().mean())
+        found["quiet_share"] = float((written[~at_mark].abs() < chosen.quiet).double().mean())
+        found["marked_share"] = float((written[at_mark].abs() >= chosen.quiet).double().mean())
         shown |= {"gate": gate, "written": written}
     rows = [
         {"item": "answer_unit", "name": name, "index": 0, "value": value} for name, value in found.items()

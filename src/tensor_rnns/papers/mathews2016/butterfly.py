@@ -4,6 +4,7 @@ Addition is learnt from one fixed batch, so that the loss before and after a ste
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,21 +12,9 @@ import torch
 from torch import Tensor
 
 from tensor_rnns import cells, tasks
+from tensor_rnns.declared import Finite, Natural, Positive, build
 from tensor_rnns.experiments.streams import rng
 
-ARGUMENTS = (
-    "seed",
-    "draws",
-    "cell",
-    "length",
-    "batch",
-    "updates",
-    "rates",
-    "clip_norm",
-    "small",
-    "steep",
-    "blown",
-)
 VALUES, READ_OUT, ITEMS = range(3)
 """Streams: initial values of the cell, those of its read-out, the batch."""
 ARMS = ("unclipped", "clipped")
@@ -86,6 +75,23 @@ def jumps(curve: np.ndarray, sizes: np.ndarray, small: float, steep: float) -> n
         return (sizes < small) & (curve[1:] > steep * curve[:-1])
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    seed: Natural
+    draws: int
+    cell: Finite
+    length: int
+    batch: int
+    updates: int
+    rates: tuple[Positive, ...]
+    clip_norm: Positive
+    small: Positive
+    steep: Positive
+    blown: Positive
+
+
 def compute(arguments: Mapping[str, Any]) -> list[dict]:
     """Rows {item, name, index, value}, an item `unclipped` or `clipped` for all rates together and one for
     each rate: `jumps`, `runs with jumps`, `blown up` (runs whose loss was above `blown` or not finite) and
@@ -95,10 +101,7 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
     Arguments: seed, draws, cell (a block), length and batch of addition, updates, rates (each is run with
     and without `clip_norm`), and what counts as small, steep and blown up. ValueError if the names differ.
     """
-    if set(arguments) != set(ARGUMENTS):
-        raise ValueError(
-            f"butterfly was given the arguments {sorted(arguments)}; it takes exactly {sorted(ARGUMENTS)}"
-        )
+    build(Arguments, arguments, "butterfly")
     seed, draws, rates = (arguments[name] for name in ("seed", "draws", "rates"))
     block = {"name": "addition", "length": arguments["length"]}
     task = tasks.build({"task": block, "training": {"batch": arguments["batch"]}})

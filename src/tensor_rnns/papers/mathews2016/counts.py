@@ -4,6 +4,7 @@ shapes.
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from tensor_rnns.bilinear import CP, Full, TensorTrain
 from tensor_rnns.cells.gated import GRU, LSTM
 from tensor_rnns.cells.multiplicative import GMR, GMRC
-
-ARGUMENTS = ("size", "cp_rank", "tt_rank", "widths", "fonts")
+from tensor_rnns.declared import build
 
 
 def tt_count(sizes: list[int], ranks: list[int]) -> int:
@@ -119,16 +119,35 @@ def fonts(styles: int, contents: int, embedding: int, pixels: int, rank: int) ->
     }
 
 
+@dataclass(frozen=True)
+class Fonts:
+    """Sizes of the model of style and content."""
+
+    styles: int
+    contents: int
+    embedding: int
+    pixels: int
+    rank: int
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    size: int
+    cp_rank: int
+    tt_rank: int
+    widths: tuple[tuple[int, int], ...]
+    fonts: Fonts
+
+
 def compute(arguments: Mapping[str, Any]) -> list[dict]:
     """Rows {item, name, index, value} of every count; `saving` has the number of ways d as index.
 
     Arguments: size (of each way), cp_rank, tt_rank, widths ([[I, H], ...]), fonts (styles, contents,
     embedding, pixels, rank). Raises ValueError if the names differ.
     """
-    if set(arguments) != set(ARGUMENTS):
-        raise ValueError(
-            f"counts was given the arguments {sorted(arguments)}; it takes exactly {sorted(ARGUMENTS)}"
-        )
+    build(Arguments, arguments, "counts")
     size = arguments["size"]
     ways = range(3, 11)
     saved = saving(4, 4, ways)

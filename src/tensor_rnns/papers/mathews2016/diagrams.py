@@ -5,11 +5,12 @@ has is free: an index of the result.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
+from tensor_rnns.declared import Natural, build
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.papers.mathews2016.theory.bilinear import by_definition
 from tensor_rnns.papers.mathews2016.theory.checking import normal, relative
@@ -175,6 +176,35 @@ def check(network: Network, formulas: list[str], seed: int, draws: int) -> list[
     ]
 
 
+@dataclass(frozen=True)
+class NodeForm:
+    """A tensor of a diagram: where it stands, its arms, and its letter."""
+
+    at: tuple[float, float]
+    arms: tuple[str, ...] = ()
+    label: str | None = None
+    diagonal: bool = False
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """A diagram as a file describes it: the size of each arm, the way of each free one, its formulas."""
+
+    nodes: dict[str, NodeForm]
+    equals: str | tuple[str, ...]
+    sizes: dict[str, str] = field(default_factory=dict)
+    free: dict[str, Literal["up", "down", "left", "right"]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    seed: Natural
+    draws: int
+    diagrams: dict[str, Diagram]
+
+
 def compute(arguments: Mapping[str, Any]) -> list[dict]:
     """Rows {item, name, index, value} of every diagram; arguments: `seed`, `draws` and `diagrams`.
 
@@ -183,11 +213,7 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
     the contraction and its formulas over all `draws`; `nodes`; `free_arms`, those counted in the description;
     `arms_error`, their number against the indices of the formula's result. ValueError for other arguments.
     """
-    if set(arguments) != {"seed", "draws", "diagrams"} or arguments["draws"] < 1:
-        raise ValueError(
-            f"diagrams was given the arguments {sorted(arguments)}; it takes seed, draws (at least 1) and "
-            "diagrams"
-        )
+    build(Arguments, arguments, "diagrams")
     rows = []
     for name, spec in arguments["diagrams"].items():
         asked = spec.get("equals")

@@ -8,6 +8,7 @@ start at zero where nothing else is said.
 import dataclasses
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,9 @@ from torch import Tensor
 
 from tensor_rnns import cells
 from tensor_rnns.cells import Cell
+from tensor_rnns.declared import Finite, Natural, Positive, build
 from tensor_rnns.experiments.streams import rng
 
-ARGUMENTS = ("seed", "draws", "units", "steps", "cells", "radii", "scales", "widths", "biases")
 VALUES, INPUTS, WEIGHTS, TARGETS, STARTS = range(5)
 """Streams: initial values of a draw, its inputs, matrices that no cell draws, targets, states
 before the first step."""
@@ -245,6 +246,21 @@ def median(values: np.ndarray) -> float:
     return float(np.median(values))
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    seed: Natural
+    draws: int
+    units: int
+    steps: int
+    cells: dict[str, Finite]
+    radii: tuple[Positive, ...]
+    scales: tuple[Positive, ...]
+    widths: tuple[int, ...]
+    biases: tuple[float, ...]
+
+
 def compute(arguments: Mapping[str, Any]) -> list[dict]:
     """Rows {item, name, index, value}: an item for each function above, one for each cell, and `lags` by lag.
 
@@ -252,10 +268,7 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
     scales and widths (of the TGU's candidates), biases (of the LSTM's forget gate). `cells` has at least
     vanilla, gmr and tgu. ValueError if the names differ.
     """
-    if set(arguments) != set(ARGUMENTS):
-        raise ValueError(
-            f"flow was given the arguments {sorted(arguments)}; it takes exactly {sorted(ARGUMENTS)}"
-        )
+    build(Arguments, arguments, "flow")
     if missing := sorted({"vanilla", "gmr", "tgu"} - set(arguments["cells"])):
         given = ", ".join(sorted(arguments["cells"])) or "none"
         raise ValueError(f"flow was given the cells {given}; {', '.join(missing)} are needed too")

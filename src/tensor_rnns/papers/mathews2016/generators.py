@@ -1,15 +1,16 @@
 """What the generators of addition and variable binding draw, by counting (mathews2016, appendix B)."""
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import numpy as np
 from scipy import stats
 
 from tensor_rnns import tasks
+from tensor_rnns.declared import build
 from tensor_rnns.tasks import Task
 
-ARGUMENTS = ("chunk", "addition", "addition_items", "binding", "patterns", "binding_items")
 RULES = ("held", "printed")
 
 
@@ -105,6 +106,18 @@ def broken(batch: Any, bits: int, rule: str) -> dict[str, float]:
     }
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    chunk: int
+    addition: tuple[tuple[int, Literal["halves", "printed"]], ...]
+    addition_items: int
+    binding: tuple[int, ...]
+    patterns: tuple[int, ...]
+    binding_items: int
+
+
 def compute(arguments: Mapping[str, Any]) -> list[dict]:
     """Rows {item, name, index, value}: items `addition T markers` and `binding TxN rule`.
 
@@ -112,10 +125,7 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
     `addition_items` and `binding_items`, how many are drawn for each, `chunk` at a time. Raises ValueError if
     the names differ.
     """
-    if set(arguments) != set(ARGUMENTS):
-        raise ValueError(
-            f"generators was given the arguments {sorted(arguments)}; it takes exactly {sorted(ARGUMENTS)}"
-        )
+    build(Arguments, arguments, "generators")
     chunk, few, many = (int(arguments[name]) for name in ("chunk", "binding_items", "addition_items"))
     found = {
         f"addition {length} {markers}": addition(length, markers, many, chunk)

@@ -3,18 +3,27 @@
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tensor_rnns.datasets import Dataset
+from tensor_rnns.declared import Share, build
 from tensor_rnns.tasks.pixels import permutation
 
-ARGUMENTS = ("margin", "neighbours")
 CHUNK = 500
 """Images that are looked at together, so that the distances of one chunk fit into memory."""
 MIDDLE = 128
 """The middle of the grey levels 0 to 255."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    margin: Share
+    neighbours: tuple[int, ...]
 
 
 def compute(arguments: Mapping[str, Any], dataset: Dataset) -> list[dict]:
@@ -27,8 +36,7 @@ def compute(arguments: Mapping[str, Any], dataset: Dataset) -> list[dict]:
     that order, and with the one a row's length later), `nearest` (k = ..: test accuracy among the training
     images; k = .., with valid: among those of both). ValueError for other arguments.
     """
-    if set(arguments) != set(ARGUMENTS):
-        raise ValueError(f"images was given {sorted(arguments)}; it takes exactly {sorted(ARGUMENTS)}")
+    build(Arguments, arguments, "images")
     arrays = dataset.arrays
     images = arrays["train_images"]
     rows, columns = images.shape[1:]

@@ -1,21 +1,30 @@
 """What a model of style and content makes of pairs that it was not trained on: mathews2016 section 3.4.5."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from tensor_rnns.declared import build
 from tensor_rnns.models.style_content import StyleContent
-from tensor_rnns.probes.trained import Trained, given
+from tensor_rnns.probes.trained import Trained
 
 STYLES, PER_STYLE = 3, 3
 """Styles that the examples of unseen pairs come from, and letters of each."""
 FLAT = 1e-9
 """A pixel whose slope stays below this along a strip is taken to stand still."""
 
-ARGUMENTS = {"letter": ("text", "a"), "ends": ("texts", ["T", "m"]), "frames": ("whole", 9)}
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    letter: str = "a"
+    ends: tuple[str, str] = ("T", "m")
+    frames: int = 9
 
 
 def probe(
@@ -46,9 +55,9 @@ def probe(
         raise ValueError(
             f"the probe letters looks at the model {StyleContent.name}, not at {trained.model.name}"
         )
-    chosen = given("letters", ARGUMENTS, arguments)
+    chosen = build(Arguments, arguments, "letters")
     task, names = trained.task, [str(name) for name in trained.task.dataset.arrays["letter_names"]]
-    if missing := {chosen["letter"], *chosen["ends"]} - set(names):
+    if missing := {chosen.letter, *chosen.ends} - set(names):
         told = f"letters was given {dict(arguments)}; the data have no {', '.join(sorted(missing))}"
         raise ValueError(f"{told}; they have {' '.join(names)}")
     shape = task.dataset.arrays["images"].shape[2:]
@@ -65,7 +74,7 @@ def probe(
     rows += agreement(close, unseen) + hardness(actual, generated, unseen, names)
     some = examples(unseen)
     styles, letters = unseen[some].T
-    letter = names.index(chosen["letter"])
+    letter = names.index(chosen.letter)
     arrays = strips | {
         "actual": actual[styles, letters],
         "generated": generated[styles, letters],
@@ -81,7 +90,7 @@ def probe(
             f"{style + 1} unseen" if (style, letter) in held else f"{style + 1}"
             for style in range(len(actual))
         ],
-        "frames": ["data", *[f"{part:.2g}" for part in parts(chosen["frames"])], "data"],
+        "frames": ["data", *[f"{part:.2g}" for part in parts(chosen.frames)], "data"],
     }
     images = {name: array.reshape(-1, *shape) for name, array in arrays.items()}
     return images | {name: np.array(text) for name, text in texts.items()}, rows
@@ -121,14 +130,14 @@ def interpolated(
 
     ValueError where no style was trained in both letters.
     """
-    first, last = (names.index(letter) for letter in chosen["ends"])
+    first, last = (names.index(letter) for letter in chosen.ends)
     trained_in = [set(seen[seen[:, 1] == letter][:, 0].tolist()) for letter in (first, last)]
     if not trained_in[0] & trained_in[1]:
         raise ValueError(f"no style was trained in both {names[first]} and {names[last]}")
     start, end = min(trained_in[0] & trained_in[1]), max(trained_in[1])
     corners = [(start, first), (start, last), (end, last)]
     styles, contents = vectors(trained, np.array(corners).T)
-    way = torch.from_numpy(parts(chosen["frames"]))[:, None]
+    way = torch.from_numpy(parts(chosen.frames))[:, None]
     arrays, rows = {}, []
     for name, place in (("content", 0), ("style", 1)):
         style = styles[:, place] + way * (styles[:, place + 1] - styles[:, place])

@@ -3,14 +3,23 @@
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tensor_rnns.datasets import Dataset
+from tensor_rnns.declared import Share, build
 
-ARGUMENTS = ("near", "pairs")
 SPLITS = ("train", "valid", "test")
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    near: Share
+    pairs: dict[str, tuple[str, str]]
 
 
 def compute(arguments: Mapping[str, Any], loaded: Mapping[str, Dataset]) -> list[dict]:
@@ -24,8 +33,7 @@ def compute(arguments: Mapping[str, Any], loaded: Mapping[str, Dataset]) -> list
     sounds too much); found (files without a match in the table that equal one free piece of their split)
     and lost (without any). ValueError for other arguments.
     """
-    if set(arguments) != set(ARGUMENTS):
-        raise ValueError(f"midi was given {sorted(arguments)}; it takes exactly {sorted(ARGUMENTS)}")
+    build(Arguments, arguments, "midi")
     return [
         {"item": item, "name": name, "index": 0, "value": float(value)}
         for item, (rolls, files) in arguments["pairs"].items()

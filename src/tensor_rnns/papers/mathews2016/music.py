@@ -3,15 +3,23 @@ at one note predicts them (mathews2016 5.2.1).
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tensor_rnns.datasets import Dataset
+from tensor_rnns.declared import build
 
-ARGUMENTS = ("ranked",)
 SPLITS = ("train", "valid", "test")
 LOWEST = 21
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    ranked: tuple[str, ...]
 
 
 def compute(arguments: Mapping[str, Any], loaded: Mapping[str, Dataset]) -> list[dict]:
@@ -22,8 +30,7 @@ def compute(arguments: Mapping[str, Any], loaded: Mapping[str, Dataset]) -> list
     used, notes a step, largest chord, all over the three splits; markov, the test loss in nats a step of a
     predictor that knows of each note whether it sounded one step before. ValueError for other arguments.
     """
-    if set(arguments) != set(ARGUMENTS):
-        raise ValueError(f"music was given {sorted(arguments)}; it takes exactly {sorted(ARGUMENTS)}")
+    build(Arguments, arguments, "music")
     found = {item: numbers(dataset) for item, dataset in loaded.items()}
     for name in arguments["ranked"]:
         for place, item in enumerate(sorted(found, key=lambda one: found[one][name]), start=1):

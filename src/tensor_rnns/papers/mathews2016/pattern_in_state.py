@@ -3,19 +3,25 @@ section 5.1.2)"""
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from tensor_rnns.probes.trained import Trained, given
+from tensor_rnns.declared import build
+from tensor_rnns.probes.trained import Trained
 from tensor_rnns.tasks.variable_binding import VariableBinding
 
 RIDGE = 1e-6
 CARRIED = 0.9
 
 
-ARGUMENTS = {"items": ("whole", 1000)}
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    items: int = 1000
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
@@ -33,7 +39,7 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     if not isinstance(task, VariableBinding):
         told = f"the probe pattern_in_state looks at the task variable_binding, not at {task.name}"
         raise ValueError(told)
-    items = given("pattern_in_state", ARGUMENTS, arguments)["items"]
+    items = build(Arguments, arguments, "pattern_in_state").items
     fitted, scored = (held(trained, split, items) for split in ("valid", "test"))
     accuracy, weights = [], []
     for (states, bits), (other_states, other_bits) in zip(fitted, scored, strict=True):

@@ -8,6 +8,7 @@ product of the input with itself. All are given the same numbers of updates and 
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -15,12 +16,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tensor_rnns.declared import Natural, Positive, build
 from tensor_rnns.experiments.streams import rng
 
-ARGUMENTS = (
-    "seed", "draws", "frequency", "dimensions", "widths", "products", "updates", "batch", "rate", "exact",
-    "compared",
-)  # fmt: skip
 TEST = 2000
 """Fresh points on which an error is measured."""
 Layers = list[tuple[int, ...]]
@@ -123,6 +121,31 @@ def of_equal_size(dimension: int, width: int, products: int) -> int:
     return deep
 
 
+@dataclass(frozen=True)
+class Widths:
+    """Widths of the two nets."""
+
+    plain: tuple[int, ...]
+    tensor: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    seed: Natural
+    draws: int
+    frequency: Positive
+    dimensions: tuple[int, ...]
+    widths: Widths
+    products: int
+    updates: int
+    batch: int
+    rate: Positive
+    exact: Positive
+    compared: int
+
+
 def compute(arguments: Mapping[str, Any]) -> list[dict]:
     """Rows {item, name, index, value}.
 
@@ -136,10 +159,7 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
     (outputs of the tensor), updates, batch, rate, exact, compared (a width of the tensor net). ValueError if
     the names differ, or if `compared` is no such width.
     """
-    if set(arguments) != set(ARGUMENTS):
-        raise ValueError(
-            f"radial was given the arguments {sorted(arguments)}; it takes exactly {sorted(ARGUMENTS)}"
-        )
+    build(Arguments, arguments, "radial")
     widths, compared = arguments["widths"], arguments["compared"]
     if set(widths) != {"plain", "tensor"} or compared not in widths["tensor"]:
         raise ValueError(

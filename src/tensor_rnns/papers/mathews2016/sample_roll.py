@@ -1,20 +1,27 @@
 """Music drawn from a trained net, frame by frame, as a piano roll (mathews2016, section 5.2)."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
+from tensor_rnns.declared import Natural, build
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.probes.trained import Trained, given
+from tensor_rnns.probes.trained import Trained
 from tensor_rnns.tasks.polyphony import HIGHEST_MIDI, LOWEST_MIDI, Polyphony, units
 
 NOTES = HIGHEST_MIDI - LOWEST_MIDI + 1
 STATISTICS = ("notes_a_step", "silent", "repeated", "longest_chord")
 
 
-ARGUMENTS = {"steps": ("whole",), "seed": ("seed",)}
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    steps: int
+    seed: Natural
 
 
 def probe(
@@ -35,7 +42,7 @@ def probe(
     task = trained.task
     if not isinstance(task, Polyphony):
         raise ValueError(f"the probe sample_roll draws from the task polyphony, not from {task.name}")
-    given("sample_roll", ARGUMENTS, arguments)
+    build(Arguments, arguments, "sample_roll")
     frames, chances = drawn(trained, arguments["steps"], rng(arguments["seed"], trained.key["seed"]))
     low, high = task.limits
     unit = units(low, high, task.end)[0]

@@ -3,12 +3,13 @@ trains.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from tensor_rnns import declared
 from tensor_rnns.models import build
 
-ARGUMENTS = ("inputs", "printed_inputs", "other_inputs", "budget", "models", "corrected")
 WIDEST = 1000
 
 
@@ -84,6 +85,18 @@ def summary(table: Mapping[str, Mapping[str, float]], arguments: Mapping[str, An
     return found
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    inputs: int
+    printed_inputs: int
+    other_inputs: tuple[int, ...]
+    budget: int
+    models: dict[str, tuple[int | str, ...]]
+    corrected: dict[str, tuple[int | str, ...]]
+
+
 def compute(arguments: Mapping[str, Any]) -> list[dict]:
     """Rows {item, name, index, value}: an item for each model and size ("gmr 95/1"), the rows in
     `corrected`, `summary`.
@@ -91,10 +104,7 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
     Arguments: inputs and printed_inputs (inputs = outputs), other_inputs (list), budget, models and
     corrected ({cell: [hidden or "hidden/rank"]}). Raises ValueError if the names differ.
     """
-    if set(arguments) != set(ARGUMENTS):
-        raise ValueError(
-            f"sizes was given the arguments {sorted(arguments)}; it takes exactly {sorted(ARGUMENTS)}"
-        )
+    declared.build(Arguments, arguments, "sizes")
     table, corrected = (
         {
             f"{model} {size}": row(model, size, arguments)

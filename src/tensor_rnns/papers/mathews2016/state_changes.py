@@ -1,14 +1,21 @@
 """How the state of a trained net moves from step to step (mathews2016, section 5.1.3: CP+ can only rise)."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from tensor_rnns.probes.trained import Trained, given
+from tensor_rnns.declared import build
+from tensor_rnns.probes.trained import Trained
 
-ARGUMENTS = {"items": ("whole", 100)}
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    items: int = 100
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
@@ -19,7 +26,7 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     exactly 0. Array: `mean` [T + 1], the mean of all units and items after each step, with that of the
     initial state in front. ValueError for other arguments.
     """
-    inputs, _ = trained.items("test", given("state_changes", ARGUMENTS, arguments)["items"])
+    inputs, _ = trained.items("test", build(Arguments, arguments, "state_changes").items)
     states = trained.states(inputs)
     start = trained.model.cell.initial_state(inputs.shape[1], dtype=inputs.dtype)[0]
     states = torch.cat([start[None].expand_as(states[:1]), states])

@@ -1,17 +1,22 @@
 """What an explicit tensor with one-hot labels learns of pairs that it never saw: mathews2016 3.4.5."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from tensor_rnns.declared import build
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.models.style_content import StyleContent
-from tensor_rnns.probes.trained import Trained, given
+from tensor_rnns.probes.trained import Trained
 
-ARGUMENTS = {}
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
@@ -24,7 +29,7 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     what is largest within each. ValueError for another model, and for
     arguments.
     """
-    given("stored_fibres", ARGUMENTS, arguments)
+    build(Arguments, arguments, "stored_fibres")
     model, task = trained.model, trained.task
     if not isinstance(model, StyleContent) or model.form != "full" or model.embedding:
         told = f"the probe stored_fibres looks at {StyleContent.name} with a full tensor without embeddings"

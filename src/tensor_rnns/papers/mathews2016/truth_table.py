@@ -1,12 +1,21 @@
 """The truth table of a task on pairs of bits, as its targets give it (mathews2016 table 3.2)."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tensor_rnns import tasks
+from tensor_rnns.declared import build
 
 LETTERS = {0.0: "F", 1.0: "T"}
 """False is represented as 0, true as 1."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    task: str
 
 
 def compute(arguments: Mapping[str, Any]) -> list[dict]:
@@ -17,8 +26,7 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
     task whose one batch holds all points. Raises ValueError for other arguments, and for a batch that is no
     table of two bits and one.
     """
-    if set(arguments) != {"task"}:
-        raise ValueError(f"truth_table was given the arguments {sorted(arguments)}; it takes exactly task")
+    build(Arguments, arguments, "truth_table")
     task = tasks.build({"task": {"name": arguments["task"]}, "training": {"batch": 4}})
     batch = task.batch(0, 0)
     points = {

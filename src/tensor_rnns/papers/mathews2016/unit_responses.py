@@ -1,16 +1,23 @@
 """What the single units of a net trained on variable binding respond to."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from tensor_rnns.declared import build
 from tensor_rnns.papers.mathews2016.answer_in_state import correlation
-from tensor_rnns.probes.trained import Trained, given
+from tensor_rnns.probes.trained import Trained
 from tensor_rnns.tasks.variable_binding import VariableBinding
 
-ARGUMENTS = {"items": ("whole", 300)}
+
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    items: int = 300
 
 
 def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
@@ -27,7 +34,7 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     if not isinstance(task, VariableBinding):
         told = f"the probe unit_responses looks at the task variable_binding, not at {task.name}"
         raise ValueError(told)
-    inputs, _ = trained.items("test", given("unit_responses", ARGUMENTS, arguments)["items"])
+    inputs, _ = trained.items("test", build(Arguments, arguments, "unit_responses").items)
     states = trained.states(inputs).flatten(0, 1)
     columns = features(inputs, task.patterns, task.bits).flatten(0, 1)
     response = torch.stack([correlation(states, column[:, None]) for column in columns.unbind(1)])

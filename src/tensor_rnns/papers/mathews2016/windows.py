@@ -7,17 +7,18 @@ p_t.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
+from tensor_rnns.declared import Natural, Share, build
 from tensor_rnns.experiments.streams import rng
 
 SHOWN = 0
 """Stream of the gates that the figures show."""
 DRAWN = 1
 """Stream of the gates over which shares and means are taken."""
-ARGUMENTS = ("seed", "draws", "steps", "switch", "level", "levels", "picks")
 
 
 def later_products(gates: np.ndarray) -> np.ndarray:
@@ -189,6 +190,19 @@ def random_gates(seed: int, draws: int, steps: int, switch: int) -> list[dict]:
     })  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    seed: Natural
+    draws: int
+    steps: int
+    switch: int
+    level: Share
+    levels: tuple[Share, ...]
+    picks: tuple[int, ...]
+
+
 def compute(arguments: Mapping[str, Any]) -> list[dict]:
     """Rows {item, name, index, value} of the curves of figs 4.1, 4.3 and 4.4 and of the numbers that claims
     need.
@@ -197,11 +211,8 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
     gate), levels (gates of the panel of levels), picks (steps with gate 0.5). Raises ValueError if the
     names differ.
     """
-    if set(arguments) != set(ARGUMENTS):
-        raise ValueError(
-            f"windows was given the arguments {sorted(arguments)}; it takes exactly {sorted(ARGUMENTS)}"
-        )
-    seed, draws, steps, switch, level, levels, picks = (arguments[name] for name in ARGUMENTS)
+    build(Arguments, arguments, "windows")
+    seed, draws, steps, switch, level, levels, picks = (arguments[field.name] for field in fields(Arguments))
     return [
         *curves(seed, steps, switch, level, levels, picks),
         *constant_gates(steps, level),

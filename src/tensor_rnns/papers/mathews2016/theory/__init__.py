@@ -3,8 +3,10 @@ corrected.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from tensor_rnns.declared import Natural, build
 from tensor_rnns.papers.mathews2016.theory import (
     architectures,
     background,
@@ -23,6 +25,14 @@ ITEMS = {
 }
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """What the function takes."""
+
+    seed: Natural
+    draws: int
+
+
 def compute(arguments: Mapping[str, Any]) -> list[dict]:
     """Rows {item, name, index, value} for every statement; arguments: seed and draws (random draws a
     statement).
@@ -31,10 +41,7 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
     largest over all draws, relative to the largest entry; a name with `share` is a mean, `smallest_...` a
     minimum. Raises ValueError if the arguments have other names or `draws` is below 1.
     """
-    if set(arguments) != {"seed", "draws"} or arguments["draws"] < 1:
-        raise ValueError(
-            f"theory was given the arguments {dict(arguments)}; it takes seed and draws, draws at least 1"
-        )
+    build(Arguments, arguments, "theory")
     return [
         row
         for item, check in ITEMS.items()

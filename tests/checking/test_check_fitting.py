@@ -1,50 +1,57 @@
 """What enters a cell, what a batch carries on, how a rate falls: told with the line where it does not fit."""
 
-import ast
-from dataclasses import fields
-
 import pytest
 
-from tensor_rnns.experiments import vocabulary
-from tensor_rnns.models import families
-from tensor_rnns.tasks import names as tasks
+from tensor_rnns.tasks.addition import Addition
 
 BLOCK = "{name: last_output, read_out: {weight: unit_scaling, bias: {uniform: 1.732}}}"
 MODEL = {
-    "embedding of numbers": ("embedding: 3", "the task addition gives numbers, which have no embedding"),
-    "no width": ("projection: 0", "projection is 0; allowed is none (null) or a whole number of at least 1"),
-    "no switch": ("projection: true", "projection is True; allowed is none (null) or a whole number"),
+    "embedding of numbers": (
+        "embedding: 3",
+        "the task gives numbers, which have no embedding; allowed is none (null)",
+    ),
+    "no width": (
+        "projection: 0",
+        "model last_output: projection is 0; allowed is a whole number of at least 1 or",
+    ),
+    "no switch": (
+        "projection: true",
+        "model last_output: projection is True; allowed is a whole number of at least 1",
+    ),
     "no layers": ("layers: 0", "layers is 0; allowed is a whole number of at least 1"),
     "no initialiser": ("input_weights: norml", "unknown initialiser 'norml'; did you mean 'normal'?"),
     "certain dropout": ("input_dropout: 1", "input_dropout is 1; allowed is at least 0 and below 1"),
     "negative dropout": ("input_dropout: -0.5", "input_dropout is -0.5; allowed is at least 0 and below 1"),
-    "dropout in words": ("input_dropout: half", "input_dropout is 'half'; allowed is a number"),
+    "dropout in words": (
+        "input_dropout: half",
+        "model last_output: input_dropout is 'half'; allowed is at least 0 and below 1",
+    ),
     "what the program gives": ("symbols: true", "model last_output has no key 'symbols'"),
 }
 SYMBOLS = {
-    "projection of symbols": ("projection: 3", "the task addition gives symbols, which have no projection"),
+    "projection of symbols": (
+        "projection: 3",
+        "the task gives symbols, which have no projection; allowed is none (null)",
+    ),
     "dropout of one-hot vectors": ("input_dropout: 0.5", "one-hot symbols have no dropout; allowed is 0, or"),
 }
 TRAINING = {
-    "factor": ("decay: {every: 5}", "'factor' is a required property"),
-    "factor of nothing": ("decay: {factor: 0, every: 5}", "0 is less than or equal to the minimum of 0"),
-    "pace of the decay": ("decay: {factor: 0.5, every: 0}", "0 is less than the minimum of 1"),
+    "factor": (
+        "decay: {every: 5}",
+        "decay is {'every': 5}; allowed is a mapping of factor, every, patience, reload",
+    ),
+    "factor of nothing": ("decay: {factor: 0, every: 5}", "factor is 0; allowed is a number above 0"),
+    "pace of the decay": (
+        "decay: {factor: 0.5, every: 0}",
+        "every is 0; allowed is a whole number of at least 1 or none (null)",
+    ),
     "epochs": ("decay: {factor: 0.5, every: 5, each: 5}", "unknown key 'each'; allowed are every, factor"),
 }
 
 
-def keys(model):
-    """The fields of a model."""
-    return {field.name for field in fields(model)}
-
-
 def task_of(monkeypatch, attribute):
-    """Let the check believe that the task addition says `attribute` of itself."""
-    monkeypatch.setattr(
-        vocabulary,
-        "tasks_that",
-        lambda asked, value: frozenset({"addition"} if (asked, value) == (attribute, True) else ()),
-    )
+    """Let the task addition say `attribute` of itself."""
+    monkeypatch.setattr(Addition, attribute, True)
 
 
 @pytest.mark.parametrize("name", MODEL)
@@ -124,55 +131,3 @@ def test_the_whole_block_of_training_is_allowed(told, whole):
 def test_an_unknown_end_of_the_criterion_is_told(refused, whole):
     """`best` is lowest or highest."""
     refused(whole, "every: 10, splits", "every: 10, best: high, splits", "did you mean 'highest'?")
-
-
-def test_the_words_read_from_the_sources_are_those_of_the_classes():
-    """Tasks of symbols, tasks that carry a state and models with a field are the same imported and read."""
-    for attribute in ("symbols", "carries_state"):
-        imported = {name for name, task in tasks().items() if getattr(task, attribute)}
-        assert vocabulary.tasks_that(attribute, True) == imported
-    for field in ("cell", "symbols"):
-        imported = {name for name, model in families().items() if field in keys(model)}
-        assert vocabulary.models_with(field) == imported
-    for name, model in families().items():
-        given = vocabulary.GIVEN["models"]
-        assert vocabulary.words("models")[name].keys.keys() == keys(model) - given
-
-
-MADE = """
-class Far:
-    wide: int
-
-class Base(Far):
-    symbols: ClassVar[bool] = True
-    carries_state = True
-    deep: float = 2.0
-
-class Made(Base):
-    name: ClassVar[str] = "made"
-    symbols = False
-    wide: int = 3
-
-class Other(Elsewhere, Base):
-    name: ClassVar[str] = "other"
-"""
-
-
-def test_what_a_class_says_itself_stands_before_its_bases(monkeypatch):
-    """Fields and attributes come from the bases in the same module, the nearest one last."""
-    tree = ast.parse(MADE)
-    found = {
-        node.name.lower(): vocabulary.lineage(tree, node) for node in tree.body if "name" in ast.unparse(node)
-    }
-    assert [part.name for part in found["made"]] == ["Far", "Base", "Made"]
-    assert [part.name for part in found["other"]] == ["Far", "Base", "Other"]
-    monkeypatch.setattr(vocabulary, "lineages", lambda room: found)
-    says = vocabulary.tasks_that.__wrapped__
-    assert says("symbols", True) == {"other"}
-    assert says("symbols", False) == {"made"}
-    assert says("carries_state", True) == {"made", "other"}
-    assert vocabulary.models_with.__wrapped__("deep") == {"made", "other"}
-    fields = {}
-    for part in found["made"]:
-        fields |= vocabulary.annotated(part)
-    assert fields == {"wide": ("int", False), "deep": ("float", False)}

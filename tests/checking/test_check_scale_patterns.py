@@ -10,7 +10,7 @@ CASES = {
     ),
     "no such key": (
         'per: {"*/gru": {training.bacth: 3}}',
-        "scales.laptop.per.*/gru.training.bacth: unknown key 'training.bacth'; did you mean",
+        "training has no key 'bacth'; did you mean 'batch'?",
     ),
     "no such value": ('per: {"*/gru": {training.batch: 0}}', "training.batch"),
 }

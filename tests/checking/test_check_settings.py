@@ -2,18 +2,14 @@
 
 import pytest
 
-from tensor_rnns.analysis import measures
-from tensor_rnns.analysis.runs import REDUCTIONS
 from tensor_rnns.bilinear import initialisers
-from tensor_rnns.experiments import check_words, vocabulary
-from tensor_rnns.tasks import names as tasks
-from tensor_rnns.training import optimisers
+from tensor_rnns.declared import Reading
 
 KEYS = {
     "block of an option": (
         "set: {training.learning_rate: 0.001}",
         "set: {trainin.learning_rate: 0.001}",
-        "unknown key 'trainin.learning_rate'; did you mean 'training.learning_rate'? allowed are task.*",
+        "unknown key 'trainin.learning_rate'; did you mean 'trainin.learning_rate'?",
     ),
     "key of an option": (
         "set: {training.learning_rate: 0.001}",
@@ -22,14 +18,26 @@ KEYS = {
         "'training.learning_rate'?",
     ),
     "key without a block": ("set: {task.length: 20}", "set: {length: 20}", "unknown key 'length'"),
-    "key of a pattern": ("cell.gate_bias: 2.0", "cell.gatebias: 2.0", "did you mean 'cell.gate_bias'?"),
+    "key of a pattern": (
+        "cell.gate_bias: 2.0",
+        "cell.gatebias: 2.0",
+        "cell gru: cell gru has no key 'gatebias'; did you mean 'gate_bias'?",
+    ),
     "key that this cell lacks": (
         "T50/gru: {cell.gate_bias",
         "T50/tgu: {cell.gate_bias: zeros, cell.reset",
         "reset",
     ),
-    "key of a condition": ("T50: {task.length", "T50: {task.lenght", "did you mean 'task.length'?"),
-    "cell in a condition": ("T50: {task.length", "T50: {cell.hiden", "did you mean 'cell.hidden'?"),
+    "key of a condition": (
+        "T50: {task.length",
+        "T50: {task.lenght",
+        "task addition: task addition has no key 'lenght'; did you mean 'length'?",
+    ),
+    "cell in a condition": (
+        "T50: {task.length",
+        "T50: {cell.hiden",
+        "cell tgu: cell tgu has no key 'hiden'; did you mean 'hidden'?",
+    ),
     "no block in a condition": (
         "T50: {task.length: 50",
         "T50: {length: 50",
@@ -38,7 +46,7 @@ KEYS = {
     "key of a condition's pattern": (
         "T50: {task.length: 50",
         "T50: {task.length: 50, per: {t*: {cell.ranks: 2}}",
-        "conditions.T50.per.t*.cell.ranks: unknown key 'cell.ranks'; did you mean 'cell.rank'?",
+        "cell tgu: cell tgu has no key 'ranks'; did you mean 'rank'?",
     ),
     "value of a condition's pattern": (
         "T50: {task.length: 50",
@@ -53,21 +61,33 @@ KEYS = {
     "key of a variant": (
         "training.clip_norm: 5",
         "training.clipnorm: 5",
-        "did you mean 'training.clip_norm'?",
+        "training has no key 'clipnorm'; did you mean 'clip_norm'?",
     ),
-    "key of a scale": ("{task.length: 20}", "{task.lengt: 20}", "did you mean 'task.length'?"),
+    "key of a scale": (
+        "{task.length: 20}",
+        "{task.lengt: 20}",
+        "task addition: task addition has no key 'lenght'; did you mean 'length'?",
+    ),
     "key of a grid": (
         "grid: {training.batch: [4, 6]}",
         "grid: {training.bacth: [4, 6]}",
-        "'training.batch'?",
+        "training has no key 'bacth'; did you mean 'batch'?",
     ),
-    "key of a grid at a scale": ("{training.batch: [3]}", "{training.batches: [3]}", "'training.batch'?"),
+    "key of a grid at a scale": (
+        "{training.batch: [3]}",
+        "{training.batches: [3]}",
+        "training has no key 'bacth'; did you mean 'batch'?",
+    ),
     "part of a joint key": (
         '"cell.hidden,cell.rank"',
         '"cell.hiden,cell.rank"',
-        "did you mean 'cell.hidden'?",
+        "cell tgu: cell tgu has no key 'hiden'; did you mean 'hidden'?",
     ),
-    "deeper key": ("{task.length: 20}", "{training.evaluate.every: 20}", "'training.evaluate.every'"),
+    "deeper key": (
+        "{task.length: 20}",
+        "{training.evaluate.every: 20}",
+        "training has no key 'evaluate.every'; did you mean 'evaluate'?",
+    ),
     "pattern of a search": (
         "    tgu: {",
         "    tgx: {",
@@ -83,12 +103,12 @@ KEYS = {
     "value of a grid": (
         "grid: {training.batch: [4, 6]}",
         "grid: {training.batch: [4, many]}",
-        "'many' is not of type",
+        "batch is 'many'; allowed is a whole number of at least 1",
     ),
     "value of an option": (
         "set: {training.learning_rate: 0.001}",
         "set: {training.learning_rate: -1}",
-        "-1 is",
+        "learning_rate is -1; allowed is a number above 0",
     ),
     "two ways to end": ("{task.length: 20}", "{training.epochs: 2}", "exactly one of updates or epochs"),
 }
@@ -96,19 +116,23 @@ OPTIMISERS = {
     "unknown option": (
         "decay: 0.8",
         "decai: 0.8",
-        "optimiser rmsprop has no option 'decai'; did you mean 'decay'? allowed are decay, epsilon",
+        "optimiser rmsprop has no key 'decai'; did you mean 'decay'?",
     ),
-    "no number": ("decay: 0.8", "decay: much", "optimiser rmsprop: decay is 'much'; allowed is a number"),
+    "no number": ("decay: 0.8", "decay: much", "decay is 'much'; allowed is a number"),
     "no switch": (
         "epsilon_inside: true",
         "epsilon_inside: 1",
-        "epsilon_inside is 1; allowed are true, false",
+        "epsilon_inside is 1; allowed is true, false",
     ),
-    "the rate": ("decay: 0.8", "rate: 0.8", "optimiser rmsprop has no option 'rate'"),
+    "the rate": (
+        "decay: 0.8",
+        "rate: 0.8",
+        "optimiser rmsprop has no key 'rate'; allowed are decay, epsilon,",
+    ),
     "no mapping": (
         "{name: rmsprop, decay: 0.8, epsilon_inside: true}",
         "[adam]",
-        "allowed is string or object",
+        "unknown optimiser ['adam']; did you mean 'adam'?",
     ),
 }
 VALUES = {
@@ -120,7 +144,7 @@ VALUES = {
     "argument of an initialiser": (
         "weights: normal(0.2)",
         "weights: normal",
-        "'normal' takes the number deviation",
+        "cell tgu: weights: initialiser 'normal' takes deviation, None given; allowed:",
     ),
     "argument too many": (
         "weights: normal(0.2)",
@@ -135,12 +159,12 @@ VALUES = {
     "key of the read-out": (
         "{weight: unit_scaling,",
         "{weigth: unit_scaling,",
-        "read_out has no key 'weigth'; did you",
+        "model last_output: read_out is {'bias': {'uniform': 1.732}, 'weigth':",
     ),
     "initialiser of the read-out": (
         "bias: {uniform: 1.732}",
         "bias: {unifrm: 1.732}",
-        "read_out.bias: unknown init",
+        "model last_output: read_out: unknown initialiser 'unifrm'; did you mean",
     ),
     "read-out that is a name": (
         "{weight: unit_scaling, bias: {uniform: 1.732}}",
@@ -162,14 +186,18 @@ VALUES = {
     "pace": (
         "{every: 10, ",
         "{every: often, ",
-        "'often' is not allowed here; allowed is epoch or end or integer",
+        "every is 'often'; allowed is one of epoch, end or a whole number of at least 1",
     ),
     "stop without validation": (
         "{every: 10, splits: [valid, test]}\n  keep: best",
         "{every: end}\n  early_stop: {patience: 3}",
-        "early_stop is {'patience': 3}, which needs validation",
+        "training: early_stop is EarlyStop(patience=3), which needs validation, and",
     ),
-    "unread loss": ("  batch: 8", "  batch: 8\n  loss: mse", "unknown key 'loss'"),
+    "unread loss": (
+        "  batch: 8",
+        "  batch: 8\n  loss: mse",
+        "training has no key 'loss'; allowed are batch, clip_norm, clip_value, decay,",
+    ),
     "test data choose": (
         "width: 10}, split: valid",
         "width: 10, split: test}, split: valid",
@@ -241,19 +269,6 @@ def test_a_model_has_a_cell_exactly_where_it_needs_one(told, whole, model):
     assert "models around a cell are every_step, last_output" in found
 
 
-def test_the_words_read_from_the_sources_are_those_of_the_program():
-    """Optimisers, initialisers, arguments and tasks without epochs are the same imported and read."""
-    fields = {name: set(kind.__dataclass_fields__) - {"rate"} for name, kind in optimisers.OPTIMISERS.items()}
-    assert {name: set(options) for name, options in vocabulary.optimisers().items()} == fields
-    assert vocabulary.initialisers() == {name: wanted for name, (_, wanted) in initialisers.SCHEMES.items()}
-    assert vocabulary.tasks_without_epochs() == {
-        name for name, task in tasks().items() if getattr(task, "updates_per_epoch", 1) is None
-    }
-    for name in measures.FUNCTIONS:
-        assert vocabulary.measures()[name].keys() == measures.arguments(name).keys() - {"per"}
-    assert set(check_words.CHOICES["reduce"]) == REDUCTIONS.keys()
-
-
 SCHEMES = (
     "zeros", "normal(0.1)", "normal(x)", "normal", "normal()", "zeros(1)", "norm", {"normal": 2},
     {"normal": "2"}, {"normal": None}, {"zeros": None}, {"zeros": 1}, {}, {"normal": 1, "zeros": None},
@@ -263,10 +278,12 @@ SCHEMES = (
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=str)
 def test_an_initialiser_is_refused_exactly_where_the_program_refuses_it(scheme):
-    """The check and the reader of initial values agree on sound and broken schemes."""
+    """The rule of the type and the reader of initial values agree on sound and broken schemes."""
+    reading = Reading()
+    reading.value(initialisers.Scheme, scheme)
     try:
         initialisers.parse(scheme)
     except ValueError:
-        assert check_words.initialiser_problem(scheme) is not None
+        assert reading.problems
     else:
-        assert check_words.initialiser_problem(scheme) is None
+        assert reading.problems == []

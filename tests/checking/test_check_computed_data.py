@@ -2,9 +2,6 @@
 
 import pytest
 
-from tensor_rnns import functions
-from tensor_rnns.experiments import vocabulary
-
 COUNTED = """\
 title: Images, small
 kind: compute
@@ -15,14 +12,6 @@ scales: {paper: {}, laptop: {}, smoke: {}}
 artefacts:
   table-2: {draw: table, rows: [item], columns: name, where: {item: [images]}}
 """
-
-
-def test_which_functions_count_on_data():
-    """Read from the sources, packages and modules alike."""
-    sources = functions.sources("compute")
-    found = {name for name, source in sources.items() if vocabulary.computes_on_data(source)}
-    assert {"texts", "mathews2016.images"} <= found
-    assert not found & {f"mathews2016.{name}" for name in ("windows", "counts", "theory", "truth_table")}
 
 
 def test_a_sound_file(told):

@@ -1,0 +1,200 @@
+"""Claims as they stand in experiment files: one closed record per test, with the rules between its keys."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from tensor_rnns.analysis.blocks import Measure
+from tensor_rnns.analysis.kinds import Best
+from tensor_rnns.declared import AtLeastZero, ByName, Invalid, Positive, Rule, Share, is_number
+from tensor_rnns.experiments.selector import Selector
+
+Sentence = Annotated[
+    str, Rule("a text of at least 10 letters", lambda value: isinstance(value, str) and len(value) >= 10)
+]
+Page = int | str
+Section = str | float
+Items = str | tuple[str, ...]
+Key = Literal["condition", "variant", "option"]
+LIMITS = ("equals", "at_least", "at_most", "within")
+
+
+@dataclass(frozen=True)
+class SelectedFrom:
+    """The runs that the paper's rule would keep: the `best` by a measure, never on the test split."""
+
+    by: Measure
+    best: Best = "lowest"
+
+    def __post_init__(self) -> None:
+        if self.by.reads_test:
+            raise Invalid("by", "nothing is chosen on the split 'test'; allowed are train, valid")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimForm:
+    """What every claim has; `paper` is the number or the words of the document."""
+
+    statement: Sentence
+    artefact: str
+    page: Page | None = None
+    section: Section | None = None
+    note: str | None = None
+    paper: Section | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measuring(ClaimForm):
+    """A claim about a measure of some runs, or for `each` of several keys by itself."""
+
+    measure: Measure
+    where: Selector | None = None
+    each: tuple[Key, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ValueForm(Measuring):
+    """`test: value`."""
+
+    paper: float
+    tol: AtLeastZero
+    why: str
+    runs: int = 1
+    selected_from: SelectedFrom | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OrderForm(Measuring):
+    """`test: order`, with at most one margin."""
+
+    less: Selector
+    than: Selector | tuple[Selector, ...]
+    than_measure: Measure | None = None
+    ratio: Positive | None = None
+    at_least: float | None = None
+    tie: AtLeastZero | None = None
+    tie_ratio: Positive | None = None
+    selected_from: SelectedFrom | None = None
+
+    def __post_init__(self) -> None:
+        given = [key for key in ("at_least", "ratio", "tie", "tie_ratio") if getattr(self, key) is not None]
+        if len(given) > 1:
+            raise Invalid(given[0], f"{' and '.join(given)} are given; allowed is one of them")
+        if self.than == ():
+            raise Invalid("than", "than is empty; allowed is a selector or a list of them")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrendForm(Measuring):
+    """`test: trend` over a key whose names have levels."""
+
+    over: Literal["condition", "variant", "option", "dataset"]
+    values: dict[str, float]
+    direction: Literal["up", "down"]
+    selected_from: SelectedFrom | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.values) < 2:
+            raise Invalid("values", f"values is {self.values!r}; allowed is a mapping of at least two names")
+        if self.over in self.each:
+            raise Invalid("each", f"each names {self.over!r}, and so does over; allowed are other keys")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolvesForm(Measuring):
+    """`test: solves`: a threshold, and a share of runs."""
+
+    within: float | None = None
+    above: float | None = None
+    share: Share | None = None
+    at_most: Share | None = None
+
+    def __post_init__(self) -> None:
+        if self.within is None and self.above is None:
+            raise Invalid("", "a claim of test solves needs 'within' (at most) or 'above' (at least)")
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Numbers of a computed table."""
+
+    item: Items
+    name: str
+
+
+@dataclass(frozen=True)
+class Passing:
+    """Where a run passes."""
+
+    within: float | None = None
+    above: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.within is None and self.above is None:
+            raise Invalid("", "passing is {}; allowed are within, above, each a number")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountForm(Measuring):
+    """`test: count` of a measure, of runs that pass, or of a computed table."""
+
+    measure: Measure | None = None
+    of: Cells | None = None
+    equals: float | None = None
+    at_least: float | None = None
+    at_most: float | None = None
+    within: tuple[float, float] | None = None
+    tolerance: AtLeastZero | None = None
+    passing: Passing | None = None
+    selected_from: SelectedFrom | None = None
+
+    def __post_init__(self) -> None:
+        if (self.measure is None) == (self.of is None):
+            raise Invalid("", "a claim of test count needs one of 'measure' and 'of: {item, name}'")
+        if all(getattr(self, key) is None for key in LIMITS):
+            raise Invalid("", f"a claim of test count needs a limit; allowed are {', '.join(LIMITS)}")
+        unread = {"passing": None, "selected_from": None, "where": None, "each": ()}
+        for key, absent in unread.items() if self.of else ():
+            if getattr(self, key) != absent:
+                raise Invalid(key, f"{key!r} is not read beside 'of'")
+        if self.passing is not None and self.selected_from is not None:
+            raise Invalid("selected_from", "'selected_from' is not read beside 'passing'")
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdentityForm(ClaimForm):
+    """`test: identity` of a computed table or of a probe's."""
+
+    item: Items
+    tolerance: AtLeastZero
+    name: str | None = None
+    expect: Literal["holds", "fails_as_printed"] = "holds"
+    probe: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.name is not None and self.expect == "fails_as_printed":
+            read = "printed_error and corrected_error"
+            raise Invalid("name", f"'name' is not read with fails_as_printed, which reads {read}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RefersForm(ClaimForm):
+    """`test: refers` to other claims, of which `at_least` so many hold, or all."""
+
+    claims: tuple[str, ...]
+    at_least: int | None = None
+
+    def __post_init__(self) -> None:
+        if not self.claims:
+            raise Invalid("claims", "claims is empty; allowed is a list of ids of claims")
+        if is_number(self.at_least) and self.at_least > len(self.claims):
+            most = len(self.claims)
+            raise Invalid(
+                "at_least", f"at_least is {self.at_least}; allowed is a whole number from 1 to {most}"
+            )
+
+
+FORMS: dict[str, type[ClaimForm]] = {
+    "value": ValueForm, "order": OrderForm, "trend": TrendForm, "solves": SolvesForm, "count": CountForm,
+    "identity": IdentityForm, "refers": RefersForm,
+}  # fmt: skip
+AnyClaim = Annotated[Any, ByName("test", "test", lambda: FORMS)]

@@ -1,0 +1,44 @@
+"""The check of experiment files, above all that they may name; `problems` keeps what was found well.
+
+Building everything that the files name takes seconds, and each job of a cluster parses the workflow again.
+So a check without problems is kept under the digest of all that it rests on: the files and the package.
+"""
+
+import hashlib
+import importlib.util
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parents[1]
+KEPT = 20
+"""Checks that are kept in a folder."""
+
+
+def problems(roots: Sequence[Path | str], shown: Path | None = None, kept: Path | None = None) -> list[str]:
+    """Every problem of the experiment files below `roots`; see `whole.check`.
+
+    With `kept`, a folder, nothing is built again where the same files were found well by the same code.
+    """
+    homes = [Path(root) for root in roots]
+    mark = kept / digest(homes) if kept else None
+    if mark is not None and mark.exists():
+        return []
+    from tensor_rnns.checking.whole import check
+
+    found = check(homes, shown)
+    if mark is not None and not found:
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+        for old in sorted(mark.parent.iterdir(), key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
+            old.unlink(missing_ok=True)
+    return found
+
+
+def digest(roots: Iterable[Path]) -> str:
+    """The digest of all files below `roots` and of the package, and of whether there is torch."""
+    total = hashlib.sha256(str(importlib.util.find_spec("torch") is not None).encode())
+    for root in (*roots, PACKAGE):
+        for path in sorted(root.rglob("*")):
+            if path.suffix in (".py", ".yaml", ".csv"):
+                total.update(f"{path}\n".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()[:32]

@@ -1,0 +1,203 @@
+"""The form of an experiment file: a closed record, whose parts are those that other rooms declare."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import Annotated, Any, Literal
+
+from tensor_rnns import drawing
+from tensor_rnns.analysis.blocks import Measure
+from tensor_rnns.analysis.claims import AnyClaim, Page, Section
+from tensor_rnns.analysis.kinds import Best
+from tensor_rnns.declared import ByName, Finite, Invalid, Name, Rule
+from tensor_rnns.experiments.selector import MAIN, Selector
+
+Text = Annotated[str, Rule("a text", lambda value: isinstance(value, str) and value.strip() != "")]
+Reason = Annotated[
+    str, Rule("a text of at least 5 letters", lambda value: isinstance(value, str) and len(value) >= 5)
+]
+Names = Annotated[
+    tuple[Name, ...],
+    Rule(
+        "a list of names",
+        lambda value: isinstance(value, list) and value and all(isinstance(one, str) for one in value),
+    ),
+]
+OptionName = Annotated[Name, Rule(f"a name but {MAIN}, which is implied", lambda value: value != MAIN)]
+Overrides = Annotated[
+    dict, Rule("a mapping of finite values", lambda value: isinstance(value, Mapping) and finite(value))
+]
+Grid = dict[
+    str, Annotated[tuple, Rule("a list of values", lambda value: isinstance(value, list) and value != [])]
+]
+
+
+def finite(value: Mapping[str, Any]) -> bool:
+    """Whether the keys of a mapping are texts and no number in it is infinite or not one."""
+    return all(isinstance(key, str) for key in value) and Finite.__metadata__[0].test(value)
+
+
+@dataclass(frozen=True)
+class Data:
+    """A data set, and what stands in for it where data are embedded."""
+
+    real: Name
+    stand_in: Name
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where in the document the experiment is."""
+
+    section: Section | None = None
+    page: Page | None = None
+    generator: Text | None = None
+    note: Text | None = None
+
+
+@dataclass(frozen=True)
+class Call:
+    """A computed function or a probe by name, with its arguments."""
+
+    function: str
+    arguments: dict = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeForm(Call):
+    """A probe of some of the runs."""
+
+    where: Selector | None = None
+    why: Text | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """A named departure from the main protocol."""
+
+    why: Reason
+    set: Overrides = field(default_factory=dict)
+    per: dict[str, Overrides] = field(default_factory=dict)
+    variants: Names | None = None
+    conditions: Names | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Select:
+    """How the point of a grid is chosen: never on the test split."""
+
+    measure: Measure
+    split: Literal["train", "valid"]
+    best: Best
+    seeds: int = 1
+    why: Text | None = None
+
+    def __post_init__(self) -> None:
+        if self.measure.reads_test:
+            raise Invalid("split", "a search never chooses on the split 'test'; allowed are train, valid")
+        if self.measure.measure in ("probe", "computed"):
+            told = f"a search has no {self.measure.measure}; allowed are the measures of a run's own curves"
+            raise Invalid("measure", told)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScaleSearch:
+    """What a scale changes in the search."""
+
+    grid: Grid = field(default_factory=dict)
+    per: dict[str, Grid] = field(default_factory=dict)
+    why: Text | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Search(ScaleSearch):
+    """A grid of settings and how one of its points is chosen."""
+
+    grid: Grid
+    select: Select
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """What runs at a scale, and what it sets."""
+
+    seeds: int = 1
+    conditions: Names | None = None
+    variants: Names | None = None
+    options: Names | None = None
+    search: Literal["none"] | ScaleSearch | None = None
+    set: Overrides = field(default_factory=dict)
+    per: dict[str, Overrides] = field(default_factory=dict)
+    why: Text | None = None
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The claim that shows what a deviation changes."""
+
+    claim: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deviation:
+    """Where document, code and this replication differ."""
+
+    paper: Finite
+    ours: Finite
+    code: Finite | None = None
+    effect: Effect | Text | None = None
+    note: Text | None = None
+
+
+@cache
+def drawings() -> dict[str, Any]:
+    """The specification of each kind of drawing."""
+    return {name: module.Spec for name, module in modules(drawing).items() if hasattr(module, "draw")}
+
+
+def modules(room: ModuleType) -> dict[str, ModuleType]:
+    """Every module of a room by its short name."""
+    names = [found.name for found in iter_modules(room.__path__)]
+    return {name: import_module(f"{room.__name__}.{name}") for name in names}
+
+
+AnyDrawing = Annotated[Any, ByName("drawing", "draw", drawings)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimentForm:
+    """An experiment file; settings are held against their declarations once they are resolved."""
+
+    title: Text
+    kind: Literal["train", "compute"]
+    source: Source
+    cohort_size: int | None = None
+    dataset: Data | None = None
+    compute: Call | None = None
+    task: Overrides = field(default_factory=dict)
+    model: Overrides = field(default_factory=dict)
+    training: Overrides = field(default_factory=dict)
+    conditions: dict[Name, Overrides | None] = field(default_factory=dict)
+    variants: dict[Name, Overrides] = field(default_factory=dict)
+    options: dict[OptionName, Option] = field(default_factory=dict)
+    search: Search | None = None
+    scales: dict[Literal["smoke", "laptop", "paper"], Scale] = field(default_factory=dict)
+    probes: dict[Name, ProbeForm] = field(default_factory=dict)
+    measures: dict[str, Measure] = field(default_factory=dict)
+    artefacts: dict[Name, AnyDrawing] = field(default_factory=dict)
+    claims: dict[Name, AnyClaim] = field(default_factory=dict)
+    deviations: dict[str, Deviation] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.kind == "compute" and self.compute is None:
+            raise Invalid("", "an experiment of kind compute needs the block compute")
+        needed = ("task", "model", "training", "variants", "scales")
+        missing = [block for block in needed if not getattr(self, block)]
+        if self.kind == "train" and missing:
+            raise Invalid("", f"an experiment of kind train needs the blocks {', '.join(missing)}")
+        for name, block in self.variants.items():
+            if ("cell" in block) == ("model" in block):
+                raise Invalid(f"variants.{name}", f"the variant {name} needs one of cell and model")

@@ -1,0 +1,122 @@
+"""Everything that is wrong with the experiment files, found by building what they name: all errors at once,
+each with file and line."""
+
+import importlib.util
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from tensor_rnns import yaml_files
+from tensor_rnns.checking.calls import call_problems
+from tensor_rnns.checking.form import ExperimentForm
+from tensor_rnns.checking.names import Known, name_problems
+from tensor_rnns.declared import NAME, Problem, Reading
+from tensor_rnns.experiments.catalogue import PAPER_FILE, Roots, paper_folders, read_experiment, tables_of
+from tensor_rnns.experiments.experiment import Experiment
+from tensor_rnns.experiments.selector import Rows, Selector
+
+SHARED = ("artefacts", "claims")
+"""Blocks whose ids are known to all files of a paper."""
+SETTINGS = ("task", "model", "training", "conditions", "variants", "options", "search", "scales", "dataset")
+"""Blocks that settings are resolved from."""
+
+
+def check(roots: Roots, shown: Path | None = None) -> list[str]:
+    """Every problem of the experiment files below `roots`, one line each: file:line: key: what is wrong.
+
+    Paths are relative to `shown` where they lie below it. Ids are looked up among all files of a paper, once
+    all of them can be read. Where there is no torch, what it would build is not looked at.
+    """
+    found: list[str] = []
+    folders = paper_folders(roots)
+    contents = {path: read(path) for folder in folders.values() for path in sorted(folder.glob("*.yaml"))
+                if path.name != PAPER_FILE}  # fmt: skip
+    for path, content in contents.items():
+        short = path.relative_to(shown) if shown and path.is_relative_to(shown) else path
+        if isinstance(content, ValueError):
+            found += str(content).replace(f"{path.parent}/", f"{short.parent}/").splitlines()
+            continue
+        lines = yaml_files.read(path)
+        problems = {
+            (lines.line_of(place), ".".join(map(str, place)) or "file", message): None
+            for place, message in file_problems(path, content, siblings(path, contents))
+        }
+        found += [f"{short}:{line}: {place}: {message}" for line, place, message in sorted(problems)]
+    for folder in folders.values():
+        paper = [content for path, content in contents.items() if path.parent == folder]
+        if paper and not any(isinstance(content, ValueError) for content in paper):
+            found += tables_of(folder).homeless([*shared(dict(enumerate(paper)))[0]])
+    return list(dict.fromkeys(found))
+
+
+def read(path: Path) -> Any:
+    """The content of a file with its tables written out, or the ValueError that says what is no YAML or does
+    not fit in them; as it stands where its form is too broken for that."""
+    try:
+        content = yaml_files.read(path).content
+        return tables_of(path.parent).complete(deepcopy(content))[0]
+    except ValueError as error:
+        return error
+    except (AttributeError, KeyError, TypeError):
+        return content
+
+
+def siblings(path: Path, contents: Mapping[Path, Any]) -> dict[Path, Any]:
+    """The files of the same paper with their contents."""
+    return {other: content for other, content in contents.items() if other.parent == path.parent}
+
+
+def block_of(content: Any, name: str) -> Mapping[Any, Any]:
+    """A block of a file of whatever form; empty where it is no mapping."""
+    block = content.get(name) if isinstance(content, Mapping) else None
+    return block if isinstance(block, Mapping) else {}
+
+
+def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterator[Problem]:
+    """Everything that is wrong with one file, given all files of its `paper`."""
+    for name in (path.parent.name, path.stem):
+        if not NAME.fullmatch(name):
+            yield (), f"the name {name!r} of a file or folder; allowed are letters, digits and . _ + -"
+            return
+    kind = content.get("kind") if isinstance(content, Mapping) else None
+    reading = Reading(swapped={Selector: Rows} if kind == "compute" else {})
+    reading.record(ExperimentForm, content)
+    yield from reading.problems
+    for home, ids in ((home, block_of(content, home)) for home in SHARED):
+        for other in (other for other in paper if other < path):
+            for name in ids.keys() & block_of(paper[other], home).keys():
+                yield (home, name), f"{name!r} stands in {other.name} already; an id has one home"
+    whole = not any(isinstance(other, ValueError) for other in paper.values())
+    broken = {place[0] if place else "" for place, _ in reading.problems}
+    if not isinstance(content, Mapping) or broken & {"", "title", "kind", "source", *SETTINGS}:
+        return
+    experiment = read_experiment(path)
+    known = Known(experiment, *shared(paper))
+    for place, message in name_problems(reading.records, known):
+        if whole or not message.startswith(("unknown claim", "unknown artefact")):
+            yield place, message
+    yield from built_problems(experiment)
+
+
+def shared(paper: Mapping[Path, Any]) -> tuple[set[str], set[str], dict[str, list[str]]]:
+    """The ids of the artefacts and of the claims of a paper, and what its claims refer to."""
+    ids = [{str(name) for content in paper.values() for name in block_of(content, home)} for home in SHARED]
+    referred = {
+        str(name): [one for one in spec["claims"] if isinstance(one, str)]
+        for content in paper.values()
+        for name, spec in block_of(content, "claims").items()
+        if isinstance(spec, Mapping) and isinstance(spec.get("claims"), list)
+    }
+    return ids[0], ids[1], referred
+
+
+def built_problems(experiment: Experiment) -> Iterator[Problem]:
+    """What building shows: settings of a trained experiment, arguments of functions."""
+    if importlib.util.find_spec("torch") is None:
+        return
+    if experiment.kind == "train":
+        from tensor_rnns.checking.settings import settings_problems
+
+        yield from settings_problems(experiment)
+    yield from call_problems(experiment)

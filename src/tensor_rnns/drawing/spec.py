@@ -1,0 +1,110 @@
+"""What the artefacts of experiment files have in common; each kind of drawing has its own `Spec`."""
+
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
+
+from tensor_rnns.analysis.blocks import Measure
+from tensor_rnns.analysis.kinds import is_setting
+from tensor_rnns.declared import Invalid, Natural, Rule, suggestion
+from tensor_rnns.experiments import KEY
+from tensor_rnns.experiments.selector import Selector
+
+COLUMNS = tuple(key for key in KEY if key not in ("paper", "experiment", "scale"))
+"""The columns that tell the replicas of an experiment apart; dotted settings are columns too."""
+
+
+def is_column(value: object) -> bool:
+    """Whether `value` names a column; ValueError with the nearest one for another text."""
+    if isinstance(value, str) and value not in COLUMNS and not is_setting(value):
+        raise ValueError(f"unknown column {value!r}; {suggestion(value, COLUMNS)}, and settings as cell.rank")
+    return isinstance(value, str)
+
+
+Column = Annotated[str, Rule("one column or setting", is_column)]
+Columns = Column | tuple[Column, ...]
+Labels = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis of a figure."""
+
+    scale: Literal["linear", "log", "symlog", "logit"] = "linear"
+    label: str | None = None
+    limits: tuple[float, float] | None = None
+
+
+AXIS = Axis()
+
+
+@dataclass(frozen=True)
+class Level:
+    """A horizontal line at a value."""
+
+    value: float
+    label: str
+
+
+Lines = tuple[Literal["task_baseline"] | Level, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Printed:
+    """Whose numbers of the paper are shown: those `of` an artefact, beside our `option`."""
+
+    of: str
+    option: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """Keys of every artefact."""
+
+    kind: ClassVar[str | None] = None
+    """The kind of experiment that it can draw; None for both."""
+    page: int | str | None = None
+    section: str | float | None = None
+    caption: str | None = None
+    printed: Printed | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunsSpec(Spec):
+    """An artefact that selects runs."""
+
+    where: Selector | None = None
+    labels: Labels | None = None
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The replica that a drawing of a probe shows: of a seed, or the best by a measure, never on test."""
+
+    seed: Natural | None = None
+    best: Literal["lowest", "highest", "median"] | None = None
+    measure: Measure | None = None
+
+    def __post_init__(self) -> None:
+        if (self.seed is None) != (self.best is not None and self.measure is not None) or (
+            self.seed is not None and (self.best or self.measure)
+        ):
+            raise Invalid("", "replica takes {seed: 0} or {best: lowest | highest | median, measure: ...}")
+        if self.measure is not None and self.measure.reads_test:
+            raise Invalid("measure", "nothing is chosen on the split 'test'; allowed are train, valid")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeSpec(Spec):
+    """An artefact of what a probe took from one replica per curve."""
+
+    kind: ClassVar[str | None] = "train"
+    probe: str
+    replica: Chosen | None = None
+    where: Selector | None = None
+    labels: Labels | None = None
+
+
+def needs_rows(rows: tuple[object, ...]) -> None:
+    """Invalid where a drawing of arrays has no row."""
+    if not rows:
+        raise Invalid("rows", "rows is empty; allowed is a list of {array, label, ...}")

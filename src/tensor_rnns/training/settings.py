@@ -1,0 +1,82 @@
+"""What the `training` block of an experiment file accepts; no torch."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tensor_rnns.declared import BelowOne, Invalid, Positive
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """When and on what a model is evaluated, and which metric says which weights are the best."""
+
+    every: Literal["epoch", "end"] | int = "end"
+    splits: tuple[Literal["train", "valid", "test"], ...] = ()
+    criterion: str | None = None
+    best: Literal["lowest", "highest"] = "lowest"
+
+
+NEVER = Evaluate()
+
+
+@dataclass(frozen=True)
+class Decay:
+    """The rate falls by `factor` after `every` updates, or after `patience` validations on a plateau."""
+
+    factor: Positive
+    every: int | None = None
+    patience: int | None = None
+    reload: bool = False
+
+    def __post_init__(self) -> None:
+        if (self.every is None) == (self.patience is None):
+            raise Invalid("", "decay needs one of every and patience")
+
+
+@dataclass(frozen=True)
+class EarlyStop:
+    """Stop after `patience` validations without a better one."""
+
+    patience: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """The resolved block: an optimiser, a rate, a batch, and a length in updates or epochs."""
+
+    optimiser: Any
+    learning_rate: Positive
+    batch: int
+    updates: int | None = None
+    epochs: int | None = None
+    decay: Decay | None = None
+    momentum: BelowOne | None = None
+    clip_norm: Positive | None = None
+    clip_value: Positive | None = None
+    unclipped: tuple[str, ...] = ()
+    log_every: int = 1
+    evaluate: Evaluate = NEVER
+    keep: Literal["last", "best", "both"] = "last"
+    early_stop: Literal["none"] | EarlyStop = "none"
+    dtype: Literal["float32", "float64"] = "float32"
+
+    def __post_init__(self) -> None:
+        given = [key for key in ("updates", "epochs") if getattr(self, key) is not None]
+        if len(given) != 1:
+            told = " and ".join(given) or "none"
+            raise Invalid("length", f"exactly one of updates or epochs must be given; given are {told}")
+        if self.clip_norm is not None and self.clip_value is not None:
+            raise Invalid("clip_value", "clip_norm and clip_value are given; allowed is one of them")
+        every = self.evaluate.every
+        never = every == "end" or (isinstance(every, int) and every > (self.updates or every))
+        needing = {
+            "keep": self.keep != "last",
+            "early_stop": self.early_stop != "none",
+            "decay": self.decay is not None and self.decay.patience is not None,
+        }
+        for key in [key for key, needs in needing.items() if needs and never]:
+            raise Invalid(
+                key,
+                f"{key} is {getattr(self, key)!r}, which needs validation, and evaluate.every is {every!r}; "
+                "allowed are epoch and a number of updates within training.updates",
+            )
