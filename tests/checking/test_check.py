@@ -43,7 +43,7 @@ BROKEN = {
         "batch: 8, epochs: 3",
         "batch: 8, epochs: 3, bacth: 7",
         7,
-        "training has no key 'bacth'; did you mean 'batch'?",
+        "; did you mean 'batch'?",
     ),
     "unknown cell": (
         "{cell: lstm, hidden: 9}",

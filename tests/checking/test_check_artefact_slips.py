@@ -78,7 +78,6 @@ ARTEFACTS = {
         "where: {condition: T5}}",
         "unknown condition 'T5'; did you mean",
     ),
-    "all in a column": ("where: {condition: T50}}", "where: {condition: all}}", "unknown condition 'all'"),
     "key of a column": (
         "{label: end, ",
         "{lable: end, ",
@@ -107,8 +106,8 @@ ARTEFACTS = {
     ),
     "stage of a probe": (
         "answer_in_state, where: {variant: tgu}",
-        "answer_in_state, where: {stage: final}",
-        "key 'stage'",
+        "answer_in_state, where: {stage: search}",
+        "stage is 'search'; allowed is final",
     ),
 }
 COMPUTED = {

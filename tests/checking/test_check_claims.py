@@ -78,7 +78,7 @@ CLAIMS = {
     "stage": (
         "less: {variant: tgu}",
         "less: {variant: tgu, stage: [final]}",
-        "stage is ['final']; allowed is one of",
+        "stage is ('final',); allowed is one of",
     ),
     "key of a selector": (
         "less: {variant: tgu}",

@@ -33,8 +33,8 @@ CASES = {
     ),
     "too many": (
         "function: mathews2016.images, arguments: {margin: 0.2, neighbours: [3]}",
-        "function: mathews2016.counts",
-        "dataset: the function mathews2016.counts takes no data set",
+        "function: mathews2016.theory, arguments: {seed: 1, draws: 2}",
+        "dataset: the function mathews2016.theory takes no data set",
         "dataset: {",
     ),
     "unknown": ("real: mnist", "real: minst", "dataset.real: unknown data set 'minst'; did you mean", None),
@@ -54,7 +54,7 @@ CASES = {
     "more in a condition": (
         "dataset: {real: mnist, stand_in: digits}\n",
         "conditions: {a: {dataset: {real: mnist, stand_in: digits}, task.width: 3}}\n",
-        "conditions.a: a condition of a computed experiment has the one key dataset, found",
+        "conditions.a: a condition of a computed experiment has dataset alone, found",
         None,
     ),
     "itself": (

@@ -32,64 +32,64 @@ TRAINED = {
 """A sound figure of each new kind."""
 SLIPS = {
     "bars": [
-        ("colour: cell.name", "colour: sell.name", "colour names 'sell.name'"),
-        ("groups: [variant]", "groups: [varient]", "groups names 'varient'; did you mean 'variant'?"),
+        ("colour: cell.name", "colour: sell.name", "colour is 'sell.name'; allowed is one column or setting"),
+        ("groups: [variant]", "groups: [varient]", "unknown column 'varient'; did you mean 'variant'?"),
         ("panels: condition", "panels: [condition]", "panels is ['condition']; allowed is one column"),
         ("mark: dot", "mark: dots", "mark is 'dots'; did you mean 'dot'?"),
-        ("measure: {name: final}, ", "", "bars need a measure"),
+        ("measure: {name: final}, ", "", "drawing bars needs the key 'measure' ({name: ..., its keys})"),
         ("measure: {name: final}", "measure: {name: finale}", "unknown measure 'finale'"),
-        ("[task_baseline]", "[baseline]", "lines names 'baseline'; allowed are task_baseline"),
-        ("x: {", "y: {", "drawing of kind bars has no key 'y'"),
+        ("[task_baseline]", "[baseline]", "lines 1 is 'baseline'; allowed is one of task_baseline or a"),
+        ("x: {", "y: {", "drawing bars has no key 'y'; allowed are caption, colour,"),
         ("scale: log", "scale: logarithmic", "scale is 'logarithmic'; did you mean"),
     ],
     "sweep": [
-        ("over: cell.rank, ", "", "a sweep needs 'over'"),
+        ("over: cell.rank, ", "", "drawing sweep needs the key 'over' (one column or setting)"),
         ("over: cell.rank", "over: condition", "condition is no number; give each its number under values"),
-        ("over: cell.rank", "over: rank", "over names 'rank'"),
-        ("condition]", "conditions]", "colour names 'conditions'; did you mean 'condition'?"),
+        ("over: cell.rank", "over: rank", "over: unknown column 'rank'; allowed are condition, dataset,"),
+        ("condition]", "conditions]", "colour 2: unknown column 'conditions'; did you mean"),
         ("{name: parameters}", "{name: parameter}", "unknown measure 'parameter'"),
-        ("also: {measure", "also: {mesure", "also of a drawing of kind sweep has no key 'mesure'"),
-        ("limits: [1, 9]", "limits: 9", "limits is 9; allowed is a list of two numbers"),
+        ("also: {measure", "also: {mesure", "also needs the key 'measure' ({name: ..., its keys})"),
+        ("limits: [1, 9]", "limits: 9", "limits is 9; allowed is a list of 2: a number, a number"),
     ],
     "values": [
         ("T100: 100}", "T200: 100}", "unknown condition 'T200'; did you mean"),
-        ("T100: 100}", "T100: long}", "the number of T100 is 'long'; allowed is a number"),
-        ("values: {T50: 50, T100: 100}", "values: [50, 100]", "allowed is a mapping of names to numbers"),
+        ("T100: 100}", "T100: long}", "T100 is 'long'; allowed is a number"),
+        ("values: {T50: 50, T100: 100}", "values: [50, 100]", "values is [50, 100]; allowed is a mapping"),
     ],
     "curves": [
         ("unit: epoch", "unit: epochs", "unit is 'epochs'; did you mean 'epoch'?"),
-        ("split: valid", "split: validation", "split of the measure running is 'validation'"),
-        ("of: loss, split", "off: loss, split", "also of a drawing of kind curves has no key 'off'"),
-        ("panels: task.length", "panels: length", "panels names 'length'"),
+        ("split: valid", "split: validation", "split is 'validation'; did you mean 'valid'?"),
+        ("of: loss, split", "off: loss, split", "unknown key 'off'; did you mean 'of'?"),
+        ("panels: task.length", "panels: length", "panels: unknown column 'length'; allowed are condition,"),
     ],
     "strips": [
-        ("probe: memory, ", "", "this drawing needs a probe; allowed are memory"),
+        ("probe: memory, ", "", "drawing strips needs the key 'probe' (a text)"),
         ("probe: memory", "probe: memori", "unknown probe 'memori'; did you mean 'memory'?"),
-        ("replica: {seed: 3}", "replica: best", "replica is 'best'; allowed are {seed: 0} and {best:"),
+        ("replica: {seed: 3}", "replica: best", "replica is 'best'; allowed is a mapping of seed, best,"),
         ("replica: {seed: 3}", "replica: {seed: first}", "seed is 'first'; allowed is a whole number"),
-        ("range: each", "range: every", "range is 'every'; allowed are each, shared, [low, high]"),
-        ("rows: [{array: a, label: b}], ", "", "rows is needed; allowed is a list of {array, label, ...}"),
-        ("{array: a, label: b}", "{label: b}", "the row {'label': 'b'}; allowed is {array, label, ...}"),
+        ("range: each", "range: every", "range is 'every'; allowed is one of each, shared or a list of"),
+        ("rows: [{array: a, label: b}], ", "", "drawing strips needs the key 'rows' (a list of a mapping of"),
+        ("{array: a, label: b}", "{label: b}", "rows 1 needs the key 'array' (a text)"),
         ("where: {variant: tgu}", "where: {variant: gmr}", "unknown variant 'gmr'"),
     ],
     "traces": [
         ("as: lines", "as: line", "as is 'line'; did you mean 'lines'?"),
-        ("range: [0, 1]", "range: each", "range is 'each'; allowed are [low, high]"),
+        ("range: [0, 1]", "range: each", "range is 'each'; allowed is a list of 2: a number, a number"),
         ("best: median", "best: middle", "best is 'middle'; allowed are highest, lowest, median"),
         ("{name: final}", "{name: final, split: test}", "nothing is chosen on the split 'test'"),
         ("{name: final}", "{name: finale}", "unknown measure 'finale'"),
-        ("item: 0, units", "items: 0, units", "rows of a drawing of kind traces has no key 'items'"),
+        ("item: 0, units", "items: 0, units", "unknown key 'items'; did you mean 'item'?"),
     ],
     "roll": [
         ("beat: 4", "beat: 0", "beat is 0; allowed is a number above 0"),
         ("tempo: 90", "tempo: fast", "tempo is 'fast'; allowed is a number above 0"),
-        ("play: true", "played: true", "rows of a drawing of kind roll has no key 'played'"),
+        ("play: true", "played: true", "unknown key 'played'; did you mean 'play'?"),
     ],
-    "text": [("most: 4", "most: 0", "most is 0; allowed is a whole number above 0")],
+    "text": [("most: 4", "most: 0", "most is 0; allowed is a whole number of at least 1")],
     "scatter": [
-        ("x: {name: left, scale: log}", "x: {scale: log}", "x needs the name of its number: {name, ...}"),
-        ("to: [1, 0]", "to: 1", "allowed is {from: [x, y], to: [x, y], label}"),
-        ("item: a, label", "items: a, label", "panels.series of a drawing of kind scatter has no key"),
+        ("x: {name: left, scale: log}", "x: {scale: log}", "x needs the key 'name' (a text)"),
+        ("to: [1, 0]", "to: 1", "to is 1; allowed is a list of 2: a number, a number"),
+        ("item: a, label", "items: a, label", "series 1 needs the key 'item' (a text)"),
         ("probe: memory, ", "", "this drawing needs a probe"),
     ],
 }  # fmt: skip
@@ -97,7 +97,10 @@ MORE = "artefacts:\n  fig-new:\n    {"
 DIAGRAM = """\
   fig-new: {draw: diagram, panels: [{title: one, diagram: product, text: z}]}
 """
-DESCRIBED = "steps: 9, diagrams: {product: {nodes: {}}}"
+WINDOWS = """{function: mathews2016.windows,
+   arguments: {seed: 3, steps: 9, draws: 2, switch: 5, level: 0.9, levels: [0.5], picks: [2]}}"""
+DESCRIBED = """{function: mathews2016.diagrams,
+   arguments: {seed: 1, draws: 2, diagrams: {product: {nodes: {a: {at: [0, 0]}}, equals: itself}}}}"""
 
 
 @pytest.fixture
@@ -135,7 +138,11 @@ def test_kinds_of_drawing_keep_to_their_kind_of_experiment(told, computed):
 
 
 def test_a_diagram_is_described_in_its_file(told, computed):
-    described = computed.replace("artefacts:\n", "artefacts:\n" + DIAGRAM).replace("steps: 9", DESCRIBED)
+    described = (
+        computed.replace("artefacts:\n", "artefacts:\n" + DIAGRAM)
+        .replace(WINDOWS, DESCRIBED)
+        .replace("arguments.steps: 5", "arguments.draws: 1")
+    )
     assert told(small=described) == []
 
 
@@ -147,12 +154,16 @@ def test_a_diagram_is_described_in_its_file(told, computed):
             "diagram: produkt, text",
             "unknown diagram 'produkt'; did you mean 'product'?",
         ),
-        (DESCRIBED, "steps: 9", "described in compute.arguments.diagrams, which this file lacks"),
-        ("text: z", "word: z", "panels of a drawing of kind diagram has no key 'word'"),
+        (DESCRIBED, WINDOWS, "unknown diagram 'product'; allowed are none"),
+        ("text: z", "word: z", "unknown key 'word'; allowed are diagram, text, title"),
     ],
 )
 def test_slips_of_diagrams_are_told(told, computed, before, after, words):
-    text = computed.replace("artefacts:\n", "artefacts:\n" + DIAGRAM).replace("steps: 9", DESCRIBED)
+    text = (
+        computed.replace("artefacts:\n", "artefacts:\n" + DIAGRAM)
+        .replace(WINDOWS, DESCRIBED)
+        .replace("arguments.steps: 5", "arguments.draws: 1")
+    )
     found = told(small=text.replace(before, after))
     assert len(found) == 1, found
     assert words in found[0]

@@ -10,7 +10,7 @@ CASES = {
     ),
     "no such key": (
         'per: {"*/gru": {training.bacth: 3}}',
-        "training has no key 'bacth'; did you mean 'batch'?",
+        "; did you mean 'batch'?",
     ),
     "no such value": ('per: {"*/gru": {training.batch: 0}}', "training.batch"),
 }

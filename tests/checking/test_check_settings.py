@@ -21,7 +21,7 @@ KEYS = {
     "key of a pattern": (
         "cell.gate_bias: 2.0",
         "cell.gatebias: 2.0",
-        "cell gru: cell gru has no key 'gatebias'; did you mean 'gate_bias'?",
+        "cell gru has no key 'gatebias'; did you mean 'gate_bias'?",
     ),
     "key that this cell lacks": (
         "T50/gru: {cell.gate_bias",
@@ -31,12 +31,12 @@ KEYS = {
     "key of a condition": (
         "T50: {task.length",
         "T50: {task.lenght",
-        "task addition: task addition has no key 'lenght'; did you mean 'length'?",
+        "; did you mean 'length'?",
     ),
     "cell in a condition": (
         "T50: {task.length",
         "T50: {cell.hiden",
-        "cell tgu: cell tgu has no key 'hiden'; did you mean 'hidden'?",
+        "cell tgu has no key 'hiden'; did you mean 'hidden'?",
     ),
     "no block in a condition": (
         "T50: {task.length: 50",
@@ -46,7 +46,7 @@ KEYS = {
     "key of a condition's pattern": (
         "T50: {task.length: 50",
         "T50: {task.length: 50, per: {t*: {cell.ranks: 2}}",
-        "cell tgu: cell tgu has no key 'ranks'; did you mean 'rank'?",
+        "cell tgu has no key 'ranks'; did you mean 'rank'?",
     ),
     "value of a condition's pattern": (
         "T50: {task.length: 50",
@@ -66,22 +66,22 @@ KEYS = {
     "key of a scale": (
         "{task.length: 20}",
         "{task.lengt: 20}",
-        "task addition: task addition has no key 'lenght'; did you mean 'length'?",
+        "; did you mean 'length'?",
     ),
     "key of a grid": (
         "grid: {training.batch: [4, 6]}",
         "grid: {training.bacth: [4, 6]}",
-        "training has no key 'bacth'; did you mean 'batch'?",
+        "; did you mean 'batch'?",
     ),
     "key of a grid at a scale": (
         "{training.batch: [3]}",
         "{training.batches: [3]}",
-        "training has no key 'bacth'; did you mean 'batch'?",
+        "; did you mean 'batch'?",
     ),
     "part of a joint key": (
         '"cell.hidden,cell.rank"',
         '"cell.hiden,cell.rank"',
-        "cell tgu: cell tgu has no key 'hiden'; did you mean 'hidden'?",
+        "cell tgu has no key 'hiden'; did you mean 'hidden'?",
     ),
     "deeper key": (
         "{task.length: 20}",

@@ -55,11 +55,9 @@ def data_problems(experiment: Experiment, function: str) -> Iterator[Problem]:
     places: list[Place] = [("dataset",)] if experiment.dataset else []
     for condition, block in experiment.conditions.items():
         if set(block or {}) != {"dataset"}:
-            told = (
-                f"a condition of a computed experiment has the one key dataset, found {sorted(block or {})}"
-            )
+            told = f"a condition of a computed experiment has dataset alone, found {sorted(block or {})}"
             yield ("conditions", condition), told
-        else:
+        if "dataset" in (block or {}):
             places.append(("conditions", condition, "dataset"))
     if experiment.dataset and experiment.conditions:
         yield ("dataset",), "a data set for the whole file beside those of its conditions"

@@ -46,6 +46,12 @@ def of_selector(place: Place, where: Selector, known: Known) -> Iterator[Problem
     """Keys that select nothing, or what the file does not define."""
     for field in fields(where):
         value = getattr(where, field.name)
+        if field.name == "stage" and (
+            isinstance(value, tuple) or (place[0] == "probes" and value != "final")
+        ):
+            allowed = "final" if place[0] == "probes" else "one of search, final"
+            yield (*place, "stage"), f"stage is {value!r}; allowed is {allowed}"
+            continue
         if value == ():
             told = f"{field.name} is an empty list, which selects nothing"
             yield (*place, field.name), f"{told}; {suggestion('', known.names[field.name])}"
@@ -194,6 +200,11 @@ def of_file(place: Place, file: form.ExperimentForm, known: Known) -> Iterator[P
                 for pattern in search.per:
                     place = (home, name, "search", "per", pattern)
                     yield from unmatched(place, pattern, "variant", names["variants"])
+    if file.search is not None:
+        split, measure = file.search.select.split, known.experiment.search["select"]["measure"]
+        if measure.get("split", split) != split:
+            told = f"the measure reads the split {measure['split']!r}, select.split is {split!r}"
+            yield ("search", "select", "measure", "split"), f"{told}; give one of them"
     for pattern in file.search.per if file.search else ():
         yield from unmatched(("search", "per", pattern), pattern, "variant", names["variants"])
     for name, block in file.conditions.items():

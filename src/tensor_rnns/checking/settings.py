@@ -42,8 +42,11 @@ def settings_problems(experiment: Experiment) -> Iterator[Problem]:
     for scale in (*(scale for scale in SCALES if scale in experiment.scales), EVERYWHERE):
         for curve in curves(experiment, scale):
             for problem in curve_problems(experiment, scale, curve, seen):
-                if problem not in reported:
-                    reported.add(problem)
+                # A key that two cells do not have is one mistake.
+                place, message = problem
+                once = (place, "") if " has no key " in message else problem
+                if once not in reported:
+                    reported.add(once)
                     yield problem
 
 
@@ -182,7 +185,7 @@ def training_faults(block: Mapping[str, Any], task: Any) -> Iterator[Fault]:
         told = f"optimiser {name} has no momentum, {block['momentum']} given"
         yield "training.momentum", f"{told}; allowed with {', '.join(others)}"
     endless = task in tasks.names() and tasks.names()[task].updates_per_epoch is None
-    if endless and "epochs" in block:
+    if endless and "epochs" in block and not found:
         told = f"the task {task} has no epochs, training.epochs is {block['epochs']}"
         yield "training.epochs", f"{told}; give training.updates"
     if endless and not found and (block.get("evaluate") or {}).get("every") == "epoch":
