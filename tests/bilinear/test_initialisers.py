@@ -80,12 +80,12 @@ def test_float64_from_the_generator_alone(name):
 @pytest.mark.parametrize(
     ("scheme", "message"),
     [
-        ("glorious", "'glorious' is not known; allowed: unit_scaling.*{normal: deviation}"),
+        ("glorious", "unknown initialiser 'glorious'; allowed are constant.*unit_scaling"),
         ({"normal": 1, "uniform": 2}, "one name"),
         ("normal", "takes deviation, None given"),
         ({"identity": 3}, "takes no argument, 3 given"),
         ("uniform(wide)", "takes the number limit, 'wide' given"),
-        (None, "None is not known"),
+        (None, "unknown initialiser None; allowed are constant, identity, normal,"),
     ],
 )
 def test_wrong_schemes_are_refused(scheme, message):

@@ -9,13 +9,12 @@ KEYS = {
     "block of an option": (
         "set: {training.learning_rate: 0.001}",
         "set: {trainin.learning_rate: 0.001}",
-        "unknown key 'trainin.learning_rate'; did you mean 'trainin.learning_rate'?",
+        "unknown key 'trainin.learning_rate'; did you mean 'training.learning_rate'?",
     ),
     "key of an option": (
         "set: {training.learning_rate: 0.001}",
         "set: {training.learnin_rate: 0.001}",
-        "options.slow.set.training.learnin_rate: unknown key 'training.learnin_rate'; did you mean "
-        "'training.learning_rate'?",
+        "options.slow.set.training.learnin_rate: training has no key 'learnin_rate'; did you mean",
     ),
     "key without a block": ("set: {task.length: 20}", "set: {length: 20}", "unknown key 'length'"),
     "key of a pattern": (

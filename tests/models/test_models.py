@@ -132,8 +132,8 @@ def test_a_tensor_layer_in_another_form(form, append_one):
 @pytest.mark.parametrize(
     ("form", "message"),
     [
-        ({}, "model tensor_layer: rank asked for with form cp; allowed: a whole number of at least 1"),
-        ({"form": "full", "rank": 2}, "model tensor_layer: rank = 2 given with form full; allowed: none"),
+        ({}, r"model tensor_layer: the form cp needs the key 'rank' \(a whole number"),
+        ({"form": "full", "rank": 2}, "model tensor_layer: rank is 2; a full tensor has none"),
     ],
 )
 def test_a_rank_that_the_form_of_a_tensor_layer_cannot_have(form, message):
@@ -181,18 +181,50 @@ GRU = {"name": "gru", "hidden": HIDDEN}
 @pytest.mark.parametrize(
     ("block", "cell", "message"),
     [
-        ({"name": "cathedral"}, None, "'cathedral' is not known; allowed: every_step, last_output, mlp"),
+        ({"name": "cathedral"}, None, "unknown model 'cathedral'; allowed are every_step, last_output, mlp"),
         ({"name": "last_output"}, None, "last_output: no cell given; allowed: .*tgu"),
-        ({"name": "last_output"}, {"name": "gru"}, "gru: hidden asked for"),
+        (
+            {"name": "last_output"},
+            {"name": "gru"},
+            r"cell gru: needs the key 'hidden' \(a whole number of at least 1\)",
+        ),
         ({"name": "mlp", "hidden": 2}, GRU, "cell 'gru' given; allowed: none"),
-        ({"name": "mlp"}, None, "mlp: hidden asked for; given: nothing"),
-        ({"name": "mlp", "hidden": 0}, None, "hidden = 0 given"),
-        ({"name": "mlp", "hidden": 2, "activation": "step"}, None, "'step' given; allowed: sigmoid"),
-        ({"name": "perceptron", "rank": 2}, None, "perceptron: rank given; allowed: initialiser"),
-        ({"name": "tensor_layer", "rank": 0}, None, "rank = 0 given"),
-        ({"name": "tensor_layer", "rank": 1, "append_one": 1}, None, "append_one = 1 given"),
-        ({"name": "every_step", "read_out": {"gain": 2}}, GRU, "read_out: .*2} given; allowed: .*weight"),
-        ({"name": "every_step", "read_out": {"bias": "none"}}, GRU, "initialiser 'none' is not known"),
+        ({"name": "mlp"}, None, r"model mlp: needs the key 'hidden' \(a whole number of at least 1\)"),
+        (
+            {"name": "mlp", "hidden": 0},
+            None,
+            "model mlp: hidden is 0; allowed is a whole number of at least 1",
+        ),
+        (
+            {"name": "mlp", "hidden": 2, "activation": "step"},
+            None,
+            "model mlp: activation is 'step'; allowed are relu, sigmoid, tanh",
+        ),
+        (
+            {"name": "perceptron", "rank": 2},
+            None,
+            "model perceptron: has no key 'rank'; allowed are initialiser",
+        ),
+        (
+            {"name": "tensor_layer", "rank": 0},
+            None,
+            "model tensor_layer: rank is 0; allowed is a whole number of at least",
+        ),
+        (
+            {"name": "tensor_layer", "rank": 1, "append_one": 1},
+            None,
+            "model tensor_layer: append_one is 1; allowed is true, false",
+        ),
+        (
+            {"name": "every_step", "read_out": {"gain": 2}},
+            GRU,
+            r"model every_step: read_out is \{'gain': 2\}; allowed is initialisers",
+        ),
+        (
+            {"name": "every_step", "read_out": {"bias": "none"}},
+            GRU,
+            "model every_step: read_out: unknown initialiser 'none'; allowed are",
+        ),
     ],
 )
 def test_wrong_settings_are_refused(block, cell, message):

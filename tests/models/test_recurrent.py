@@ -178,15 +178,35 @@ def test_gradients_against_finite_differences(symbols, block):
 @pytest.mark.parametrize(
     ("block", "symbols", "message"),
     [
-        ({"embedding": 3}, False, "every_step: embedding = 3 given; allowed: none, the inputs are numbers"),
-        ({"projection": 3}, True, "every_step: projection = 3 given; allowed: none, the inputs are symbols"),
-        ({"input_dropout": 0.5}, True, "input_dropout = 0.5 given; allowed: 0 without an embedding"),
-        ({"input_dropout": 1.0}, False, "input_dropout = 1.0 given; allowed: at least 0, below 1"),
-        ({"input_dropout": -0.1}, False, "input_dropout = -0.1 given; allowed: at least 0, below 1"),
-        ({"embedding": 0}, True, "embedding = 0 given; allowed: none, a whole number of at least 1"),
-        ({"projection": True}, False, "projection = True given; allowed: none, a whole number"),
-        ({"layers": 0}, False, "layers = 0 given; allowed: a whole number of at least 1"),
-        ({"input_weights": "unit"}, False, "input_weights: initialiser 'unit' is not known"),
+        ({"embedding": 3}, False, "the task gives numbers, which have no embedding; allowed is none"),
+        ({"projection": 3}, True, "the task gives symbols, which have no projection; allowed is none"),
+        (
+            {"input_dropout": 0.5},
+            True,
+            r"input_dropout is 0\.5, and one\-hot symbols have no dropout; allowed is",
+        ),
+        (
+            {"input_dropout": 1.0},
+            False,
+            r"model every_step: input_dropout is 1\.0; allowed is at least 0 and",
+        ),
+        (
+            {"input_dropout": -0.1},
+            False,
+            r"model every_step: input_dropout is \-0\.1; allowed is at least 0 and",
+        ),
+        ({"embedding": 0}, True, "model every_step: embedding is 0; allowed is a whole number of at"),
+        (
+            {"projection": True},
+            False,
+            "model every_step: projection is True; allowed is a whole number of at",
+        ),
+        ({"layers": 0}, False, "model every_step: layers is 0; allowed is a whole number of at least 1"),
+        (
+            {"input_weights": "unit"},
+            False,
+            "model every_step: input_weights: unknown initialiser 'unit'; allowed",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(block, symbols, message):

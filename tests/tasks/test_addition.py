@@ -137,17 +137,25 @@ def test_stacking_of_classes():
 @pytest.mark.parametrize(
     ("block", "batch", "message"),
     [
-        ({"name": "subtraction"}, 8, "task 'subtraction' is not known; allowed: addition, .*, xor"),
-        ({"name": "addition"}, 8, "length asked for; given: nothing"),
+        ({"name": "subtraction"}, 8, "unknown task 'subtraction'; .*allowed are addition, .*, xor"),
+        ({"name": "addition"}, 8, r"task addition: needs the key 'length' \(a whole number of at least 1\)"),
         ({"name": "addition", "length": 1}, 8, "length = 1 given; allowed: at least 2"),
         ({"name": "addition", "length": 3, "markers": "printed"}, 8, "length = 3 given; allowed: at least 4"),
         (
             {"name": "addition", "length": 9, "markers": "ends"},
             8,
-            "'ends' given; allowed: halves, ",
+            "task addition: markers is 'ends'; allowed are anywhere, halves,",
         ),
-        ({"name": "addition", "length": 9, "depth": 2}, 8, "depth given; allowed: length, markers"),
-        ({"name": "addition", "length": 9}, None, "batch_size = None given"),
+        (
+            {"name": "addition", "length": 9, "depth": 2},
+            8,
+            "task addition: has no key 'depth'; allowed are length, markers",
+        ),
+        (
+            {"name": "addition", "length": 9},
+            None,
+            "task addition: batch_size is None; allowed is a whole number of at",
+        ),
     ],
 )
 def test_wrong_settings_are_refused(block, batch, message):

@@ -172,7 +172,7 @@ def test_what_does_not_fit_is_refused():
         tasks.build({"task": {"name": "words", "bptt": 4}, "training": {"batch": 3}}, None)
     with pytest.raises(ValueError, match="split valid has 23 symbols; allowed: at least one chunk"):
         task(bptt=7)
-    with pytest.raises(ValueError, match="loader = 'all' given; allowed: rows, authors"):
+    with pytest.raises(ValueError, match="task characters: loader is 'all'; allowed are authors, rows"):
         task("characters", loader="all")
     with pytest.raises(ValueError, match="split 'tests' asked for; allowed: train, valid, test"):
         next(task().evaluation("tests"))

@@ -142,5 +142,5 @@ def test_what_is_refused():
         task(batch=24)
     with pytest.raises(ValueError, match="no data set given"):
         tasks.build({"task": {"name": "pixels"}, "training": {"batch": 2}})
-    with pytest.raises(ValueError, match="order = 'spiral' given; allowed: scan, permuted"):
+    with pytest.raises(ValueError, match="task pixels: order is 'spiral'; allowed are permuted, scan"):
         task(order="spiral")

@@ -137,7 +137,7 @@ def test_wrong_data_are_refused():
         frames(PIECES, LENGTHS, 61, 62, "separate")
     with pytest.raises(ValueError, match="lengths sum to 4; the roll has 3 steps"):
         frames(PIECES[:3], LENGTHS, LOW, HIGH, "separate")
-    with pytest.raises(ValueError, match="'both' given; allowed: separate, overlap"):
+    with pytest.raises(ValueError, match="task polyphony: end is 'both'; allowed are overlap, separate"):
         task(end="both")
     with pytest.raises(ValueError, match="no data set given"):
         tasks.build({"task": {"name": "polyphony", "bptt": 5}, "training": {"batch": 2}})

@@ -225,9 +225,9 @@ def test_loss_is_summed_over_steps_and_bits_and_averaged_over_items():
     [
         ({"length": 3}, "length = 3 given with patterns = 2; allowed: at least 4"),
         ({"patterns": 9}, "length = 14 given with patterns = 9; allowed: at least 18"),
-        ({"patterns": 0}, "patterns = 0 given; allowed: a whole number of at least 1"),
-        ({"rule": "code"}, "'code' given; allowed: held, printed"),
-        ({"depth": 2}, "depth given; allowed: length, patterns, bits, rule"),
+        ({"patterns": 0}, "task variable_binding: patterns is 0; allowed is a whole number of at"),
+        ({"rule": "code"}, "task variable_binding: rule is 'code'; allowed are held, printed"),
+        ({"depth": 2}, "task variable_binding: has no key 'depth'; allowed are bits, length,"),
     ],
 )
 def test_wrong_settings_are_refused(options, message):

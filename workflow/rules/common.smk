@@ -56,6 +56,7 @@ GUESTS = ",".join(as_list(config["guest_cells"]))
 try:
     engines.check(config["engine"])
     papers.look_in(ROOTS)
+    checking.check_guests(as_list(GUESTS))
 except ValueError as error:
     raise WorkflowError(f"config: {error}") from error
 

@@ -39,8 +39,9 @@ def construct(kind: str, chosen: type, given: Mapping[str, Any], provided: Mappi
 
     ValueError with every unknown or missing key, and every value that breaks the rule of its field.
     """
-    if found := [message for _, message in problems(chosen, given, f"{kind} {chosen.name}", provided)]:
-        raise ValueError("; ".join(found))
+    what = f"{kind} {chosen.name}"
+    if found := [message.removeprefix(f"{what} ") for _, message in problems(chosen, given, what, provided)]:
+        raise ValueError(f"{what}: {'; '.join(found)}")
     fields = {field.name for field in dataclasses.fields(chosen)}
     return chosen(**given, **{key: value for key, value in provided.items() if key in fields})
 

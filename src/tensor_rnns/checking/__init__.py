@@ -42,3 +42,12 @@ def digest(roots: Iterable[Path]) -> str:
             if path.suffix in (".py", ".yaml", ".csv"):
                 total.update(f"{path}\n".encode() + hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()[:32]
+
+
+def check_guests(paths: Iterable[Path | str]) -> None:
+    """ValueError where a file of guest cells has one that cannot take a width; nothing without torch."""
+    if importlib.util.find_spec("torch") is not None:
+        from tensor_rnns.cells import guests
+
+        for path in paths:
+            guests.families(Path(path))

@@ -85,7 +85,7 @@ def curve_problems(
 
 def nearest(key: str, origins: Mapping[str, Place]) -> str:
     """A question whether another key was meant, where one is near."""
-    text = suggestion(key, origins)
+    text = suggestion(key, [other for other in origins if other != key])
     return text.partition("allowed are")[0]
 
 

@@ -128,7 +128,7 @@ def test_the_first_training_piece_stands_beside_the_sample():
 
 def test_what_is_refused():
     net = trained()
-    with pytest.raises(ValueError, match="'seed' is missing; it takes steps"):
+    with pytest.raises(ValueError, match="needs the key 'seed'"):
         sample_roll.probe(net, {"steps": 3})
     other = SimpleNamespace(task=SimpleNamespace(name="xor"))
     with pytest.raises(ValueError, match="task polyphony, not from xor"):

@@ -65,7 +65,7 @@ def test_rows():
     assert table["summary", "rows with fewer units than the LSTM"] == 1
     assert table["summary", "largest deviation"] == 237
     assert table["summary", "LSTM per unit over the next"] == pytest.approx((20075 / 44) / (19763 / 52))
-    with pytest.raises(ValueError, match="it takes exactly"):
+    with pytest.raises(ValueError, match="sizes"):
         sizes.compute({"inputs": 55})
 
 
@@ -102,5 +102,5 @@ def test_counts_by_hand():
     assert table["GMR of rank 1", "separate over combined"] == pytest.approx(240 / 32)
     assert table["explicit tensor", "coefficients"] == 1000
     assert table["explicit tensor", "exponent"] == 3
-    with pytest.raises(ValueError, match="it takes exactly"):
+    with pytest.raises(ValueError, match="sizes"):
         counts.compute({})
