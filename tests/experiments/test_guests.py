@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tensor_rnns import cells, models, tasks
+from tensor_rnns import cells, checking, models, tasks
 from tensor_rnns.experiments import Catalogue, guests
 from tensor_rnns.experiments.digest import code_of
 
@@ -156,7 +156,7 @@ def test_a_bad_guest_is_refused_before_any_work(tmp_path, text, told):
     """No cell, no Python, a taken name, no width, and a field without a default are named."""
     (tmp_path / "bad.py").write_text(text)
     with pytest.raises(ValueError, match=told):
-        guests.read([tmp_path / "bad.py"])
+        checking.check_guests([tmp_path / "bad.py"])
 
 
 def test_a_missing_file_is_named():

@@ -44,10 +44,14 @@ def digest(roots: Iterable[Path]) -> str:
     return total.hexdigest()[:32]
 
 
-def check_guests(paths: Iterable[Path | str]) -> None:
-    """ValueError where a file of guest cells has one that cannot take a width; nothing without torch."""
+def check_guests(paths: Sequence[Path | str]) -> None:
+    """ValueError where a file of guest cells cannot be read, or where there is torch, cannot be imported or
+    has a cell that takes no width."""
+    from tensor_rnns.experiments import guests
+
+    guests.read([Path(path) for path in paths])
     if importlib.util.find_spec("torch") is not None:
-        from tensor_rnns.cells import guests
+        from tensor_rnns.cells.guests import families
 
         for path in paths:
-            guests.families(Path(path))
+            families(Path(path))
