@@ -1,5 +1,6 @@
 """Collected tables are sorted, equal in bytes whatever the order of folders, and refuse broken input."""
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from tensor_rnns.analysis.collect import CURVES, METRICS, RUNS, collect
 from tensor_rnns.analysis.tables import COMPUTED, PROBED, Tables, read_table
 from tensor_rnns.experiments.run_folders import run_name
-from tensor_rnns.files import read_csv, read_json, write_csv, write_json
+from tensor_rnns.files import Damaged, read_csv, read_json, write_csv, write_json
 
 BLOCKS = """
 conditions: {T9: {task.length: 9}, T30: {task.length: 30}}
@@ -156,3 +157,61 @@ def test_damage_is_named_with_its_file(folders, tmp_path, damage):
 def test_the_same_run_twice_is_refused(folders, tmp_path):
     with pytest.raises(ValueError, match="a second record of"):
         collect([*folders, folders[0]], tmp_path / "out")
+
+
+@pytest.fixture
+def layout(catalogue_of, run_folder, tmp_path):
+    """{variant: run folder} in the layout of results, two variants of three replicas."""
+    experiment = catalogue_of(BLOCKS).experiments["made2016", "made"]
+    found = {}
+    for variant in ("tgu", "gru"):
+        chosen = [
+            replica
+            for replica in experiment.replicas("paper", "real", "final")
+            if (replica.variant, replica.condition) == (variant, "T9") and replica.seed < 3
+        ]
+        home = tmp_path / "results" / "paper" / "runs" / "made2016" / "made" / "T9"
+        found[variant] = run_folder(home / variant / "main" / "final-0", chosen, outcome)
+    return found
+
+
+def swap(one: Path, other: Path) -> None:
+    aside = one.with_name("aside")
+    one.rename(aside)
+    other.rename(one)
+    aside.rename(other)
+
+
+def test_swapped_run_folders_are_named(layout, tmp_path):
+    collect(layout.values(), tmp_path / "out")
+    swap(layout["tgu"], layout["gru"])
+    message = "record.json: it holds made2016/made/paper/T9/[a-z]+/main/final; the folder is that of made2016"
+    with pytest.raises(Damaged, match=message):
+        collect(layout.values(), tmp_path / "out")
+
+
+def test_one_run_folder_copied_over_another_is_named(layout, tmp_path):
+    shutil.copytree(layout["tgu"], layout["gru"], dirs_exist_ok=True)
+    with pytest.raises(Damaged, match=r"gru/main/final-0/record\.json: it holds made2016/made/paper/T9/tgu/"):
+        collect([layout["gru"]], tmp_path / "out")
+
+
+@pytest.mark.parametrize("name", ["metrics.csv", "curves.csv.gz"])
+def test_a_table_of_another_run_is_named(layout, tmp_path, name):
+    swap(layout["tgu"] / name, layout["gru"] / name)
+    with pytest.raises(Damaged, match=f"{name}: it holds 'made2016/made/paper/T9/[a-z]+/main/final'; asked"):
+        collect(layout.values(), tmp_path / "out")
+
+
+def test_tables_of_another_experiment_or_scale_are_named(layout, tmp_path):
+    results = tmp_path / "results"
+    collect(layout.values(), results / "paper" / "collected" / "made2016" / "made")
+    rows = [dict(zip(COMPUTED, ("cp", "size", 0, 30.5), strict=True))]
+    computed = results / "paper" / "computed" / "made2016"
+    write_csv(computed / "sizes.csv", rows, COMPUTED, "made2016/sizes/paper")
+    shutil.copytree(results / "paper" / "collected", results / "laptop" / "collected")
+    with pytest.raises(Damaged, match="it holds 'made2016/made/paper'; asked for was 'made2016/made/laptop'"):
+        _ = Tables(results, "laptop", "made2016", "made").runs
+    shutil.copy(computed / "sizes.csv", computed / "theory.csv")
+    with pytest.raises(Damaged, match=r"theory\.csv: it holds 'made2016/sizes/paper'"):
+        _ = Tables(results, "paper", "made2016", "theory").computed

@@ -115,3 +115,10 @@ def test_replicas_of_equal_task_batch_and_data_share_one_task(net, tmp_path, mon
     assert [one.data_seed for one in found] == [0, 1, 2]
     assert float(found[1].parameters["cell/A"].sum()) == 8
     assert len(built) == 2
+    for tensors, of, message in (
+        ({}, run_name(replicas[0]), "it holds no weights of seed0/point0/"),
+        (weights, "x/x/x/y/x/x/x", "it holds 'x/x/x/y/x/x/x'; asked for was 'x/x/x/x/x/x/x'"),
+    ):
+        statefile.write(tmp_path / "weights.safetensors", tensors, {}, of)
+        with pytest.raises(ValueError, match=message):
+            list(trained_replicas(tmp_path, tmp_path))

@@ -304,3 +304,41 @@ def test_a_checkpoint_of_another_configuration_is_refused(tmp_path, make_learner
     assert Checkpoints(tmp_path, mine | change).load(learner.device) is None
     key, value = next(iter(change.items()))
     assert f"was written with {{'{key}': {mine[key]!r}}}; this job has {{'{key}': {value!r}}}" in caplog.text
+
+
+def test_swapped_results_of_replicas_are_trained_again(tmp_path, make_replica, caplog):
+    """Each file says whose result it is: none is taken for another's, and the bytes come out the same."""
+
+    def run(folder):
+        job.run(
+            [make_replica(0), make_replica(1)], folder / "out", tmp_path / "state", folder, "eager", "cpu", 1
+        )
+        return files(folder)
+
+    first = run(tmp_path / "first")
+    one, other = sorted((tmp_path / "state" / "results").rglob("result"))
+    content = one.read_bytes()
+    one.write_bytes(other.read_bytes())
+    other.write_bytes(content)
+    assert run(tmp_path / "second") == first
+    said = [
+        record.getMessage()
+        for record in caplog.records
+        if "training this replica again" in record.getMessage()
+    ]
+    assert len(said) == 2
+    assert all(f"it holds '{b.parent.name}'; asked for was '{a.parent.name}'" in text
+               for text, (a, b) in zip(sorted(said), ((one, other), (other, one)), strict=True))  # fmt: skip
+
+
+def test_the_checkpoint_of_another_cohort_or_without_a_state_is_set_aside(tmp_path, caplog):
+    checkpoints = Checkpoints(tmp_path / "cohorts" / "mine", {"threads": 1})
+    for of, notes in (
+        ("other", {}),
+        ("mine", {}),
+        ("mine", {"configuration": {"threads": 1}, "update": "7"}),
+    ):
+        statefile.write(checkpoints.folder / "checkpoint-a", {}, notes, of)
+        assert checkpoints.load(torch.device("cpu")) is None
+    assert len(list(checkpoints.folder.glob("checkpoint-a.damaged-*"))) == 3
+    assert "it holds 'other'; asked for was 'mine'" in caplog.text

@@ -13,7 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tensor_rnns.files import Damaged
+from tensor_rnns.files import Damaged, parsing
 from tensor_rnns.training import statefile
 from tensor_rnns.training.loop import State
 
@@ -93,6 +93,8 @@ class Checkpoints:
                 continue
             try:
                 tensors, notes = statefile.read(path, self.folder.name)
+                with parsing(path):
+                    state, configuration = unpack(tensors, notes, device), dict(notes["configuration"])
             except Damaged as error:
                 log.warning(
                     "%s; set aside as %s, going back to the checkpoint before",
@@ -100,14 +102,14 @@ class Checkpoints:
                     statefile.set_aside(path).name,
                 )
                 continue
-            if notes["configuration"] != self.configuration:
-                theirs = {k: v for k, v in notes["configuration"].items() if self.configuration.get(k) != v}
+            if configuration != self.configuration:
+                theirs = {k: v for k, v in configuration.items() if self.configuration.get(k) != v}
                 ours = {k: self.configuration.get(k) for k in theirs}
                 log.warning(
                     "%s was written with %s; this job has %s; it is not used", path.name, theirs, ours
                 )
                 continue
-            found.append((notes["update"], index, unpack(tensors, notes, device)))
+            found.append((state.update, index, state))
         if not found:
             return None
         _, index, state = max(found, key=lambda item: item[0])
