@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tensor_rnns import functions, papers
-from tensor_rnns.experiments import Catalogue
+from tensor_rnns.experiments import Catalogue, digest
 
 MADE_UP = Path(__file__).parent / "made_up"
 
@@ -64,5 +64,6 @@ def test_a_change_in_the_code_of_one_paper_leaves_the_others_alone(root):
     before = [functions.code_of(*one) for one in asked]
     assert len(set(before)) == len(before)
     (root / "other2025" / "helper.py").write_text("FACTOR = 3\n")
+    digest.of_folder.cache_clear()
     after = [functions.code_of(*one) for one in asked]
     assert [old != new for old, new in zip(before, after, strict=True)] == [True, True, False, False, False]
