@@ -84,12 +84,9 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
         for name in groups for value in cut.values
     }  # fmt: skip
     for (name, value), found in totals.items():
-        groups[name].counts |= {(value, x): (one.n, one.failed) for x, one in found.items()}
+        groups[name].counts |= {(value, level): (mine.n, mine.failed) for level, mine in found.items()}
     entries = data.printed(artefact, [*listed(spec.get("panels")), *colour, spec["over"]])
-    handles = [group.handle for group in groups.values()] + _also_handle(spec)
-    levels = [entry for entry in entries if not columns_of(entry, rows) and "value" in entry]
-    marks = [Line2D([], [], label="paper", **HOLLOW | BLACK)] if len(levels) < len(entries) else []
-    handles += marks + handles_of(levels) + level_handles(spec)
+    handles = [group.handle for group in groups.values()] + _other_handles(spec, entries, rows)
     remarks = data.remark_line(rows)
     notes = marks_of(rows, [total for found in totals.values() for total in found.values()])
     notes = [*absent(data, rows, spec), *notes]
@@ -103,17 +100,13 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
             found = totals[name, value]
             if found:
                 _draw_group(axis, part(here, colour, name), found, group)
-                said += [f"{group.title} at {x:g}: {one.text}" for x, one in found.items()]
+                said += [f"{group.title} at {level:g}: {mine.text}" for level, mine in found.items()]
             if "also" in spec:
                 mine = part(cut.rows(also, value), colour, name)
                 _draw_also(axis, _totals(mine, spec["also"]["measure"]), group)
         said += _draw_paper(axis, entries, here, groups, colour, spec["measure"])
         draw_levels(axis, spec, data, cut, value)
-        sheet.dress(
-            axis,
-            {"label": spec["over"].rpartition(".")[2].replace("_", " ")} | (spec.get("x") or {}),
-            {"label": what_of(spec["measure"])} | (spec.get("y") or {}),
-        )
+        sheet.dress(axis, x, y)
         _ticks(axis, sorted(rows[X].unique()))
         texts.append(f"{title + ': ' if title else ''}{'; '.join(said)}.")
     return sheet.finish([*texts, *remarks], handles, COLUMNS)
@@ -194,12 +187,18 @@ def _own(group: Group | None) -> Mapping[str, Any]:
     return {key: group.look[key] for key in BLACK} if group else BLACK
 
 
-def _also_handle(spec: Mapping[str, Any]) -> list[Line2D]:
-    """What the dashed line is."""
-    if "also" not in spec:
-        return []
-    label = f"dashed: {spec['also'].get('label') or spec['also']['measure']['name']}"
-    return [Line2D([], [], color="#444444", linestyle=DASHED, linewidth=0.9, label=label)]
+def _other_handles(
+    spec: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], rows: pd.DataFrame
+) -> list[Line2D]:
+    """What the dashed line, the paper's marks and the levels are."""
+    handles = []
+    if "also" in spec:
+        label = f"dashed: {spec['also'].get('label') or spec['also']['measure']['name']}"
+        handles.append(Line2D([], [], color="#444444", linestyle=DASHED, linewidth=0.9, label=label))
+    levels = [entry for entry in entries if not columns_of(entry, rows) and "value" in entry]
+    if len(levels) < len(entries):
+        handles.append(Line2D([], [], label="paper", **HOLLOW | BLACK))
+    return handles + handles_of(levels) + level_handles(spec)
 
 
 def _ticks(axis: Axes, xs: list[float]) -> None:
