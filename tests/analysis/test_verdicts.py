@@ -327,7 +327,7 @@ GATES = (
 )
 
 
-def test_a_seed_that_a_probe_tells_nothing_of_is_counted_and_named(probed):
+def test_seed_without_a_probed_value_is_counted_and_named(probed):
     """One of six is said, two decide nothing, and in a count of runs past a threshold they do not pass."""
     claim = f"test: value, {GATES}, tol: 0.1, why: w, paper: 3.02"
     assert (probed(claim, []).reason, probed(claim, []).failed) == ("", 0)
@@ -350,7 +350,7 @@ def test_an_identity_of_a_probe_misses_no_seed(probed):
     assert why(found) == f"not run at paper: {told}"
 
 
-def test_a_measure_that_was_not_recorded_says_so(judged):
+def test_measure_that_was_not_recorded_is_reported(judged):
     found = judged(f"{VALUE.replace('nll', 'bits')}, paper: 3.02")
     assert found.holds == "unclear"
     assert "no bits on test; recorded are ['nll on test']" in found.reason

@@ -28,7 +28,7 @@ FACTS = {
 }
 
 
-def test_a_card_tells_all_of_its_facts_once():
+def test_card_lists_each_fact_once():
     made = card(FACTS)
     assert (made.name, made.title, made.kind, made.stand_in, made.sha256) == (
         "musedata", "MuseData", "polyphony", False, "cd",
@@ -70,7 +70,7 @@ def test_each_data_set_used_has_one_card_by_name_and_those_of_no_table_have_none
     assert [one.prepared for one in made] == [False, False, True]
 
 
-def test_a_data_set_that_is_elsewhere_tells_what_is_compared_when_it_is_prepared():
+def test_card_of_a_data_set_elsewhere_lists_what_preparation_compares():
     (made,) = cards(["jsb"], {})
     assert made.sizes == [("pieces", [229, 76, 77]), ("steps", [13807, 4602, 4725])]
     assert ("low", "43") in made.counted

@@ -31,7 +31,7 @@ FAILED_COUNT = frozenset({"solves", "count"})
 
 @dataclass(frozen=True)
 class Judgement:
-    """What is said of one claim; `could_fail` tells whether the seeds at hand could have shown it false."""
+    """What is said of one claim; `could_fail` says whether the seeds at hand could have shown it false."""
 
     holds: str
     verdict: str

@@ -67,7 +67,7 @@ def overlay(results: Path, scale: str) -> str:
 def draw_what_is_there(
     catalogue: Catalogue, scale: str, results: Path, say: Callable[[str], None] = print
 ) -> None:
-    """Judge all claims and draw every artefact that the results allow; `say` tells why the others are left
+    """Judge all claims and draw every artefact that the results allow; `say` reports why the others are left
     out.
     """
     judge(catalogue, scale, results)

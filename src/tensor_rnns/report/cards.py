@@ -1,6 +1,6 @@
 """The card of a data set: what a reader must know before using it, from the facts beside its arrays.
 
-Where the arrays lie elsewhere, as with recorded runs, the table of data sets tells the same, and which facts
+Where the arrays lie elsewhere, as with recorded runs, the table of data sets says the same, and which facts
 were compared when they were prepared.
 """
 
@@ -26,7 +26,7 @@ ABOUT = {
     "preprocessing": "Preprocessing",
     "range": "Range",
 }
-"""What is told of a data set, in this order, by the names of the facts."""
+"""What a card says of a data set, in this order, by the names of the facts."""
 ALLOWED = {"never": "never, neither files nor arrays", "allowed": "allowed"}
 MOST_LISTED = 12
 """Names that a card lists whole."""
@@ -35,7 +35,7 @@ HIDDEN = ("dataset", "title", "kind", "stand_in", "files", "sha256")
 
 @dataclass(frozen=True)
 class Card:
-    """One data set: name and title, what is told of it, sizes by split, other counts, files, is it here."""
+    """One data set: name and title, what its card says, sizes by split, other counts, files, is it here."""
 
     name: str
     title: str
