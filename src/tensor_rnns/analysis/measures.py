@@ -9,251 +9,42 @@ run answers with its last finite values.
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
-
-from tensor_rnns.analysis.kinds import Best, Reduction, Setting, Split
+from tensor_rnns.analysis.curve_measures import (
+    at,
+    baseline,
+    best_valid,
+    deviation,
+    drop,
+    final,
+    first_above,
+    first_below,
+    gap,
+    largest_fall,
+    last_above,
+    maximum,
+    metric,
+    minimum,
+    noise,
+    over_seeds,
+    reached,
+    rise,
+    roughness,
+    running,
+    share,
+    short,
+    spread,
+    when_lowest,
+)
+from tensor_rnns.analysis.kinds import Reduction, Setting
 from tensor_rnns.analysis.runs import (
-    REDUCTIONS,
     MissingValue,
     Run,
     number_of,
     one_of,
-    series,
-    smoothed,
-    value_at,
 )
-from tensor_rnns.declared import Natural, Share
-
-
-def final(run: Run, *, of: str = "loss", split: Split = "train", width: int = 1, share: Share = 0.0) -> float:
-    """The mean over the last `width` updates, or over the last `share` of them.
-
-    With neither, the value that the run reports in metrics.csv (of the weights it keeps), else the last one
-    logged.
-    """
-    if width == 1 and not share and np.isfinite(run.metrics.get((split, of), np.nan)):
-        return float(run.metrics[split, of])
-    updates, values = series(run, of, split)
-    last = max(width, int(np.ceil(share * run.budget)))
-    return float(values[updates > updates[-1] - last].mean())
-
-
-def metric(run: Run, *, of: str = "loss", split: Split = "train") -> float:
-    """A number of metrics.csv; for a failed run without one, the last finite value of that curve."""
-    value = run.metrics.get((split, of))
-    if value is not None and np.isfinite(value):
-        return float(value)
-    if run.failed:
-        return float(series(run, of, split)[1][-1])
-    raise MissingValue(
-        f"no {of} on {split}; recorded are {sorted(' on '.join(k[::-1]) for k in run.metrics)}"
-    )
-
-
-def at(run: Run, *, update: int, of: str = "loss", split: Split = "train") -> float:
-    """The logged value at `update`, or the last one before it."""
-    return value_at(run, *series(run, of, split), update, f"{of} on {split}")
-
-
-def running(
-    run: Run, *, width: int, at: int | None = None, of: str = "loss", split: Split = "train"
-) -> float:
-    """The mean over the last `width` updates at update `at`; without `at`, at the end."""
-    updates, values = smoothed(run, of, split, width)
-    return float(values[-1]) if at is None else value_at(run, updates, values, at, f"running {of} on {split}")
-
-
-def first_below(
-    run: Run,
-    *,
-    threshold: float,
-    width: int = 1,
-    of: str = "loss",
-    split: Split = "train",
-    unit: Literal["one", "baseline"] = "one",
-) -> float:
-    """The first update at which the running mean over `width` is below `threshold`; infinite if never.
-
-    With `unit: baseline` the threshold is a share of what the task calls its baseline.
-    """
-    if unit not in ("one", "baseline"):
-        raise ValueError(f"first_below in the unit {unit!r}; allowed are one, baseline")
-    updates, values = smoothed(run, of, split, width)
-    below = np.flatnonzero(values < threshold * (baseline(run) if unit == "baseline" else 1.0))
-    return float(updates[below[0]]) if len(below) else float("inf")
-
-
-def first_above(
-    run: Run, *, threshold: float, width: int = 1, of: str = "accuracy", split: Split = "valid"
-) -> float:
-    """The first update at which the running mean over `width` is above `threshold`; infinite if never."""
-    updates, values = smoothed(run, of, split, width)
-    above = np.flatnonzero(values > threshold)
-    return float(updates[above[0]]) if len(above) else float("inf")
-
-
-def last_above(
-    run: Run, *, threshold: float, width: int = 1, of: str = "loss", split: Split = "train"
-) -> float:
-    """The last update at which the running mean over `width` is above `threshold`; 0 if never."""
-    updates, values = smoothed(run, of, split, width)
-    above = np.flatnonzero(values > threshold)
-    return float(updates[above[-1]]) if len(above) else 0.0
-
-
-def drop(
-    run: Run, *, above: float, below: float, width: int = 1, of: str = "loss", split: Split = "train"
-) -> float:
-    """How long the fall took against the stay before it: (first below - last above) / last above.
-
-    The last update above `above` is sought before the first below `below`. Infinite where that never comes.
-    """
-    updates, values = smoothed(run, of, split, width)
-    low = np.flatnonzero(values < below)
-    if not len(low):
-        return float("inf")
-    high = np.flatnonzero(values[: low[0]] > above)
-    if not len(high):
-        raise MissingValue(f"{of} on {split} is not above {above} before it is below {below}")
-    return float((updates[low[0]] - updates[high[-1]]) / updates[high[-1]])
-
-
-def minimum(
-    run: Run, *, width: int = 1, until: int | None = None, of: str = "loss", split: Split = "train"
-) -> float:
-    """The smallest running mean over `width`, up to update `until`."""
-    updates, values = smoothed(run, of, split, width)
-    kept = values if until is None else values[updates <= until]
-    if not len(kept):
-        raise MissingValue(f"no running {of} on {split} up to update {until}")
-    return float(kept.min())
-
-
-def maximum(
-    run: Run, *, width: int = 1, until: int | None = None, of: str = "accuracy", split: Split = "valid"
-) -> float:
-    """The largest running mean over `width`, up to update `until`."""
-    updates, values = smoothed(run, of, split, width)
-    kept = values if until is None else values[updates <= until]
-    if not len(kept):
-        raise MissingValue(f"no running {of} on {split} up to update {until}")
-    return float(kept.max())
-
-
-def best_valid(run: Run, *, of: str = "loss", best: Best = "lowest", split: Split = "valid") -> float:
-    """The best validation value over all evaluations; `best` is lowest or highest."""
-    values = series(run, of, split)[1]
-    return float(better(best)(values))
-
-
-def when_lowest(run: Run, *, width: int = 1, of: str = "loss", split: Split = "valid") -> float:
-    """The first update at which the running mean over `width` is as small as it ever gets."""
-    updates, values = smoothed(run, of, split, width)
-    return float(updates[values.argmin()])
-
-
-def rise(run: Run, *, of: str = "loss", split: Split = "valid") -> float:
-    """The last validation value minus the smallest: how far the run overfits."""
-    values = series(run, of, split)[1]
-    return float(values[-1] - values.min())
-
-
-def gap(
-    run: Run,
-    *,
-    of: str = "loss",
-    split: Split = "valid",
-    against: Split = "train",
-    kind: Literal["difference", "ratio"] = "difference",
-) -> float:
-    """The metric on `split` minus, or with kind: ratio divided by, the one on `against`."""
-    if kind not in ("difference", "ratio"):
-        raise ValueError(f"gap of kind {kind!r}; allowed are difference, ratio")
-    first, second = metric(run, of=of, split=split), metric(run, of=of, split=against)
-    return first - second if kind == "difference" else first / second
-
-
-def share(
-    run: Run, *, below: float | None = None, above: float | None = None, start: Natural = 0, of: str = "loss",
-    split: Split = "train",
-) -> float:  # fmt: skip
-    """The share of logged values from update `start` on that lie below `below` and above `above`."""
-    updates, values = series(run, of, split)
-    values = values[updates >= start]
-    if not len(values):
-        raise MissingValue(f"no {of} on {split} from update {start} on")
-    inside = (values < (np.inf if below is None else below)) & (
-        values > (-np.inf if above is None else above)
-    )
-    return float(inside.mean())
-
-
-def noise(run: Run, *, width: int, at: int | None = None, of: str = "loss", split: Split = "train") -> float:
-    """Standard deviation over mean of the values of the last `width` updates up to `at`, or the end."""
-    updates, values = series(run, of, split)
-    if at is not None:
-        value_at(run, updates, values, at, f"{of} on {split}")
-    end = updates[-1] if at is None else at
-    inside = values[(updates > end - width) & (updates <= end)]
-    if len(inside) < 2:
-        raise MissingValue(f"fewer than two values of {of} on {split} in the {width} updates up to {end}")
-    return float(inside.std(ddof=1) / inside.mean())
-
-
-def spread(run: Run, *, update: int, of: str = "loss", split: Split = "train") -> float:
-    """The distance of the value at `update` from the median over all final replicas of the same curve."""
-    what = f"{of} on {split}"
-    peers = [value_at(peer, *series(peer, of, split), update, what) for peer in run.load_peers()]
-    return abs(at(run, update=update, of=of, split=split) - float(np.median(peers)))
-
-
-def over_seeds(
-    run: Run,
-    *,
-    reduce: Reduction,
-    width: int = 1,
-    at: int | None = None,
-    of: str = "loss",
-    split: Split = "train",
-) -> float:
-    """The running mean at update `at`, or at the end, reduced over all final replicas of the same curve."""
-    if reduce not in REDUCTIONS:
-        raise ValueError(f"reduce {reduce!r}; allowed are {sorted(REDUCTIONS)}")
-    peers = [running(peer, width=width, at=at, of=of, split=split) for peer in run.load_peers()]
-    return float(REDUCTIONS[reduce](np.array(peers)))
-
-
-def reached(run: Run, *, threshold: float, width: int = 1, of: str = "loss", split: Split = "train") -> float:
-    """1 for a run whose running mean ends below `threshold`, 0 for another or a failed one."""
-    return float(not run.failed and smoothed(run, of, split, width)[1][-1] < threshold)
-
-
-def short(run: Run, *, threshold: float, of: str = "accuracy", split: Split = "test") -> float:
-    """1 for a failed run, or one whose metric is below `threshold`; 0 for another."""
-    return float(run.failed or metric(run, of=of, split=split) < threshold)
-
-
-def roughness(run: Run, *, start: Natural = 0, of: str = "accuracy", split: Split = "valid") -> float:
-    """The mean distance of consecutive logged values from update `start` on."""
-    return float(np.abs(steps(run, start, of, split)).mean())
-
-
-def largest_fall(run: Run, *, start: Natural = 0, of: str = "accuracy", split: Split = "valid") -> float:
-    """The largest decrease between consecutive logged values from update `start` on; 0 if there is none."""
-    return float(max(-steps(run, start, of, split).min(), 0.0))
-
-
-def deviation(
-    run: Run, *, start: Natural = 0, end: int | None = None, of: str = "loss", split: Split = "train"
-) -> float:
-    """Standard deviation of the logged values between updates `start` and `end`."""
-    updates, values = series(run, of, split)
-    values = values[(updates >= start) & (updates <= (np.inf if end is None else end))]
-    if len(values) < 2:
-        raise MissingValue(f"fewer than two values of {of} on {split} between updates {start} and {end}")
-    return float(values.std(ddof=1))
+from tensor_rnns.declared import Natural
 
 
 def parameters(run: Run) -> float:
@@ -261,12 +52,6 @@ def parameters(run: Run) -> float:
     if run.parameters is None:
         raise MissingValue("the number of parameters is not recorded")
     return float(run.parameters)
-
-
-def baseline(run: Run) -> float:
-    """The loss that the task calls its baseline: of the best constant answer, or what the task says
-    instead."""
-    return metric(run, of="baseline", split="none")
 
 
 def fact(run: Run, *, of: str) -> float:
@@ -304,22 +89,6 @@ def probe(
 ) -> float:
     """A number of a probe's table by item and name; several positions need `index` or `reduce`."""
     return one_of(run.load_probe(probe), item, value, index, reduce, f"probe {probe}")
-
-
-def steps(run: Run, start: int, of: str, split: str) -> np.ndarray:
-    """Each logged value from update `start` on minus the one before it."""
-    updates, values = series(run, of, split)
-    values = values[updates >= start]
-    if len(values) < 2:
-        raise MissingValue(f"fewer than two values of {of} on {split} from update {start} on")
-    return np.diff(values)
-
-
-def better(best: str) -> Callable[[np.ndarray], Any]:
-    """np.min for lowest, np.max for highest; ValueError for another word."""
-    if best not in ("lowest", "highest"):
-        raise ValueError(f"best: {best!r}; allowed are lowest, highest")
-    return np.min if best == "lowest" else np.max
 
 
 FUNCTIONS: dict[str, Callable[..., float]] = {

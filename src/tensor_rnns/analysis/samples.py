@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tensor_rnns.analysis.measures import EXACT, better, measure_of
+from tensor_rnns.analysis.curve_measures import better
+from tensor_rnns.analysis.measures import EXACT, measure_of
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.experiments.selector import Curve, Selector
 

@@ -8,7 +8,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tensor_rnns.analysis.collect import collect
-from tensor_rnns.analysis.measures import arguments, better, measure_of
+from tensor_rnns.analysis.curve_measures import better
+from tensor_rnns.analysis.measures import arguments, measure_of
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.experiments.run_folders import RECORD, read_record, run_name
