@@ -24,11 +24,11 @@ def folder() -> Path:
 
 def made_folder() -> Path:
     """The folder, made if it is not there; BuildError where everybody may put code into it."""
-    place = folder()
-    place.mkdir(parents=True, exist_ok=True)
-    if place.stat().st_mode & stat.S_IWOTH:
-        raise BuildError(f"everybody may write to {place}; allowed: a folder of your own")
-    return place
+    kernels = folder()
+    kernels.mkdir(parents=True, exist_ok=True)
+    if kernels.stat().st_mode & stat.S_IWOTH:
+        raise BuildError(f"everybody may write to {kernels}; allowed: a folder of your own")
+    return kernels
 
 
 def digest_of(path: Path, content: bytes) -> bytes:

@@ -132,14 +132,14 @@ class Scan(torch.autograd.Function):
         params, kept = saved[:count], saved[count:]
         totals = [torch.zeros_like(part) for part in params]
         pieces = list(zip(x.split(STEPS), outputs.split(STEPS), strict=True))
-        found = []
+        of_inputs = []
         for number, (piece, gradient) in reversed(list(enumerate(pieces))):
             given = (piece, *params, *kept[number * ctx.states : (number + 1) * ctx.states])
             made = chunk_of(ctx.cell, ctx.names, given).backward(given, (gradient, *states))
             torch._foreach_add_(totals, made[1 : count + 1])
-            found.append(made[0])
+            of_inputs.append(made[0])
             states = made[count + 1 :]
-        return None, None, None, torch.cat(found[::-1]), *totals, *states
+        return None, None, None, torch.cat(of_inputs[::-1]), *totals, *states
 
 
 def scan(

@@ -51,5 +51,5 @@ def by_replica(losses: Tensor, after: int, weights: Tensor | None) -> Tensor:
         each = weights if after == 1 else weights.unsqueeze(-1)
         # What comes after the end of a sequence may be infinite, and 0 * inf is not 0.
         losses = torch.where(each == 0, 0, losses * each)
-    place = losses.dim() - after - 1
-    return losses.sum([axis for axis in range(losses.dim()) if axis != place])
+    replicas = losses.dim() - after - 1
+    return losses.sum([axis for axis in range(losses.dim()) if axis != replicas])

@@ -30,8 +30,8 @@ class ScanKernel:
         """
         tensors = (*inputs, *states, *leaves)
         keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
-        found = self.scan.apply(self, tuple(every), keep, *tensors)
-        return found[: sum(every)], found[sum(every) :]
+        results = self.scan.apply(self, tuple(every), keep, *tensors)
+        return results[: sum(every)], results[sum(every) :]
 
 
 @dataclasses.dataclass(frozen=True)

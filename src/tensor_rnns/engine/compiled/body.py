@@ -1,4 +1,7 @@
-"""The code of one step in one direction: where each node lies, and the lines of C++ that compute it."""
+"""The code of one step in one direction: where each node lies, and the lines of C++ that compute it.
+
+A node that nothing outside its loop reads has no memory: it is a variable, and stays in a register.
+"""
 
 from collections.abc import Iterable, Sequence
 

@@ -40,8 +40,8 @@ def processor() -> str:
     info = Path("/proc/cpuinfo")
     lines = info.read_text(errors="replace").splitlines() if info.exists() else []
     named = {line.partition(":")[0].strip(): line for line in reversed(lines)}
-    found = [named[key] for key in ("model name", "flags", "Features") if key in named]
-    return "\n".join(found) or repr(os.uname())
+    facts = [named[key] for key in ("model name", "flags", "Features") if key in named]
+    return "\n".join(facts) or repr(os.uname())
 
 
 def library(source: str, name: str) -> ctypes.CDLL:

@@ -18,8 +18,8 @@ def user() -> int:
 
 def openmp() -> ctypes.c_void_p | None:
     """The function by which OpenMP starts its threads; None where there is none, or none for this process."""
-    found = getattr(ctypes.CDLL(None), "GOMP_parallel", None)
-    return None if found is None or os.getpid() != user() else ctypes.cast(found, ctypes.c_void_p)
+    start = getattr(ctypes.CDLL(None), "GOMP_parallel", None)
+    return None if start is None or os.getpid() != user() else ctypes.cast(start, ctypes.c_void_p)
 
 
 def pointers(tensors: Sequence[Tensor | None]) -> ctypes.Array:

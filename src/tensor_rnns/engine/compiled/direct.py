@@ -83,10 +83,10 @@ class Direct:
             "leaves": self.addresses(flat),
             "strides": self.strides(flat.shape[1]),
         }
-        found, final, kept = self.ready.kernel.forward(
+        steps, final, kept = self.ready.kernel.forward(
             len(inputs), read, [part.contiguous() for part in state], [not self.last_only, *others], True
         )
-        hidden = final[0] if self.last_only else found[0]
+        hidden = final[0] if self.last_only else steps[0]
         gradient, dh = torch.empty_like(flat), torch.empty_like(hidden)
         gradients = (dh, self.weight.of(gradient), self.bias.of(gradient))
         outputs = Recorded(hidden, self.weight.of(flat), self.bias.of(flat), gradients)

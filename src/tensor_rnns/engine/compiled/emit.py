@@ -1,4 +1,8 @@
-"""From a program and its reverse to one C++ file with a forward and a backward scan over time."""
+"""From a program and its reverse to one C++ file with a forward and a backward scan over time.
+
+The file is text and not templates: with every width and offset a constant the compiler unrolls and vectorises
+what it could not with sizes from a call, and whoever reads the file sees the step of the cell.
+"""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path

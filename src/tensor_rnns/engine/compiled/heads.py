@@ -51,8 +51,8 @@ def call(
     if bias is not None:
         head.bias_replica, head.bias_column = bias.stride(0), bias.stride(-1)
     for name in ("weight", "bias"):
-        if (found := more.get(f"{name}_gradient")) is not None:
-            setattr(head, f"{name}_apart", found.stride(0))
+        if (gradient := more.get(f"{name}_gradient")) is not None:
+            setattr(head, f"{name}_apart", gradient.stride(0))
     sizes = (Long * 3)()
     library.head_sizes(ctypes.byref(head), sizes)
     leases = [
@@ -92,10 +92,10 @@ class Linear(torch.autograd.Function):
     def backward(ctx, gradient: Tensor):
         """Of x, W and b."""
         x, weight, bias = ctx.saved_tensors
-        found = empty_gradients(x, weight, bias, ctx.needs_input_grad[0])
-        given = dict(zip(NAMES, found, strict=True))
+        gradients = empty_gradients(x, weight, bias, ctx.needs_input_grad[0])
+        given = dict(zip(NAMES, gradients, strict=True))
         call(BACKWARD, x, weight, bias, gradients=True, targets=gradient.contiguous(), **given)
-        return (*found,)
+        return (*gradients,)
 
 
 class Loss(torch.autograd.Function):
@@ -116,12 +116,12 @@ class Loss(torch.autograd.Function):
         """The loss, and with `keep` its gradients."""
         x = dense(x)
         loss = x.new_empty(x.shape[1])
-        found = empty_gradients(x, weight, bias, ctx.needs_input_grad[3]) if keep else [None] * 3
+        gradients = empty_gradients(x, weight, bias, ctx.needs_input_grad[3]) if keep else [None] * 3
         name = "classes" if kind == CLASSES else "targets"
         given = {name: targets.contiguous(), "loss": loss, "row_weights": row_weights}
-        given |= dict(zip(NAMES, found, strict=True))
+        given |= dict(zip(NAMES, gradients, strict=True))
         call(kind, x, weight, bias, keep, scale, **given)
-        ctx.found = found
+        ctx.gradients = gradients
         return loss
 
     @staticmethod
@@ -130,4 +130,4 @@ class Loss(torch.autograd.Function):
         """Those of the forward pass, times that of each replica's loss."""
         factor = gradient.view(-1, 1, 1)
         once = bool((gradient == 1).all())
-        return None, None, None, *(g if g is None or once else g * factor for g in ctx.found), None, None
+        return None, None, None, *(g if g is None or once else g * factor for g in ctx.gradients), None, None

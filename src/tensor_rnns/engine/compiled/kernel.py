@@ -88,10 +88,10 @@ class Kernel(ScanKernel):
 
     def lease(self, call: Call, dtype: torch.dtype, *names: str) -> list[Lease]:
         """Memory for these pieces of a call."""
-        found = (Long * len(SIZES))()
+        counts = (Long * len(SIZES))()
         given = (call.steps, call.replicas, call.batch, call.threads, call.keep)
-        self.library.sizes(*map(Long, given), found)
-        sizes = dict(zip(SIZES, found, strict=True))
+        self.library.sizes(*map(Long, given), counts)
+        sizes = dict(zip(SIZES, counts, strict=True))
         leases = [Lease(POOL, sizes[name], dtype) for name in names]
         for name, lease in zip(names, leases, strict=True):
             setattr(call, name, lease.tensor.data_ptr())

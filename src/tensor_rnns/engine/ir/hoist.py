@@ -74,7 +74,7 @@ class Hoisted:
         others one replica at a time, so that a replica's bits do not depend on its neighbours.
         """
         dtype = next(iter(params.values())).dtype
-        found: dict[Value, Tensor] = {}
+        results: dict[Value, Tensor] = {}
 
         def get(part: Any) -> Any:
             if isinstance(part, tuple):
@@ -83,10 +83,10 @@ class Hoisted:
                 return part
             if part in self.outside:
                 return self.outside[part].unsqueeze(0)
-            return found[part] if part.call else params[part.name]
+            return results[part] if part.call else params[part.name]
 
         for value in self.calls:
-            found[value] = stacked(value, get, replicas)
+            results[value] = stacked(value, get, replicas)
         leaves = []
         for leaf in self.leaves:
             tensor = get(leaf.value).to(dtype)
@@ -126,8 +126,8 @@ def movement(call: Call, arguments: tuple, count: int) -> Tensor | None:
     first = call.values[0] if call.values else None
     axes = len(first.shape) if first else 0
 
-    def axis(place: int, default: int = 0) -> int:
-        dim = arguments[place] if len(arguments) > place else default
+    def axis(position: int, default: int = 0) -> int:
+        dim = arguments[position] if len(arguments) > position else default
         return dim - axes if dim >= 0 else dim
 
     target, x, rest = call.target, arguments[0] if arguments else None, arguments[1:]
@@ -184,12 +184,12 @@ class Evaluated(torch.autograd.Function):
         ]
         wanted = [value for value in ctx.own if value.requires_grad]
         with one_thread():
-            found = torch.autograd.grad(
+            gradients_of_own = torch.autograd.grad(
                 [leaf for leaf, _ in pairs],
                 wanted,
                 [g for _, g in pairs],
                 retain_graph=True,
                 allow_unused=True,
             )
-        left = iter(found)
+        left = iter(gradients_of_own)
         return None, None, None, *(next(left) if value.requires_grad else None for value in ctx.own)

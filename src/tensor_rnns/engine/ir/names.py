@@ -72,8 +72,8 @@ def comparison(operation: str, swapped: bool, opposite: bool) -> Callable[..., N
 
     def compare(graph: Graph, a: Any, b: Any) -> Node:
         pair = blocks(graph, a, b)
-        found = graph.add(operation, *(pair[::-1] if swapped else pair))
-        return graph.add("number_minus", found, detail=1.0) if opposite else found
+        holds = graph.add(operation, *(pair[::-1] if swapped else pair))
+        return graph.add("number_minus", holds, detail=1.0) if opposite else holds
 
     return compare
 

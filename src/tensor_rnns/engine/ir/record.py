@@ -36,15 +36,15 @@ class Call:
     @property
     def values(self) -> list["Value"]:
         """Every value among the arguments and options."""
-        found: list[Value] = []
+        values: list[Value] = []
         stack = [*self.arguments, *self.options.values()]
         while stack:
             part = stack.pop(0)
             if isinstance(part, Value):
-                found.append(part)
+                values.append(part)
             elif isinstance(part, list | tuple):
                 stack = [*part, *stack]
-        return found
+        return values
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +81,8 @@ def softmax(x: Tensor, dim: int, half_to_float: bool = False) -> Tensor:
 def logsumexp(x: Tensor, dim: int | list[int], keepdim: bool = False) -> Tensor:
     """log sum e^x, with the greatest x taken off first."""
     most = x.amax(dim, keepdim=True).detach()
-    found = torch.log(torch.exp(x - most).sum(dim, keepdim=True)) + most
-    return found if keepdim else found.squeeze(dim)
+    total = torch.log(torch.exp(x - most).sum(dim, keepdim=True)) + most
+    return total if keepdim else total.squeeze(dim)
 
 
 def vector_norm(x: Tensor, order: float = 2, dim: Any = None, keepdim: bool = False, **_: Any) -> Tensor:

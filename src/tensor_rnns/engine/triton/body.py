@@ -42,8 +42,8 @@ class Body(Blocks):
         """What a step reads from memory and not from registers."""
         if isinstance(step, Product):
             (left,), onto = step.product.inputs, step.onto
-            found = [] if self.in_one(step) and left.operation not in VIRTUAL else [left]
-            return [*found, onto] if onto and not self.in_registers(step) else found
+            block_read = [] if self.in_one(step) and left.operation not in VIRTUAL else [left]
+            return [*block_read, onto] if onto and not self.in_registers(step) else block_read
         if isinstance(step, Single) and step.node.operation != "join":
             return list(step.node.inputs)
         nodes = step.nodes if isinstance(step, Loop) else [step.node]

@@ -1,4 +1,7 @@
-"""What a program of a kernel has on the chip before its loop over time."""
+"""What a program of a kernel has on the chip before its loop over time.
+
+Matrices of parameters are the same at every step, and are read once if they fit.
+"""
 
 from collections.abc import Iterable
 

@@ -1,4 +1,8 @@
-"""From a program and its reverse to one Python file with a kernel over time and one back."""
+"""From a program and its reverse to one Python file with a kernel over time and one back.
+
+One launch per direction: a launch per operation would cost more than the operation, and between steps the
+states would have to leave the chip.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -79,11 +79,11 @@ class Scan(torch.autograd.Function):
             **tensors, **named(leaf=leaves, output_gradient=by_step, final_gradient=final),
             **named(initial_gradient=initial, input_gradient=inward), **kernel.memory(1, first),
         )  # fmt: skip
-        found = [
+        of_leaves = [
             kernel.leaf_gradient(i, tensors, first) if want else None for i, want in enumerate(want_leaves)
         ]
         wanted = ctx.needs_input_grad[3:]
-        made = (*inward, *initial, *found)
+        made = (*inward, *initial, *of_leaves)
         return None, None, None, *(g if want else None for g, want in zip(made, wanted, strict=True))
 
 

@@ -1,4 +1,7 @@
-"""Where the kernels of a program put and find numbers, and what is left to sum after the scan back."""
+"""Where the kernels of a program put and find numbers, and what is left to sum after the scan back.
+
+Both kernels must agree on it, and whoever calls them must know how much memory it takes.
+"""
 
 from collections.abc import Iterable
 
