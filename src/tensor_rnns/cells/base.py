@@ -21,11 +21,13 @@ class Cell:
     `named`). Its parameters are those of bilinear forms (`tensors`), then matrices [rows, columns] used as
     `x @ W`, and bias rows [1, H] (`matrices`). A cohort of S replicas puts S in front of every parameter and
     state; inputs are then [S, B, I]. A step uses plain torch functions, nothing in place and no branch on a
-    shape, so that an engine can trace it.
+    shape, so that an engine can trace it. Those `states` that are `masks` [B, H] start at one, or in training
+    where dropout left them, and the step hands them on as they are.
     """
 
     name: ClassVar[str]
     states: ClassVar[tuple[str, ...]] = ("h",)
+    masks: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
         check_fields("cell", self)
@@ -62,9 +64,11 @@ class Cell:
     def initial_state(
         self, *batch_shape: int, dtype: torch.dtype | None = None, device: torch.device | str | None = None
     ) -> tuple[Tensor, ...]:
-        """Zeros [*batch_shape, *shape] for each of `state_shapes`."""
-        shapes = self.state_shapes().values()
-        return tuple(torch.zeros(*batch_shape, *shape, dtype=dtype, device=device) for shape in shapes)
+        """Zeros [*batch_shape, *shape] for each of `state_shapes`, ones for masks."""
+        return tuple(
+            torch.full((*batch_shape, *shape), float(name in self.masks), dtype=dtype, device=device)
+            for name, shape in self.state_shapes().items()
+        )
 
     def parameter_count(self) -> int:
         """Numbers in all parameters of one replica."""

@@ -1,6 +1,7 @@
 """A cell run over time with a linear read-out, at the last step or at every one; mathews2016 section
 2.2.1."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -17,7 +18,7 @@ from tensor_rnns.declared import BelowOne, Invalid, Positive
 from tensor_rnns.engine import Direct, Engine, Views
 from tensor_rnns.engine import values as computed
 from tensor_rnns.models.base import LinearSchemes, Model, Result, initialise_linear, linear_shapes
-from tensor_rnns.models.symbols import OneHot
+from tensor_rnns.models.symbols import OneHot, reversed_time
 
 DROPOUT = "input_dropout"
 
@@ -48,7 +49,8 @@ class Recurrent(Model):
     projection/W [I, E] (no bias), else the inputs, symbols as one-hot vectors. `input_weights` initialises
     either matrix. In training each number that enters is dropped with probability `input_dropout`, and each
     that the read-out sees with probability `output_dropout`; the others are divided by the probability of
-    staying. `dropout: step` draws afresh for each step and row, `sequence` once for all steps of a row.
+    staying. `dropout: step` draws afresh for each step and row, `sequence` once for all steps of a row. The
+    masks that a cell has among its states are of the second kind, with probability `state_dropout`.
 
     Each further cell is `cell` again, with its own parameters, on the outputs of the one before. With
     `bidirectional` each layer has a second cell that reads from the last step to the first, and gives its
@@ -71,6 +73,7 @@ class Recurrent(Model):
     projection: int | None = None
     input_dropout: BelowOne = 0.0
     output_dropout: BelowOne = 0.0
+    state_dropout: BelowOne = 0.0
     dropout: Literal["step", "sequence"] = "step"
     layers: int = 1
     bidirectional: bool = False
@@ -83,6 +86,11 @@ class Recurrent(Model):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.state_dropout and not self.cell.masks:
+            raise Invalid(
+                "state_dropout",
+                f"{self.state_dropout} given; allowed: 0, the cell {self.cell.name} has no masks among its states",
+            )
         block = {key: getattr(self, key) for key in ("embedding", "projection", DROPOUT)}
         wanted = entering(self.name, block, self.inputs, self.symbols)
         if self.fixed and len(self.shapes()) == len(self.declared()):
@@ -112,7 +120,8 @@ class Recurrent(Model):
     @property
     def width(self) -> int:
         """Numbers that a layer gives at a step."""
-        return self.cell.hidden * (2 if self.bidirectional else 1)
+        outputs = next(iter(self.cell.state_shapes().values()))
+        return math.prod(outputs) * (2 if self.bidirectional else 1)
 
     @property
     def one_hot(self) -> bool:
@@ -150,7 +159,7 @@ class Recurrent(Model):
 
     def draws(self, rng: np.random.Generator, batch: Any, update: int) -> dict[str, np.ndarray]:
         """Which of the numbers that enter, and of those that are read out, stay: bools [T, B, E] and
-        [T, B, H], or with one axis of time for all steps, [1, B, E]; of the last step alone [B, H]."""
+        [T, B, H], or with one step for all, [1, B, E]; of the last step alone [B, H]; of states [B, H]."""
         steps, items = batch.inputs.shape[:2]
         lead = (steps if self.dropout == "step" else 1, items)
         masks = {}
@@ -159,6 +168,9 @@ class Recurrent(Model):
         if self.output_dropout:
             shape = (items, self.width) if self.last_only else (*lead, self.width)
             masks["output_dropout"] = rng.random(shape, np.float32) >= self.output_dropout
+        if self.state_dropout:
+            for key in self.masked():
+                masks[key] = rng.random((items, self.cell.hidden), np.float32) >= self.state_dropout
         return masks
 
     def entered(
@@ -170,6 +182,10 @@ class Recurrent(Model):
             matrix = params[self.matrix]
             x = x @ matrix if self.symbols else computed(self.engine.linear(x, matrix, None))
         return self.dropped(DROPOUT, x, draws)
+
+    def masked(self) -> list[str]:
+        """The names of the masks among the states of all cells."""
+        return [f"{name}/{mask}" for name, cell in self.cells.items() for mask in cell.masks]
 
     def dropped(self, key: str, x: Tensor, draws: Mapping[str, Tensor] | None) -> Tensor:
         """`x` with the mask `key` on it, if there is one."""
@@ -206,6 +222,13 @@ class Recurrent(Model):
                 before = state[len(final) : len(final) + len(cell.states)]
                 if not state:
                     before = cell.initial_state(*lead, dtype=like.dtype, device=like.device)
+                if self.state_dropout and draws is not None:
+                    before = tuple(
+                        draws[f"{name}/{key}"].to(part) / (1 - self.state_dropout)
+                        if key in cell.masks
+                        else part
+                        for key, part in zip(cell.states, before, strict=True)
+                    )
                 last_only = self.last_only and number == self.layers
                 outputs, after = self.scan(name, values, hidden, before, last_only, batch.lengths)
                 # An output of several axes, as of a tensorised state, is read out as one vector.
@@ -232,6 +255,7 @@ class Recurrent(Model):
         own = {key: values[f"{name}/{key}"] for key in cell.shapes()}
         x = reversed_time(inputs, lengths) if reverse else inputs
         outputs, final = self.run(cell, own, x, state, last_only=last_only and lengths is None)
+        outputs = outputs.flatten(2 if last_only and lengths is None else 3)
         if last_only and lengths is not None:
             step = (lengths - 1)[None, ..., None].expand(1, *outputs.shape[1:])
             return outputs.gather(0, step)[0], final
@@ -248,17 +272,6 @@ class Recurrent(Model):
             if matrix.dim() == 3 and matrix.shape[1] > 1 and name.split("/")[0] in self.cells:
                 norms = torch.linalg.vector_norm(matrix, dim=1, keepdim=True)
                 matrix.mul_(self.max_norm / norms.clamp(min=self.max_norm))
-
-
-def reversed_time(x: Tensor | OneHot, lengths: Tensor | None) -> Tensor | OneHot:
-    """`x` [T, S, B, ..] from the last step of each row to the first; padding stays where it is."""
-    if isinstance(x, OneHot):
-        return OneHot(reversed_time(x.indices, lengths), x.size)
-    if lengths is None:
-        return x.flip(0)
-    step = torch.arange(len(x), device=x.device).view(-1, 1, 1)
-    step = torch.where(step < lengths, lengths - 1 - step, step)
-    return x.gather(0, step.view(*step.shape, *[1] * (x.dim() - 3)).expand_as(x))
 
 
 @dataclass(frozen=True)

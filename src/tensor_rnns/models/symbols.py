@@ -49,3 +49,14 @@ class OneHot:
             return embedding(self.indices, matrix)
         first = torch.arange(replicas[0], device=self.device).unsqueeze(1) * rows
         return embedding(self.indices + first, matrix.reshape(-1, width))
+
+
+def reversed_time(x: Tensor | OneHot, lengths: Tensor | None) -> Tensor | OneHot:
+    """`x` [T, S, B, ..] from the last step of each row to the first; padding stays where it is."""
+    if isinstance(x, OneHot):
+        return OneHot(reversed_time(x.indices, lengths), x.size)
+    if lengths is None:
+        return x.flip(0)
+    step = torch.arange(len(x), device=x.device).view(-1, 1, 1)
+    step = torch.where(step < lengths, lengths - 1 - step, step)
+    return x.gather(0, step.view(*step.shape, *[1] * (x.dim() - 3)).expand_as(x))
