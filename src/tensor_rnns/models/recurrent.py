@@ -217,7 +217,7 @@ class Recurrent(Model):
         final: tuple[Tensor, ...] = ()
         states: tuple[Tensor, ...] = ()
         for number, layer in enumerate(self.stack, start=1):
-            found = []
+            outputs = []
             for name, cell in layer.items():
                 before = state[len(final) : len(final) + len(cell.states)]
                 if not state:
@@ -230,15 +230,13 @@ class Recurrent(Model):
                         for key, part in zip(cell.states, before, strict=True)
                     )
                 last_only = self.last_only and number == self.layers
-                outputs, after = self.scan(name, values, hidden, before, last_only, batch.lengths)
-                # An output of several axes, as of a tensorised state, is read out as one vector.
-                found.append(outputs.flatten(2 if last_only else 3))
+                hidden_of, after = self.scan(name, values, hidden, before, last_only, batch.lengths)
+                outputs.append(hidden_of)
                 final += after
-            hidden = torch.cat(found, -1) if len(found) > 1 else found[0]
+            hidden = torch.cat(outputs, -1) if len(outputs) > 1 else outputs[0]
             states += (hidden,)
         hidden = self.dropped("output_dropout", hidden, draws)
-        outputs = self.engine.linear(hidden, values["read_out/W"], values["read_out/b"])
-        return Result(outputs, final, states)
+        return Result(self.engine.linear(hidden, like, values["read_out/b"]), final, states)
 
     def scan(
         self,
@@ -255,6 +253,7 @@ class Recurrent(Model):
         own = {key: values[f"{name}/{key}"] for key in cell.shapes()}
         x = reversed_time(inputs, lengths) if reverse else inputs
         outputs, final = self.run(cell, own, x, state, last_only=last_only and lengths is None)
+        # An output of several axes, as of a tensorised state, is read out as one vector.
         outputs = outputs.flatten(2 if last_only and lengths is None else 3)
         if last_only and lengths is not None:
             step = (lengths - 1)[None, ..., None].expand(1, *outputs.shape[1:])

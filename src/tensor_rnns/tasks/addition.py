@@ -69,8 +69,7 @@ class Addition(Task):
 
     def evaluation(self, split: str) -> Iterator[Batch]:
         """1,000 items that depend on the length and the markers alone, 100 to a batch."""
-        if split not in SPLITS:
-            raise ValueError(f"task addition: split {split!r} asked for; allowed: {', '.join(SPLITS)}")
+        self.check_split(split, SPLITS)
         for part in range(ITEMS // ITEMS_PER_BATCH):
             yield self.generate(rng(0, SPLITS[split], part), ITEMS_PER_BATCH)
 

@@ -1,6 +1,6 @@
 """What all tasks share: the batch, how batches of replicas are stacked, and the protocol."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -47,7 +47,9 @@ class Batch:
         if first.weights is None:
             return Batch(inputs, targets, first.weight, None, lengths, extra)
         weight = np.array([batch.weight for batch in batches], float)
-        shares = np.stack([batch.weights / one for batch, one in zip(batches, weight, strict=True)], axis=-2)
+        shares = np.stack(
+            [batch.weights / total for batch, total in zip(batches, weight, strict=True)], axis=-2
+        )
         return Batch(inputs, targets, weight, shares, lengths, extra)
 
     @property
@@ -92,6 +94,16 @@ class Task:
 
     def __post_init__(self) -> None:
         check_fields("task", self)
+
+    def check_dataset(self, kind: str) -> None:
+        """ValueError unless the task was given a data set."""
+        if self.dataset is None:
+            raise ValueError(f"task {self.name}: no data set given; allowed: one of the kind {kind}")
+
+    def check_split(self, split: str, allowed: Iterable[str]) -> None:
+        """ValueError for a split that is not `allowed`."""
+        if split not in allowed:
+            raise ValueError(f"task {self.name}: split {split!r} asked for; allowed: {', '.join(allowed)}")
 
     def batch(self, seed: int, update: int) -> Batch:
         """The training batch of `update`, counted from 0: a pure function of task, seed and update."""

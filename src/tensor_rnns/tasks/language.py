@@ -36,8 +36,7 @@ class NextSymbol(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.dataset is None:
-            raise ValueError(f"task {self.name}: no data set given; allowed: one of the kind text")
+        self.check_dataset("text")
         for split in SPLITS:
             if self.chunks(split) < 1:
                 have = f"split {split} has {len(self.tokens(split)):,} symbols"
@@ -98,8 +97,7 @@ class NextSymbol(Task):
 
     def evaluation(self, split: str) -> Iterator[Batch]:
         """All chunks of a split in order."""
-        if split not in SPLITS:
-            raise ValueError(f"task {self.name}: split {split!r} asked for; allowed: {', '.join(SPLITS)}")
+        self.check_split(split, SPLITS)
         for index in range(self.chunks(split)):
             yield self.chunk(split, index)
 
@@ -144,7 +142,7 @@ class Words(NextSymbol):
             have = f"{len(words):,} words, {UNKNOWN} is number {unknown:,}"
             raise ValueError(f"task words: vocabulary = {self.inputs:,} given; the data set has {have}")
         tokens = {split: super(Words, self).tokens(split) for split in SPLITS}
-        return {split: np.where(found < self.inputs, found, unknown) for split, found in tokens.items()}
+        return {split: np.where(words < self.inputs, words, unknown) for split, words in tokens.items()}
 
     def tokens(self, split: str) -> np.ndarray:
         """The numbers of all words of a split, in order."""

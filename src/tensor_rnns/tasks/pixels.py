@@ -41,8 +41,7 @@ class Pixels(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.dataset is None:
-            raise ValueError("task pixels: no data set given; allowed: one of the kind images")
+        self.check_dataset("images")
         if self.updates_per_epoch < 1:
             have = len(self.classes["train"])
             raise ValueError(
@@ -52,12 +51,12 @@ class Pixels(Task):
     @cached_property
     def sequences(self) -> dict[str, np.ndarray]:
         """The grey levels of each split in the order of the steps: uint8 [images, T]."""
-        found = {}
+        sequences = {}
         for split in SPLITS:
             images = self.dataset.arrays[f"{split}_images"]
             flat = images.reshape(len(images), -1)
-            found[split] = flat[:, permutation(flat.shape[1])] if self.order == "permuted" else flat
-        return found
+            sequences[split] = flat[:, permutation(flat.shape[1])] if self.order == "permuted" else flat
+        return sequences
 
     @cached_property
     def classes(self) -> dict[str, np.ndarray]:
@@ -89,14 +88,13 @@ class Pixels(Task):
 
     def batch(self, seed: int, update: int) -> Batch:
         """Batch `update` modulo the batches of an epoch, in the order of this seed and epoch."""
-        epoch, place = divmod(update, self.updates_per_epoch)
+        epoch, index = divmod(update, self.updates_per_epoch)
         order = shuffled(seed, epoch, len(self.classes["train"]))
-        return self.items("train", order[place * self.batch_size : (place + 1) * self.batch_size])
+        return self.items("train", order[index * self.batch_size : (index + 1) * self.batch_size])
 
     def evaluation(self, split: str) -> Iterator[Batch]:
         """Every image of a split in the order of the file, 100 to a batch; the last batch may be smaller."""
-        if split not in SPLITS:
-            raise ValueError(f"task pixels: split {split!r} asked for; allowed: {', '.join(SPLITS)}")
+        self.check_split(split, SPLITS)
         for start in range(0, len(self.classes[split]), ITEMS_PER_BATCH):
             yield self.items(split, slice(start, start + ITEMS_PER_BATCH))
 

@@ -40,8 +40,7 @@ class Polyphony(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.dataset is None:
-            raise ValueError("task polyphony: no data set given; allowed: one of the kind polyphony")
+        self.check_dataset("polyphony")
         for split, streams in self.streams.items():
             if self.chunks(split) < 1:
                 have = f"split {split} has {len(streams)} frames in each of {self.batch_size} streams"
@@ -95,8 +94,7 @@ class Polyphony(Task):
 
     def evaluation(self, split: str) -> Iterator[Batch]:
         """All chunks of a split in order."""
-        if split not in self.streams:
-            raise ValueError(f"task polyphony: split {split!r} asked for; allowed: {', '.join(self.streams)}")
+        self.check_split(split, self.streams)
         for index in range(self.chunks(split)):
             yield self.chunk(split, index)
 

@@ -52,8 +52,7 @@ class Product(Task):
 
     def evaluation_of(self, seed: int, split: str) -> Iterator[Batch]:
         """16,384 pairs, with the answers of this seed's run."""
-        if split not in SPLITS:
-            raise ValueError(f"task {self.name}: split {split!r} asked for; allowed: {', '.join(SPLITS)}")
+        self.check_split(split, SPLITS)
         for part in range(ITEMS // ITEMS_PER_BATCH):
             yield self.generate(seed, rng(0, SPLITS[split], part), ITEMS_PER_BATCH)
 

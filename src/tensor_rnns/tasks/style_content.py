@@ -44,8 +44,7 @@ class StyleContent(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.dataset is None:
-            raise ValueError(f"task {self.name}: no data set given; allowed: one of the kind fonts")
+        self.check_dataset("fonts")
         if self.updates_per_epoch < 1:
             most = len(self.pairs(0, "train"))
             raise ValueError(
@@ -92,8 +91,7 @@ class StyleContent(Task):
 
     def pairs(self, seed: int, split: str) -> np.ndarray:
         """The pairs (style, letter) of a split for this seed, int64 [pairs, 2], in the order of all pairs."""
-        if split not in SPLITS:
-            raise ValueError(f"task {self.name}: split {split!r} asked for; allowed: {', '.join(SPLITS)}")
+        self.check_split(split, SPLITS)
         if (seed, split) not in self.memory:
             held = held_out(*self.inputs, self.held_out, rng(seed, SPLIT))
             self.memory[seed, "train"], self.memory[seed, "valid"] = np.argwhere(~held), np.argwhere(held)
@@ -105,11 +103,11 @@ class StyleContent(Task):
 
     def batch(self, seed: int, update: int) -> Batch:
         """The next pairs of the epoch's order."""
-        epoch, place = divmod(update, self.updates_per_epoch)
+        epoch, index = divmod(update, self.updates_per_epoch)
         if (seed, epoch) not in self.memory:
             self.memory.pop((seed, epoch - 1), None)
             self.memory[seed, epoch] = rng(seed, ORDER, epoch).permutation(self.pairs(seed, "train"))
-        return self.chosen(self.memory[seed, epoch][place * self.batch_size : (place + 1) * self.batch_size])
+        return self.chosen(self.memory[seed, epoch][index * self.batch_size : (index + 1) * self.batch_size])
 
     def evaluation_of(self, seed: int, split: str) -> Iterator[Batch]:
         """All pairs of the split at once."""

@@ -101,10 +101,7 @@ class VariableBinding(Task):
 
     def evaluation(self, split: str) -> Iterator[Batch]:
         """1,000 items that depend on the task's options alone, 100 to a batch."""
-        if split not in SPLITS:
-            raise ValueError(
-                f"task variable_binding: split {split!r} asked for; allowed: {', '.join(SPLITS)}"
-            )
+        self.check_split(split, SPLITS)
         for part in range(ITEMS // ITEMS_PER_BATCH):
             yield self.generate(rng(0, SPLITS[split], part), ITEMS_PER_BATCH)
 
@@ -123,10 +120,10 @@ def different(generator: np.random.Generator, shape: tuple[int, int], below: int
     count, items = shape
     chosen = np.empty(shape, np.int64)
     for k in range(count):
-        place = generator.integers(0, below - k, items)
+        number = generator.integers(0, below - k, items)
         for taken in np.sort(chosen[:k], axis=0):
-            place += place >= taken
-        chosen[k] = place
+            number += number >= taken
+        chosen[k] = number
     return chosen
 
 

@@ -28,7 +28,7 @@ def pack(state: State) -> tuple[dict[str, Tensor], dict[str, Any]]:
     tensors = {name: getattr(state, name) for name in PLAIN}
     for field in NAMED:
         tensors |= {f"{field}/{name}": value for name, value in getattr(state, field).items()}
-    tensors |= {f"carried/{place}": value for place, value in enumerate(state.carried)}
+    tensors |= {f"carried/{index}": value for index, value in enumerate(state.carried)}
     if state.train:
         tensors["train"] = torch.stack([loss for _, loss in state.train])
     if state.evaluated:
@@ -49,7 +49,7 @@ def unpack(tensors: Mapping[str, Tensor], notes: Mapping[str, Any], device: torc
     return State(
         update=notes["update"],
         seconds=notes["seconds"],
-        carried=tuple(tensors[f"carried/{place}"].to(device) for place in range(notes["carried"])),
+        carried=tuple(tensors[f"carried/{index}"].to(device) for index in range(notes["carried"])),
         train=list(zip(notes["train"], tensors.get("train", ()), strict=True)),
         evaluated=[
             (*key, value) for key, value in zip(notes["evaluated"], tensors.get("evaluated", ()), strict=True)
@@ -86,7 +86,7 @@ class Checkpoints:
         A damaged file is set aside and the one before is used; a checkpoint of another configuration, engine
         or instruction set is refused, with both said.
         """
-        found: list[tuple[int, int, State]] = []
+        whole: list[tuple[int, int, State]] = []
         for index, name in enumerate(NAMES):
             path = self.folder / name
             if not path.exists():
@@ -109,10 +109,10 @@ class Checkpoints:
                     "%s was written with %s; this job has %s; it is not used", path.name, theirs, ours
                 )
                 continue
-            found.append((state.update, index, state))
-        if not found:
+            whole.append((state.update, index, state))
+        if not whole:
             return None
-        _, index, state = max(found, key=lambda item: item[0])
+        _, index, state = max(whole, key=lambda item: item[0])
         self.turn = 1 - index
         return state
 

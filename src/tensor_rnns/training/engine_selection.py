@@ -74,7 +74,8 @@ def difference(model: Recurrent, dtype: torch.dtype, device: torch.device) -> st
     rng = np.random.default_rng(1)
     drawn = [model.initialise(rng) for _ in range(REPLICAS)]
     params = {
-        name: torch.from_numpy(np.stack([one[name] for one in drawn])).to(device, dtype) for name in drawn[0]
+        name: torch.from_numpy(np.stack([values[name] for values in drawn])).to(device, dtype)
+        for name in drawn[0]
     }
     shape = (STEPS, REPLICAS, BATCH)
     if model.symbols:
@@ -100,5 +101,5 @@ def outcome(model: Recurrent, params: Mapping[str, Tensor], inputs: Tensor) -> d
     ends = {"output": outputs} | {f"state {i}": part for i, part in enumerate(final)}
     loss = sum(end.sin().sum() for end in ends.values())
     gradients = torch.autograd.grad(loss, list(leaves.values()), materialize_grads=True)
-    found = {name: end.detach() for name, end in ends.items()}
-    return found | {f"gradient of {name}": g for name, g in zip(leaves, gradients, strict=True)}
+    results = {name: end.detach() for name, end in ends.items()}
+    return results | {f"gradient of {name}": g for name, g in zip(leaves, gradients, strict=True)}

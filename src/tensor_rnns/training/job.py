@@ -224,10 +224,10 @@ def write_outputs(
     """
     metrics, curves, runs, weights = [], [], [], {}
     for replica, name in zip(replicas, names, strict=True):
-        found = results.read(name)
-        if found is None:
+        result = results.read(name)
+        if result is None:
             raise RuntimeError(f"{name}: its result was there a moment ago and cannot be read")
-        tensors, notes = found
+        tensors, notes = result
         key = replica.key
         metrics += [key | {"split": s, "name": n, "value": v} for s, n, v in notes["metrics"]]
         curves += [

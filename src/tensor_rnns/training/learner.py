@@ -89,8 +89,8 @@ class Learner:
 
     def initial(self) -> Tensor:
         """The flat parameters [S, P]."""
-        found = self.drawn(list(self.layout.shapes)).values()
-        rows = [np.concatenate([value.reshape(-1) for value in row]) for row in zip(*found, strict=True)]
+        values = self.drawn(list(self.layout.shapes)).values()
+        rows = [np.concatenate([value.reshape(-1) for value in row]) for row in zip(*values, strict=True)]
         return torch.from_numpy(np.stack(rows)).to(self.device, self.dtype)
 
     def initial_buffers(self) -> dict[str, Tensor]:
@@ -171,11 +171,11 @@ class Learner:
         replica's rows depend on that replica alone.
         """
         if self.direct and not draws:
-            found = self.direct.gradient(
+            made = self.direct.gradient(
                 flat, batch.inputs, carried, lambda outputs: self.task.loss(outputs, *batch.judged)
             )
-            if found is not None:
-                loss, gradient, final = found
+            if made is not None:
+                loss, gradient, final = made
                 return loss, gradient, final if self.task.carries_state else (), {}
         flat = flat.detach().requires_grad_()
         values = self.values(flat, buffers)
@@ -197,9 +197,9 @@ class Learner:
     def resets_state(self, update: int, epoch: int | None) -> bool:
         """Whether batch `update` starts from a zero state: the first of an epoch of so many batches (None:
         data without end), each after `reset_every`, and any where nothing is carried."""
-        place = update if epoch is None else update % epoch
+        index = update if epoch is None else update % epoch
         every = self.task.reset_every
-        return not self.task.carries_state or place == 0 or (every is not None and place % every == 0)
+        return not self.task.carries_state or index == 0 or (every is not None and index % every == 0)
 
     def constrain(self, flat: Tensor) -> None:
         """Put the parameters [S, P] back where the model allows them, in place, after an update."""

@@ -229,10 +229,10 @@ def finish(
     last, best = (state.parameters, state.buffers), (state.best, state.best_buffers)
     kept = best if schedule.keep == "best" else last
     measured = {"": kept} | ({"_at_best": best} if schedule.keep == "both" else {})
-    found = {
+    metrics = {
         (split, name + suffix): value.cpu()
         for split in schedule.final_splits
         for suffix, (parameters, buffers) in measured.items()
         for name, value in learner.evaluate(parameters, split, buffers).items()
     }
-    return *kept, found
+    return *kept, metrics
