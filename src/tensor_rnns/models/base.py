@@ -92,10 +92,11 @@ class Model:
         raise NotImplementedError
 
     def forward(
-        self, values: Mapping[str, Tensor], inputs: Tensor, state: tuple[Tensor, ...] = ()
+        self, values: Mapping[str, Tensor], inputs: Tensor, state: tuple[Tensor, ...] | None = None
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
-        """(outputs, state after the last step) in evaluation, from inputs alone."""
-        result = self.apply(values, Inputs(inputs), state)
+        """(outputs, state after the last step) in evaluation, from inputs alone; the state starts at zero
+        where none is given."""
+        result = self.apply(values, Inputs(inputs), state or ())
         return computed(result.outputs), result.final
 
     def penalty(self, values: Mapping[str, Tensor], result: Result, loss: Tensor) -> Tensor | None:

@@ -170,8 +170,7 @@ def run(
     with numerics(threads), lock.held(locks / digest(names), title), ExitStack() as more:
         members = unfinished(names, results, state_folder / "cohorts")
         if 0 < len(members) < len(names):
-            # Another job, cut differently, may be at these very replicas: then this one waits and looks
-            # again.
+            # Another job, cut differently, may be at these very replicas: wait for it and look again.
             more.enter_context(lock.held(locks / digest([names[index] for index in members]), title))
             members = unfinished(names, results, state_folder / "cohorts")
         chosen = [names[index] for index in members]

@@ -40,16 +40,16 @@ def held(path: Path, what: str) -> Iterator[bool]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a+", encoding="utf-8") as stream:
         waited = False
-        told = 0.0
+        warned = 0.0
         while True:
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
                 waited = True
-                if time.monotonic() - told > 30 or not told:
+                if time.monotonic() - warned > 30 or not warned:
                     log.warning("%s is being written by %s; waiting for it", what, holder(path))
-                    told = time.monotonic()
+                    warned = time.monotonic()
                 time.sleep(0.2)
         ended = threading.Event()
 
