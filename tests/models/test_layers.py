@@ -135,7 +135,7 @@ def test_columns_are_scaled_down_to_the_largest_norm():
         norms = before[name].norm(dim=1, keepdim=True)
         assert (norms > 0.5).any()
         torch.testing.assert_close(value, before[name] * (0.5 / norms).clamp(max=1), rtol=0, atol=1e-15)
-    with pytest.raises(ValueError, match="max_norm = 0"):
+    with pytest.raises(ValueError, match=r"max_norm is 0\.0; allowed is a number above 0"):
         built(CELLS["gru"], 1, False, max_norm=0.0)
 
 

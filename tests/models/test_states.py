@@ -114,7 +114,5 @@ def test_masks_of_states_drop_in_training_alone_and_hold_for_a_sequence(name, in
 
 
 def test_a_cell_without_masks_has_no_dropout_of_states():
-    with pytest.raises(
-        ValueError, match=r"state_dropout = 0\.5 given; allowed: 0, the cell grid has no masks"
-    ):
+    with pytest.raises(ValueError, match="allowed: 0, the cell grid has no masks"):
         built(Grid(INPUTS, 4), state_dropout=0.5)

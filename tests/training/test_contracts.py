@@ -151,8 +151,11 @@ def test_a_rate_falls_after_its_patience_and_waits_again(normalised):
     assert torch.equal(state.parameters[reloaded], state.best[reloaded])
     for block, words in (
         ({"updates": 3, "decay": {"factor": 0.5, "patience": 1}}, "need a validation during training"),
-        (PLATEAU | {"decay": {"factor": 0.5}}, "allowed is either every or patience"),
-        (PLATEAU | {"decay": {"factor": 0.5, "every": 2, "patience": 3}}, "either every or patience"),
+        (PLATEAU | {"decay": {"factor": 0.5}}, "decay needs one of every and patience"),
+        (
+            PLATEAU | {"decay": {"factor": 0.5, "every": 2, "patience": 3}},
+            "decay needs one of every and patience",
+        ),
     ):
         with pytest.raises(ValueError, match=words):
             Schedule.of(block, None)

@@ -9,7 +9,7 @@ import torch
 
 from tensor_rnns.training import loop, progress
 from tensor_rnns.training.progress import Progress, duration
-from tensor_rnns.training.schedule import Decay
+from tensor_rnns.training.settings import Decay
 
 PINNED = [0.85575, 2.06914, 1.32236, 0.18679]
 

@@ -87,10 +87,9 @@ class Recurrent(Model):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.state_dropout and not self.cell.masks:
-            raise Invalid(
-                "state_dropout",
-                f"{self.state_dropout} given; allowed: 0, the cell {self.cell.name} has no masks among its states",
-            )
+            given = f"state_dropout is {self.state_dropout}"
+            why = f"the cell {self.cell.name} has no masks among its states"
+            raise Invalid("state_dropout", f"{given}; allowed: 0, {why}")
         block = {key: getattr(self, key) for key in ("embedding", "projection", DROPOUT)}
         wanted = entering(self.name, block, self.inputs, self.symbols)
         if self.fixed and len(self.shapes()) == len(self.declared()):

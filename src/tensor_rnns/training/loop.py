@@ -17,7 +17,8 @@ from torch import Tensor
 from tensor_rnns.training import optimisers
 from tensor_rnns.training.learner import Learner
 from tensor_rnns.training.progress import Progress
-from tensor_rnns.training.schedule import Decay, Schedule
+from tensor_rnns.training.schedule import Schedule
+from tensor_rnns.training.settings import Decay
 
 NEVER = -1
 

@@ -7,20 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from tensor_rnns.training.optimisers import Optimiser
-
-
-@dataclass(frozen=True)
-class Decay:
-    """How the learning rate falls by `factor`: `every` so many updates, or on a plateau.
-
-    A plateau is more than `patience` validations without an improvement since the last fall; with `reload`
-    the parameters of the best validation come back then.
-    """
-
-    factor: float
-    every: int | None = None
-    patience: int | None = None
-    reload: bool = False
+from tensor_rnns.training.settings import Decay
 
 
 @dataclass(frozen=True)
@@ -61,8 +48,6 @@ class Schedule:
         patience = stop["patience"] if isinstance(stop, Mapping) else None
         decay = Decay(**training["decay"]) if training.get("decay") else None
         plateau = decay is not None and decay.patience is not None
-        if decay and (decay.every is None) != plateau:
-            raise ValueError(f"training.decay is {training['decay']}; allowed is either every or patience")
         if not pace and (keep != "last" or patience is not None or plateau):
             raise ValueError(
                 f"keep: {keep}, early_stop: {stop or 'none'}, decay: {training.get('decay', 'none')} need a "

@@ -21,7 +21,11 @@ NEVER = Evaluate()
 
 @dataclass(frozen=True)
 class Decay:
-    """The rate falls by `factor` after `every` updates, or after `patience` validations on a plateau."""
+    """The rate falls by `factor`: `every` so many updates, or on a plateau.
+
+    A plateau is more than `patience` validations without an improvement since the last fall; with `reload`
+    the parameters of the best validation come back then.
+    """
 
     factor: Positive
     every: int | None = None
