@@ -50,7 +50,8 @@ def check_guests(paths: Sequence[Path | str]) -> None:
     from tensor_rnns.experiments import guests
 
     guests.read([Path(path) for path in paths])
-    if importlib.util.find_spec("torch") is not None:
+    # Cells import torch, which takes seconds of every parse.
+    if paths and importlib.util.find_spec("torch") is not None:
         from tensor_rnns.cells.guests import families
 
         for path in paths:
