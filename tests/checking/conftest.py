@@ -152,3 +152,17 @@ def whole() -> str:
 def computed() -> str:
     """A computed experiment."""
     return COMPUTED
+
+
+@pytest.fixture
+def told_each(tmp_path):
+    """A function that gives the problems of one file after another."""
+    folder = tmp_path / "papers" / "paper2000"
+    folder.mkdir(parents=True)
+    (folder / "values.csv").write_text(VALUES)
+
+    def check_file(text: str) -> list[str]:
+        (folder / "small.yaml").write_text(text)
+        return checking.problems([folder.parent], folder)
+
+    return check_file

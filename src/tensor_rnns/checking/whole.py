@@ -18,8 +18,11 @@ from tensor_rnns.experiments.selector import Rows, Selector
 
 SHARED = ("artefacts", "claims")
 """Blocks whose ids are known to all files of a paper."""
-SETTINGS = ("task", "model", "training", "conditions", "variants", "options", "search", "scales", "dataset")
-"""Blocks that settings are resolved from."""
+RESOLVED = {
+    "", "title", "kind", "source", "task", "model", "training", "conditions", "variants", "options", "search",
+    "scales", "dataset", "compute", "probes", "measures",
+}  # fmt: skip
+"""Blocks that an experiment is read and built from: where one is broken, nothing is built."""
 
 
 def check(roots: Roots, shown: Path | None = None) -> list[str]:
@@ -89,7 +92,7 @@ def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterat
                 yield (home, name), f"{name!r} stands in {other.name} already; an id has one home"
     whole = not any(isinstance(other, ValueError) for other in paper.values())
     broken = {place[0] if place else "" for place, _ in reading.problems}
-    if not isinstance(content, Mapping) or broken & {"", "title", "kind", "source", *SETTINGS}:
+    if not isinstance(content, Mapping) or broken & RESOLVED:
         return
     experiment = read_experiment(path)
     known = Known(experiment, *shared(paper))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from tensor_rnns.declared import Natural
 
@@ -75,4 +75,4 @@ class Rows(Chosen):
 
     item: Names = ALL
     name: Names = ALL
-    index: Natural | str | tuple[Natural, ...] = ALL
+    index: Natural | Literal["all"] | tuple[Natural, ...] = ALL

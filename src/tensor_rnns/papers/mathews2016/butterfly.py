@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from tensor_rnns import cells, tasks
-from tensor_rnns.declared import Finite, Natural, Positive, build
+from tensor_rnns.declared import Natural, Positive, build
 from tensor_rnns.experiments.streams import rng
 
 VALUES, READ_OUT, ITEMS = range(3)
@@ -81,7 +81,7 @@ class Arguments:
 
     seed: Natural
     draws: int
-    cell: Finite
+    cell: dict
     length: int
     batch: int
     updates: int

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from tensor_rnns import cells
 from tensor_rnns.cells import Cell
-from tensor_rnns.declared import Finite, Natural, Positive, build
+from tensor_rnns.declared import Natural, Positive, build
 from tensor_rnns.experiments.streams import rng
 
 VALUES, INPUTS, WEIGHTS, TARGETS, STARTS = range(5)
@@ -254,7 +254,7 @@ class Arguments:
     draws: int
     units: int
     steps: int
-    cells: dict[str, Finite]
+    cells: dict[str, dict]
     radii: tuple[Positive, ...]
     scales: tuple[Positive, ...]
     widths: tuple[int, ...]
