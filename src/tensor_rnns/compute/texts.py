@@ -8,6 +8,7 @@ import numpy as np
 
 from tensor_rnns.datasets import Dataset
 from tensor_rnns.declared import build
+from tensor_rnns.rows import rows_of
 
 SPLITS = ("train", "valid", "test")
 FACTS = (
@@ -34,11 +35,7 @@ def compute(arguments: Mapping[str, Any], loaded: Mapping[str, Dataset]) -> list
     each); and FACTS. There are no arguments; ValueError where some are given.
     """
     build(Arguments, arguments, "texts")
-    return [
-        {"item": item, "name": name, "index": 0, "value": float(value)}
-        for item, dataset in loaded.items()
-        for name, value in numbers(dataset).items()
-    ]
+    return rows_of({item: numbers(dataset) for item, dataset in loaded.items()})
 
 
 def numbers(dataset: Dataset) -> dict[str, float]:

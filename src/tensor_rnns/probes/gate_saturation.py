@@ -11,6 +11,7 @@ from tensor_rnns import engine
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.declared import build
 from tensor_rnns.probes.trained import Trained
+from tensor_rnns.rows import rows_of, series
 
 LEFT, RIGHT = 0.1, 0.9
 """A gate is left-saturated below the first and right-saturated above the second number."""
@@ -48,9 +49,7 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     rows: list[dict[str, Any]] = [{"item": "text", "name": "steps", "index": 0, "value": len(inputs)}]
     for item, values in arrays.items():
         for name, units in zip(("left", "right", "mean"), values.mean(0).tolist(), strict=True):
-            rows += [
-                {"item": item, "name": name, "index": k, "value": value} for k, value in enumerate(units)
-            ]
+            rows += series(item, name, units)
     for gate_name in dict.fromkeys(item.partition("-")[0] for item in arrays):
         found = torch.stack([v.mean(0) for item, v in arrays.items() if item.partition("-")[0] == gate_name])
         margin = (found[:, 0] - found[:, 1]).mean(1)
@@ -58,9 +57,7 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
             "left_over_right": margin.min(), "right_over_left": (-margin).min(),
             "median_mean": found[:, 2].flatten().quantile(0.5), "largest_left": found[:, 0].max(),
         }  # fmt: skip
-        rows += [
-            {"item": gate_name, "name": name, "index": 0, "value": float(v)} for name, v in numbers.items()
-        ]
+        rows += rows_of({gate_name: numbers})
     return arrays, rows
 
 

@@ -12,6 +12,7 @@ from tensor_rnns.declared import build
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.models.base import linear
 from tensor_rnns.probes.trained import Trained
+from tensor_rnns.rows import row
 
 SMALLEST = 1e-300
 """Stands for a norm of 0, so that the logarithm of a vanished gradient is a number."""
@@ -49,7 +50,7 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     for item, parameters in (("initial", initial), ("trained", trained.parameters)):
         found = log_ratio(trained, parameters, inputs, targets)
         if not math.isnan(found):
-            rows.append({"item": item, "name": "log_ratio", "index": 0, "value": found})
+            rows.append(row(item, "log_ratio", found))
     return {}, rows
 
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from tensor_rnns.declared import build
 from tensor_rnns.probes.trained import Trained
+from tensor_rnns.rows import row
 
 LEFT, RIGHT = 0.1, 0.9
 
@@ -45,5 +46,5 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
         ("candidate", "largest", candidate.abs().max()),
         ("bound", "error", excess.max().clamp(min=0)),
     ]
-    rows = [{"item": item, "name": name, "index": 0, "value": float(value)} for item, name, value in numbers]
+    rows = [row(item, name, value) for item, name, value in numbers]
     return units, rows

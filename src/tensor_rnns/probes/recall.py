@@ -10,6 +10,7 @@ from torch import Tensor
 
 from tensor_rnns.declared import build
 from tensor_rnns.probes.trained import Trained
+from tensor_rnns.rows import row
 from tensor_rnns.tasks.variable_binding import VariableBinding
 
 
@@ -43,7 +44,7 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
         ("due", "correlation", correlation(said, wanted).abs()),
         ("other", "mean", outputs[~due].mean()),
     ]
-    rows = [{"item": item, "name": name, "index": 0, "value": float(value)} for item, name, value in numbers]
+    rows = [row(item, name, value) for item, name, value in numbers]
     return {"bits": right.double().mean(0)}, rows
 
 

@@ -10,6 +10,7 @@ import torch
 from tensor_rnns.declared import Natural, Positive, build
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.probes.trained import Trained
+from tensor_rnns.rows import rows_of
 from tensor_rnns.tasks.language import NextSymbol
 
 
@@ -69,7 +70,7 @@ def probe(
         "repeated": float((symbols[1:] == symbols[:-1]).mean()) if len(symbols) > 1 else 0.0,
         "known": float(np.mean([word in words for word in found])) if found else 0.0,
     }
-    rows = [{"item": "sample", "name": name, "index": 0, "value": value} for name, value in numbers.items()]
+    rows = rows_of({"sample": numbers})
     return arrays, rows
 
 

@@ -14,6 +14,7 @@ from torch import Tensor
 from tensor_rnns import cells, tasks
 from tensor_rnns.declared import Natural, Positive, build
 from tensor_rnns.experiments.streams import rng
+from tensor_rnns.rows import rows_of, series
 
 VALUES, READ_OUT, ITEMS = range(3)
 """Streams: initial values of the cell, those of its read-out, the batch."""
@@ -136,17 +137,11 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
     items["difference"] = {
         name: items["clipped"][name] - items["unclipped"][name] for name in items["clipped"]
     }
-    rows = [
-        {"item": item, "name": name, "index": 0, "value": float(value)}
-        for item, numbers in items.items()
-        for name, value in numbers.items()
-    ]
+    rows = rows_of(items)
     half = len(places) // 2
     with np.errstate(divide="ignore", invalid="ignore"):
         rises = np.where(found, np.log(curve[1:]) - np.log(curve[:-1]), -np.inf)[:, :half].max(0)
     shown = int(rises.argmax())
-    return rows + [
-        {"item": "loss", "name": arm, "index": update, "value": float(value)}
-        for arm, place in zip(ARMS, (shown, shown + half), strict=True)
-        for update, value in enumerate(curve[:, place])
-    ]
+    for arm, place in zip(ARMS, (shown, shown + half), strict=True):
+        rows += series("loss", arm, curve[:, place])
+    return rows

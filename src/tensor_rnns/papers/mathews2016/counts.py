@@ -15,6 +15,7 @@ from tensor_rnns.bilinear import CP, Full, TensorTrain
 from tensor_rnns.cells.gated import GRU, LSTM
 from tensor_rnns.cells.multiplicative import GMR, GMRC
 from tensor_rnns.declared import build
+from tensor_rnns.rows import rows_of, series
 
 
 def tt_count(sizes: list[int], ranks: list[int]) -> int:
@@ -161,12 +162,4 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
         "TT saving": {"rises": float((np.diff(saved) > 0).sum())},
         "style and content": fonts(**arguments["fonts"]),
     }
-    found = [
-        {"item": item, "name": name, "index": 0, "value": float(value)}
-        for item, numbers in items.items()
-        for name, value in numbers.items()
-    ]
-    return found + [
-        {"item": "TT saving by ways", "name": "ratio", "index": d, "value": each}
-        for d, each in zip(ways, saved, strict=True)
-    ]
+    return rows_of(items) + series("TT saving by ways", "ratio", saved, ways[0])

@@ -15,6 +15,7 @@ from tensor_rnns.experiments.streams import rng
 from tensor_rnns.papers.mathews2016.theory.bilinear import by_definition
 from tensor_rnns.papers.mathews2016.theory.checking import normal, relative
 from tensor_rnns.papers.mathews2016.theory.decompositions import cp_tensor, identity_tensor, tt_tensor
+from tensor_rnns.rows import rows_of
 
 Arrays = Mapping[str, np.ndarray]
 
@@ -170,10 +171,7 @@ def check(network: Network, formulas: list[str], seed: int, draws: int) -> list[
         "free_arms": len(network.free),
         "arms_error": max(arms),
     }
-    return [
-        {"item": network.name, "name": name, "index": 0, "value": float(value)}
-        for name, value in found.items()
-    ]
+    return rows_of({network.name: found})
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from tensor_rnns.declared import build
 from tensor_rnns.probes.trained import Trained
+from tensor_rnns.rows import row
 
 FACTORS = ("A", "B", "C")
 
@@ -31,11 +32,9 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
         raise ValueError(f"the probe factor_ranks looks at a tensor in CP form, not at {trained.model.name}")
     values = {name: torch.linalg.svdvals(trained.parameters[f"{tensor.prefix}{name}"]) for name in FACTORS}
     ranks = {name: effective_rank(found) for name, found in values.items()}
-    rows = [
-        {"item": name, "name": "effective_rank", "index": 0, "value": rank} for name, rank in ranks.items()
-    ]
+    rows = [row(name, "effective_rank", rank) for name, rank in ranks.items()]
     over = ranks["B"] / min(ranks["A"], ranks["C"])
-    rows.append({"item": "B", "name": "over_outer", "index": 0, "value": over})
+    rows.append(row("B", "over_outer", over))
     return {f"singular_values/{name}": found for name, found in values.items()}, rows
 
 

@@ -19,6 +19,7 @@ from tensor_rnns import cells
 from tensor_rnns.cells import Cell
 from tensor_rnns.declared import Natural, Positive, build
 from tensor_rnns.experiments.streams import rng
+from tensor_rnns.rows import rows_of, series
 
 VALUES, INPUTS, WEIGHTS, TARGETS, STARTS = range(5)
 """Streams: initial values of a draw, its inputs, matrices that no cell draws, targets, states
@@ -152,10 +153,7 @@ def over_lags(arguments: Mapping[str, Any]) -> tuple[dict[str, dict[str, float]]
             "slope": median(start) / arguments["steps"], "above 2": float(np.mean(start > 2)),
         }  # fmt: skip
         middle = np.median(logs[::-1], axis=1)
-        curves += [
-            {"item": "lags", "name": label, "index": lag, "value": float(value)}
-            for lag, value in enumerate(middle)
-        ]
+        curves += series("lags", label, middle)
     return items, curves
 
 
@@ -284,8 +282,4 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
         "pace": pace(by_cell),
         **by_cell,
     }
-    return [
-        {"item": item, "name": name, "index": 0, "value": value}
-        for item, numbers in items.items()
-        for name, value in numbers.items()
-    ] + curves
+    return rows_of(items) + curves

@@ -9,6 +9,7 @@ from scipy import stats
 
 from tensor_rnns import tasks
 from tensor_rnns.declared import build
+from tensor_rnns.rows import rows_of
 from tensor_rnns.tasks import Task
 
 RULES = ("held", "printed")
@@ -137,8 +138,4 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
         for patterns in arguments["patterns"]
         for rule in RULES
     }
-    return [
-        {"item": item, "name": name, "index": 0, "value": float(value)}
-        for item, numbers in found.items()
-        for name, value in numbers.items()
-    ]
+    return rows_of(found)

@@ -10,6 +10,7 @@ import numpy as np
 
 from tensor_rnns.datasets import Dataset
 from tensor_rnns.declared import Share, build
+from tensor_rnns.rows import row as table_row
 from tensor_rnns.tasks.pixels import permutation
 
 CHUNK = 500
@@ -56,10 +57,7 @@ def compute(arguments: Mapping[str, Any], dataset: Dataset) -> list[dict]:
     both = nearest(arrays, ("train", "valid"), arguments["neighbours"])
     for told, shares in zip(("", ", with valid"), both, strict=True):
         found |= {("nearest", f"k = {k}{told}"): share for k, share in shares.items()}
-    return [
-        {"item": item, "name": name, "index": 0, "value": float(value)}
-        for (item, name), value in found.items()
-    ]
+    return [table_row(item, name, value) for (item, name), value in found.items()]
 
 
 def correlation(sequences: np.ndarray, lag: int) -> float:

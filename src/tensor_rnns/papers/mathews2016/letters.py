@@ -11,6 +11,7 @@ from torch import Tensor
 from tensor_rnns.declared import build
 from tensor_rnns.models.style_content import StyleContent
 from tensor_rnns.probes.trained import Trained
+from tensor_rnns.rows import row
 
 STYLES, PER_STYLE = 3, 3
 """Styles that the examples of unseen pairs come from, and letters of each."""
@@ -70,7 +71,7 @@ def probe(
     strips, rows = interpolated(trained, names, chosen, actual, seen)
     for split, pairs in (("train", seen), ("valid", unseen)):
         error = float(np.square(additive[*pairs.T] - actual[*pairs.T]).mean())
-        rows.append({"item": "additive", "name": split, "index": 0, "value": error})
+        rows.append(row("additive", split, error))
     rows += agreement(close, unseen) + hardness(actual, generated, unseen, names)
     some = examples(unseen)
     styles, letters = unseen[some].T
@@ -147,8 +148,8 @@ def interpolated(
         frames = trained.model.shown(torch.from_numpy(pixels)).numpy()
         arrays[name] = np.concatenate([ends[0], frames, ends[1]])
         rows += [
-            {"item": name, "name": "turns", "index": 0, "value": turns(pixels)},
-            {"item": name, "name": "bend", "index": 0, "value": bend(pixels)},
+            row(name, "turns", turns(pixels)),
+            row(name, "bend", bend(pixels)),
         ]
     return arrays, rows
 
@@ -195,10 +196,7 @@ def agreement(close: np.ndarray, unseen: np.ndarray) -> list[dict[str, Any]]:
         "style": close[:, 0] == unseen[:, 0],
         "slant": close[:, 0] % 2 == unseen[:, 0] % 2,
     }
-    return [
-        {"item": "nearest", "name": name, "index": 0, "value": float(hits.mean())}
-        for name, hits in right.items()
-    ]
+    return [row("nearest", name, hits.mean()) for name, hits in right.items()]
 
 
 def hardness(
@@ -216,11 +214,8 @@ def hardness(
     rows = []
     for name, values in found.items():
         quartile = float(np.quantile(list(values.values()), 0.75))
-        rows += [
-            {"item": names[letter], "name": name, "index": 0, "value": value}
-            for letter, value in values.items()
-        ]
-        rows.append({"item": "quartile", "name": name, "index": 0, "value": quartile})
+        rows += [row(names[letter], name, value) for letter, value in values.items()]
+        rows.append(row("quartile", name, quartile))
     return rows
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from tensor_rnns.datasets import Dataset
 from tensor_rnns.declared import Share, build
+from tensor_rnns.rows import rows_of
 
 SPLITS = ("train", "valid", "test")
 
@@ -34,11 +35,10 @@ def compute(arguments: Mapping[str, Any], loaded: Mapping[str, Dataset]) -> list
     and lost (without any). ValueError for other arguments.
     """
     build(Arguments, arguments, "midi")
-    return [
-        {"item": item, "name": name, "index": 0, "value": float(value)}
+    return rows_of({
+        item: agreement(loaded[rolls], loaded[files], arguments["near"])
         for item, (rolls, files) in arguments["pairs"].items()
-        for name, value in agreement(loaded[rolls], loaded[files], arguments["near"]).items()
-    ]
+    })  # fmt: skip
 
 
 def pieces(dataset: Dataset, split: str) -> list[np.ndarray]:

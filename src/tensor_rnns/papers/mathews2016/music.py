@@ -10,6 +10,7 @@ import numpy as np
 
 from tensor_rnns.datasets import Dataset
 from tensor_rnns.declared import build
+from tensor_rnns.rows import rows_of
 
 SPLITS = ("train", "valid", "test")
 LOWEST = 21
@@ -35,11 +36,7 @@ def compute(arguments: Mapping[str, Any], loaded: Mapping[str, Dataset]) -> list
     for name in arguments["ranked"]:
         for place, item in enumerate(sorted(found, key=lambda one: found[one][name]), start=1):
             found[item][f"rank of {name}"] = place
-    return [
-        {"item": item, "name": name, "index": 0, "value": float(value)}
-        for item, values in found.items()
-        for name, value in values.items()
-    ]
+    return rows_of(found)
 
 
 def numbers(dataset: Dataset) -> dict[str, float]:

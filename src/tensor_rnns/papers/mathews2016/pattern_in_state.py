@@ -11,6 +11,7 @@ from torch import Tensor
 
 from tensor_rnns.declared import build
 from tensor_rnns.probes.trained import Trained
+from tensor_rnns.rows import series
 from tensor_rnns.tasks.variable_binding import VariableBinding
 
 RIDGE = 1e-6
@@ -54,11 +55,7 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     overlaps = [overlap(*pair) for pair in itertools.combinations(sets, 2)]
     numbers = [("bits", "accuracy", accuracy), ("carriers", "units", [float(len(one)) for one in sets]),
                ("overlap", "share", overlaps)]  # fmt: skip
-    rows = [
-        {"item": item, "name": name, "index": index, "value": value}
-        for item, name, values in numbers
-        for index, value in enumerate(values)
-    ]
+    rows = [row for item, name, values in numbers for row in series(item, name, values)]
     return {"weight": torch.stack(weights)}, rows
 
 

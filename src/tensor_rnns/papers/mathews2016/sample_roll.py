@@ -10,6 +10,7 @@ import torch
 from tensor_rnns.declared import Natural, build
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.probes.trained import Trained
+from tensor_rnns.rows import rows_of
 from tensor_rnns.tasks.polyphony import HIGHEST_MIDI, LOWEST_MIDI, Polyphony, units
 
 NOTES = HIGHEST_MIDI - LOWEST_MIDI + 1
@@ -58,8 +59,7 @@ def probe(
     training = pieces["train_roll"][: min(len(frames), pieces["train_lengths"][0])]
     found = {"sample": statistics(sample[~over]) | {"ends": float(over.sum())},
              "training": statistics(pieces["train_roll"])}  # fmt: skip
-    rows = [{"item": item, "name": name, "index": 0, "value": value}
-            for item, numbers in found.items() for name, value in numbers.items()]  # fmt: skip
+    rows = rows_of(found)
     arrays = {"sample": sample, "probability": probability, "ends": over.astype(np.uint8)}
     return arrays | {"training": np.array(training)}, rows
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from tensor_rnns import declared
 from tensor_rnns.models import build
+from tensor_rnns.rows import rows_of
 
 WIDEST = 1000
 
@@ -113,8 +114,4 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
         }
         for block in ("models", "corrected")
     )
-    return [
-        {"item": item, "name": name, "index": 0, "value": float(value)}
-        for item, numbers in {**table, **corrected, "summary": summary(table, arguments)}.items()
-        for name, value in numbers.items()
-    ]
+    return rows_of({**table, **corrected, "summary": summary(table, arguments)})

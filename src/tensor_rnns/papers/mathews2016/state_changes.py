@@ -9,6 +9,7 @@ from torch import Tensor
 
 from tensor_rnns.declared import build
 from tensor_rnns.probes.trained import Trained
+from tensor_rnns.rows import rows_of
 
 
 @dataclass(frozen=True)
@@ -36,5 +37,5 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
         "rise": float(changes.max().clamp(min=0)),
         "still": float((changes == 0).double().mean()),
     }
-    rows = [{"item": "state", "name": name, "index": 0, "value": value} for name, value in found.items()]
+    rows = rows_of({"state": found})
     return {"mean": states.mean((1, 2))}, rows

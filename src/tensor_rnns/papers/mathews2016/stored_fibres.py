@@ -12,6 +12,7 @@ from tensor_rnns.declared import build
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.models.style_content import StyleContent
 from tensor_rnns.probes.trained import Trained
+from tensor_rnns.rows import row
 
 
 @dataclass(frozen=True)
@@ -62,5 +63,5 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
             ("unseen", label, float(fibres[places["valid"]].max())),
             ("seen", label, float(fibres[places["train"]].min())),
         ]
-    rows = [{"item": item, "name": label, "index": 0, "value": value} for item, label, value in found]
+    rows = [row(item, label, value) for item, label, value in found]
     return {}, rows

@@ -10,6 +10,7 @@ from torch import Tensor
 from tensor_rnns.declared import build
 from tensor_rnns.papers.mathews2016.answer_in_state import correlation
 from tensor_rnns.probes.trained import Trained
+from tensor_rnns.rows import row, series
 from tensor_rnns.tasks.variable_binding import VariableBinding
 
 
@@ -41,14 +42,10 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     response = response.abs().nan_to_num(0.0)
     strongest, feature = response.max(0)
     of_bits = (feature % (1 + task.bits) > 0).double().mean()
-    rows = [
-        {"item": "unit", "name": name, "index": index, "value": float(value)}
-        for name, values in (("strongest", strongest), ("feature", feature))
-        for index, value in enumerate(values)
-    ]
+    rows = series("unit", "strongest", strongest) + series("unit", "feature", feature)
     return {"response": response}, [
         *rows,
-        {"item": "share", "name": "of_bits", "index": 0, "value": float(of_bits)},
+        row("share", "of_bits", of_bits),
     ]
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from tensor_rnns.declared import Natural, Share, build
 from tensor_rnns.experiments.streams import rng
+from tensor_rnns.rows import rows_of, series
 
 SHOWN = 0
 """Stream of the gates that the figures show."""
@@ -68,19 +69,14 @@ def has_interior_peak(window: np.ndarray) -> bool:
     return bool(0 < peak < len(window) - 1 and window[:peak].max() < window[peak] > window[peak + 1 :].max())
 
 
-def series(item: str, name: str, values: np.ndarray, first: int = 1) -> list[dict]:
-    """Rows of one curve; index = step, counted from `first`."""
-    return [
-        {"item": item, "name": name, "index": first + k, "value": float(value)}
-        for k, value in enumerate(values)
-    ]
+def curve(item: str, name: str, values: np.ndarray) -> list[dict]:
+    """Rows of one curve; index = step, counted from 1."""
+    return series(item, name, values, first=1)
 
 
 def scalars(item: str, numbers: Mapping[str, float]) -> list[dict]:
     """Rows of single numbers (index 0)."""
-    return [
-        {"item": item, "name": name, "index": 0, "value": float(value)} for name, value in numbers.items()
-    ]
+    return rows_of({item: numbers})
 
 
 def curves(
@@ -90,16 +86,16 @@ def curves(
     are relative to that of the newest candidate.
     """
     constant, random = np.full(steps, level), switched(rng(seed, SHOWN), steps, switch)
-    rows = series("fig-4.1a", "forget", forget_window(constant)) + series(
+    rows = curve("fig-4.1a", "forget", forget_window(constant)) + curve(
         "fig-4.1b", "forget", forget_window(random)
     )
-    rows += series("fig-4.3a", "convex", convex_window(constant)[1:])
-    rows += series("fig-4.3b", "convex", convex_window(random)[1:])
+    rows += curve("fig-4.3a", "convex", convex_window(constant)[1:])
+    rows += curve("fig-4.3b", "convex", convex_window(random)[1:])
     for each in levels:
         window = convex_window(np.full(steps, each))[1:]
-        rows += series("fig-4.3c", f"p={each:g}", window / window[-1])
+        rows += curve("fig-4.3c", f"p={each:g}", window / window[-1])
     gates = picking(steps, picks)
-    return rows + series("fig-4.4", "convex", convex_window(gates)[1:]) + series("fig-4.4", "gate", gates)
+    return rows + curve("fig-4.4", "convex", convex_window(gates)[1:]) + curve("fig-4.4", "gate", gates)
 
 
 def constant_gates(steps: int, level: float) -> list[dict]:
