@@ -93,6 +93,13 @@ class Arguments:
     blown: Positive
 
 
+def steepest(curve: np.ndarray, jumped: np.ndarray) -> int:
+    """The run [updates, runs] with the steepest of its jumps [updates - 1, runs] on a logarithmic scale."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rises = np.where(jumped, np.log(curve[1:]) - np.log(curve[:-1]), -np.inf)
+    return int(rises.max(0).argmax())
+
+
 def compute(arguments: Mapping[str, Any]) -> list[dict]:
     """Rows {item, name, index, value}, an item `unclipped` or `clipped` for all rates together and one for
     each rate: `jumps`, `runs with jumps`, `blown up` (runs whose loss was above `blown` or not finite) and
@@ -139,9 +146,7 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
     }
     rows = rows_of(items)
     half = len(places) // 2
-    with np.errstate(divide="ignore", invalid="ignore"):
-        rises = np.where(found, np.log(curve[1:]) - np.log(curve[:-1]), -np.inf)[:, :half].max(0)
-    shown = int(rises.argmax())
+    shown = steepest(curve[:, :half], found[:, :half])
     for arm, place in zip(ARMS, (shown, shown + half), strict=True):
         rows += series("loss", arm, curve[:, place])
     return rows

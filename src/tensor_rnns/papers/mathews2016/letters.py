@@ -84,13 +84,10 @@ def probe(
         "letter_actual": actual[:, letter],
         "letter_generated": generated[:, letter],
     }
-    held = {(int(style), int(content)) for style, content in unseen}
+    held = set(unseen[unseen[:, 1] == letter, 0].tolist())
     texts = {
         "pairs": [f"{names[content]} {style + 1}" for style, content in unseen[some]],
-        "letter_styles": [
-            f"{style + 1} unseen" if (style, letter) in held else f"{style + 1}"
-            for style in range(len(actual))
-        ],
+        "letter_styles": [f"{s + 1} unseen" if s in held else f"{s + 1}" for s in range(len(actual))],
         "frames": ["data", *[f"{part:.2g}" for part in parts(chosen.frames)], "data"],
     }
     images = {name: array.reshape(-1, *shape) for name, array in arrays.items()}
