@@ -102,5 +102,5 @@ def test_counts_by_hand():
     assert table["GMR of rank 1", "separate over combined"] == pytest.approx(240 / 32)
     assert table["explicit tensor", "coefficients"] == 1000
     assert table["explicit tensor", "exponent"] == 3
-    with pytest.raises(ValueError, match="sizes"):
+    with pytest.raises(ValueError, match="counts needs the key 'size'"):
         counts.compute({})
