@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tensor_rnns.experiments.records import KEY
+from tensor_rnns.experiments.records import KEY, PARTIAL
 from tensor_rnns.files import damaged, parsing, read_json
 
 RECORD = "record.json"
@@ -16,8 +16,9 @@ def run_name(key: Mapping[str, Any]) -> str:
 
 
 def table_name(paper: str, experiment: str, scale: str) -> str:
-    """What the tables of an experiment say they hold; recorded runs keep the scale of their training."""
-    return "/".join((paper, experiment, "paper" if scale == "recorded" else scale))
+    """What the tables of an experiment say they hold; recorded runs keep the scale of their training, and a
+    partial report reads the tables of its scale."""
+    return "/".join((paper, experiment, "paper" if scale == "recorded" else scale.removesuffix(PARTIAL)))
 
 
 def replica_key(replica: Mapping[str, Any]) -> tuple[str | int, ...]:
@@ -41,7 +42,7 @@ def read_record(folder: Path) -> dict[str, Any]:
     if folder.parts[-7:-6] == ("runs",):
         scale, _, paper, experiment, *curve, last = folder.parts[-8:]
         # Recorded runs keep the scale at which they were trained.
-        scale = keys[0][2] if scale == "recorded" else scale
+        scale = keys[0][2] if scale == "recorded" else scale.removesuffix(PARTIAL)
         asked = "/".join((paper, experiment, str(scale), *curve, last.partition("-")[0]))
         if held != {asked}:
             raise damaged(path, f"it holds {', '.join(sorted(held))}; the folder is that of {asked}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from tensor_rnns.analysis.judge import judge
 from tensor_rnns.drawing.render import render
 from tensor_rnns.experiments import Catalogue
+from tensor_rnns.experiments.records import PARTIAL
 from tensor_rnns.report.gather import gather
 from tensor_rnns.report.html import write_html
 from tensor_rnns.report.latex import compile_pdf, write_latex
@@ -56,7 +57,7 @@ def overlay(results: Path, scale: str) -> str:
     Verdicts, drawings and the report are files that the workflow makes: written by anybody else they would
     look finished to it while what they need is missing, and the next run would find nothing to do.
     """
-    name = f"{scale}-partial"
+    name = scale + PARTIAL
     shutil.rmtree(results / name, ignore_errors=True)
     (results / name).mkdir(parents=True)
     for tables in ("collected", "computed", "probes", "runs"):

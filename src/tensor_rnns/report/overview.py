@@ -3,6 +3,7 @@
 from collections import Counter
 
 from tensor_rnns.drawing.tables import shown
+from tensor_rnns.experiments.records import PARTIAL
 from tensor_rnns.report.gather import Content
 
 
@@ -60,4 +61,4 @@ def command(content: Content, artefact: str) -> str:
     """The command that makes one artefact again; recorded runs are drawn all together."""
     if content.scale == "recorded":
         return "make recorded"
-    return f"make figure NAME={artefact} SCALE={content.scale.removesuffix('-partial')}"
+    return f"make figure NAME={artefact} SCALE={content.scale.removesuffix(PARTIAL)}"
