@@ -6,18 +6,17 @@ import sys
 import click
 
 from tensor_rnns import papers
-from tensor_rnns.cli import data, engines, jobs, results
-from tensor_rnns.cli.common import ROOTS, named_list, refusals
+from tensor_rnns.cli import data, engines, jobs, options, results
+from tensor_rnns.cli.common import ROOTS, Commands, named_list
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
-@click.option("--roots", default=ROOTS, show_default=True, help="Folders of papers, separated by commas.")
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@options.with_default("roots", ROOTS, about="Folders of papers, separated by commas.")
 def main(roots: str) -> None:
     """Replicate five documents on tensor-structured recurrent networks."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     logging.getLogger("tensor_rnns").setLevel(logging.INFO)
-    with refusals():
-        papers.look_in(named_list(roots))
+    papers.look_in(named_list(roots))
 
 
 for command in (

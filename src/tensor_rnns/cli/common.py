@@ -1,46 +1,27 @@
-"""What the commands share: options, and errors that a person can mend."""
+"""What the commands share: errors that a person can mend, and the catalogue that they are about."""
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import click
 
 from tensor_rnns.analysis.runs import MissingValue
-from tensor_rnns.experiments import SCALES, Catalogue, Experiment
+from tensor_rnns.experiments import Catalogue, Experiment
 
 ROOTS = "workflow/papers"
-RESULTS = Path("results")
-
-scale_option = click.option("--scale", type=click.Choice(SCALES), default="laptop", show_default=True)
-data_option = click.option(
-    "--data", type=click.Choice(["embedded", "real"]), default="embedded", show_default=True
-)
-results_option = click.option(
-    "--results", type=click.Path(path_type=Path), default=RESULTS, show_default=True
-)
 
 
-@contextmanager
-def refusals() -> Iterator[None]:
-    """Turn an error that a person can mend into one message and exit code 2, without a traceback."""
-    try:
-        yield
-    except (ValueError, OSError, MissingValue) as error:
-        click.echo(f"tensor-rnns: {error}", err=True)
-        sys.exit(2)
+class Commands(click.Group):
+    """Commands that turn an error that a person can mend into one message and exit code 2, without a
+    traceback."""
 
-
-guests_option = click.option(
-    "--guests", default="", help="Files with guest cells, separated by commas; they join every experiment."
-)
-papers_option = click.option(
-    "--papers",
-    default="",
-    help="Papers, or experiments as paper/experiment, separated by commas; empty means all.",
-)
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that is asked for."""
+        try:
+            return super().invoke(ctx)
+        except (ValueError, OSError, MissingValue) as error:
+            click.echo(f"tensor-rnns: {error}", err=True)
+            sys.exit(2)
 
 
 def named_list(text: str) -> list[str]:
@@ -61,10 +42,3 @@ def load_catalogue(papers: str = "", guests: str = "") -> Catalogue:
 def experiment_named(paper: str, name: str, guests: str = "") -> Experiment:
     """The experiment `name` of `paper`, with guest cells; ValueError listing the allowed names."""
     return load_catalogue(f"{paper}/{name}", guests).experiments[paper, name]
-
-
-def place_options(function: Any) -> Any:
-    """The options that name one curve: paper, experiment, condition, variant, option."""
-    for name in ("option", "variant", "condition", "experiment", "paper"):
-        function = click.option(f"--{name}", required=True)(function)
-    return function

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import click
 
-from tensor_rnns.cli.common import RESULTS, load_catalogue, paper_roots, refusals
+from tensor_rnns.cli import options
+from tensor_rnns.cli.common import load_catalogue, paper_roots
 from tensor_rnns.files import write_json
 
 
 @click.command()
 def check() -> None:
     """Check every experiment file; print all errors at once."""
-    from tensor_rnns import checking, papers
+    from tensor_rnns import checking
 
-    papers.look_in(paper_roots())
     found = checking.problems(paper_roots(), Path.cwd())
     for problem in found:
         click.echo(problem, err=True)
@@ -34,32 +34,27 @@ def check() -> None:
 @click.option(
     "--mirror", "mirrors", multiple=True, help="Base address tried before the public ones; may be repeated."
 )
-@click.option("--into", type=click.Path(path_type=Path), default=RESULTS / "data" / "raw", show_default=True)
+@options.with_default("into", options.RAW, options.PATH)
 def download(sources: tuple[str, ...], everything: bool, mirrors: tuple[str, ...], into: Path) -> None:
     """Download SOURCES, verify size and sha256, and only then give the files their names."""
     from tensor_rnns import datasets
 
     def mark(source: str, found: list[Path]) -> None:
-        write_json(
-            into / source / "verified.json", {path.name: path.stat().st_size for path in found}, source
-        )
+        sizes = {path.name: path.stat().st_size for path in found}
+        write_json(into / source / "verified.json", sizes, source)
 
     known = datasets.sources()
-    with refusals():
-        if not sources and not everything:
-            raise ValueError(f"no source given; allowed are {', '.join(known)}, or --all")
-        datasets.download_all(tuple(known) if everything else sources, into, mirrors, after=mark)
+    if not sources and not everything:
+        raise ValueError(f"no source given; allowed are {', '.join(known)}, or --all")
+    datasets.download_all(tuple(known) if everything else sources, into, mirrors, after=mark)
 
 
 @click.command()
 @click.argument("dataset")
-@click.option("--raw", type=click.Path(path_type=Path), default=RESULTS / "data" / "raw", show_default=True)
-@click.option(
-    "--into", type=click.Path(path_type=Path), default=RESULTS / "data" / "ready", show_default=True
-)
+@options.with_default("raw", options.RAW, options.PATH)
+@options.with_default("into", options.READY, options.PATH)
 def prepare(dataset: str, raw: Path, into: Path) -> None:
     """Parse one data set, compare its counted facts, and write it ready for training."""
     from tensor_rnns import datasets
 
-    with refusals():
-        datasets.prepare(dataset, raw, into)
+    datasets.prepare(dataset, raw, into)

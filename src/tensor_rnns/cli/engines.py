@@ -7,14 +7,8 @@ from typing import Any, Literal, get_origin
 
 import click
 
-from tensor_rnns.cli.common import (
-    data_option,
-    guests_option,
-    load_catalogue,
-    papers_option,
-    refusals,
-    scale_option,
-)
+from tensor_rnns.cli import options
+from tensor_rnns.cli.common import load_catalogue
 from tensor_rnns.experiments import Catalogue, Replica
 
 
@@ -38,26 +32,25 @@ HEAD = Row("experiment", "variant", "where", "cell", "form", "sizes", "engine", 
 
 
 @click.command()
-@scale_option
-@data_option
-@guests_option
-@papers_option
-@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", show_default=True)
+@options.scale
+@options.data
+@options.guests
+@options.papers
+@options.with_default("device", "cpu", click.Choice(["cpu", "cuda"]))
 def engines(scale: str, data: str, guests: str, papers: str, device: str) -> None:
     """Print the engine that `auto` picks here for the cells of each experiment; trains nothing.
 
     What picks it are the cell, the device and what is installed, such as a compiler.
     """
-    with refusals():
-        catalogue = load_catalogue(papers, guests)
-        rows = list(table(catalogue, scale, data, device))
-        widths = [max(map(len, column)) for column in zip(*map(astuple, [HEAD, *rows]), strict=True)]
-        for row in (HEAD, *rows):
-            cells = zip(astuple(row), widths, strict=True)
-            click.echo("  ".join(text.ljust(width) for text, width in cells).rstrip())
-        counts = Counter(row.engine for row in rows)
-        told = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
-        click.echo(f"cells at scale {scale} on {device}: {told or 'none'}")
+    catalogue = load_catalogue(papers, guests)
+    rows = list(table(catalogue, scale, data, device))
+    widths = [max(map(len, column)) for column in zip(*map(astuple, [HEAD, *rows]), strict=True)]
+    for row in (HEAD, *rows):
+        cells = zip(astuple(row), widths, strict=True)
+        click.echo("  ".join(text.ljust(width) for text, width in cells).rstrip())
+    counts = Counter(row.engine for row in rows)
+    told = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+    click.echo(f"cells at scale {scale} on {device}: {told or 'none'}")
 
 
 def table(catalogue: Catalogue, scale: str, data: str, device: str) -> Iterator[Row]:

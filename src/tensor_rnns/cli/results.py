@@ -4,16 +4,8 @@ from pathlib import Path
 
 import click
 
-from tensor_rnns.cli.common import (
-    RESULTS,
-    data_option,
-    guests_option,
-    load_catalogue,
-    papers_option,
-    refusals,
-    results_option,
-    scale_option,
-)
+from tensor_rnns.cli import options
+from tensor_rnns.cli.common import load_catalogue
 from tensor_rnns.experiments import Catalogue, Replica, cohorts
 from tensor_rnns.experiments import engines as known
 
@@ -22,89 +14,82 @@ FOLDERS = ("figures", "tables", "music")
 
 
 @click.command()
-@scale_option
-@results_option
-@guests_option
-@click.option("--paper", required=True)
+@options.scale
+@options.results
+@options.guests
+@options.named("paper")
 @click.option("--only", type=click.Choice(FOLDERS), help="Write the files of one folder; left out, all.")
 @click.argument("artefact")
 def draw(scale: str, results: Path, guests: str, paper: str, only: str | None, artefact: str) -> None:
     """Draw one figure or table."""
     from tensor_rnns.drawing.render import render
 
-    with refusals():
-        catalogue = load_catalogue(guests=guests)
-        render(catalogue, scale, paper, artefact, results, only=only)
+    catalogue = load_catalogue(guests=guests)
+    render(catalogue, scale, paper, artefact, results, only=only)
 
 
 @click.command()
-@scale_option
-@results_option
-@papers_option
+@options.scale
+@options.results
+@options.papers
 def judge(scale: str, results: Path, papers: str) -> None:
     """Judge every claim and write claims.csv."""
     from tensor_rnns.analysis.judge import judge
 
-    with refusals():
-        judge(load_catalogue(papers), scale, results)
+    judge(load_catalogue(papers), scale, results)
 
 
 @click.command()
-@scale_option
-@data_option
-@results_option
-@guests_option
-@papers_option
+@options.scale
+@options.data
+@options.results
+@options.guests
+@options.papers
 @click.option("--partial", is_flag=True, help="Judge and draw what is there first; for runs that failed.")
 def report(scale: str, data: str, results: Path, guests: str, papers: str, partial: bool) -> None:
     """Write the report in HTML and LaTeX, and in PDF where a LaTeX engine is installed."""
     from tensor_rnns.report.build import build
 
-    with refusals():
-        build(load_catalogue(papers, guests), scale, data, results, partial)
+    build(load_catalogue(papers, guests), scale, data, results, partial)
 
 
 @click.command()
-@click.option("--paper", required=True)
-@click.option("--experiment", required=True)
-@results_option
+@options.experiment
+@options.results
 def record(paper: str, experiment: str, results: Path) -> None:
     """Keep the runs of one experiment at the paper's scale in results/recorded, to be committed."""
     from tensor_rnns.report import recorded
 
-    with refusals():
-        for folder in recorded.record(load_catalogue(), paper, experiment, results):
-            click.echo(folder)
+    for folder in recorded.record(load_catalogue(), paper, experiment, results):
+        click.echo(folder)
 
 
 @click.command()
-@results_option
+@options.results
 def recorded(results: Path) -> None:
     """Make the report of the recorded runs; trains nothing and needs no torch."""
     from tensor_rnns.report import recorded as kept
     from tensor_rnns.report.build import build, draw_what_is_there
 
-    with refusals():
-        catalogue = load_catalogue()
-        kept.collect_recorded(catalogue, results)
-        draw_what_is_there(catalogue, kept.SCALE, results)
-        build(catalogue, kept.SCALE, "real", results)
+    catalogue = load_catalogue()
+    kept.collect_recorded(catalogue, results)
+    draw_what_is_there(catalogue, kept.SCALE, results)
+    build(catalogue, kept.SCALE, "real", results)
 
 
 @click.command()
-@scale_option
-@data_option
-@guests_option
-@click.option("--cohort-size", type=int, default=5, show_default=True)
-@click.option("--engine", default="auto", show_default=True)
+@options.scale
+@options.data
+@options.guests
+@options.cohort_size
+@options.engine
 def plan(scale: str, data: str, guests: str, cohort_size: int, engine: str) -> None:
     """List what a scale trains: curves, replicas, jobs, and the engine of each on this machine's
     processor."""
-    with refusals():
-        known.check(engine)
-        catalogue = load_catalogue(guests=guests)
-        jobs, trainings = planned(catalogue, scale, data, cohort_size, engine)
-        click.echo(f"{scale} on {data} data: {trainings} trainings in {jobs} jobs")
+    known.check(engine)
+    catalogue = load_catalogue(guests=guests)
+    jobs, trainings = planned(catalogue, scale, data, cohort_size, engine)
+    click.echo(f"{scale} on {data} data: {trainings} trainings in {jobs} jobs")
 
 
 def planned(catalogue: Catalogue, scale: str, data: str, cohort_size: int, engine: str) -> tuple[int, int]:
@@ -140,45 +125,40 @@ def engines(found: list[Replica], asked: str) -> str:
 
 
 @click.command()
-@results_option
-@papers_option
+@options.results
+@options.papers
 @click.option("--absent", is_flag=True, help="Only what nothing stands or is planned for.")
-@click.option("--write", type=click.Path(path_type=Path), help="Write what stands to this coverage file.")
-@click.option("--guard", type=click.Path(path_type=Path, exists=True), help="Fail where it was better.")
-@click.option("--scales", default="smoke,recorded", show_default=True, help="What the guard compares.")
-def coverage(
-    results: Path, papers: str, absent: bool, write: Path | None, guard: Path | None, scales: str
-) -> None:
+@click.option("--write", type=options.PATH, help="Write what stands to this coverage file.")
+@click.option("--guard", type=options.PRESENT, help="Fail where it was better.")
+@options.with_default("scales", "smoke,recorded", about="What the guard compares.")
+def coverage(results, papers, absent, write, guard, scales) -> None:
     """Print each figure, table and statement of the papers: absent, smoke, laptop, or recorded with n
     seeds."""
     from tensor_rnns.report import coverage as reach
 
-    with refusals():
-        catalogue = load_catalogue(papers)
-        found = reach.rows(catalogue, results)
-        for row in found:
-            if row.absent or not absent:
-                click.echo(f"{row.paper:<12} {row.kind:<9} {row.id:<28} {row.state}")
-        click.echo(reach.summary(found))
-        if write:
-            reach.write(write, found)
-        lost = reach.regressions(guard, found, scales.split(",")) if guard else []
-        if lost:
-            raise ValueError("\n".join(["coverage has fallen back:", *lost]))
+    catalogue = load_catalogue(papers)
+    found = reach.rows(catalogue, results)
+    for row in found:
+        if row.absent or not absent:
+            click.echo(f"{row.paper:<12} {row.kind:<9} {row.id:<28} {row.state}")
+    click.echo(reach.summary(found))
+    if write:
+        reach.write(write, found)
+    lost = reach.regressions(guard, found, scales.split(",")) if guard else []
+    if lost:
+        raise ValueError("\n".join(["coverage has fallen back:", *lost]))
 
 
 @click.command()
-@scale_option
+@options.scale
 @click.argument("name")
 def target(scale: str, name: str) -> None:
     """Print the files that hold the figure or table NAME, as `make figure` asks Snakemake for them."""
-    with refusals():
-        catalogue = load_catalogue()
-        found = [a for (_, id_), a in catalogue.artefacts.items() if id_ == name]
-        if not found:
-            raise ValueError(
-                f"no figure or table {name!r}; allowed are {sorted(i for _, i in catalogue.artefacts)}"
-            )
-        for artefact in found:
-            for file in artefact.files:
-                click.echo(RESULTS / scale / file)
+    catalogue = load_catalogue()
+    found = [a for (_, id_), a in catalogue.artefacts.items() if id_ == name]
+    if not found:
+        allowed = sorted(id_ for _, id_ in catalogue.artefacts)
+        raise ValueError(f"no figure or table {name!r}; allowed are {allowed}")
+    for artefact in found:
+        for file in artefact.files:
+            click.echo(options.RESULTS / scale / file)
