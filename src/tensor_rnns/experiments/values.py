@@ -6,15 +6,14 @@ quoted by its id alone. Rows of one `id` that differ in `x` are one series.
 """
 
 import csv
-import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from tensor_rnns.declared import suggestion
+from tensor_rnns.declared import AtLeastZero, Name, Reading, Rule, hints, is_finite
 
 FILE = "values.csv"
 SOURCES = {
@@ -25,13 +24,17 @@ SOURCES = {
 }
 """Where a number comes from, in words: the paper, arithmetic on it, a log of its authors, what it cites."""
 PLACES = ("condition", "variant", "option")
+PAIRS = Rule(
+    "block.key=value, several separated by semicolons",
+    lambda value: isinstance(value, dict) and is_finite(value),
+)
 
 
 @dataclass(frozen=True)
 class Value:
     """One number of the paper; `text` is how it is printed, `line` where it stands in the file."""
 
-    id: str
+    id: Name
     artefact: str
     condition: str
     variant: str
@@ -42,11 +45,11 @@ class Value:
     x: float | None
     value: float
     unit: str
-    tolerance: float | None
+    tolerance: AtLeastZero | None
     reason: str
     runs: int
-    settings: Mapping[str, Any]
-    source: str
+    settings: Annotated[dict, PAIRS]
+    source: Literal[tuple(SOURCES)]  # type: ignore[valid-type]
     page: str
     text: str
     line: int
@@ -58,48 +61,36 @@ class Value:
 
 
 COLUMNS = tuple(field.name for field in fields(Value) if field.name not in ("text", "line"))
-
-
-def number(text: str) -> float:
-    """A finite number; a whole one as an int."""
-    found = int(text) if re.fullmatch(r"-?\d+", text) else float(text)
-    if not math.isfinite(found):
-        raise ValueError
-    return found
-
-
-def at_least(least: int, kind: Callable[[str], float]) -> Callable[[str], float]:
-    """A reader of numbers from `least` on."""
-
-    def read_one(text: str) -> float:
-        found = kind(text)
-        if found < least:
-            raise ValueError
-        return found
-
-    return read_one
-
-
-def pairs(text: str) -> dict[str, Any]:
-    """Settings as `training.learning_rate=0.1; ...`, each a number or a word."""
-    found = {}
-    for part in filter(None, map(str.strip, text.split(";"))):
-        key, equals, given = part.partition("=")
-        if not equals or "." not in key or not given:
-            raise ValueError
-        found[key] = number(given) if re.match(r"-?[\d.]", given) else given
-    return found
-
-
-READERS: dict[str, tuple[Callable[[str], Any], str]] = {
-    "x": (number, "a finite number, or nothing"),
-    "value": (number, "a finite number"),
-    "tolerance": (at_least(0, number), "a finite number from 0 on, or nothing"),
-    "runs": (at_least(1, int), "a whole number from 1 on, or nothing for 1"),
-    "settings": (pairs, "block.key=value, several separated by semicolons"),
-}
+TYPED = ("x", "value", "tolerance", "runs")
 EMPTY: Mapping[str, Any] = {"x": None, "tolerance": None, "runs": 1, "settings": {}}
 """What an empty field of a typed column means; `value` has none."""
+
+
+def plain(name: str, text: str) -> Any:
+    """What a field says: nothing where it is empty and may be, else a number, settings or a text."""
+    if name in EMPTY and not text:
+        return EMPTY[name]
+    if name == "settings":
+        return pairs(text)
+    return as_number(text) if name in TYPED else text
+
+
+def as_number(text: str) -> float | str:
+    """The number that a text is, a whole one as an int; the text itself where it is none."""
+    try:
+        return int(text) if re.fullmatch(r"-?\d+", text) else float(text)
+    except ValueError:
+        return text
+
+
+def pairs(text: str) -> dict[str, Any] | str:
+    """Settings as `training.learning_rate=0.1; ...`, each a number or a word; the text itself where it is of
+    another form."""
+    parts = [part.strip().partition("=") for part in text.split(";") if part.strip()]
+    found = {key: as_number(given) for key, _, given in parts}
+    words = [value for value in found.values() if isinstance(value, str)]
+    formed = all("." in key for key in found) and all(re.match(r"[^-\d.]", word) for word in words)
+    return found if formed else text
 
 
 def read(folder: Path) -> tuple[Value, ...]:
@@ -120,37 +111,31 @@ def parsed(path: Path, text: str) -> tuple[Value, ...]:
         if None in row or None in row.values():
             wrong.append(f"{path}:{rows.line_num}: {len(COLUMNS)} columns are needed in each row")
             continue
-        typed: dict[str, Any] = {}
-        for name in COLUMNS:
-            reader, allowed = READERS.get(name, (str, "text"))
-            try:
-                empty = not row[name] and name in EMPTY
-                typed[name] = EMPTY[name] if empty else reader(row[name])
-            except ValueError:
-                wrong.append(f"{path}:{rows.line_num}: {name}: {row[name]!r} given; allowed is {allowed}")
-        if len(typed) == len(COLUMNS):
+        typed = {name: plain(name, row[name]) for name in COLUMNS}
+        reading = Reading(nulls=True)
+        for name, kind in hints(Value).items():
+            if kind is not str and name in typed:
+                reading.value(kind, typed[name], (name,))
+        wrong += [f"{path}:{rows.line_num}: {told}" for _, told in reading.problems]
+        if not reading.problems:
             whole = isinstance(typed["value"], int)
             text = f"{typed['value']:,}" if whole and abs(typed["value"]) > 9999 else row["value"]
             found.append(Value(**typed, text=text, line=rows.line_num))
-    seen: dict[str, Value] = {}
+    series: dict[str, Value] = {}
+    places: dict[tuple[str, float | None], Value] = {}
     for one in found:
-        wrong += [f"{path}:{one.line}: {told}" for told in mistakes(one, seen.setdefault(one.id, one))]
-    places: dict[tuple[str, float | None], int] = {}
-    for one in found:
-        line = places.setdefault((one.id, one.x), one.line)
-        if line != one.line:
-            wrong.append(f"{path}:{one.line}: id: {one.id!r} stands in line {line} already")
+        twin = places.setdefault((one.id, one.x), one)
+        told = mistakes(one, series.setdefault(one.id, one), twin)
+        wrong += [f"{path}:{one.line}: {message}" for message in told]
     if wrong:
         raise ValueError("\n".join(wrong))
     return tuple(found)
 
 
-def mistakes(one: Value, first: Value) -> Iterator[str]:
-    """What is wrong within one row, and between it and the first of its id."""
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._+-]*", one.id):
-        yield f"id: {one.id!r} given; allowed are letters, digits and . _ + -"
-    if one.source not in SOURCES:
-        yield f"source: {one.source!r} given; {suggestion(one.source, SOURCES)}"
+def mistakes(one: Value, first: Value, twin: Value) -> Iterator[str]:
+    """What is wrong within one row, and between it and the first of its id, or of its id and x."""
+    if twin is not one:
+        yield f"id: {one.id!r} stands in line {twin.line} already"
     if (one.x is None) != (first.x is None) or one.series != first.series:
         yield f"id: {one.id!r} is that of line {first.line}; points of a series differ in x and value alone"
     if one.tolerance is not None and (one.x is not None or not one.artefact):
