@@ -60,6 +60,7 @@ try:
 except ValueError as error:
     raise WorkflowError(f"config: {error}") from error
 
+digest.keep(Path(".snakemake/syntax_trees.json"))
 problems = checking.problems(ROOTS, Path.cwd(), Path(".snakemake/checked"))
 if problems:
     raise WorkflowError(

@@ -11,6 +11,7 @@ Best = Literal["lowest", "highest"]
 Reduction = Literal[tuple(REDUCTIONS)]  # type: ignore[valid-type]
 BLOCKS = ("task", "model", "cell", "training")
 """The blocks of the settings of a replica."""
+SETTINGS = ", ".join(f"{block}.*" for block in BLOCKS)
 
 
 def is_setting(value: object) -> bool:
@@ -18,4 +19,4 @@ def is_setting(value: object) -> bool:
     return isinstance(value, str) and value.partition(".")[0] in BLOCKS and "." in value
 
 
-Setting = Annotated[str, Rule(f"a setting: {', '.join(f'{block}.*' for block in BLOCKS)}", is_setting)]
+Setting = Annotated[str, Rule(f"a setting: {SETTINGS}", is_setting)]

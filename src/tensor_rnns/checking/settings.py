@@ -10,8 +10,9 @@ from functools import cache
 from typing import Any
 
 from tensor_rnns import cells, datasets, models, tasks
+from tensor_rnns.analysis.kinds import BLOCKS, SETTINGS, is_setting
 from tensor_rnns.checking.names import unknown
-from tensor_rnns.declared import Invalid, Place, Problem, problems, suggestion
+from tensor_rnns.declared import Place, Problem, problems, suggestion
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SCALES
 from tensor_rnns.experiments.resolve import curves, grid, layers, matching, points, put, settings_of
@@ -19,7 +20,6 @@ from tensor_rnns.models.recurrent import Recurrent
 from tensor_rnns.training.optimisers import OPTIMISERS
 from tensor_rnns.training.settings import Training
 
-BLOCKS = ("task", "model", "cell", "training")
 GIVEN = {
     "cell": ("inputs",),
     "model": ("inputs", "outputs", "symbols", "cell", "engine"),
@@ -57,13 +57,14 @@ def curve_problems(
     variant = curve[1]
     origins: dict[str, Place] = {"dataset": ("dataset", "real")}
     for place, key, _ in layers(experiment, scale, *curve):
-        if key != "dataset":
-            origins[key] = place
-        if key != "dataset" and key.partition(".")[0] not in (*BLOCKS,):
-            blocks = ", ".join(f"{block}.*" for block in BLOCKS)
+        if key == "dataset":
+            continue
+        if key.partition(".")[0] not in BLOCKS:
+            near = suggestion(key, origins).partition("allowed are")[0]
             more = ", dataset, per" if place[0] == "conditions" and len(place) == 3 else ""
-            yield place, f"unknown key {key!r}; {nearest(key, origins)}allowed are {blocks}{more}"
+            yield place, f"unknown key {key!r}; {near}allowed are {SETTINGS}{more}"
             return
+        origins[key] = place
     keys = grid(experiment, scale, *curve)
     faults = list(joint_problems(experiment, scale, variant, keys))
     yield from faults
@@ -83,12 +84,6 @@ def curve_problems(
                 yield place_of(key, origins, variant), message
 
 
-def nearest(key: str, origins: Mapping[str, Place]) -> str:
-    """A question whether another key was meant, where one is near."""
-    text = suggestion(key, [other for other in origins if other != key])
-    return text.partition("allowed are")[0]
-
-
 def place_of(key: str, origins: Mapping[str, Place], variant: str) -> Place:
     """Where in the file a dotted key was set; where the length of a training is, that of either key."""
     if key == "training.length":
@@ -104,16 +99,12 @@ def joint_problems(
     for joint, values in keys.items():
         parts, place = joint.split(","), grid_place(experiment, scale, variant, joint)
         for part in parts:
-            if part.partition(".")[0] not in BLOCKS or "." not in part:
-                blocks = ", ".join(f"{block}.*" for block in BLOCKS)
-                yield place, f"unknown key {part!r}; allowed are {blocks}"
+            if not is_setting(part):
+                yield place, f"unknown key {part!r}; allowed are {SETTINGS}"
         for point in values if len(parts) > 1 else ():
             if not isinstance(point, list) or len(point) != len(parts):
-                yield (
-                    place,
-                    f"the value {point!r} of the joint key {joint!r}; allowed is a list of {len(parts)} "
-                    f"values, one for each of {', '.join(parts)}",
-                )
+                allowed = f"a list of {len(parts)} values, one for each of {', '.join(parts)}"
+                yield place, f"the value {point!r} of the joint key {joint!r}; allowed is {allowed}"
 
 
 def grid_place(experiment: Experiment, scale: str, variant: str, joint: str) -> Place:
@@ -152,19 +143,26 @@ def setting_faults(settings: Mapping[str, Any]) -> Iterator[Fault]:
             yield from building_faults(settings)
 
 
+def named_faults(what: str, block: Mapping[str, Any], known: Mapping[str, Any], given: Any) -> list[Fault]:
+    """What keeps a block from being a record of the name that it gives; the fields `given` are none of its
+    keys."""
+    rest = dict(block)
+    name = rest.pop("name", None)
+    if not isinstance(name, str) or name not in known:
+        return [("name", f"unknown {what} {name!r}; {suggestion(name, known)}")]
+    return list(problems(known[name], rest, f"{what} {name}", given))
+
+
 @cache
 def block_faults(block: str, written: str) -> tuple[Fault, ...]:
     """What keeps a cell, model or task, written as JSON, from being built, each with its dotted key."""
-    given = json.loads(written)
-    name = given.pop("name", None)
+    asked = json.loads(written)
     known = {"task": tasks.names, "model": models.families, "cell": cells.families}[block]()
-    if not isinstance(name, str) or name not in known:
-        return ((f"{block}.name", f"unknown {block} {name!r}; {suggestion(name, known)}"),)
-    found = list(problems(known[name], given, f"{block} {name}", GIVEN[block]))
-    what = f"{block} {name}"
+    what = f"{block} {asked.get('name')}"
+    whole = (what, f"unknown {block} ")
     return tuple(
-        (f"{block}.{key or 'name'}", message if message.startswith(what) else f"{what}: {message}")
-        for key, message in found
+        (f"{block}.{key or 'name'}", message if message.startswith(whole) else f"{what}: {message}")
+        for key, message in named_faults(block, asked, known, GIVEN[block])
     )
 
 
@@ -173,13 +171,12 @@ def training_faults(block: Mapping[str, Any], task: Any) -> Iterator[Fault]:
     found = list(problems(Training, block, "training"))
     yield from ((f"training.{key}" if key else "training.length", message) for key, message in found)
     asked = block.get("optimiser")
-    given = dict(asked) if isinstance(asked, Mapping) else {"name": asked}
-    name = given.pop("name", None)
-    if not isinstance(name, str) or name not in OPTIMISERS:
-        yield "training.optimiser", f"unknown optimiser {name!r}; {suggestion(name, OPTIMISERS)}"
+    asked = asked if isinstance(asked, Mapping) else {"name": asked}
+    faults = named_faults("optimiser", asked, OPTIMISERS, ("rate",))
+    yield from (("training.optimiser", message) for _, message in faults)
+    name = asked.get("name")
+    if faults and faults[0][0] == "name":
         return
-    for _, message in problems(OPTIMISERS[name], given, f"optimiser {name}", ("rate",)):
-        yield "training.optimiser", message
     if "momentum" in block and "momentum" not in OPTIMISERS[name].__dataclass_fields__:
         others = [other for other, kind in OPTIMISERS.items() if "momentum" in kind.__dataclass_fields__]
         told = f"optimiser {name} has no momentum, {block['momentum']} given"
@@ -215,29 +212,18 @@ def fitting_faults(task: str, model: str, cell: Mapping[str, Any] | None) -> Ite
 def building_faults(settings: Mapping[str, Any]) -> Iterator[Fault]:
     """What the classes themselves refuse when they are made; a task that needs its data set is not made."""
     chosen = tasks.names()[settings["task"]["name"]]
-    inputs, outputs = 8, 4
+    needs_data = "dataset" in chosen.__dataclass_fields__
+    inputs, outputs, block = 8, 4, "task"
     try:
-        if "dataset" not in chosen.__dataclass_fields__:
+        if not needs_data:
             task = tasks.build(settings)
             inputs, outputs = task.inputs, task.outputs
-    except ValueError as error:
-        yield f"task.{getattr(error, 'key', '') or 'name'}", str(error)
-        return
-    if (
-        chosen.symbols
-        and "dataset" in chosen.__dataclass_fields__
-        and not issubclass(models.families()[settings["model"]["name"]], Recurrent)
-    ):
-        inputs = (inputs, inputs)
-    try:
+        elif chosen.symbols and not issubclass(models.families()[settings["model"]["name"]], Recurrent):
+            inputs = (inputs, inputs)
+        block = "cell"
         if settings["cell"] is not None and "budget" not in settings["cell"]:
             cells.build(settings["cell"], inputs)
-    except ValueError as error:
-        yield f"cell.{getattr(error, 'key', '') or 'name'}", str(error)
-        return
-    try:
+        block = "model"
         models.build(settings, inputs, outputs, symbols=chosen.symbols)
-    except Invalid as error:
-        yield f"model.{error.key or 'name'}", str(error)
     except ValueError as error:
-        yield "model.name", str(error)
+        yield f"{block}.{getattr(error, 'key', '') or 'name'}", str(error)

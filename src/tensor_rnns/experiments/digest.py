@@ -1,14 +1,23 @@
 """Digests of settings and of code, so that a job runs again exactly when what it depends on has changed."""
 
 import ast
+import atexit
 import hashlib
 import json
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tensor_rnns.files import read_json, write_json
+
 PACKAGE = Path(__file__).resolve().parents[1]
+TREES: dict[str, str] = {}
+"""Digests of syntax trees by the SHA-256 of their text and the name that was asked for."""
+KEPT = 5000
+"""Digests that are written for the next process."""
 
 
 def digest(content: Any) -> str:
@@ -34,19 +43,29 @@ def without_docstrings(tree: ast.AST) -> ast.AST:
 def declared_name(node: ast.stmt) -> str | None:
     """The value of `name = "..."` in a class body, which is how a cell, model or task says what it is
     called."""
-    if not isinstance(node, ast.ClassDef):
-        return None
-    for line in node.body:
-        target = (
-            line.target
-            if isinstance(line, ast.AnnAssign)
-            else line.targets[0]
-            if isinstance(line, ast.Assign)
-            else None
-        )
-        if isinstance(target, ast.Name) and target.id == "name" and isinstance(line.value, ast.Constant):
-            return line.value.value
+    for line in node.body if isinstance(node, ast.ClassDef) else ():
+        if isinstance(line, ast.Assign | ast.AnnAssign) and isinstance(line.value, ast.Constant):
+            target = line.targets[0] if isinstance(line, ast.Assign) else line.target
+            if isinstance(target, ast.Name) and target.id == "name":
+                return line.value.value
     return None
+
+
+def keep(path: Path) -> None:
+    """Take the digests of syntax trees that an earlier process left in `path`, and leave those of this one
+    there when it ends. What cannot be read, or was made by other code, is made anew."""
+    path, own = path.absolute(), hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    of = f"syntax trees of Python {sys.version_info[0]}.{sys.version_info[1]} by {own[:16]}"
+    with suppress(OSError, ValueError):
+        TREES.update(read_json(path, of))
+    before = set(TREES)
+
+    def leave() -> None:
+        if TREES.keys() - before:
+            with suppress(OSError):
+                write_json(path, dict(list(TREES.items())[-KEPT:]), of)
+
+    atexit.register(leave)
 
 
 @cache
@@ -56,10 +75,14 @@ def of_source(path: Path, name: str | None = None) -> str:
     Comments, docstrings and layout do not count. In a family file the cells beside `name` do not count
     either, so that a change of the GRU leaves the LSTM's finished runs alone.
     """
-    tree = without_docstrings(ast.parse(path.read_text(encoding="utf-8")))
-    if name is not None:
-        tree.body = [node for node in tree.body if declared_name(node) in (None, name)]
-    return hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:16]
+    text = path.read_text(encoding="utf-8")
+    key = f"{hashlib.sha256(text.encode()).hexdigest()} {name or ''}"
+    if key not in TREES:
+        tree = without_docstrings(ast.parse(text))
+        if name is not None:
+            tree.body = [node for node in tree.body if declared_name(node) in (None, name)]
+        TREES[key] = hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:16]
+    return TREES[key]
 
 
 @cache
