@@ -36,6 +36,11 @@ def test_no_block_takes_a_hostile_name(told_each, whole, block, monkeypatch, tmp
     assert not (tmp_path / "X").exists()
 
 
+def test_no_option_takes_the_name_of_the_main_protocol(told_each, whole):
+    found = told_each(whole.replace("  slow: {", "  main: {"))
+    assert any("options.main: " in problem and "but main, which is implied" in problem for problem in found)
+
+
 def test_no_hostile_data_set(told_each, whole):
     for name in HOSTILE:
         data = f"dataset: {{real: {json.dumps(name)}, stand_in: chorales}}\ntask:"

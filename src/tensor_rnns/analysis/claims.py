@@ -4,13 +4,11 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from tensor_rnns.analysis.blocks import Measure
-from tensor_rnns.analysis.kinds import Best
-from tensor_rnns.declared import AtLeastZero, ByName, Invalid, Positive, Rule, Share, is_number
+from tensor_rnns.analysis.kinds import Best, letters
+from tensor_rnns.declared import AtLeastZero, ByName, Invalid, Positive, Share
 from tensor_rnns.experiments.selector import Selector
 
-Sentence = Annotated[
-    str, Rule("a text of at least 10 letters", lambda value: isinstance(value, str) and len(value) >= 10)
-]
+Sentence = Annotated[str, letters(10)]
 Page = int | str
 Section = str | float
 Items = str | tuple[str, ...]
@@ -186,11 +184,10 @@ class RefersForm(ClaimForm):
     def __post_init__(self) -> None:
         if not self.claims:
             raise Invalid("claims", "claims is empty; allowed is a list of ids of claims")
-        if is_number(self.at_least) and self.at_least > len(self.claims):
-            most = len(self.claims)
-            raise Invalid(
-                "at_least", f"at_least is {self.at_least}; allowed is a whole number from 1 to {most}"
-            )
+        most = len(self.claims)
+        if self.at_least is not None and self.at_least > most:
+            told = f"at_least is {self.at_least}; allowed is a whole number from 1 to {most}"
+            raise Invalid("at_least", told)
 
 
 FORMS: dict[str, type[ClaimForm]] = {

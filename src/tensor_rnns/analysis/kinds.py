@@ -14,6 +14,12 @@ BLOCKS = ("task", "model", "cell", "training")
 SETTINGS = ", ".join(f"{block}.*" for block in BLOCKS)
 
 
+def letters(least: int) -> Rule:
+    """The rule of a text that is no shorter."""
+    words = f"a text of at least {least} letters"
+    return Rule(words, lambda value: isinstance(value, str) and len(value) >= least)
+
+
 def is_setting(value: object) -> bool:
     """Whether `value` is the dotted name of a setting."""
     return isinstance(value, str) and value.partition(".")[0] in BLOCKS and "." in value

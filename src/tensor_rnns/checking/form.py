@@ -5,39 +5,40 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from types import ModuleType
 from typing import Annotated, Any, Literal
 
 from tensor_rnns import drawing
 from tensor_rnns.analysis.blocks import Measure
 from tensor_rnns.analysis.claims import AnyClaim, Page, Section
-from tensor_rnns.analysis.kinds import Best
-from tensor_rnns.declared import ByName, Finite, Invalid, Name, Rule
+from tensor_rnns.analysis.kinds import Best, letters
+from tensor_rnns.declared import NAME, ByName, Finite, Invalid, Name, Rule, is_finite
 from tensor_rnns.experiments.selector import MAIN, Selector
 
+
+def is_names(value: Any) -> bool:
+    """Whether `value` is a list of texts that is not empty."""
+    return isinstance(value, list) and value != [] and all(isinstance(one, str) for one in value)
+
+
+def is_option(value: Any) -> bool:
+    """Whether `value` is the name of an option that a file may add."""
+    return isinstance(value, str) and NAME.fullmatch(value) is not None and value != MAIN
+
+
+def is_overrides(value: Any) -> bool:
+    """Whether `value` is a mapping whose keys are texts, and no number in it is infinite or not one."""
+    return isinstance(value, Mapping) and all(isinstance(key, str) for key in value) and is_finite(value)
+
+
 Text = Annotated[str, Rule("a text", lambda value: isinstance(value, str) and value.strip() != "")]
-Reason = Annotated[
-    str, Rule("a text of at least 5 letters", lambda value: isinstance(value, str) and len(value) >= 5)
+Reason = Annotated[str, letters(5)]
+Names = Annotated[tuple[Name, ...], Rule("a list of names", is_names)]
+OptionName = Annotated[
+    str, Rule(f"a name of letters, digits and . _ + - but {MAIN}, which is implied", is_option)
 ]
-Names = Annotated[
-    tuple[Name, ...],
-    Rule(
-        "a list of names",
-        lambda value: isinstance(value, list) and value and all(isinstance(one, str) for one in value),
-    ),
-]
-OptionName = Annotated[Name, Rule(f"a name but {MAIN}, which is implied", lambda value: value != MAIN)]
-Overrides = Annotated[
-    dict, Rule("a mapping of finite values", lambda value: isinstance(value, Mapping) and finite(value))
-]
-Grid = dict[
-    str, Annotated[tuple, Rule("a list of values", lambda value: isinstance(value, list) and value != [])]
-]
-
-
-def finite(value: Mapping[str, Any]) -> bool:
-    """Whether the keys of a mapping are texts and no number in it is infinite or not one."""
-    return all(isinstance(key, str) for key in value) and Finite.__metadata__[0].test(value)
+Overrides = Annotated[dict, Rule("a mapping of finite values", is_overrides)]
+Values = Annotated[tuple, Rule("a list of values", lambda value: isinstance(value, list) and value != [])]
+Grid = dict[str, Values]
 
 
 @dataclass(frozen=True)
@@ -155,13 +156,9 @@ class Deviation:
 @cache
 def drawings() -> dict[str, Any]:
     """The specification of each kind of drawing."""
-    return {name: module.Spec for name, module in modules(drawing).items() if hasattr(module, "draw")}
-
-
-def modules(room: ModuleType) -> dict[str, ModuleType]:
-    """Every module of a room by its short name."""
-    names = [found.name for found in iter_modules(room.__path__)]
-    return {name: import_module(f"{room.__name__}.{name}") for name in names}
+    names = [found.name for found in iter_modules(drawing.__path__)]
+    modules = {name: import_module(f"{drawing.__name__}.{name}") for name in names}
+    return {name: module.Spec for name, module in modules.items() if hasattr(module, "draw")}
 
 
 AnyDrawing = Annotated[Any, ByName("drawing", "draw", drawings)]

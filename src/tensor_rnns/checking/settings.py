@@ -3,7 +3,6 @@
 Only what is new in a setting is built again. This module needs torch, as what it builds does.
 """
 
-import copy
 import json
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -15,7 +14,7 @@ from tensor_rnns.checking.names import unknown
 from tensor_rnns.declared import Place, Problem, problems, suggestion
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SCALES
-from tensor_rnns.experiments.resolve import curves, grid, layers, matching, points, put, settings_of
+from tensor_rnns.experiments.resolve import curves, grid, layers, matching, points, settings_of, with_values
 from tensor_rnns.models.recurrent import Recurrent
 from tensor_rnns.training.optimisers import OPTIMISERS
 from tensor_rnns.training.settings import Training
@@ -74,9 +73,7 @@ def curve_problems(
         origins |= dict.fromkeys(joint.split(","), grid_place(experiment, scale, variant, joint))
     base = settings_of(experiment, scale, "real", *curve)
     for values in points(keys):
-        settings = copy.deepcopy(base)
-        for key, value in values.items():
-            put(settings, key, value)
+        settings = with_values(base, values)
         written = json.dumps(settings, sort_keys=True, default=str)
         if written not in seen:
             seen.add(written)

@@ -31,26 +31,31 @@ def check(roots: Roots, shown: Path | None = None) -> list[str]:
     Paths are relative to `shown` where they lie below it. Ids are looked up among all files of a paper, once
     all of them can be read. Where there is no torch, what it would build is not looked at.
     """
-    found: list[str] = []
-    folders = paper_folders(roots)
-    contents = {path: read(path) for folder in folders.values() for path in sorted(folder.glob("*.yaml"))
-                if path.name != PAPER_FILE}  # fmt: skip
+    folders = paper_folders(roots).values()
+    return list(dict.fromkeys(line for folder in folders for line in paper_problems(folder, shown)))
+
+
+def paper_problems(folder: Path, shown: Path | None) -> Iterator[str]:
+    """Every problem of the files of one paper, and values of its tables that no file takes."""
+    contents = {path: read(path) for path in sorted(folder.glob("*.yaml")) if path.name != PAPER_FILE}
     for path, content in contents.items():
         short = path.relative_to(shown) if shown and path.is_relative_to(shown) else path
         if isinstance(content, ValueError):
-            found += str(content).replace(f"{path.parent}/", f"{short.parent}/").splitlines()
+            yield from str(content).replace(f"{path.parent}/", f"{short.parent}/").splitlines()
             continue
         lines = yaml_files.read(path)
         problems = {
-            (lines.line_of(place), ".".join(map(str, place)) or "file", message): None
-            for place, message in file_problems(path, content, siblings(path, contents))
+            (lines.line_of(place), ".".join(map(str, place)) or "file", message)
+            for place, message in file_problems(path, content, contents)
         }
-        found += [f"{short}:{line}: {place}: {message}" for line, place, message in sorted(problems)]
-    for folder in folders.values():
-        paper = [content for path, content in contents.items() if path.parent == folder]
-        if paper and not any(isinstance(content, ValueError) for content in paper):
-            found += tables_of(folder).homeless([*shared(dict(enumerate(paper)))[0]])
-    return list(dict.fromkeys(found))
+        yield from (f"{short}:{line}: {place}: {message}" for line, place, message in sorted(problems))
+    if contents and readable(contents):
+        yield from tables_of(folder).homeless([*shared(contents)[0]])
+
+
+def readable(contents: Mapping[Path, Any]) -> bool:
+    """Whether all files could be read."""
+    return not any(isinstance(content, ValueError) for content in contents.values())
 
 
 def read(path: Path) -> Any:
@@ -63,11 +68,6 @@ def read(path: Path) -> Any:
         return error
     except (AttributeError, KeyError, TypeError):
         return content
-
-
-def siblings(path: Path, contents: Mapping[Path, Any]) -> dict[Path, Any]:
-    """The files of the same paper with their contents."""
-    return {other: content for other, content in contents.items() if other.parent == path.parent}
 
 
 def block_of(content: Any, name: str) -> Mapping[Any, Any]:
@@ -90,14 +90,13 @@ def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterat
         for other in (other for other in paper if other < path):
             for name in ids.keys() & block_of(paper[other], home).keys():
                 yield (home, name), f"{name!r} stands in {other.name} already; an id has one home"
-    whole = not any(isinstance(other, ValueError) for other in paper.values())
     broken = {place[0] if place else "" for place, _ in reading.problems}
     if not isinstance(content, Mapping) or broken & RESOLVED:
         return
     experiment = read_experiment(path)
     known = Known(experiment, *shared(paper))
     for place, message in name_problems(reading.records, known):
-        if whole or not message.startswith(("unknown claim", "unknown artefact")):
+        if readable(paper) or not message.startswith(("unknown claim", "unknown artefact")):
             yield place, message
     yield from built_problems(experiment)
 

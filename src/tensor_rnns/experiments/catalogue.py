@@ -96,14 +96,12 @@ def paper_folders(roots: Roots) -> dict[str, Path]:
         for folder in sorted(root.iterdir()) if root.is_dir() else ():
             if folder.is_dir() and any(folder.glob("*.yaml")):
                 if folder.name in found:
-                    raise ValueError(
-                        f"{folder} and {found[folder.name]} are one paper; allowed is one folder"
-                    )
+                    both = f"{folder} and {found[folder.name]}"
+                    raise ValueError(f"{both} are one paper; allowed is one folder")
                 found[folder.name] = folder
     if not found:
-        raise ValueError(
-            f"no papers below {', '.join(map(str, roots))}; each is a folder of experiment files"
-        )
+        below = ", ".join(map(str, roots))
+        raise ValueError(f"no papers below {below}; each is a folder of experiment files")
     return dict(sorted(found.items()))
 
 

@@ -58,6 +58,14 @@ def put(settings: dict[str, Any], key: str, value: Any) -> None:
     settings[block] = (settings.get(block) or {}) | {name: copy.deepcopy(value)} if dot else value
 
 
+def with_values(base: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """A copy of settings with the dotted keys of a point of a grid set."""
+    settings = copy.deepcopy(dict(base))
+    for key, value in values.items():
+        put(settings, key, value)
+    return settings
+
+
 def matching(blocks: Mapping[str, Any] | None, name: str) -> Iterable[tuple[str, Any]]:
     """The entries of a block `per` whose pattern takes `name`, in the order of the file."""
     return [(pattern, keys) for pattern, keys in (blocks or {}).items() if fnmatchcase(name, pattern)]
@@ -129,9 +137,8 @@ def grid(
         return {}
     search = experiment.search | (experiment.scale_block(scale).get("search") or {})
     keys = dict(search.get("grid") or {})
-    for pattern, more in (search.get("per") or {}).items():
-        if fnmatchcase(variant, pattern):
-            keys |= more
+    for _, more in matching(search.get("per"), variant):
+        keys |= more
     fixed = option_keys(experiment, condition, variant, option)
     if "budget" in experiment.variants[variant]:
         keys = {key: values for key, values in keys.items() if "cell." not in key}
@@ -165,9 +172,8 @@ def replicas(
     data.
     """
     if stage not in ("search", "final") or data not in ("embedded", "real"):
-        raise ValueError(
-            f"stage {stage!r} with data {data!r}; stages are search, final and data are embedded, real"
-        )
+        told = f"stage {stage!r} with data {data!r}"
+        raise ValueError(f"{told}; stages are search, final and data are embedded, real")
     if experiment.kind != "train":
         return []
     block = experiment.scale_block(scale)
@@ -177,24 +183,15 @@ def replicas(
         keys = grid(experiment, scale, condition, variant, option)
         names = tuple(name for key in keys for name in key.split(","))
         if stage == "search":
-            seeds = range(
-                SEARCH_SEED, SEARCH_SEED + int((experiment.search.get("select") or {}).get("seeds", 1))
-            )
-            places = list(enumerate(points(keys))) if keys else []
+            count = int((experiment.search.get("select") or {}).get("seeds", 1))
+            seeds, places = range(SEARCH_SEED, SEARCH_SEED + count), points(keys) if keys else []
         else:
             seeds = range(int(block.get("seeds", 1)))
-            places = [(0, (chosen or {}).get((condition, variant, option), {}) if keys else {})]
-        for point, values in places:
-            settings = copy.deepcopy(base)
-            for key, value in values.items():
-                put(settings, key, value)
-            found += [
-                Replica(
-                    experiment.paper, experiment.name, scale, condition, variant, option, stage, point, seed,
-                    settings, names,
-                )
-                for seed in seeds
-            ]  # fmt: skip
+            places = [(chosen or {}).get((condition, variant, option), {}) if keys else {}]
+        curve = experiment.paper, experiment.name, scale, condition, variant, option, stage
+        for point, values in enumerate(places):
+            settings = with_values(base, values)
+            found += [Replica(*curve, point, seed, settings, names) for seed in seeds]
     return found
 
 
