@@ -117,7 +117,9 @@ OPTIMISERS = {
         "decai: 0.8",
         "optimiser rmsprop has no key 'decai'; did you mean 'decay'?",
     ),
-    "no number": ("decay: 0.8", "decay: much", "decay is 'much'; allowed is a number"),
+    "no number": ("decay: 0.8", "decay: much", "decay is 'much'; allowed is at least 0 and below 1"),
+    "a negative decay": ("decay: 0.8", "decay: -0.8", "decay is -0.8; allowed is at least 0 and below 1"),
+    "a negative epsilon": ("decay: 0.8", "epsilon: -1.0e-10", "epsilon is -1e-10; allowed is a number of at"),
     "no switch": (
         "epsilon_inside: true",
         "epsilon_inside: 1",

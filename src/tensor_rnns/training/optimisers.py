@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from tensor_rnns.declared import AtLeastZero, BelowOne
 from tensor_rnns.engine import Engine
 
 
@@ -68,9 +69,9 @@ class Optimiser:
 class Adam(Optimiser):
     """Adam (Kingma and Ba 2015, algorithm 1), dense: the moments of untouched rows decay too."""
 
-    beta1: float = 0.9
-    beta2: float = 0.999
-    epsilon: float = 1e-8
+    beta1: BelowOne = 0.9
+    beta2: BelowOne = 0.999
+    epsilon: AtLeastZero = 1e-8
 
     def start(self, parameters: Tensor) -> dict[str, Tensor]:
         return {"mean": torch.zeros_like(parameters), "square": torch.zeros_like(parameters)}
@@ -91,11 +92,11 @@ class Adam(Optimiser):
 class RMSProp(Optimiser):
     """RMSProp (Tieleman and Hinton 2012); `epsilon_inside` puts epsilon under the root, as TensorFlow did."""
 
-    decay: float = 0.9
-    momentum: float = 0.0
-    epsilon: float = 1e-10
+    decay: BelowOne = 0.9
+    momentum: BelowOne = 0.0
+    epsilon: AtLeastZero = 1e-10
     epsilon_inside: bool = True
-    initial_accumulator: float = 0.0
+    initial_accumulator: AtLeastZero = 0.0
 
     def start(self, parameters: Tensor) -> dict[str, Tensor]:
         return {
@@ -117,7 +118,7 @@ class RMSProp(Optimiser):
 class SGD(Optimiser):
     """Gradient descent with momentum: v = momentum v + g, step = rate v."""
 
-    momentum: float = 0.0
+    momentum: BelowOne = 0.0
 
     def start(self, parameters: Tensor) -> dict[str, Tensor]:
         return {"velocity": torch.zeros_like(parameters)}
@@ -133,8 +134,8 @@ class SGD(Optimiser):
 class Adagrad(Optimiser):
     """Adagrad (Duchi et al. 2011): step = rate g / (sqrt(sum of squares) + epsilon)."""
 
-    epsilon: float = 1e-10
-    initial_accumulator: float = 0.1
+    epsilon: AtLeastZero = 1e-10
+    initial_accumulator: AtLeastZero = 0.1
 
     def start(self, parameters: Tensor) -> dict[str, Tensor]:
         return {"square": torch.full_like(parameters, self.initial_accumulator)}
