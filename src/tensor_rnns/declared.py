@@ -51,6 +51,11 @@ def is_whole(value: Any, least: float = -math.inf) -> bool:
 
 
 @dataclasses.dataclass(frozen=True)
+class Nothing:
+    """A block without keys."""
+
+
+@dataclasses.dataclass(frozen=True)
 class Rule:
     """What a value must be: in words, and a test that answers, or raises ValueError with what is wrong."""
 

@@ -10,7 +10,9 @@ from types import ModuleType
 from typing import Any
 
 from tensor_rnns import compute, papers, probes
+from tensor_rnns.declared import Nothing, build
 from tensor_rnns.experiments import digest
+from tensor_rnns.rows import Rows
 
 ROOMS = {"compute": compute, "probe": probes}
 """The functions that experiment files name, each with the room of those that no paper has for itself."""
@@ -47,17 +49,21 @@ def module(function: str, name: str) -> ModuleType:
 
 def arguments(function: str, name: str) -> type:
     """The record of the arguments that a computed function or a probe takes; ValueError as for `module`."""
-    return module(function, name).Arguments
+    return getattr(module(function, name), "Arguments", Nothing)
 
 
-def computed(name: str) -> Callable[..., list[dict[str, Any]]]:
-    """The function `compute` that an experiment file calls `name`; ValueError listing the allowed names."""
-    return module("compute", name).compute
+def computed(name: str) -> Callable[..., Rows]:
+    """What an experiment file calls `name`: from the block of its arguments, and data sets where it counts on
+    some, to rows. ValueError as for `module`; the call raises one for other arguments."""
+    function, record = module("compute", name).compute, arguments("compute", name)
+    return lambda block, *loaded: function(build(record, block, name), *loaded)
 
 
-def probe(name: str) -> Callable[..., tuple[dict[str, Any], list[dict[str, Any]]]]:
-    """The function `probe` that an experiment file calls `name`; ValueError listing the allowed names."""
-    return module("probe", name).probe
+def probe(name: str) -> Callable[..., tuple[dict[str, Any], Rows]]:
+    """The probe that an experiment file calls `name`: from a replica and the block of its arguments to arrays
+    and rows. ValueError as for `computed`."""
+    function, record = module("probe", name).probe, arguments("probe", name)
+    return lambda trained, block: function(trained, build(record, block, name))
 
 
 def code_of(function: str, name: str) -> str:

@@ -3,17 +3,19 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+Rows = list[dict[str, Any]]
+
 
 def row(item: str, name: str, value: Any, index: int = 0) -> dict[str, Any]:
     """One number; what numpy and torch give becomes a plain float."""
     return {"item": item, "name": name, "index": index, "value": float(value)}
 
 
-def rows_of(numbers: Mapping[str, Mapping[str, Any]]) -> list[dict[str, Any]]:
+def rows_of(numbers: Mapping[str, Mapping[str, Any]]) -> Rows:
     """A row per number of {item: {name: number}}."""
     return [row(item, name, value) for item, found in numbers.items() for name, value in found.items()]
 
 
-def series(item: str, name: str, values: Iterable[Any], first: int = 0) -> list[dict[str, Any]]:
+def series(item: str, name: str, values: Iterable[Any], first: int = 0) -> Rows:
     """A row per value of a sequence, whose index counts from `first`."""
     return [row(item, name, value, index) for index, value in enumerate(values, first)]

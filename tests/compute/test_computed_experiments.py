@@ -12,7 +12,6 @@ from tensor_rnns.compute import run
 from tensor_rnns.datasets import ready
 from tensor_rnns.experiments.catalogue import Catalogue
 from tensor_rnns.experiments.experiment import Experiment
-from tensor_rnns.papers.mathews2016 import counts, images
 
 ROOT = Path(__file__).parents[2]
 CATALOGUE = Catalogue.load(ROOT / "workflow" / "papers", ["mathews2016"])
@@ -106,7 +105,12 @@ def test_every_statement_is_claimed(computed):
 def test_the_file_is_written_whole_and_again_alike(tmp_path):
     """Columns item, name, index, value; equal bytes on a second run; every scale has the same arguments."""
     for place in ("first", "second"):
-        run.run(counts.compute, experiment("counts"), "laptop", tmp_path / place / "counts.csv")
+        run.run(
+            functions.computed("mathews2016.counts"),
+            experiment("counts"),
+            "laptop",
+            tmp_path / place / "counts.csv",
+        )
     text = (tmp_path / "first" / "counts.csv").read_bytes()
     assert text == (tmp_path / "second" / "counts.csv").read_bytes()
     table = pd.read_csv(tmp_path / "first" / "counts.csv", skiprows=1)
@@ -138,9 +142,9 @@ def test_what_is_refused():
     argument.
     """
     with pytest.raises(ValueError, match="allowed are smoke, laptop, paper"):
-        run.rows(counts.compute, Other(), "huge")
+        run.rows(functions.computed("mathews2016.counts"), Other(), "huge")
     with pytest.raises(ValueError, match=r"cannot set 'task.length'"):
-        run.rows(counts.compute, Other(settings={"task.length": 3}), "smoke")
+        run.rows(functions.computed("mathews2016.counts"), Other(settings={"task.length": 3}), "smoke")
     assert run.arguments(Other(settings={"compute.arguments.size": 4}), "smoke") == {"size": 4}
 
 
@@ -157,7 +161,7 @@ def test_an_experiment_with_a_data_set_counts_on_it_and_says_which(tmp_path, dat
         compute={"function": "images", "arguments": {"margin": 0.2, "neighbours": [1]}},
         dataset={"real": "mnist", "stand_in": "digits"},
     )
-    run.run(images.compute, asked, "smoke", tmp_path / "out.csv", data, tmp_path)
+    run.run(functions.computed("mathews2016.images"), asked, "smoke", tmp_path / "out.csv", data, tmp_path)
     table = pd.read_csv(tmp_path / "out.csv", skiprows=1).set_index(["item", "name"])["value"]
     assert table["dataset", "stand_in"] == mark
     assert table["images", "steps"] == {"embedded": 9, "real": 25}[data]

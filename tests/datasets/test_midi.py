@@ -8,6 +8,7 @@ import numpy as np
 import pretty_midi
 import pytest
 
+from tensor_rnns import functions
 from tensor_rnns.datasets import Dataset, keyboard_midi, midi, midi_zip, tunes_midi
 from tensor_rnns.papers.mathews2016 import midi as agreement
 
@@ -166,4 +167,4 @@ def test_agreement_counted_by_hand():
         "other_length": 1, "only_midi": 1, "only_rolls": 1, "both": 0, "found": 1, "lost": 1,
     }  # fmt: skip
     with pytest.raises(ValueError, match=r"needs the key 'pairs'"):
-        agreement.compute({"near": 1}, {})
+        functions.computed("mathews2016.midi")({"near": 1}, {})

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from tensor_rnns import engine, models, tasks
+from tensor_rnns import engine, functions, models, tasks
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.probes import gate_saturation, sample_text
+from tensor_rnns.probes import gate_saturation
 from tensor_rnns.probes.trained import Trained
 
 SYMBOLS = np.array(["$", "a", "b", " ", "\n"])
@@ -111,12 +111,12 @@ def shut(*values: float) -> dict:
 
 def test_an_lstm_without_an_input_gate_has_the_other_two():
     one = trained(LSTM | {"input_gate": False}, layers=1)
-    assert gate_saturation.probe(one, WHOLE)[0].keys() == {"forget-1", "output-1"}
+    assert functions.probe("gate_saturation")(one, WHOLE)[0].keys() == {"forget-1", "output-1"}
 
 
 def test_shares_are_counted_by_unit():
     """Logits -3, 0 and 3 are a gate below 0.1, between and above 0.9 at every step."""
-    arrays, rows = gate_saturation.probe(trained(layers=1, **shut(-3, 0, 3)), WHOLE)
+    arrays, rows = functions.probe("gate_saturation")(trained(layers=1, **shut(-3, 0, 3)), WHOLE)
     found = numbers(rows)
     assert found["input-1", "left"] == [1, 0, 0]
     assert found["input-1", "right"] == [0, 0, 1]
@@ -132,22 +132,24 @@ def test_shares_are_counted_by_unit():
 def test_the_least_layer_decides_the_margin():
     """The first layer is open in two of three units, the second shut in two: neither margin is above 0."""
     second = {name.replace("cell__", "cell2__"): value for name, value in shut(-3, -3, 3).items()}
-    found = numbers(gate_saturation.probe(trained(layers=2, **shut(3, 3, 0), **second), WHOLE)[1])
+    found = numbers(
+        functions.probe("gate_saturation")(trained(layers=2, **shut(3, 3, 0), **second), WHOLE)[1]
+    )
     np.testing.assert_allclose(found["input", "right_over_left"], [-1 / 3])
     np.testing.assert_allclose(found["input", "left_over_right"], [-2 / 3])
 
 
 def test_a_cell_without_gates_and_other_arguments_are_refused():
     with pytest.raises(ValueError, match="the gates of the cell vanilla are not known; allowed: lstm, gru"):
-        gate_saturation.probe(trained({"name": "vanilla", "hidden": 3}), WHOLE)
+        functions.probe("gate_saturation")(trained({"name": "vanilla", "hidden": 3}), WHOLE)
     with pytest.raises(ValueError, match=r"needs the key 'rows' .*needs the key 'steps'"):
-        gate_saturation.probe(trained(), {"split": "valid"})
+        functions.probe("gate_saturation")(trained(), {"split": "valid"})
 
 
 def test_text_is_drawn_from_the_probabilities_of_the_net():
     """With constant logits each symbol has its own frequency, and the draws are those of the seeds."""
     bias = {"read_out__W": 0.0, "read_out__b": np.log([[0.001, 0.5, 0.25, 0.149, 0.1]])}
-    arrays, rows = sample_text.probe(trained(layers=1, **bias), DRAW | {"length": 1500})
+    arrays, rows = functions.probe("sample_text")(trained(layers=1, **bias), DRAW | {"length": 1500})
     for text in arrays["sample"]:
         assert len(text) == 1500
         np.testing.assert_allclose(text.count("a") / 1500, 0.5, atol=0.06)
@@ -155,16 +157,16 @@ def test_text_is_drawn_from_the_probabilities_of_the_net():
     found = numbers(rows)
     entropy = -sum(p * np.log(p) for p in (0.001, 0.5, 0.25, 0.149, 0.1))
     np.testing.assert_allclose(found["sample", "nats"], [entropy], atol=0.05)
-    again = sample_text.probe(trained(layers=1, **bias), DRAW | {"length": 1500})[0]
+    again = functions.probe("sample_text")(trained(layers=1, **bias), DRAW | {"length": 1500})[0]
     np.testing.assert_array_equal(again["sample"], arrays["sample"])
-    other = sample_text.probe(trained(seed=3, layers=1, **bias), DRAW | {"length": 1500})[0]
+    other = functions.probe("sample_text")(trained(seed=3, layers=1, **bias), DRAW | {"length": 1500})[0]
     assert other["sample"][0] != arrays["sample"][0] != arrays["sample"][1]
 
 
 def test_a_low_temperature_takes_the_likeliest_symbol_of_the_nets_own_state():
     """Each drawn symbol is the largest output of the model over prompt and text read at once."""
     one = trained(layers=2)
-    arrays, _ = sample_text.probe(one, DRAW | {"temperature": 1e-6, "length": 12})
+    arrays, _ = functions.probe("sample_text")(one, DRAW | {"temperature": 1e-6, "length": 12})
     prompts = one.task.chunk("test", 0).inputs[:3, :2]
     for row, text in enumerate(arrays["sample"]):
         assert arrays["prompt"][row] == "".join(SYMBOLS[prompts[:, row]])
@@ -179,8 +181,8 @@ def test_a_low_temperature_takes_the_likeliest_symbol_of_the_nets_own_state():
 def test_words_are_split_at_white_space_and_looked_up():
     """The first and the last may be parts of words, so they are not looked up."""
     bias = {"read_out__W": 0.0, "read_out__b": [[-50.0, 0.0, -50.0, 0.0, -50.0]]}
-    found = numbers(sample_text.probe(trained(**bias), DRAW | {"length": 300})[1])
-    text = sample_text.probe(trained(**bias), DRAW | {"length": 300})[0]["sample"]
+    found = numbers(functions.probe("sample_text")(trained(**bias), DRAW | {"length": 300})[1])
+    text = functions.probe("sample_text")(trained(**bias), DRAW | {"length": 300})[0]["sample"]
     train = set("".join(SYMBOLS[trained().task.tokens("train")]).split())
     words = [word for one in text for word in one.split()[1:-1]]
     whole = [word for one in text for word in one.split()]
@@ -191,7 +193,9 @@ def test_words_are_split_at_white_space_and_looked_up():
 
 def test_words_stand_apart_and_only_those_kept_are_drawn():
     """Of five words three are kept; the others were read as the unknown one, and one was never read."""
-    arrays, rows = sample_text.probe(trained(task="words", vocabulary=3, text=WORDS), DRAW | {"length": 40})
+    arrays, rows = functions.probe("sample_text")(
+        trained(task="words", vocabulary=3, text=WORDS), DRAW | {"length": 40}
+    )
     for whole, text in zip(arrays["text"], arrays["sample"], strict=True):
         assert len(whole.split(" ")) == 43
         assert set(text.split(" ")) == {"the", "<unk>", "war"}
@@ -209,4 +213,4 @@ def test_words_stand_apart_and_only_those_kept_are_drawn():
 )
 def test_what_cannot_be_drawn_is_refused(change, message):
     with pytest.raises(ValueError, match=message):
-        sample_text.probe(trained(), DRAW | change)
+        functions.probe("sample_text")(trained(), DRAW | change)

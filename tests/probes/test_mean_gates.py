@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from tensor_rnns.probes import mean_gates
+from tensor_rnns import functions
 from tensor_rnns.probes.trained import Trained
 
 TASK = {"name": "addition", "length": 8}
@@ -21,7 +21,7 @@ def gated(net, biases, **options):
 
 
 def test_means_and_shares_of_constant_gates(net, numbers):
-    found, rows = mean_gates.probe(gated(net, [-5.0, 0.0, 5.0]), {"items": 7})
+    found, rows = functions.probe("mean_gates")(gated(net, [-5.0, 0.0, 5.0]), {"items": 7})
     table = numbers(rows)
     p = [1 / (1 + math.exp(-bias)) for bias in (-5, 0, 5)]
     np.testing.assert_allclose(found["mean"], p, rtol=1e-12)
@@ -33,14 +33,16 @@ def test_means_and_shares_of_constant_gates(net, numbers):
 
 
 def test_the_state_of_a_convex_gate_stays_within_its_candidates(net, numbers):
-    table = numbers(mean_gates.probe(gated(net, [-5.0, 0.0, 5.0]), {"items": 7})[1])
+    table = numbers(functions.probe("mean_gates")(gated(net, [-5.0, 0.0, 5.0]), {"items": 7})[1])
     assert table["candidate", "largest"] == [3.0]
     assert table["state", "largest"] == [pytest.approx(3 * (1 - 0.5**8))]
     assert table["bound", "error"] == [0.0]
 
 
 def test_the_state_of_a_forget_gate_does_not(net, numbers):
-    table = numbers(mean_gates.probe(gated(net, [-5.0, 0.0, -5.0], gate="forget"), {"items": 7})[1])
+    table = numbers(
+        functions.probe("mean_gates")(gated(net, [-5.0, 0.0, -5.0], gate="forget"), {"items": 7})[1]
+    )
     held = 3 * (2 - 0.5**7)
     assert table["state", "largest"] == [pytest.approx(held)]
     assert table["bound", "error"] == [pytest.approx(held - 3)]
@@ -57,4 +59,4 @@ def test_a_candidate_of_a_later_step_bounds_nothing_before_it(net, numbers):
             return torch.full((3, 1, 1), 0.5), torch.tensor([1.0, 2.0, 9.0])[:, None, None]
 
     one = net(TASK, {"name": "tgu", "hidden": 3, "rank": 2}, "last_output", kind=Late)
-    assert numbers(mean_gates.probe(one, {"items": 7})[1])["bound", "error"] == [3.0]
+    assert numbers(functions.probe("mean_gates")(one, {"items": 7})[1])["bound", "error"] == [3.0]

@@ -9,7 +9,6 @@ from tensor_rnns.declared import build, keys
 from tensor_rnns.experiments import KEY
 from tensor_rnns.experiments.run_folders import run_name
 from tensor_rnns.files import write_json
-from tensor_rnns.probes import over_time
 from tensor_rnns.probes.trained import trained_replicas
 from tensor_rnns.training import statefile
 
@@ -54,7 +53,7 @@ def test_gates_and_candidates_give_the_next_state(net):
 def test_over_time_shows_a_few_items_through_the_link(net):
     one = net(BINDING, TGU)
     inputs, targets = one.items("test", 2)
-    found, rows = over_time.probe(one, {"items": 2, "link": "sigmoid"})
+    found, rows = functions.probe("over_time")(one, {"items": 2, "link": "sigmoid"})
     assert rows == []
     assert {name: tuple(values.shape) for name, values in found.items()} == {
         "inputs": (12, 2, 5), "targets": (12, 2, 3), "outputs": (12, 2, 3), "states": (12, 2, 4),
@@ -65,12 +64,12 @@ def test_over_time_shows_a_few_items_through_the_link(net):
     np.testing.assert_array_equal(found["targets"], targets.float())
     logits = one.outputs(one.states(inputs)).numpy()
     np.testing.assert_allclose(found["outputs"], 1 / (1 + np.exp(-logits)), rtol=1e-6)
-    plain, _ = over_time.probe(net(ADDITION, {"name": "gru", "hidden": 4}, "last_output"), {})
+    plain, _ = functions.probe("over_time")(net(ADDITION, {"name": "gru", "hidden": 4}, "last_output"), {})
     assert {name: tuple(values.shape) for name, values in plain.items()} == {
         "inputs": (9, 4, 2), "targets": (4, 1), "outputs": (9, 4, 1), "states": (9, 4, 4)
     }  # fmt: skip
     with pytest.raises(ValueError, match="link is 'softmax'; allowed are none, sigmoid"):
-        over_time.probe(one, {"link": "softmax"})
+        functions.probe("over_time")(one, {"link": "softmax"})
 
 
 @pytest.mark.parametrize("name", functions.sources("probe"))

@@ -61,7 +61,7 @@ def data_problems(experiment: Experiment, function: str) -> Iterator[Problem]:
             places.append(("conditions", condition, "dataset"))
     if experiment.dataset and experiment.conditions:
         yield ("dataset",), "a data set for the whole file beside those of its conditions"
-    counted = len(signature(functions.computed(function)).parameters) > 1
+    counted = len(signature(functions.module("compute", function).compute).parameters) > 1
     if counted != bool(places):
         told = "needs a data set" if counted else "takes no data set"
         yield next(iter(places), ("compute", "function")), f"the function {function} {told}"

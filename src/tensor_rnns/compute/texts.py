@@ -1,14 +1,12 @@
 """What texts are like: tokens, symbols, splits, and how well the plain frequency of a symbol predicts it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from tensor_rnns.datasets import Dataset
-from tensor_rnns.declared import build
-from tensor_rnns.rows import rows_of
+from tensor_rnns.declared import Nothing
+from tensor_rnns.rows import Rows, rows_of
 
 SPLITS = ("train", "valid", "test")
 FACTS = (
@@ -22,19 +20,13 @@ FACTS = (
 """Facts counted when a text was prepared that are told where it has them."""
 
 
-@dataclass(frozen=True)
-class Arguments:
-    """What the function takes."""
-
-
-def compute(arguments: Mapping[str, Any], loaded: Mapping[str, Dataset]) -> list[dict]:
-    """Rows {item, name, index, value}: an item for each data set, called as its condition.
+def compute(arguments: Nothing, loaded: Mapping[str, Dataset]) -> Rows:
+    """Rows of an item for each data set, called as its condition.
 
     Names: symbols; tokens, used (different symbols that occur) and share (of all tokens) of each split, as
     in `train tokens`; unigram, the test loss in nats a token of the frequencies of train (one more case of
-    each); and FACTS. There are no arguments; ValueError where some are given.
+    each); and FACTS.
     """
-    build(Arguments, arguments, "texts")
     return rows_of({item: numbers(dataset) for item, dataset in loaded.items()})
 
 

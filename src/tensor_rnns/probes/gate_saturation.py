@@ -9,9 +9,8 @@ from torch import Tensor
 
 from tensor_rnns import engine
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.declared import build
-from tensor_rnns.probes.trained import Trained
-from tensor_rnns.rows import rows_of, series
+from tensor_rnns.probes.trained import Findings, Trained
+from tensor_rnns.rows import row, rows_of, series
 
 LEFT, RIGHT = 0.1, 0.9
 """A gate is left-saturated below the first and right-saturated above the second number."""
@@ -21,14 +20,12 @@ LETTERS = {"lstm": {"input": "i", "forget": "f", "output": "o"}, "gru": {"update
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the function takes."""
-
     split: Literal["train", "valid", "test"]
     rows: int
     steps: int
 
 
-def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
+def probe(trained: Trained, arguments: Arguments) -> Findings:
     """Table rows of one replica with gates, over the first `steps` steps, or all, of `rows` rows of `split`.
 
     Where the task carries states, so does the probe, from a zero state on. Gates are called as in LETTERS,
@@ -38,15 +35,15 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     other; median_mean, the median over units of their mean; largest_left, the largest share of a unit.
     Item `text`: steps, how many there were. Arrays: `<gate>-<layer>` [rows, 3, H], left, right and mean of
     each row of text by itself.
-    ValueError for other arguments, for a split without so many rows, and for a cell whose gates are unknown.
+    ValueError for a split without so many rows, and for a cell whose gates are unknown.
     """
-    inputs = text(trained, **asdict(build(Arguments, arguments, "gate_saturation")))
+    inputs = text(trained, **asdict(arguments))
     arrays: dict[str, Tensor] = {}
     for layer, gates in enumerate(over_layers(trained, inputs), start=1):
         for name, gate in gates.items():
             shares = [(gate < LEFT).double(), (gate > RIGHT).double(), gate]
             arrays[f"{name}-{layer}"] = torch.stack([values.mean(0) for values in shares], dim=1)
-    rows: list[dict[str, Any]] = [{"item": "text", "name": "steps", "index": 0, "value": len(inputs)}]
+    rows = [row("text", "steps", len(inputs))]
     for item, values in arrays.items():
         for name, units in zip(("left", "right", "mean"), values.mean(0).tolist(), strict=True):
             rows += series(item, name, units)

@@ -3,15 +3,13 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from tensor_rnns.declared import build
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.models.base import linear
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import row
 
 SMALLEST = 1e-300
@@ -22,19 +20,17 @@ LARGEST = 1e300
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the function takes."""
-
     items: int = 100
 
 
-def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
+def probe(trained: Trained, arguments: Arguments) -> Findings:
     """Table rows of one replica of a net that reads its last state, on the first `items` test items (100).
 
     For the items `initial` (the replica's initial weights) and `trained` (those it kept): log_ratio, the
     decimal logarithm of the norm of dL/dh_0 over the norm of dL/dh_T. L is the loss on these items, h_0 all
     parts of the initial state and h_T the output of the last step. A norm beyond all numbers counts as
     1e300, one of 0 as 1e-300; an item is left out where a gradient is no number. No arrays. ValueError for a
-    net that reads every step or has several layers, and for other arguments.
+    net that reads every step or has several layers.
     """
     model = trained.model
     if not model.last_only or model.layers != 1:
@@ -45,7 +41,7 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     initial = {
         name: torch.from_numpy(value) for name, value in model.initialise(rng(trained.init_seed)).items()
     }
-    inputs, targets = trained.items("test", build(Arguments, arguments, "gradient_ratio").items)
+    inputs, targets = trained.items("test", arguments.items)
     rows = []
     for item, parameters in (("initial", initial), ("trained", trained.parameters)):
         found = log_ratio(trained, parameters, inputs, targets)

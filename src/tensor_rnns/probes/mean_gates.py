@@ -1,14 +1,9 @@
 """How far the convex gates of a trained net are open, and what bounds its state (mathews2016, sections 2.4.2,
 4.2.2)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from torch import Tensor
-
-from tensor_rnns.declared import build
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import row
 
 LEFT, RIGHT = 0.1, 0.9
@@ -16,22 +11,19 @@ LEFT, RIGHT = 0.1, 0.9
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the function takes."""
-
     items: int = 100
 
 
-def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
-    """Arrays and table rows of one replica with gates p and candidates z, over `items` items (default 100)
+def probe(trained: Trained, arguments: Arguments) -> Findings:
+    """Arrays and table rows of one replica with gates p and candidates z, over `items` items
     of the test split; of a task that carries states over its first batch alone, from a zero state.
 
     Rows: of the item `gate` mean, left (share of p below 0.1) and right (above 0.9), over all units, steps
     and items; of `state` largest, max abs(h); of `candidate` largest, max abs(z); of `bound` error, by how
     much abs(h_t) of some unit exceeds its largest abs(z_s), s <= t, at most: 0 for a convex gate from h_0 =
-    0. Arrays [H]: `mean`, `left` and `right` of each unit. ValueError for a cell that does not tell its gate,
-    and for other arguments.
+    0. Arrays [H]: `mean`, `left` and `right` of each unit. ValueError for a cell without a convex gate.
     """
-    inputs, _ = trained.items("test", build(Arguments, arguments, "mean_gates").items)
+    inputs, _ = trained.items("test", arguments.items)
     states = trained.states(inputs)
     gate, candidate = trained.gates(inputs, states)
     excess = states.abs() - candidate.abs().cummax(0).values
@@ -46,5 +38,4 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
         ("candidate", "largest", candidate.abs().max()),
         ("bound", "error", excess.max().clamp(min=0)),
     ]
-    rows = [row(item, name, value) for item, name, value in numbers]
-    return units, rows
+    return units, [row(*one) for one in numbers]

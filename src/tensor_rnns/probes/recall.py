@@ -1,38 +1,33 @@
 """Does a net trained on variable binding give the patterns back, or only answer at the right moment?
 (mathews2016, figures 5.4 and 5.5)"""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from tensor_rnns.declared import build
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import row
 from tensor_rnns.tasks.variable_binding import VariableBinding
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the function takes."""
-
     items: int = 1000
 
 
-def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
-    """Table rows of one replica over `items` items (default 1000) of the test split.
+def probe(trained: Trained, arguments: Arguments) -> Findings:
+    """Table rows of one replica over `items` items of the test split.
 
     A step is due where some label was on the step before and is off. Rows of the item `due`: accuracy, the
     share of bits on the right side of 0.5; whole, the share of due steps with all bits right; mean, of the
     outputs; correlation, the absolute one of outputs and target bits, 0 where either is constant. Row `mean`
     of the item `other`: of the outputs at all other steps. Array: `bits` [D], the accuracy of each bit.
-    ValueError for another task or other arguments.
+    ValueError for another task.
     """
     if not isinstance(trained.task, VariableBinding):
         raise ValueError(f"the probe recall looks at the task variable_binding, not at {trained.task.name}")
-    inputs, targets = trained.items("test", build(Arguments, arguments, "recall").items)
+    inputs, targets = trained.items("test", arguments.items)
     outputs = torch.sigmoid(trained.outputs(trained.states(inputs)))
     due = due_steps(inputs[..., trained.task.bits :])
     said, wanted = outputs[due], targets[due]
@@ -44,8 +39,7 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
         ("due", "correlation", correlation(said, wanted).abs()),
         ("other", "mean", outputs[~due].mean()),
     ]
-    rows = [row(item, name, value) for item, name, value in numbers]
-    return {"bits": right.double().mean(0)}, rows
+    return {"bits": right.double().mean(0)}, [row(*one) for one in numbers]
 
 
 def due_steps(labels: Tensor) -> Tensor:

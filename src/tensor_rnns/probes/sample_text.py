@@ -1,23 +1,20 @@
 """Text drawn from a trained net, symbol by symbol (mathews2016, section 5.2)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 
-from tensor_rnns.declared import Natural, Positive, build
+from tensor_rnns.declared import Natural, Positive
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import rows_of
 from tensor_rnns.tasks.language import NextSymbol
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the function takes."""
-
     seed: Natural
     samples: int
     prompt: int
@@ -25,9 +22,7 @@ class Arguments:
     temperature: Positive
 
 
-def probe(
-    trained: Trained, arguments: Mapping[str, Any]
-) -> tuple[dict[str, np.ndarray], list[dict[str, Any]]]:
+def probe(trained: Trained, arguments: Arguments) -> Findings:
     """Arrays and table rows of one replica trained to predict the next symbol.
 
     Each of `samples` texts begins with the first `prompt` symbols of a row of the test split, read from a
@@ -38,13 +33,12 @@ def probe(
     of what was drawn; repeated, the share of drawn symbols equal to the one before; known, the share of drawn
     words, split at white space, that the training split has; among characters the first and the last of a
     text are left out, which may be parts of words.
-    ValueError for another task or other arguments.
+    ValueError for another task.
     """
     task = trained.task
     if not isinstance(task, NextSymbol):
         raise ValueError(f"the probe sample_text draws from tasks of text, not from {task.name}")
-    build(Arguments, arguments, "sample_text")
-    samples, prompt = arguments["samples"], arguments["prompt"]
+    samples, prompt = arguments.samples, arguments.prompt
     first = next(iter(task.evaluation("test"))).inputs
     if not 1 <= prompt <= first.shape[0] or not 1 <= samples <= first.shape[1]:
         raise ValueError(
@@ -53,10 +47,10 @@ def probe(
         )
     prompts = first[:prompt, :samples]
     draws = np.stack(
-        [rng(arguments["seed"], trained.key["seed"], k).random(arguments["length"]) for k in range(samples)],
+        [rng(arguments.seed, trained.key["seed"], k).random(arguments.length) for k in range(samples)],
         axis=1,
     )
-    symbols, nats = drawn(trained, prompts, draws, float(arguments["temperature"]))
+    symbols, nats = drawn(trained, prompts, draws, float(arguments.temperature))
     vocabulary, between = task.dataset.arrays["vocabulary"], " " if task.name == "words" else ""
     columns = {"prompt": prompts.T, "sample": symbols.T, "text": np.vstack([prompts, symbols]).T}
     arrays = {

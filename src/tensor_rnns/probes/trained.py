@@ -16,8 +16,12 @@ from tensor_rnns.experiments import KEY
 from tensor_rnns.experiments.run_folders import read_record, run_name
 from tensor_rnns.files import damaged
 from tensor_rnns.models import Model
+from tensor_rnns.rows import Rows
 from tensor_rnns.tasks import Task
 from tensor_rnns.training import statefile
+
+Findings = tuple[dict[str, Tensor | np.ndarray], Rows]
+"""What a probe gives of one replica: arrays by name, and rows of a table."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from tensor_rnns.papers.mathews2016 import answer_in_state
+from tensor_rnns import functions
 
 TASK = {"name": "addition", "length": 9}
 KEPT = 0.99
@@ -25,7 +25,7 @@ def adding(net, **options):
 def test_the_answer_unit_is_found_with_what_it_writes(net, numbers):
     one = adding(net)
     inputs, targets = one.items("test", 200)
-    found, rows = answer_in_state.probe(one, {"items": 200, "quiet": 0.004})
+    found, rows = functions.probe("mathews2016.answer_in_state")(one, {"items": 200, "quiet": 0.004})
     table = numbers(rows)
     assert table["answer_unit", "unit"] == [1]
     assert table["answer_unit", "correlation"][0] > 0.999
@@ -41,7 +41,7 @@ def test_the_answer_unit_is_found_with_what_it_writes(net, numbers):
 def test_a_few_items_show_what_the_unit_holds_and_writes(net):
     one = adding(net)
     inputs, _ = one.items("test", 3)
-    found, _ = answer_in_state.probe(one, {"items": 50})
+    found, _ = functions.probe("mathews2016.answer_in_state")(one, {"items": 50})
     shown = {name: tuple(values.shape) for name, values in found.items() if name != "correlations"}
     assert shown == dict.fromkeys(("values", "marks", "held", "gate", "written"), (9, 3))
     np.testing.assert_array_equal(found["values"], inputs[..., 0].float())
@@ -59,13 +59,13 @@ def test_a_forget_gate_writes_the_whole_candidate(net):
     """h_t = p h_{t-1} + z, so z is written and not (1 - p) z."""
     one = adding(net, gate="forget")
     inputs, _ = one.items("test", 3)
-    found, _ = answer_in_state.probe(one, {"items": 50})
+    found, _ = functions.probe("mathews2016.answer_in_state")(one, {"items": 50})
     np.testing.assert_allclose(found["written"], (inputs[..., 0] * inputs[..., 1]).float(), atol=1e-6)
 
 
 def test_a_cell_without_such_a_gate_has_no_shares(net, numbers):
     lstm = net(TASK, {"name": "lstm", "hidden": 3}, "last_output")
-    found, rows = answer_in_state.probe(lstm, {"items": 50})
+    found, rows = functions.probe("mathews2016.answer_in_state")(lstm, {"items": 50})
     assert set(numbers(rows)) == {("answer_unit", "correlation"), ("answer_unit", "unit")}
     assert set(found) == {"correlations", "values", "marks", "held"}
 
@@ -73,4 +73,4 @@ def test_a_cell_without_such_a_gate_has_no_shares(net, numbers):
 def test_other_tasks_are_refused(net):
     binding = {"name": "variable_binding", "length": 12}
     with pytest.raises(ValueError, match="the task addition, not at variable_binding"):
-        answer_in_state.probe(net(binding, {"name": "gru", "hidden": 3}), {})
+        functions.probe("mathews2016.answer_in_state")(net(binding, {"name": "gru", "hidden": 3}), {})

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from tensor_rnns import functions
 from tensor_rnns.papers.mathews2016 import pattern_in_state, unit_responses
 from tensor_rnns.probes import recall
 from tensor_rnns.probes.trained import Trained
@@ -49,7 +50,7 @@ def test_steps_are_due_where_a_label_goes_out():
 @pytest.mark.parametrize("patterns", [1, 2])
 def test_a_net_that_recalls_all_is_right_at_every_due_step(net, numbers, patterns):
     one = net(binding(patterns), GRU, kind=Perfect)
-    found, rows = recall.probe(one, {"items": 150})
+    found, rows = functions.probe("recall")(one, {"items": 150})
     table = numbers(rows)
     assert (table["due", "accuracy"], table["due", "whole"]) == ([1.0], [1.0])
     assert table["due", "correlation"] == [pytest.approx(1.0)]
@@ -64,7 +65,7 @@ def test_a_net_that_guesses_is_right_by_chance(net, numbers):
     inputs, targets = one.items("test", 500)
     due = targets[recall.due_steps(inputs[..., BITS:])]
     assert due.shape == (500, BITS)
-    table = numbers(recall.probe(one, {"items": 500})[1])
+    table = numbers(functions.probe("recall")(one, {"items": 500})[1])
     assert table["due", "accuracy"] == [pytest.approx(float(due.mean()))]
     assert table["due", "whole"] == [pytest.approx(float((due.sum(-1) == BITS).double().mean()))]
     assert table["due", "mean"] == [pytest.approx(0.6)]
@@ -74,7 +75,7 @@ def test_a_net_that_guesses_is_right_by_chance(net, numbers):
 
 def test_held_patterns_are_read_from_the_state_and_lie_apart(net, numbers):
     one = net(binding(2), GRU, kind=Holding)
-    found, rows = pattern_in_state.probe(one, {"items": 200})
+    found, rows = functions.probe("mathews2016.pattern_in_state")(one, {"items": 200})
     table = numbers(rows)
     assert table["bits", "accuracy"] == [1.0, 1.0]
     assert table["carriers", "units"] == [BITS, BITS]
@@ -86,7 +87,9 @@ def test_held_patterns_are_read_from_the_state_and_lie_apart(net, numbers):
 
 def test_a_pattern_that_is_not_held_cannot_be_read(net, numbers):
     """Units that hold label 0 alone tell the bits of label 1 no better than chance, with the same units."""
-    table = numbers(pattern_in_state.probe(net(binding(2), GRU, kind=Sharing), {"items": 400})[1])
+    table = numbers(
+        functions.probe("mathews2016.pattern_in_state")(net(binding(2), GRU, kind=Sharing), {"items": 400})[1]
+    )
     first, second = table["bits", "accuracy"]
     assert first == 1.0
     assert abs(second - 0.5) < 0.1
@@ -119,7 +122,9 @@ def test_the_middle_of_the_hold_is_where_the_state_is_read(net):
 
 
 def test_units_answer_to_the_features_that_they_copy(net, numbers):
-    found, rows = unit_responses.probe(net(binding(2), GRU, kind=Holding), {"items": 60})
+    found, rows = functions.probe("mathews2016.unit_responses")(
+        net(binding(2), GRU, kind=Holding), {"items": 60}
+    )
     table = numbers(rows)
     np.testing.assert_allclose(found["response"].diagonal(), np.ones(8), rtol=1e-9)
     assert table["unit", "feature"] == list(range(8))
@@ -137,7 +142,7 @@ def test_features_hold_a_pattern_from_its_step_to_the_end_of_its_label():
     assert found[:, 1:].tolist() == [[0] * 3, [0] * 3, *[[1, -1, 1]] * 3, [0] * 3, [0] * 3]
 
 
-@pytest.mark.parametrize("module", [recall, pattern_in_state, unit_responses])
-def test_other_tasks_are_refused(net, module):
+@pytest.mark.parametrize("name", ["recall", "mathews2016.pattern_in_state", "mathews2016.unit_responses"])
+def test_other_tasks_are_refused(net, name):
     with pytest.raises(ValueError, match="the task variable_binding, not at addition"):
-        module.probe(net({"name": "addition", "length": 9}, GRU, "last_output"), {})
+        functions.probe(name)(net({"name": "addition", "length": 9}, GRU, "last_output"), {})

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from tensor_rnns import cells
+from tensor_rnns import cells, functions
 from tensor_rnns.compute import run
 from tensor_rnns.experiments.catalogue import Catalogue
 from tensor_rnns.papers.mathews2016 import butterfly
@@ -21,7 +21,7 @@ FEW = {"draws": 3, "length": 8, "batch": 5, "updates": 6, "cell": {"name": "irnn
 def table(arguments):
     """{(item, name): values in the order of the index}."""
     found = {}
-    for row in butterfly.compute(arguments):
+    for row in functions.computed("mathews2016.butterfly")(arguments):
         found.setdefault((row["item"], row["name"]), []).append(row["value"])
     return found
 
@@ -104,4 +104,4 @@ def test_claims_and_panels_name_what_is_computed():
 
 def test_what_is_refused():
     with pytest.raises(ValueError, match=r"butterfly needs the key"):
-        butterfly.compute({"seed": 1})
+        functions.computed("mathews2016.butterfly")({"seed": 1})

@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from tensor_rnns import models
-from tensor_rnns.papers.mathews2016 import factor_ranks
+from tensor_rnns import functions, models
 from tensor_rnns.probes.trained import Trained
 
 
@@ -28,7 +27,7 @@ def trained(form="cp", rank=3):
 
 def test_effective_ranks_of_known_singular_values(numbers):
     """3 for three equal ones, 1 for one alone, and exp of the entropy of 3/4 and 1/4 for 3 and 1."""
-    arrays, rows = factor_ranks.probe(trained(), {})
+    arrays, rows = functions.probe("mathews2016.factor_ranks")(trained(), {})
     found = numbers(rows)
     outer = math.exp(-0.75 * math.log(0.75) - 0.25 * math.log(0.25))
     assert found["A", "effective_rank"] == [pytest.approx(3)]
@@ -43,4 +42,4 @@ def test_effective_ranks_of_known_singular_values(numbers):
 
 def test_another_form_is_refused():
     with pytest.raises(ValueError, match="a tensor in CP form, not at tensor_product"):
-        factor_ranks.probe(trained("tensor_train", 2), {})
+        functions.probe("mathews2016.factor_ranks")(trained("tensor_train", 2), {})

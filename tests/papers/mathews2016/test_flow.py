@@ -3,12 +3,13 @@ numbers."""
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
-from tensor_rnns import cells
+from tensor_rnns import cells, functions
 from tensor_rnns.compute import run
 from tensor_rnns.experiments.catalogue import Catalogue
 from tensor_rnns.experiments.streams import rng
@@ -32,7 +33,7 @@ def table(rows):
 @pytest.fixture(scope="module")
 def few():
     """The computed numbers of the file, with few draws of small cells."""
-    return table(flow.compute(FOUND.compute["arguments"] | FEW))
+    return table(functions.computed("mathews2016.flow")(FOUND.compute["arguments"] | FEW))
 
 
 @pytest.mark.parametrize(("name", "of"), [("lstm", 1), ("gru", 0), ("cp_delta", 0), ("tgu_c", 0)])
@@ -76,7 +77,7 @@ def test_product_and_vanilla_net_from_one_start_against_a_loop():
             assert (h != 0).all()
             assert not np.allclose(h, first)
             found.append(np.log10(np.linalg.norm(jacobian) / np.sqrt(6)))
-    computed = flow.product_only(arguments)
+    computed = flow.product_only(SimpleNamespace(**arguments))
     for net, found in logs.items():
         assert computed[net] == pytest.approx(np.median(found), abs=1e-9)
     assert computed["below"] == np.mean(np.array(logs["product"]) < np.array(logs["vanilla"]))
@@ -100,7 +101,7 @@ def test_a_vanished_gradient_has_a_number():
 
 
 def test_draws_are_their_own(few):
-    again = table(flow.compute(FOUND.compute["arguments"] | FEW | {"draws": 2}))
+    again = table(functions.computed("mathews2016.flow")(FOUND.compute["arguments"] | FEW | {"draws": 2}))
     assert few["lags", "tgu"] != again["lags", "tgu"]
     assert few["tgu", "smallest"] <= again["tgu", "smallest"]
     cell = flow.built({"name": "tgu"}, 4)
@@ -131,7 +132,7 @@ def test_numbers_by_hand(few):
 
 
 def test_claims_come_out_as_listed():
-    computed = table(flow.compute(run.arguments(FOUND, "smoke")))
+    computed = table(functions.computed("mathews2016.flow")(run.arguments(FOUND, "smoke")))
     failed = set()
     for claim in FOUND.claims:
         if claim.test == "refers":
@@ -156,6 +157,8 @@ def test_panels_name_what_is_computed(few):
 def test_what_is_refused():
     arguments = FOUND.compute["arguments"]
     with pytest.raises(ValueError, match=r"flow needs the key"):
-        flow.compute({"seed": 1})
+        functions.computed("mathews2016.flow")({"seed": 1})
     with pytest.raises(ValueError, match="flow was given the cells gmr, tgu; vanilla are needed too"):
-        flow.compute(arguments | {"cells": {"tgu": {"name": "tgu"}, "gmr": {"name": "gmr"}}})
+        functions.computed("mathews2016.flow")(
+            arguments | {"cells": {"tgu": {"name": "tgu"}, "gmr": {"name": "gmr"}}}
+        )

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from tensor_rnns import functions
 from tensor_rnns.papers.mathews2016 import generators
 
 SMALL = {
@@ -89,7 +90,10 @@ def test_addition_by_either_rule():
 
 
 def test_the_rows_of_all_generators():
-    table = {(row["item"], row["name"]): row["value"] for row in generators.compute(SMALL)}
+    table = {
+        (row["item"], row["name"]): row["value"]
+        for row in functions.computed("mathews2016.generators")(SMALL)
+    }
     items = {item for item, _ in table}
     assert items == {
         "addition 20 halves", "addition 30 printed", "binding 12x1 held", "binding 12x1 printed",
@@ -108,4 +112,4 @@ def test_the_rows_of_all_generators():
 
 def test_other_arguments_are_refused():
     with pytest.raises(ValueError, match=r"generators needs the key"):
-        generators.compute({"chunk": 3})
+        functions.computed("mathews2016.generators")({"chunk": 3})

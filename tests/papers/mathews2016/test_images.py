@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tensor_rnns import functions
 from tensor_rnns.datasets import Dataset
 from tensor_rnns.papers.mathews2016 import images
 from tensor_rnns.tasks.pixels import permutation
@@ -26,7 +27,10 @@ def made():
 
 @pytest.fixture(scope="module")
 def computed():
-    return {(row["item"], row["name"]): row["value"] for row in images.compute(ARGUMENTS, made())}
+    return {
+        (row["item"], row["name"]): row["value"]
+        for row in functions.computed("mathews2016.images")(ARGUMENTS, made())
+    }
 
 
 def test_shares_of_zeros_and_of_ink(computed):
@@ -99,4 +103,4 @@ def test_ties_go_to_the_first():
 
 def test_other_arguments_are_refused():
     with pytest.raises(ValueError, match=r"needs the key 'neighbours'"):
-        images.compute({"margin": 0.2}, made())
+        functions.computed("mathews2016.images")({"margin": 0.2}, made())

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from tensor_rnns import models, tasks
+from tensor_rnns import functions, models, tasks
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.papers.mathews2016 import letters, stored_fibres
 from tensor_rnns.papers.mathews2016.letters import additive_images, agreement, bend, examples, nearest, turns
 from tensor_rnns.probes.trained import Trained
 
@@ -47,7 +46,7 @@ def knowing(**keys):
 
 def test_a_net_that_knows_all_images_errs_nowhere():
     net = knowing()
-    arrays, rows = letters.probe(net, {"frames": 5})
+    arrays, rows = functions.probe("mathews2016.letters")(net, {"frames": 5})
     found = numbers(rows)
     assert {name: found["nearest", name] for name in ("letter", "style", "slant")} == dict.fromkeys(
         ("letter", "style", "slant"), 1.0
@@ -74,7 +73,7 @@ def test_a_net_that_knows_all_images_errs_nowhere():
 @pytest.mark.parametrize("output", ["linear", "elu"])
 def test_strips_go_from_one_letter_to_the_other_then_to_another_style(output):
     net = trained("cp", embedding=3, rank=2, output=output)
-    arrays, rows = letters.probe(net, {"frames": 5})
+    arrays, rows = functions.probe("mathews2016.letters")(net, {"frames": 5})
     found = numbers(rows)
     for strip in ("content", "style"):
         assert arrays[strip].shape == (7, ROWS, COLUMNS)
@@ -132,7 +131,7 @@ def test_errors_and_variances_by_letter_and_their_upper_quartiles():
     unseen = net.task.pairs(3, "valid")
     for style, letter in unseen:
         net.parameters["tensor/W"][style, :, letter] += 0.1 * letter
-    found = numbers(letters.probe(net, {})[1])
+    found = numbers(functions.probe("mathews2016.letters")(net, {})[1])
     expected = [(0.1 * letter) ** 2 for letter in range(len(NAMES))]
     assert [found[name, "error"] for name in NAMES] == pytest.approx(expected, abs=1e-12)
     assert found["quartile", "error"] == pytest.approx(np.quantile(expected, 0.75))
@@ -150,19 +149,19 @@ def test_examples_are_spread_letters_of_the_styles_with_the_most_unseen_pairs():
 
 def test_unseen_fibres_keep_their_values_and_seen_ones_have_a_gradient():
     net = trained()
-    before = numbers(stored_fibres.probe(net, {})[1])
+    before = numbers(functions.probe("mathews2016.stored_fibres")(net, {})[1])
     assert before["unseen", "gradient"] == 0
     assert before["seen", "gradient"] > 0
     assert [before["unseen", "moved"], before["seen", "moved"], before["unseen", "error_change"]] == [0, 0, 0]
     seen, unseen = (net.task.pairs(3, split) for split in ("train", "valid"))
     for style, letter in seen:
         net.parameters["tensor/W"][style, :, letter] -= 0.25
-    after = numbers(stored_fibres.probe(net, {})[1])
+    after = numbers(functions.probe("mathews2016.stored_fibres")(net, {})[1])
     assert after["seen", "moved"] == pytest.approx(0.25)
     assert (after["unseen", "moved"], after["unseen", "error_change"]) == (0, 0)
     style, letter = unseen[1]
     net.parameters["tensor/W"][style, 1, letter] += 0.5
-    moved = numbers(stored_fibres.probe(net, {})[1])
+    moved = numbers(functions.probe("mathews2016.stored_fibres")(net, {})[1])
     assert moved["unseen", "moved"] == pytest.approx(0.5)
     assert moved["unseen", "error_change"] != 0
 
@@ -170,10 +169,10 @@ def test_unseen_fibres_keep_their_values_and_seen_ones_have_a_gradient():
 def test_other_models_are_refused(net):
     other = net({"name": "variable_binding", "length": 20, "patterns": 1}, {"name": "vanilla", "hidden": 5})
     with pytest.raises(ValueError, match="letters looks at the model style_content, not at every_step"):
-        letters.probe(other, {})
+        functions.probe("mathews2016.letters")(other, {})
     for given in (other, trained("cp", rank=2), trained("full", embedding=3)):
         with pytest.raises(ValueError, match="a full tensor without embeddings, not at"):
-            stored_fibres.probe(given, {})
+            functions.probe("mathews2016.stored_fibres")(given, {})
 
 
 def test_letters_never_trained_in_one_style_are_refused():
@@ -181,4 +180,4 @@ def test_letters_never_trained_in_one_style_are_refused():
     net.task.pairs(3, "train")
     net.task.memory[3, "train"] = np.array([[0, 0], [1, 1], [2, 2]])
     with pytest.raises(ValueError, match="no style was trained in both T and m"):
-        letters.probe(net, {})
+        functions.probe("mathews2016.letters")(net, {})

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tensor_rnns.compute import texts
+from tensor_rnns import functions
 from tensor_rnns.datasets import Dataset
 from tensor_rnns.papers.mathews2016 import music
 
@@ -64,11 +64,11 @@ def test_numbers_of_music_counted_by_hand():
 
 def test_ranks_are_told_from_the_smallest():
     loaded = {"dense": rolls(5, 0.6), "thin": rolls(5, 0.1), "middle": rolls(5, 0.3)}
-    rows = music.compute({"ranked": ["notes a step"]}, loaded)
+    rows = functions.computed("mathews2016.music")({"ranked": ["notes a step"]}, loaded)
     ranks = {row["item"]: row["value"] for row in rows if row["name"] == "rank of notes a step"}
     assert ranks == {"thin": 1, "middle": 2, "dense": 3}
     with pytest.raises(ValueError, match=r"music needs the key 'ranked'"):
-        music.compute({}, loaded)
+        functions.computed("mathews2016.music")({}, loaded)
 
 
 def test_numbers_of_a_text_counted_by_hand():
@@ -77,7 +77,7 @@ def test_numbers_of_a_text_counted_by_hand():
     for split, letters in text.items():
         arrays[f"{split}_tokens"] = np.array(["abcde".index(letter) for letter in letters], dtype=np.uint8)
     dataset = Dataset("made", arrays, {"rare_in_train": 2, "lines": 7})
-    found = {row["name"]: row["value"] for row in texts.compute({}, {"made": dataset})}
+    found = {row["name"]: row["value"] for row in functions.computed("texts")({}, {"made": dataset})}
     # train has a 3, b 2, c 1 times, d and e never: with one more case of each 4, 3, 2, 1, 1 of 11
     assert found == {
         "symbols": 5,
@@ -88,4 +88,4 @@ def test_numbers_of_a_text_counted_by_hand():
         "rare in train": 2,
     }  # fmt: skip
     with pytest.raises(ValueError, match=r"texts has no key 'ranked'"):
-        texts.compute({"ranked": []}, {"made": dataset})
+        functions.computed("texts")({"ranked": []}, {"made": dataset})

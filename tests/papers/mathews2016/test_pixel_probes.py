@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from tensor_rnns import models, tasks
+from tensor_rnns import functions, models, tasks
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.papers.mathews2016 import state_changes
 from tensor_rnns.probes import gradient_ratio
 from tensor_rnns.probes.trained import Trained
 
@@ -51,7 +50,7 @@ def test_the_first_items_over_several_batches():
 def test_falls_and_rises_of_a_state_step_by_step():
     """Against a loop over single steps of the cell, the initial state included."""
     net = trained(name="vanilla")
-    arrays, rows = state_changes.probe(net, {"items": 7})
+    arrays, rows = functions.probe("mathews2016.state_changes")(net, {"items": 7})
     inputs, _ = net.items("test", 7)
     state = net.model.cell.initial_state(7, dtype=torch.float64)
     changes, means = [], [0.0]
@@ -77,19 +76,21 @@ def simple(slope, bias):
 
 
 def test_a_state_that_rises_and_one_that_stands_still():
-    rising = numbers(state_changes.probe(simple(1.0, 0.25), {"items": 5})[1])
+    rising = numbers(functions.probe("mathews2016.state_changes")(simple(1.0, 0.25), {"items": 5})[1])
     assert rising == {("state", "fall"): 0, ("state", "rise"): 0.25, ("state", "still"): 0}
-    still = numbers(state_changes.probe(simple(1.0, -0.25), {"items": 5})[1])
+    still = numbers(functions.probe("mathews2016.state_changes")(simple(1.0, -0.25), {"items": 5})[1])
     assert still == {("state", "fall"): 0, ("state", "rise"): 0, ("state", "still"): 1}
 
 
 @pytest.mark.parametrize("slope", [0.5, 2.0])
 def test_gradients_of_a_linear_net_shrink_or_grow_by_its_slope(slope):
     """dL/dh_0 = slope^T dL/dh_T over the T = 6 steps of the trained weights; the initial ones differ."""
-    found = numbers(gradient_ratio.probe(simple(slope, 1.0), {"items": 11})[1])
+    found = numbers(functions.probe("gradient_ratio")(simple(slope, 1.0), {"items": 11})[1])
     assert found["trained", "log_ratio"] == pytest.approx(6 * np.log10(slope), rel=1e-9)
     assert found["initial", "log_ratio"] == pytest.approx(
-        numbers(gradient_ratio.probe(trained(name="irnn"), {"items": 11})[1])["trained", "log_ratio"]
+        numbers(functions.probe("gradient_ratio")(trained(name="irnn"), {"items": 11})[1])[
+            "trained", "log_ratio"
+        ]
     )
 
 
@@ -104,14 +105,14 @@ def test_gradients_of_two_states_against_the_formula_of_the_read_out():
     first = np.sqrt(sum(float(part.grad.square().sum()) for part in state))
     shares = torch.softmax(outputs[0].detach(), -1) - torch.eye(3)[targets]
     last = float((shares / 13 @ net.parameters["read_out/W"].T).norm())
-    found = numbers(gradient_ratio.probe(net, {"items": 13})[1])
+    found = numbers(functions.probe("gradient_ratio")(net, {"items": 13})[1])
     assert found["trained", "log_ratio"] == pytest.approx(np.log10(first / last), rel=1e-9)
 
 
 def test_what_vanished_is_a_number_and_what_is_not_finite_is_left_out():
-    found = numbers(gradient_ratio.probe(simple(0.0, 1.0), {"items": 11})[1])
+    found = numbers(functions.probe("gradient_ratio")(simple(0.0, 1.0), {"items": 11})[1])
     assert -300 <= found["trained", "log_ratio"] < -290
-    found = numbers(gradient_ratio.probe(simple(1.0, np.nan), {"items": 11})[1])
+    found = numbers(functions.probe("gradient_ratio")(simple(1.0, np.nan), {"items": 11})[1])
     assert found.keys() == {("initial", "log_ratio")}
 
 
@@ -123,10 +124,10 @@ def test_gradients_whose_squares_overflow_have_a_norm():
     assert gradient_ratio.norm(large * torch.inf) == gradient_ratio.LARGEST
     assert gradient_ratio.norm(0 * large) == 0
     assert np.isnan(gradient_ratio.norm(large * torch.nan))
-    found = numbers(gradient_ratio.probe(simple(1e30, 1e-250), {"items": 11})[1])
+    found = numbers(functions.probe("gradient_ratio")(simple(1e30, 1e-250), {"items": 11})[1])
     assert found["trained", "log_ratio"] == pytest.approx(180, abs=1e-6)
 
 
 def test_nets_that_are_refused():
     with pytest.raises(ValueError, match="not at the model every_step of 1 layers"):
-        gradient_ratio.probe(trained(name="irnn", model="every_step"), {})
+        functions.probe("gradient_ratio")(trained(name="irnn", model="every_step"), {})

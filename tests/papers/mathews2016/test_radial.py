@@ -3,11 +3,13 @@ widths in the table mean."""
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
+from tensor_rnns import functions
 from tensor_rnns.compute import run
 from tensor_rnns.experiments.catalogue import Catalogue
 from tensor_rnns.papers.mathews2016 import radial
@@ -25,7 +27,7 @@ def generator():
 def table(arguments):
     """{(item, name): {index: value}}."""
     found = {}
-    for row in radial.compute(arguments):
+    for row in functions.computed("mathews2016.radial")(arguments):
         found.setdefault((row["item"], row["name"]), {})[row["index"]] = row["value"]
     return found
 
@@ -78,8 +80,8 @@ def test_initial_values_have_their_scale():
 
 def test_training_lowers_the_error_of_every_draw():
     arguments = FOUND.compute["arguments"] | FEW | {"batch": 50, "frequency": 1.0}
-    before = radial.learn("tensor", 3, 6, arguments | {"updates": 1, "rate": 0.0})
-    after = radial.learn("tensor", 3, 6, arguments | {"updates": 150})
+    before = radial.learn("tensor", 3, 6, SimpleNamespace(**arguments | {"updates": 1, "rate": 0.0}))
+    after = radial.learn("tensor", 3, 6, SimpleNamespace(**arguments | {"updates": 150}))
     assert before.shape == after.shape == (2,)
     assert (after < 0.1 * before).all()
     assert after[0] != after[1]
@@ -121,6 +123,6 @@ def test_claims_and_panels_name_what_is_computed():
 
 def test_what_is_refused():
     with pytest.raises(ValueError, match=r"radial needs the key"):
-        radial.compute({"seed": 1})
-    with pytest.raises(ValueError, match=r"asked to compare width 5 of .*; allowed are widths of tensor"):
-        radial.compute(FOUND.compute["arguments"] | FEW | {"compared": 5})
+        functions.computed("mathews2016.radial")({"seed": 1})
+    with pytest.raises(ValueError, match=r"asked to compare width 5; allowed are those of tensor, \(4, 6\)"):
+        functions.computed("mathews2016.radial")(FOUND.compute["arguments"] | FEW | {"compared": 5})

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from tensor_rnns import models, tasks
+from tensor_rnns import functions, models, tasks
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.papers.mathews2016 import sample_roll
 from tensor_rnns.probes.trained import Trained
@@ -54,7 +54,7 @@ def test_each_frame_is_drawn_from_the_frames_before_it():
 
 def test_equal_seeds_draw_alike_and_others_do_not():
     arrays = [
-        sample_roll.probe(trained(seed=seed), ARGUMENTS | {"seed": own})[0]["sample"]
+        functions.probe("mathews2016.sample_roll")(trained(seed=seed), ARGUMENTS | {"seed": own})[0]["sample"]
         for seed, own in ((2, 7), (2, 7), (3, 7), (2, 8))
     ]
     np.testing.assert_array_equal(arrays[0], arrays[1])
@@ -71,7 +71,7 @@ def test_units_lie_on_their_keys(end, unit, note):
     bias = {f"u{u}": 60.0 if u == unit else -60.0 for u in range(5 if end == "separate" else 4)}
     if (end, unit) == ("overlap", 3):
         bias["u2"] = 60.0
-    arrays, rows = sample_roll.probe(trained(end, **bias), ARGUMENTS)
+    arrays, rows = functions.probe("mathews2016.sample_roll")(trained(end, **bias), ARGUMENTS)
     assert arrays["sample"].shape == arrays["probability"].shape == (STEPS, 88)
     sounding = [note] if (end, unit) != ("overlap", 3) else [note, 63]
     assert (np.flatnonzero(arrays["sample"].all(0)) + 21).tolist() == sounding
@@ -85,7 +85,7 @@ def test_units_lie_on_their_keys(end, unit, note):
 def test_an_end_is_no_note(end, units):
     """The last unit alone ends a piece: nothing sounds there, and it is no step of silence."""
     bias = {f"u{u}": 60.0 if u == units - 1 else -60.0 for u in range(units)}
-    arrays, rows = sample_roll.probe(trained(end, **bias), ARGUMENTS)
+    arrays, rows = functions.probe("mathews2016.sample_roll")(trained(end, **bias), ARGUMENTS)
     assert arrays["ends"].tolist() == [1] * STEPS
     assert arrays["sample"].sum() == 0
     found = {row["name"]: row["value"] for row in rows if row["item"] == "sample"}
@@ -94,7 +94,9 @@ def test_an_end_is_no_note(end, units):
 
 def test_frames_that_end_a_piece_are_left_out_of_the_statistics():
     """One note sounds in every frame but those: nothing is silent."""
-    arrays, rows = sample_roll.probe(trained(u0=60.0, u1=-60.0, u2=-60.0, u3=-60.0, u4=0.0), ARGUMENTS)
+    arrays, rows = functions.probe("mathews2016.sample_roll")(
+        trained(u0=60.0, u1=-60.0, u2=-60.0, u3=-60.0, u4=0.0), ARGUMENTS
+    )
     found = {row["name"]: row["value"] for row in rows if row["item"] == "sample"}
     assert 0 < found["ends"] < STEPS
     assert found == {
@@ -113,7 +115,7 @@ def test_statistics_by_hand():
     }  # fmt: skip
     one = {"notes_a_step": 2, "silent": 0, "repeated": 0, "longest_chord": 2}
     assert sample_roll.statistics(roll[:1]) == one
-    rows = sample_roll.probe(trained(), ARGUMENTS)[1]
+    rows = functions.probe("mathews2016.sample_roll")(trained(), ARGUMENTS)[1]
     assert {row["name"]: row["value"] for row in rows if row["item"] == "training"}["notes_a_step"] == 1
 
 
@@ -121,15 +123,19 @@ def test_the_first_training_piece_stands_beside_the_sample():
     """As far as the sample goes, and no further than the piece."""
     net = trained()
     roll = net.task.dataset.arrays["train_roll"]
-    np.testing.assert_array_equal(sample_roll.probe(net, ARGUMENTS | {"steps": 7})[0]["training"], roll[:7])
+    np.testing.assert_array_equal(
+        functions.probe("mathews2016.sample_roll")(net, ARGUMENTS | {"steps": 7})[0]["training"], roll[:7]
+    )
     net.task.dataset.arrays["train_lengths"] = np.array([12, 8])
-    np.testing.assert_array_equal(sample_roll.probe(net, ARGUMENTS)[0]["training"], roll[:12])
+    np.testing.assert_array_equal(
+        functions.probe("mathews2016.sample_roll")(net, ARGUMENTS)[0]["training"], roll[:12]
+    )
 
 
 def test_what_is_refused():
     net = trained()
     with pytest.raises(ValueError, match="needs the key 'seed'"):
-        sample_roll.probe(net, {"steps": 3})
+        functions.probe("mathews2016.sample_roll")(net, {"steps": 3})
     other = SimpleNamespace(task=SimpleNamespace(name="xor"))
     with pytest.raises(ValueError, match="task polyphony, not from xor"):
-        sample_roll.probe(other, ARGUMENTS)
+        functions.probe("mathews2016.sample_roll")(other, ARGUMENTS)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tensor_rnns import functions
 from tensor_rnns.models import build
 from tensor_rnns.papers.mathews2016 import counts, sizes
 
@@ -57,7 +58,9 @@ def test_rows():
     """Printed and corrected rank of GMR-C, the count with 54 inputs, and the summary over the four models
     only.
     """
-    table = {(row["item"], row["name"]): row["value"] for row in sizes.compute(ARGUMENTS)}
+    table = {
+        (row["item"], row["name"]): row["value"] for row in functions.computed("mathews2016.sizes")(ARGUMENTS)
+    }
     assert table["gmr_c 106/52", "inputs 55"] == 19873
     assert table["gmr_c 106/53", "inputs 55"] == 20142
     assert table["lstm 44", "inputs 54"] == 19854
@@ -66,7 +69,7 @@ def test_rows():
     assert table["summary", "largest deviation"] == 237
     assert table["summary", "LSTM per unit over the next"] == pytest.approx((20075 / 44) / (19763 / 52))
     with pytest.raises(ValueError, match="sizes"):
-        sizes.compute({"inputs": 55})
+        functions.computed("mathews2016.sizes")({"inputs": 55})
 
 
 COUNTED = {"size": 10, "cp_rank": 4, "tt_rank": 3, "widths": [[2, 5], [7, 3]],
@@ -75,7 +78,9 @@ COUNTED = {"size": 10, "cp_rank": 4, "tt_rank": 3, "widths": [[2, 5], [7, 3]],
 
 def test_counts_by_hand():
     """Counts of small shapes, worked out by hand."""
-    table = {(row["item"], row["name"]): row["value"] for row in counts.compute(COUNTED)}
+    table = {
+        (row["item"], row["name"]): row["value"] for row in functions.computed("mathews2016.counts")(COUNTED)
+    }
     assert table["CP 4", "coefficients"] == 120
     assert table["CP 4", "step"] == 30
     assert table["TT 3", "coefficients"] == 30 + 90 + 30
@@ -103,4 +108,4 @@ def test_counts_by_hand():
     assert table["explicit tensor", "coefficients"] == 1000
     assert table["explicit tensor", "exponent"] == 3
     with pytest.raises(ValueError, match="counts needs the key 'size'"):
-        counts.compute({})
+        functions.computed("mathews2016.counts")({})

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tensor_rnns import functions
 from tensor_rnns.papers.mathews2016 import theory
 from tensor_rnns.papers.mathews2016.theory import bilinear, checking, decompositions, gradients, signs
 
@@ -108,4 +109,4 @@ def test_arguments_are_checked():
     """Other arguments, and no draws, are refused with what is allowed."""
     for arguments in ({"seed": 1}, {"seed": 1, "draws": 0}, {"seed": 1, "draws": 3, "items": []}):
         with pytest.raises(ValueError, match="theory"):
-            theory.compute(arguments)
+            functions.computed("mathews2016.theory")(arguments)

@@ -2,8 +2,9 @@
 
 import pytest
 
-from tensor_rnns.papers.mathews2016.truth_table import compute
+from tensor_rnns import functions
 
+compute = functions.computed("mathews2016.truth_table")
 PRINTED = {"TT": (1, 1, 0), "TF": (1, 0, 1), "FT": (0, 1, 1), "FF": (0, 0, 0)}
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tensor_rnns import functions
 from tensor_rnns.papers.mathews2016 import windows
 
 ARGUMENTS = {
@@ -14,7 +15,7 @@ ARGUMENTS = {
 def found(**changed) -> dict[tuple[str, str], list[float]]:
     """{(item, name): values in the order of the index}."""
     table: dict[tuple[str, str], list[float]] = {}
-    for row in windows.compute(ARGUMENTS | changed):
+    for row in functions.computed("mathews2016.windows")(ARGUMENTS | changed):
         table.setdefault((row["item"], row["name"]), []).append(row["value"])
     return table
 
@@ -105,4 +106,4 @@ def test_seeds_and_arguments():
     assert found() == found()
     assert found(seed=6)["fig-4.1b", "forget"] != found()["fig-4.1b", "forget"]
     with pytest.raises(ValueError, match="windows needs the key"):
-        windows.compute({"seed": 1})
+        functions.computed("mathews2016.windows")({"seed": 1})

@@ -1,28 +1,25 @@
 """Does a trained net hold the answer in one unit, and does that unit write only where it must? (mathews2016,
 5.1.1)"""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from tensor_rnns.declared import Positive, build
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.declared import Positive
+from tensor_rnns.probes.trained import Findings, Trained
+from tensor_rnns.rows import rows_of
 
 SHOWN = 3
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the function takes."""
-
     items: int = 1000
     quiet: Positive = 0.001
 
 
-def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
+def probe(trained: Trained, arguments: Arguments) -> Findings:
     """Arrays and table rows of one replica trained on the addition task.
 
     The answer unit is the one whose last state has the largest absolute correlation with the target over
@@ -32,12 +29,11 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     h_{t-1}, which is (1 - p) z with a convex gate and z with a forget gate; its absolute value counts.
     Arrays: `correlations` [H], signed; of the first three items [T, 3], float32, `values`, `marks`, `held`,
     the state of the answer unit, and with a gate `gate` and `written` of that unit.
-    ValueError for another task or other arguments.
+    ValueError for another task.
     """
     if trained.task.name != "addition":
         raise ValueError(f"the probe answer_in_state looks at the task addition, not at {trained.task.name}")
-    chosen = build(Arguments, arguments, "answer_in_state")
-    inputs, targets = trained.items("test", chosen.items)
+    inputs, targets = trained.items("test", arguments.items)
     states = trained.states(inputs)
     correlations = correlation(states[-1], targets)
     unit = int(correlations.abs().nan_to_num().argmax())
@@ -49,14 +45,11 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
             held - gate * torch.cat([torch.zeros_like(held[:1]), held[:-1]]),
             inputs[..., 1] > 0.5,
         )
-        found["quiet_share"] = float((written[~at_mark].abs() < chosen.quiet).double().mean())
-        found["marked_share"] = float((written[at_mark].abs() >= chosen.quiet).double().mean())
+        found["quiet_share"] = float((written[~at_mark].abs() < arguments.quiet).double().mean())
+        found["marked_share"] = float((written[at_mark].abs() >= arguments.quiet).double().mean())
         shown |= {"gate": gate, "written": written}
-    rows = [
-        {"item": "answer_unit", "name": name, "index": 0, "value": value} for name, value in found.items()
-    ]
     few = {name: values[:, :SHOWN].float() for name, values in shown.items()}
-    return {"correlations": correlations} | few, rows
+    return {"correlations": correlations} | few, rows_of({"answer_unit": found})
 
 
 def correlation(states: Tensor, targets: Tensor) -> Tensor:

@@ -5,20 +5,34 @@ Addition is learnt from one fixed batch, so that the loss before and after a ste
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from tensor_rnns import cells, tasks
-from tensor_rnns.declared import Natural, Positive, build
+from tensor_rnns.declared import Natural, Positive
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.rows import rows_of, series
+from tensor_rnns.rows import Rows, rows_of, series
 
 VALUES, READ_OUT, ITEMS = range(3)
 """Streams: initial values of the cell, those of its read-out, the batch."""
 ARMS = ("unclipped", "clipped")
+
+
+@dataclass(frozen=True)
+class Arguments:
+    seed: Natural
+    draws: int
+    cell: dict
+    length: int
+    batch: int
+    updates: int
+    rates: tuple[Positive, ...]
+    clip_norm: Positive
+    small: Positive
+    steep: Positive
+    blown: Positive
 
 
 def begin(cell: cells.Cell, seed: int, draws: int) -> dict[str, Tensor]:
@@ -76,23 +90,6 @@ def jumps(curve: np.ndarray, sizes: np.ndarray, small: float, steep: float) -> n
         return (sizes < small) & (curve[1:] > steep * curve[:-1])
 
 
-@dataclass(frozen=True)
-class Arguments:
-    """What the function takes."""
-
-    seed: Natural
-    draws: int
-    cell: dict
-    length: int
-    batch: int
-    updates: int
-    rates: tuple[Positive, ...]
-    clip_norm: Positive
-    small: Positive
-    steep: Positive
-    blown: Positive
-
-
 def steepest(curve: np.ndarray, jumped: np.ndarray) -> int:
     """The run [updates, runs] with the steepest of its jumps [updates - 1, runs] on a logarithmic scale."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -100,21 +97,19 @@ def steepest(curve: np.ndarray, jumped: np.ndarray) -> int:
     return int(rises.max(0).argmax())
 
 
-def compute(arguments: Mapping[str, Any]) -> list[dict]:
+def compute(arguments: Arguments) -> Rows:
     """Rows {item, name, index, value}, an item `unclipped` or `clipped` for all rates together and one for
     each rate: `jumps`, `runs with jumps`, `blown up` (runs whose loss was above `blown` or not finite) and
     `runs`; `difference` has the clipped number less the other of each; `loss` the curves of the runs of the
     unclipped arm with the steepest rise and of its clipped twin, by update.
 
-    Arguments: seed, draws, cell (a block), length and batch of addition, updates, rates (each is run with
-    and without `clip_norm`), and what counts as small, steep and blown up. ValueError if the names differ.
+    Each of `rates` is run with and without `clip_norm`; `small`, `steep` and `blown` say what counts.
     """
-    build(Arguments, arguments, "butterfly")
-    seed, draws, rates = (arguments[name] for name in ("seed", "draws", "rates"))
-    block = {"name": "addition", "length": arguments["length"]}
-    task = tasks.build({"task": block, "training": {"batch": arguments["batch"]}})
-    cell = cells.build(arguments["cell"], task.inputs)
-    batches = [task.generate(rng(seed, ITEMS, draw), arguments["batch"]) for draw in range(draws)]
+    seed, draws, rates = arguments.seed, arguments.draws, arguments.rates
+    block = {"name": "addition", "length": arguments.length}
+    task = tasks.build({"task": block, "training": {"batch": arguments.batch}})
+    cell = cells.build(arguments.cell, task.inputs)
+    batches = [task.generate(rng(seed, ITEMS, draw), arguments.batch) for draw in range(draws)]
     places = [(arm, rate, draw) for arm in ARMS for rate in rates for draw in range(draws)]
     copies = len(ARMS) * len(rates)
     curve, sizes = descend(
@@ -124,13 +119,13 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
         torch.from_numpy(np.stack([one.targets for one in batches] * copies)).double(),
         torch.tensor([rate for _, rate, _ in places], dtype=torch.float64),
         torch.tensor(
-            [arguments["clip_norm"] if arm == "clipped" else np.inf for arm, _, _ in places],
+            [arguments.clip_norm if arm == "clipped" else np.inf for arm, _, _ in places],
             dtype=torch.float64,
         ),
-        arguments["updates"],
+        arguments.updates,
     )
-    found = jumps(curve, sizes, arguments["small"], arguments["steep"])
-    blown = ~(curve <= arguments["blown"]).all(0)
+    found = jumps(curve, sizes, arguments.small, arguments.steep)
+    blown = ~(curve <= arguments.blown).all(0)
     items = {}
     for arm in ARMS:
         for label, kept in [(arm, rates), *((f"{arm} {rate:g}", [rate]) for rate in rates)]:

@@ -3,7 +3,6 @@ shapes.
 """
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +13,27 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from tensor_rnns.bilinear import CP, Full, TensorTrain
 from tensor_rnns.cells.gated import GRU, LSTM
 from tensor_rnns.cells.multiplicative import GMR, GMRC
-from tensor_rnns.declared import build
-from tensor_rnns.rows import rows_of, series
+from tensor_rnns.rows import Rows, rows_of, series
+
+
+@dataclass(frozen=True)
+class Fonts:
+    """Sizes of the model of style and content."""
+
+    styles: int
+    contents: int
+    embedding: int
+    pixels: int
+    rank: int
+
+
+@dataclass(frozen=True)
+class Arguments:
+    size: int
+    cp_rank: int
+    tt_rank: int
+    widths: tuple[tuple[int, int], ...]
+    fonts: Fonts
 
 
 def tt_count(sizes: list[int], ranks: list[int]) -> int:
@@ -108,58 +126,31 @@ def saving(n: int, rank: int, ways: range) -> list[float]:
     return [n**d / tt_count([n] * d, [rank] * (d - 1)) for d in ways]
 
 
-def fonts(styles: int, contents: int, embedding: int, pixels: int, rank: int) -> dict[str, float]:
-    """3.4.5: the style and content model, factors and embeddings; `printed formula` gives the 78,350 of the
-    text.
-    """
-    embeddings = (styles + contents) * embedding
+def fonts(sizes: Fonts) -> dict[str, float]:
+    """3.4.5: the style and content model, factors and embeddings; `printed formula` is the text's 78,350."""
+    ways = sizes.embedding, sizes.pixels, sizes.embedding
+    embeddings = (sizes.styles + sizes.contents) * sizes.embedding
     return {
-        "CP": CP(embedding, pixels, embedding, rank).parameter_count() + embeddings,
-        "explicit": Full(embedding, pixels, embedding).parameter_count() + embeddings,
-        "printed formula": 3 * rank * pixels + embeddings,
+        "CP": CP(*ways, sizes.rank).parameter_count() + embeddings,
+        "explicit": Full(*ways).parameter_count() + embeddings,
+        "printed formula": 3 * sizes.rank * sizes.pixels + embeddings,
     }
 
 
-@dataclass(frozen=True)
-class Fonts:
-    """Sizes of the model of style and content."""
-
-    styles: int
-    contents: int
-    embedding: int
-    pixels: int
-    rank: int
-
-
-@dataclass(frozen=True)
-class Arguments:
-    """What the function takes."""
-
-    size: int
-    cp_rank: int
-    tt_rank: int
-    widths: tuple[tuple[int, int], ...]
-    fonts: Fonts
-
-
-def compute(arguments: Mapping[str, Any]) -> list[dict]:
-    """Rows {item, name, index, value} of every count; `saving` has the number of ways d as index.
-
-    Arguments: size (of each way), cp_rank, tt_rank, widths ([[I, H], ...]), fonts (styles, contents,
-    embedding, pixels, rank). Raises ValueError if the names differ.
-    """
-    build(Arguments, arguments, "counts")
-    size = arguments["size"]
+def compute(arguments: Arguments) -> Rows:
+    """Rows of every count, for `size` of each way and `widths` (I, H); `saving` has the number of ways d as
+    index."""
+    size = arguments.size
     ways = range(3, 11)
     saved = saving(4, 4, ways)
     items = {
-        **recurrent(arguments["widths"]),
+        **recurrent(arguments.widths),
         "multiplicative integration": multiplicative_integration(size),
         "GMR of rank 1": biases(size),
         "matrix products": flattened(size),
         "explicit tensor": explicit(size),
-        **decompositions(size, arguments["cp_rank"], arguments["tt_rank"]),
+        **decompositions(size, arguments.cp_rank, arguments.tt_rank),
         "TT saving": {"rises": float((np.diff(saved) > 0).sum())},
-        "style and content": fonts(**arguments["fonts"]),
+        "style and content": fonts(arguments.fonts),
     }
     return rows_of(items) + series("TT saving by ways", "ratio", saved, ways[0])

@@ -4,20 +4,50 @@ A node is a tensor with one arm an index. An arm that two nodes share is summed 
 has is free: an index of the result.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
-from tensor_rnns.declared import Natural, build
+from tensor_rnns.declared import Natural
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.papers.mathews2016.theory.bilinear import by_definition
 from tensor_rnns.papers.mathews2016.theory.checking import normal, relative
 from tensor_rnns.papers.mathews2016.theory.decompositions import cp_tensor, identity_tensor, tt_tensor
-from tensor_rnns.rows import rows_of
+from tensor_rnns.rows import Rows, rows_of
 
 Arrays = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class NodeForm:
+    """A tensor of a diagram: where it stands, its arms, and its letter."""
+
+    at: tuple[float, float]
+    arms: tuple[str, ...] = ()
+    label: str | None = None
+    diagonal: bool = False
+
+
+@dataclass(frozen=True)
+class Diagram:
+    """A diagram as a file describes it: the size of each arm, the way of each free one, its formulas.
+
+    `at` and the ways are for the drawing.
+    """
+
+    nodes: dict[str, NodeForm]
+    equals: str | tuple[str, ...]
+    sizes: dict[str, str] = field(default_factory=dict)
+    free: dict[str, Literal["up", "down", "left", "right"]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Arguments:
+    seed: Natural
+    draws: int
+    diagrams: dict[str, Diagram]
 
 
 @dataclass(frozen=True)
@@ -31,16 +61,15 @@ class Network:
     free: tuple[str, ...]
 
     @classmethod
-    def of(cls, name: str, spec: Mapping[str, Any]) -> "Network":
-        """From `{nodes: {W: {arms: [i, j, k]}}, sizes: {i: n1}, free: {j: down}}`.
+    def of(cls, name: str, spec: Diagram) -> "Network":
+        """The network of a diagram whose arms and sizes are like {W: (i, j, k)} and {i: n1}.
 
         ValueError where an arm has no size, belongs to more than two nodes or twice to one, or `free` names
         other arms than the free ones.
         """
-        nodes = {node: tuple(block.get("arms", ())) for node, block in spec["nodes"].items()}
+        nodes, sizes = {node: block.arms for node, block in spec.nodes.items()}, spec.sizes
         arms = [arm for own in nodes.values() for arm in own]
         counts = {arm: arms.count(arm) for arm in arms}
-        sizes = spec.get("sizes") or {}
         if missing := [arm for arm in counts if arm not in sizes]:
             raise ValueError(
                 f"diagram {name}: no size for the arms {', '.join(missing)}; given: {dict(sizes)}"
@@ -51,12 +80,12 @@ class Network:
             raise ValueError(
                 f"diagram {name}: {', '.join(twice)} has an arm twice; give each arm its own name"
             )
-        open_arms, free = {arm for arm, count in counts.items() if count == 1}, tuple(spec.get("free") or ())
+        open_arms, free = {arm for arm, count in counts.items() if count == 1}, tuple(spec.free)
         if set(free) != open_arms:
             raise ValueError(
                 f"diagram {name}: free names {list(free)}; the free arms are {sorted(open_arms)}"
             )
-        diagonal = frozenset(node for node, block in spec["nodes"].items() if block.get("diagonal"))
+        diagonal = frozenset(node for node, block in spec.nodes.items() if block.diagonal)
         return cls(name, nodes, dict(sizes), diagonal, free)
 
     def draw(self, draw: np.random.Generator) -> dict[str, np.ndarray]:
@@ -153,7 +182,7 @@ FORMULAS: dict[str, Callable[[Arrays], np.ndarray]] = {
 """What a diagram can be said to equal."""
 
 
-def check(network: Network, formulas: list[str], seed: int, draws: int) -> list[dict]:
+def check(network: Network, formulas: Sequence[str], seed: int, draws: int) -> Rows:
     """Rows of one diagram: `error` against all its formulas (infinite for another shape), `draws`, `nodes`,
     `free_arms`, `arms_error`."""
     errors, arms = [0.0], [0]
@@ -174,49 +203,17 @@ def check(network: Network, formulas: list[str], seed: int, draws: int) -> list[
     return rows_of({network.name: found})
 
 
-@dataclass(frozen=True)
-class NodeForm:
-    """A tensor of a diagram: where it stands, its arms, and its letter."""
+def compute(arguments: Arguments) -> Rows:
+    """Rows of every diagram.
 
-    at: tuple[float, float]
-    arms: tuple[str, ...] = ()
-    label: str | None = None
-    diagonal: bool = False
-
-
-@dataclass(frozen=True)
-class Diagram:
-    """A diagram as a file describes it: the size of each arm, the way of each free one, its formulas."""
-
-    nodes: dict[str, NodeForm]
-    equals: str | tuple[str, ...]
-    sizes: dict[str, str] = field(default_factory=dict)
-    free: dict[str, Literal["up", "down", "left", "right"]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Arguments:
-    """What the function takes."""
-
-    seed: Natural
-    draws: int
-    diagrams: dict[str, Diagram]
-
-
-def compute(arguments: Mapping[str, Any]) -> list[dict]:
-    """Rows {item, name, index, value} of every diagram; arguments: `seed`, `draws` and `diagrams`.
-
-    `diagrams` maps a name to {nodes, sizes, free, equals} (see `Network.of`; `at` and directions are for the
-    drawing); `equals` is a formula or a list of them. Names: `error`, the largest relative difference between
-    the contraction and its formulas over all `draws`; `nodes`; `free_arms`, those counted in the description;
-    `arms_error`, their number against the indices of the formula's result. ValueError for other arguments.
+    Names: `error`, the largest relative difference between the contraction and its formulas over all `draws`;
+    `nodes`; `free_arms`, those counted in the description; `arms_error`, their number against the indices of
+    the formula's result. ValueError for an unknown formula, and as for `Network.of`.
     """
-    build(Arguments, arguments, "diagrams")
     rows = []
-    for name, spec in arguments["diagrams"].items():
-        asked = spec.get("equals")
-        formulas = asked if isinstance(asked, list) else [asked]
+    for name, spec in arguments.diagrams.items():
+        formulas = (spec.equals,) if isinstance(spec.equals, str) else spec.equals
         if unknown := [one for one in formulas if one not in FORMULAS]:
             raise ValueError(f"diagram {name}: it equals {unknown}; allowed are {', '.join(FORMULAS)}")
-        rows += check(Network.of(name, spec), formulas, arguments["seed"], arguments["draws"])
+        rows += check(Network.of(name, spec), formulas, arguments.seed, arguments.draws)
     return rows

@@ -1,32 +1,21 @@
 """How redundant is a trained factor? The effective rank of the factors of a CP form (mathews2016, 3.4.1)."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
 import torch
 from torch import Tensor
 
-from tensor_rnns.declared import build
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.declared import Nothing
+from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import row
 
 FACTORS = ("A", "B", "C")
 
 
-@dataclass(frozen=True)
-class Arguments:
-    """What the function takes."""
-
-
-def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
+def probe(trained: Trained, arguments: Nothing) -> Findings:
     """Singular values and effective ranks of one replica of the model tensor_product in CP form.
 
     Rows: `effective_rank` of the items A, B and C, and for B `over_outer`, its effective rank over the
-    smaller one of A and C. Arrays: `singular_values/A` and so on, falling. ValueError for another model, and
-    for arguments.
+    smaller one of A and C. Arrays: `singular_values/A` and so on, falling. ValueError for another model.
     """
-    build(Arguments, arguments, "factor_ranks")
     tensor = getattr(trained.model, "tensor", None)
     if getattr(tensor, "kind", None) != "cp":
         raise ValueError(f"the probe factor_ranks looks at a tensor in CP form, not at {trained.model.name}")

@@ -17,9 +17,9 @@ from torch import Tensor
 
 from tensor_rnns import cells
 from tensor_rnns.cells import Cell
-from tensor_rnns.declared import Natural, Positive, build
+from tensor_rnns.declared import Natural, Positive
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.rows import rows_of, series
+from tensor_rnns.rows import Rows, rows_of, series
 
 VALUES, INPUTS, WEIGHTS, TARGETS, STARTS = range(5)
 """Streams: initial values of a draw, its inputs, matrices that no cell draws, targets, states
@@ -28,6 +28,19 @@ SMALLEST = 1e-300
 """Stands for a norm of 0, so that the logarithm of a vanished gradient is a number."""
 FADED = -6.0
 """Logarithm below which a gradient counts as vanished."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    seed: Natural
+    draws: int
+    units: int
+    steps: int
+    cells: dict[str, dict]
+    radii: tuple[Positive, ...]
+    scales: tuple[Positive, ...]
+    widths: tuple[int, ...]
+    biases: tuple[float, ...]
 
 
 def initial(cell: Cell, seed: int, draws: int) -> dict[str, Tensor]:
@@ -84,48 +97,48 @@ def matrices(seed: int, draws: int, units: int) -> np.ndarray:
     return drawn / np.abs(np.linalg.eigvals(drawn)).max(axis=1)[:, None, None]
 
 
-def linear(arguments: Mapping[str, Any]) -> dict[str, float]:
+def linear(arguments: Arguments) -> dict[str, float]:
     """2.2.3: h_t = W h_(t-1) over 200 steps; the slope of the natural logarithm of the norm, median over W.
 
     Fitted to the second half, where what a matrix that is not normal does at first has passed. `error` is the
     largest relative distance of a slope from the logarithm of the spectral radius.
     """
-    unit = matrices(arguments["seed"], arguments["draws"], arguments["units"])
+    unit = matrices(arguments.seed, arguments.draws, arguments.units)
     steps = np.arange(1, 201)
     power, logs = np.eye(unit.shape[-1]), []
     for _ in steps:
         power = power @ unit
         logs.append(np.log(np.linalg.norm(power, axis=(1, 2))))
     slope = float(np.median(np.polyfit(steps[100:], np.array(logs)[100:], 1)[0]))
-    found = {f"slope at radius {radius}": slope + math.log(radius) for radius in arguments["radii"]}
-    errors = [abs(slope / math.log(radius)) for radius in arguments["radii"]]
+    found = {f"slope at radius {radius}": slope + math.log(radius) for radius in arguments.radii}
+    errors = [abs(slope / math.log(radius)) for radius in arguments.radii]
     return found | {"error": max(errors)}
 
 
-def saturating(arguments: Mapping[str, Any]) -> dict[str, float]:
+def saturating(arguments: Arguments) -> dict[str, float]:
     """2.2.3: h_t = f(W h_(t-1) + x_t) with one W of radius 1.5 for f = tanh, ReLU and the identity.
 
     Medians; shares of draws in which tanh has the smaller norm; shares of lags and draws that have faded.
     """
-    seed, draws, units = (arguments[name] for name in ("seed", "draws", "units"))
+    seed, draws, units = arguments.seed, arguments.draws, arguments.units
     w = torch.from_numpy(1.5 * matrices(seed, draws, units))
     found, logs = {}, {}
     for f in ("tanh", "relu", "linear"):
         cell = built({"name": "vanilla", "input_weights": "identity", "activation": f}, units)
         params = initial(cell, seed, draws) | {"U": w}
-        logs[f] = norms(cell, params, inputs(cell, seed, draws, arguments["steps"]))
+        logs[f] = norms(cell, params, inputs(cell, seed, draws, arguments.steps))
         found |= {f: median(logs[f][0]), f"{f} faded": float(np.mean(logs[f] < FADED))}
     for other in ("relu", "linear"):
         found[f"tanh below {other}"] = float(np.mean(logs["tanh"][0] < logs[other][0]))
     return found
 
 
-def product_only(arguments: Mapping[str, Any]) -> dict[str, float]:
+def product_only(arguments: Arguments) -> dict[str, float]:
     """2.5: h_t = tanh(W x_t * U h_(t-1)) against the vanilla cell with the same W, U and h_0, over 50 steps.
 
     h_0 is N(0, 1), because from 0 the product stays at 0.
     """
-    seed, draws, units = (arguments[name] for name in ("seed", "draws", "units"))
+    seed, draws, units = arguments.seed, arguments.draws, arguments.units
     vanilla = built({"name": "vanilla"}, units)
     nothing = {"recurrent_weights": "zeros", "input_weights": "zeros", "factors": "identity"}
     product = built({"name": "gmr", **nothing}, units)
@@ -138,19 +151,19 @@ def product_only(arguments: Mapping[str, Any]) -> dict[str, float]:
     return {"product": median(gated), "vanilla": median(plain), "below": float(np.mean(gated < plain))}
 
 
-def over_lags(arguments: Mapping[str, Any]) -> tuple[dict[str, dict[str, float]], list[dict]]:
+def over_lags(arguments: Arguments) -> tuple[dict[str, dict[str, float]], list[dict]]:
     """Every cell of `cells` at its own initial values: over all steps the median `log`, smallest, largest and
     `slope` a step; the median at each lag for the figure.
     """
-    seed, draws = arguments["seed"], arguments["draws"]
+    seed, draws = arguments.seed, arguments.draws
     items, curves = {}, []
-    for label, block in arguments["cells"].items():
-        cell = built(block, arguments["units"])
-        logs = norms(cell, initial(cell, seed, draws), inputs(cell, seed, draws, arguments["steps"]))
+    for label, block in arguments.cells.items():
+        cell = built(block, arguments.units)
+        logs = norms(cell, initial(cell, seed, draws), inputs(cell, seed, draws, arguments.steps))
         start = logs[0]
         items[label] = {
             "log": median(start), "smallest": float(start.min()), "largest": float(start.max()),
-            "slope": median(start) / arguments["steps"], "above 2": float(np.mean(start > 2)),
+            "slope": median(start) / arguments.steps, "above 2": float(np.mean(start > 2)),
         }  # fmt: skip
         middle = np.median(logs[::-1], axis=1)
         curves += series("lags", label, middle)
@@ -163,12 +176,12 @@ def pace(by_cell: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     return {"gmr over vanilla": gmr / vanilla, "smaller of gmr and vanilla over tgu": min(gmr, vanilla) / tgu}
 
 
-def additive(arguments: Mapping[str, Any]) -> dict[str, float]:
+def additive(arguments: Arguments) -> dict[str, float]:
     """4.2.1: CP+ with ReLU and with tanh, the same values: the authors' initial ones, or all unit scaling.
 
     `above 2`: the share of draws whose norm with ReLU has grown by more than two decades.
     """
-    seed, draws, steps = (arguments[name] for name in ("seed", "draws", "steps"))
+    seed, draws, steps = arguments.seed, arguments.draws, arguments.steps
     found = {}
     for label, options in (
         ("authors", {}),
@@ -176,7 +189,7 @@ def additive(arguments: Mapping[str, Any]) -> dict[str, float]:
     ):
         logs = {}
         for f in ("relu", "tanh"):
-            cell = built({"name": "cp_plus", "activation": f, **options}, arguments["units"])
+            cell = built({"name": "cp_plus", "activation": f, **options}, arguments.units)
             logs[f] = norms(cell, initial(cell, seed, draws), inputs(cell, seed, draws, steps))[0]
             found[f"{label} {f}"] = median(logs[f])
         found[f"{label} above 2"] = float(np.mean(logs["relu"] > 2))
@@ -184,33 +197,33 @@ def additive(arguments: Mapping[str, Any]) -> dict[str, float]:
     return found
 
 
-def forget_bias(arguments: Mapping[str, Any]) -> dict[str, float]:
+def forget_bias(arguments: Arguments) -> dict[str, float]:
     """4.2.2: dc_T / dc_0 of the LSTM for rising `forget_bias`; `rises`: the share of draws that rise at each.
 
     `pile`: the largest |c_t| / t with all forget gates at 1.
     """
-    seed, draws, steps = (arguments[name] for name in ("seed", "draws", "steps"))
+    seed, draws, steps = arguments.seed, arguments.draws, arguments.steps
     logs = []
-    for bias in arguments["biases"]:
-        cell = built({"name": "lstm", "forget_bias": float(bias)}, arguments["units"])
+    for bias in arguments.biases:
+        cell = built({"name": "lstm", "forget_bias": float(bias)}, arguments.units)
         logs.append(norms(cell, initial(cell, seed, draws), inputs(cell, seed, draws, steps), of=1)[0])
-    found = {f"bias {bias}": median(one) for bias, one in zip(arguments["biases"], logs, strict=True)}
-    held = built({"name": "lstm", "forget_bias": 100.0}, arguments["units"])
+    found = {f"bias {bias}": median(one) for bias, one in zip(arguments.biases, logs, strict=True)}
+    held = built({"name": "lstm", "forget_bias": 100.0}, arguments.units)
     after = states(held, initial(held, seed, draws), inputs(held, seed, draws, steps))[1:]
     piles = [float(part[1].detach().abs().max()) / step for step, part in enumerate(after, 1)]
     return found | {"rises": float(np.mean((np.diff(logs, axis=0) > 0).all(axis=0))), "pile": max(piles)}
 
 
-def candidate_scale(arguments: Mapping[str, Any]) -> dict[str, float]:
+def candidate_scale(arguments: Arguments) -> dict[str, float]:
     """4.2.2: the TGU over 200 steps with W_in multiplied by `scales`, for units `widths`.
 
     Medians, and the share of draws whose norm has grown at most tenfold; `moderate` is the smallest share up
     to scale 3, `smallest` that of all.
     """
-    seed, draws = arguments["seed"], arguments["draws"]
+    seed, draws = arguments.seed, arguments.draws
     found, shares = {}, {}
-    for scale in arguments["scales"]:
-        for units in arguments["widths"]:
+    for scale in arguments.scales:
+        for units in arguments.widths:
             cell = built({"name": "tgu"}, units)
             params = initial(cell, seed, draws)
             logs = norms(cell, params | {"W_in": scale * params["W_in"]}, inputs(cell, seed, draws, 200))[0]
@@ -220,17 +233,17 @@ def candidate_scale(arguments: Mapping[str, Any]) -> dict[str, float]:
     return found | {"moderate": moderate, "smallest": min(shares.values())}
 
 
-def candidate_gradient(arguments: Mapping[str, Any]) -> dict[str, float]:
+def candidate_gradient(arguments: Arguments) -> dict[str, float]:
     """4.3.1: the norm of dL / dW_in of the TGU with a linear candidate over that with ReLU, the same values.
 
     The median, and the share of draws `above` 1. L is the mean square of h_T less a target N(0, 1).
     """
-    seed, draws, units = (arguments[name] for name in ("seed", "draws", "units"))
+    seed, draws, units = arguments.seed, arguments.draws, arguments.units
     size = {}
     for f in ("relu", "linear"):
         cell = built({"name": "tgu", "candidate": f}, units)
         params = {name: value.requires_grad_() for name, value in initial(cell, seed, draws).items()}
-        given = inputs(cell, seed, draws, arguments["steps"])
+        given = inputs(cell, seed, draws, arguments.steps)
         drawn = np.stack([rng(seed, TARGETS, draw).standard_normal(units) for draw in range(draws)])
         last = states(cell, params, given)[-1][0][:, 0]
         loss = (last - torch.from_numpy(drawn)).square().mean(-1).sum()
@@ -244,31 +257,14 @@ def median(values: np.ndarray) -> float:
     return float(np.median(values))
 
 
-@dataclass(frozen=True)
-class Arguments:
-    """What the function takes."""
-
-    seed: Natural
-    draws: int
-    units: int
-    steps: int
-    cells: dict[str, dict]
-    radii: tuple[Positive, ...]
-    scales: tuple[Positive, ...]
-    widths: tuple[int, ...]
-    biases: tuple[float, ...]
-
-
-def compute(arguments: Mapping[str, Any]) -> list[dict]:
+def compute(arguments: Arguments) -> Rows:
     """Rows {item, name, index, value}: an item for each function above, one for each cell, and `lags` by lag.
 
-    Arguments: seed, draws, units (inputs and rank are as many), steps, cells ({label: cell block}), radii,
-    scales and widths (of the TGU's candidates), biases (of the LSTM's forget gate). `cells` has at least
-    vanilla, gmr and tgu. ValueError if the names differ.
+    Inputs and rank are as many as `units`; `scales` and `widths` are of the TGU's candidates, `biases` of the
+    LSTM's forget gate. ValueError where `cells`, {label: cell block}, lacks vanilla, gmr or tgu.
     """
-    build(Arguments, arguments, "flow")
-    if missing := sorted({"vanilla", "gmr", "tgu"} - set(arguments["cells"])):
-        given = ", ".join(sorted(arguments["cells"])) or "none"
+    if missing := sorted({"vanilla", "gmr", "tgu"} - set(arguments.cells)):
+        given = ", ".join(sorted(arguments.cells)) or "none"
         raise ValueError(f"flow was given the cells {given}; {', '.join(missing)} are needed too")
     by_cell, curves = over_lags(arguments)
     items = {

@@ -1,6 +1,5 @@
 """What the generators of addition and variable binding draw, by counting (mathews2016, appendix B)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -8,11 +7,20 @@ import numpy as np
 from scipy import stats
 
 from tensor_rnns import tasks
-from tensor_rnns.declared import build
-from tensor_rnns.rows import rows_of
+from tensor_rnns.rows import Rows, rows_of
 from tensor_rnns.tasks import Task
 
 RULES = ("held", "printed")
+
+
+@dataclass(frozen=True)
+class Arguments:
+    chunk: int
+    addition: tuple[tuple[int, Literal["halves", "printed"]], ...]
+    addition_items: int
+    binding: tuple[int, ...]
+    patterns: tuple[int, ...]
+    binding_items: int
 
 
 def chunks(task: Task, items: int, chunk: int) -> list[Any]:
@@ -107,35 +115,18 @@ def broken(batch: Any, bits: int, rule: str) -> dict[str, float]:
     }
 
 
-@dataclass(frozen=True)
-class Arguments:
-    """What the function takes."""
-
-    chunk: int
-    addition: tuple[tuple[int, Literal["halves", "printed"]], ...]
-    addition_items: int
-    binding: tuple[int, ...]
-    patterns: tuple[int, ...]
-    binding_items: int
-
-
-def compute(arguments: Mapping[str, Any]) -> list[dict]:
-    """Rows {item, name, index, value}: items `addition T markers` and `binding TxN rule`.
-
-    Arguments: `addition`, a list of [T, markers]; `binding`, a list of lengths, and `patterns`, one of N;
-    `addition_items` and `binding_items`, how many are drawn for each, `chunk` at a time. Raises ValueError if
-    the names differ.
-    """
-    build(Arguments, arguments, "generators")
-    chunk, few, many = (int(arguments[name]) for name in ("chunk", "binding_items", "addition_items"))
+def compute(arguments: Arguments) -> Rows:
+    """Rows of items `addition T markers`, for each (T, markers) of `addition`, and `binding TxN rule`, for
+    each length of `binding` and N of `patterns`; items are drawn `chunk` at a time."""
+    chunk, few, many = arguments.chunk, arguments.binding_items, arguments.addition_items
     found = {
         f"addition {length} {markers}": addition(length, markers, many, chunk)
-        for length, markers in arguments["addition"]
+        for length, markers in arguments.addition
     }
     found |= {
         f"binding {length}x{patterns} {rule}": binding(length, patterns, rule, few, chunk)
-        for length in arguments["binding"]
-        for patterns in arguments["patterns"]
+        for length in arguments.binding
+        for patterns in arguments.patterns
         for rule in RULES
     }
     return rows_of(found)

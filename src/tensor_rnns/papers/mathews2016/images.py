@@ -4,12 +4,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from tensor_rnns.datasets import Dataset
-from tensor_rnns.declared import Share, build
+from tensor_rnns.declared import Share
+from tensor_rnns.rows import Rows
 from tensor_rnns.rows import row as table_row
 from tensor_rnns.tasks.pixels import permutation
 
@@ -21,28 +21,25 @@ MIDDLE = 128
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the function takes."""
-
     margin: Share
     neighbours: tuple[int, ...]
 
 
-def compute(arguments: Mapping[str, Any], dataset: Dataset) -> list[dict]:
-    """Rows {item, name, index, value} of a data set of images.
+def compute(arguments: Arguments, dataset: Dataset) -> Rows:
+    """Rows of a data set of images.
 
-    Arguments: margin, the share of rows that is left out at the top and at the bottom of the middle part
-    (rounded to whole rows), and neighbours, a list of k. Items: `images` (steps, zero: the share of pixels
+    `margin` is the share of rows that is left out at the top and at the bottom of the middle part (rounded to
+    whole rows), `neighbours` a list of k. Items: `images` (steps, zero: the share of pixels
     that are 0, middle: the share of all ink in the middle rows; training images), `chance` (a split: the
     share of its most frequent class), `scan` and `permuted` (next, below: correlation with the next pixel in
     that order, and with the one a row's length later), `nearest` (k = ..: test accuracy among the training
-    images; k = .., with valid: among those of both). ValueError for other arguments.
+    images; k = .., with valid: among those of both).
     """
-    build(Arguments, arguments, "images")
     arrays = dataset.arrays
     images = arrays["train_images"]
     rows, columns = images.shape[1:]
     ink = images.sum(axis=(0, 2), dtype=np.float64)
-    margin = round(arguments["margin"] * rows)
+    margin = round(arguments.margin * rows)
     flat = images.reshape(len(images), -1)
     found: dict[tuple[str, str], float] = {
         ("images", "steps"): flat.shape[1],
@@ -54,7 +51,7 @@ def compute(arguments: Mapping[str, Any], dataset: Dataset) -> list[dict]:
     for order, sequence in (("scan", flat), ("permuted", flat[:, permutation(flat.shape[1])])):
         found[order, "next"] = correlation(sequence, 1)
         found[order, "below"] = correlation(sequence, columns)
-    both = nearest(arrays, ("train", "valid"), arguments["neighbours"])
+    both = nearest(arrays, ("train", "valid"), arguments.neighbours)
     for told, shares in zip(("", ", with valid"), both, strict=True):
         found |= {("nearest", f"k = {k}{told}"): share for k, share in shares.items()}
     return [table_row(item, name, value) for (item, name), value in found.items()]

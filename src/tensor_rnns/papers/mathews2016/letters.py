@@ -1,17 +1,14 @@
 """What a model of style and content makes of pairs that it was not trained on: mathews2016 section 3.4.5."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns.declared import build
 from tensor_rnns.models.style_content import StyleContent
-from tensor_rnns.probes.trained import Trained
-from tensor_rnns.rows import row
+from tensor_rnns.probes.trained import Findings, Trained
+from tensor_rnns.rows import Rows, row
 
 STYLES, PER_STYLE = 3, 3
 """Styles that the examples of unseen pairs come from, and letters of each."""
@@ -21,18 +18,14 @@ FLAT = 1e-9
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the function takes."""
-
     letter: str = "a"
     ends: tuple[str, str] = ("T", "m")
     frames: int = 9
 
 
-def probe(
-    trained: Trained, arguments: Mapping[str, Any]
-) -> tuple[dict[str, Tensor | np.ndarray], list[dict[str, Any]]]:
-    """Arrays and table rows of one replica of the model style_content; `letter` (default a) is the hard one,
-    `ends` (default T, m) are the letters of the strip over contents, `frames` (default 9) its images.
+def probe(trained: Trained, arguments: Arguments) -> Findings:
+    """What one replica of the model style_content draws; `letter` is the hard one, the strip over contents
+    goes from one of the letters `ends` to the other, each strip in as many `frames`.
 
     Arrays of images [N, height, width] in the units of the task, with texts [N] as their titles:
 
@@ -50,16 +43,15 @@ def probe(
     pairs whose nearest image has the right `letter`, `style` and `slant`; of each unseen letter, `error`, the
     model's mean over its unseen pairs, and of all letters `variance`, that of the data between styles in the
     mean over pixels; of `quartile`, the upper quartile of both over the letters. ValueError for another
-    model, other arguments, letters that the data lack, and where no style was trained in both ends.
+    model, letters that the data lack, and where no style was trained in both ends.
     """
     if not isinstance(trained.model, StyleContent):
         raise ValueError(
             f"the probe letters looks at the model {StyleContent.name}, not at {trained.model.name}"
         )
-    chosen = build(Arguments, arguments, "letters")
     task, names = trained.task, [str(name) for name in trained.task.dataset.arrays["letter_names"]]
-    if missing := {chosen.letter, *chosen.ends} - set(names):
-        told = f"letters was given {dict(arguments)}; the data have no {', '.join(sorted(missing))}"
+    if missing := {arguments.letter, *arguments.ends} - set(names):
+        told = f"letters was given {asdict(arguments)}; the data have no {', '.join(sorted(missing))}"
         raise ValueError(f"{told}; they have {' '.join(names)}")
     shape = task.dataset.arrays["images"].shape[2:]
     actual = task.images.astype(float)
@@ -68,14 +60,13 @@ def probe(
     seen, unseen = (task.pairs(trained.data_seed, split) for split in ("train", "valid"))
     additive = additive_images(actual, seen)
     close = nearest(actual, generated[*unseen.T])
-    strips, rows = interpolated(trained, names, chosen, actual, seen)
+    strips, rows = interpolated(trained, names, arguments, actual, seen)
     for split, pairs in (("train", seen), ("valid", unseen)):
-        error = float(np.square(additive[*pairs.T] - actual[*pairs.T]).mean())
-        rows.append(row("additive", split, error))
+        rows.append(row("additive", split, np.square(additive[*pairs.T] - actual[*pairs.T]).mean()))
     rows += agreement(close, unseen) + hardness(actual, generated, unseen, names)
     some = examples(unseen)
     styles, letters = unseen[some].T
-    letter = names.index(chosen.letter)
+    letter = names.index(arguments.letter)
     arrays = strips | {
         "actual": actual[styles, letters],
         "generated": generated[styles, letters],
@@ -88,7 +79,7 @@ def probe(
     texts = {
         "pairs": [f"{names[content]} {style + 1}" for style, content in unseen[some]],
         "letter_styles": [f"{s + 1} unseen" if s in held else f"{s + 1}" for s in range(len(actual))],
-        "frames": ["data", *[f"{part:.2g}" for part in parts(chosen.frames)], "data"],
+        "frames": ["data", *[f"{part:.2g}" for part in parts(arguments.frames)], "data"],
     }
     images = {name: array.reshape(-1, *shape) for name, array in arrays.items()}
     return images | {name: np.array(text) for name, text in texts.items()}, rows
@@ -122,20 +113,20 @@ def parts(frames: int) -> np.ndarray:
 
 
 def interpolated(
-    trained: Trained, names: list[str], chosen: Mapping[str, Any], actual: np.ndarray, seen: np.ndarray
-) -> tuple[dict[str, np.ndarray], list[dict[str, Any]]]:
+    trained: Trained, names: list[str], arguments: Arguments, actual: np.ndarray, seen: np.ndarray
+) -> tuple[dict[str, np.ndarray], Rows]:
     """The strips content and style with the data at their ends, and their rows turns and bend.
 
     ValueError where no style was trained in both letters.
     """
-    first, last = (names.index(letter) for letter in chosen.ends)
+    first, last = (names.index(letter) for letter in arguments.ends)
     trained_in = [set(seen[seen[:, 1] == letter][:, 0].tolist()) for letter in (first, last)]
     if not trained_in[0] & trained_in[1]:
         raise ValueError(f"no style was trained in both {names[first]} and {names[last]}")
     start, end = min(trained_in[0] & trained_in[1]), max(trained_in[1])
     corners = [(start, first), (start, last), (end, last)]
     styles, contents = vectors(trained, np.array(corners).T)
-    way = torch.from_numpy(parts(chosen.frames))[:, None]
+    way = torch.from_numpy(parts(arguments.frames))[:, None]
     arrays, rows = {}, []
     for name, place in (("content", 0), ("style", 1)):
         style = styles[:, place] + way * (styles[:, place + 1] - styles[:, place])
@@ -144,10 +135,7 @@ def interpolated(
         ends = [actual[corners[place]][None], actual[corners[place + 1]][None]]
         frames = trained.model.shown(torch.from_numpy(pixels)).numpy()
         arrays[name] = np.concatenate([ends[0], frames, ends[1]])
-        rows += [
-            row(name, "turns", turns(pixels)),
-            row(name, "bend", bend(pixels)),
-        ]
+        rows += [row(name, "turns", turns(pixels)), row(name, "bend", bend(pixels))]
     return arrays, rows
 
 
@@ -186,7 +174,7 @@ def nearest(actual: np.ndarray, images: np.ndarray) -> np.ndarray:
     return np.stack(np.unravel_index(distance.argmin(1), actual.shape[:2]), axis=1)
 
 
-def agreement(close: np.ndarray, unseen: np.ndarray) -> list[dict[str, Any]]:
+def agreement(close: np.ndarray, unseen: np.ndarray) -> Rows:
     """Rows of the item `nearest`; even styles are upright and odd ones slanted."""
     right = {
         "letter": close[:, 1] == unseen[:, 1],
@@ -196,9 +184,7 @@ def agreement(close: np.ndarray, unseen: np.ndarray) -> list[dict[str, Any]]:
     return [row("nearest", name, hits.mean()) for name, hits in right.items()]
 
 
-def hardness(
-    actual: np.ndarray, generated: np.ndarray, unseen: np.ndarray, names: list[str]
-) -> list[dict[str, Any]]:
+def hardness(actual: np.ndarray, generated: np.ndarray, unseen: np.ndarray, names: list[str]) -> Rows:
     """The rows error and variance of the letters, and their quartiles."""
     errors = np.square(generated - actual).mean(-1)
     found = {
@@ -210,9 +196,8 @@ def hardness(
     }
     rows = []
     for name, values in found.items():
-        quartile = float(np.quantile(list(values.values()), 0.75))
         rows += [row(names[letter], name, value) for letter, value in values.items()]
-        rows.append(row("quartile", name, quartile))
+        rows.append(row("quartile", name, np.quantile(list(values.values()), 0.75)))
     return rows
 
 

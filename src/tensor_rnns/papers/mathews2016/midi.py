@@ -4,40 +4,35 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from tensor_rnns.datasets import Dataset
-from tensor_rnns.declared import Share, build
-from tensor_rnns.rows import rows_of
+from tensor_rnns.declared import Share
+from tensor_rnns.rows import Rows, rows_of
 
 SPLITS = ("train", "valid", "test")
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the function takes."""
-
     near: Share
     pairs: dict[str, tuple[str, str]]
 
 
-def compute(arguments: Mapping[str, Any], loaded: Mapping[str, Dataset]) -> list[dict]:
-    """Rows {item, name, index, value}: an item for each pair of data sets.
+def compute(arguments: Arguments, loaded: Mapping[str, Dataset]) -> Rows:
+    """Rows of an item for each of `pairs`, {item: (condition of the rolls, condition of the MIDI files)}.
 
-    Arguments: near, a mismatch below which two rolls agree nearly, and pairs, {item: [condition of the rolls,
-    condition of the MIDI files]}. The mismatch of two rolls is the number of cells (step, note) in which they
-    differ over the number in which either sounds; the shorter one is silent at its end. Names: files; exact,
-    near and far (numbers of matched files by mismatch: 0, below near, other); mean and largest mismatch;
+    The mismatch of two rolls is the number of cells (step, note) in which they differ over the number in
+    which either sounds; the shorter one is silent at its end. Names: files; exact, near and far (numbers of
+    matched files by mismatch: 0, below `near`, other); mean and largest mismatch;
     other_length (files); only_midi, only_rolls and both (of those that are not exact: what
     sounds too much); found (files without a match in the table that equal one free piece of their split)
-    and lost (without any). ValueError for other arguments.
+    and lost (without any).
     """
-    build(Arguments, arguments, "midi")
     return rows_of({
-        item: agreement(loaded[rolls], loaded[files], arguments["near"])
-        for item, (rolls, files) in arguments["pairs"].items()
+        item: agreement(loaded[rolls], loaded[files], arguments.near)
+        for item, (rolls, files) in arguments.pairs.items()
     })  # fmt: skip
 
 

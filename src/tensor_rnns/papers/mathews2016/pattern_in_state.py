@@ -2,15 +2,12 @@
 section 5.1.2)"""
 
 import itertools
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from tensor_rnns.declared import build
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import series
 from tensor_rnns.tasks.variable_binding import VariableBinding
 
@@ -20,28 +17,25 @@ CARRIED = 0.9
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the function takes."""
-
     items: int = 1000
 
 
-def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
+def probe(trained: Trained, arguments: Arguments) -> Findings:
     """Arrays and table rows of one replica trained on variable binding.
 
     For each label k the bits of its pattern (as -1, 1) are fitted by least squares to the state at the middle
-    step of its hold, over `items` items (default 1000) of the split valid, and read from as many of the
+    step of its hold, over `items` items of the split valid, and read from as many of the
     split test. The carriers of label k are the fewest units that hold 0.9 of the squared weights, each
     weight times its unit's standard deviation. Rows of the item `bits`: accuracy, of the bits read, by label
     (index k); of `carriers`: units, their number by label; of `overlap`: share, the units that two labels
     have in common over the smaller of the two sets, by pair. Array: `weight` [N, H], the share of each unit.
-    ValueError for another task or other arguments.
+    ValueError for another task.
     """
     task = trained.task
     if not isinstance(task, VariableBinding):
         told = f"the probe pattern_in_state looks at the task variable_binding, not at {task.name}"
         raise ValueError(told)
-    items = build(Arguments, arguments, "pattern_in_state").items
-    fitted, scored = (held(trained, split, items) for split in ("valid", "test"))
+    fitted, scored = (held(trained, split, arguments.items) for split in ("valid", "test"))
     accuracy, weights = [], []
     for (states, bits), (other_states, other_bits) in zip(fitted, scored, strict=True):
         mean, deviation = states.mean(0), states.std(0)

@@ -10,18 +10,41 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns.declared import Natural, Positive, build
+from tensor_rnns.declared import Natural, Positive
 from tensor_rnns.experiments.streams import rng
+from tensor_rnns.rows import Rows, row
 
 TEST = 2000
 """Fresh points on which an error is measured."""
 Layers = list[tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Widths:
+    """Widths of the two nets."""
+
+    plain: tuple[int, ...]
+    tensor: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Arguments:
+    seed: Natural
+    draws: int
+    frequency: Positive
+    dimensions: tuple[int, ...]
+    widths: Widths
+    products: int
+    updates: int
+    batch: int
+    rate: Positive
+    exact: Positive
+    compared: int
 
 
 def points(draw: np.random.Generator, dimension: int, frequency: float, count: int) -> tuple[Tensor, Tensor]:
@@ -76,22 +99,22 @@ def outputs(params: list[Tensor], x: Tensor) -> Tensor:
     return x
 
 
-def learn(net: str, dimension: int, width: int, arguments: Mapping[str, Any]) -> np.ndarray:
+def learn(net: str, dimension: int, width: int, arguments: Arguments) -> np.ndarray:
     """The error of each draw after training with Adam, its rate falling to 0 in a straight line; [draws]."""
-    layers = shapes(net, dimension, width, arguments["products"])
-    streams = [rng(arguments["seed"], dimension, draw) for draw in range(arguments["draws"])]
+    layers = shapes(net, dimension, width, arguments.products)
+    streams = [rng(arguments.seed, dimension, draw) for draw in range(arguments.draws)]
     starts = [initial(draw, layers) for draw in streams]
     params = [torch.from_numpy(np.stack(values)).requires_grad_() for values in zip(*starts, strict=True)]
 
     def batch(size: int) -> list[Tensor]:
-        drawn = [points(draw, dimension, arguments["frequency"], size) for draw in streams]
+        drawn = [points(draw, dimension, arguments.frequency, size) for draw in streams]
         return [torch.stack(values) for values in zip(*drawn, strict=True)]
 
-    updates = arguments["updates"]
-    adam = torch.optim.Adam(params, lr=arguments["rate"])
+    updates = arguments.updates
+    adam = torch.optim.Adam(params, lr=arguments.rate)
     falling = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.0, updates)
     for _ in range(updates):
-        x, y = batch(arguments["batch"])
+        x, y = batch(arguments.batch)
         adam.zero_grad()
         (outputs(params, x) - y).square().mean((1, 2)).sum().backward()
         adam.step()
@@ -121,32 +144,7 @@ def of_equal_size(dimension: int, width: int, products: int) -> int:
     return deep
 
 
-@dataclass(frozen=True)
-class Widths:
-    """Widths of the two nets."""
-
-    plain: tuple[int, ...]
-    tensor: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Arguments:
-    """What the function takes."""
-
-    seed: Natural
-    draws: int
-    frequency: Positive
-    dimensions: tuple[int, ...]
-    widths: Widths
-    products: int
-    updates: int
-    batch: int
-    rate: Positive
-    exact: Positive
-    compared: int
-
-
-def compute(arguments: Mapping[str, Any]) -> list[dict]:
+def compute(arguments: Arguments) -> Rows:
     """Rows {item, name, index, value}.
 
     Items `plain` and `tensor`: `error D` by width, the median over the draws in D dimensions; `needed`, by D
@@ -155,40 +153,29 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
     hidden layers with no fewer numbers than the tensor net of width `compared`, its error, and the tensor
     net's over it.
 
-    Arguments: seed, draws, frequency k, dimensions, widths ({net: [...]} for plain and tensor), products
-    (outputs of the tensor), updates, batch, rate, exact, compared (a width of the tensor net). ValueError if
-    the names differ, or if `compared` is no such width.
+    `products` counts the outputs of the tensor. ValueError where `compared` is no width of the tensor net.
     """
-    build(Arguments, arguments, "radial")
-    widths, compared = arguments["widths"], arguments["compared"]
-    if set(widths) != {"plain", "tensor"} or compared not in widths["tensor"]:
+    widths, compared = arguments.widths, arguments.compared
+    if compared not in widths.tensor:
         raise ValueError(
-            f"radial was asked to compare width {compared} of {dict(widths)}; allowed are widths of tensor"
+            f"radial was asked to compare width {compared}; allowed are those of tensor, {widths.tensor}"
         )
-    rows: list[dict] = []
-
-    def row(item: str, name: str, value: float, index: int = 0) -> None:
-        rows.append({"item": item, "name": name, "index": index, "value": float(value)})
-
+    rows: Rows = []
     slopes, matched = {}, {}
-    for net in ("plain", "tensor"):
+    for net, own in (("plain", widths.plain), ("tensor", widths.tensor)):
         least = {}
-        for dimension in arguments["dimensions"]:
-            errors = {
-                width: float(np.median(learn(net, dimension, width, arguments))) for width in widths[net]
-            }
-            for width, error in errors.items():
-                row(net, f"error {dimension}", error, width)
-            least[dimension] = needed(errors, arguments["exact"])
-            row(net, "needed", least[dimension], dimension)
+        for dimension in arguments.dimensions:
+            errors = {width: float(np.median(learn(net, dimension, width, arguments))) for width in own}
+            rows += [row(net, f"error {dimension}", error, width) for width, error in errors.items()]
+            least[dimension] = needed(errors, arguments.exact)
+            rows.append(row(net, "needed", least[dimension], dimension))
             matched[net, dimension] = errors.get(compared)
         slopes[net] = slope(least)
-        row(net, "slope", slopes[net])
-    row("slopes", "tensor less plain", slopes["tensor"] - slopes["plain"])
-    for dimension in arguments["dimensions"]:
-        width = of_equal_size(dimension, compared, arguments["products"])
+        rows.append(row(net, "slope", slopes[net]))
+    rows.append(row("slopes", "tensor less plain", slopes["tensor"] - slopes["plain"]))
+    for dimension in arguments.dimensions:
+        width = of_equal_size(dimension, compared, arguments.products)
         error = float(np.median(learn("deep", dimension, width, arguments)))
-        row("deep", "width", width, dimension)
-        row("deep", "error", error, dimension)
-        row("deep", "ratio", matched["tensor", dimension] / error, dimension)
+        found = {"width": width, "error": error, "ratio": matched["tensor", dimension] / error}
+        rows += [row("deep", name, value, dimension) for name, value in found.items()]
     return rows

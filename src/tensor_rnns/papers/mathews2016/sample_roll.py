@@ -1,15 +1,13 @@
 """Music drawn from a trained net, frame by frame, as a piano roll (mathews2016, section 5.2)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
 
-from tensor_rnns.declared import Natural, build
+from tensor_rnns.declared import Natural
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import rows_of
 from tensor_rnns.tasks.polyphony import HIGHEST_MIDI, LOWEST_MIDI, Polyphony, units
 
@@ -19,15 +17,11 @@ STATISTICS = ("notes_a_step", "silent", "repeated", "longest_chord")
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the function takes."""
-
     steps: int
     seed: Natural
 
 
-def probe(
-    trained: Trained, arguments: Mapping[str, Any]
-) -> tuple[dict[str, np.ndarray], list[dict[str, Any]]]:
+def probe(trained: Trained, arguments: Arguments) -> Findings:
     """Arrays and table rows of one replica trained on the task polyphony.
 
     From a zero state and the frame that ends a piece, each unit of the next frame is drawn to be on with the
@@ -38,13 +32,12 @@ def probe(
     the items `sample` and `training` (all frames of the training pieces): notes_a_step, silent (share of
     steps without a note), repeated (share of steps equal to the one before), longest_chord; in the sample
     frames that end a piece are no steps. Of `sample` also ends, their number.
-    ValueError for another task, or without `steps` and `seed`.
+    ValueError for another task.
     """
     task = trained.task
     if not isinstance(task, Polyphony):
         raise ValueError(f"the probe sample_roll draws from the task polyphony, not from {task.name}")
-    build(Arguments, arguments, "sample_roll")
-    frames, chances = drawn(trained, arguments["steps"], rng(arguments["seed"], trained.key["seed"]))
+    frames, chances = drawn(trained, arguments.steps, rng(arguments.seed, trained.key["seed"]))
     low, high = task.limits
     unit = units(low, high, task.end)[0]
     over = frames[:, -1] == 1

@@ -7,11 +7,20 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from tensor_rnns import declared
 from tensor_rnns.models import build
-from tensor_rnns.rows import rows_of
+from tensor_rnns.rows import Rows, rows_of
 
 WIDEST = 1000
+
+
+@dataclass(frozen=True)
+class Arguments:
+    inputs: int
+    printed_inputs: int
+    other_inputs: tuple[int, ...]
+    budget: int
+    models: dict[str, tuple[int | str, ...]]
+    corrected: dict[str, tuple[int | str, ...]]
 
 
 @cache
@@ -54,13 +63,13 @@ def nearest(model: str, rule: Callable[[int], int | None], inputs: int, budget: 
     return best
 
 
-def row(model: str, size: str | int, arguments: Mapping[str, Any]) -> dict[str, float]:
+def row(model: str, size: str | int, arguments: Arguments) -> dict[str, float]:
     """The numbers of one model: its count at every number of inputs, and the width nearest to the budget."""
     hidden, rank = parsed(size)
-    inputs, budget = arguments["inputs"], arguments["budget"]
+    inputs, budget = arguments.inputs, arguments.budget
     rule = rank_rule(hidden, rank)
     counts = {f"inputs {n}": parameters(model, hidden, rank, n)
-              for n in (inputs, arguments["printed_inputs"], *arguments["other_inputs"])}  # fmt: skip
+              for n in (inputs, arguments.printed_inputs, *arguments.other_inputs)}  # fmt: skip
     return {
         **counts, "hidden": hidden, "nearest width": nearest(model, rule, inputs, budget),
         "deviation": abs(parameters(model, hidden, rule(hidden), inputs) - budget),
@@ -68,7 +77,7 @@ def row(model: str, size: str | int, arguments: Mapping[str, Any]) -> dict[str, 
     }  # fmt: skip
 
 
-def summary(table: Mapping[str, Mapping[str, float]], arguments: Mapping[str, Any]) -> dict[str, float]:
+def summary(table: Mapping[str, Mapping[str, float]], arguments: Arguments) -> dict[str, float]:
     """Statements on all rows: widths that are the nearest ones, spread, and the place of the LSTM."""
     lstm = next(numbers for item, numbers in table.items() if item.startswith("lstm "))
     plain = [
@@ -80,38 +89,17 @@ def summary(table: Mapping[str, Mapping[str, float]], arguments: Mapping[str, An
         "rows with fewer units than the LSTM": sum(n["hidden"] < lstm["hidden"] for n in table.values()),
         "LSTM per unit over the next": lstm["per unit"] / max(plain),
     }
-    for n in arguments["other_inputs"]:
+    for n in arguments.other_inputs:
         counts = [numbers[f"inputs {n}"] for numbers in table.values()]
         found |= {f"smallest at {n}": min(counts), f"largest at {n}": max(counts)}
     return found
 
 
-@dataclass(frozen=True)
-class Arguments:
-    """What the function takes."""
-
-    inputs: int
-    printed_inputs: int
-    other_inputs: tuple[int, ...]
-    budget: int
-    models: dict[str, tuple[int | str, ...]]
-    corrected: dict[str, tuple[int | str, ...]]
-
-
-def compute(arguments: Mapping[str, Any]) -> list[dict]:
-    """Rows {item, name, index, value}: an item for each model and size ("gmr 95/1"), the rows in
-    `corrected`, `summary`.
-
-    Arguments: inputs and printed_inputs (inputs = outputs), other_inputs (list), budget, models and
-    corrected ({cell: [hidden or "hidden/rank"]}). Raises ValueError if the names differ.
-    """
-    declared.build(Arguments, arguments, "sizes")
+def compute(arguments: Arguments) -> Rows:
+    """Rows of an item for each model and size ("gmr 95/1") of `models` and `corrected`, {cell: [hidden or
+    "hidden/rank"]}, and of `summary`; there are as many outputs as inputs."""
     table, corrected = (
-        {
-            f"{model} {size}": row(model, size, arguments)
-            for model, sizes in arguments[block].items()
-            for size in sizes
-        }
-        for block in ("models", "corrected")
+        {f"{model} {size}": row(model, size, arguments) for model, sizes in block.items() for size in sizes}
+        for block in (arguments.models, arguments.corrected)
     )
     return rows_of({**table, **corrected, "summary": summary(table, arguments)})

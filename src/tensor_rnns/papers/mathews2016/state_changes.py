@@ -1,33 +1,27 @@
 """How the state of a trained net moves from step to step (mathews2016, section 5.1.3: CP+ can only rise)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
-from torch import Tensor
 
-from tensor_rnns.declared import build
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import rows_of
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the function takes."""
-
     items: int = 100
 
 
-def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
+def probe(trained: Trained, arguments: Arguments) -> Findings:
     """Arrays and table rows of one replica on the first `items` test items (default 100).
 
     Rows of the item `state`, over all items, steps and units: fall and rise, the largest decrease and
     increase of h from one step to the next (0 if there is none), and still, the share of changes that are
     exactly 0. Array: `mean` [T + 1], the mean of all units and items after each step, with that of the
-    initial state in front. ValueError for other arguments.
+    initial state in front.
     """
-    inputs, _ = trained.items("test", build(Arguments, arguments, "state_changes").items)
+    inputs, _ = trained.items("test", arguments.items)
     states = trained.states(inputs)
     start = trained.model.cell.initial_state(inputs.shape[1], dtype=inputs.dtype)[0]
     states = torch.cat([start[None].expand_as(states[:1]), states])

@@ -1,36 +1,25 @@
 """What an explicit tensor with one-hot labels learns of pairs that it never saw: mathews2016 3.4.5."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns.declared import build
+from tensor_rnns.declared import Nothing
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.models.style_content import StyleContent
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import row
 
 
-@dataclass(frozen=True)
-class Arguments:
-    """What the function takes."""
-
-
-def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
+def probe(trained: Trained, arguments: Nothing) -> Findings:
     """Rows of one replica of the model style_content with a full tensor and without embeddings.
 
     A pair (s, c) selects the fibre W[s, :, c]. Rows of the item `unseen`: gradient, the largest entry of the
     gradient of the loss over all training pairs, at the initial values, in the fibres of unseen pairs; moved,
     how far any of their numbers is from its initial value in float32; error_change, the error on unseen pairs
     minus that of the untrained model. Of the item `seen`: gradient and moved, the smallest over fibres of
-    what is largest within each. ValueError for another model, and for
-    arguments.
+    what is largest within each. ValueError for another model.
     """
-    build(Arguments, arguments, "stored_fibres")
     model, task = trained.model, trained.task
     if not isinstance(model, StyleContent) or model.form != "full" or model.embedding:
         told = f"the probe stored_fibres looks at {StyleContent.name} with a full tensor without embeddings"
@@ -60,8 +49,7 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     found = [("unseen", "error_change", after - before)]
     for label, fibres in largest.items():
         found += [
-            ("unseen", label, float(fibres[places["valid"]].max())),
-            ("seen", label, float(fibres[places["train"]].min())),
+            ("unseen", label, fibres[places["valid"]].max()),
+            ("seen", label, fibres[places["train"]].min()),
         ]
-    rows = [row(item, label, value) for item, label, value in found]
-    return {}, rows
+    return {}, [row(*one) for one in found]

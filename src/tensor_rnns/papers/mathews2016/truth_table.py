@@ -1,11 +1,9 @@
 """The truth table of a task on pairs of bits, as its targets give it (mathews2016 table 3.2)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from tensor_rnns import tasks
-from tensor_rnns.declared import build
+from tensor_rnns.rows import Rows, row
 
 LETTERS = {0.0: "F", 1.0: "T"}
 """False is represented as 0, true as 1."""
@@ -13,21 +11,16 @@ LETTERS = {0.0: "F", 1.0: "T"}
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the function takes."""
-
     task: str
 
 
-def compute(arguments: Mapping[str, Any]) -> list[dict]:
-    """Rows {item, name, index, value}: for each point the bits `input 1`, `input 2` and the target
-    `output`.
+def compute(arguments: Arguments) -> Rows:
+    """Rows for each point: the bits `input 1`, `input 2` and the target `output`.
 
-    An item is a point, its two inputs written as T and F; true comes first. The argument `task` names a
-    task whose one batch holds all points. Raises ValueError for other arguments, and for a batch that is no
-    table of two bits and one.
+    An item is a point, its two inputs written as T and F; true comes first. One batch of `task` holds all
+    points; ValueError for a batch that is no table of two bits and one.
     """
-    build(Arguments, arguments, "truth_table")
-    task = tasks.build({"task": {"name": arguments["task"]}, "training": {"batch": 4}})
+    task = tasks.build({"task": {"name": arguments.task}, "training": {"batch": 4}})
     batch = task.batch(0, 0)
     points = {
         tuple(map(float, x)): tuple(map(float, y)) for x, y in zip(batch.inputs, batch.targets, strict=True)
@@ -35,10 +28,10 @@ def compute(arguments: Mapping[str, Any]) -> list[dict]:
     bits = {(a, b) for a in LETTERS for b in LETTERS}
     if set(points) != bits or any(len(y) != 1 or y[0] not in LETTERS for y in points.values()):
         raise ValueError(
-            f"{arguments['task']} gives the points {points}; allowed: one bit for each of {sorted(bits)}"
+            f"{arguments.task} gives the points {points}; allowed: one bit for each of {sorted(bits)}"
         )
     return [
-        {"item": "".join(LETTERS[bit] for bit in x), "name": name, "index": 0, "value": value}
+        row("".join(LETTERS[bit] for bit in x), name, value)
         for x, y in sorted(points.items(), reverse=True)
         for name, value in zip(("input 1", "input 2", "output"), (*x, *y), strict=True)
     ]

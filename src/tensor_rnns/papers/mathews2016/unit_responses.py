@@ -1,41 +1,36 @@
 """What the single units of a net trained on variable binding respond to."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from tensor_rnns.declared import build
 from tensor_rnns.papers.mathews2016.answer_in_state import correlation
-from tensor_rnns.probes.trained import Trained
+from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import row, series
 from tensor_rnns.tasks.variable_binding import VariableBinding
 
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the function takes."""
-
     items: int = 300
 
 
-def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Tensor], list[dict[str, Any]]]:
-    """Arrays and table rows of one replica over `items` items (default 300) of the test split.
+def probe(trained: Trained, arguments: Arguments) -> Findings:
+    """Arrays and table rows of one replica over `items` items of the test split.
 
     Features of a step: for each label k whether it is on, and each bit of its pattern as -1 or 1 from the
     step that shows it to the last one with the label on, 0 else. Array `response` [N (1 + D), H]: absolute
     correlation of each feature with each unit over all steps and items, 0 where either is constant; label k
     first, then its bits. Rows of the item `unit`, by unit: strongest, the largest of these, and feature,
     which one it is; of the item `share`: of_bits, the share of units whose strongest feature is a bit.
-    ValueError for another task or other arguments.
+    ValueError for another task.
     """
     task = trained.task
     if not isinstance(task, VariableBinding):
         told = f"the probe unit_responses looks at the task variable_binding, not at {task.name}"
         raise ValueError(told)
-    inputs, _ = trained.items("test", build(Arguments, arguments, "unit_responses").items)
+    inputs, _ = trained.items("test", arguments.items)
     states = trained.states(inputs).flatten(0, 1)
     columns = features(inputs, task.patterns, task.bits).flatten(0, 1)
     response = torch.stack([correlation(states, column[:, None]) for column in columns.unbind(1)])
@@ -43,10 +38,7 @@ def probe(trained: Trained, arguments: Mapping[str, Any]) -> tuple[dict[str, Ten
     strongest, feature = response.max(0)
     of_bits = (feature % (1 + task.bits) > 0).double().mean()
     rows = series("unit", "strongest", strongest) + series("unit", "feature", feature)
-    return {"response": response}, [
-        *rows,
-        row("share", "of_bits", of_bits),
-    ]
+    return {"response": response}, [*rows, row("share", "of_bits", of_bits)]
 
 
 def features(inputs: Tensor, patterns: int, bits: int) -> Tensor:

@@ -6,20 +6,30 @@ Convex gate h_t = p_t h_(t-1) + (1 - p_t) z_t: that product times 1 - p_i; the s
 p_t.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from tensor_rnns.declared import Natural, Share, build
+from tensor_rnns.declared import Natural, Share
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.rows import rows_of, series
+from tensor_rnns.rows import Rows, rows_of, series
 
 SHOWN = 0
 """Stream of the gates that the figures show."""
 DRAWN = 1
 """Stream of the gates over which shares and means are taken."""
+
+
+@dataclass(frozen=True)
+class Arguments:
+    seed: Natural
+    draws: int
+    steps: int
+    switch: int
+    level: Share
+    levels: tuple[Share, ...]
+    picks: tuple[int, ...]
 
 
 def later_products(gates: np.ndarray) -> np.ndarray:
@@ -46,7 +56,7 @@ def switched(draw: np.random.Generator, steps: int, switch: int) -> np.ndarray:
     return gates
 
 
-def picking(steps: int, picks: list[int]) -> np.ndarray:
+def picking(steps: int, picks: Sequence[int]) -> np.ndarray:
     """Gates of 0.5 at the steps `picks` (from 1) and of 1 elsewhere."""
     gates = np.ones(steps)
     gates[np.array(picks) - 1] = 0.5
@@ -69,36 +79,26 @@ def has_interior_peak(window: np.ndarray) -> bool:
     return bool(0 < peak < len(window) - 1 and window[:peak].max() < window[peak] > window[peak + 1 :].max())
 
 
-def curve(item: str, name: str, values: np.ndarray) -> list[dict]:
-    """Rows of one curve; index = step, counted from 1."""
-    return series(item, name, values, first=1)
+def curves(arguments: Arguments) -> Rows:
+    """What the panels show, by step. Names: forget, convex, or p=<gate> in the panel of several levels, whose
+    weights are relative to that of the newest candidate."""
+    steps, gates = arguments.steps, picking(arguments.steps, arguments.picks)
+    constant = np.full(steps, arguments.level)
+    random = switched(rng(arguments.seed, SHOWN), steps, arguments.switch)
+    at_levels = [(each, convex_window(np.full(steps, each))[1:]) for each in arguments.levels]
+    shown = [
+        ("fig-4.1a", "forget", forget_window(constant)),
+        ("fig-4.1b", "forget", forget_window(random)),
+        ("fig-4.3a", "convex", convex_window(constant)[1:]),
+        ("fig-4.3b", "convex", convex_window(random)[1:]),
+        *(("fig-4.3c", f"p={each:g}", window / window[-1]) for each, window in at_levels),
+        ("fig-4.4", "convex", convex_window(gates)[1:]),
+        ("fig-4.4", "gate", gates),
+    ]
+    return [row for one in shown for row in series(*one, first=1)]
 
 
-def scalars(item: str, numbers: Mapping[str, float]) -> list[dict]:
-    """Rows of single numbers (index 0)."""
-    return rows_of({item: numbers})
-
-
-def curves(
-    seed: int, steps: int, switch: int, level: float, levels: list[float], picks: list[int]
-) -> list[dict]:
-    """What the panels show. Names: forget, convex, or p=<gate> in the panel of several levels, whose weights
-    are relative to that of the newest candidate.
-    """
-    constant, random = np.full(steps, level), switched(rng(seed, SHOWN), steps, switch)
-    rows = curve("fig-4.1a", "forget", forget_window(constant)) + curve(
-        "fig-4.1b", "forget", forget_window(random)
-    )
-    rows += curve("fig-4.3a", "convex", convex_window(constant)[1:])
-    rows += curve("fig-4.3b", "convex", convex_window(random)[1:])
-    for each in levels:
-        window = convex_window(np.full(steps, each))[1:]
-        rows += curve("fig-4.3c", f"p={each:g}", window / window[-1])
-    gates = picking(steps, picks)
-    return rows + curve("fig-4.4", "convex", convex_window(gates)[1:]) + curve("fig-4.4", "gate", gates)
-
-
-def constant_gates(steps: int, level: float) -> list[dict]:
+def constant_gates(steps: int, level: float) -> Rows:
     """Windows of a constant gate p: p^(t-i) and (1-p) p^(t-i), the start state p^t; p = 0.5 gives 0.5^(k+1)
     k steps back. Errors are relative to the largest weight.
     """
@@ -108,17 +108,14 @@ def constant_gates(steps: int, level: float) -> list[dict]:
     half = convex_window(np.full(steps, 0.5))[1:]
     wanted = np.append(level**steps, (1 - level) * powers)
     back = np.array([0.5 ** (k + 1) for k in range(steps)])[::-1]
-    return [
-        *scalars("constant-forget", {"error": np.abs(forget_window(gates) - powers).max()}),
-        *scalars(
-            "constant-convex",
-            {"error": np.abs(convex - wanted).max() / wanted.max(), "total": convex[1:].sum()},
-        ),
-        *scalars("constant-half", {"error": np.abs(half - back).max() / back.max()}),
-    ]
+    return rows_of({
+        "constant-forget": {"error": np.abs(forget_window(gates) - powers).max()},
+        "constant-convex": {"error": np.abs(convex - wanted).max() / wanted.max(), "total": convex[1:].sum()},
+        "constant-half": {"error": np.abs(half - back).max() / back.max()},
+    })  # fmt: skip
 
 
-def level_numbers(steps: int, levels: list[float]) -> list[dict]:
+def level_numbers(steps: int, levels: Sequence[float]) -> Rows:
     """Does a higher gate flatten the window? Oldest over newest weight at each level, for both gates.
 
     `forget` and `convex` of the item `flatter` count the steps from one level to the next over which the
@@ -128,23 +125,17 @@ def level_numbers(steps: int, levels: list[float]) -> list[dict]:
     """
     forget = np.array([flatness(forget_window(np.full(steps, each))) for each in levels])
     convex = np.array([flatness(convex_window(np.full(steps, each))[1:]) for each in levels])
-    rows = scalars(
-        "flatter",
-        {
-            "forget": (np.diff(forget) > 0).sum(),
-            "convex": (np.diff(convex) > 0).sum(),
-            "difference": np.abs(convex / forget - 1).max(),
-        },
-    )
+    items = {"flatter": {"forget": (np.diff(forget) > 0).sum(), "convex": (np.diff(convex) > 0).sum(),
+                         "difference": np.abs(convex / forget - 1).max()}}  # fmt: skip
     for each, first, second in zip(levels, forget, convex, strict=True):
         total = convex_window(np.full(steps, each))[1:].sum()
-        rows += scalars(
-            f"p={each:g}", {"forget_flatness": first, "convex_flatness": second, "convex_total": total}
-        )
-    return rows
+        items[f"p={each:g}"] = {
+            "forget_flatness": first, "convex_flatness": second, "convex_total": total
+        }  # fmt: skip
+    return rows_of(items)
 
 
-def picked(steps: int, picks: list[int]) -> list[dict]:
+def picked(steps: int, picks: Sequence[int]) -> Rows:
     """Fig 4.4: the k-th pick from the end has weight 0.5^k, the start state the rest, all other candidates
     none.
     """
@@ -153,10 +144,10 @@ def picked(steps: int, picks: list[int]) -> list[dict]:
     for k, step in enumerate(sorted(picks, reverse=True), start=1):
         wanted[step] = 0.5**k
     wanted[0] = 0.5 ** len(picks)
-    return scalars("fig-4.4", {"error": np.abs(window - wanted).max(), "start_state": window[0]})
+    return rows_of({"fig-4.4": {"error": np.abs(window - wanted).max(), "start_state": window[0]}})
 
 
-def random_gates(seed: int, draws: int, steps: int, switch: int) -> list[dict]:
+def random_gates(seed: int, draws: int, steps: int, switch: int) -> Rows:
     """Gates uniform on [0, 1] up to step `switch`, then 1, over `draws` draws: what holds of the windows.
 
     `decay`: mean slope of the log weight per step back in time before the switch (expected value -1, the
@@ -179,40 +170,24 @@ def random_gates(seed: int, draws: int, steps: int, switch: int) -> list[dict]:
         spikes.append(bool(switch - 10 <= peak <= switch and widths[-1] < 10 and not convex[switch:].any()))
         sums.append(abs(start_and_convex.sum() - 1))
         peaked.append(has_interior_peak(convex) and not has_interior_peak(forget))
-    return scalars("random-gates", {
+    return rows_of({"random-gates": {
         "decay": np.mean(decay), "increases": increases, "rectangular_share": np.mean(rectangular),
         "width": np.mean(widths), "spike_share": np.mean(spikes), "sum_error": max(sums),
         "convex_only_share": np.mean(peaked),
-    })  # fmt: skip
+    }})  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Arguments:
-    """What the function takes."""
+def compute(arguments: Arguments) -> Rows:
+    """Rows of the curves of figs 4.1, 4.3 and 4.4 and of the numbers that claims need.
 
-    seed: Natural
-    draws: int
-    steps: int
-    switch: int
-    level: Share
-    levels: tuple[Share, ...]
-    picks: tuple[int, ...]
-
-
-def compute(arguments: Mapping[str, Any]) -> list[dict]:
-    """Rows {item, name, index, value} of the curves of figs 4.1, 4.3 and 4.4 and of the numbers that claims
-    need.
-
-    Arguments: seed, draws (of the random gates), steps (length), switch (last random step), level (constant
-    gate), levels (gates of the panel of levels), picks (steps with gate 0.5). Raises ValueError if the
-    names differ.
+    `draws` are those of the random gates, `switch` the last random step, `level` the constant gate, `levels`
+    those of the panel of levels, `picks` the steps with gate 0.5.
     """
-    build(Arguments, arguments, "windows")
-    seed, draws, steps, switch, level, levels, picks = (arguments[field.name] for field in fields(Arguments))
+    seed, steps, switch, level = arguments.seed, arguments.steps, arguments.switch, arguments.level
     return [
-        *curves(seed, steps, switch, level, levels, picks),
+        *curves(arguments),
         *constant_gates(steps, level),
-        *level_numbers(steps, levels),
-        *picked(steps, picks),
-        *random_gates(seed, draws, steps, switch),
+        *level_numbers(steps, arguments.levels),
+        *picked(steps, arguments.picks),
+        *random_gates(seed, arguments.draws, steps, switch),
     ]

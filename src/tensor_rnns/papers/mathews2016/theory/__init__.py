@@ -2,11 +2,9 @@
 corrected.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from tensor_rnns.declared import Natural, build
+from tensor_rnns.declared import Natural
 from tensor_rnns.papers.mathews2016.theory import (
     architectures,
     background,
@@ -17,6 +15,7 @@ from tensor_rnns.papers.mathews2016.theory import (
     signs,
 )
 from tensor_rnns.papers.mathews2016.theory.checking import repeated
+from tensor_rnns.rows import Rows
 
 ITEMS = {
     item: check
@@ -27,23 +26,17 @@ ITEMS = {
 
 @dataclass(frozen=True)
 class Arguments:
-    """What the function takes."""
-
     seed: Natural
     draws: int
 
 
-def compute(arguments: Mapping[str, Any]) -> list[dict]:
-    """Rows {item, name, index, value} for every statement; arguments: seed and draws (random draws a
-    statement).
+def compute(arguments: Arguments) -> Rows:
+    """Rows for every statement, each on `draws` random draws.
 
     Names: `error`, or `printed_error` and `corrected_error` where the text has a slip; errors are the
     largest over all draws, relative to the largest entry; a name with `share` is a mean, `smallest_...` a
-    minimum. Raises ValueError if the arguments have other names or `draws` is below 1.
+    minimum.
     """
-    build(Arguments, arguments, "theory")
     return [
-        row
-        for item, check in ITEMS.items()
-        for row in repeated(item, check, arguments["seed"], arguments["draws"])
+        row for item, check in ITEMS.items() for row in repeated(item, check, arguments.seed, arguments.draws)
     ]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from tensor_rnns.experiments.streams import rng
+from tensor_rnns.rows import Rows, row
 
 Numbers = Mapping[str, float]
 Check = Callable[[np.random.Generator], Numbers]
@@ -50,13 +51,10 @@ def reduced(name: str, values: list[float]) -> float:
     return float(min(values) if name.startswith("smallest") else max(values))
 
 
-def repeated(item: str, check: Check, seed: int, draws: int) -> list[dict]:
-    """Rows {item, name, index, value} of one check over `draws` draws; draw d of an item depends on (seed,
+def repeated(item: str, check: Check, seed: int, draws: int) -> Rows:
+    """Rows of one check over `draws` draws; draw d of an item depends on (seed,
     item, d) only.
     """
     position = int.from_bytes(hashlib.sha256(item.encode()).digest()[:4], "big")
     results = [check(rng(seed, position, draw)) for draw in range(draws)]
-    return [
-        {"item": item, "name": name, "index": 0, "value": reduced(name, [result[name] for result in results])}
-        for name in results[0]
-    ]
+    return [row(item, name, reduced(name, [result[name] for result in results])) for name in results[0]]
