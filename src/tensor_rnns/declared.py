@@ -63,6 +63,12 @@ class Rule:
     test: Callable[[Any], Any]
 
 
+class Named:
+    """A record that a block names, and the `block` that it was read from."""
+
+    block: Mapping[str, Any]
+
+
 @dataclasses.dataclass(frozen=True)
 class ByName:
     """A block that says by `key` which of the `known` declarations its other keys are of."""
@@ -199,7 +205,10 @@ class Reading:
             self.refuse((*place, rule.key), f"unknown {rule.what} {name!r}; {suggestion(name, known)}")
             return value
         rest = {key: one for key, one in value.items() if key != rule.key}
-        return self.record(known[name], rest, place, f"{rule.what} {name}")
+        made = self.record(known[name], rest, place, f"{rule.what} {name}")
+        if isinstance(made, Named):
+            object.__setattr__(made, "block", value)
+        return made
 
     def record(
         self, kind: Any, value: Any, place: Place = (), what: str = "", provided: Collection[str] = ()
@@ -283,9 +292,9 @@ def problems(
         yield (str(place[0]) if place else ""), message
 
 
-def build(kind: Any, value: Mapping[str, Any], what: str) -> Any:
-    """The record `kind` of a mapping; ValueError with every problem of it."""
-    reading = Reading()
+def build(kind: Any, value: Mapping[str, Any], what: str, swapped: Mapping[type, type] | None = None) -> Any:
+    """The record `kind` of a mapping, `swapped` as in Reading; ValueError with every problem of it."""
+    reading = Reading(swapped=swapped or {})
     record = reading.record(kind, value, (), what)
     if reading.problems:
         raise ValueError("; ".join(f"{what}: {message}" for _, message in reading.problems))

@@ -92,7 +92,7 @@ def test_who_never_gets_there_is_counted_and_not_drawn(data, artefact):
         ({"measure": NLL, "x": {"limits": [2, 5]}}, "take mark: dot"),
         ({"measure": {"name": "metric", "of": "bits"}}, "no replica chosen by None has the measure"),
         ({"measure": NLL, "groups": "cell.depth"}, "no replica has the setting"),
-        ({}, "the measure is None"),
+        ({}, "needs the key 'measure'"),
     ],
 )
 def test_errors_of_bars_name_what_is_allowed(data, artefact, spec, message):
@@ -145,7 +145,7 @@ def test_conditions_stand_for_numbers(data, artefact):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ({"over": "condition", "measure": NLL}, "condition is T250, T500, no number"),
+        ({"over": "condition", "measure": NLL}, "condition is no number; give each its number under values"),
         ({"over": "condition", "values": {"T250": 1}, "measure": NLL}, "condition is T500, no number"),
         ({"over": "cell.depth", "measure": NLL}, "no replica has the setting"),
         ({"over": "task.length", "measure": NLL, "where": {"variant": "gru"}}, "no replica chosen by"),

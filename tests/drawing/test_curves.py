@@ -143,12 +143,12 @@ def test_the_description_holds_the_numbers(data, artefact):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ({"measure": {"name": "gap"}}, "allowed measures: running"),
+        ({"measure": {"name": "gap"}}, "allowed are running"),
         ({"where": {"variant": "gru"}}, "no curve of"),
-        ({"where": {"colour": "tgu"}}, "where names"),
+        ({"where": {"colour": "tgu"}}, "unknown key 'colour'"),
         ({"band": "ranges"}, "allowed are none, quantiles, range"),
         ({"centre": "mode"}, "allowed are mean, median"),
-        ({"lines": ["chance"]}, "allowed are task_baseline"),
+        ({"lines": ["chance"]}, "allowed is one of task_baseline"),
     ],
 )
 def test_errors_name_what_is_allowed(data, artefact, spec, message):

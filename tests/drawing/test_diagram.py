@@ -59,8 +59,8 @@ def test_nodes_and_arms_are_where_the_file_says(described, artefact):
     assert "on 7 random draws; largest relative error 3e-16" in figure.get_label()
 
 
-def test_every_diagram_is_a_panel_by_default_at_one_scale(described, artefact):
-    figure = drawn(described, artefact)
+def test_all_diagrams_are_drawn_at_one_scale(described, artefact):
+    figure = drawn(described, artefact, panels=[{"title": name, "diagram": name} for name in DIAGRAMS])
     assert [axis.get_title() for axis in figure.axes] == ["product", "scalar"]
     widths = [np.diff(axis.get_xlim())[0] for axis in figure.axes]
     np.testing.assert_allclose(widths[0], widths[1])
@@ -80,6 +80,6 @@ def test_errors_name_what_is_allowed(described, artefact, change, message):
     product |= {key: value for key, value in change.items() if key == "free"}
     described.experiment.content["compute"]["arguments"]["diagrams"] = {"product": product}
     with pytest.raises(ValueError, match=message):
-        drawn(described, artefact)
+        drawn(described, artefact, panels=[{"diagram": "product"}])
     with pytest.raises(ValueError, match="allowed are product"):
         drawn(described, artefact, panels=[{"diagram": "sum"}])

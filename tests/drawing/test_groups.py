@@ -9,6 +9,7 @@ import pytest
 from tensor_rnns.drawing import curves
 from tensor_rnns.drawing.groups import groups_of, names_of
 from tensor_rnns.drawing.style import CELLS, MARKERS, styled
+from tensor_rnns.experiments.selector import Selector
 
 
 def brightness(colour: str) -> float:
@@ -25,7 +26,7 @@ def legend(figure) -> list[str]:
 
 
 def test_numbers_of_a_setting_run_from_light_to_dark(data):
-    rows = data.chosen(data.curves, {"variant": ["tgu", "wide"]})
+    rows = data.chosen(data.curves, Selector(variant=("tgu", "wide")))
     rows = data.with_settings(rows, ["cell.rank", "task.length"])
     groups = groups_of(data, rows, ["cell.rank"])
     assert list(groups) == [(4,), (9,)]
@@ -103,5 +104,5 @@ def test_without_a_whole_epoch_the_axis_stays_in_updates_and_says_so(data, artef
     figure = drawn(data, artefact("curves", where={"condition": "T250"}, x={"unit": "epoch"}))
     assert figure.axes[0].get_xlabel() == "updates"
     assert "Less than an epoch was run" in "\n".join(text.get_text() for text in figure.texts)
-    with pytest.raises(ValueError, match="allowed are update, epoch"):
+    with pytest.raises(ValueError, match="allowed are epoch, update"):
         drawn(data, artefact("curves", x={"unit": "hour"}))

@@ -51,7 +51,7 @@ def test_black_and_white_are_as_asked(probed, artefact, asked, limits):
 def test_traces_stand_under_one_another_on_one_axis_of_time(probed, artefact):
     rows = [{"array": "wave"}, {"array": "batch", "item": 1, "as": "lines", "units": [1]},
             {"array": "wave", "as": "lines", "range": [-10, 10]}]  # fmt: skip
-    figure = drawn(traces, probed, artefact, **BOTH, rows=rows, marks="mark", replica={"seed": 3})
+    figure = drawn(traces, probed, artefact, **BOTH, rows=rows, marks={"array": "mark"}, replica={"seed": 3})
     assert len(figure.axes) == 6
     heat, item, both = figure.axes[:3]
     np.testing.assert_array_equal(images(figure)[0], [np.arange(9), -np.arange(9)])

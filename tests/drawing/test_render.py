@@ -17,7 +17,7 @@ kind: compute
 compute: {function: windows.windows}
 artefacts:
   fig-2: {draw: windows}
-  table-2: {draw: table, rows: [item], columns: name, where: {index: 1.0}}
+  table-2: {draw: table, rows: [item], columns: name, where: {index: 1}}
   fig-3: {draw: pie}
 """
 

@@ -2,9 +2,15 @@
 
 import pytest
 
-from tensor_rnns.drawing.replica import chosen, worded
+from tensor_rnns.drawing.replica import Choice, worded
+from tensor_rnns.drawing.replica import chosen as choose
+from tensor_rnns.drawing.spec import ProbeSpec
 
 NLL = {"name": "metric", "of": "nll", "split": "valid"}
+
+
+def chosen(data, artefact) -> Choice:
+    return choose(data, artefact.id, ProbeSpec.of(artefact))
 
 
 @pytest.fixture
@@ -95,7 +101,7 @@ def test_rows_of_the_chosen_replica_alone(probed, artefact):
         ({"probe": "inside", "where": {"variant": "lstm"}}, "has no replica chosen by"),
         (
             {"probe": "inside", "replica": {"best": "nicest", "measure": NLL}},
-            "allowed are lowest, highest, median",
+            "allowed are highest, lowest, median",
         ),
         (
             {"probe": "inside", "replica": {"best": "lowest", "measure": NLL | {"of": "bits"}}},

@@ -88,11 +88,13 @@ INSIDE = {"probe": "inside", "where": {"condition": "T250"}}
 SPECS = {
     "curves": {}, "windows": {}, "bars": {"measure": NLL}, "sweep": {"over": "task.length", "measure": NLL},
     "strips": INSIDE | {"rows": [{"array": "images", "label": "an image"}], "titles": "letters"},
-    "traces": INSIDE | {"rows": [{"array": "wave"}, {"array": "wave", "as": "lines"}], "marks": "mark"},
+    "traces": INSIDE | {
+        "rows": [{"array": "wave"}, {"array": "wave", "as": "lines"}], "marks": {"array": "mark"},
+    },
     "roll": INSIDE | {"rows": [{"array": "notes"}, {"array": "guess"}]},
     "text": INSIDE | {"rows": [{"array": "samples"}]},
     "scatter": INSIDE | {"x": {"name": "left"}, "y": {"name": "right"}},
-    "diagram": {},
+    "diagram": {"panels": [{"diagram": "a"}]},
 }  # fmt: skip
 
 

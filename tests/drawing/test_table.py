@@ -1,5 +1,6 @@
 """A table shows the paper beside ours with interval, n and failed, keeps unrun rows, and escapes LaTeX."""
 
+import dataclasses
 import io
 
 import numpy as np
@@ -66,9 +67,10 @@ def test_a_computed_table(data, artefact):
     spec = {
         "rows": ["item"],
         "columns": "name",
-        "where": {"index": 2.0},
+        "where": {"index": 2},
         "labels": {"slow": "slow gate"},
     }
+    data = dataclasses.replace(data, experiment=dataclasses.replace(data.experiment, kind="compute"))
     made = table.draw(data, artefact("table", "counts", **spec))
     assert list(made.header) == ["item", "slow gate, paper", "slow gate, ours", "fast"]
     assert [list(row) for row in made.rows] == [["a", "0.9", "0.81", "0.25"], ["b", "–", "0.81", "0.25"]]
@@ -105,8 +107,8 @@ def test_numbers_are_rounded_by_their_interval(value, half, text):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ({"rows": "colour", "measure": NLL}, "rows names"),
-        ({"columns": [{"label": "a"}]}, "has no measure"),
+        ({"rows": "colour", "measure": NLL}, "rows is 'colour'"),
+        ({"columns": [{"label": "a"}]}, "needs a measure"),
     ],
 )
 def test_errors_name_what_is_allowed(data, artefact, spec, message):

@@ -7,10 +7,10 @@ from functools import cache
 from typing import Annotated, Any, ClassVar, get_type_hints
 
 from tensor_rnns.analysis.measures import FUNCTIONS
-from tensor_rnns.declared import ByName
+from tensor_rnns.declared import ByName, Named
 
 
-class Measured:
+class Measured(Named):
     """What the records of all measures have in common: the name, and the measure that divides this one."""
 
     measure: ClassVar[str]

@@ -1,9 +1,4 @@
-"""One number per replica, put together by group: a bar or a dot per group, every seed, the paper's value.
-
-Keys of the artefact: `panels` (column), `groups` (columns, down the side; default variant), `colour` (column;
-default variant), `measure`, `where`, `mark` (bar or dot), `lines` (`task_baseline` or {value, label}), `x`
-({scale, label, limits}), `labels`.
-"""
+"""One number per replica, put together by group: a bar or a dot per group, every seed, the paper's value."""
 
 import textwrap
 from collections.abc import Hashable, Mapping, Sequence
@@ -17,16 +12,16 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tensor_rnns.analysis.blocks import Measure
+from tensor_rnns.declared import Invalid
 from tensor_rnns.drawing.beside import belongs, draw_levels, level_handles
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import Group, Panels, absent, groups_of, listed, names_of, part, title_of
 from tensor_rnns.drawing.layout import Sheet, lines_of, panels
 from tensor_rnns.drawing.numbers import Total, draw_seeds, marks_of, numbers, total, what_of
-from tensor_rnns.drawing.spec import AXIS, Axis, Column, Columns, Lines, RunsSpec
+from tensor_rnns.drawing.spec import AXIS, Axis, Column, Columns, Labels, Lines, RunsSpec
 from tensor_rnns.drawing.style import PAPER
 from tensor_rnns.experiments.records import Artefact
 
-MARKS = ("bar", "dot")
 LETTERS = 24
 """A name at the side breaks after so many letters."""
 MARGIN = 0.2
@@ -52,35 +47,40 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Spec(RunsSpec):
-    """Bars or dots of a measure, one panel per value of a column."""
+    """Bars or dots of a measure, one panel per value of a column; the `groups` stand down the side."""
 
     kind: ClassVar[str | None] = "train"
     measure: Measure
     panels: Column | None = None
-    groups: Columns | None = None
-    colour: Columns | None = None
+    groups: Columns = "variant"
+    colour: Columns = "variant"
     mark: Literal["bar", "dot"] = "bar"
     lines: Lines = ()
     x: Axis = AXIS
 
+    def __post_init__(self) -> None:
+        low, high = self.x.limits or (0, 0)
+        if self.mark == "bar" and (self.x.scale != "linear" or not low <= 0 <= high):
+            raise Invalid("x", "bars begin at 0, which this axis leaves out; take mark: dot")
+
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:
-    """The figure of `artefact`; ValueError where no replica has the measure, or bars could not begin at 0."""
-    spec, mark = artefact.spec, artefact.spec.get("mark", "bar")
-    _check(artefact.id, mark, spec.get("x") or {})
-    sides, colour = listed(spec.get("groups"), "variant"), listed(spec.get("colour"), "variant")
-    rows = numbers(data, artefact, spec.get("measure"), [*listed(spec.get("panels")), *sides, *colour])
-    cut = Panels.of(data, rows, spec)
-    groups = groups_of(data, rows, colour, spec.get("labels"))
-    bars = _rows(data, rows, sides, colour, groups, spec.get("labels"))
-    entries = data.printed(artefact, [*listed(spec.get("panels")), *sides, *colour])
-    handles = ([] if set(colour) <= set(sides) else _legend(groups, mark)) + _paper_handle(entries)
-    handles += level_handles(spec)
+    """The figure of `artefact`; ValueError where no replica has the measure."""
+    spec = Spec.of(artefact)
+    sides, colour, measure = listed(spec.groups), listed(spec.colour), spec.measure.block
+    keys = [*listed(spec.panels), *sides, *colour]
+    rows = numbers(data, artefact.id, spec.where, measure, keys)
+    cut = Panels.of(data, rows, spec.panels, spec.labels)
+    groups = groups_of(data, rows, colour, spec.labels)
+    bars = _rows(data, rows, sides, colour, groups, spec.labels)
+    entries = data.printed(artefact, keys)
+    handles = ([] if set(colour) <= set(sides) else _legend(groups, spec.mark)) + _paper_handle(entries)
+    handles += level_handles(spec.lines)
     columns, remarks = min(3, max(1, len(handles))), data.remark_line(rows)
     drawn = [(value, bar, bar.part(cut.rows(rows, value))) for value in cut.values for bar in bars]
     drawn = [(value, bar, mine) for value, bar, mine in drawn if len(mine)]
-    totals = [total(mine["value"], int(mine["failed"].sum()), spec["measure"]) for *_, mine in drawn]
-    lost = sum(not any(belongs(e, mine, spec["measure"]) for *_, mine in drawn) for e in entries)
+    totals = [total(mine["value"], int(mine["failed"].sum()), measure) for *_, mine in drawn]
+    lost = sum(not any(belongs(e, mine, measure) for *_, mine in drawn) for e in entries)
     notes = [*absent(data, rows, spec), *marks_of(rows, totals)]
     notes += [f"{lost} of the paper's {len(entries)} values belong to what was not run."] if lost else []
     letters = max(max(map(len, bar.title.split("\n"))) for bar in bars)
@@ -88,34 +88,25 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
         cut.titles, remarks, notes, lines_of(len(handles), columns),
         height=0.15 + ROW * (bars[-1].height + 1), left=0.35 + LETTER * letters,
     )  # fmt: skip
-    x = {"label": what_of(spec["measure"])} | (spec.get("x") or {})
-    texts = [f"{x['label']} by {', '.join(sides)}."]
+    x = spec.x.labelled(what_of(measure))
+    texts = [f"{x.label} by {', '.join(sides)}."]
     for axis, value, title in zip(sheet.axes, cut.values, cut.titles, strict=True):
         said = []
         for (panel, bar, mine), found in zip(drawn, totals, strict=True):
             if panel == value:
-                _draw_row(axis, bar, mine, found, mark)
-                paper = _draw_paper(axis, bar, mine, entries, spec["measure"])
-                name = title_of(data, list(bar.keys), list(bar.keys.values()), spec.get("labels"))
+                _draw_row(axis, bar, mine, found, spec.mark)
+                paper = _draw_paper(axis, bar, mine, entries, measure)
+                name = title_of(data, list(bar.keys), list(bar.keys.values()), spec.labels)
                 said.append(f"{name} {found.text}{paper}")
-        draw_levels(axis, spec, data, cut, value, upright=True)
+        draw_levels(axis, spec.lines, spec, data, cut, value, upright=True)
         _dress(sheet, axis, x, bars)
         texts.append(f"{title + ': ' if title else ''}{'; '.join(said)}.")
     return sheet.finish([*texts, *remarks], handles, columns)
 
 
-def _check(artefact: str, mark: str, x: Mapping[str, Any]) -> None:
-    """ValueError for another mark, and for bars on an axis without 0."""
-    if mark not in MARKS:
-        raise ValueError(f"{artefact}: mark is {mark!r}; allowed are {', '.join(MARKS)}")
-    low, high = x.get("limits", (0, 0))
-    if mark == "bar" and (x.get("scale", "linear") != "linear" or not low <= 0 <= high):
-        raise ValueError(f"{artefact}: bars begin at 0, which x = {dict(x)} leaves out; take mark: dot")
-
-
 def _rows(
     data: ArtefactData, rows: pd.DataFrame, sides: list[str], colour: list[str],
-    groups: Mapping[tuple[Hashable, ...], Group], labels: Mapping[Any, str] | None,
+    groups: Mapping[tuple[Hashable, ...], Group], labels: Labels | None,
 ) -> list[Row]:  # fmt: skip
     """The rows of the figure from above; those of one name at the side stand together."""
     bars, height = [], -1.0
@@ -146,10 +137,10 @@ def _paper_handle(entries: Sequence[Mapping[str, Any]]) -> list[Line2D]:
     return [mark] if entries else []
 
 
-def _dress(sheet: Sheet, axis: Axes, x: Mapping[str, Any], bars: Sequence[Row]) -> None:
+def _dress(sheet: Sheet, axis: Axes, x: Axis, bars: Sequence[Row]) -> None:
     """Names at the side, numbers below, and room at the right."""
-    sheet.dress(axis, x, {})
-    if "limits" not in x and axis.get_xscale() == "linear":
+    sheet.dress(axis, x, AXIS)
+    if not x.limits and axis.get_xscale() == "linear":
         low, high = axis.get_xlim()
         axis.set_xlim(low, high + MARGIN * (high - low))
     named = [bar for bar in bars if bar.title]

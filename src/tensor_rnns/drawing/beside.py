@@ -10,7 +10,8 @@ from matplotlib.lines import Line2D
 
 from tensor_rnns.drawing.data import ArtefactData, setting_of
 from tensor_rnns.drawing.groups import Group, Panels
-from tensor_rnns.drawing.style import PAPER
+from tensor_rnns.drawing.spec import Level, Lines, RunsSpec
+from tensor_rnns.drawing.style import DASHED, PAPER
 from tensor_rnns.experiments.records import KEY
 
 BEYOND = 5
@@ -39,13 +40,18 @@ def draw_points(
         if panels.key and entry.get(panels.key, panel) != panel:
             continue
         group = groups.get(tuple(entry.get(key) for key in colour))
-        own = {key: group.look[key] for key in BLACK} if group else BLACK
+        own = own_look(group)
         if "points" in entry:
             points = sorted((float(update), float(value)) for update, value in entry["points"].items())
             near = np.array([pair for pair in points if pair[0] <= limit]).reshape(-1, 2)
             axis.plot(near[:, 0], near[:, 1], zorder=5, **HOLLOW | own)
         elif "value" in entry:
             axis.axhline(float(entry["value"]), **LEVEL | {"color": own["color"]})
+
+
+def own_look(group: Group | None) -> Mapping[str, Any]:
+    """Colour and marker of the group that a value of the paper belongs to; black for none."""
+    return {key: group.look[key] for key in BLACK} if group else BLACK
 
 
 def same_settings(
@@ -109,28 +115,29 @@ def stroke(number: int) -> dict[str, Any]:
     return {"color": "#444444", "linestyle": LEVELS[number % len(LEVELS)], "linewidth": 0.9}
 
 
-def level_handles(spec: Mapping[str, Any]) -> list[Line2D]:
-    """The entries of the legend for the levels of `lines`; ValueError for one that cannot be drawn."""
-    handles = []
-    for number, entry in enumerate(spec.get("lines", ())):
-        if entry != "task_baseline" and not isinstance(entry, Mapping):
-            raise ValueError(f"lines names {entry!r}; allowed are task_baseline and {{value, label}}")
-        label = str(entry["label"]) if isinstance(entry, Mapping) else "baseline"
-        handles.append(Line2D([], [], label=label, **stroke(number)))
-    return handles
+def dashed_handle(label: str) -> Line2D:
+    """The entry of the legend for the second value of each group."""
+    return Line2D([], [], color="#444444", linewidth=0.9, linestyle=DASHED, label=f"dashed: {label}")
+
+
+def level_handles(lines: Lines) -> list[Line2D]:
+    """The entries of the legend for the levels of an artefact."""
+    labels = [entry.label if isinstance(entry, Level) else "baseline" for entry in lines]
+    return [Line2D([], [], label=label, **stroke(number)) for number, label in enumerate(labels)]
 
 
 def draw_levels(
-    axis: Axes, spec: Mapping[str, Any], data: ArtefactData, panels: Panels, panel: Any, upright: bool = False
-) -> None:
+    axis: Axes, lines: Lines, spec: RunsSpec, data: ArtefactData, panels: Panels, panel: Any,
+    upright: bool = False,
+) -> None:  # fmt: skip
     """Draw the levels of `lines` in one panel, `upright` where the numbers run along x."""
-    for number, entry in enumerate(spec.get("lines", ())):
-        levels = [entry["value"]] if isinstance(entry, Mapping) else baselines(spec, data, panels, panel)
+    for number, entry in enumerate(lines):
+        levels = [entry.value] if isinstance(entry, Level) else baselines(spec, data, panels, panel)
         for level in levels[:1]:
             (axis.axvline if upright else axis.axhline)(float(level), zorder=1, **stroke(number))
 
 
-def baselines(spec: Mapping[str, Any], data: ArtefactData, panels: Panels, panel: Any) -> list[float]:
+def baselines(spec: RunsSpec, data: ArtefactData, panels: Panels, panel: Any) -> list[float]:
     """The task's baseline as every replica of a panel recorded it."""
-    rows = data.chosen(data.metrics[data.metrics["name"] == "baseline"], spec.get("where"))
+    rows = data.chosen(data.metrics[data.metrics["name"] == "baseline"], spec.where)
     return list(panels.rows(data.with_settings(rows, [panels.key] if panels.key else []), panel)["value"])

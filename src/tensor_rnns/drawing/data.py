@@ -100,17 +100,16 @@ class ArtefactData:
         """Whether nothing of the experiment was run at this scale."""
         return all(part.empty for part in (self.runs, self.curves, self.computed)) and not self.probes
 
-    def chosen(self, rows: pd.DataFrame, where: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    def chosen(self, rows: pd.DataFrame, where: Chosen | None = None) -> pd.DataFrame:
         """The `rows` that `where` takes; see `experiments.selector`."""
-        if "condition" in rows.columns:
-            chosen: Chosen = Selector.of(where).at(self.experiment.main_option(self.scale))
-        else:
-            chosen = Rows.of(where)
-        for key, names in chosen.limits.items():
+        where = where or (Selector() if "condition" in rows.columns else Rows())
+        if isinstance(where, Selector):
+            where = where.at(self.experiment.main_option(self.scale))
+        for key, names in where.limits.items():
             rows = rows[rows[key].isin(names)]
         return rows
 
-    def replicas(self, where: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    def replicas(self, where: Chosen | None = None) -> pd.DataFrame:
         """The replicas that `where` takes: their keys and, in the column `run`, what the measures take."""
         rows = [dict(run.key) | {"run": run} for run in self.records]
         return self.chosen(pd.DataFrame(rows, columns=[*KEY, "run"]), where)

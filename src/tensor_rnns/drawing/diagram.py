@@ -1,11 +1,6 @@
-"""Tensor-network diagrams, drawn from the description that is contracted and checked beside.
+"""Tensor-network diagrams, drawn from the description that is contracted and checked beside."""
 
-Keys of the artefact: `panels` (a list of {title, diagram, text}; `text` stands below and may hold mathematics
-between dollar signs). The diagrams stand in `compute.arguments.diagrams`: a node has `arms` and a place `at`,
-`free` the direction of each free arm, `sizes` what is written at an arm.
-"""
-
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -37,13 +32,17 @@ class Panel:
     """One diagram."""
 
     diagram: str
-    title: str | None = None
+    title: str = ""
     text: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spec(Common):
-    """Diagrams of tensor networks that compute.arguments.diagrams describes."""
+    """Diagrams of tensor networks that `compute.arguments.diagrams` describes.
+
+    There a node has `arms` and a place `at`, `free` gives the direction of each free arm, and `sizes` what is
+    written at an arm. The `text` of a panel stands below it, with mathematics between dollar signs.
+    """
 
     kind: ClassVar[str | None] = "compute"
     panels: tuple[Panel, ...]
@@ -53,30 +52,28 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     """The figure of `artefact`; ValueError for a diagram that the file does not describe or a node without a
     place."""
     known = (data.experiment.compute.get("arguments") or {}).get("diagrams") or {}
-    wanted = artefact.spec.get("panels") or [{"title": name, "diagram": name} for name in known]
-    if absent := [panel["diagram"] for panel in wanted if panel["diagram"] not in known]:
+    wanted = Spec.of(artefact, data.experiment.kind).panels
+    if absent := [panel.diagram for panel in wanted if panel.diagram not in known]:
         raise ValueError(f"{artefact.id}: no diagram {absent}; allowed are {', '.join(known) or 'none'}")
-    specs = [_placed(panel["diagram"], known[panel["diagram"]]) for panel in wanted]
+    specs = [_placed(panel.diagram, known[panel.diagram]) for panel in wanted]
     boxes = [_box(spec) for spec in specs]
     columns = _columns(boxes)
     room = WIDTH / columns - 0.16
     unit = min(UNIT, room / max(right - left for left, right, _, _ in boxes))
     height = unit * max(top - bottom for _, _, bottom, top in boxes)
     remarks = data.remark_line(data.computed)
-    texts = any(panel.get("text") for panel in wanted)
+    texts = any(panel.text for panel in wanted)
     made = sheet(
-        [str(panel.get("title", "")) for panel in wanted], [height], remarks, _checked(data, wanted),
+        [panel.title for panel in wanted], [height], remarks, _checked(data, wanted),
         columns=columns, left=0.08, right=0.08, label=0.12 + LINE * texts,
     )  # fmt: skip
     said = ["Tensor-network diagrams."]
     for panel, spec, box, axis in zip(wanted, specs, boxes, made.axes, strict=True):
         _draw_network(axis, spec)
         _frame(axis, box, room / unit, height / unit)
-        if panel.get("text"):
-            axis.text(
-                0.5, -0.02, str(panel["text"]), transform=axis.transAxes, ha="center", va="top", fontsize=8
-            )
-        said.append(f"{panel.get('title') or panel['diagram']}: {_in_words(spec)}.")
+        if panel.text:
+            axis.text(0.5, -0.02, panel.text, transform=axis.transAxes, ha="center", va="top", fontsize=8)
+        said.append(f"{panel.title or panel.diagram}: {_in_words(spec)}.")
     return made.finish([*said, *_checked(data, wanted), *remarks])
 
 
@@ -161,9 +158,9 @@ def _in_words(network: Mapping[str, Any]) -> str:
     return f"nodes and their arms {nodes}; free: {free or 'none'}"
 
 
-def _checked(data: ArtefactData, wanted: list[Mapping[str, Any]]) -> list[str]:
+def _checked(data: ArtefactData, wanted: Sequence[Panel]) -> list[str]:
     """One note on how far the contractions of these diagrams are from their formulas."""
-    rows = data.computed[data.computed["item"].isin([panel["diagram"] for panel in wanted])]
+    rows = data.computed[data.computed["item"].isin([panel.diagram for panel in wanted])]
     errors, draws = (rows[rows["name"] == name]["value"] for name in ("error", "draws"))
     if errors.empty:
         return []

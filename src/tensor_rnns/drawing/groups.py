@@ -1,6 +1,6 @@
 """Rows cut into panels, and groups of replicas that share a colour: titles, looks, how many there are."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from tensor_rnns.drawing.data import ArtefactData, is_number
+from tensor_rnns.drawing.spec import Labels, RunsSpec
 from tensor_rnns.drawing.style import look, plain, ramp
 from tensor_rnns.experiments.selector import Selector
 
@@ -48,24 +49,21 @@ class Panels:
     titles: Sequence[str]
 
     @classmethod
-    def of(cls, data: ArtefactData, rows: pd.DataFrame, spec: Mapping[str, Any]) -> "Panels":
-        """The panels that an artefact asks for."""
-        key = spec.get("panels")
+    def of(cls, data: ArtefactData, rows: pd.DataFrame, key: str | None, labels: Labels | None) -> "Panels":
+        """The panels of the column `key`."""
         if not key:
             return cls(None, [None], [""])
         values = data.ordered(key, list(rows[key].unique()))
-        return cls(key, values, [data.title(key, value, spec.get("labels")) for value in values])
+        return cls(key, values, [data.title(key, value, labels) for value in values])
 
     def rows(self, rows: pd.DataFrame, value: Any) -> pd.DataFrame:
         """Those of `rows` that stand in the panel of `value`."""
         return rows if self.key is None else rows[rows[self.key] == value]
 
 
-def listed(keys: Any, default: str | None = None) -> list[str]:
+def listed(keys: str | Sequence[str] | None) -> list[str]:
     """Columns given as one name, as a list or not at all."""
-    if keys is None:
-        return [] if default is None else [default]
-    return [keys] if isinstance(keys, str) else list(keys)
+    return [keys] if isinstance(keys, str) else list(keys or ())
 
 
 def names_of(data: ArtefactData, rows: pd.DataFrame, keys: Sequence[str]) -> list[tuple[Hashable, ...]]:
@@ -78,15 +76,13 @@ def part(rows: pd.DataFrame, keys: Sequence[str], name: Sequence[Any]) -> pd.Dat
     return rows[(rows[list(keys)] == list(name)).all(axis=1)]
 
 
-def title_of(
-    data: ArtefactData, keys: Sequence[str], name: Sequence[Any], labels: Mapping[Any, str] | None
-) -> str:
+def title_of(data: ArtefactData, keys: Sequence[str], name: Sequence[Any], labels: Labels | None) -> str:
     """How the values `name` of the columns `keys` are called together."""
     return ", ".join(data.title(key, value, labels) for key, value in zip(keys, name, strict=True))
 
 
 def groups_of(
-    data: ArtefactData, rows: pd.DataFrame, colour: Sequence[str], labels: Mapping[Any, str] | None = None
+    data: ArtefactData, rows: pd.DataFrame, colour: Sequence[str], labels: Labels | None = None
 ) -> dict[tuple[Hashable, ...], Group]:
     """The groups of one colour in the order of the file, without counts.
 
@@ -107,11 +103,11 @@ def groups_of(
     return {name: Group(*found) for name, *found in zip(names, titles, looks, strict=True)}
 
 
-def absent(data: ArtefactData, rows: pd.DataFrame, spec: Mapping[str, Any]) -> list[str]:
+def absent(data: ArtefactData, rows: pd.DataFrame, spec: RunsSpec) -> list[str]:
     """One note that names the conditions and variants that the artefact asks for and that were not run."""
-    missing, limits = [], Selector.of(spec.get("where")).limits
+    missing, limits = [], (spec.where or Selector()).limits
     for key in ("condition", "variant"):
         asked = limits.get(key, list(data.experiment.block(f"{key}s")))
         ran = set(rows[key])
-        missing += [data.title(key, name, spec.get("labels")) for name in asked if name not in ran]
+        missing += [data.title(key, name, spec.labels) for name in asked if name not in ran]
     return [f"Not run at this scale: {', '.join(missing)}."] if missing else []

@@ -1,7 +1,7 @@
 """Panels with room for the lines that every figure carries: remarks above, legend and notes below."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from tensor_rnns.drawing.spec import Axis
 from tensor_rnns.drawing.style import WIDTH
 
 LEFT, RIGHT, TITLE, XLABEL, LINE = 0.68, 0.12, 0.24, 0.42, 0.165
@@ -40,19 +41,19 @@ class Sheet:
         """Whether a panel stands in the first column."""
         return any(axis in block for block in self.blocks[:: self.columns])
 
-    def dress(self, axis: Axes, x: Mapping[str, Any], y: Mapping[str, Any]) -> None:
-        """Scales, limits and labels ({scale, label, limits}) of one panel; y is named in the first column."""
-        axis.set_xscale(x.get("scale", "linear"))
-        axis.set_yscale(y.get("scale", "linear"))
-        axis.set_xlabel(x.get("label", ""))
-        if x.get("scale", "linear") == "linear":
+    def dress(self, axis: Axes, x: Axis, y: Axis) -> None:
+        """Scales, limits and labels of one panel; y is named in the first column."""
+        axis.set_xscale(x.scale)
+        axis.set_yscale(y.scale)
+        axis.set_xlabel(x.label or "")
+        if x.scale == "linear":
             axis.xaxis.set_major_locator(MaxNLocator(5))
         if self.is_first(axis):
-            axis.set_ylabel(y.get("label", ""))
-        if "limits" in x:
-            axis.set_xlim(*x["limits"])
-        if "limits" in y:
-            axis.set_ylim(*y["limits"])
+            axis.set_ylabel(y.label or "")
+        if x.limits:
+            axis.set_xlim(*x.limits)
+        if y.limits:
+            axis.set_ylim(*y.limits)
 
     def finish(self, texts: Sequence[str], handles: Sequence[Any] = (), columns: int = 3) -> Figure:
         """The figure with its legend between panels and notes, and `texts` for those who cannot see it."""

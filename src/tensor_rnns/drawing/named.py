@@ -1,6 +1,7 @@
 """Panels that an artefact lists by the names of their numbers: {title, series: [{item, ...}]}."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,17 +11,34 @@ from matplotlib.lines import Line2D
 from tensor_rnns.drawing.style import look, plain
 
 
-def label_of(series: Mapping[str, Any]) -> str:
-    """What a series is called in the legend."""
-    return str(series.get("label") or series.get("name") or series["item"])
+@dataclass(frozen=True)
+class Series:
+    """One line, or points of one look: that of `cell` where it is given."""
+
+    item: str
+    label: str | None = None
+    cell: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What the series is called in the legend."""
+        return self.label or self.item
 
 
-def looks_of(panels: Sequence[Mapping[str, Any]], **more: Any) -> dict[str, dict[str, Any]]:
-    """One look per label, the same in all panels: that of its cell, else the next plain one."""
+@dataclass(frozen=True)
+class Panel:
+    """One panel."""
+
+    series: tuple[Series, ...]
+    title: str = ""
+
+
+def looks_of(panels: Sequence[Panel], **more: Any) -> dict[str, dict[str, Any]]:
+    """One look per title, the same in all panels: that of its cell, else the next plain one."""
     looks: dict[str, dict[str, Any]] = {}
-    for series in (series for panel in panels for series in panel["series"]):
-        own = look(str(series["cell"])) if "cell" in series else plain(len(looks))
-        looks.setdefault(label_of(series), own | more)
+    for series in (series for panel in panels for series in panel.series):
+        own = plain(len(looks)) if series.cell is None else look(series.cell)
+        looks.setdefault(series.title, own | more)
     return looks
 
 

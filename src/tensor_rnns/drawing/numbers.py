@@ -14,7 +14,8 @@ from tensor_rnns.analysis.measures import EXACT, OF_FAILED, is_share, measure_of
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.tables import shown
-from tensor_rnns.experiments.records import KEY, Artefact
+from tensor_rnns.experiments.records import KEY
+from tensor_rnns.experiments.selector import Chosen
 
 CERTAIN = EXACT | {"setting"}
 """Measures whose equal values are shown without an interval."""
@@ -83,19 +84,16 @@ def measured(runs: Iterable[Run], measure: Mapping[str, Any]) -> list[tuple[Run,
     return found
 
 
-def numbers(data: ArtefactData, artefact: Artefact, measure: Any, keys: Sequence[str]) -> pd.DataFrame:
+def numbers(
+    data: ArtefactData, artefact: str, where: Chosen | None, measure: Mapping[str, Any], keys: Sequence[str]
+) -> pd.DataFrame:
     """The chosen replicas with the columns `keys`, `value` (the measure) and `failed`.
 
     Replicas that did not record the measure are left out; ValueError where none did or none was chosen.
     """
-    if not isinstance(measure, Mapping):
-        raise ValueError(
-            f"{artefact.id}: the measure is {measure!r}; allowed is {{name: ..., its arguments}}"
-        )
-    where = artefact.spec.get("where")
     found = measured(data.replicas(where)["run"], measure)
     if not found:
-        raise ValueError(f"{artefact.id}: no replica chosen by {where} has the measure {dict(measure)}")
+        raise ValueError(f"{artefact}: no replica chosen by {where} has the measure {dict(measure)}")
     rows = [dict(run.key) | {"value": value, "failed": run.failed} for run, value in found]
     return data.with_settings(pd.DataFrame(rows, columns=[*KEY, "value", "failed"]), keys)
 

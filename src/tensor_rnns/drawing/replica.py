@@ -13,10 +13,8 @@ from tensor_rnns.analysis.samples import curve_of
 from tensor_rnns.drawing.data import ArtefactData, Probe
 from tensor_rnns.drawing.groups import names_of, part, title_of
 from tensor_rnns.drawing.numbers import measured
-from tensor_rnns.experiments.records import Artefact
+from tensor_rnns.drawing.spec import Chosen, ProbeSpec
 from tensor_rnns.experiments.selector import CURVE
-
-BEST = ("lowest", "highest", "median")
 
 
 @dataclass(frozen=True)
@@ -49,36 +47,32 @@ class Choice:
     rule: str
 
 
-def chosen(data: ArtefactData, artefact: Artefact) -> Choice:
-    """A replica for each condition, variant and option that the artefact chooses, in the order of the file.
+def chosen(data: ArtefactData, artefact: str, spec: ProbeSpec) -> Choice:
+    """A replica for each condition, variant and option that `spec` chooses, in the order of the file.
 
     ValueError for a probe that was not run, and where it has no replica that the artefact chooses.
     """
-    name, rule = artefact.spec.get("probe"), artefact.spec.get("replica") or {"seed": 0}
-    if name not in data.probes:
+    if spec.probe not in data.probes:
         known = ", ".join(sorted(data.probes)) or "none"
-        raise ValueError(f"{artefact.id}: the probe {name!r} was not run; there are: {known}")
-    probe = data.probes[name]
-    known, rows = _probed(probe), data.replicas(artefact.spec.get("where"))
+        raise ValueError(f"{artefact}: the probe {spec.probe!r} was not run; there are: {known}")
+    probe = data.probes[spec.probe]
+    known, rows = _probed(probe), data.replicas(spec.where)
     rows = rows[[(*curve_of(run), run.key["seed"]) in known for run in rows["run"]]]
     if rows.empty:
-        raise ValueError(
-            f"{artefact.id}: the probe {name} has no replica chosen by {artefact.spec.get('where')}"
-        )
+        raise ValueError(f"{artefact}: the probe {spec.probe} has no replica chosen by {spec.where}")
     told_apart = [key for key in CURVE if rows[key].nunique() > 1]
     shown = []
     for curve in names_of(data, rows, CURVE):
         runs = list(part(rows, CURVE, curve)["run"])
-        run = _choose(runs, rule, artefact.id)
-        labels = artefact.spec.get("labels")
-        title = title_of(data, told_apart, [run.key[key] for key in told_apart], labels)
+        run = _choose(runs, spec.replica, artefact)
+        title = title_of(data, told_apart, [run.key[key] for key in told_apart], spec.labels)
         start = "/".join(map(str, (*curve, run.key["seed"]))) + "/"
         arrays = {
             path.removeprefix(start): array for path, array in probe.arrays.items() if path.startswith(start)
         }
         mine = part(probe.table, (*CURVE, "seed"), (*curve, run.key["seed"]))
         shown.append(Shown(run.key, data.cell(str(curve[1])), title, arrays, mine, len(runs)))
-    return Choice(shown, rows.drop(columns="run"), _rule_in_words(shown, rule))
+    return Choice(shown, rows.drop(columns="run"), _rule_in_words(shown, spec.replica))
 
 
 def _probed(probe: Probe) -> set[tuple[str, str, str, int]]:
@@ -88,32 +82,30 @@ def _probed(probe: Probe) -> set[tuple[str, str, str, int]]:
     return {(*key[:3], int(key[3])) for key in [*named, *listed]}  # type: ignore[misc]
 
 
-def _choose(runs: Sequence[Run], rule: Mapping[str, Any], artefact: str) -> Run:
+def _choose(runs: Sequence[Run], rule: Chosen, artefact: str) -> Run:
     """The first run from a seed on, or the one with the lowest, highest or median measure; the lower seed of
     equals."""
     runs = sorted(runs, key=lambda run: run.key["seed"])
-    if "seed" in rule:
-        return next((run for run in runs if run.key["seed"] >= rule["seed"]), runs[0])
-    if rule.get("best") not in BEST:
-        raise ValueError(f"{artefact}: replica.best is {rule.get('best')!r}; allowed are {', '.join(BEST)}")
-    known = {run.key["seed"]: number for run, number in measured(runs, rule["measure"]) if not run.failed}
+    if rule.measure is None:
+        return next((run for run in runs if run.key["seed"] >= rule.seed), runs[0])
+    block = rule.measure.block
+    known = {run.key["seed"]: number for run, number in measured(runs, block) if not run.failed}
     values = {seed: number for seed, number in known.items() if not math.isnan(number)}
     if not values:
-        raise ValueError(f"{artefact}: no replica has the measure {dict(rule['measure'])} to be chosen by")
+        raise ValueError(f"{artefact}: no replica has the measure {dict(block)} to be chosen by")
     order = sorted(values, key=lambda seed: (values[seed], seed))
     # The lower seed of equals, which the highest of an ascending order would not be.
     seed = max(values, key=lambda seed: (values[seed], -seed))
-    if rule["best"] != "highest":
-        seed = order[0 if rule["best"] == "lowest" else (len(order) - 1) // 2]
+    if rule.best != "highest":
+        seed = order[0 if rule.best == "lowest" else (len(order) - 1) // 2]
     return next(run for run in runs if run.key["seed"] == seed)
 
 
-def _rule_in_words(shown: Sequence[Shown], rule: Mapping[str, Any]) -> str:
+def _rule_in_words(shown: Sequence[Shown], rule: Chosen) -> str:
     """One sentence on the rule and on the seeds that it chose."""
-    if "seed" in rule:
-        by = f"the first from seed {rule['seed']} on"
-    else:
-        by = f"the {rule['best']} {worded(rule['measure'])}"
+    by = f"the first from seed {rule.seed} on"
+    if rule.measure is not None:
+        by = f"the {rule.best} {worded(rule.measure.block)}"
     seeds = {(replica.key["seed"], replica.of) for replica in shown}
     if len(seeds) == 1:
         seed, n = seeds.pop()

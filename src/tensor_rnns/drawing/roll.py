@@ -1,14 +1,8 @@
-"""Piano rolls that a probe gave: notes over time, and probabilities in grey; some of them to be heard too.
+"""Piano rolls that a probe gave: notes over time, and probabilities in grey; some of them to be heard too."""
 
-Keys of the artefact: `probe`, `replica`, `where`, `rows` (a list of {array, label, item, play, lowest}:
-arrays [T, notes], or [T, B, notes] with `item`; `lowest` is the MIDI number of the first note; `play: true`
-writes the row into the .mid file), `beat` (steps to a quarter note), `tempo` (quarter notes a minute),
-`labels`.
-"""
-
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -23,7 +17,7 @@ from tensor_rnns.drawing.midi import notes, write_midi
 from tensor_rnns.drawing.replica import chosen
 from tensor_rnns.drawing.spec import ProbeSpec, needs_rows
 from tensor_rnns.drawing.style import BLUE
-from tensor_rnns.drawing.traces import over_time
+from tensor_rnns.drawing.traces import Row, over_time
 from tensor_rnns.experiments.records import Artefact
 
 LOWEST = 21
@@ -36,23 +30,20 @@ NOTE = 0.028
 
 
 @dataclass(frozen=True)
-class RollRow:
-    """One piece; `play` writes it as music too."""
+class RollRow(Row):
+    """One piece; `play` writes it as music too, `lowest` is the MIDI number of its first note."""
 
-    array: str
-    label: str | None = None
-    item: Natural | None = None
     play: bool = False
-    lowest: Natural | None = None
+    lowest: Natural = LOWEST
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spec(ProbeSpec):
-    """Notes over time."""
+    """Notes over time: `beat` steps are a quarter note, `tempo` quarter notes a minute."""
 
     rows: tuple[RollRow, ...]
-    beat: Positive | None = None
-    tempo: Positive | None = None
+    beat: Positive = 1.0
+    tempo: Positive = 100.0
 
     def __post_init__(self) -> None:
         needs_rows(self.rows)
@@ -60,33 +51,33 @@ class Spec(ProbeSpec):
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     """The figure of `artefact`; ValueError for an absent array or one that is no roll."""
-    spec = artefact.spec
-    choice = chosen(data, artefact)
-    blocks = [[over_time(shown, row, artefact.id) for row in spec["rows"]] for shown in choice.shown]
-    low, high = _span(blocks, spec["rows"])
+    spec = Spec.of(artefact)
+    choice = chosen(data, artefact.id, spec)
+    blocks = [[over_time(shown, row, artefact.id) for row in spec.rows] for shown in choice.shown]
+    low, high = _span(blocks, spec.rows)
     remarks = data.remark_line(choice.rows)
     shades = any(not _certain(roll) for block in blocks for roll in block)
-    heard = [_label(row) for row in spec["rows"] if _played(row)]
+    heard = [row.title for row in spec.rows if row.play]
     said = ["Grey: the probability of a note, from 0 (white) to 1 (black)."] if shades else []
     said += [f"To be heard: {', '.join(heard)}."] if heard else []
     notes_below = [*absent(data, choice.rows, spec), " ".join([*said, choice.rule])]
     columns = min(2, len(choice.shown))
     made = sheet(
-        [shown.title for shown in choice.shown], [max(0.6, NOTE * (high - low + 1))] * len(spec["rows"]),
+        [shown.title for shown in choice.shown], [max(0.6, NOTE * (high - low + 1))] * len(spec.rows),
         remarks, notes_below, columns=columns, left=0.6, gap=0.24, head=LINE,
     )  # fmt: skip
-    beat = float(spec.get("beat", 1))
+    beat = float(spec.beat)
     texts = ["Piano rolls."]
     for shown, block, axes in zip(choice.shown, blocks, made.blocks, strict=True):
         said = []
-        for row, roll, axis in zip(spec["rows"], block, axes, strict=True):
-            count = _draw_roll(axis, roll, row.get("lowest", LOWEST), beat)
+        for row, roll, axis in zip(spec.rows, block, axes, strict=True):
+            count = _draw_roll(axis, roll, row.lowest, beat)
             axis.set_ylim(low - 0.5, high + 0.5)
             axis.yaxis.set_major_locator(MultipleLocator(OCTAVE))
             axis.yaxis.set_major_formatter(lambda pitch, _: _name(pitch))
-            axis.text(0, 1.01, _label(row), transform=axis.transAxes, fontsize=7, va="bottom")
+            axis.text(0, 1.01, row.title, transform=axis.transAxes, fontsize=7, va="bottom")
             axis.tick_params(labelbottom=axis is axes[-1])
-            said.append(f"{_label(row)}: {len(roll)} steps, {count}")
+            said.append(f"{row.title}: {len(roll)} steps, {count}")
         axes[-1].set_xlabel("quarter notes")
         axes[-1].set_xlim(0, max(len(roll) for roll in block) / beat)
         axes[-1].xaxis.set_major_locator(MaxNLocator(6, integer=True))
@@ -99,20 +90,12 @@ def play(data: ArtefactData, artefact: Artefact, stream: IO[bytes]) -> None:
 
     A probability counts as a note above 0.5.
     """
-    rows = [row for row in artefact.spec["rows"] if _played(row)]
+    spec = Spec.of(artefact)
     pieces = [
-        (over_time(shown, row, artefact.id), int(row.get("lowest", LOWEST)))
-        for shown in chosen(data, artefact).shown for row in rows
+        (over_time(shown, row, artefact.id), row.lowest)
+        for shown in chosen(data, artefact.id, spec).shown for row in spec.rows if row.play
     ]  # fmt: skip
-    write_midi(stream, pieces, float(artefact.spec.get("beat", 1)), float(artefact.spec.get("tempo", 100)))
-
-
-def _played(row: Mapping[str, Any]) -> bool:
-    return bool(row.get("play"))
-
-
-def _label(row: Mapping[str, Any]) -> str:
-    return str(row.get("label", row["array"]))
+    write_midi(stream, pieces, float(spec.beat), float(spec.tempo))
 
 
 def _certain(roll: np.ndarray) -> bool:
@@ -120,10 +103,10 @@ def _certain(roll: np.ndarray) -> bool:
     return bool(np.isin(roll, (0.0, 1.0)).all())
 
 
-def _span(blocks: list[list[np.ndarray]], rows: list[Mapping[str, Any]]) -> tuple[int, int]:
+def _span(blocks: list[list[np.ndarray]], rows: Sequence[RollRow]) -> tuple[int, int]:
     """The lowest and the highest MIDI number that any roll has, with two semitones around."""
     pitches = [
-        np.flatnonzero((roll > SEEN).any(axis=0)) + row.get("lowest", LOWEST)
+        np.flatnonzero((roll > SEEN).any(axis=0)) + row.lowest
         for block in blocks for roll, row in zip(block, rows, strict=True)
     ]  # fmt: skip
     found = np.concatenate(pitches)

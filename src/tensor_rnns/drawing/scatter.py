@@ -1,14 +1,8 @@
-"""One number against another, a point an index: what a probe found in units, or a computed table.
-
-Keys of the artefact: `probe`, `replica` and `where` (none of them for a computed experiment), `x` and `y`
-({name, scale, label, limits}: the names of the two numbers), `panels` (a list of {title, series}; a series is
-{item, label, cell}; without panels each item is one), `lines` ({from: [x, y], to: [x, y], label}), `labels`.
-Axes with the same `limits` have the same scale.
-"""
+"""One number against another, a point an index: what a probe found in units, or a computed table."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -20,12 +14,10 @@ from tensor_rnns.drawing.beside import stroke
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import absent
 from tensor_rnns.drawing.layout import lines_of, panels
-from tensor_rnns.drawing.named import handles_of, label_of, looks_of, numbers_of
+from tensor_rnns.drawing.named import Panel, Series, handles_of, looks_of, numbers_of
 from tensor_rnns.drawing.replica import chosen
-from tensor_rnns.drawing.spec import Axis, Chosen, Labels
-from tensor_rnns.drawing.spec import Spec as Common
+from tensor_rnns.drawing.spec import Axis, ProbeSpec
 from tensor_rnns.experiments.records import Artefact
-from tensor_rnns.experiments.selector import Selector
 
 COLUMNS, LEGEND_COLUMNS = 3, 4
 POINT: Mapping[str, Any] = {"linestyle": "", "markerfacecolor": "none", "markeredgewidth": 0.6}
@@ -39,23 +31,6 @@ class NumberAxis(Axis):
 
 
 @dataclass(frozen=True)
-class Series:
-    """Points of one look."""
-
-    item: str
-    label: str | None = None
-    cell: str | None = None
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One panel."""
-
-    series: tuple[Series, ...]
-    title: str = ""
-
-
-@dataclass(frozen=True)
 class Segment:
     """A straight line between two points."""
 
@@ -65,75 +40,70 @@ class Segment:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec(Common):
-    """One number over another, of a probe's items or of a computed table's."""
+class Spec(ProbeSpec):
+    """One number over another, of a probe's items or, without `probe`, of a computed table's.
 
+    Without `panels` one shows all items; axes with the same `limits` have the same scale.
+    """
+
+    kind: ClassVar[str | None] = None
     x: NumberAxis
     y: NumberAxis
     probe: str | None = None
-    replica: Chosen | None = None
-    where: Selector | None = None
     panels: tuple[Panel, ...] = ()
     lines: tuple[Segment, ...] = ()
-    labels: Labels | None = None
 
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     """The figure of `artefact`; ValueError where an item does not have both numbers."""
-    spec = artefact.spec
-    sources, rows, rule = _sources(data, artefact)
+    spec = Spec.of(artefact, data.experiment.kind)
+    sources, rows, rule = _sources(data, artefact.id, spec)
     items = dict.fromkeys(item for _, table in sources for item in table["item"])
-    wanted = spec.get("panels") or [{"title": "", "series": [{"item": item} for item in items]}]
+    wanted = spec.panels or [Panel(tuple(map(Series, items)))]
     blocks = [(table, panel) for _, table in sources for panel in wanted]
-    titles = [", ".join(filter(None, (title, str(panel.get("title", "")))))
-              for title, _ in sources for panel in wanted]  # fmt: skip
+    titles = [", ".join(filter(None, (title, panel.title))) for title, _ in sources for panel in wanted]
     looks = looks_of(wanted, **POINT)
-    lines = list(enumerate(spec.get("lines", ())))
+    lines = list(enumerate(spec.lines))
     handles = handles_of({label: style | {"markersize": 4} for label, style in looks.items()})
-    handles += [Line2D([], [], label=str(line["label"]), **stroke(k)) for k, line in lines if "label" in line]
+    handles += [Line2D([], [], label=line.label, **stroke(k)) for k, line in lines if line.label]
     remarks = data.remark_line(rows)
     notes = [*(absent(data, rows, spec) if "variant" in rows else []), *([rule] if rule else [])]
-    x, y = _axis(spec["x"]), _axis(spec["y"])
+    x, y = spec.x.labelled(spec.x.name), spec.y.labelled(spec.y.name)
     sheet = panels(
         titles, remarks, notes, lines_of(len(handles), LEGEND_COLUMNS),
         columns=2 if len(blocks) in (2, 4) else COLUMNS, height=2.6 if len(blocks) < 3 else 1.9,
     )  # fmt: skip
-    texts = [f"{y['label']} against {x['label']}; medians of each group."]
+    texts = [f"{y.label} against {x.label}; medians of each group."]
     for axis, (table, panel), title in zip(sheet.axes, blocks, titles, strict=True):
-        said = [_draw_series(axis, table, series, spec, looks, artefact.id) for series in panel["series"]]
+        said = [_draw_series(axis, table, series, spec, looks, artefact.id) for series in panel.series]
         for number, line in lines:
-            axis.plot(*np.array([line["from"], line["to"]], dtype=float).T, zorder=1, **stroke(number))
+            axis.plot(*np.array([line.from_, line.to], dtype=float).T, zorder=1, **stroke(number))
         sheet.dress(axis, x, y)
-        if x.get("limits") and x["limits"] == y.get("limits"):
+        if x.limits and x.limits == y.limits:
             axis.set_aspect("equal")
         texts.append(f"{title + ': ' if title else ''}{'; '.join(said)}.")
     return sheet.finish([*texts, rule, *remarks], handles, LEGEND_COLUMNS)
 
 
 def _draw_series(
-    axis: Axes, table: pd.DataFrame, series: Mapping[str, Any], spec: Mapping[str, Any],
+    axis: Axes, table: pd.DataFrame, series: Series, spec: Spec,
     looks: Mapping[str, Mapping[str, Any]], artefact: str,
 ) -> str:  # fmt: skip
     """The points of one item; what the description says of them."""
-    x, y = (numbers_of(table, artefact, series["item"], spec[key]["name"])[1] for key in "xy")
+    x, y = (numbers_of(table, artefact, series.item, number.name)[1] for number in (spec.x, spec.y))
     if len(x) != len(y):
-        raise ValueError(f"{artefact}: {series['item']} has {len(x)} and {len(y)} numbers; allowed are pairs")
-    axis.plot(x, y, markersize=3, clip_on=False, **looks[label_of(series)])
-    return f"{label_of(series)}: {len(x)} points around ({np.median(x):.3g}, {np.median(y):.3g})"
+        raise ValueError(f"{artefact}: {series.item} has {len(x)} and {len(y)} numbers; allowed are pairs")
+    axis.plot(x, y, markersize=3, clip_on=False, **looks[series.title])
+    return f"{series.title}: {len(x)} points around ({np.median(x):.3g}, {np.median(y):.3g})"
 
 
 def _sources(
-    data: ArtefactData, artefact: Artefact
+    data: ArtefactData, artefact: str, spec: Spec
 ) -> tuple[Sequence[tuple[str, pd.DataFrame]], pd.DataFrame, str]:
     """((title, table) of each block, the rows that remarks are about, the rule that chose the replicas)."""
-    if "probe" in artefact.spec:
-        choice = chosen(data, artefact)
+    if spec.probe is not None:
+        choice = chosen(data, artefact, spec)
         return [(shown.title, shown.rows) for shown in choice.shown], choice.rows, choice.rule
     if data.computed.empty:
-        raise ValueError(f"{artefact.id}: nothing computed to draw")
+        raise ValueError(f"{artefact}: nothing computed to draw")
     return [("", data.computed)], data.computed, ""
-
-
-def _axis(block: Mapping[str, Any]) -> dict[str, Any]:
-    """An axis, called like its number where the artefact gives it no label."""
-    return {"label": str(block["name"])} | {key: value for key, value in block.items() if key != "name"}

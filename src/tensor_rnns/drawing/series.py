@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,6 @@ from tensor_rnns.experiments.records import KEY
 
 POINTS = 400
 """A drawn line has at most about this many points; more would not be seen and make the files large."""
-CENTRES = ("mean", "median")
 BANDS = {"none": "thin: each seed", "quantiles": "band: quartiles", "range": "band: minimum to maximum"}
 """The kinds of band, and how a figure explains them."""
 
@@ -101,8 +99,3 @@ def thinned(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
         return arrays
     keep = np.unique(np.linspace(0, length - 1, POINTS).round().astype(int))
     return tuple(array[keep] for array in arrays)
-
-
-def width_of(measure: Mapping[str, Any]) -> int:
-    """The width of the running mean that a measure asks for; 1 draws the values as they are."""
-    return int(measure.get("width", 1))

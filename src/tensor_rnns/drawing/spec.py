@@ -1,13 +1,14 @@
 """What the artefacts of experiment files have in common; each kind of drawing has its own `Spec`."""
 
-from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, Literal, Self
 
 from tensor_rnns.analysis.blocks import Measure
 from tensor_rnns.analysis.kinds import is_setting
-from tensor_rnns.declared import Invalid, Natural, Rule, suggestion
+from tensor_rnns.declared import Invalid, Natural, Rule, build, suggestion
 from tensor_rnns.experiments import KEY
-from tensor_rnns.experiments.selector import Selector
+from tensor_rnns.experiments.records import Artefact
+from tensor_rnns.experiments.selector import Rows, Selector
 
 COLUMNS = tuple(key for key in KEY if key not in ("paper", "experiment", "scale"))
 """The columns that tell the replicas of an experiment apart; dotted settings are columns too."""
@@ -33,13 +34,17 @@ class Axis:
     label: str | None = None
     limits: tuple[float, float] | None = None
 
+    def labelled(self, label: str) -> Self:
+        """The same, called `label` where the file gives it no label."""
+        return replace(self, label=label) if self.label is None else self
+
 
 AXIS = Axis()
 
 
 @dataclass(frozen=True)
 class Level:
-    """A horizontal line at a value."""
+    """A straight line at a value."""
 
     value: float
     label: str
@@ -67,6 +72,12 @@ class Spec:
     caption: str | None = None
     printed: Printed | None = None
 
+    @classmethod
+    def of(cls, artefact: Artefact, kind: str = "train") -> Self:
+        """The keys of `artefact` in an experiment of a kind; ValueError with everything wrong in them."""
+        keys = {key: value for key, value in artefact.spec.items() if key != "draw"}
+        return build(cls, keys, artefact.id, {Selector: Rows} if kind == "compute" else {})
+
 
 @dataclass(frozen=True, kw_only=True)
 class RunsSpec(Spec):
@@ -93,15 +104,16 @@ class Chosen:
             raise Invalid("measure", "nothing is chosen on the split 'test'; allowed are train, valid")
 
 
+FIRST = Chosen(seed=0)
+
+
 @dataclass(frozen=True, kw_only=True)
-class ProbeSpec(Spec):
+class ProbeSpec(RunsSpec):
     """An artefact of what a probe took from one replica per curve."""
 
     kind: ClassVar[str | None] = "train"
     probe: str
-    replica: Chosen | None = None
-    where: Selector | None = None
-    labels: Labels | None = None
+    replica: Chosen = FIRST
 
 
 def needs_rows(rows: tuple[object, ...]) -> None:

@@ -1,12 +1,6 @@
-"""Rows of small grey images that a probe made, such as letters of a font.
+"""Rows of small grey images that a probe made, such as letters of a font."""
 
-Keys of the artefact: `probe`, `replica`, `where`, `rows` (a list of {array, label}: arrays
-[N, height, width], or [R, N, height, width] for R rows), `titles` (what stands over the images: a list, or
-the name of an array of texts), `range` (each, shared or [low, high]: what is black and what is white),
-`labels`.
-"""
-
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,7 +16,6 @@ from tensor_rnns.drawing.spec import ProbeSpec, needs_rows
 from tensor_rnns.drawing.style import WIDTH
 from tensor_rnns.experiments.records import Artefact
 
-RANGES = ("each", "shared")
 LEFT, RIGHT, LETTER, GAP = 0.2, 0.1, 0.055, 0.04
 """Inches at the sides and of a letter at the left; the gap between images as a share of their width."""
 LARGEST = 0.62
@@ -31,7 +24,7 @@ LARGEST = 0.62
 
 @dataclass(frozen=True)
 class Row:
-    """One strip."""
+    """Images [N, height, width], or [R, N, height, width] for R strips."""
 
     array: str
     label: str | None = None
@@ -42,8 +35,10 @@ class Spec(ProbeSpec):
     """Images in strips."""
 
     rows: tuple[Row, ...]
-    titles: str | tuple[str, ...] | None = None
-    range: Literal["each", "shared"] | tuple[float, float] | None = None
+    titles: str | tuple[str, ...] = ()
+    """What stands over the images: a list, or the name of an array of texts."""
+    range: Literal["each", "shared"] | tuple[float, float] = "shared"
+    """What is black and what is white."""
 
     def __post_init__(self) -> None:
         needs_rows(self.rows)
@@ -51,10 +46,10 @@ class Spec(ProbeSpec):
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     """The figure of `artefact`; ValueError where an array is absent or holds no images."""
-    spec = artefact.spec
-    choice = chosen(data, artefact)
+    spec = Spec.of(artefact)
+    choice = chosen(data, artefact.id, spec)
     blocks = [
-        [pair for row in spec["rows"] for pair in _strips(shown, row, artefact.id)] for shown in choice.shown
+        [pair for row in spec.rows for pair in _strips(shown, row, artefact.id)] for shown in choice.shown
     ]
     count = max(images.shape[0] for block in blocks for images, _ in block)
     ratio = max(images.shape[1] / images.shape[2] for block in blocks for images, _ in block)
@@ -64,8 +59,8 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     right = RIGHT + room - size * count * (1 + GAP)
     tall = max(len(block) for block in blocks)
     remarks = data.remark_line(choice.rows)
-    notes = [*absent(data, choice.rows, spec), f"{_explained(spec)} {choice.rule}"]
-    titles = [_titles(shown, spec, artefact.id) for shown in choice.shown]
+    notes = [*absent(data, choice.rows, spec), f"{_explained(spec.range)} {choice.rule}"]
+    titles = [_titles(shown, spec.titles, artefact.id) for shown in choice.shown]
     made = sheet(
         [shown.title for shown in choice.shown],
         [size * ratio] * tall, remarks, notes, columns=1, left=left, right=right, gap=size * GAP + 0.02,
@@ -73,7 +68,7 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     )  # fmt: skip
     said = ["Rows of grey images."]
     for shown, block, texts, axes in zip(choice.shown, blocks, titles, made.blocks, strict=True):
-        low, high = _limits(spec.get("range", "shared"), [images for images, _ in block])
+        low, high = _limits(spec.range, [images for images, _ in block])
         for (images, label), axis in zip(block, axes, strict=False):
             _draw_strip(axis, images, label, low, high, count)
         for axis in axes[len(block) :]:
@@ -88,23 +83,22 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     return made.finish([*said, choice.rule, *remarks])
 
 
-def _strips(shown: Shown, row: Mapping[str, Any], artefact: str) -> list[tuple[np.ndarray, str]]:
+def _strips(shown: Shown, row: Row, artefact: str) -> list[tuple[np.ndarray, str]]:
     """(images [N, height, width], label) of each row that an entry of `rows` asks for."""
-    array = shown.array(row["array"], artefact)
+    array = shown.array(row.array, artefact)
     if array.dtype.kind not in "biuf" or array.ndim not in (3, 4) or not array.size:
         raise ValueError(
-            f"{artefact}: the array {row['array']!r} is {array.dtype} {list(array.shape)}; images are "
+            f"{artefact}: the array {row.array!r} is {array.dtype} {list(array.shape)}; images are "
             "numbers [N, height, width] or [R, N, height, width]"
         )
-    label = str(row.get("label", ""))
+    label = row.label or ""
     if array.ndim == 3:
         return [(array.astype(float), label)]
     return [(images.astype(float), label if column == 0 else "") for column, images in enumerate(array)]
 
 
-def _titles(shown: Shown, spec: Mapping[str, Any], artefact: str) -> list[str]:
+def _titles(shown: Shown, titles: str | Sequence[str], artefact: str) -> list[str]:
     """What stands over the images of one block."""
-    titles = spec.get("titles", [])
     return [str(text) for text in (shown.array(titles, artefact) if isinstance(titles, str) else titles)]
 
 
@@ -136,9 +130,8 @@ def _draw_strip(
         side.set_visible(False)
 
 
-def _explained(spec: Mapping[str, Any]) -> str:
+def _explained(asked: Any) -> str:
     """What black and white are."""
-    asked = spec.get("range", "shared")
     if asked == "each":
         return "Black: 0 or below; white: the largest number of each image by itself."
     if asked == "shared":

@@ -1,9 +1,4 @@
-"""One number per replica against a number: a setting such as the rank, or what a condition stands for.
-
-Keys of the artefact: `over` (a column whose values are numbers, or any column with `values: {name: number}`),
-`panels` (column), `colour` (columns; default variant), `measure`, `also` ({measure, label}: a second measure,
-dashed), `where`, `lines` (`task_baseline` or {value, label}), `x` and `y` ({scale, label, limits}), `labels`.
-"""
+"""One number per replica against a number: a setting such as the rank, or what a condition stands for."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,9 +19,11 @@ from tensor_rnns.drawing.beside import (
     LEVEL,
     belongs,
     columns_of,
+    dashed_handle,
     draw_levels,
     handles_of,
     level_handles,
+    own_look,
 )  # fmt: skip
 from tensor_rnns.drawing.data import ArtefactData, is_number
 from tensor_rnns.drawing.groups import Group, Panels, absent, groups_of, listed, part
@@ -54,7 +51,7 @@ class Also:
 
 @dataclass(frozen=True, kw_only=True)
 class Spec(RunsSpec):
-    """A measure over a setting, or over names that `values` gives numbers."""
+    """A measure over a setting, or over names that `values` gives numbers; `also` is dashed."""
 
     kind: ClassVar[str | None] = "train"
     over: Column
@@ -74,26 +71,28 @@ class Spec(RunsSpec):
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     """The figure of `artefact`; ValueError where a value of `over` is no number or no run has the measure."""
-    spec, colour = artefact.spec, listed(artefact.spec.get("colour"), "variant")
-    rows = _placed(data, artefact, spec.get("measure"))
-    also = _placed(data, artefact, spec["also"]["measure"]) if "also" in spec else rows[:0]
-    cut = Panels.of(data, rows, spec)
-    groups = groups_of(data, rows, colour, spec.get("labels"))
+    spec = Spec.of(artefact)
+    colour, measure = listed(spec.colour), spec.measure.block
+    keys = [spec.over, *listed(spec.panels), *colour]
+    rows = _placed(data, artefact.id, spec, measure, keys)
+    also = _placed(data, artefact.id, spec, spec.also.measure.block, keys) if spec.also else rows[:0]
+    cut = Panels.of(data, rows, spec.panels, spec.labels)
+    groups = groups_of(data, rows, colour, spec.labels)
     totals = {
-        (name, value): _totals(part(cut.rows(rows, value), colour, name), spec["measure"])
+        (name, value): _totals(part(cut.rows(rows, value), colour, name), measure)
         for name in groups for value in cut.values
     }  # fmt: skip
     for (name, value), found in totals.items():
         groups[name].counts |= {(value, level): (mine.n, mine.failed) for level, mine in found.items()}
-    entries = data.printed(artefact, [*listed(spec.get("panels")), *colour, spec["over"]])
+    entries = data.printed(artefact, keys)
     handles = [group.handle for group in groups.values()] + _other_handles(spec, entries, rows)
     remarks = data.remark_line(rows)
     notes = marks_of(rows, [total for found in totals.values() for total in found.values()])
     notes = [*absent(data, rows, spec), *notes]
     sheet = panels(cut.titles, remarks, notes, lines_of(len(handles), COLUMNS))
-    x = {"label": spec["over"].rpartition(".")[2].replace("_", " ")} | (spec.get("x") or {})
-    y = {"label": what_of(spec["measure"])} | (spec.get("y") or {})
-    texts = [f"{y['label']} against {x['label']}."]
+    x = spec.x.labelled(spec.over.rpartition(".")[2].replace("_", " "))
+    y = spec.y.labelled(what_of(measure))
+    texts = [f"{y.label} against {x.label}."]
     for axis, value, title in zip(sheet.axes, cut.values, cut.titles, strict=True):
         here, said = cut.rows(rows, value), []
         for name, group in groups.items():
@@ -101,23 +100,23 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
             if found:
                 _draw_group(axis, part(here, colour, name), found, group)
                 said += [f"{group.title} at {level:g}: {mine.text}" for level, mine in found.items()]
-            if "also" in spec:
+            if spec.also:
                 mine = part(cut.rows(also, value), colour, name)
-                _draw_also(axis, _totals(mine, spec["also"]["measure"]), group)
-        said += _draw_paper(axis, entries, here, groups, colour, spec["measure"])
-        draw_levels(axis, spec, data, cut, value)
+                _draw_also(axis, _totals(mine, spec.also.measure.block), group)
+        said += _draw_paper(axis, entries, here, groups, colour, measure)
+        draw_levels(axis, spec.lines, spec, data, cut, value)
         sheet.dress(axis, x, y)
         _ticks(axis, sorted(rows[X].unique()))
         texts.append(f"{title + ': ' if title else ''}{'; '.join(said)}.")
     return sheet.finish([*texts, *remarks], handles, COLUMNS)
 
 
-def _placed(data: ArtefactData, artefact: Artefact, measure: Any) -> pd.DataFrame:
+def _placed(
+    data: ArtefactData, artefact: str, spec: Spec, measure: Mapping[str, Any], keys: list[str]
+) -> pd.DataFrame:
     """The replicas with the column X, what `over` and `values` make of each."""
-    spec = artefact.spec
-    over, levels = spec["over"], spec.get("values")
-    keys = [over, *listed(spec.get("panels")), *listed(spec.get("colour"), "variant")]
-    rows = numbers(data, artefact, measure, keys)
+    over, levels = spec.over, spec.values
+    rows = numbers(data, artefact, spec.where, measure, keys)
     found = [value if levels is None else levels.get(value) for value in rows[over]]
     if wrong := sorted({str(name) for name, x in zip(rows[over], found, strict=True) if not is_number(x)}):
         known = (
@@ -125,7 +124,7 @@ def _placed(data: ArtefactData, artefact: Artefact, measure: Any) -> pd.DataFram
             if levels is None
             else f"values has {sorted(map(str, levels))}"
         )
-        raise ValueError(f"{artefact.id}: {over} is {', '.join(wrong)}, no number; {known}")
+        raise ValueError(f"{artefact}: {over} is {', '.join(wrong)}, no number; {known}")
     return rows.assign(**{X: np.asarray(found, dtype=float)})
 
 
@@ -167,13 +166,13 @@ def _draw_paper(
             if of or not columns_of(entry, here):
                 points = sorted((float(x), float(value)) for x, value in entry["points"].items())
                 axis.plot(
-                    *zip(*points, strict=True), zorder=6, **HOLLOW | _own(groups[of[0]] if of else None)
+                    *zip(*points, strict=True), zorder=6, **HOLLOW | own_look(groups[of[0]] if of else None)
                 )
                 said += [f"paper at {x:g}: {value:g}" for x, value in points]
         elif columns_of(entry, here):
             for (x, *name), mine in here.groupby([X, *colour], sort=True):
                 if belongs(entry, mine, measure):
-                    style = HOLLOW | _own(groups[tuple(name)]) | {"linestyle": ""}
+                    style = HOLLOW | own_look(groups[tuple(name)]) | {"linestyle": ""}
                     axis.plot([x], [float(entry["value"])], zorder=6, **style)
                     said.append(f"paper at {x:g}: {float(entry['value']):g}")
         else:
@@ -182,23 +181,15 @@ def _draw_paper(
     return said
 
 
-def _own(group: Group | None) -> Mapping[str, Any]:
-    """Colour and marker of the group that a value of the paper belongs to; black for none."""
-    return {key: group.look[key] for key in BLACK} if group else BLACK
-
-
-def _other_handles(
-    spec: Mapping[str, Any], entries: Sequence[Mapping[str, Any]], rows: pd.DataFrame
-) -> list[Line2D]:
+def _other_handles(spec: Spec, entries: Sequence[Mapping[str, Any]], rows: pd.DataFrame) -> list[Line2D]:
     """What the dashed line, the paper's marks and the levels are."""
     handles = []
-    if "also" in spec:
-        label = f"dashed: {spec['also'].get('label') or spec['also']['measure']['name']}"
-        handles.append(Line2D([], [], color="#444444", linestyle=DASHED, linewidth=0.9, label=label))
+    if spec.also:
+        handles.append(dashed_handle(spec.also.label or spec.also.measure.measure))
     levels = [entry for entry in entries if not columns_of(entry, rows) and "value" in entry]
     if len(levels) < len(entries):
         handles.append(Line2D([], [], label="paper", **HOLLOW | BLACK))
-    return handles + handles_of(levels) + level_handles(spec)
+    return handles + handles_of(levels) + level_handles(spec.lines)
 
 
 def _ticks(axis: Axes, xs: list[float]) -> None:

@@ -1,9 +1,4 @@
-"""A table of numbers, the paper's beside ours, with interval, n and failed replicas.
-
-Keys of the artefact: `rows` (column or columns that name a row; `item` for a computed table), `columns` (such
-a column, `name` for a computed table, or a list of {label, measure, where}), `measure`, `where`, `labels`. A
-number of the paper stands in the cell of its measure, condition, variant, option, item and name.
-"""
+"""A table of numbers, the paper's beside ours, with interval, n and failed replicas."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,12 +11,12 @@ from tensor_rnns.analysis.blocks import Measure, Measured
 from tensor_rnns.declared import Invalid
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import listed, part
-from tensor_rnns.drawing.numbers import measured, total
+from tensor_rnns.drawing.numbers import measured, total, what_of
 from tensor_rnns.drawing.spec import RunsSpec
-from tensor_rnns.drawing.tables import COMPUTED, TITLE, Table, shown
+from tensor_rnns.drawing.tables import TITLE, Table, shown
 from tensor_rnns.experiments.records import Artefact
 from tensor_rnns.experiments.resolve import MAIN
-from tensor_rnns.experiments.selector import Selector
+from tensor_rnns.experiments.selector import Rows, Selector
 
 ROWS = ("condition", "variant", "option", "dataset")
 MATCHED = (*ROWS, "item", "name")
@@ -43,7 +38,7 @@ class ColumnSpec:
     def name_beside(self, common: Measured | None) -> str | None:
         """What the column is called in a table with a measure for all; None where it has no measure."""
         measure = self.measure or common
-        return measure and str(self.label or getattr(measure, "of", None) or measure.measure)
+        return measure and (self.label or what_of(measure.block))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,61 +64,52 @@ def draw(data: ArtefactData, artefact: Artefact) -> Table:
     """The table of `artefact`; a row or column of the paper that was not run keeps its place, with a dash for
     ours.
     """
-    spec = artefact.spec
-    keys = listed(spec.get("rows"), "variant")
+    spec = Spec.of(artefact, data.experiment.kind)
+    keys = listed(spec.rows) or ["variant"]
     computed = bool(set(keys) & {"item", "name"})
-    known = COMPUTED if computed else ROWS
-    if unknown := [key for key in keys if key not in known]:
-        raise ValueError(f"{artefact.id}: rows names {unknown}; allowed: {', '.join(known)}")
     entries = data.printed(artefact)
-    chosen = _rows(data, computed, spec.get("where"))
+    # A column's selector adds to that of the table key by key: what counts is which keys are given.
+    common = dict(artefact.spec.get("where") or {})
+    chosen = _rows(data, computed, common)
     remark = ". ".join(f"{text[0].upper()}{text[1:]}" for text in data.remarks(chosen))
-    single = {key: value for key, value in (spec.get("where") or {}).items() if isinstance(value, str)}
+    single = {key: value for key, value in common.items() if isinstance(value, str)}
     records = {}
-    columns = _columns(data, artefact, chosen, entries)
+    columns = _columns(data, artefact, spec, chosen, entries)
     names = _names(data, keys, chosen, entries)
-    for label, block in columns.items():
-        mine = _rows(data, computed, dict(spec.get("where") or {}) | dict(block.get("where") or {}))
+    for label, (measure, where) in columns.items():
+        mine = _rows(data, computed, common | where)
         for name in names:
             row = dict(zip(keys, name, strict=True))
-            titles = {key + TITLE: data.title(key, value, spec.get("labels")) for key, value in row.items()}
-            ours = (
-                _computed(part(mine, keys, name), label)
-                if computed
-                else _trained(part(mine, keys, name), block)
-            )
-            asked = single | row | dict(block.get("where") or {})
-            paper = {"column": label, "paper": _paper(entries, asked, block.get("measure"))}
+            titles = {key + TITLE: data.title(key, value, spec.labels) for key, value in row.items()}
+            own = part(mine, keys, name)
+            ours = _computed(own, label) if computed else _trained(own, measure)
+            paper = {"column": label, "paper": _paper(entries, single | row | where, measure)}
             records[name, label] = row | titles | paper | ours | {"remark": remark and f"{remark}."}
     return Table(keys, [records[name, label] for name in names for label in columns])
 
 
-def _rows(data: ArtefactData, computed: bool, where: Mapping[str, Any] | None) -> pd.DataFrame:
+def _rows(data: ArtefactData, computed: bool, where: Mapping[str, Any]) -> pd.DataFrame:
     """The rows of the computed table, or the replicas, that `where` takes."""
-    return data.chosen(data.computed, where) if computed else data.replicas(where)
+    return data.chosen(data.computed, Rows.of(where)) if computed else data.replicas(Selector.of(where))
 
 
 def _columns(
-    data: ArtefactData, artefact: Artefact, chosen: pd.DataFrame, entries: list[dict[str, Any]]
-) -> dict[str, dict[str, Any]]:
-    """{label: {measure, where}} of each column of numbers."""
-    spec = artefact.spec
-    asked, measure = spec.get("columns"), spec.get("measure")
+    data: ArtefactData, artefact: Artefact, spec: Spec, chosen: pd.DataFrame, entries: list[dict[str, Any]]
+) -> dict[str, tuple[Any, dict[str, Any]]]:
+    """{label: (measure, where)} of each column of numbers."""
+    asked, measure = spec.columns, spec.measure and spec.measure.block
     if isinstance(asked, str):
         printed = [entry[asked] for entry in entries if asked in entry]
         present = list(dict.fromkeys([*chosen[asked], *printed]))
         present = present if asked in ("item", "name") else data.ordered(asked, present)
-        titles = [data.title(asked, value, spec.get("labels")) for value in present]
+        titles = [data.title(asked, value, spec.labels) for value in present]
         titles = ["value"] if asked == "index" and len(present) == 1 else titles
-        wheres = [{"measure": measure, "where": {asked: value}} for value in present]
-        return dict(zip(titles, wheres, strict=True))
-    columns = {}
-    for block in asked or [{}]:
-        own = block.get("measure") or measure
-        if own is None:
-            raise ValueError(f"{artefact.id}: the column {dict(block)} has no measure, nor has the table")
-        columns[str(block.get("label") or own.get("of") or own["name"])] = dict(block) | {"measure": own}
-    return columns
+        return {title: (measure, {asked: value}) for title, value in zip(titles, present, strict=True)}
+    wheres = [dict(block.get("where") or {}) for block in artefact.spec.get("columns") or [{}]]
+    return {
+        str(column.name_beside(spec.measure)): (column.measure.block if column.measure else measure, where)
+        for column, where in zip(asked or [ColumnSpec()], wheres, strict=True)
+    }
 
 
 def _names(
@@ -157,12 +143,12 @@ def _computed(rows: pd.DataFrame, label: str) -> dict[str, Any]:
     return NONE | {"ours": value, "n": 1, "shown": shown(value)}
 
 
-def _trained(rows: pd.DataFrame, block: Mapping[str, Any]) -> dict[str, Any]:
+def _trained(rows: pd.DataFrame, measure: Any) -> dict[str, Any]:
     """Our number out of the replicas of one row and one column, with an interval where all got there."""
-    found = measured(rows["run"], block["measure"])
+    found = measured(rows["run"], measure)
     if not found:
         return NONE
-    ours = total([value for _, value in found], sum(run.failed for run, _ in found), block["measure"])
+    ours = total([value for _, value in found], sum(run.failed for run, _ in found), measure)
     ends = {}
     if ours.interval and not ours.never:
         ends = {"low": ours.low, "high": ours.high, "interval": ours.interval}

@@ -1,17 +1,13 @@
-"""Texts that a probe sampled, set as they are.
-
-Keys of the artefact: `probe`, `replica`, `where`, `rows` (a list of {array, label}: arrays of texts [N]),
-`letters` (a line), `most` (lines of a text), `labels`.
-"""
+"""Texts that a probe sampled, set as they are."""
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
+from tensor_rnns.declared import Invalid
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import absent
 from tensor_rnns.drawing.layout import LEFT, LINE, REMARK_LETTERS, put_texts, wrapped
@@ -39,7 +35,7 @@ class TextRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Spec(ProbeSpec):
-    """Texts line by line."""
+    """Texts line by line: at most `most` lines of a text, of so many `letters`."""
 
     rows: tuple[TextRow, ...]
     letters: int = 88
@@ -47,17 +43,18 @@ class Spec(ProbeSpec):
 
     def __post_init__(self) -> None:
         needs_rows(self.rows)
+        if self.letters > WIDEST:
+            raise Invalid(
+                "letters", f"{self.letters} letters do not fit in a line: allowed are up to {WIDEST}"
+            )
 
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     """The figure of `artefact`; ValueError for an array that holds no texts."""
-    spec = artefact.spec
-    choice = chosen(data, artefact)
-    letters, most = int(spec.get("letters", 88)), int(spec.get("most", 12))
-    if letters > WIDEST:
-        raise ValueError(f"{artefact.id}: {letters} letters a line do not fit; allowed are up to {WIDEST}")
-    samples = [sample for shown in choice.shown for sample in _samples(shown, spec["rows"], artefact.id)]
-    parts = [(head if number == 0 else "", broken(text, letters)) for head, number, text in samples]
+    spec = Spec.of(artefact)
+    choice, most = chosen(data, artefact.id, spec), spec.most
+    samples = [sample for shown in choice.shown for sample in _samples(shown, spec.rows, artefact.id)]
+    parts = [(head if number == 0 else "", broken(text, spec.letters)) for head, number, text in samples]
     cut = "Long texts are cut; " if any(len(lines) > most for _, lines in parts) else ""
     remarks = wrapped(data.remark_line(choice.rows), REMARK_LETTERS)
     notes = wrapped([*absent(data, choice.rows, spec), f"{cut}{choice.rule}".replace("; Shown", "; shown")])
@@ -80,16 +77,14 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     return figure
 
 
-def _samples(
-    shown: Shown, rows: Sequence[Mapping[str, Any]], artefact: str
-) -> Iterator[tuple[str, int, str]]:
+def _samples(shown: Shown, rows: Sequence[TextRow], artefact: str) -> Iterator[tuple[str, int, str]]:
     """(heading, number in its row, text) of each sample of one replica."""
     for row in rows:
-        texts = shown.array(row["array"], artefact)
+        texts = shown.array(row.array, artefact)
         if texts.dtype.kind != "U" or texts.ndim > 1:
-            given = f"the array {row['array']!r} is {texts.dtype} {list(texts.shape)}"
+            given = f"the array {row.array!r} is {texts.dtype} {list(texts.shape)}"
             raise ValueError(f"{artefact}: {given}; allowed are texts [N]")
-        head = ", ".join(filter(None, (shown.title, str(row.get("label", "")))))
+        head = ", ".join(filter(None, (shown.title, row.label)))
         yield from ((head, number, str(text)) for number, text in enumerate(texts.reshape(-1)))
 
 

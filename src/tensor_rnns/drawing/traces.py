@@ -1,13 +1,7 @@
-"""Arrays over time that a probe took: inputs, targets, outputs and gates of one item, under one another.
+"""Arrays over time that a probe took: inputs, targets, outputs and gates of one item, under one another."""
 
-Keys of the artefact: `probe`, `replica`, `where`, `rows` (a list of {array, label, as, item, units, range}:
-arrays [T] or [T, C], or with `item` [T, B] or [T, B, C]; `as` heat or lines), `marks` (the name of an array
-of 0 and 1, or {array, item}: steps that are shaded), `x` ({label, limits}), `labels`.
-"""
-
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -24,7 +18,6 @@ from tensor_rnns.drawing.spec import AXIS, Axis, ProbeSpec, needs_rows
 from tensor_rnns.drawing.style import plain
 from tensor_rnns.experiments.records import Artefact
 
-MANNERS = ("heat", "lines")
 MOST_LINES = 8
 """More units than these are drawn as heat alone."""
 MARK = "#e69f00"
@@ -37,23 +30,32 @@ LEFT, INNER, RIGHT, COLUMNS = 0.68, 0.3, 0.42, 3
 
 
 @dataclass(frozen=True)
-class TraceRow:
-    """One array."""
+class Timed:
+    """An array [T] or [T, C], or with `item` [T, B] or [T, B, C]."""
 
     array: str
-    label: str | None = None
-    as_: Literal["heat", "lines"] | None = None
     item: Natural | None = None
-    units: tuple[Natural, ...] | None = None
-    range: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
-class Marks:
-    """Steps that an array marks."""
+class Row(Timed):
+    """An array that is drawn."""
 
-    array: str
-    item: Natural | None = None
+    label: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What the row is called."""
+        return self.label or self.array
+
+
+@dataclass(frozen=True)
+class TraceRow(Row):
+    """An array as heat or lines, all of its units or some."""
+
+    as_: Literal["heat", "lines"] = "heat"
+    units: tuple[Natural, ...] | None = None
+    range: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +63,8 @@ class Spec(ProbeSpec):
     """Arrays over time, as heat or lines."""
 
     rows: tuple[TraceRow, ...]
-    marks: Marks | None = None
+    marks: Timed | None = None
+    """Steps that an array of 0 and 1 shades."""
     x: Axis = AXIS
 
     def __post_init__(self) -> None:
@@ -70,12 +73,12 @@ class Spec(ProbeSpec):
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     """The figure of `artefact`; ValueError for an absent array, or one that is not over time."""
-    spec = artefact.spec
-    choice = chosen(data, artefact)
-    blocks = [[_values(shown, row, artefact.id) for row in spec["rows"]] for shown in choice.shown]
-    heights = [_height(row, max(block[k].shape[1] for block in blocks)) for k, row in enumerate(spec["rows"])]
-    ranges = [_range(row, [block[k] for block in blocks], artefact.id) for k, row in enumerate(spec["rows"])]
-    marks = [_marks(shown, spec.get("marks"), artefact.id) for shown in choice.shown]
+    spec = Spec.of(artefact)
+    choice = chosen(data, artefact.id, spec)
+    blocks = [[_values(shown, row, artefact.id) for row in spec.rows] for shown in choice.shown]
+    heights = [_height(row, max(block[k].shape[1] for block in blocks)) for k, row in enumerate(spec.rows)]
+    ranges = [_range(row, [block[k] for block in blocks], artefact.id) for k, row in enumerate(spec.rows)]
+    marks = [_marks(shown, spec.marks, artefact.id) for shown in choice.shown]
     handles = _handles(spec, blocks[0], marks)
     remarks = data.remark_line(choice.rows)
     notes = [*absent(data, choice.rows, spec), choice.rule]
@@ -86,70 +89,67 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     texts = ["Arrays over time."]
     for shown, block, axes, steps in zip(choice.shown, blocks, made.blocks, marks, strict=True):
         said = []
-        for row, values, axis, limits in zip(spec["rows"], block, axes, ranges, strict=True):
-            if row.get("as", "heat") == "heat":
+        for row, values, axis, limits in zip(spec.rows, block, axes, ranges, strict=True):
+            if row.as_ == "heat":
                 _draw_heat(axis, values, limits)
             else:
                 _draw_lines(axis, values, row, limits)
-            _shade(axis, steps, edges=row.get("as", "heat") == "heat")
+            _shade(axis, steps, edges=row.as_ == "heat")
             if made.is_first(axis):
-                axis.set_ylabel(str(row.get("label", row["array"])))
+                axis.set_ylabel(row.title)
             axis.tick_params(labelbottom=axis is axes[-1])
-            said.append(f"{row.get('label', row['array'])} {values.min():.3g} to {values.max():.3g}")
-        x = spec.get("x") or {}
-        axes[-1].set_xlabel(x.get("label", "step"))
-        axes[-1].set_xlim(*x.get("limits", (0.5, len(block[0]) + 0.5)))
+            said.append(f"{row.title} {values.min():.3g} to {values.max():.3g}")
+        axes[-1].set_xlabel(spec.x.labelled("step").label)
+        axes[-1].set_xlim(*(spec.x.limits or (0.5, len(block[0]) + 0.5)))
         axes[-1].xaxis.set_major_locator(MaxNLocator(5, integer=True))
         texts.append(f"{shown.title + ': ' if shown.title else ''}{len(block[0])} steps; {'; '.join(said)}.")
     return made.finish([*texts, choice.rule, *remarks], handles, 4)
 
 
-def over_time(shown: Shown, row: Mapping[str, Any], artefact: str) -> np.ndarray:
+def over_time(shown: Shown, row: Timed, artefact: str) -> np.ndarray:
     """The array of a row as [T, C], its `item` taken where one is asked for; ValueError for another shape."""
-    array = shown.array(row["array"], artefact)
-    if "item" in row and array.ndim > 1:
-        if not 0 <= row["item"] < array.shape[1]:
-            raise ValueError(f"{artefact}: {row['array']} has {array.shape[1]} items, no item {row['item']}")
-        array = array[:, row["item"]]
+    array = shown.array(row.array, artefact)
+    if row.item is not None and array.ndim > 1:
+        if row.item >= array.shape[1]:
+            raise ValueError(f"{artefact}: {row.array} has {array.shape[1]} items, no item {row.item}")
+        array = array[:, row.item]
     if array.dtype.kind not in "biuf" or array.ndim not in (1, 2) or not array.size:
         raise ValueError(
-            f"{artefact}: the array {row['array']!r} is {array.dtype} {list(array.shape)}; over time "
+            f"{artefact}: the array {row.array!r} is {array.dtype} {list(array.shape)}; over time "
             "are numbers [T] or [T, C], or with item [T, B] or [T, B, C]"
         )
     return array.reshape(len(array), -1).astype(float)
 
 
-def _values(shown: Shown, row: Mapping[str, Any], artefact: str) -> np.ndarray:
+def _values(shown: Shown, row: TraceRow, artefact: str) -> np.ndarray:
     """The array of a row as [T, C] with the units that it asks for."""
-    if row.get("as", "heat") not in MANNERS:
-        raise ValueError(f"{artefact}: as is {row['as']!r}; allowed are {', '.join(MANNERS)}")
     values = over_time(shown, row, artefact)
-    if wrong := [unit for unit in row.get("units", ()) if not 0 <= unit < values.shape[1]]:
-        raise ValueError(f"{artefact}: {row['array']} has {values.shape[1]} units, not {wrong}")
-    values = values[:, row["units"]] if "units" in row else values
-    if row.get("as") == "lines" and values.shape[1] > MOST_LINES:
+    if wrong := [unit for unit in row.units or () if unit >= values.shape[1]]:
+        raise ValueError(f"{artefact}: {row.array} has {values.shape[1]} units, not {wrong}")
+    values = values if row.units is None else values[:, list(row.units)]
+    if row.as_ == "lines" and values.shape[1] > MOST_LINES:
         raise ValueError(
-            f"{artefact}: {row['array']} has {values.shape[1]} units, more than {MOST_LINES} lines; name "
+            f"{artefact}: {row.array} has {values.shape[1]} units, more than {MOST_LINES} lines; name "
             "units or take as: heat"
         )
     return values
 
 
-def _height(row: Mapping[str, Any], channels: int) -> float:
+def _height(row: TraceRow, channels: int) -> float:
     """Inches of a row."""
-    return min(MOST, max(LEAST, CHANNEL * channels)) if row.get("as", "heat") == "heat" else LINES_HEIGHT
+    return min(MOST, max(LEAST, CHANNEL * channels)) if row.as_ == "heat" else LINES_HEIGHT
 
 
-def _range(row: Mapping[str, Any], arrays: list[np.ndarray], artefact: str) -> tuple[float, float]:
+def _range(row: TraceRow, arrays: list[np.ndarray], artefact: str) -> tuple[float, float]:
     """The range of a row, the same in all blocks: as asked, else of the numbers, with 0 in the middle where
     both signs occur."""
-    if "range" in row:
-        return float(row["range"][0]), float(row["range"][1])
+    if row.range is not None:
+        return float(row.range[0]), float(row.range[1])
     finite = [array[np.isfinite(array)] for array in arrays]
     if not all(len(array) for array in finite):
-        raise ValueError(f"{artefact}: {row['array']} has no finite number")
+        raise ValueError(f"{artefact}: {row.array} has no finite number")
     low, high = min(float(array.min()) for array in finite), max(float(array.max()) for array in finite)
-    if low < 0 < high and row.get("as", "heat") == "heat":
+    if low < 0 < high and row.as_ == "heat":
         low, high = -max(-low, high), max(-low, high)
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
@@ -172,7 +172,7 @@ def _draw_heat(axis: Axes, values: np.ndarray, limits: tuple[float, float]) -> N
     scale.yaxis.offsetText.set_visible(False)
 
 
-def _draw_lines(axis: Axes, values: np.ndarray, row: Mapping[str, Any], limits: tuple[float, float]) -> None:
+def _draw_lines(axis: Axes, values: np.ndarray, row: TraceRow, limits: tuple[float, float]) -> None:
     """A line a unit."""
     steps = np.arange(1, len(values) + 1)
     for number, line in enumerate(values.T):
@@ -182,12 +182,11 @@ def _draw_lines(axis: Axes, values: np.ndarray, row: Mapping[str, Any], limits: 
     axis.yaxis.set_major_locator(MaxNLocator(3))
 
 
-def _marks(shown: Shown, asked: Any, artefact: str) -> np.ndarray:
+def _marks(shown: Shown, asked: Timed | None, artefact: str) -> np.ndarray:
     """The steps that are shaded, from 1."""
     if asked is None:
         return np.zeros(0)
-    marked = over_time(shown, {"array": asked} if isinstance(asked, str) else asked, artefact)
-    return np.flatnonzero((marked > 0.5).any(axis=1)) + 1
+    return np.flatnonzero((over_time(shown, asked, artefact) > 0.5).any(axis=1)) + 1
 
 
 def _shade(axis: Axes, steps: np.ndarray, edges: bool) -> None:
@@ -200,12 +199,12 @@ def _shade(axis: Axes, steps: np.ndarray, edges: bool) -> None:
             axis.axvspan(run[0] - 0.5, run[-1] + 0.5, color=MARK, alpha=0.25, linewidth=0, zorder=0.5)
 
 
-def _handles(spec: Mapping[str, Any], block: list[np.ndarray], marks: list[np.ndarray]) -> list[Line2D]:
+def _handles(spec: Spec, block: list[np.ndarray], marks: list[np.ndarray]) -> list[Line2D]:
     """A legend entry for each line of the rows of lines, where there is more than one; one for marks."""
     handles, names = [], set()
-    for row, values in zip(spec["rows"], block, strict=True):
-        if row.get("as", "heat") == "lines" and values.shape[1] > 1:
-            units = row.get("units", range(values.shape[1]))
+    for row, values in zip(spec.rows, block, strict=True):
+        if row.as_ == "lines" and values.shape[1] > 1:
+            units = row.units or range(values.shape[1])
             for k, unit in enumerate(units):
                 name = f"unit {unit}"
                 if name not in names:

@@ -1,14 +1,10 @@
 """Computed numbers against their index: windows of weights, theory, spectra; several panels and series.
 
 Every computed number is drawn: a window may be one spike, which thinning would lose.
-
-Keys of the artefact: `panels` (a list of {title, series}; a series is {item, name, label, cell}; `name` may
-be left out where the item has one name), or nothing: then each item is a panel and each name a series. `x`,
-`y` ({scale, label, limits}), `lines` ({value, label}), `share_y`.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -17,7 +13,7 @@ from tensor_rnns.declared import Invalid
 from tensor_rnns.drawing.beside import level_handles, stroke
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.layout import lines_of, panels
-from tensor_rnns.drawing.named import handles_of, label_of, looks_of, numbers_of
+from tensor_rnns.drawing.named import Panel, Series, handles_of, looks_of, numbers_of
 from tensor_rnns.drawing.spec import AXIS, Axis, Level
 from tensor_rnns.drawing.spec import Spec as Common
 from tensor_rnns.experiments.records import Artefact
@@ -25,29 +21,30 @@ from tensor_rnns.experiments.selector import Rows
 
 
 @dataclass(frozen=True)
-class Series:
-    """One line of a panel."""
+class NamedSeries(Series):
+    """One line; the name of its numbers may be left out where the item has one."""
 
-    item: str
     name: str | None = None
-    label: str | None = None
-    cell: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What the series is called in the legend."""
+        return self.label or self.name or self.item
 
 
 @dataclass(frozen=True)
-class Panel:
-    """One panel."""
+class NamedPanel(Panel):
+    """One panel of lines."""
 
-    series: tuple[Series, ...]
-    title: str = ""
+    series: tuple[NamedSeries, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Spec(Common):
-    """Numbers of a computed table over their positions, one panel per block."""
+    """Numbers of a computed table over their positions; without `panels` one per item, a line per name."""
 
     kind: ClassVar[str | None] = "compute"
-    panels: tuple[Panel, ...] = ()
+    panels: tuple[NamedPanel, ...] = ()
     where: Rows | None = None
     lines: tuple[Level, ...] = ()
     x: Axis = AXIS
@@ -61,37 +58,37 @@ class Spec(Common):
 
 def draw(data: ArtefactData, artefact: Artefact) -> Figure:
     """The figure of `artefact` from the computed rows; ValueError where an item or name was not computed."""
-    spec = artefact.spec
-    wanted = spec.get("panels") or _all_panels(data.chosen(data.computed, spec.get("where")))
+    spec = Spec.of(artefact)
+    wanted = spec.panels or _all_panels(data.chosen(data.computed, spec.where))
     if not wanted:
         raise ValueError(f"{artefact.id}: nothing computed to draw")
     looks = looks_of(wanted)
-    handles = handles_of(looks) + level_handles(spec)
+    handles = handles_of(looks) + level_handles(spec.lines)
     columns = min(3, len(looks))
     remarks = data.remark_line(data.computed)
-    titles = [str(panel.get("title", "")) for panel in wanted]
+    titles = [panel.title for panel in wanted]
     sheet = panels(
         titles, remarks, [], lines_of(len(handles), columns), columns=2 if len(wanted) in (2, 4) else 3,
-        share_y=bool(spec.get("share_y", True)),
+        share_y=spec.share_y,
     )  # fmt: skip
-    x, y = {"label": "step"} | (spec.get("x") or {}), {"label": "value"} | (spec.get("y") or {})
-    texts = [f"{y['label']} against {x['label']}."]
+    x, y = spec.x.labelled("step"), spec.y.labelled("value")
+    texts = [f"{y.label} against {x.label}."]
     for axis, panel, title in zip(sheet.axes, wanted, titles, strict=True):
         ends = []
-        for series in panel["series"]:
-            index, values = numbers_of(data.computed, artefact.id, series["item"], series.get("name"))
-            axis.plot(index, values, markevery=(0, max(1, len(index) // 5)), **looks[label_of(series)])
-            ends.append(f"{label_of(series)} from {values[0]:.3g} to {values[-1]:.3g}")
-        for number, line in enumerate(spec.get("lines", ())):
-            axis.axhline(float(line["value"]), zorder=1, **stroke(number))
+        for series in panel.series:
+            index, values = numbers_of(data.computed, artefact.id, series.item, series.name)
+            axis.plot(index, values, markevery=(0, max(1, len(index) // 5)), **looks[series.title])
+            ends.append(f"{series.title} from {values[0]:.3g} to {values[-1]:.3g}")
+        for number, line in enumerate(spec.lines):
+            axis.axhline(float(line.value), zorder=1, **stroke(number))
         sheet.dress(axis, x, y)
         texts.append(f"{title + ': ' if title else ''}{'; '.join(ends)}.")
     return sheet.finish([*texts, *remarks], handles, columns)
 
 
-def _all_panels(computed: pd.DataFrame) -> list[dict[str, Any]]:
+def _all_panels(computed: pd.DataFrame) -> list[NamedPanel]:
     """A panel for each item and a series for each name, in the order of the rows."""
     return [
-        {"title": item, "series": [{"item": item, "name": name} for name in rows["name"].unique()]}
+        NamedPanel(tuple(NamedSeries(item, name=name) for name in rows["name"].unique()), item)
         for item, rows in computed.groupby("item", sort=False)
     ]
