@@ -63,12 +63,6 @@ class Rule:
     test: Callable[[Any], Any]
 
 
-class Named:
-    """A record that a block names, and the `block` that it was read from."""
-
-    block: Mapping[str, Any]
-
-
 @dataclasses.dataclass(frozen=True)
 class ByName:
     """A block that says by `key` which of the `known` declarations its other keys are of."""
@@ -206,7 +200,7 @@ class Reading:
             return value
         rest = {key: one for key, one in value.items() if key != rule.key}
         made = self.record(known[name], rest, place, f"{rule.what} {name}")
-        if isinstance(made, Named):
+        if made is not rest:
             object.__setattr__(made, "block", value)
         return made
 
@@ -308,5 +302,4 @@ def check_fields(kind: str, instance: Any) -> None:
         if hints(type(instance))[field.name] in PLAIN or get_origin(hints(type(instance))[field.name]):
             reading.value(hints(type(instance))[field.name], getattr(instance, field.name), (field.name,))
     if reading.problems:
-        listed = "; ".join(message for _, message in reading.problems)
-        raise ValueError(f"{kind} {instance.name}: {listed}")
+        raise ValueError(f"{kind} {instance.name}: {'; '.join(message for _, message in reading.problems)}")

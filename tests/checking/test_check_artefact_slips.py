@@ -1,14 +1,6 @@
 """Slips in artefacts, probes and computed experiments are refused, each told once with its line."""
 
-import ast
-from pathlib import Path
-
 import pytest
-
-from tensor_rnns import drawing
-from tensor_rnns.declared import keys
-from tensor_rnns.drawing import curves, table, windows
-from tensor_rnns.drawing.spec import Spec
 
 ARTEFACTS = {
     "key": (
@@ -175,22 +167,3 @@ def test_a_slip_in_an_artefact_is_told_with_its_line(refused, whole, name):
 def test_a_slip_in_a_computed_experiment_is_told_with_its_line(refused, computed, name):
     """The same for what needs no training."""
     refused(computed, *COMPUTED[name], at=AT.get(name))
-
-
-def keys_read(module, also: str = "") -> set[str]:
-    """Every literal key that the source of a module takes from the artefact's block `spec`."""
-    found = set()
-    for path in [Path(module.__file__), *([Path(drawing.__file__).with_name(also)] if also else [])]:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("spec.get", "artefact.spec.get"):
-                found.add(ast.literal_eval(node.args[0]))
-            named = isinstance(node, ast.Subscript) and ast.unparse(node.value) == "spec"
-            if named and isinstance(node.slice, ast.Constant):
-                found.add(node.slice.value)
-    return found | ({"centre", "band"} if module is curves else set())
-
-
-@pytest.mark.parametrize(("module", "also"), [(curves, "beside.py"), (windows, ""), (table, "")])
-def test_the_allowed_keys_of_a_drawing_are_those_that_it_reads(module, also):
-    """The specification of a kind of drawing names every key that the code reads and no other."""
-    assert keys(module.Spec).keys() - keys(Spec).keys() == keys_read(module, also) - {"printed"}

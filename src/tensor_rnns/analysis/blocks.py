@@ -3,17 +3,22 @@ arguments of its function."""
 
 import dataclasses
 import inspect
+from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, ClassVar, get_type_hints
 
 from tensor_rnns.analysis.measures import FUNCTIONS
-from tensor_rnns.declared import ByName, Named
+from tensor_rnns.declared import ByName
 
 
-class Measured(Named):
-    """What the records of all measures have in common: the name, and the measure that divides this one."""
+class Measured:
+    """What the records of all measures have in common: the name, and the measure that divides this one.
+
+    `block` is what the record was read from, as the measures and the paper's numbers hold it.
+    """
 
     measure: ClassVar[str]
+    block: Mapping[str, Any]
 
     @property
     def reads_test(self) -> bool:
