@@ -265,10 +265,9 @@ def words(kind: Any) -> str:
         return " or ".join(map(words, parts))
     if origin is Literal:
         return f"one of {', '.join(map(str, parts))}"
-    if origin is tuple and parts[-1] is Ellipsis:
-        return f"a list of {words(parts[0])}"
     if origin is tuple:
-        return f"a list of {len(parts)}: {', '.join(map(words, parts))}"
+        same = f"a list of {words(parts[0])}"
+        return same if parts[-1] is Ellipsis else f"a list of {len(parts)}: {', '.join(map(words, parts))}"
     if origin in (dict, Mapping):
         return f"a mapping, each value {words(parts[1])}"
     if dataclasses.is_dataclass(kind):
@@ -293,13 +292,3 @@ def build(kind: Any, value: Mapping[str, Any], what: str, swapped: Mapping[type,
     if reading.problems:
         raise ValueError("; ".join(f"{what}: {message}" for _, message in reading.problems))
     return record
-
-
-def check_fields(kind: str, instance: Any) -> None:
-    """ValueError that lists every field of a dataclass that breaks the rule of its annotation."""
-    reading = Reading()
-    for field in dataclasses.fields(instance):
-        if hints(type(instance))[field.name] in PLAIN or get_origin(hints(type(instance))[field.name]):
-            reading.value(hints(type(instance))[field.name], getattr(instance, field.name), (field.name,))
-    if reading.problems:
-        raise ValueError(f"{kind} {instance.name}: {'; '.join(message for _, message in reading.problems)}")

@@ -9,11 +9,10 @@ import importlib
 import pkgutil
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any
+from typing import Any, get_origin
 
-from tensor_rnns import declared
 from tensor_rnns.bilinear import rank_problem
-from tensor_rnns.declared import Invalid, problems, suggestion
+from tensor_rnns.declared import PLAIN, Invalid, Reading, hints, problems, suggestion
 
 
 def classes(room: ModuleType, base: type) -> dict[str, type]:
@@ -49,8 +48,14 @@ def construct(kind: str, chosen: type, given: Mapping[str, Any], provided: Mappi
 def check_fields(kind: str, instance: Any) -> None:
     """ValueError that lists every field of `instance` that breaks a rule; `form` and `rank` are a bilinear
     form and its rank."""
-    declared.check_fields(kind, instance)
-    if {"form", "rank"} <= {field.name for field in dataclasses.fields(instance)}:
+    reading, names = Reading(), {field.name for field in dataclasses.fields(instance)}
+    for name, rule in hints(type(instance)).items():
+        # A cell, an engine or another object that the program hands over has no rule.
+        if name in names and (rule in PLAIN or get_origin(rule)):
+            reading.value(rule, getattr(instance, name), (name,))
+    if reading.problems:
+        raise ValueError(f"{kind} {instance.name}: {'; '.join(message for _, message in reading.problems)}")
+    if {"form", "rank"} <= names:
         problem = rank_problem(instance.form, instance.rank)
         if problem:
             raise Invalid("rank" if instance.rank else "", f"{kind} {instance.name}: {problem}")
