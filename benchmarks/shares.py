@@ -5,6 +5,7 @@ The clock is read between the pieces, which add up to the whole; on a GPU it wai
 an embedding, and their gradients. "rest" is the loop around.
 """
 
+import copy
 import io
 import itertools
 import time
@@ -128,7 +129,9 @@ def clocked(learned: Learner, clock: Clock) -> Clocked:
         outputs.register_hook(lambda gradient: clock.read("head"))
         return outputs, final
 
-    model = replace(learned.model, engine=replace(engine, run=run))
+    watched = copy.copy(engine)
+    watched.run = run
+    model = replace(learned.model, engine=watched)
     return Clocked(model, learned.task, learned.replicas, learned.device, learned.dtype, clock)
 
 

@@ -217,7 +217,7 @@ def test_the_prefix_stands_before_every_name(kind):
     [
         ("tucker", 3, "form 'tucker' is not known; allowed: cp, tensor_train, full"),
         ("cp", None, r"the form cp needs the key 'rank' \(a whole number of at least 1\)"),
-        ("tensor_train", None, r"cell gmr: the form tensor_train needs the key 'rank' \(a whole number"),
+        ("tensor_train", None, r"the form tensor_train needs the key 'rank' \(a whole number"),
         ("full", 3, "rank is 3; a full tensor has none"),
         ("tensor_train", 0, "tensor_train form: left_rank = 0 given; allowed: a whole number of at least 1"),
     ],
