@@ -76,7 +76,7 @@ def test_the_penalty_is_the_sum_of_squares_of_all_or_of_the_tensor_alone():
 
 def test_refusals():
     for l2 in (-1.0, float("nan"), float("inf")):
-        with pytest.raises(ValueError, match=f"l2 = {l2} given; allowed: a finite number of at least 0"):
+        with pytest.raises(ValueError, match=f"l2 is {l2}; allowed is a number of at least 0"):
             made(l2=l2)
     block = {"name": "style_content", "rank": RANK}
     with pytest.raises(ValueError, match=r"style_content.* allowed"):

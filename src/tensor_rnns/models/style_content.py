@@ -1,6 +1,5 @@
 """An image as the bilinear product of a style and a content: mathews2016 section 3.4.5."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -12,6 +11,7 @@ from torch.nn.functional import elu
 
 from tensor_rnns import bilinear
 from tensor_rnns.bilinear.initialisers import Scheme, draw
+from tensor_rnns.declared import AtLeastZero
 from tensor_rnns.models.base import Model, Result
 from tensor_rnns.models.symbols import OneHot
 
@@ -39,7 +39,7 @@ class StyleContent(Model):
     rank: int | None = None
     embedding: int | None = None
     output: Literal["linear", "elu"] = "linear"
-    l2: float = 0.0
+    l2: AtLeastZero = 0.0
     penalised: Literal["all", "tensor"] = "all"
     initialiser: Scheme = "unit_scaling"
 
@@ -47,10 +47,6 @@ class StyleContent(Model):
         super().__post_init__()
         if not self.symbols:
             raise ValueError(f"model {self.name}: numbers as inputs given; allowed: two symbols an item")
-        if not (math.isfinite(self.l2) and self.l2 >= 0):
-            raise ValueError(
-                f"model {self.name}: l2 = {self.l2} given; allowed: a finite number of at least 0"
-            )
 
     @property
     def tensor(self) -> bilinear.Form:
