@@ -130,5 +130,5 @@ def test_the_shell_is_the_tensor_written_out(form, rank):
 
 @pytest.mark.parametrize("deviation", [0, -0.1, float("nan"), float("inf")])
 def test_a_tensor_without_spread_is_refused(deviation):
-    with pytest.raises(ValueError, match=f"deviation = {deviation} given; allowed: a finite number above 0"):
+    with pytest.raises(ValueError, match=f"deviation is {deviation}; allowed is a number above 0"):
         random(deviation=deviation)

@@ -1,7 +1,6 @@
 """Learning products of two vectors: a random bilinear one, mathews2016 section 3.4.2, and the one element by
 element, section 3.4.3."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +12,7 @@ from torch import Tensor
 
 from tensor_rnns import bilinear
 from tensor_rnns.bilinear.equal import equal_factors
+from tensor_rnns.declared import Positive
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.tasks.base import Batch, Task
 
@@ -83,15 +83,8 @@ class RandomProduct(Product):
     target_rank: int
     target: Literal["cp", "tensor_train"] = "cp"
     size: int = 100
-    deviation: float = 0.1
+    deviation: Positive = 0.1
     factors: Literal["independent", "equal"] = "independent"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not (math.isfinite(self.deviation) and self.deviation > 0):
-            raise ValueError(
-                f"task {self.name}: deviation = {self.deviation} given; allowed: a finite number above 0"
-            )
 
     @property
     def form(self) -> bilinear.Form:
