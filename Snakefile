@@ -54,5 +54,5 @@ onerror:
     # What did finish is judged and shown; the report says what is missing.
     shell(
         "tensor-rnns {FROM_ROOTS:q} report --partial --scale {config[scale]:q} --data {config[data]:q} {GUEST_CELLS:q} "
-        "--papers {PAPER_NAMES:q} || true"
+        "--papers={PAPER_NAMES:q} || true"
     )

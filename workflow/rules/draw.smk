@@ -10,10 +10,11 @@ rule draw_figure:
     conda:
         "../../envs/main.yaml"
     params:
+        roots=lambda wildcards, output: FROM_ROOTS,
         digest=drawing_digest,
         guests=lambda wildcards, output: GUEST_CELLS,
     shell:
-        "tensor-rnns {FROM_ROOTS:q} draw --only figures --scale {wildcards.scale:q} --paper {wildcards.paper:q} {params.guests:q} "
+        "tensor-rnns {params.roots:q} draw --only figures --scale {wildcards.scale:q} --paper {wildcards.paper:q} {params.guests:q} "
         "{wildcards.artefact:q} 2>&1 | tee {log:q}"
 
 
@@ -28,10 +29,11 @@ rule draw_table:
     conda:
         "../../envs/main.yaml"
     params:
+        roots=lambda wildcards, output: FROM_ROOTS,
         digest=drawing_digest,
         guests=lambda wildcards, output: GUEST_CELLS,
     shell:
-        "tensor-rnns {FROM_ROOTS:q} draw --only tables --scale {wildcards.scale:q} --paper {wildcards.paper:q} {params.guests:q} "
+        "tensor-rnns {params.roots:q} draw --only tables --scale {wildcards.scale:q} --paper {wildcards.paper:q} {params.guests:q} "
         "{wildcards.artefact:q} 2>&1 | tee {log:q}"
 
 
@@ -45,8 +47,9 @@ rule draw_music:
     conda:
         "../../envs/main.yaml"
     params:
+        roots=lambda wildcards, output: FROM_ROOTS,
         digest=drawing_digest,
         guests=lambda wildcards, output: GUEST_CELLS,
     shell:
-        "tensor-rnns {FROM_ROOTS:q} draw --only music --scale {wildcards.scale:q} --paper {wildcards.paper:q} {params.guests:q} "
+        "tensor-rnns {params.roots:q} draw --only music --scale {wildcards.scale:q} --paper {wildcards.paper:q} {params.guests:q} "
         "{wildcards.artefact:q} 2>&1 | tee {log:q}"

@@ -10,13 +10,14 @@ rule judge:
     conda:
         "../../envs/main.yaml"
     params:
+        roots=lambda wildcards, output: FROM_ROOTS,
         digest=lambda wildcards: digest.digest(
             [[claim.id, claim.spec] for claim in CATALOGUE.claims]
             + [digest.of_room("analysis")]
         ),
         papers=PAPER_NAMES,
     shell:
-        "tensor-rnns {FROM_ROOTS:q} judge --scale {wildcards.scale:q} --papers {params.papers:q} 2>&1 | tee {log:q}"
+        "tensor-rnns {params.roots:q} judge --scale {wildcards.scale:q} --papers={params.papers:q} 2>&1 | tee {log:q}"
 
 
 rule report:
@@ -33,6 +34,7 @@ rule report:
     conda:
         "../../envs/main.yaml"
     params:
+        roots=lambda wildcards, output: FROM_ROOTS,
         digest=lambda wildcards: digest.digest(
             [
                 [
@@ -47,5 +49,5 @@ rule report:
         data=lambda wildcards, output: config["data"],
         guests=lambda wildcards, output: GUEST_CELLS,
     shell:
-        "tensor-rnns {FROM_ROOTS:q} report --scale {wildcards.scale:q} --data {params.data:q} {params.guests:q} "
-        "--papers {params.papers:q} 2>&1 | tee {log:q}"
+        "tensor-rnns {params.roots:q} report --scale {wildcards.scale:q} --data {params.data:q} {params.guests:q} "
+        "--papers={params.papers:q} 2>&1 | tee {log:q}"

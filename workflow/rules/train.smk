@@ -19,6 +19,7 @@ rule train:
         runtime=lambda wildcards, attempt: 240 * attempt,
         gpu=config["gpus"],
     params:
+        roots=lambda wildcards, output: FROM_ROOTS,
         digest=train_digest,
         cohort_size=lambda wildcards: experiment_of(wildcards).cohort_size(
             config["cohort_size"]
@@ -32,7 +33,7 @@ rule train:
         state=lambda wildcards, output: config["state"],
         out=lambda wildcards, output: str(Path(output[0]).parent),
     shell:
-        "tensor-rnns {FROM_ROOTS:q} train --scale {wildcards.scale:q} --data {params.data:q} --paper {wildcards.paper:q} "
+        "tensor-rnns {params.roots:q} train --scale {wildcards.scale:q} --data {params.data:q} --paper {wildcards.paper:q} "
         "--experiment {wildcards.experiment:q} --condition {wildcards.condition:q} --variant {wildcards.variant:q} "
         "--option {wildcards.option:q} --stage {wildcards.stage:q} --chunk {wildcards.chunk:q} "
         "--cohort-size {params.cohort_size:q} --engine {params.engine:q} --threads {threads:q} "
@@ -58,6 +59,7 @@ rule select:
     conda:
         "../../envs/main.yaml"
     params:
+        roots=lambda wildcards, output: FROM_ROOTS,
         digest=lambda wildcards: digest.digest(
             [experiment_of(wildcards).search, digest.of_room("analysis")]
         ),
@@ -67,7 +69,7 @@ rule select:
         data=lambda wildcards, output: config["data"],
         guests=lambda wildcards, output: GUEST_CELLS,
     shell:
-        "tensor-rnns {FROM_ROOTS:q} select --scale {wildcards.scale:q} --data {params.data:q} --paper {wildcards.paper:q} "
+        "tensor-rnns {params.roots:q} select --scale {wildcards.scale:q} --data {params.data:q} --paper {wildcards.paper:q} "
         "--experiment {wildcards.experiment:q} --condition {wildcards.condition:q} --variant {wildcards.variant:q} "
         "--option {wildcards.option:q} {params.guests:q} --out {output:q} {params.runs:q} 2>&1 | tee {log:q}"
 
@@ -85,6 +87,7 @@ rule probe:
     conda:
         "../../envs/main.yaml"
     params:
+        roots=lambda wildcards, output: FROM_ROOTS,
         digest=lambda wildcards: digest.digest(
             [
                 experiment_of(wildcards).probes[wildcards.probe],
@@ -96,7 +99,7 @@ rule probe:
         ),
         runs=probed_runs,
     shell:
-        "tensor-rnns {FROM_ROOTS:q} probe --paper {wildcards.paper:q} --experiment {wildcards.experiment:q} "
+        "tensor-rnns {params.roots:q} probe --paper {wildcards.paper:q} --experiment {wildcards.experiment:q} "
         "--scale {wildcards.scale:q} --name {wildcards.probe:q} --out {output.arrays:q} {params.runs:q} 2>&1 | tee {log:q}"
 
 
@@ -110,6 +113,7 @@ rule compute:
     conda:
         "../../envs/main.yaml"
     params:
+        roots=lambda wildcards, output: FROM_ROOTS,
         digest=lambda wildcards: computed_digest(
             experiment_of(wildcards), wildcards.scale
         ),
@@ -119,5 +123,5 @@ rule compute:
             else []
         ),
     shell:
-        "tensor-rnns {FROM_ROOTS:q} compute --scale {wildcards.scale:q} {params.data:q} --paper {wildcards.paper:q} "
+        "tensor-rnns {params.roots:q} compute --scale {wildcards.scale:q} {params.data:q} --paper {wildcards.paper:q} "
         "--experiment {wildcards.experiment:q} --out {output:q} 2>&1 | tee {log:q}"
