@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from tensor_rnns import bilinear, models, tasks
-from tensor_rnns.bilinear.equal import equal_factors
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.tasks.products import target
 
@@ -106,10 +105,10 @@ def test_structured_inputs_are_copies_at_fixed_places_for_x_and_y_apart():
 
 def test_equal_factors():
     cp, train = bilinear.form("cp", 6, 6, 6, 4), bilinear.form("tensor_train", 6, 6, 6, 4)
-    found = equal_factors(cp, rng(1), "normal(0.1)")
+    found = bilinear.equal_factors(cp, rng(1), "normal(0.1)")
     assert np.array_equal(found["A"], found["B"])
     assert np.array_equal(found["A"], found["C"])
-    found = equal_factors(train, rng(1), "normal(0.1)")
+    found = bilinear.equal_factors(train, rng(1), "normal(0.1)")
     assert np.array_equal(found["A"], found["C"].T)
     assert np.array_equal(found["B"].ravel()[: found["A"].size], found["A"].ravel())
     assert found["C"].shape == train.shapes()["C"]

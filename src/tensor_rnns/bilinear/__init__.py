@@ -1,11 +1,16 @@
 """Bilinear forms: the full tensor and its decompositions."""
 
+import copy
+
+import numpy as np
+
 from tensor_rnns.bilinear.base import Form
 from tensor_rnns.bilinear.cp import CP
 from tensor_rnns.bilinear.full import Full
+from tensor_rnns.bilinear.initialisers import Scheme, draw
 from tensor_rnns.bilinear.tensor_train import TensorTrain
 
-__all__ = ["CP", "Form", "Full", "TensorTrain", "form", "rank_problem"]
+__all__ = ["CP", "Form", "Full", "TensorTrain", "equal_factors", "form", "rank_problem"]
 
 KINDS = (CP.kind, TensorTrain.kind, Full.kind)
 
@@ -35,3 +40,17 @@ def rank_problem(kind: str, rank: int | None) -> str | None:
     if kind != Full.kind and rank is None:
         return f"the form {kind} needs the key 'rank' (a whole number of at least 1)"
     return None
+
+
+def equal_factors(form: Form, rng: np.random.Generator, scheme: Scheme) -> dict[str, np.ndarray]:
+    """The parameters of `form`, each drawn from a copy of `rng`: factors of equal shape are equal.
+
+    So it was in the stored runs of mathews2016 section 3.4.2, whose factors share one seed. Equal sizes make
+    A = B = C in CP form. In a tensor train the outer matrices, there both stored [size, rank], are equal: C =
+    A^T, and the core begins with their numbers.
+    """
+    values = {name: draw(scheme, shape, copy.deepcopy(rng)) for name, shape in form.shapes().items()}
+    if isinstance(form, TensorTrain):
+        last = f"{form.prefix}C"
+        values[last] = draw(scheme, values[last].shape[::-1], copy.deepcopy(rng)).T
+    return values

@@ -9,6 +9,7 @@ import numpy as np
 from torch import Tensor
 
 from tensor_rnns.bilinear.initialisers import Scheme, draw
+from tensor_rnns.declared import is_whole
 
 
 class Form:
@@ -25,7 +26,7 @@ class Form:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             size = getattr(self, field.name)
-            if field.type is int and (not isinstance(size, int) or isinstance(size, bool) or size < 1):
+            if field.type is int and not is_whole(size, 1):
                 raise ValueError(
                     f"{self.kind} form: {field.name} = {size!r} given; allowed: a whole number of at least 1"
                 )

@@ -28,7 +28,6 @@ class CP(Form):
     prefix: str = ""
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """A, B, C."""
         more = int(self.append_one)
         sizes = {"A": self.left + more, "B": self.out, "C": self.right + more}
         return {self.prefix + name: (self.rank, size) for name, size in sizes.items()}

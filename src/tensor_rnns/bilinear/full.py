@@ -24,7 +24,6 @@ class Full(Form):
     prefix: str = ""
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """W."""
         more = int(self.append_one)
         return {self.prefix + "W": (self.left + more, self.out, self.right + more)}
 
@@ -39,5 +38,4 @@ class Full(Form):
         return (chosen[..., :-1] * y.unsqueeze(-2)).sum(-1) + chosen[..., -1]
 
     def reconstruct(self, params: Mapping[str, Tensor]) -> Tensor:
-        """W."""
         return params[self.prefix + "W"]

@@ -29,7 +29,6 @@ class TensorTrain(Form):
     prefix: str = ""
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """A, B, C."""
         more = int(self.append_one)
         shapes = {
             "A": (self.left + more, self.left_rank),

@@ -1,14 +1,16 @@
 """Recurrent cells: one file a family, parameters and one readable step each."""
 
 import dataclasses
+import importlib.util
 import sys
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 
-from tensor_rnns.cells import guests, named
+from tensor_rnns.cells import named
 from tensor_rnns.cells.base import Cell
 
-__all__ = ["Cell", "build", "families", "find", "open_fields"]
+__all__ = ["Cell", "build", "families", "find", "guests", "open_fields"]
 
 
 def families() -> dict[str, type[Cell]]:
@@ -34,7 +36,7 @@ def find(settings: Mapping) -> type[Cell]:
     """The class of a `cell` block; ValueError with the allowed names where there is none."""
     known = families()
     if "file" in settings:
-        known |= guests.families(Path(settings["file"]))
+        known |= guests(Path(settings["file"]).resolve())
     return named.find("cell", known, settings.get("name"))
 
 
@@ -45,3 +47,29 @@ def open_fields(chosen: type[Cell]) -> list[str]:
         for field in dataclasses.fields(chosen)
         if field.name != "inputs" and field.default is field.default_factory
     ]
+
+
+@cache
+def guests(path: Path) -> dict[str, type[Cell]]:
+    """Every cell that a Python file outside the package defines, by name; the file is run once in a process.
+
+    The width of a guest is solved, and a rank without default equals it. ValueError for a cell without the
+    field `hidden`, or with another field that has no default.
+    """
+    spec = importlib.util.spec_from_file_location(f"tensor_rnns_guest_{path.stem}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise ValueError(f"guest cell {path} given; allowed: Python files that exist")
+    module = importlib.util.module_from_spec(spec)
+    # A dataclass looks its own module up while it is made.
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    found = named.classes_of(module, Cell)
+    for name, cell in found.items():
+        fields = [field.name for field in dataclasses.fields(cell)]
+        if "hidden" not in fields:
+            raise ValueError(f"guest cell {name} has the fields {', '.join(fields)}; it needs hidden")
+        if unsolved := [key for key in open_fields(cell) if key not in ("hidden", "rank")]:
+            raise ValueError(
+                f"guest cell {name}: {', '.join(unsolved)} has no default; allowed: hidden, rank"
+            )
+    return found

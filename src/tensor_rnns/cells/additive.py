@@ -9,91 +9,66 @@ from torch import Tensor
 
 from tensor_rnns import bilinear
 from tensor_rnns.bilinear.initialisers import Scheme
-from tensor_rnns.cells.base import ACTIVATIONS, Cell
+from tensor_rnns.cells.base import ACTIVATIONS, TensorCell
 
 
 @dataclass(frozen=True)
-class CPPlus(Cell):
+class CPPlus(TensorCell):
     """CP+: h_t = h_{t-1} + rho(x_t^T W h_{t-1} + U x_t + b) with rho = ReLU, section 5.1.3.
 
     With ReLU the state never decreases; `activation: tanh` makes the candidates of equation 4.2 bounded
-    (section 4.2.1). `form` is that of the tensor W and `rank` its rank: both ranks of a tensor train, none
-    for the full tensor. Parameters: W in CP form A [R, I], B [R, H], C [R, H], then U [I, H], b [1, H].
+    (section 4.2.1). Parameters: W in CP form A [R, I], B [R, H], C [R, H], then U [I, H], b [1, H].
     Initial values of the authors' code: factors of spectral norm 1 / 1.5, U from U(+-1.4 sqrt(3 / I)), b
     zero.
     """
 
     name: ClassVar[str] = "cp_plus"
-    inputs: int
-    hidden: int
-    rank: int | None = None
-    form: Literal["cp", "tensor_train", "full"] = "cp"
     activation: Literal["relu", "tanh"] = "relu"
     factors: Scheme = "spectral_norm(0.6666666666666666)"
     input_weights: Scheme = "scaled_unit(1.4)"
     bias: Scheme = "zeros"
 
-    @cached_property
-    def tensor(self) -> bilinear.Form:
-        """The three-way tensor of input, addition and old state."""
-        return bilinear.form(self.form, self.inputs, self.hidden, self.hidden, self.rank)
-
-    def tensors(self) -> tuple[bilinear.Form, ...]:
-        """The tensor alone."""
-        return (self.tensor,)
-
     def matrices(self) -> dict[str, tuple[tuple[int, int], Scheme]]:
-        """U, b."""
         return {
             "U": ((self.inputs, self.hidden), self.input_weights),
             "b": ((1, self.hidden), self.bias),
         }
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """(h_t,)."""
         (h,) = state
         return (h + ACTIVATIONS[self.activation](self.tensor.product(p, x, h) + x @ p["U"] + p["b"]),)
 
 
 @dataclass(frozen=True)
-class CPDelta(Cell):
+class CPDelta(TensorCell):
     """CP-Delta: h_t = h_{t-1} + a_t - b_t, a_t = rho(x~_t^T W_a h~_{t-1}), b_t = rho(x~_t^T W_b h~_{t-1}).
 
     Section 5.1.3, which prints y~ for h~_{t-1}; rho = ReLU, x~ = (x, 1), h~ = (h, 1). Before use every
     parameter is divided by its Frobenius norm, or each of its rows (last axis) by its norm (`normalise`); the
-    gradient passes through the division. `form` and `rank` are those of both tensors: both ranks of a tensor
-    train, no rank for the full tensor. Parameters in CP form: a_A [R, I + 1], a_B [R, H], a_C [R, H + 1] of
+    gradient passes through the division. Parameters in CP form: a_A [R, I + 1], a_B [R, H], a_C [R, H + 1] of
     W_a, b_A, b_B, b_C of W_b. Initial values of the authors' code: spectral norm 1 / 1.1.
     """
 
     name: ClassVar[str] = "cp_delta"
-    inputs: int
-    hidden: int
-    rank: int | None = None
-    form: Literal["cp", "tensor_train", "full"] = "cp"
+    append_one: ClassVar[bool] = True
     normalise: Literal["frobenius", "none", "rows"] = "frobenius"
     factors: Scheme = "spectral_norm(0.9090909090909091)"
 
     @cached_property
     def adding(self) -> bilinear.Form:
         """W_a."""
-        return self.tensor("a_")
+        return self.new_tensor("a_")
 
     @cached_property
     def subtracting(self) -> bilinear.Form:
         """W_b."""
-        return self.tensor("b_")
-
-    def tensor(self, prefix: str) -> bilinear.Form:
-        """The tensor of (x, 1), change and (h, 1) whose parameters have the prefix."""
-        return bilinear.form(self.form, self.inputs, self.hidden, self.hidden, self.rank, True, prefix)
+        return self.new_tensor("b_")
 
     def tensors(self) -> tuple[bilinear.Form, ...]:
         """W_a, W_b."""
         return self.adding, self.subtracting
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """(h_t,)."""
         (h,) = state
         w = self.normalised(p)
         a = torch.relu(self.adding.product(w, x, h))

@@ -1,13 +1,15 @@
 """What all cells share: checked sizes, parameters, counts and zero states."""
 
 import math
-from typing import ClassVar
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Literal
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns.bilinear import Form
+from tensor_rnns import bilinear
 from tensor_rnns.bilinear.initialisers import Scheme, draw
 from tensor_rnns.cells.named import check_fields
 
@@ -32,7 +34,7 @@ class Cell:
     def __post_init__(self) -> None:
         check_fields("cell", self)
 
-    def tensors(self) -> tuple[Form, ...]:
+    def tensors(self) -> tuple[bilinear.Form, ...]:
         """The bilinear forms, whose parameters come first and begin with the cell's field `factors`."""
         return ()
 
@@ -74,23 +76,30 @@ class Cell:
         """Numbers in all parameters of one replica."""
         return sum(math.prod(shape) for shape in self.shapes().values())
 
-    def affine_shapes(self, *gates: str) -> dict[str, tuple[int, int]]:
-        """Shapes of W_g [I, H], U_g [H, H] and b_g [1, H] for each gate g."""
-        shapes = {}
-        for gate in gates:
-            shapes[f"W_{gate}"] = (self.inputs, self.hidden)
-            shapes[f"U_{gate}"] = (self.hidden, self.hidden)
-            shapes[f"b_{gate}"] = (1, self.hidden)
-        return shapes
 
-    def initialise_affine(
-        self, rng: np.random.Generator, scheme: str | dict, **biases: float
-    ) -> dict[str, np.ndarray]:
-        """For each gate g in `biases`: [W_g; U_g] drawn as one [I + H, H] matrix, b_g constant."""
-        values = {}
-        for gate, bias in biases.items():
-            both = draw(scheme, (self.inputs + self.hidden, self.hidden), rng)
-            values[f"W_{gate}"] = both[: self.inputs]
-            values[f"U_{gate}"] = both[self.inputs :]
-            values[f"b_{gate}"] = np.full((1, self.hidden), float(bias))
-        return values
+@dataclass(frozen=True)
+class TensorCell(Cell):
+    """A cell with a bilinear form of its input and old state.
+
+    `form` is that of its tensor and `rank` its rank: both ranks of a tensor train, none for the full tensor.
+    """
+
+    append_one: ClassVar[bool] = False
+    inputs: int
+    hidden: int
+    rank: int | None = None
+    form: Literal["cp", "tensor_train", "full"] = "cp"
+
+    @cached_property
+    def tensor(self) -> bilinear.Form:
+        """The three-way tensor of x, what is made of it, and h; with `append_one` of (x, 1) and (h, 1)."""
+        return self.new_tensor()
+
+    def new_tensor(self, prefix: str = "") -> bilinear.Form:
+        """Such a tensor, whose parameters have the prefix."""
+        sizes = self.inputs, self.hidden, self.hidden
+        return bilinear.form(self.form, *sizes, self.rank, self.append_one, prefix)
+
+    def tensors(self) -> tuple[bilinear.Form, ...]:
+        """The tensor alone."""
+        return (self.tensor,)

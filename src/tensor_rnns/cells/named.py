@@ -19,10 +19,14 @@ def classes(room: ModuleType, base: type) -> dict[str, type]:
     """Every class in the modules of `room` that extends `base` and says its own name."""
     found = {}
     for module in pkgutil.iter_modules(room.__path__, room.__name__ + "."):
-        for thing in vars(importlib.import_module(module.name)).values():
-            if isinstance(thing, type) and issubclass(thing, base) and "name" in vars(thing):
-                found[thing.name] = thing
+        found |= classes_of(importlib.import_module(module.name), base)
     return found
+
+
+def classes_of(module: ModuleType, base: type) -> dict[str, type]:
+    """The same for one module."""
+    types = [thing for thing in vars(module).values() if isinstance(thing, type) and issubclass(thing, base)]
+    return {found.name: found for found in types if "name" in vars(found)}
 
 
 def find(kind: str, known: Mapping[str, type], name: Any) -> type:

@@ -25,7 +25,6 @@ class Simple(Cell):
     bias: Scheme = "zeros"
 
     def matrices(self) -> dict[str, tuple[tuple[int, int], Scheme]]:
-        """W, U, b."""
         return {
             "W": ((self.inputs, self.hidden), self.input_weights),
             "U": ((self.hidden, self.hidden), self.recurrent_weights),
@@ -33,7 +32,6 @@ class Simple(Cell):
         }
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """(h_t,)."""
         (h,) = state
         return (ACTIVATIONS[self.activation](x @ p["W"] + h @ p["U"] + p["b"]),)
 

@@ -1,43 +1,32 @@
 """Tensor gate unit, mathews2016 section 4.3.2, with the biases of its gate separate or inside the tensor."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
 
-from tensor_rnns import bilinear
 from tensor_rnns.bilinear.initialisers import Scheme
-from tensor_rnns.cells.base import ACTIVATIONS, Cell
+from tensor_rnns.cells.base import ACTIVATIONS, TensorCell
 
 
 @dataclass(frozen=True)
-class TensorGate(Cell):
+class TensorGate(TensorCell):
     """h_t = p_t * h_{t-1} + (1 - p_t) * z_t (4.5), z_t = f(W_in x_t + b_in) (4.7); a cell says its gate p_t.
 
     `gate: forget` takes h_t = p_t * h_{t-1} + z_t instead (section 4.2.2). Section 4.3.1 found ReLU and the
     identity (`linear`) to be the best f. It takes the state out of the candidate; `candidate_state` puts it
-    back, z_t = f(W_in x_t + U_in h_{t-1} + b_in). `form` is that of the gate's tensor and `rank` its rank R:
-    both ranks of a tensor train, none for the full tensor. Parameters W_in [I, H], U_in [H, H], b_in [1, H].
-    Initial values of the authors' code: factors from U(+-sqrt(3 / R)), matrices from U(+-sqrt(3 / rows)),
-    biases zero.
+    back, z_t = f(W_in x_t + U_in h_{t-1} + b_in). The tensor, of rank R, is the gate's. Parameters W_in
+    [I, H], U_in [H, H], b_in [1, H]. Initial values of the authors' code: factors from U(+-sqrt(3 / R)),
+    matrices from U(+-sqrt(3 / rows)), biases zero.
     """
 
-    inputs: int
-    hidden: int
-    rank: int | None = None
-    form: Literal["cp", "tensor_train", "full"] = "cp"
     candidate: Literal["relu", "linear", "tanh", "sigmoid"] = "relu"
     candidate_state: bool = False
     gate: Literal["convex", "forget"] = "convex"
     factors: Scheme = "unit_scaling"
     weights: Scheme = "unit_scaling"
     candidate_bias: Scheme = "zeros"
-
-    def tensors(self) -> tuple[bilinear.Form, ...]:
-        """The gate's tensor."""
-        return (self.tensor,)
 
     def matrices(self) -> dict[str, tuple[tuple[int, int], Scheme]]:
         """W_in, U_in, b_in of the candidate."""
@@ -46,7 +35,6 @@ class TensorGate(Cell):
         return {"W_in": ((self.inputs, self.hidden), self.weights)} | state | bias
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """(h_t,)."""
         (h,) = state
         gate, z = self.gate_and_candidate(p, x, h)
         return (gated(self.gate, gate, h, z),)
@@ -73,11 +61,6 @@ class TGU(TensorGate):
     name: ClassVar[str] = "tgu"
     gate_bias: Scheme = "zeros"
 
-    @cached_property
-    def tensor(self) -> bilinear.Form:
-        """The three-way tensor of input, gate and old state."""
-        return bilinear.form(self.form, self.inputs, self.hidden, self.hidden, self.rank)
-
     def matrices(self) -> dict[str, tuple[tuple[int, int], Scheme]]:
         """U, V, b of the gate, then those of the candidate."""
         gate = {
@@ -102,11 +85,7 @@ class TGUC(TensorGate):
     """
 
     name: ClassVar[str] = "tgu_c"
-
-    @cached_property
-    def tensor(self) -> bilinear.Form:
-        """The tensor of (x, 1), gate and (h, 1)."""
-        return bilinear.form(self.form, self.inputs, self.hidden, self.hidden, self.rank, append_one=True)
+    append_one: ClassVar[bool] = True
 
     def gate_signal(self, p: dict[str, Tensor], x: Tensor, h: Tensor) -> Tensor:
         """p_t, section 4.3.2."""

@@ -52,7 +52,7 @@ def check_guests(paths: Sequence[Path | str]) -> None:
     guests.read([Path(path) for path in paths])
     # Cells import torch, which takes seconds of every parse.
     if paths and importlib.util.find_spec("torch") is not None:
-        from tensor_rnns.cells.guests import families
+        from tensor_rnns import cells
 
         for path in paths:
-            families(Path(path))
+            cells.guests(Path(path).resolve())

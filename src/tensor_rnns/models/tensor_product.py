@@ -8,7 +8,6 @@ import numpy as np
 from torch import Tensor
 
 from tensor_rnns import bilinear
-from tensor_rnns.bilinear.equal import equal_factors
 from tensor_rnns.bilinear.initialisers import Scheme
 from tensor_rnns.models.feedforward import Feedforward
 
@@ -19,7 +18,7 @@ class TensorProduct(Feedforward):
 
     W is in `form` with `rank` (both ranks of a tensor train; none for the full tensor), parameters tensor/...
     All begin with `initialiser`; `factors: equal` lets the factors begin with the same numbers, as in the
-    authors' runs (see `tensor_rnns.bilinear.equal`).
+    authors' runs (see `bilinear.equal_factors`).
     """
 
     name: ClassVar[str] = "tensor_product"
@@ -48,7 +47,7 @@ class TensorProduct(Feedforward):
     def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """From `initialiser`, in the order of `shapes`."""
         if self.factors == "equal":
-            return equal_factors(self.tensor, rng, self.initialiser)
+            return bilinear.equal_factors(self.tensor, rng, self.initialiser)
         return self.tensor.initialise(rng, self.initialiser)
 
     def outputs_of(self, params: Mapping[str, Tensor], x: Tensor) -> Tensor:

@@ -1,7 +1,6 @@
 """Learning products of two vectors: a random bilinear one, mathews2016 section 3.4.2, and the one element by
 element, section 3.4.3."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar, Literal
@@ -11,26 +10,23 @@ import torch
 from torch import Tensor
 
 from tensor_rnns import bilinear
-from tensor_rnns.bilinear.equal import equal_factors
 from tensor_rnns.declared import Positive
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.tasks.base import Batch, Task
+from tensor_rnns.tasks.base import Batch, Generated
 
-ITEMS = 16_384
-ITEMS_PER_BATCH = 1024
-SPLITS = {"valid": 1, "test": 2}
 RUN = -1
 """Position in a replica's data stream from which all that is fixed for its run is drawn."""
 
 
-class Product(Task):
+class Product(Generated):
     """x and y with `size` numbers each, one after the other; the target has `size` numbers.
 
     Every training batch is new. The splits valid and test have 16,384 items each, the same x and y for every
     seed, with the answers of its run. The loss is the squared error, averaged over batch and elements.
     """
 
-    updates_per_epoch = None
+    parts = 16
+    part_size = 1024
 
     @property
     def inputs(self) -> int:
@@ -42,27 +38,9 @@ class Product(Task):
         """One vector."""
         return self.size
 
-    def generate(self, seed: int, generator: np.random.Generator, items: int) -> Batch:
-        """`items` fresh pairs of the run `seed`: inputs [items, 2 size], targets [items, size]."""
-        raise NotImplementedError
-
-    def batch(self, seed: int, update: int) -> Batch:
-        """Fresh pairs for this seed and update."""
-        return self.generate(seed, rng(seed, update), self.batch_size)
-
-    def evaluation_of(self, seed: int, split: str) -> Iterator[Batch]:
-        """16,384 pairs, with the answers of this seed's run."""
-        self.check_split(split, SPLITS)
-        for part in range(ITEMS // ITEMS_PER_BATCH):
-            yield self.generate(seed, rng(0, SPLITS[split], part), ITEMS_PER_BATCH)
-
     def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """Mean squared error over batch and elements, [S]; outputs and targets [S, B, size]."""
         return (outputs - targets).square().mean((-2, -1))
-
-    def metrics(self, outputs: Tensor, targets: Tensor) -> dict[str, Tensor]:
-        """loss: the mean squared error."""
-        return {"loss": self.loss(outputs, targets)}
 
 
 @dataclass(frozen=True)
@@ -71,7 +49,7 @@ class RandomProduct(Product):
 
     The tensor T is `size` x `size` x `size`, in the form `target` with the rank `target_rank` (both ranks of
     a tensor train), and has factors from N(0, `deviation`^2): `factors: independent`, or `equal` as in the
-    authors' runs (see `tensor_rnns.bilinear.equal`). Inputs are x and y one after the other. The loss is the
+    authors' runs (see `bilinear.equal_factors`). Inputs are x and y one after the other. The loss is the
     squared error, averaged over batch and elements. The best constant answer is 0; `baseline` is what it
     scores in the mean over all targets. T belongs to the data stream of the replica, and so do its splits
     valid and test of 16,384 items; their metric `zero` is what 0 scores for this very T.
@@ -111,7 +89,7 @@ class RandomProduct(Product):
             count = shared + (r - 1) * n * (n + 2) + (r - 1) ** 2 * n**2
         return count * self.deviation**6 / 9
 
-    def generate(self, seed: int, generator: np.random.Generator, items: int) -> Batch:
+    def generate(self, generator: np.random.Generator, items: int, seed: int = 0) -> Batch:
         """`items` fresh pairs for the target of `seed`: inputs [items, 2 size], targets [items, size]."""
         inputs = 2 * generator.random((items, 2 * self.size), np.float32) - 1
         x, y = torch.from_numpy(inputs).chunk(2, dim=-1)
@@ -127,7 +105,7 @@ def target(task: RandomProduct, seed: int) -> dict[str, Tensor]:
     """The factors of the target of the run `seed`, float32."""
     generator, scheme = rng(seed, RUN, task.target_rank), {"normal": task.deviation}
     if task.factors == "equal":
-        drawn = equal_factors(task.form, generator, scheme)
+        drawn = bilinear.equal_factors(task.form, generator, scheme)
     else:
         drawn = task.form.initialise(generator, scheme)
     return {name: torch.from_numpy(value.astype(np.float32)) for name, value in drawn.items()}
@@ -161,7 +139,7 @@ class ElementwiseProduct(Product):
                 f"task {self.name}: values = {self.values} given; allowed: at most size = {self.size}"
             )
 
-    def generate(self, seed: int, generator: np.random.Generator, items: int) -> Batch:
+    def generate(self, generator: np.random.Generator, items: int, seed: int = 0) -> Batch:
         """`items` fresh pairs of the run `seed`: inputs [items, 2 size], targets [items, size]."""
         left, right, order = fixed(self, seed)
         bits = generator.integers(0, 2, (items, 2 * (self.values or self.size)), np.uint8)
