@@ -1,6 +1,5 @@
 """Addition of two marked numbers: mathews2016 section 5.1.1 and algorithm 1."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -8,16 +7,11 @@ import numpy as np
 from torch import Tensor
 
 from tensor_rnns.engine import Affine, squared_error
-from tensor_rnns.experiments.streams import rng
-from tensor_rnns.tasks.base import Batch, Task
-
-ITEMS = 1000
-ITEMS_PER_BATCH = 100
-SPLITS = {"valid": 1, "test": 2}
+from tensor_rnns.tasks.base import Batch, Generated
 
 
 @dataclass(frozen=True)
-class Addition(Task):
+class Addition(Generated):
     """T steps of (value, marker); the target at the end is the sum of the two marked values.
 
     Values are U[0, 1) at every step. `markers: halves` marks one step of the first T // 2 and one of the last
@@ -36,7 +30,6 @@ class Addition(Task):
     inputs = 2
     outputs = 1
     baseline = 1 / 6
-    updates_per_epoch = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -44,7 +37,7 @@ class Addition(Task):
         if self.length < fewest:
             raise ValueError(f"task addition: length = {self.length} given; allowed: at least {fewest}")
 
-    def generate(self, generator: np.random.Generator, items: int) -> Batch:
+    def generate(self, generator: np.random.Generator, items: int, seed: int = 0) -> Batch:
         """`items` fresh sequences: inputs [T, items, 2], targets [items, 1]."""
         values = generator.random((self.length, items), dtype=np.float32)
         half, everyone = self.length // 2, np.arange(items)
@@ -63,20 +56,6 @@ class Addition(Task):
         targets = values[first, everyone] + values[second, everyone]
         return Batch(np.stack([values, marks], axis=-1), targets[:, None], items)
 
-    def batch(self, seed: int, update: int) -> Batch:
-        """Fresh sequences for this seed and update."""
-        return self.generate(rng(seed, update), self.batch_size)
-
-    def evaluation(self, split: str) -> Iterator[Batch]:
-        """1,000 items that depend on the length and the markers alone, 100 to a batch."""
-        self.check_split(split, SPLITS)
-        for part in range(ITEMS // ITEMS_PER_BATCH):
-            yield self.generate(rng(0, SPLITS[split], part), ITEMS_PER_BATCH)
-
     def loss(self, outputs: Tensor | Affine, targets: Tensor) -> Tensor:
         """Mean squared error over the batch, [S]; outputs and targets [S, B, 1]."""
         return squared_error(outputs, targets, targets[..., 0, :, :].numel())
-
-    def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
-        """loss: the mean squared error."""
-        return {"loss": self.loss(outputs, targets)}

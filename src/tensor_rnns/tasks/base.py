@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -9,6 +10,9 @@ from torch import Tensor
 
 from tensor_rnns.cells.named import check_fields
 from tensor_rnns.engine import Affine
+from tensor_rnns.experiments.streams import rng
+
+SPLITS = ("train", "valid", "test")
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,15 @@ def stacked(arrays: Sequence[np.ndarray]) -> np.ndarray:
     """The arrays of all replicas as one: integers with the replica axis before the last, others before the
     last two."""
     return np.stack(arrays, axis=-2 if np.issubdtype(arrays[0].dtype, np.integer) else -3)
+
+
+@lru_cache(maxsize=64)
+def shuffled(items: int, *stream: int) -> np.ndarray:
+    """The numbers below `items` in an order drawn from this place of a data stream; kept, as every batch of
+    an epoch reads it."""
+    order = rng(*stream).permutation(items)
+    order.flags.writeable = False
+    return order
 
 
 class Task:
@@ -124,12 +137,80 @@ class Task:
         """
         raise NotImplementedError
 
-    def metrics(
-        self, outputs: Tensor | Affine, targets: Tensor, weights: Tensor | None = None
-    ) -> dict[str, Tensor]:
-        """Means over the batch by name, each [S], weighted as the loss is."""
-        raise NotImplementedError
+    def metrics(self, outputs: Tensor | Affine, *judged: Tensor) -> dict[str, Tensor]:
+        """Means over the batch by name, each [S], weighted as the loss is; unless a task has more, the loss.
+
+        `judged` are the targets, and the weights where there are some.
+        """
+        return {"loss": self.loss(outputs, *judged)}
 
     def derived(self, means: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """Metrics of a whole split that are no means, from the means of `metrics`, each [S]; here none."""
         return {}
+
+
+class Generated(Task):
+    """A task whose batches are made: those of training are new, the splits valid and test are fixed.
+
+    Each of the two has `parts` batches of `part_size` items, the same inputs for every seed.
+    """
+
+    updates_per_epoch = None
+    parts: ClassVar[int] = 10
+    part_size: ClassVar[int] = 100
+
+    def generate(self, generator: np.random.Generator, items: int, seed: int = 0) -> Batch:
+        """`items` fresh items for the run `seed`."""
+        raise NotImplementedError
+
+    def batch(self, seed: int, update: int) -> Batch:
+        """Fresh items for this seed and update."""
+        return self.generate(rng(seed, update), self.batch_size, seed)
+
+    def evaluation(self, split: str) -> Iterator[Batch]:
+        """The batches of `split` for every replica."""
+        return self.evaluation_of(0, split)
+
+    def evaluation_of(self, seed: int, split: str) -> Iterator[Batch]:
+        """The batches of `split`, with the answers of the run `seed` where they depend on it."""
+        stream = {"valid": 1, "test": 2}
+        self.check_split(split, stream)
+        for part in range(self.parts):
+            yield self.generate(rng(0, stream[split], part), self.part_size, seed)
+
+
+class Chunks(Task):
+    """A sequence cut into chunks that are taken in order, in each epoch the same; targets are like inputs."""
+
+    def chunks(self, split: str) -> int:
+        """Whole chunks of a split."""
+        raise NotImplementedError
+
+    def chunk(self, split: str, index: int) -> Batch:
+        """Chunk `index` of a split."""
+        raise NotImplementedError
+
+    @property
+    def outputs(self) -> int:
+        """As many as inputs."""
+        return self.inputs
+
+    @property
+    def updates_per_epoch(self) -> int:
+        """Chunks of the training split."""
+        return self.chunks("train")
+
+    def batch(self, seed: int, update: int) -> Batch:
+        """Chunk `update` modulo the number of chunks; the seed plays no part."""
+        return self.chunk("train", update % self.updates_per_epoch)
+
+    def evaluation(self, split: str) -> Iterator[Batch]:
+        """All chunks of a split in order."""
+        self.check_split(split, SPLITS)
+        for index in range(self.chunks(split)):
+            yield self.chunk(split, index)
+
+    def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
+        """loss and nll, the same number: nats per symbol or frame."""
+        loss = self.loss(outputs, targets)
+        return {"loss": loss, "nll": loss}

@@ -1,6 +1,6 @@
 """Next-symbol prediction in text: words, mathews2016 section 5.2.2, and characters, section 5.2.3."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -9,16 +9,15 @@ import numpy as np
 from torch import Tensor
 
 from tensor_rnns.engine import Affine, cross_entropy
-from tensor_rnns.tasks.base import Batch, Task
+from tensor_rnns.tasks.base import SPLITS, Batch, Chunks
 
-SPLITS = ("train", "valid", "test")
 UNKNOWN = "<unk>"
 PIECE = 1 << 16
 """Symbols that are counted at once."""
 
 
 @dataclass(frozen=True)
-class NextSymbol(Task):
+class NextSymbol(Chunks):
     """Each symbol from those before it; the loss is the cross entropy in nats a symbol.
 
     A split is cut into `batch` rows of equal length, and these into chunks of `bptt` symbols; incomplete rows
@@ -47,13 +46,8 @@ class NextSymbol(Task):
 
     @property
     def inputs(self) -> int:
-        """The size of the vocabulary, as is `outputs`."""
-        return len(self.dataset.arrays["vocabulary"])
-
-    @property
-    def outputs(self) -> int:
         """The size of the vocabulary."""
-        return self.inputs
+        return len(self.dataset.arrays["vocabulary"])
 
     @cached_property
     def baseline(self) -> float:
@@ -66,11 +60,6 @@ class NextSymbol(Task):
                 counts += np.bincount(row[first : first + PIECE], minlength=self.inputs)
         shares = counts[counts > 0] / counts.sum()
         return float(-(shares * np.log(shares)).sum())
-
-    @property
-    def updates_per_epoch(self) -> int:
-        """Chunks of the training split."""
-        return self.chunks("train")
 
     def tokens(self, split: str) -> np.ndarray:
         """The numbers of the symbols of a split that are read, in order."""
@@ -91,24 +80,9 @@ class NextSymbol(Task):
         piece = self.tokens(split)[places].astype(np.int64)
         return Batch(piece[:-1], piece[1:], self.bptt * self.batch_size)
 
-    def batch(self, seed: int, update: int) -> Batch:
-        """Chunk `update` modulo the number of chunks; the seed plays no part."""
-        return self.chunk("train", update % self.updates_per_epoch)
-
-    def evaluation(self, split: str) -> Iterator[Batch]:
-        """All chunks of a split in order."""
-        self.check_split(split, SPLITS)
-        for index in range(self.chunks(split)):
-            yield self.chunk(split, index)
-
     def loss(self, outputs: Tensor | Affine, targets: Tensor) -> Tensor:
         """Cross entropy of logits [T, S, B, V], nats a symbol: mean over steps and rows."""
         return cross_entropy(outputs, targets, targets[:, 0].numel())
-
-    def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
-        """loss and nll, the same number: nats a symbol."""
-        loss = self.loss(outputs, targets)
-        return {"loss": loss, "nll": loss}
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from torch import Tensor
 
 from tensor_rnns.engine import Affine, cross_entropy, values
-from tensor_rnns.experiments.streams import rng
-from tensor_rnns.tasks.base import Batch, Task
+from tensor_rnns.tasks.base import SPLITS, Batch, Task, shuffled
 
-SPLITS = ("train", "valid", "test")
 PERMUTATION_SEED = 1001
 """The seed of the authors' permutation."""
 ITEMS_PER_BATCH = 100
@@ -89,7 +87,7 @@ class Pixels(Task):
     def batch(self, seed: int, update: int) -> Batch:
         """Batch `update` modulo the batches of an epoch, in the order of this seed and epoch."""
         epoch, index = divmod(update, self.updates_per_epoch)
-        order = shuffled(seed, epoch, len(self.classes["train"]))
+        order = shuffled(len(self.classes["train"]), seed, epoch)
         return self.items("train", order[index * self.batch_size : (index + 1) * self.batch_size])
 
     def evaluation(self, split: str) -> Iterator[Batch]:
@@ -112,13 +110,4 @@ def permutation(pixels: int) -> np.ndarray:
     """The fixed order of `pixels` pixels: 0 .. pixels - 1 shuffled by numpy's legacy generator, seed 1001."""
     order = np.arange(pixels)
     np.random.RandomState(PERMUTATION_SEED).shuffle(order)
-    return order
-
-
-@lru_cache(maxsize=64)
-def shuffled(seed: int, epoch: int, items: int) -> np.ndarray:
-    """The order of the training images in one epoch of the data stream `seed`; kept, as every batch of the
-    epoch reads it."""
-    order = rng(seed, epoch).permutation(items)
-    order.flags.writeable = False
     return order

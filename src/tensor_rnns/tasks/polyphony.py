@@ -1,6 +1,5 @@
 """Next-frame prediction of polyphonic music: mathews2016 section 5.2.1, details of the authors' loader."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -9,13 +8,13 @@ import numpy as np
 from torch import Tensor
 
 from tensor_rnns.engine import Affine, binary_cross_entropy
-from tensor_rnns.tasks.base import Batch, Task
+from tensor_rnns.tasks.base import SPLITS, Batch, Chunks
 
 LOWEST_MIDI, HIGHEST_MIDI = 21, 108
 
 
 @dataclass(frozen=True)
-class Polyphony(Task):
+class Polyphony(Chunks):
     """Each frame from the frames before it; the loss is in nats per frame, summed over units.
 
     A frame has one unit for each note low .. high and one for the end of a piece (`end: separate`, the last
@@ -59,7 +58,7 @@ class Polyphony(Task):
         """The frames of each split as equal streams [length, batch, units], uint8."""
         low, high = self.limits
         streams = {}
-        for split in ("train", "valid", "test"):
+        for split in SPLITS:
             roll, lengths = (self.dataset.arrays[f"{split}_{part}"] for part in ("roll", "lengths"))
             streams[split] = cut(frames(roll, lengths, low, high, self.end), self.batch_size)
         return streams
@@ -68,16 +67,6 @@ class Polyphony(Task):
     def inputs(self) -> int:
         """Units of a frame: the notes of the range, and one more when the end of a piece has its own."""
         return self.streams["train"].shape[-1]
-
-    @property
-    def outputs(self) -> int:
-        """As many as inputs."""
-        return self.inputs
-
-    @property
-    def updates_per_epoch(self) -> int:
-        """Chunks of the training split."""
-        return self.chunks("train")
 
     def chunks(self, split: str) -> int:
         """Number of whole chunks of a split, each with a frame after it."""
@@ -88,24 +77,9 @@ class Polyphony(Task):
         piece = self.streams[split][index * self.bptt : (index + 1) * self.bptt + 1].astype(np.float32)
         return Batch(piece[:-1], piece[1:], self.bptt * piece.shape[1])
 
-    def batch(self, seed: int, update: int) -> Batch:
-        """Chunk `update` modulo the number of chunks; the seed plays no part."""
-        return self.chunk("train", update % self.updates_per_epoch)
-
-    def evaluation(self, split: str) -> Iterator[Batch]:
-        """All chunks of a split in order."""
-        self.check_split(split, self.streams)
-        for index in range(self.chunks(split)):
-            yield self.chunk(split, index)
-
     def loss(self, outputs: Tensor | Affine, targets: Tensor) -> Tensor:
         """Bernoulli negative log-likelihood of logits, summed over units, mean over frames and streams."""
         return binary_cross_entropy(outputs, targets, targets[:, 0, :, 0].numel())
-
-    def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
-        """loss and nll, the same number: nats per frame."""
-        loss = self.loss(outputs, targets)
-        return {"loss": loss, "nll": loss}
 
 
 def frames(roll: np.ndarray, lengths: np.ndarray, low: int, high: int, end: str) -> np.ndarray:

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from torch import Tensor
 
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.tasks.base import Batch, Task
+from tensor_rnns.tasks.base import Batch, Task, shuffled
 
 SPLIT, ORDER = -1, -2
 """Positions in a replica's data stream from which the split and the order of the epochs are drawn."""
@@ -84,18 +84,11 @@ class StyleContent(Task):
         """Whole batches of the training pairs."""
         return len(self.pairs(0, "train")) // self.batch_size
 
-    @cached_property
-    def memory(self) -> dict[Any, np.ndarray]:
-        """Splits and orders that were drawn before."""
-        return {}
-
     def pairs(self, seed: int, split: str) -> np.ndarray:
         """The pairs (style, letter) of a split for this seed, int64 [pairs, 2], in the order of all pairs."""
         self.check_split(split, SPLITS)
-        if (seed, split) not in self.memory:
-            held = held_out(*self.inputs, self.held_out, rng(seed, SPLIT))
-            self.memory[seed, "train"], self.memory[seed, "valid"] = np.argwhere(~held), np.argwhere(held)
-        return self.memory[seed, split]
+        held = held_out(*self.inputs, self.held_out, seed)
+        return np.argwhere(held if split == "valid" else ~held)
 
     def chosen(self, pairs: np.ndarray) -> Batch:
         """The batch of these pairs."""
@@ -103,11 +96,10 @@ class StyleContent(Task):
 
     def batch(self, seed: int, update: int) -> Batch:
         """The next pairs of the epoch's order."""
-        epoch, index = divmod(update, self.updates_per_epoch)
-        if (seed, epoch) not in self.memory:
-            self.memory.pop((seed, epoch - 1), None)
-            self.memory[seed, epoch] = rng(seed, ORDER, epoch).permutation(self.pairs(seed, "train"))
-        return self.chosen(self.memory[seed, epoch][index * self.batch_size : (index + 1) * self.batch_size])
+        pairs, size = self.pairs(seed, "train"), self.batch_size
+        epoch, index = divmod(update, len(pairs) // size)
+        order = shuffled(len(pairs), seed, ORDER, epoch)
+        return self.chosen(pairs[order[index * size : (index + 1) * size]])
 
     def evaluation_of(self, seed: int, split: str) -> Iterator[Batch]:
         """All pairs of the split at once."""
@@ -125,8 +117,10 @@ class StyleContent(Task):
         return {"loss": error * self.summed, "error": error}
 
 
-def held_out(styles: int, letters: int, rule: str, generator: np.random.Generator) -> np.ndarray:
+@lru_cache(maxsize=64)
+def held_out(styles: int, letters: int, rule: str, seed: int) -> np.ndarray:
     """Which pairs are held out, bool [styles, letters], by the rule `random` or `each_letter`."""
+    generator = rng(seed, SPLIT)
     held = np.zeros((styles, letters), dtype=bool)
     if rule == "random":
         held.flat[generator.permutation(held.size)[: round(held.size / 10)]] = True

@@ -1,7 +1,6 @@
 """Variable binding: mathews2016 section 5.1.2 and algorithm 2, details of the authors' generator."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
@@ -10,16 +9,11 @@ import numpy as np
 from torch import Tensor
 
 from tensor_rnns.engine import Affine, binary_cross_entropy
-from tensor_rnns.experiments.streams import rng
-from tensor_rnns.tasks.base import Batch, Task
-
-ITEMS = 1000
-ITEMS_PER_BATCH = 100
-SPLITS = {"valid": 1, "test": 2}
+from tensor_rnns.tasks.base import Batch, Generated
 
 
 @dataclass(frozen=True)
-class VariableBinding(Task):
+class VariableBinding(Generated):
     """Store `patterns` N patterns of `bits` D fair bits; give each back when its label goes out.
 
     Inputs of T steps: D columns of pattern bits, then N of label bits; label k (0 is the first) lies in the
@@ -45,8 +39,6 @@ class VariableBinding(Task):
     patterns: int = 1
     bits: int = 8
     rule: Literal["held", "printed"] = "held"
-
-    updates_per_epoch = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -75,7 +67,7 @@ class VariableBinding(Task):
         """What knowing the timing alone costs, in nats an item."""
         return timing_only(self.length, self.patterns, self.bits, self.rule)
 
-    def generate(self, generator: np.random.Generator, items: int) -> Batch:
+    def generate(self, generator: np.random.Generator, items: int, seed: int = 0) -> Batch:
         """`items` fresh sequences: inputs [T, items, D + N], targets [T, items, D]."""
         steps, half, shape = self.length, self.length // 2, (self.patterns, items)
         if self.rule == "held":
@@ -95,23 +87,9 @@ class VariableBinding(Task):
             targets[ends[k] + 1, everyone] = np.maximum(due, shown[k])
         return Batch(inputs, targets[:-1], items)
 
-    def batch(self, seed: int, update: int) -> Batch:
-        """Fresh sequences for this seed and update."""
-        return self.generate(rng(seed, update), self.batch_size)
-
-    def evaluation(self, split: str) -> Iterator[Batch]:
-        """1,000 items that depend on the task's options alone, 100 to a batch."""
-        self.check_split(split, SPLITS)
-        for part in range(ITEMS // ITEMS_PER_BATCH):
-            yield self.generate(rng(0, SPLITS[split], part), ITEMS_PER_BATCH)
-
     def loss(self, outputs: Tensor | Affine, targets: Tensor) -> Tensor:
         """Cross entropy of logits [T, S, B, D], summed over steps and bits, mean over the batch, [S]."""
         return binary_cross_entropy(outputs, targets, targets.shape[-2])
-
-    def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
-        """loss: nats an item."""
-        return {"loss": self.loss(outputs, targets)}
 
 
 def different(generator: np.random.Generator, shape: tuple[int, int], below: int) -> np.ndarray:

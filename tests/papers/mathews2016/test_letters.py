@@ -175,9 +175,9 @@ def test_other_models_are_refused(net):
             functions.probe("mathews2016.stored_fibres")(given, {})
 
 
-def test_letters_never_trained_in_one_style_are_refused():
+def test_letters_never_trained_in_one_style_are_refused(monkeypatch):
     net = trained()
-    net.task.pairs(3, "train")
-    net.task.memory[3, "train"] = np.array([[0, 0], [1, 1], [2, 2]])
+    few = np.array([[0, 0], [1, 1], [2, 2]])
+    monkeypatch.setattr(type(net.task), "pairs", lambda self, seed, split: few)
     with pytest.raises(ValueError, match="no style was trained in both T and m"):
         functions.probe("mathews2016.letters")(net, {})
