@@ -53,9 +53,8 @@ def test_the_total_grows_over_files_and_sources(server, sources, brisk, tmp_path
         "a": ["one", "two"], "b": ["three"],
     }  # fmt: skip
     assert [line for line in lines if "in all" in line] == [
-        "200 of 500 bytes of a, 200 of 800 in all (25 %)",
-        "500 of 500 bytes of a, 500 of 800 in all (62 %)",
-        "300 of 300 bytes of b, 800 of 800 in all (100 %)",
+        "a: done; 500 of 800 bytes in all (62 %)",
+        "b: done; 800 of 800 bytes in all (100 %)",
     ]
     lines.clear()
     download("a", tmp_path, patience=brisk, say=lines.append)
@@ -153,7 +152,7 @@ def test_the_command_downloads_all_and_leaves_a_marker(server, sources, tmp_path
     done = CliRunner().invoke(main, ["download", "--all", "--into", str(tmp_path)])
     assert done.exit_code == 0, done.output
     assert read_json(tmp_path / "a" / "verified.json") == {"one": 200}
-    assert "500 of 500 in all (100 %)" in done.output
+    assert "500 of 500 bytes in all (100 %)" in done.output
     sources(a=[file("none", ONE)], c=[file("two", TWO, server.url + "/two")])
     failed = CliRunner().invoke(main, ["download", "--all", "--into", str(tmp_path)])
     assert failed.exit_code != 0

@@ -123,7 +123,7 @@ def test_large_sparse_file_on_a_mirror_is_not_copied_whole(one_file, data, brisk
     with open(mirror, "wb") as stream:
         stream.truncate(20 << 30)
     with pytest.raises(DownloadError, match="size: expected 200,003 bytes, found more than 1,"):
-        download("thing", tmp_path / "raw", (tmp_path / "mirror").as_uri(), patience=brisk)
+        download("thing", tmp_path / "raw", [(tmp_path / "mirror").as_uri()], patience=brisk)
     assert list((tmp_path / "raw" / "thing").iterdir()) == []
 
 

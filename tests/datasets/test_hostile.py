@@ -60,28 +60,31 @@ def song(*tracks, form=1, declared=None, division=480, length=6):
 END = b"\x00\xff\x2f\x00"
 NOTE = b"\x00\x90\x3c\x40\x83\x60\x80\x3c\x40"
 SONGS = {
-    "empty": (b"", "a MIDI file begins b'MThd', this one is empty"),
-    "a page": (b"<html>" + bytes(20), "a MIDI file begins b'MThd', this one b'<htm'"),
-    "cut in the header": (song(track(NOTE + END))[:11], "ends after 11 bytes, in its header of 14"),
-    "format 2": (song(track(NOTE + END), form=2), "header of 6 bytes, format 2, 1 tracks"),
-    "time code": (song(track(NOTE + END), division=0xE728), "division 59176; allowed are 6 bytes"),
-    "no division": (song(track(NOTE + END), division=0), "division 0; allowed are 6 bytes"),
-    "long header": (song(track(NOTE + END), length=1 << 31), "header of 2147483648 bytes"),
+    "empty": (b"", "0 bytes; the header of a MIDI file has 14"),
+    "a page": (b"<html>" + bytes(20), "header b'<htm' of"),
+    "cut in the header": (song(track(NOTE + END))[:11], "11 bytes; the header of a MIDI file has 14"),
+    "format 2": (song(track(NOTE + END), form=2), "of 6 bytes, format 2, 1 tracks"),
+    "time code": (song(track(NOTE + END), division=0xE728), "division 59176; allowed are b'MThd', 6 bytes"),
+    "no division": (song(track(NOTE + END), division=0), "division 0; allowed are b'MThd', 6 bytes"),
+    "long header": (song(track(NOTE + END), length=1 << 31), "of 2147483648 bytes"),
     "too many tracks": (song(track(END), declared=65_535), "65535 tracks, division 480"),
-    "fewer tracks": (song(track(NOTE + END), declared=3), "3 tracks are declared, 1 found"),
+    "fewer tracks": (
+        song(track(NOTE + END), declared=3),
+        "3 tracks are declared in 35 bytes; 1 in a row end at 35",
+    ),
     "truncated": (
         song(track(NOTE + END))[:-5],
-        r"chunk 1: expected a track \(b'MTrk'\) within the 8 bytes that are left, found b'MTrk' of 13 bytes",
+        "1 tracks are declared in 30 bytes; 1 in a row end at 35",
     ),
     "huge chunk": (
         song(b"MTrk\xff\xff\xff\xff" + NOTE),
-        "within the 9 bytes that are left, found b'MTrk' of 4,294,967,295 bytes",
+        "1 tracks are declared in 31 bytes; 1 in a row end at 4,294,967,317",
     ),
     "another chunk": (
         song(b"XFIH" + bytes(4) + track(NOTE + END)),
-        "chunk 1: expected a track .*, found b'XFIH' of 0 bytes",
+        "1 tracks are declared in 43 bytes; 0 in a row end at 14",
     ),
-    "rest": (song(track(NOTE + END)) + b"xyz", "3 bytes are left over after 1 tracks"),
+    "rest": (song(track(NOTE + END)) + b"xyz", "1 tracks are declared in 38 bytes; 1 in a row end at 35"),
     "too large": (song(track(bytes(1 << 18))), "262,166 bytes; MIDI files of at most 262,144 are read"),
     "no notes": (song(track(END)), "no notes besides drums"),
     "bad event": (song(track(b"\x00\xf4\x3c\x40" + END)), "not a readable MIDI file"),
@@ -96,7 +99,7 @@ SONGS = {
     ),
     "low note": (
         song(track(NOTE.replace(b"\x3c", b"\x14") + END)),
-        "notes 20 to 20; MIDI 21..108 is allowed",
+        "note 20; whole numbers 21..108 are allowed",
     ),
 }
 
@@ -104,7 +107,7 @@ SONGS = {
 @pytest.mark.parametrize("case", SONGS)
 def test_hostile_midi_file_is_refused(case):
     content, reason = SONGS[case]
-    with pytest.raises(ValueError, match=rf"it: .*(?:{reason})"):
+    with pytest.raises(ValueError, match=rf"it[:,] .*(?:{reason})"):
         midi.eighths(content, "it")
 
 

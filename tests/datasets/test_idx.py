@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from tensor_rnns.datasets.idx import read_idx
+from tensor_rnns.datasets.mnist import read_idx
 
 
 def idx(array, kind=8, sizes=None):
@@ -53,11 +53,11 @@ IMAGES = np.arange(2 * 3 * 5, dtype=np.uint8).reshape(2, 3, 5)
         (b"", 3, r"magic number: expected 00000803 .*, found nothing"),
         (idx(IMAGES)[:9], 3, r"3 sizes expected, the file ends after 9 bytes"),
         (idx(IMAGES, sizes=(2, 3, 6)), 3, r"sizes \(2, 3, 6\) need 36 data bytes, found 30"),
-        (idx(IMAGES) + b"\0", 3, r"sizes \(2, 3, 5\) need 30 data bytes, found more than 30"),
+        (idx(IMAGES) + b"\0", 3, r"sizes \(2, 3, 5\) need 30 data bytes, found 31"),
         (
             idx(IMAGES, sizes=(2**32 - 1, 28, 28)),
             3,
-            r".* make 3,367,254,359,280 bytes; at most 1,073,741,824",
+            r"sizes .* need 3,367,254,359,280 data bytes, found 30",
         ),
     ],
 )
@@ -76,5 +76,5 @@ def test_damaged_gzip_is_refused(tmp_path):
         whole[:12] + b"\xff" + whole[13:],
     ):
         path.write_bytes(broken)
-        with pytest.raises(ValueError, match=r"file\.gz: not a whole gzip file \("):
+        with pytest.raises(ValueError, match=r"file\.gz: not a whole gz file \("):
             read_idx(path, 3)

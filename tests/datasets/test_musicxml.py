@@ -156,11 +156,11 @@ def test_keyboard_pieces_are_as_counted():
 
 def test_refused_scores(tmp_path):
     low = part(HEAD.format(1) + note("A0", 1)), part(HEAD.format(1) + note("G0", 1))
-    with pytest.raises(ValueError, match=r"a\.xml: note 19; MIDI 21\.\.108"):
+    with pytest.raises(ValueError, match=r"a\.xml, step 0: note 19; whole numbers 21\.\.108"):
         chorales.quarters(score(tmp_path, *low, *low))
     (tmp_path / "b.xml").write_text("<score-timewise/>")
     with pytest.raises(ValueError, match=r"b\.xml: expected score-partwise, found score-timewise"):
-        musicxml.score(tmp_path / "b.xml")
+        musicxml.parts(tmp_path / "b.xml")
 
 
 def by_music21(path, like, steps=1, bar=None):
@@ -220,7 +220,7 @@ def test_archive_that_holds_no_score_is_refused(files, reason, tmp_path):
         for name, content in files.items():
             archive.writestr(name, content)
     with pytest.raises(ValueError, match=rf"a\.mxl: .*{reason}"):
-        musicxml.score(path)
+        musicxml.parts(path)
     path.write_bytes(b"PK\x03\x04 cut off")
     with pytest.raises(ValueError, match=r"a\.mxl: not a whole zip archive"):
-        musicxml.score(path)
+        musicxml.parts(path)

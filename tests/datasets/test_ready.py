@@ -189,7 +189,7 @@ def test_wrong_or_missing_raw_file_is_refused_before_it_is_parsed(tmp_path):
 
 
 def test_missing_package_is_named(monkeypatch, tmp_path):
-    monkeypatch.setattr("tensor_rnns.datasets.packages.find_spec", lambda module: None)
+    monkeypatch.setattr("tensor_rnns.datasets.parsers.find_spec", lambda module: None)
     with pytest.raises(FileNotFoundError, match="the package scikit-learn is not installed"):
         prepare("digits", None, tmp_path)
     with pytest.raises(FileNotFoundError, match="the package music21 is not installed"):
@@ -197,7 +197,7 @@ def test_missing_package_is_named(monkeypatch, tmp_path):
 
 
 def test_digits_of_another_shape_are_refused(monkeypatch, tmp_path):
-    monkeypatch.setattr("tensor_rnns.datasets.packages.find_spec", lambda module: None)
+    monkeypatch.setattr("tensor_rnns.datasets.parsers.find_spec", lambda module: None)
     monkeypatch.setattr("tensor_rnns.datasets.digits.files", lambda: [tmp_path / "digits.csv"])
     (tmp_path / "digits.csv").write_text("0,17,3\n1,2,9\n")
     with pytest.raises(

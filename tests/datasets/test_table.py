@@ -14,7 +14,7 @@ from tensor_rnns.datasets import table, unpack
 CODE = """
 import json, sys
 import tensor_rnns.datasets as d
-asked = [[n, d.source_of(n), d.card(n)["kind"], d.card(n)["stand_in"]] for n in d.names()]
+asked = [[n, d.entry(n).source, d.card(n)["kind"], d.card(n)["stand_in"]] for n in d.names()]
 asked.append([[f.name for f in d.source(s).files] for s in ("mnist", "jsb")])
 heavy = [m for m in ("numpy", "requests", "torch", "sklearn", "music21", "tqdm") if m in sys.modules]
 print(json.dumps([asked, heavy]))
@@ -57,12 +57,19 @@ def test_source_is_whole(name):
         assert len({urlsplit(url).netloc for url in urls}) >= 2 or "public address" in source.remark
 
 
+def test_only_the_novel_and_wikipedia_may_be_archived():
+    allowed = {name for name, source in table.sources().items() if source.archive == "allowed"}
+    assert allowed == {"war_and_peace", "enwik8"}
+    for name in ("ptb_words", "ptb_chars", "musedata"):
+        assert "Never the file" in table.entry(name).redistribution
+        assert table.entry(name).archive == "never"
+
+
 @pytest.mark.parametrize("name", table.entries())
 def test_data_set_is_whole(name):
     entry = table.entry(name)
     assert (entry.source is None) == bool(entry.packages)
     assert entry.stand_in == (entry.source is None and name not in datasets.packaged())
-    assert entry.archive in ("never", "allowed")
     for replaced in entry.stands_in_for:
         assert table.entry(replaced).kind == entry.kind
         assert not table.entry(replaced).stand_in

@@ -3,7 +3,7 @@
 
 def raw_of(wildcards):
     """The marker of the source that a data set is parsed from; nothing for what an installed package carries."""
-    source = datasets.source_of(wildcards.dataset)
+    source = datasets.entry(wildcards.dataset).source
     return [f"results/data/raw/{source}/verified.json"] if source else []
 
 

@@ -2,7 +2,6 @@
 
 import re
 from fractions import Fraction
-from typing import NamedTuple
 
 from tensor_rnns.datasets.musicxml import STEPS, Note
 
@@ -28,14 +27,6 @@ TOKEN = re.compile(r"""
 """, re.VERBOSE)  # fmt: skip
 LENGTH = re.compile(r"(\d*)(/*)(\d*)")
 AFTER_CHORD = re.compile(r"\d{0,3}/{0,3}\d{0,3}")
-
-
-class Tune(NamedTuple):
-    """A tune: its title, its notes, its length in quarter notes."""
-
-    title: str
-    notes: list[Note]
-    quarters: Fraction
 
 
 def multiple(text: str) -> Fraction:
@@ -72,8 +63,11 @@ def unit_of(fields: dict[str, str]) -> Fraction:
     return Fraction(4, int(match[1]))
 
 
-def tune(text: str, where: str) -> Tune:
-    """The one tune of an ABC file. ValueError, with `where`, for what is no tune or exceeds the limits."""
+def tune(text: str, where: str) -> tuple[list[Note], Fraction]:
+    """The notes of the one tune of an ABC file, and its length in quarter notes.
+
+    ValueError, with `where`, for what is no tune or exceeds the limits.
+    """
     if len(text) > MOST_CHARACTERS:
         raise ValueError(f"{where}: {len(text):,} characters; at most {MOST_CHARACTERS:,} are read")
     head, _, body = re.sub(r"\r\n?", "\n", text).partition("\nK:")
@@ -86,7 +80,7 @@ def tune(text: str, where: str) -> Tune:
     try:
         if not body:
             raise ValueError("no key (K:)")
-        return Tune(fields.get("T", ""), *Player(signature(key), unit_of(fields)).play(music))
+        return Player(signature(key), unit_of(fields)).play(music)
     except ValueError as error:
         raise ValueError(f"{where}: {error}") from None
 

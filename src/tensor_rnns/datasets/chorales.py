@@ -1,27 +1,22 @@
 """The Bach chorales of the music21 corpus as piano rolls at a quarter note."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from tensor_rnns.datasets import musicxml
-from tensor_rnns.datasets.scores import collected, corpus, sampled
+from tensor_rnns.datasets.parsers import Parsed
+from tensor_rnns.datasets.scores import collected, matching, sampled
 
 PARTS = 4
-SUFFIXES = (".mxl", ".xml", ".musicxml")
 
 
 def files() -> list[Path]:
     """The scores that are read, in the installed music21, sorted by name."""
-    bach = corpus() / "bach"
-    paths = sorted(path for path in bach.iterdir() if path.suffix in SUFFIXES)
-    if not paths:
-        raise FileNotFoundError(f"{bach}: no scores ending in {', '.join(SUFFIXES)}")
-    return paths
+    return matching("bach/*.mxl", "bach/*.xml", "bach/*.musicxml")
 
 
-def read() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def read() -> Parsed:
     """Arrays of `rolls.join` and counted facts, among them the pieces removed as equal to an earlier one."""
     scores = files()
     rolls = ((path.name, quarters(path)) for path in scores)
@@ -35,7 +30,5 @@ def quarters(path: Path) -> np.ndarray | None:
 
     Row q holds the notes that sound at q quarter notes from the start. ValueError for a note outside 21..108.
     """
-    parts = musicxml.score(path).findall("part")
-    if len(parts) != PARTS:
-        return None
-    return sampled(musicxml.aligned(parts), str(path))
+    parts = musicxml.parts(path)
+    return sampled(musicxml.aligned(parts), str(path)) if len(parts) == PARTS else None

@@ -1,12 +1,11 @@
 """scikit-learn's digits, read from its file with numpy (scikit-learn itself is not imported)."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from tensor_rnns.datasets.mnist import count_images
-from tensor_rnns.datasets.packages import folder
+from tensor_rnns.datasets.parsers import Parsed, folder
 
 SPLITS = {"train": slice(1283), "valid": slice(1283, 1540), "test": slice(1540, None)}
 
@@ -16,7 +15,7 @@ def files() -> list[Path]:
     return [folder("sklearn", "scikit-learn") / "datasets" / "data" / "digits.csv.gz"]
 
 
-def read() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def read() -> Parsed:
     """Arrays {split}_images uint8 [n, 8, 8] and {split}_labels uint8 [n], and the facts counted in them.
 
     Grey levels p = 0..16 become round(255 p / 16), the range of MNIST. ValueError if the table is another.

@@ -4,20 +4,21 @@ The file is held once, in one array with a byte per token.
 """
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+
+from tensor_rnns.datasets.parsers import Parsed
 
 CHUNK = 1 << 20
 SHARES = {"train": 90, "valid": 5, "test": 5}
 
 
-def read(raw: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def read(raw: Path) -> Parsed:
     """Arrays {split}_tokens uint8 and vocabulary uint8 (the byte of each number), and the facts counted."""
     return read_bytes(np.fromfile(raw / "enwik8", dtype=np.uint8))
 
 
-def read_bytes(data: np.ndarray) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def read_bytes(data: np.ndarray) -> Parsed:
     """As `read`, for bytes that are held already; `data` is changed in place, and its parts are returned.
 
     Splits are contiguous: 90, 5 and 5 % of the bytes. ValueError for fewer than 100 bytes.

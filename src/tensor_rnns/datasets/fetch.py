@@ -5,7 +5,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 
@@ -23,13 +22,10 @@ class DownloadError(OSError):
 def mirror_url(mirror: str, path: str) -> str:
     """The address of `path` below the mirror; ValueError if the mirror is no file:, http: or https: URL."""
     parts = urlsplit(mirror)
-    if parts.scheme not in ("file", "http", "https"):
+    local = parts.scheme == "file" and parts.netloc in ("", "localhost")
+    if not local and parts.scheme not in ("http", "https"):
         raise ValueError(
-            f"mirror {mirror!r} is not a URL; allowed are file:///folder, http://host/... and https://host/..."
-        )
-    if parts.scheme == "file" and parts.netloc not in ("", "localhost"):
-        raise ValueError(
-            f"mirror {mirror!r} names the host {parts.netloc!r}; a file mirror is written file:///folder"
+            f"mirror {mirror!r} is no URL of one; allowed are file:///folder, http://host/... and https://host/..."
         )
     return f"{mirror.rstrip('/')}/{quote(path)}"
 
@@ -50,21 +46,6 @@ def print_line(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-@dataclass
-class Tally:
-    """Bytes that are there and verified, of one source and of all that are asked for."""
-
-    of_all: int = 0
-    done: int = 0
-
-    def summary(self, source: str, have: int, size: int) -> str:
-        """How far a source is, and how far all of them are where there are more."""
-        line = f"{have:,} of {size:,} bytes of {source}"
-        if self.of_all > size:
-            line += f", {self.done:,} of {self.of_all:,} in all ({100 * self.done // self.of_all} %)"
-        return line
-
-
 def download_all(
     names: Sequence[str],
     folder: Path | str,
@@ -78,12 +59,15 @@ def download_all(
     The paths by source; `after` is called with each source that is there. Errors: as of `download`; one
     DownloadError names every source that failed.
     """
-    tally = Tally(sum(file.size for name in names for file in table.source(name).files))
-    paths, failed = {}, []
+    sizes = {name: sum(file.size for file in table.source(name).files) for name in names}
+    paths, failed, done = {}, [], 0
     for name in names:
         try:
-            paths[name] = download(name, folder, mirrors, patience, say, tally)
+            paths[name] = download(name, folder, mirrors, patience, say)
             after(name, paths[name])
+            done += sizes[name]
+            share = 100 * done // sum(sizes.values())
+            say(f"{name}: done; {done:,} of {sum(sizes.values()):,} bytes in all ({share} %)")
         except DownloadError as error:
             say(f"{name}: failed: {error}")
             failed.append(f"{name}: {error}")
@@ -98,7 +82,6 @@ def download(
     mirrors: Sequence[str] = (),
     patience: Patience | None = None,
     say: Say = print_line,
-    tally: Tally | None = None,
 ) -> list[Path]:
     """Bring every file of `source` to folder/source/ and return their paths.
 
@@ -108,20 +91,18 @@ def download(
     right. Errors: ValueError for an unknown source or a mirror that is no URL; DownloadError when every
     address failed or the disk is full.
     """
-    mirrors = (mirrors,) if isinstance(mirrors, str) else tuple(mirrors)
     files = table.source(source).files
     tried = [list(addresses(file, mirrors)) for file in files]
     home = Path(folder) / source
     home.mkdir(parents=True, exist_ok=True)
     size, have = sum(file.size for file in files), 0
-    tally = tally or Tally(size)
     with alone(home, say):
         for number, (file, choices) in enumerate(zip(files, tried, strict=True), start=1):
             label = f"{source} {number}/{len(files)}: {file.name}: "
             fetch_file(file, home, choices, patience or Patience(), lambda text, to=label: say(to + text))
-            have, tally.done = have + file.size, tally.done + file.size
-            if len(files) > 1 or tally.of_all > size:
-                say(tally.summary(source, have, size))
+            have += file.size
+            if len(files) > 1:
+                say(f"{have:,} of {size:,} bytes of {source}")
         discard(home, "archive-*.part")
     return [home / file.name for file in files]
 
@@ -173,16 +154,17 @@ def fetch_file(
 def obtain(url: str, copy: Copy, file: table.File, target: Path, patience: Patience, say: Say) -> None:
     """Bring `file` to `target` from one address; Refused or DownloadError (not written) says why not."""
     asides = (f"{target.name}.part", f"{target.name}.*.part")
+    digest = copy.sha256 or copy.md5
     part = target.with_name(f"{target.name}.part")
     try:
         if isinstance(copy, table.File):
-            transfer(url, part, copy.size, copy.digest, patience, say)
+            transfer(url, part, copy.size, digest, patience, say)
             part.replace(target)
         else:
             # An archive serves several files: it is named after its sum and kept until `download` has them.
-            name = f"archive-{copy.digest[:16]}.part" if copy.member else f"{target.name}.{copy.form}.part"
+            name = f"archive-{digest[:16]}.part" if copy.member else f"{target.name}.{copy.form}.part"
             part = target.with_name(name)
-            transfer(url, part, copy.size, copy.digest, patience, say)
+            transfer(url, part, copy.size, digest, patience, say)
             unpack.unpack(part, target, copy.form, file.size, file.sha256, copy.member)
     except OSError as error:
         if error.errno not in NO_SPACE:

@@ -6,12 +6,11 @@ Sans, Georgia, Times, Courier, Vera Mono) are in part not free; DejaVu Sans Mono
 
 import string
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from tensor_rnns.datasets.packages import folder
+from tensor_rnns.datasets.parsers import Parsed, folder
 
 SIDE, SIZE, BASELINE = 32, 24, 24
 """Pixels of a side, size of the type, and the row of the base line."""
@@ -37,7 +36,7 @@ def files() -> list[Path]:
     ]
 
 
-def read() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def read() -> Parsed:
     """Arrays images uint8 [10, 52, 32, 32] (0 = ground, 255 = ink), style_names, letter_names, and facts.
 
     ValueError if a letter is blank, touches the border, or looks like another of its style or of its family.

@@ -1,11 +1,11 @@
 """Keyboard music of the music21 corpus as piano rolls at an eighth note: solo pieces and piano parts."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from tensor_rnns.datasets import musicxml
+from tensor_rnns.datasets.parsers import Parsed
 from tensor_rnns.datasets.scores import corpus, described, sampled
 
 EIGHTHS = 2
@@ -35,12 +35,11 @@ def files() -> list[Path]:
     return [corpus() / name for names in PIECES.values() for name in names]
 
 
-def read() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def read() -> Parsed:
     """Arrays of `rolls.join` and counted facts. The piano is the last part of a score."""
     return described({split: [eighths(corpus() / name) for name in names] for split, names in PIECES.items()})
 
 
 def eighths(path: Path) -> np.ndarray:
     """The roll of the last part of a score, uint8 [steps, 88]. ValueError for a score without parts."""
-    parts = musicxml.score(path).findall("part")
-    return sampled(musicxml.aligned(parts[-1:]), str(path), EIGHTHS)
+    return sampled(musicxml.aligned(musicxml.parts(path)[-1:]), str(path), EIGHTHS)

@@ -8,11 +8,13 @@ Nottingham equal their rolls.
 import io
 import struct
 import warnings
-from typing import Any
+from collections.abc import Mapping, Sequence
+from math import floor
 
 import numpy as np
 
-from tensor_rnns.datasets.rolls import HIGHEST, LOWEST
+from tensor_rnns.datasets.parsers import SPLITS, Parsed
+from tensor_rnns.datasets.rolls import LOWEST, join, painted
 
 MOST_BYTES = 1 << 18
 MOST_TRACKS = 64
@@ -29,34 +31,27 @@ def check(data: bytes, where: str) -> None:
     """
     if len(data) > MOST_BYTES:
         raise ValueError(f"{where}: {len(data):,} bytes; MIDI files of at most {MOST_BYTES:,} are read")
-    if not data.startswith(b"MThd"):
-        raise ValueError(f"{where}: a MIDI file begins b'MThd', this one {data[:4] or 'is empty'}")
     if len(data) < HEAD.size:
-        raise ValueError(f"{where}: the file ends after {len(data)} bytes, in its header of {HEAD.size}")
-    _, length, form, tracks, division = HEAD.unpack_from(data)
-    if length != 6 or form not in (0, 1) or not 1 <= tracks <= MOST_TRACKS or not 0 < division < 1 << 15:
+        raise ValueError(f"{where}: {len(data)} bytes; the header of a MIDI file has {HEAD.size}")
+    name, length, form, tracks, division = HEAD.unpack_from(data)
+    right = name == b"MThd" and length == 6 and form in (0, 1) and 1 <= tracks <= MOST_TRACKS
+    if not right or not 0 < division < 1 << 15:
         raise ValueError(
-            f"{where}: header of {length} bytes, format {form}, {tracks} tracks, division {division}; "
-            f"allowed are 6 bytes, format 0 or 1, 1 to {MOST_TRACKS} tracks, division 1 to 32767"
+            f"{where}: header {name} of {length} bytes, format {form}, {tracks} tracks, division {division}; "
+            f"allowed are b'MThd', 6 bytes, format 0 or 1, 1 to {MOST_TRACKS} tracks, division 1 to 32767"
         )
     at, count = HEAD.size, 0
-    while at < len(data):
-        if at + CHUNK.size > len(data):
-            raise ValueError(f"{where}: {len(data) - at} bytes are left over after {count} tracks")
-        name, size = CHUNK.unpack_from(data, at)
-        at += CHUNK.size + size
-        if name != b"MTrk" or at > len(data):
-            raise ValueError(
-                f"{where}: chunk {count + 1}: expected a track (b'MTrk') within the "
-                f"{len(data) - at + size:,} bytes that are left, found {name} of {size:,} bytes"
-            )
+    while data[at : at + 4] == b"MTrk" and at + CHUNK.size <= len(data):
+        at += CHUNK.size + CHUNK.unpack_from(data, at)[1]
         count += 1
-    if count != tracks:
-        raise ValueError(f"{where}: {tracks} tracks are declared, {count} found")
+    if at != len(data) or count != tracks:
+        raise ValueError(
+            f"{where}: {tracks} tracks are declared in {len(data):,} bytes; {count} in a row end at {at:,}"
+        )
 
 
-def notes(data: bytes, where: str) -> tuple[np.ndarray, float]:
-    """The notes of a MIDI file, int64 [notes, 4]: track, pitch, first, last tick; and the ticks of an eighth.
+def notes(data: bytes, where: str) -> tuple[list[tuple[int, int, int, int]], float]:
+    """The notes of a MIDI file, each its track, pitch, first and last tick; and the ticks of an eighth.
 
     Drums are left out. ValueError for a file that is not whole, or that pretty_midi cannot read.
     """
@@ -77,7 +72,7 @@ def notes(data: bytes, where: str) -> tuple[np.ndarray, float]:
         raise ValueError(f"{where}: not a readable MIDI file ({type(error).__name__}: {error})") from error
     if not rows:
         raise ValueError(f"{where}: no notes besides drums")
-    return np.array(rows, dtype=np.int64), read.resolution / 2
+    return rows, read.resolution / 2
 
 
 def eighths(data: bytes, where: str) -> np.ndarray:
@@ -86,21 +81,18 @@ def eighths(data: bytes, where: str) -> np.ndarray:
     ValueError for one that cannot be read, is longer than MOST_STEPS, or has a note outside 21..108.
     """
     played, eighth = notes(data, where)
-    low, high = played[:, 1].min(), played[:, 1].max()
-    if low < LOWEST or high > HIGHEST:
-        raise ValueError(f"{where}: notes {low} to {high}; MIDI {LOWEST}..{HIGHEST} is allowed")
-    begin, end = (np.floor(played[:, column] / eighth + 0.5).astype(np.int64) - 1 for column in (2, 3))
-    if end.max() > MOST_STEPS:
-        raise ValueError(f"{where}: {end.max():,} eighths; at most {MOST_STEPS:,} are read")
-    roll = np.zeros((max(int(end.max()), 0), HIGHEST - LOWEST + 1), dtype=np.uint8)
-    last: dict[tuple[int, ...], int] = {}
-    for (track, pitch, start, stop), row in zip(played.tolist(), range(len(played)), strict=True):
-        earlier = last.get((track, pitch, stop))
-        if earlier is None or played[earlier, 2] < start:
-            last[track, pitch, stop] = row
-    for row in last.values():
-        roll[max(begin[row], 0) : max(end[row], 0), played[row, 1] - LOWEST] = 1
-    return roll
+
+    def step(tick: int) -> int:
+        return max(floor(tick / eighth + 0.5) - 1, 0)
+
+    latest: dict[tuple[int, int, int], int] = {}
+    for track, pitch, start, stop in played:
+        latest[track, pitch, stop] = max(start, latest.get((track, pitch, stop), start))
+    steps = step(max(stop for *_, stop in latest))
+    if steps > MOST_STEPS:
+        raise ValueError(f"{where}: {steps:,} eighths; at most {MOST_STEPS:,} are read")
+    rows = ((step(start), step(stop), pitch) for (_, pitch, stop), start in latest.items())
+    return painted(rows, steps, where)
 
 
 def written(roll: np.ndarray) -> bytes:
@@ -119,9 +111,19 @@ def written(roll: np.ndarray) -> bytes:
     return stream.getvalue()
 
 
-def facts_of(arrays: dict[str, np.ndarray], splits: tuple[str, ...]) -> dict[str, Any]:
-    """How many files were matched to a piece of the rolls, and how many not, of each split."""
-    return {
-        "matched": {split: int((arrays[f"{split}_index"] >= 0).sum()) for split in splits},
-        "not_matched": {split: int((arrays[f"{split}_index"] < 0).sum()) for split in splits},
-    }
+def joined(
+    pieces: Mapping[str, Sequence[np.ndarray]], matches: Mapping[str, Sequence[tuple[int, int]]]
+) -> Parsed:
+    """Arrays and facts of `rolls.join` for the pieces of each split, and how they are matched to the rolls.
+
+    `matches` has for each piece {split}_index int64 (the piece of the rolls, -1 for none) and
+    {split}_transposition int64 (semitones from the file to the rolls).
+    """
+    arrays, facts = join(pieces)
+    facts |= {"matched": {}, "not_matched": {}}
+    for split in SPLITS:
+        index, transposition = np.array(matches[split], dtype=np.int64).T
+        arrays |= {f"{split}_index": index, f"{split}_transposition": transposition}
+        facts["matched"][split] = int((index >= 0).sum())
+        facts["not_matched"][split] = int((index < 0).sum())
+    return arrays, facts

@@ -4,12 +4,11 @@ import csv
 import io
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from tensor_rnns.datasets import midi, zips
-from tensor_rnns.datasets.rolls import SPLITS, join
+from tensor_rnns.datasets import midi, unpack
+from tensor_rnns.datasets.parsers import SPLITS, Parsed
 from tensor_rnns.datasets.texts import read_text
 
 COLUMNS = ("split", "index_in_pickle", "file", "piano_roll_mismatch", "transposition_semitones")
@@ -17,14 +16,13 @@ FARTHEST = 24
 """Semitones that a piece may be transposed by."""
 
 
-def read(raw: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Arrays of `rolls.join` in the files' own keys, {split}_index int64 (the piece of the rolls, -1 for
-    none), {split}_transposition int64 (semitones from the file to the rolls), and counted facts.
+def read(raw: Path) -> Parsed:
+    """Arrays of `midi.joined` in the files' own keys, and counted facts.
 
     ValueError for an archive or a table that is damaged, or where they do not fit each other.
     """
     (archive,), (table,) = sorted(raw.glob("*.zip")), sorted(raw.glob("*.csv"))
-    files = zips.members(archive, ".mid", midi.MOST_BYTES)
+    files = unpack.members(archive, ".mid", midi.MOST_BYTES)
     rows = matches(table)
     paths = {tuple(Path(name).parts[-2:]): name for name in files}
     if set(paths) != set(rows):
@@ -38,13 +36,8 @@ def read(raw: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     for (split, name), row in sorted(rows.items()):
         pieces[split].append(midi.eighths(files[paths[split, name]], f"{archive}: {name}"))
         numbers[split].append(row)
-    arrays, facts = join(pieces)
-    for split in SPLITS:
-        arrays[f"{split}_index"], arrays[f"{split}_transposition"] = np.array(
-            numbers[split], dtype=np.int64
-        ).T
-    distinct = len(set(files.values()))
-    return arrays, facts | {"files": len(files), "distinct_files": distinct} | midi.facts_of(arrays, SPLITS)
+    arrays, facts = midi.joined(pieces, numbers)
+    return arrays, facts | {"files": len(files), "distinct_files": len(set(files.values()))}
 
 
 def matches(table: Path) -> dict[tuple[str, str], tuple[int, int]]:

@@ -1,16 +1,20 @@
 """MNIST: four IDX files -> images and labels; the last 10,000 training images are the validation split."""
 
+import math
+import struct
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tensor_rnns.datasets.idx import read_idx
+from tensor_rnns.datasets.parsers import SPLITS, Parsed, unpacked
 
 TRAIN = 50_000
+MOST_BYTES = 1 << 27
+"""Size of a file once it is unpacked."""
 
 
-def read(raw: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def read(raw: Path) -> Parsed:
     """Arrays {split}_images uint8 [n, 28, 28] and {split}_labels uint8 [n], and the facts counted in them.
 
     ValueError if a file is no IDX file or has not one label per image.
@@ -35,9 +39,30 @@ def read(raw: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     return arrays, facts
 
 
+def read_idx(path: Path, dimensions: int) -> np.ndarray:
+    """The array of unsigned bytes in a gzipped IDX file: the bytes 0, 0, 8, `dimensions`, its sizes of four
+    bytes each, then the data.
+
+    ValueError if the magic number, the sizes or the number of data bytes are not those of such a file.
+    """
+    content, begin = unpacked(path, MOST_BYTES), 4 + 4 * dimensions
+    magic = bytes((0, 0, 8, dimensions))
+    if content[:4] != magic:
+        raise ValueError(
+            f"{path}: magic number: expected {magic.hex()} (unsigned bytes, {dimensions} dimensions), "
+            f"found {content[:4].hex() or 'nothing'}"
+        )
+    if len(content) < begin:
+        raise ValueError(f"{path}: {dimensions} sizes expected, the file ends after {len(content)} bytes")
+    shape, found = struct.unpack_from(f">{dimensions}I", content, 4), len(content) - begin
+    if found != math.prod(shape):
+        raise ValueError(f"{path}: sizes {shape} need {math.prod(shape):,} data bytes, found {found:,}")
+    return np.frombuffer(content, dtype=np.uint8, offset=begin).reshape(shape)
+
+
 def count_images(arrays: dict[str, np.ndarray]) -> dict[str, Any]:
     """Facts of a data set of images: number per split, rows, columns, largest grey level, classes."""
-    images = {split: arrays[f"{split}_images"] for split in ("train", "valid", "test")}
+    images = {split: arrays[f"{split}_images"] for split in SPLITS}
     return {
         "images": {split: len(array) for split, array in images.items()},
         "rows": images["train"].shape[1],

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from tensor_rnns.datasets import zips
+from tensor_rnns.datasets import unpack
 
 MOST_BYTES = 1 << 24
 """Size of a score that is unpacked at all."""
@@ -23,11 +23,11 @@ class Note(NamedTuple):
     pitch: int
 
 
-def score(path: Path) -> ElementTree.Element:
-    """The root element of a .mxl, .xml or .musicxml file; ValueError if it is no score-partwise."""
+def parts(path: Path) -> list[ElementTree.Element]:
+    """The parts of a .mxl, .xml or .musicxml file; ValueError if it is no score-partwise."""
     try:
         if path.suffix == ".mxl":
-            files = zips.members(path, "", MOST_BYTES)
+            files = unpack.members(path, "", MOST_BYTES)
             container = ElementTree.fromstring(files["META-INF/container.xml"])
             roots = (element for element in container.iter() if element.tag.endswith("rootfile"))
             root = ElementTree.fromstring(files[next(roots).get("full-path")])
@@ -37,7 +37,7 @@ def score(path: Path) -> ElementTree.Element:
         raise ValueError(f"{path}: not a score in MusicXML ({error})") from error
     if root.tag != "score-partwise":
         raise ValueError(f"{path}: expected score-partwise, found {root.tag}")
-    return root
+    return root.findall("part")
 
 
 def aligned(parts: Sequence[ElementTree.Element]) -> list[tuple[list[Note], Fraction]]:
@@ -93,8 +93,5 @@ def measures(part: ElementTree.Element) -> list[tuple[list[Note], Fraction]]:
 
 def midi(pitch: ElementTree.Element) -> int:
     """The MIDI number of a pitch element (middle C, octave 4, is 60)."""
-    return (
-        12 * (int(pitch.findtext("octave")) + 1)
-        + STEPS[pitch.findtext("step")]
-        + int(pitch.findtext("alter", "0"))
-    )
+    octave, alter = int(pitch.findtext("octave")), int(pitch.findtext("alter", "0"))
+    return 12 * (octave + 1) + STEPS[pitch.findtext("step")] + alter

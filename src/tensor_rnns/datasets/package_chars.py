@@ -1,12 +1,9 @@
 """Characters of Wikipedia's prose, with as many symbols as War and Peace has."""
 
 from collections import Counter
-from typing import Any
-
-import numpy as np
 
 from tensor_rnns.datasets import wikipedia
-from tensor_rnns.datasets.rolls import SPLITS
+from tensor_rnns.datasets.parsers import SPLITS, Parsed
 from tensor_rnns.datasets.texts import arrays_of, by_count
 from tensor_rnns.datasets.war_and_peace import GO
 
@@ -16,7 +13,7 @@ OTHER = "\ufffd"
 files = wikipedia.files
 
 
-def read() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def read() -> Parsed:
     """Arrays {split}_tokens uint8 and vocabulary [GO, characters by code point], and the facts counted.
 
     An article ends in an empty line. A character outside the vocabulary is OTHER.

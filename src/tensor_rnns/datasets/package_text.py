@@ -1,16 +1,16 @@
 """Bytes of Wikipedia's XML as gensim carries them, cut and numbered as enwik8 is."""
 
-from typing import Any
-
 import numpy as np
 
 from tensor_rnns.datasets import wikipedia
 from tensor_rnns.datasets.enwik8 import read_bytes
+from tensor_rnns.datasets.parsers import Parsed, unpacked
 
 files = wikipedia.files
 
 
-def read() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def read() -> Parsed:
     """Arrays {split}_tokens uint8 and vocabulary uint8, and the facts counted in them."""
     (path,) = files()
-    return read_bytes(np.frombuffer(bytearray(wikipedia.unpacked(path)), dtype=np.uint8))
+    data = unpacked(path, wikipedia.MOST_BYTES)
+    return read_bytes(np.frombuffer(bytearray(data), dtype=np.uint8))

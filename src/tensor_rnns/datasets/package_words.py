@@ -2,13 +2,10 @@
 
 import re
 from collections import Counter
-from typing import Any
-
-import numpy as np
 
 from tensor_rnns.datasets import wikipedia
+from tensor_rnns.datasets.parsers import SPLITS, Parsed
 from tensor_rnns.datasets.ptb_words import END, RARE
-from tensor_rnns.datasets.rolls import SPLITS
 from tensor_rnns.datasets.texts import arrays_of, by_count
 
 SYMBOLS = 10_000
@@ -18,7 +15,7 @@ WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|\d+(?:[.,]\d+)*")
 files = wikipedia.files
 
 
-def read() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def read() -> Parsed:
     """Arrays {split}_tokens uint16 and vocabulary, and the facts counted in them.
 
     The vocabulary is <eos>, <unk> and the commonest words of train, by falling count.

@@ -1,15 +1,12 @@
 """Penn Treebank, characters in Mikolov's preparation: one character per field, `_` for a space -> numbers."""
 
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from tensor_rnns.datasets.rolls import SPLITS
+from tensor_rnns.datasets.parsers import SPLITS, Parsed
 from tensor_rnns.datasets.texts import arrays_of, lines_of
 
 
-def read(raw: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def read(raw: Path) -> Parsed:
     """Arrays {split}_tokens uint8 and vocabulary (by code point), and the facts counted in them.
 
     A line end is a symbol, and so is `_`, the space between words. ValueError for a file that is no text,

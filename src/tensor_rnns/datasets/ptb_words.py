@@ -2,17 +2,14 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from tensor_rnns.datasets.rolls import SPLITS
+from tensor_rnns.datasets.parsers import SPLITS, Parsed
 from tensor_rnns.datasets.texts import arrays_of, by_count, lines_of
 
 END, RARE = "<eos>", "<unk>"
 
 
-def read(raw: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def read(raw: Path) -> Parsed:
     """Arrays {split}_tokens uint16 and vocabulary, and the facts counted in them.
 
     A line is a sentence and ends in <eos>. The vocabulary is that of train, by falling count. ValueError for

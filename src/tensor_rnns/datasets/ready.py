@@ -12,7 +12,7 @@ import numpy as np
 
 from tensor_rnns import files
 from tensor_rnns.datasets import table
-from tensor_rnns.datasets.sums import Refused, check, sha256
+from tensor_rnns.datasets.sums import Refused, check, summed
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def write(folder: Path, name: str, arrays: Mapping[str, np.ndarray], facts: Mapp
     """Write folder/name.npz, and folder/name.json with its sha256; return the path of the .npz."""
     path = folder / f"{name}.npz"
     files.write_npz(path, arrays, name)
-    files.write_json(path.with_suffix(".json"), dict(facts) | {"sha256": sha256(path)}, name)
+    files.write_json(path.with_suffix(".json"), dict(facts) | {"sha256": summed(path)}, name)
     return path
 
 
@@ -98,7 +98,7 @@ def load(folder: Path | str, name: str) -> Dataset:
             )
     facts = files.read_json(path.with_suffix(".json"), name, remedy)
     arrays = files.read_npz(path, name, remedy)
-    if (digest := sha256(path)) != facts.get("sha256"):
+    if (digest := summed(path)) != facts.get("sha256"):
         described = f"{path.with_suffix('.json').name} describes one of sha256 {facts.get('sha256')}"
         raise files.damaged(path, f"its sha256 is {digest}, but {described}", remedy)
     return Dataset(name, arrays, facts)
@@ -121,5 +121,5 @@ def verified(source: str, folder: Path) -> list[dict[str, Any]]:
 
 def digest_of(paths: Sequence[Path]) -> dict[str, Any]:
     """Number of files read and one sha256 over their names and sums."""
-    lines = "".join(f"{path.name} {sha256(path)}\n" for path in paths)
+    lines = "".join(f"{path.name} {summed(path)}\n" for path in paths)
     return {"files_read": len(paths), "files_sha256": hashlib.sha256(lines.encode()).hexdigest()}

@@ -1,31 +1,31 @@
 """Pieces as piano rolls: the arrays and the counted facts that all data sets of polyphonic music share."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from tensor_rnns.datasets.parsers import SPLITS, Parsed
+
 LOWEST, HIGHEST = 21, 108
-SPLITS = ("train", "valid", "test")
 
 
-def roll(steps: Sequence[Sequence[int]], where: str) -> np.ndarray:
-    """A piece given as the MIDI notes of each step, as uint8 [steps, 88]; column 0 is MIDI 21.
+def painted(notes: Iterable[tuple[int, int, Any]], steps: int, where: str) -> np.ndarray:
+    """The roll of notes, each the row that it starts in, the row where it ends and its MIDI number.
 
-    ValueError with `where` for a note that is no whole number or outside 21..108.
+    uint8 [steps, 88]; column 0 is MIDI 21. ValueError with `where` for a note that is no whole number or
+    outside 21..108.
     """
-    array = np.zeros((len(steps), HIGHEST - LOWEST + 1), dtype=np.uint8)
-    for row, notes in enumerate(steps):
-        for note in notes:
-            if type(note) is not int or not LOWEST <= note <= HIGHEST:
-                raise ValueError(
-                    f"{where}, step {row}: note {note!r}; whole numbers {LOWEST}..{HIGHEST} are allowed"
-                )
-            array[row, note - LOWEST] = 1
+    array = np.zeros((steps, HIGHEST - LOWEST + 1), dtype=np.uint8)
+    for start, stop, note in notes:
+        if type(note) is not int or not LOWEST <= note <= HIGHEST:
+            allowed = f"whole numbers {LOWEST}..{HIGHEST} are allowed (MIDI)"
+            raise ValueError(f"{where}, step {start}: note {note!r}; {allowed}")
+        array[start:stop, note - LOWEST] = 1
     return array
 
 
-def join(pieces: Mapping[str, Sequence[np.ndarray]]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def join(pieces: Mapping[str, Sequence[np.ndarray]]) -> Parsed:
     """Rolls by split -> {split}_roll uint8 [steps, 88], {split}_lengths int64 [pieces], and counted facts."""
     arrays: dict[str, np.ndarray] = {}
     for split in SPLITS:

@@ -5,13 +5,12 @@ from fractions import Fraction
 from itertools import cycle
 from math import ceil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from tensor_rnns.datasets.musicxml import Note
-from tensor_rnns.datasets.packages import folder
-from tensor_rnns.datasets.rolls import HIGHEST, LOWEST, SPLITS, join
+from tensor_rnns.datasets.parsers import SPLITS, Parsed, folder
+from tensor_rnns.datasets.rolls import join, painted
 
 TURN = ("train", "train", "train", "valid", "test")
 
@@ -19,6 +18,14 @@ TURN = ("train", "train", "train", "valid", "test")
 def corpus() -> Path:
     """The folder of scores in the installed music21."""
     return folder("music21", "music21") / "corpus"
+
+
+def matching(*patterns: str) -> list[Path]:
+    """The files of the corpus that match, sorted by path; FileNotFoundError where there are none."""
+    paths = sorted(path for pattern in patterns for path in corpus().glob(pattern))
+    if not paths:
+        raise FileNotFoundError(f"{corpus()}: no files {', '.join(patterns)}")
+    return paths
 
 
 def sampled(
@@ -31,18 +38,15 @@ def sampled(
     """
     if not voices:
         raise ValueError(f"{where}: no voices")
-    length = max(length for _, length in voices)
-    roll = np.zeros((ceil(steps_a_quarter * length), HIGHEST - LOWEST + 1), dtype=np.uint8)
-    for sounding, _ in voices:
-        for note in sounding:
-            if not LOWEST <= note.pitch <= HIGHEST:
-                raise ValueError(f"{where}: note {note.pitch}; MIDI {LOWEST}..{HIGHEST} is allowed")
-            start, stop = ceil(steps_a_quarter * note.start), ceil(steps_a_quarter * note.stop)
-            roll[start:stop, note.pitch - LOWEST] = 1
-    return roll
+    notes = (
+        (ceil(steps_a_quarter * note.start), ceil(steps_a_quarter * note.stop), note.pitch)
+        for sounding, _ in voices
+        for note in sounding
+    )
+    return painted(notes, ceil(steps_a_quarter * max(length for _, length in voices)), where)
 
 
-def collected(pieces: Iterable[tuple[str, np.ndarray]]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def collected(pieces: Iterable[tuple[str, np.ndarray]]) -> Parsed:
     """Arrays of `rolls.join` and counted facts of named pieces in their order.
 
     A piece equal to an earlier one is removed; of every five that remain three go to train, the fourth to
@@ -50,19 +54,19 @@ def collected(pieces: Iterable[tuple[str, np.ndarray]]) -> tuple[dict[str, np.nd
     """
     seen: dict[bytes, str] = {}
     removed: dict[str, str] = {}
-    kept: list[np.ndarray] = []
+    split: dict[str, list[np.ndarray]] = {name: [] for name in SPLITS}
+    turns = cycle(TURN)
     for name, piece in pieces:
         earlier = seen.setdefault(piece.tobytes(), name)
         if earlier == name:
-            kept.append(piece)
+            split[next(turns)].append(piece)
         else:
             removed[name] = earlier
-    split = {name: [piece for piece, turn in zip(kept, cycle(TURN)) if turn == name] for name in SPLITS}
     arrays, facts = described(split)
     return arrays, facts | {"removed_as_equal": removed}
 
 
-def described(split: dict[str, list[np.ndarray]]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def described(split: dict[str, list[np.ndarray]]) -> Parsed:
     """Arrays and facts of `rolls.join`, and the lengths of pieces and the range found."""
     arrays, facts = join(split)
     lengths = [len(piece) for pieces in split.values() for piece in pieces]

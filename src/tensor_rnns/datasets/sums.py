@@ -3,7 +3,6 @@
 import hashlib
 from pathlib import Path
 
-CHUNK = 1 << 20
 MD5 = 32
 
 
@@ -11,18 +10,10 @@ class Refused(Exception):
     """A file or an address is not what was asked for; the message has what was expected and found."""
 
 
-def sha256(path: Path) -> str:
-    """The sha256 of a file, in hexadecimal digits."""
-    return summed(path, "sha256")
-
-
-def summed(path: Path, kind: str) -> str:
+def summed(path: Path, kind: str = "sha256") -> str:
     """The sum of a file, of the kind md5 or sha256, in hexadecimal digits."""
-    digest = hashlib.new(kind, usedforsecurity=False)
     with open(path, "rb") as stream:
-        while chunk := stream.read(CHUNK):
-            digest.update(chunk)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, kind).hexdigest()
 
 
 def page(path: Path) -> str:

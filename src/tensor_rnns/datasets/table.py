@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from tensor_rnns.declared import build
 from tensor_rnns.yaml_files import read
 
 
@@ -25,11 +26,6 @@ class Packed:
     urls: tuple[str, ...] = ()
     member: str | None = None
 
-    @property
-    def digest(self) -> str:
-        """The sha256, or else the md5."""
-        return str(self.sha256 or self.md5)
-
 
 @dataclass(frozen=True)
 class File:
@@ -41,11 +37,6 @@ class File:
     mirror: str
     urls: tuple[str, ...] = ()
     packed: tuple[Packed, ...] = ()
-
-    @property
-    def digest(self) -> str:
-        """The sha256."""
-        return self.sha256
 
 
 @dataclass(frozen=True)
@@ -61,7 +52,7 @@ class Source:
     home: str
     licence: str
     redistribution: str
-    archive: str
+    archive: Literal["never", "allowed"]
     files: tuple[File, ...]
     remark: str = ""
 
@@ -80,7 +71,7 @@ class Entry:
     preprocessing: tuple[str, ...]
     licence: str
     redistribution: str
-    archive: str
+    archive: Literal["never", "allowed"]
     parser: str
     source: str | None = None
     packages: tuple[str, ...] = ()
@@ -94,11 +85,6 @@ class Entry:
         return bool(self.stands_in_for)
 
 
-def _listed(value: Any) -> tuple[Any, ...]:
-    """One value or a list of them, as a tuple; nothing is none."""
-    return () if value is None else tuple(value) if isinstance(value, list) else (value,)
-
-
 def _filled(value: Any, name: str) -> Any:
     """`value` with the name of a file in place of {name} in every text."""
     if isinstance(value, dict):
@@ -108,23 +94,17 @@ def _filled(value: Any, name: str) -> Any:
     return value.replace("{name}", name) if isinstance(value, str) else value
 
 
-def _file(own: Mapping[str, Any], shared: Mapping[str, Any]) -> File:
-    """A file from its own block and from what it shares with the others of its source."""
-    copies = [*_listed(own.get("packed")), *_listed(shared.get("packed"))]
-    packed = tuple(Packed(**{**copy, "urls": _listed(copy.get("urls"))}) for copy in copies)
-    urls = _listed(own.get("urls", shared.get("urls")))
-    return File(**{**shared, **own, "urls": urls, "packed": packed})
-
-
 @cache
 def sources() -> dict[str, Source]:
     """All sources by name."""
     table = {}
     for name, block in read(Path(__file__).with_name("sources.yaml")).content.items():
-        shared = block.get("each", {})
-        files = tuple(_file(file, _filled(shared, file["name"])) for file in block["files"])
-        own = {key: value for key, value in block.items() if key != "each"}
-        table[name] = Source(**{**own, "name": name, "files": files})
+        own = dict(block) | {"name": name, "files": []}
+        shared = own.pop("each", {})
+        for file in block["files"]:
+            packed = [*file.get("packed", ()), *shared.get("packed", ())]
+            own["files"].append(_filled({**shared, **file, "packed": packed}, file["name"]))
+        table[name] = build(Source, own, f"source {name}")
     return table
 
 
@@ -133,12 +113,11 @@ def entries() -> dict[str, Entry]:
     """All data sets by name; those with a source have its licence, redistribution and archive."""
     table = {}
     for name, block in read(Path(__file__).with_name("datasets.yaml")).content.items():
-        origin: dict[str, Any] = {"name": name, "parser": name}
+        own = {"name": name, "parser": name, **block}
         if "source" in block:
-            source = sources()[block["source"]]
-            origin |= {key: getattr(source, key) for key in ("licence", "redistribution", "archive")}
-        lists = {key: _listed(block.get(key)) for key in ("packages", "stands_in_for", "preprocessing")}
-        table[name] = Entry(**{**origin, **block, **lists})
+            origin = sources()[block["source"]]
+            own |= {key: getattr(origin, key) for key in ("licence", "redistribution", "archive")}
+        table[name] = build(Entry, own, f"data set {name}")
     return table
 
 
@@ -161,14 +140,9 @@ def names() -> tuple[str, ...]:
     return tuple(entries())
 
 
-def source_of(dataset: str) -> str | None:
-    """The source that `dataset` is prepared from; None for a stand-in, read from an installed package."""
-    return entry(dataset).source
-
-
 def public(dataset: str) -> bool:
     """Whether every file of `dataset` has a public address, or it is read from an installed package."""
-    origin = source_of(dataset)
+    origin = entry(dataset).source
     files = source(origin).files if origin else ()
     return all(file.urls or any(packed.urls for packed in file.packed) for file in files)
 
@@ -187,20 +161,13 @@ def card(dataset: str) -> dict[str, Any]:
     """
     data = entry(dataset)
     origin = source(data.source) if data.source else None
-    return {
+    kept = ("title", "kind", "stand_in", "source", "licence", "redistribution", "archive", "splits")
+    return {key: getattr(data, key) for key in kept} | {
         "dataset": dataset,
-        "title": data.title,
-        "kind": data.kind,
-        "stand_in": data.stand_in,
         "stands_in_for": ", ".join(data.stands_in_for) or None,
-        "source": data.source,
         "package": ", ".join(data.packages) or None,
         "home": origin.home if origin else None,
-        "licence": data.licence,
-        "redistribution": data.redistribution,
-        "archive": data.archive,
         "remark": (origin.remark if origin else "") or None,
-        "splits": data.splits,
         "preprocessing": list(data.preprocessing),
         "counted": dict(data.counted),
         "files": [

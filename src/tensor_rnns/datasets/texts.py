@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from tensor_rnns.datasets.rolls import SPLITS
+from tensor_rnns.datasets.parsers import SPLITS, Parsed
 
 MOST_BYTES = 1 << 28
 """Size of a text file that is read at all."""
@@ -66,9 +65,7 @@ def number(tokens: Iterable[str], vocabulary: Sequence[str], where: str) -> np.n
     return np.array(numbers, dtype=np.uint8 if len(vocabulary) <= 256 else np.uint16)
 
 
-def arrays_of(
-    tokens: Mapping[str, Sequence[str]], vocabulary: Sequence[str], where: str
-) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def arrays_of(tokens: Mapping[str, Sequence[str]], vocabulary: Sequence[str], where: str) -> Parsed:
     """Arrays {split}_tokens and vocabulary, and counted facts: tokens and symbols used of each split."""
     arrays = {f"{split}_tokens": number(tokens[split], vocabulary, f"{where}, {split}") for split in SPLITS}
     facts = {

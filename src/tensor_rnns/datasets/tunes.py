@@ -1,25 +1,22 @@
 """Fiddle tunes (Ryan's Mammoth Collection, 1883) of the music21 corpus as piano rolls at an eighth note."""
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from tensor_rnns.datasets import abc
-from tensor_rnns.datasets.scores import collected, corpus, sampled
+from tensor_rnns.datasets.parsers import Parsed
+from tensor_rnns.datasets.scores import collected, matching, sampled
 
 EIGHTHS = 2
 
 
 def files() -> list[Path]:
     """The tunes that are read, in the installed music21, sorted by name."""
-    paths = sorted((corpus() / "ryansMammoth").glob("*.abc"))
-    if not paths:
-        raise FileNotFoundError(f"{corpus() / 'ryansMammoth'}: no tunes ending in .abc")
-    return paths
+    return matching("ryansMammoth/*.abc")
 
 
-def read() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def read() -> Parsed:
     """Arrays of `rolls.join` and counted facts, among them the tunes left out: their text is damaged."""
     pieces, left_out = [], []
     for path in files():
@@ -33,5 +30,4 @@ def read() -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 def eighths(path: Path) -> np.ndarray:
     """The roll of a tune, uint8 [steps, 88]. ValueError for a file that is no tune."""
-    read = abc.tune(path.read_text(encoding="latin1"), str(path))
-    return sampled([(read.notes, read.quarters)], str(path), EIGHTHS)
+    return sampled([abc.tune(path.read_text(encoding="latin1"), str(path))], str(path), EIGHTHS)

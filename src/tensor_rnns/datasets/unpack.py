@@ -1,22 +1,86 @@
-"""Unpack a packed file that has been checked, with a limit on what comes out and a check of it."""
+"""Packed files that may be hostile: unpacked with a limit on what comes out and a check of it, or, the small
+files of a zip archive, read into memory and never unpacked to the disk.
+"""
 
 import gzip
 import lzma
 import os
+import shutil
+import stat
+import struct
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO
 
-from tensor_rnns.datasets import zips
-from tensor_rnns.datasets.sums import CHUNK, Refused, check
+from tensor_rnns.datasets.sums import Refused, check
 
 MOST_MEMBERS = 10_000
-"""Members of an archive that are looked at before it is refused."""
-MOST_BYTES = 1 << 30
-"""Bytes of a packed tar that are unpacked while its member is looked for."""
+MOST_BYTES = 1 << 26
+MOST_OF_TAR = 1 << 30
+"""Limits: members of an archive, bytes of all the files that are read of a zip, bytes of a packed tar that
+are unpacked while its member is looked for."""
+DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFError, RuntimeError, OSError)
+"""What the reading of a damaged archive raises."""
+
+
+def inside(name: str) -> str:
+    """The path of a member, without a leading "./"; ValueError if it leads out of the archive."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name:
+        raise ValueError(f"the member {name!r} leads out of the archive")
+    return str(path)
+
+
+def checked(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    """The files of an archive by path; folders are passed over.
+
+    ValueError for more than MOST_MEMBERS, and for one that is a link, encrypted, twice there or leads out.
+    """
+    entries: dict[str, zipfile.ZipInfo] = {}
+    if len(archive.infolist()) > MOST_MEMBERS:
+        raise ValueError(f"{len(archive.infolist()):,} members; at most {MOST_MEMBERS:,} are read")
+    for entry in archive.infolist():
+        name = inside(entry.orig_filename)
+        if entry.is_dir():
+            continue
+        if stat.S_ISLNK(entry.external_attr >> 16):
+            raise ValueError(f"the member {name!r} is a link, no plain file")
+        if entry.flag_bits & 1:
+            raise ValueError(f"the member {name!r} is encrypted")
+        if name in entries:
+            raise ValueError(f"the member {name!r} is there twice")
+        entries[name] = entry
+    return entries
+
+
+def members(path: Path, suffix: str, most: int) -> dict[str, bytes]:
+    """The files of a zip archive by path, in the order of their paths; folders are passed over.
+
+    ValueError for a damaged archive, as of `checked`, and for a member that has another suffix, or unpacks to
+    more than `most` bytes.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = checked(archive)
+            for name, entry in entries.items():
+                if not name.endswith(suffix):
+                    raise ValueError(f"the member {name!r} does not end in {suffix}")
+                if entry.file_size > most:
+                    size = f"{entry.file_size:,} bytes; at most {most:,} are read"
+                    raise ValueError(f"the member {name!r} declares {size}")
+            if sum(entry.file_size for entry in entries.values()) > MOST_BYTES:
+                raise ValueError(f"more than {MOST_BYTES:,} bytes come out")
+            # No more than its declared size is read of a member, and a shorter one has another CRC.
+            return {name: archive.read(entry) for name, entry in sorted(entries.items())}
+    except FileNotFoundError:
+        raise
+    except (*DAMAGED, ValueError) as error:
+        whole = "" if isinstance(error, ValueError) else "not a whole zip archive: "
+        raise ValueError(f"{path}: {whole}{error}") from error
 
 
 class Bounded:
@@ -25,7 +89,7 @@ class Bounded:
     def __init__(self, stream: IO[bytes], most: int) -> None:
         self.stream, self.left, self.most = stream, most, most
 
-    def read(self, count: int = CHUNK) -> bytes:
+    def read(self, count: int) -> bytes:
         """The next bytes; Refused once more than `most` have come."""
         data = self.stream.read(min(count, self.left + 1))
         self.left -= len(data)
@@ -36,9 +100,9 @@ class Bounded:
 
 @contextmanager
 def zip_member(packed: Path, member: str | None) -> Iterator[IO[bytes]]:
-    """A file of a zip archive, opened; ValueError as of `zips.checked`, and if the file is not there."""
+    """A file of a zip archive, opened; ValueError as of `checked`, and if the file is not there."""
     with zipfile.ZipFile(packed) as archive:
-        entries = zips.checked(archive, MOST_MEMBERS)
+        entries = checked(archive)
         if member not in entries:
             raise ValueError(f"no member is called {member}")
         with archive.open(entries[member]) as stream:
@@ -53,12 +117,12 @@ def tar_member(packed: Path, member: str | None) -> Iterator[IO[bytes]]:
     """
     with (
         gzip.open(packed) as unzipped,
-        tarfile.open(fileobj=Bounded(unzipped, MOST_BYTES), mode="r|") as archive,
+        tarfile.open(fileobj=Bounded(unzipped, MOST_OF_TAR), mode="r|") as archive,
     ):
         for number, entry in enumerate(archive):
             if number == MOST_MEMBERS:
                 raise ValueError(f"more than {MOST_MEMBERS:,} members")
-            if zips.inside(entry.name) == member:
+            if inside(entry.name) == member:
                 if not entry.isreg():
                     raise ValueError(f"the member {member} is no plain file")
                 yield archive.extractfile(entry)
@@ -77,21 +141,16 @@ def unpack(packed: Path, target: Path, form: str, size: int, digest: str, member
     """Unpack `packed`, or its `member`, to `target`; Refused if it is damaged or what comes out has another
     size or sha256.
 
-    At most `size` + 1 bytes are written. `packed` is removed when it is refused.
+    At most `size` bytes are written. `packed` is removed when it is refused.
     """
     aside = target.with_name(f"{target.name}.unpacked.part")
-    written = 0
     try:
         with FORMS[form](packed, member) as stream, open(aside, "wb") as out:
-            while chunk := stream.read(min(CHUNK, size + 1 - written)):
-                out.write(chunk)
-                written += len(chunk)
+            shutil.copyfileobj(Bounded(stream, size), out)
             out.flush()
             os.fsync(out.fileno())
-        if written > size:
-            raise Refused(f"more comes out than the {size:,} bytes expected")
         check(aside, size, digest)
-    except (*zips.DAMAGED, tarfile.TarError, ValueError, Refused) as error:
+    except (*DAMAGED, tarfile.TarError, ValueError, Refused) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise  # of the disk, not of what is read
         packed.unlink()

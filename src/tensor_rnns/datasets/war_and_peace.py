@@ -1,17 +1,15 @@
 """War and Peace: one text -> characters, split as the thesis' authors split it (mathews2016 5.2.3)."""
 
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
+from tensor_rnns.datasets.parsers import Parsed
 from tensor_rnns.datasets.texts import arrays_of, decoded, read_text
 
 GO = "<go>"
 """Number 0: a symbol kept for a start; it never occurs in the text."""
 
 
-def read(raw: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def read(raw: Path) -> Parsed:
     """Arrays {split}_tokens uint8 and vocabulary [GO, characters by code point], and the facts counted.
 
     The byte order mark is dropped and CR LF becomes LF. ValueError for a file that is no such text.

@@ -1,13 +1,12 @@
 """The extract of the English Wikipedia that gensim carries as test data: articles, and their prose without
 markup. gensim itself is never imported."""
 
-import bz2
 import html
 import re
 from itertools import cycle
 from pathlib import Path
 
-from tensor_rnns.datasets.packages import folder
+from tensor_rnns.datasets.parsers import folder, unpacked
 from tensor_rnns.datasets.texts import decoded
 
 NAME = "enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
@@ -35,24 +34,10 @@ def files() -> list[Path]:
     return [folder("gensim", "gensim") / "test" / "test_data" / NAME]
 
 
-def unpacked(path: Path) -> bytes:
-    """The bytes of a .bz2 file; ValueError if it is damaged or more than MOST_BYTES come out."""
-    try:
-        with bz2.open(path, "rb") as stream:
-            data = stream.read(MOST_BYTES + 1)
-    except (OSError, EOFError) as error:
-        if isinstance(error, FileNotFoundError):
-            raise
-        raise ValueError(f"{path}: not a whole bz2 file ({error})") from error
-    if len(data) > MOST_BYTES:
-        raise ValueError(f"{path}: more than {MOST_BYTES:,} bytes come out")
-    return data
-
-
 def articles(path: Path) -> list[str]:
     """The prose of each article, in the file's order, one paragraph per line; redirects are left out."""
     prosaic = []
-    for page in PAGE.finditer(decoded(unpacked(path), str(path))):
+    for page in PAGE.finditer(decoded(unpacked(path, MOST_BYTES), str(path))):
         text = TEXT.search(page[1])
         if text is not None and "<redirect" not in page[1] and "<ns>0</ns>" in page[1]:
             prosaic.append(prose(html.unescape(text[1])))
