@@ -59,8 +59,7 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
 
 
 def text(trained: Trained, split: str, rows: int, steps: int) -> Tensor:
-    """The inputs of the first rows of `split`, [T, rows] or [T, rows, I], chunk joined to chunk; T at most
-    `steps`."""
+    """The inputs of the first rows of `split`, [T, rows] or [T, rows, I], chunks joined; at most `steps`."""
     parts, length, width = [], 0, 0
     for batch in trained.task.evaluation_of(trained.data_seed, split):
         parts.append(torch.from_numpy(batch.inputs[:, :rows].copy()))

@@ -65,8 +65,7 @@ def log_ratio(trained: Trained, parameters: Mapping[str, Tensor], inputs: Tensor
 
 
 def norm(gradient: Tensor) -> float:
-    """The Euclidean norm without overflow of the squares: LARGEST for an infinite one, NaN for one that is no
-    number."""
+    """The Euclidean norm without overflow of squares: LARGEST for an infinite one, NaN for no number."""
     top = float(gradient.abs().max())
     if math.isnan(top):
         return math.nan

@@ -1,5 +1,4 @@
-"""How far the convex gates of a trained net are open, and what bounds its state (mathews2016, sections 2.4.2,
-4.2.2)."""
+"""How far open the convex gates of a net are, and what bounds its state (mathews2016, 2.4.2, 4.2.2)."""
 
 from dataclasses import dataclass
 

@@ -1,5 +1,4 @@
-"""What goes into a trained net and what it makes of it, step by step, for a few items (mathews2016, figures
-5.3 to 5.5)."""
+"""What goes into a trained net and what it makes of it, step by step (mathews2016, figures 5.3 to 5.5)."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,5 +1,4 @@
-"""Does a net trained on variable binding give the patterns back, or only answer at the right moment?
-(mathews2016, figures 5.4 and 5.5)"""
+"""Does a net give bound patterns back, or only answer at the right moment? (mathews2016, figures 5.4, 5.5)"""
 
 from dataclasses import dataclass
 

@@ -26,8 +26,7 @@ Findings = tuple[dict[str, Tensor | np.ndarray], Rows]
 
 @dataclass(frozen=True)
 class Trained:
-    """One replica: its key, settings, kept weights (float64), task, and the streams of its data and of its
-    initial values."""
+    """One replica: its key, settings, kept weights (float64), task, streams of data and of initial values."""
 
     key: Mapping[str, Any]
     settings: Mapping[str, Any]

@@ -5,7 +5,7 @@ import pytest
 
 from tensor_rnns import functions
 from tensor_rnns.papers.mathews2016 import theory
-from tensor_rnns.papers.mathews2016.theory import bilinear, checking, decompositions, gradients, signs
+from tensor_rnns.papers.mathews2016.theory import bilinear, checking, decompositions
 
 TOLERANCE = {"unitary-2.4.1": 1e-6}
 SLIPS = {
@@ -16,10 +16,10 @@ SLIPS = {
 
 def numbers(item: str, draws: int = 5, seed: int = 7) -> dict[str, float]:
     """{name: value} of one item."""
-    return {row["name"]: row["value"] for row in checking.repeated(item, theory.ITEMS[item], seed, draws)}
+    return {row["name"]: row["value"] for row in theory.STATEMENTS[item].rows(seed, draws)}
 
 
-@pytest.mark.parametrize("item", sorted(theory.ITEMS))
+@pytest.mark.parametrize("item", sorted(theory.STATEMENTS))
 def test_statement_holds_and_its_slip_is_seen(item):
     """Errors and corrected errors vanish; the forms printed wrongly, and only those, are off by more than
     0.1 %.
@@ -56,7 +56,7 @@ def test_known_numbers():
         45.0,
         60.0,
     ]
-    assert gradients.product_step(0.001, 10.0, 1.0, 0.1) == pytest.approx((0.99, 0.000099))
+    assert decompositions.product_step(0.001, 10.0, 1.0, 0.1) == pytest.approx((0.99, 0.000099))
     assert numbers("patience-3.4.1")["ratio_1"] == pytest.approx(10.1, abs=0.05)
     assert numbers("exclusive-or-3.2.4")["floor_without_one"] == pytest.approx(np.log(2) / 4)
     assert numbers("bitwise-and-3.4.3")["best_affine_loss"] == pytest.approx(1 / 16)
@@ -64,8 +64,8 @@ def test_known_numbers():
 
 def test_separable_by_a_line():
     """Conjunction is separable, exclusive-or is not."""
-    assert signs.separable(signs.CORNERS, np.array([0.0, 0.0, 0.0, 1.0]))
-    assert not signs.separable(signs.CORNERS, signs.EXCLUSIVE_OR)
+    assert bilinear.separable(bilinear.CORNERS, np.array([0.0, 0.0, 0.0, 1.0]))
+    assert not bilinear.separable(bilinear.CORNERS, bilinear.EXCLUSIVE_OR)
 
 
 def test_relative_error():
@@ -99,7 +99,7 @@ def test_draws_stand_alone():
         return {"error": 0.0}
 
     for seed, draws in ((3, 2), (3, 4), (4, 2)):
-        checking.repeated("some item", check, seed, draws)
+        checking.Statement("some item", check, {}).rows(seed, draws)
     assert seen[:2] == seen[2:4]
     assert len({*seen}) == 6
     assert len(set(checking.sizes(np.random.Generator(np.random.Philox(1)), 6))) == 6

@@ -10,11 +10,8 @@ from tensor_rnns.papers.mathews2016.theory import (
     architectures,
     background,
     bilinear,
-    checking,
     decompositions,
     gates,
-    gradients,
-    signs,
 )
 
 
@@ -207,11 +204,11 @@ MUTATIONS = [
     (bilinear, "matricise", i_fastest, "lemma-3.2.1"),
     (bilinear, "matricise", i_fastest, "lemma-3.2.2"),
     (bilinear, "vectorise", lambda m: m.reshape(-1), "lemma-3.2.2"),
-    (signs, "separable", always, "exclusive-or-3.2.4"),
-    (signs, "rank_one", one_sided, "exclusive-or-3.2.4"),
-    (signs, "separable", always, "matching-gate-4.3.1"),
-    (signs, "by_definition", lambda w, x, y: x + y, "corollary-1.1"),
-    (signs, "by_definition", reversed_y, "lemma-3.2.3"),
+    (bilinear, "separable", always, "exclusive-or-3.2.4"),
+    (bilinear, "rank_one", one_sided, "exclusive-or-3.2.4"),
+    (bilinear, "separable", always, "matching-gate-4.3.1"),
+    (bilinear, "by_definition", lambda w, x, y: x + y, "corollary-1.1"),
+    (bilinear, "by_definition", reversed_y, "lemma-3.2.3"),
     (decompositions, "cp_tensor", ranks_of_b_reversed, "cp-elements-3.3.1"),
     (decompositions, "cp_tensor", ranks_of_b_reversed, "slices-3.3.3"),
     (decompositions, "cp_product", added, "prop-3.3.1"),
@@ -221,11 +218,11 @@ MUTATIONS = [
     (decompositions, "tt_product", wrong_tt, "eq-3.7"),
     (decompositions, "tt_tensor", outputs_reversed, "tt-shapes-3.3.2"),
     (decompositions, "cp_as_tt", wrong_cp_as_tt, "prop-3.3.2"),
-    (gradients, "cp_forward", cp_with_shifted_rows, "cp-gradient-a-3.4.1"),
-    (gradients, "cp_forward", cp_with_shifted_rows, "cp-gradient-c-3.4.1"),
-    (gradients, "cp_forward", cp_with_shifted_rows, "eq-3.8"),
-    (gradients, "tt_forward", tt_with_flipped_core, "tt-gradients-3.4.1"),
-    (gradients, "product_step", own_factor, "product-step-3.4.1"),
+    (decompositions, "cp_forward", cp_with_shifted_rows, "cp-gradient-a-3.4.1"),
+    (decompositions, "cp_forward", cp_with_shifted_rows, "cp-gradient-c-3.4.1"),
+    (decompositions, "cp_forward", cp_with_shifted_rows, "eq-3.8"),
+    (decompositions, "tt_forward", tt_with_flipped_core, "tt-gradients-3.4.1"),
+    (decompositions, "product_step", own_factor, "product-step-3.4.1"),
     (architectures, "by_definition", reversed_y, "eq-4.1"),
     (architectures, "by_definition", reversed_y, "vanilla-part-4.1.1"),
     (architectures, "by_definition", reversed_y, "cp-biases-4.1.1"),
@@ -254,5 +251,5 @@ MUTATIONS = [
 def test_a_wrong_formula_is_seen(monkeypatch, place, name, wrong, item):
     """With one formula exchanged for a wrong one the item's error is above 1e-3."""
     monkeypatch.setattr(place, name, wrong)
-    found = {row["name"]: row["value"] for row in checking.repeated(item, theory.ITEMS[item], 7, 5)}
+    found = {row["name"]: row["value"] for row in theory.STATEMENTS[item].rows(7, 5)}
     assert max(found.get("error", 0.0), found.get("corrected_error", 0.0)) > 1e-3

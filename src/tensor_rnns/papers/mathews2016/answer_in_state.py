@@ -1,5 +1,4 @@
-"""Does a trained net hold the answer in one unit, and does that unit write only where it must? (mathews2016,
-5.1.1)"""
+"""Does a trained net hold the answer in one unit that writes only where it must? (mathews2016, 5.1.1)"""
 
 from dataclasses import dataclass
 
@@ -53,7 +52,6 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
 
 
 def correlation(states: Tensor, targets: Tensor) -> Tensor:
-    """Pearson correlation of each column of `states` [N, H] with `targets` [N, 1]; NaN for a constant
-    column."""
+    """Pearson correlation of each column of `states` [N, H] with `targets` [N, 1]; NaN where constant."""
     s, y = states - states.mean(0), targets - targets.mean(0)
     return (s * y).sum(0) / (s.square().sum(0).sqrt() * y.square().sum(0).sqrt())

@@ -1,6 +1,4 @@
-"""Numbers of coefficients that mathews2016 states in chapters 2 to 4, counted on arrays of the stated
-shapes.
-"""
+"""Numbers of coefficients that mathews2016 states in chapters 2 to 4, counted on arrays of these shapes."""
 
 import math
 from dataclasses import dataclass
@@ -43,9 +41,7 @@ def tt_count(sizes: list[int], ranks: list[int]) -> int:
 
 
 def recurrent(widths: list[list[int]]) -> dict[str, dict[str, float]]:
-    """2.3: GRU against LSTM, and the GRU's share of candidate weights, largest and smallest over (I, H) in
-    `widths`.
-    """
+    """2.3: GRU against LSTM, and the GRU's share of candidate weights: extremes over (I, H) in `widths`."""
     ratios, shares = [], []
     for inputs, hidden in widths:
         gru, lstm = GRU(inputs, hidden), LSTM(inputs, hidden)
@@ -74,9 +70,7 @@ def biases(n: int) -> dict[str, float]:
 
 
 def explicit(n: int) -> dict[str, float]:
-    """3.3: an n x n x n tensor stores n^3 numbers; its product with two vectors takes n^3 + n^2
-    multiply-adds.
-    """
+    """3.3: n x n x n tensors store n^3 numbers; times two vectors they take n^3 + n^2 multiply-adds."""
     coefficients, doubled = Full(n, n, n).parameter_count(), Full(2 * n, 2 * n, 2 * n).parameter_count()
     first, second = n * n * n, n * n
     return {"coefficients": coefficients, "multiply-adds": first + second,
@@ -104,9 +98,7 @@ def flattened(n: int) -> dict[str, float]:
 
 
 def decompositions(n: int, cp_rank: int, tt_rank: int) -> dict[str, dict[str, float]]:
-    """3.3.1 to 3.3.3: CP R (I + J + K), tensor train R1 I + R1 J R2 + R2 K; steps from one rank to the
-    next.
-    """
+    """3.3.1 to 3.3.3: CP R (I + J + K), tensor train R1 I + R1 J R2 + R2 K; steps from rank to rank."""
     cp = [CP(n, n, n, rank).parameter_count() for rank in (cp_rank, cp_rank + 1)]
     tt = [TensorTrain(n, n, n, r, r).parameter_count() for r in (tt_rank, tt_rank + 1, tt_rank + 2)]
     return {
@@ -138,8 +130,7 @@ def fonts(sizes: Fonts) -> dict[str, float]:
 
 
 def compute(arguments: Arguments) -> Rows:
-    """Rows of every count, for `size` of each way and `widths` (I, H); `saving` has the number of ways d as
-    index."""
+    """Rows of every count, for `size` of each way and `widths` (I, H); the index of `saving` is d."""
     size = arguments.size
     ways = range(3, 11)
     saved = saving(4, 4, ways)

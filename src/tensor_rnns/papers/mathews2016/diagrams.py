@@ -12,9 +12,9 @@ import numpy as np
 
 from tensor_rnns.declared import Natural
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.papers.mathews2016.theory.bilinear import by_definition
+from tensor_rnns.papers.mathews2016.theory.bilinear import by_definition, identity_tensor
 from tensor_rnns.papers.mathews2016.theory.checking import normal, relative
-from tensor_rnns.papers.mathews2016.theory.decompositions import cp_tensor, identity_tensor, tt_tensor
+from tensor_rnns.papers.mathews2016.theory.decompositions import cp_tensor, tt_tensor
 from tensor_rnns.rows import Rows, rows_of
 
 Arrays = Mapping[str, np.ndarray]

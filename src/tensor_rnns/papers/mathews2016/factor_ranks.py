@@ -28,7 +28,6 @@ def probe(trained: Trained, arguments: Nothing) -> Findings:
 
 
 def effective_rank(singular_values: Tensor) -> float:
-    """exp of the entropy of the singular values divided by their sum: k for k equal ones, 1 for a single
-    one."""
+    """exp of the entropy of the singular values over their sum: k for k equal ones, 1 for a single one."""
     shares = singular_values / singular_values.sum()
     return float(torch.special.entr(shares).sum().exp())

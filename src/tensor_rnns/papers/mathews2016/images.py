@@ -1,6 +1,4 @@
-"""What images read as sequences of pixels are like: ink, neighbouring steps, and nearest neighbours
-(mathews2016 section 5.1.3).
-"""
+"""What images read as sequences of pixels are like: ink, next pixels, neighbours (mathews2016 5.1.3)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -58,8 +56,7 @@ def compute(arguments: Arguments, dataset: Dataset) -> Rows:
 
 
 def correlation(sequences: np.ndarray, lag: int) -> float:
-    """Pearson correlation of x_t and x_{t + lag} over all steps and sequences [items, T]; 0 where one is
-    constant."""
+    """Pearson correlation of x_t and x_{t + lag} over all steps of sequences [items, T]; 0 where constant."""
     sums = np.zeros(5)
     for part in chunks(sequences):
         a, b = part[:, :-lag].ravel(), part[:, lag:].ravel()

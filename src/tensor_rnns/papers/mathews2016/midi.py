@@ -1,6 +1,4 @@
-"""How far MIDI files, read as `datasets.midi` reads them, agree with the piano rolls made from them in 2012
-(mathews2016 5.2.1).
-"""
+"""How far MIDI files agree with the piano rolls that were made from them in 2012 (mathews2016 5.2.1)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,5 +1,4 @@
-"""Can a stored pattern be read from the state by an affine map, and which units carry it? (mathews2016,
-section 5.1.2)"""
+"""Can a pattern be read from the state by an affine map, and which units carry it? (mathews2016, 5.1.2)"""
 
 import itertools
 from dataclasses import dataclass
@@ -54,8 +53,7 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
 
 
 def held(trained: Trained, split: str, items: int) -> list[tuple[Tensor, Tensor]]:
-    """For each label: the states [items, H] in the middle of its hold, and its bits [items, D] as -1 and
-    1."""
+    """For each label: the states [items, H] amid its hold, and its bits [items, D] as -1 and 1."""
     task = trained.task
     inputs, _ = trained.items(split, items)
     states, everyone = trained.states(inputs), torch.arange(items)
@@ -70,8 +68,7 @@ def held(trained: Trained, split: str, items: int) -> list[tuple[Tensor, Tensor]
 
 
 def ridge(x: Tensor, y: Tensor) -> Tensor:
-    """The weights w [H, D] with the least squared error of x w from y, with a slight penalty for
-    uniqueness."""
+    """The weights w [H, D] with the least squared error of x w from y, made unique by a slight penalty."""
     size = x.shape[1]
     return torch.linalg.solve(x.mT @ x + RIDGE * len(x) * torch.eye(size, dtype=x.dtype), x.mT @ y)
 

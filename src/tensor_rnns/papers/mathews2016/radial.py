@@ -48,9 +48,7 @@ class Arguments:
 
 
 def points(draw: np.random.Generator, dimension: int, frequency: float, count: int) -> tuple[Tensor, Tensor]:
-    """Inputs [count, d], scaled by sqrt(d) to entries of about 1, and targets [count, 1] of mean 0 and
-    variance 1.
-    """
+    """Inputs [count, d], scaled by sqrt(d) to about 1, and targets [count, 1] of mean 0 and variance 1."""
     x = draw.standard_normal((count, dimension), dtype=np.float32)
     squared = draw.random((count, 1), dtype=np.float32)
     x *= np.sqrt(dimension * squared) / np.linalg.norm(x, axis=1, keepdims=True)
@@ -61,9 +59,7 @@ def points(draw: np.random.Generator, dimension: int, frequency: float, count: i
 
 
 def shapes(net: str, dimension: int, width: int, products: int) -> Layers:
-    """Shapes of the weights of `net`: each matrix is followed by its bias row, the tensor [d^2, products] has
-    none.
-    """
+    """Shapes of the weights of `net`: a bias row after each matrix; the tensor [d^2, products] has none."""
     first = [(dimension**2, products)] if net == "tensor" else []
     sizes = [products if net == "tensor" else dimension, *[width] * (2 if net == "deep" else 1), 1]
     layers = [((rows, columns), (1, columns)) for rows, columns in pairwise(sizes)]

@@ -1,6 +1,4 @@
-"""Sizes of the models for polyphonic music (mathews2016 table 5.2), counted on the models that this package
-trains.
-"""
+"""Sizes of the models for polyphonic music (mathews2016 table 5.2), counted on those trained here."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

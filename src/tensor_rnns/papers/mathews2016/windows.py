@@ -43,9 +43,7 @@ def forget_window(gates: np.ndarray) -> np.ndarray:
 
 
 def convex_window(gates: np.ndarray) -> np.ndarray:
-    """Weights of h_0 and z_1..z_t in h_t under the convex gate, from p_1..p_t; h_0 counts as z_0 with p_0 =
-    0.
-    """
+    """Weights of h_0 and z_1..z_t in h_t under the convex gate, from p_1..p_t; h_0 is z_0 with p_0 = 0."""
     return later_products(gates) * (1 - np.append(0.0, gates))
 
 
@@ -136,9 +134,7 @@ def level_numbers(steps: int, levels: Sequence[float]) -> Rows:
 
 
 def picked(steps: int, picks: Sequence[int]) -> Rows:
-    """Fig 4.4: the k-th pick from the end has weight 0.5^k, the start state the rest, all other candidates
-    none.
-    """
+    """Fig 4.4: the k-th pick from the end has weight 0.5^k, the start state the rest, the others none."""
     window = convex_window(picking(steps, picks))
     wanted = np.zeros(steps + 1)
     for k, step in enumerate(sorted(picks, reverse=True), start=1):

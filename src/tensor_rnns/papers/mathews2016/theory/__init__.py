@@ -1,6 +1,4 @@
-"""The identities of mathews2016 chapters 2 to 4 and appendix A, checked numerically, as printed and as
-corrected.
-"""
+"""The identities of mathews2016 chapters 2 to 4 and appendix A, checked as printed and as corrected."""
 
 from dataclasses import dataclass
 
@@ -11,16 +9,15 @@ from tensor_rnns.papers.mathews2016.theory import (
     bilinear,
     decompositions,
     gates,
-    gradients,
-    signs,
 )
-from tensor_rnns.papers.mathews2016.theory.checking import repeated
+from tensor_rnns.papers.mathews2016.theory.checking import Statement
 from tensor_rnns.rows import Rows
 
-ITEMS = {
-    item: check
-    for module in (background, bilinear, signs, decompositions, gradients, architectures, gates)
-    for item, check in module.ITEMS.items()
+STATEMENTS = {
+    found.item: found
+    for module in (background, bilinear, decompositions, architectures, gates)
+    for found in vars(module).values()
+    if isinstance(found, Statement)
 }
 
 
@@ -38,5 +35,5 @@ def compute(arguments: Arguments) -> Rows:
     minimum.
     """
     return [
-        row for item, check in ITEMS.items() for row in repeated(item, check, arguments.seed, arguments.draws)
+        row for statement in STATEMENTS.values() for row in statement.rows(arguments.seed, arguments.draws)
     ]

@@ -1,17 +1,16 @@
-"""How a statement is checked: on random draws in float64 with pairwise different sizes, by two independent
-means.
-"""
+"""How a statement is checked: in float64, by two means, on random draws with pairwise different sizes."""
 
 import hashlib
+import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import torch
 
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.rows import Rows, row
-
-Numbers = Mapping[str, float]
-Check = Callable[[np.random.Generator], Numbers]
 
 
 def relative(found: np.ndarray | float, wanted: np.ndarray | float) -> float:
@@ -29,9 +28,11 @@ def relative(found: np.ndarray | float, wanted: np.ndarray | float) -> float:
     return float(np.abs(found - wanted).max() / (scale if scale > 0 else 1.0))
 
 
-def worst(*pairs: tuple[np.ndarray | float, np.ndarray | float]) -> float:
-    """The largest relative error of several (found, wanted) pairs."""
-    return max(relative(found, wanted) for found, wanted in pairs)
+def number(outcome: Any) -> float:
+    """The relative error of a pair (found, wanted), the largest of a list of outcomes, or a plain number."""
+    if isinstance(outcome, list):
+        return max(map(number, outcome))
+    return relative(*outcome) if isinstance(outcome, tuple) else float(outcome)
 
 
 def sizes(draw: np.random.Generator, count: int, low: int = 2, high: int = 9) -> list[int]:
@@ -44,6 +45,22 @@ def normal(draw: np.random.Generator, *shape: int) -> np.ndarray:
     return draw.standard_normal(shape)
 
 
+def drawn(draw: np.random.Generator, names: str = "", **inputs: str | Callable) -> dict[str, Any]:
+    """Random inputs by name, after the sizes `names`, which differ.
+
+    An input is the shape of an array of standard normal numbers in these sizes and whole numbers, such as
+    "n1 3" ("" is a number), or a function of `draw` and {name: size}.
+    """
+    found = dict(zip(names.split(), sizes(draw, len(names.split())), strict=True)) if names else {}
+    for name, kind in inputs.items():
+        if callable(kind):
+            found[name] = kind(draw, found)
+        else:
+            values = normal(draw, *(found[size] if size in found else int(size) for size in kind.split()))
+            found[name] = values if kind else float(values)
+    return found
+
+
 def reduced(name: str, values: list[float]) -> float:
     """One number from all draws: the mean of a `share`, the least of a `smallest_...`, else the largest."""
     if "share" in name:
@@ -51,10 +68,44 @@ def reduced(name: str, values: list[float]) -> float:
     return float(min(values) if name.startswith("smallest") else max(values))
 
 
-def repeated(item: str, check: Check, seed: int, draws: int) -> Rows:
-    """Rows of one check over `draws` draws; draw d of an item depends on (seed,
-    item, d) only.
+@dataclass(frozen=True)
+class Statement:
+    """A statement of the text: its item, and the check of it on inputs as `drawn` takes them."""
+
+    item: str
+    check: Callable[..., Any]
+    inputs: Mapping[str, str | Callable]
+
+    def numbers(self, draw: np.random.Generator) -> dict[str, float]:
+        """The outcomes of one draw by name, as `number` reads them; `error` is what comes without a name."""
+        found = {"draw": draw, **drawn(draw, **self.inputs)}
+        outcome = self.check(**{name: found[name] for name in inspect.signature(self.check).parameters})
+        named = outcome if isinstance(outcome, dict) else {"error": outcome}
+        return {name: number(one) for name, one in named.items()}
+
+    def rows(self, seed: int, draws: int) -> Rows:
+        """Rows over `draws` draws; draw d of an item depends on (seed, item, d) only."""
+        position = int.from_bytes(hashlib.sha256(self.item.encode()).digest()[:4], "big")
+        results = [self.numbers(rng(seed, position, draw)) for draw in range(draws)]
+        return [
+            row(self.item, name, reduced(name, [result[name] for result in results])) for name in results[0]
+        ]
+
+
+def statement(item: str, names: str = "", **inputs: str | Callable) -> Callable[[Callable], Statement]:
+    """Make a statement of a check, whose parameters are `draw`, sizes and inputs, those that it names.
+
+    It returns a pair (found, wanted), a list of pairs, or both by name where `error` does not say it.
     """
-    position = int.from_bytes(hashlib.sha256(item.encode()).digest()[:4], "big")
-    results = [check(rng(seed, position, draw)) for draw in range(draws)]
-    return [row(item, name, reduced(name, [result[name] for result in results])) for name in results[0]]
+    return lambda check: Statement(item, check, {"names": names, **inputs})
+
+
+def jacobian(function: Callable, *arguments: np.ndarray, of: int = 0) -> np.ndarray:
+    """d function / d arguments[of] by automatic differentiation: the output's shape, then the argument's."""
+    tensors = [torch.as_tensor(np.ascontiguousarray(argument), dtype=torch.float64) for argument in arguments]
+    return torch.func.jacrev(function, argnums=of)(*tensors).detach().numpy()
+
+
+def sigmoid(values: np.ndarray) -> np.ndarray:
+    """1 / (1 + exp(-x)), as the hyperbolic tangent of x / 2 so that no exponential overflows."""
+    return 0.5 * (1 + np.tanh(0.5 * values))

@@ -1,15 +1,21 @@
-"""Statements of mathews2016 3.3 and 3.4.5: the CP form [A, B, C]_CP and the tensor train [A, B, C]_TT.
+"""Statements of mathews2016 3.3, 3.4.1 and 3.4.5: the CP form [A, B, C]_CP, the tensor train [A, B, C]_TT,
+and the gradients of their products, against automatic differentiation.
 
 CP factors are R x n1, R x n2, R x n3 (3.3.1). Tensor-train factors are n1 x r1, r1 x n2 x r2, r2 x n3
 (3.3.2).
 """
 
-import numpy as np
+from collections.abc import Callable
 
-from tensor_rnns.papers.mathews2016.theory.bilinear import by_definition
-from tensor_rnns.papers.mathews2016.theory.checking import normal, relative, sizes, worst
+import numpy as np
+import torch
+
+from tensor_rnns.papers.mathews2016.theory.bilinear import by_definition, identity_tensor
+from tensor_rnns.papers.mathews2016.theory.checking import drawn, jacobian, normal, sizes, statement
 
 Factors = tuple[np.ndarray, np.ndarray, np.ndarray]
+CP = {"names": "n1 n2 n3 R", "a": "R n1", "b": "R n2", "c": "R n3", "x": "n1", "y": "n3"}
+TT = {"names": "n1 n2 n3 r1 r2", "a": "n1 r1", "b": "r1 n2 r2", "c": "r2 n3", "x": "n1", "y": "n3"}
 
 
 def cp_product(factors: Factors, x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -32,98 +38,74 @@ def cp_tensor(factors: Factors) -> np.ndarray:
 def tt_tensor(factors: Factors) -> np.ndarray:
     """W_ijk = A_i. B_.j. C_.k: entry by entry, a row times a slice times a column (3.3.2)."""
     a, b, c = factors
-    tensor = np.empty((a.shape[0], b.shape[1], c.shape[1]))
-    for i, j, k in np.ndindex(*tensor.shape):
-        tensor[i, j, k] = a[i] @ b[:, j] @ c[:, k]
-    return tensor
+    return filled((len(a), b.shape[1], c.shape[1]), lambda i, j, k: a[i] @ b[:, j] @ c[:, k])
 
 
-def identity_tensor(n: int) -> np.ndarray:
-    """The n x n x n tensor with ones where all three indices agree (3.3.1)."""
-    tensor = np.zeros((n, n, n))
-    for i in range(n):
-        tensor[i, i, i] = 1.0
-    return tensor
+def filled(shape: tuple[int, ...], entry: Callable[..., float]) -> np.ndarray:
+    """The array whose entry at every index is entry(*index)."""
+    array = np.empty(shape)
+    for index in np.ndindex(*shape):
+        array[index] = entry(*index)
+    return array
 
 
-def cp_draw(draw: np.random.Generator) -> tuple[Factors, np.ndarray, np.ndarray]:
-    """Random CP factors and inputs, rank and sizes pairwise different."""
-    n1, n2, n3, rank = sizes(draw, 4)
-    return (
-        (normal(draw, rank, n1), normal(draw, rank, n2), normal(draw, rank, n3)),
-        normal(draw, n1),
-        normal(draw, n3),
-    )
+def cp_forward(a, b, c, x, y):
+    """The CP product as one sum over all indices, for automatic differentiation."""
+    return torch.einsum("ri,rj,rk,i,k->j", a, b, c, x, y)
 
 
-def tt_draw(draw: np.random.Generator) -> tuple[Factors, np.ndarray, np.ndarray]:
-    """Random tensor-train factors and inputs, ranks and sizes pairwise different."""
-    n1, n2, n3, r1, r2 = sizes(draw, 5)
-    return (
-        (normal(draw, n1, r1), normal(draw, r1, n2, r2), normal(draw, r2, n3)),
-        normal(draw, n1),
-        normal(draw, n3),
-    )
+def tt_forward(a, b, c, x, y):
+    """The tensor-train product as one sum over all indices, for automatic differentiation."""
+    return torch.einsum("ip,pjq,qk,i,k->j", a, b, c, x, y)
 
 
-def cp_elements(draw: np.random.Generator) -> dict:
+@statement("cp-elements-3.3.1", **CP)
+def cp_elements(a, b, c):
     """3.3.1: X_ijk = sum over r of a_ri b_rj c_rk is the sum of R outer products, n1 x n2 x n3."""
-    factors, _, _ = cp_draw(draw)
-    return {"error": relative(np.einsum("ri,rj,rk->ijk", *factors), cp_tensor(factors))}
+    return np.einsum("ri,rj,rk->ijk", a, b, c), cp_tensor((a, b, c))
 
 
-def proposition_cp_product(draw: np.random.Generator) -> dict:
+@statement("prop-3.3.1", **CP)
+def proposition_cp_product(a, b, c, x, y):
     """Prop 3.3.1, eq 3.6: B^T (A x * C y) is the product with the reconstructed tensor."""
-    factors, x, y = cp_draw(draw)
-    return {"error": relative(cp_product(factors, x, y), by_definition(cp_tensor(factors), x, y))}
+    return cp_product((a, b, c), x, y), by_definition(cp_tensor((a, b, c)), x, y)
 
 
-def contraction_with_identity(draw: np.random.Generator) -> dict:
-    """3.3.1, fig 3.3: the product with the identity tensor is element-wise; the CP product is a contraction
-    with it.
-    """
-    factors, x, y = cp_draw(draw)
-    rank = len(factors[0])
-    u, v = normal(draw, rank), normal(draw, rank)
-    graph = np.einsum("i,pi,pqs,qj,sk,k->j", x, factors[0], identity_tensor(rank), factors[1], factors[2], y)
-    return {
-        "error": worst(
-            (by_definition(identity_tensor(rank), u, v), u * v), (graph, cp_product(factors, x, y))
-        )
-    }
+@statement("identity-tensor-3.3.1", **CP, u="R", v="R")
+def contraction_with_identity(R, a, b, c, x, y, u, v):
+    """3.3.1, fig 3.3: the product with the identity tensor is element-wise; a CP product contracts it."""
+    graph = np.einsum("i,pi,pqs,qj,sk,k->j", x, a, identity_tensor(R), b, c, y)
+    return [(by_definition(identity_tensor(R), u, v), u * v), (graph, cp_product((a, b, c), x, y))]
 
 
-def special_case(draw: np.random.Generator) -> dict:
+@statement("special-case-3.3.1", "n1 R", a="R n1", c="R R", x="n1", y="R")
+def special_case(R, a, c, x, y):
     """3.3.1, discussion: with b_r the standard basis z_r = (a_r . x)(c_r . y), above 0.5 after a sigmoid if
     the signs of the two agree.
 
     Printed with b_r . y for c_r . y (`printed_error`; n3 = R gives it a meaning). `sign_error` is the share
     of outputs on the wrong side of 0.5.
     """
-    n1, rank = sizes(draw, 2)
-    a, basis, c = normal(draw, rank, n1), np.eye(rank), normal(draw, rank, rank)
-    x, y = normal(draw, n1), normal(draw, rank)
-    wanted = by_definition(cp_tensor((a, basis, c)), x, y)
-    corrected = np.array([(a[r] @ x) * (c[r] @ y) for r in range(rank)])
-    agree = np.sign([a[r] @ x for r in range(rank)]) == np.sign([c[r] @ y for r in range(rank)])
-    sign_error = float(np.mean((1 / (1 + np.exp(-wanted)) > 0.5) != agree))
-    printed = np.array([(a[r] @ x) * (basis[r] @ y) for r in range(rank)])
+    basis = np.eye(R)
+    z = by_definition(cp_tensor((a, basis, c)), x, y)
+    left, right = np.array([[a[r] @ x, c[r] @ y] for r in range(R)]).T
+    sign_error = np.mean((1 / (1 + np.exp(-z)) > 0.5) != (np.sign(left) == np.sign(right)))
     return {
-        "printed_error": relative(printed, wanted),
-        "corrected_error": max(relative(corrected, wanted), sign_error),
+        "printed_error": (left * [basis[r] @ y for r in range(R)], z),
+        "corrected_error": [(left * right, z), sign_error],
         "sign_error": sign_error,
     }
 
 
-def element_wise(draw: np.random.Generator) -> dict:
+@statement("element-wise-3.3.1", "n", x="n", y="n")
+def element_wise(n, x, y):
     """3.3.1, discussion: the element-wise product is exactly [I, I, I]_CP."""
-    n = sizes(draw, 1)[0]
-    x, y = normal(draw, n), normal(draw, n)
     factors = (np.eye(n), np.eye(n), np.eye(n))
-    return {"error": worst((cp_tensor(factors), identity_tensor(n)), (cp_product(factors, x, y), x * y))}
+    return [(cp_tensor(factors), identity_tensor(n)), (cp_product(factors, x, y), x * y)]
 
 
-def tt_of_element_wise(draw: np.random.Generator) -> dict:
+@statement("tt-of-element-wise-3.3.1")
+def tt_of_element_wise(draw):
     """3.3.1, discussion: the tensor train cannot compress the element-wise product.
 
     The unfoldings along modes 1 and 3 have N singular values, all 1, so both ranks are at least N and the
@@ -131,91 +113,145 @@ def tt_of_element_wise(draw: np.random.Generator) -> dict:
     tensor itself" holds up to a change of basis: any invertible A and C with the core A^-1 H C^-1 serve
     (`basis_error`).
     """
-    n = sizes(draw, 1, 2, 7)[0]
+    (n,) = sizes(draw, 1, 2, 7)
     tensor = identity_tensor(n)
     values = [np.linalg.svd(np.moveaxis(tensor, mode, 0).reshape(n, -1), compute_uv=False) for mode in (0, 2)]
     a, c = np.eye(n) + 0.1 * normal(draw, n, n), np.eye(n) + 0.1 * normal(draw, n, n)
     core = np.einsum("pi,ijk,kq->pjq", np.linalg.inv(a), tensor, np.linalg.inv(c))
-    ranks = [int(np.sum(each > 0.5)) for each in values]
-    count = n * ranks[0] + ranks[0] * n * ranks[1] + ranks[1] * n
+    r1, r2 = ((each > 0.5).sum() for each in values)
     return {
-        "error": worst(*((each, np.ones(n)) for each in values)),
-        "smallest_count_ratio": count / n**3,
-        "basis_error": relative(tt_tensor((a, core, c)), tensor),
+        "error": [(each, np.ones(n)) for each in values],
+        "smallest_count_ratio": (n * r1 + r1 * n * r2 + r2 * n) / n**3,
+        "basis_error": (tt_tensor((a, core, c)), tensor),
     }
 
 
-def tt_shapes(draw: np.random.Generator) -> dict:
-    """3.3.2: core j is r_(j-1) x n_j x r_j with end ranks 1; three ways: a matrix, a three-way core, a
-    matrix.
-    """
-    (a, b, c), _, _ = tt_draw(draw)
+@statement("tt-shapes-3.3.2", **TT)
+def tt_shapes(a, b, c):
+    """3.3.2: core j is r_(j-1) x n_j x r_j with end ranks 1; of three ways: matrix, core, matrix."""
     chain = np.tensordot(np.tensordot(a[None], b, axes=1), c[:, :, None], axes=1)
-    return {
-        "error": float(chain.shape != (1, a.shape[0], b.shape[1], c.shape[1], 1))
-        + relative(chain.reshape(chain.shape[1:-1]), tt_tensor((a, b, c)))
-    }
+    return chain, tt_tensor((a, b, c))[None, ..., None]
 
 
-def tt_bilinear(draw: np.random.Generator) -> dict:
+@statement("eq-3.7", **TT)
+def tt_bilinear(a, b, c, x, y):
     """Eq 3.7: the matrix form, the four-fold sum and the reconstructed tensor give the same z."""
-    factors, x, y = tt_draw(draw)
-    summed = np.einsum("ip,pjq,qk,i,k->j", *factors, x, y)
-    wanted = by_definition(tt_tensor(factors), x, y)
-    return {"error": worst((tt_product(factors, x, y), wanted), (summed, wanted))}
+    summed = np.einsum("ip,pjq,qk,i,k->j", a, b, c, x, y)
+    wanted = by_definition(tt_tensor((a, b, c)), x, y)
+    return [(tt_product((a, b, c), x, y), wanted), (summed, wanted)]
 
 
 def cp_as_tt(factors: Factors) -> Factors:
-    """Prop 3.3.2: A' = A^T, B'_ijk = B_ij where i = k, C' = C, from R x n factors (the proof takes them n x
-    R).
-    """
+    """Prop 3.3.2: A' = A^T, B'_ijk = B_ij where i = k, C' = C, from R x n factors (the proof's are n x R)."""
     a, b, c = factors
-    core = np.zeros((len(b), b.shape[1], len(b)))
-    for r in range(len(b)):
-        core[r, :, r] = b[r]
-    return a.T, core, c
+    return a.T, np.eye(len(b))[:, None, :] * b[:, :, None], c
 
 
-def proposition_cp_as_tt(draw: np.random.Generator) -> dict:
-    """Prop 3.3.2: a CP form of rank R is a tensor train of ranks R, R with diagonal slices; CP of rank 1 =
-    TT of 1, 1.
-    """
-    factors, x, y = cp_draw(draw)
-    first = tuple(factor[:1] for factor in factors)
-    bare = first[0].T, first[1][:, :, None], first[2]
+@statement("prop-3.3.2", **CP)
+def proposition_cp_as_tt(a, b, c, x, y):
+    """Prop 3.3.2: CP of rank R is a tensor train of ranks R, R with diagonal slices; at R = 1 they agree."""
+    bare = a[:1].T, b[:1, :, None], c[:1]
+    return [
+        (tt_tensor(cp_as_tt((a, b, c))), cp_tensor((a, b, c))),
+        (tt_product(bare, x, y), cp_product((a[:1], b[:1], c[:1]), x, y)),
+    ]
+
+
+@statement("slices-3.3.3", **CP)
+def slices_of_cp(a, b, c):
+    """3.3.3, proof: slice j is A diag(B_j.) C^T with n x R factors."""
+    return np.stack([a.T @ np.diag(row) @ c for row in b.T], axis=1), cp_tensor((a, b, c))
+
+
+@statement("embedding-3.4.5", "labels width", matrix="labels width")
+def embedding(draw, labels, matrix):
+    """3.4.5: an embedding is a one-hot vector times a matrix."""
+    label = int(draw.integers(labels))
+    return np.eye(labels)[label] @ matrix, matrix[label]
+
+
+@statement("cp-gradient-a-3.4.1", **CP)
+def cp_gradient_a(a, b, c, x, y):
+    """3.4.1: dz_j/dA_lm = B_lj x_m (C_l . y)."""
+    wanted = jacobian(cp_forward, a, b, c, x, y, of=0)
+    return filled(wanted.shape, lambda j, l, m: b[l, j] * x[m] * (c[l] @ y)), wanted
+
+
+@statement("cp-gradient-c-3.4.1", **CP)
+def cp_gradient_c(a, b, c, x, y):
+    """3.4.1: dz_j/dC_lm = B_lj y_m (A_l . x) (second line); `printed_error`: the first, without B_lj."""
+    wanted = jacobian(cp_forward, a, b, c, x, y, of=2)
+    second = filled(wanted.shape, lambda j, l, m: b[l, j] * y[m] * (a[l] @ x)), wanted
+    first = filled(wanted.shape, lambda j, l, m: y[m] * (a[l] @ x)), wanted
+    return {"error": second, "printed_error": first, "corrected_error": second}
+
+
+@statement("eq-3.8", **CP)
+def cp_gradient_b(a, b, c, x, y):
+    """Eq 3.8: dz_j/dB_lm = [j = m] (A_l . x)(C_l . y); printed without the factor [j = m]."""
+    wanted = jacobian(cp_forward, a, b, c, x, y, of=1)
     return {
-        "error": worst(
-            (tt_tensor(cp_as_tt(factors)), cp_tensor(factors)),
-            (tt_product(bare, x, y), cp_product(first, x, y)),
-        )
+        "printed_error": (filled(wanted.shape, lambda j, l, m: (a[l] @ x) * (c[l] @ y)), wanted),
+        "corrected_error": (filled(wanted.shape, lambda j, l, m: (j == m) * (a[l] @ x) * (c[l] @ y)), wanted),
     }
 
 
-def slices_of_cp(draw: np.random.Generator) -> dict:
-    """3.3.3, proof: slice j is A diag(B_j.) C^T with n x R factors."""
-    factors, _, _ = cp_draw(draw)
-    tall = tuple(factor.T for factor in factors)
-    slices = np.stack([tall[0] @ np.diag(row) @ tall[2].T for row in tall[1]], axis=1)
-    return {"error": relative(slices, cp_tensor(factors))}
+def tt_corrected(a, b, c, x, y) -> list[tuple[np.ndarray, np.ndarray]]:
+    """(found, wanted) for the corrected gradients of A, the core B, and C."""
+    entries = (
+        lambda j, l, m: x[l] * (b[m, j] @ (c @ y)),
+        lambda j, l, m, n: (j == m) * (a[:, l] @ x) * (c[n] @ y),
+        lambda j, l, m: y[m] * (b[:, j, l] @ (a.T @ x)),
+    )
+    wanted = [jacobian(tt_forward, a, b, c, x, y, of=k) for k in range(3)]
+    return [(filled(each.shape, entry), each) for entry, each in zip(entries, wanted, strict=True)]
 
 
-def embedding(draw: np.random.Generator) -> dict:
-    """3.4.5: an embedding is a one-hot vector times a matrix."""
-    labels, width = sizes(draw, 2)
-    matrix, label = normal(draw, labels, width), int(draw.integers(labels))
-    return {"error": relative(np.eye(labels)[label] @ matrix, matrix[label])}
+@statement("tt-gradients-3.4.1", "n1 n2 n3 r2", a="n1 n1", b="n1 n2 r2", c="r2 n3", x="n1", y="n3")
+def tt_gradients(draw, a, b, c, x, y):
+    """3.4.1, tensor train: the gradients of A, C and the core B.
+
+    A as printed: x_l (B_mj. . C y). C: y_m (B_.jl . A^T x), printed with A x. B: [j = m] (A_.l . x)(C_n. .
+    y), printed without [j = m]. A x has a meaning only for n1 = r1, so this draw takes them equal; the
+    corrected forms are checked on another with all sizes different, too.
+    """
+    corrected = of_a, of_core, of_c = tt_corrected(a, b, c, x, y)
+    core_printed = filled(of_core[1].shape, lambda j, l, m, n: (a[:, l] @ x) * (c[n] @ y)), of_core[1]
+    c_printed = filled(of_c[1].shape, lambda j, l, m: y[m] * (b[:, j, l] @ (a @ x))), of_c[1]
+    other = drawn(draw, **TT)
+    oblong = tt_corrected(*(other[name] for name in "abcxy"))
+    return {
+        "printed_error": [core_printed, c_printed], "corrected_error": [*corrected, *oblong],
+        "a_error": of_a, "core_printed_error": core_printed, "core_error": of_core,
+        "c_printed_error": c_printed, "c_error": of_c,
+    }  # fmt: skip
 
 
-ITEMS = {
-    "cp-elements-3.3.1": cp_elements,
-    "prop-3.3.1": proposition_cp_product,
-    "identity-tensor-3.3.1": contraction_with_identity,
-    "special-case-3.3.1": special_case,
-    "element-wise-3.3.1": element_wise,
-    "tt-of-element-wise-3.3.1": tt_of_element_wise,
-    "tt-shapes-3.3.2": tt_shapes,
-    "eq-3.7": tt_bilinear,
-    "prop-3.3.2": proposition_cp_as_tt,
-    "slices-3.3.3": slices_of_cp,
-    "embedding-3.4.5": embedding,
-}
+def product_step(a: float, b: float, target: float, rate: float) -> tuple[float, float]:
+    """One step of gradient descent on (a b - target)^2 / 2: the changes of a and of b."""
+    left = a * b - target
+    return -rate * left * b, -rate * left * a
+
+
+@statement("product-step-3.4.1", start="3")
+def descent_on_a_product(draw, start):
+    """3.4.1: on c = a b the updates stand in the ratio of the other factor: |delta a / delta b| = |b / a|."""
+    (a, b, target), rate = start, float(draw.uniform(0.01, 0.1))
+    grown = jacobian(lambda pair: (pair[0] * pair[1] - target) ** 2 / 2, np.array([a, b]))
+    changes = product_step(a, b, target, rate)
+    return [(abs(changes[0] / changes[1]), abs(b / a)), (changes, -rate * grown)]
+
+
+@statement("patience-3.4.1")
+def patience():
+    """3.4.1: from (0.001, 10), target 1, rate 0.1 on half the squared error, the ratio of the updates
+    aligns in two steps (`ratio_0` to `ratio_2`), yet the iterates grow (`largest_size`): patience is not
+    enough at that rate.
+    """
+    a, b = 1e-3, 10.0
+    numbers = {}
+    for step in range(3):
+        change_a, change_b = product_step(a, b, 1.0, 0.1)
+        numbers[f"ratio_{step}"] = abs(change_a / change_b)
+        a, b = a + change_a, b + change_b
+    return {**numbers, "largest_size": max(abs(a), abs(b))}
