@@ -5,12 +5,14 @@ the folder of that paper. This is the one place that knows where they are.
 import importlib
 import re
 from collections.abc import Callable
+from dataclasses import make_dataclass
+from inspect import Parameter, signature
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_type_hints
 
 from tensor_rnns import compute, papers, probes
-from tensor_rnns.declared import Nothing, build
+from tensor_rnns.declared import build
 from tensor_rnns.experiments import digest
 from tensor_rnns.rows import Rows
 
@@ -48,22 +50,29 @@ def module(function: str, name: str) -> ModuleType:
 
 
 def arguments(function: str, name: str) -> type:
-    """The record of the arguments that a computed function or a probe takes; ValueError as for `module`."""
-    return getattr(module(function, name), "Arguments", Nothing)
+    """The record of what a computed function or probe takes by keyword alone; ValueError as for `module`."""
+    called = getattr(module(function, name), function)
+    kinds = get_type_hints(called, include_extras=True)
+    fields = [
+        (one.name, kinds[one.name], *(() if one.default is Parameter.empty else (one.default,)))
+        for one in signature(called).parameters.values()
+        if one.kind is Parameter.KEYWORD_ONLY
+    ]
+    return make_dataclass("Arguments", fields, frozen=True, kw_only=True)
 
 
 def computed(name: str) -> Callable[..., Rows]:
     """What an experiment file calls `name`: from the block of its arguments, and data sets where it counts on
     some, to rows. ValueError as for `module`; the call raises one for other arguments."""
     function, record = module("compute", name).compute, arguments("compute", name)
-    return lambda block, *loaded: function(build(record, block, name), *loaded)
+    return lambda block, *loaded: function(*loaded, **vars(build(record, block, name)))
 
 
 def probe(name: str) -> Callable[..., tuple[dict[str, Any], Rows]]:
     """The probe that an experiment file calls `name`: from a replica and the block of its arguments to arrays
     and rows. ValueError as for `computed`."""
     function, record = module("probe", name).probe, arguments("probe", name)
-    return lambda trained, block: function(trained, build(record, block, name))
+    return lambda trained, block: function(trained, **vars(build(record, block, name)))
 
 
 def code_of(function: str, name: str) -> str:

@@ -61,7 +61,8 @@ def data_problems(experiment: Experiment, function: str) -> Iterator[Problem]:
             places.append(("conditions", condition, "dataset"))
     if experiment.dataset and experiment.conditions:
         yield ("dataset",), "a data set for the whole file beside those of its conditions"
-    counted = len(signature(functions.module("compute", function).compute).parameters) > 1
+    parameters = signature(functions.module("compute", function).compute).parameters.values()
+    counted = any(one.kind is not one.KEYWORD_ONLY for one in parameters)
     if counted != bool(places):
         told = "needs a data set" if counted else "takes no data set"
         yield next(iter(places), ("compute", "function")), f"the function {function} {told}"

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from tensor_rnns.datasets import Dataset
-from tensor_rnns.declared import Nothing
 from tensor_rnns.rows import Rows, rows_of
 
 SPLITS = ("train", "valid", "test")
@@ -20,7 +19,7 @@ FACTS = (
 """Facts counted when a text was prepared that are told where it has them."""
 
 
-def compute(arguments: Nothing, loaded: Mapping[str, Dataset]) -> Rows:
+def compute(loaded: Mapping[str, Dataset]) -> Rows:
     """Rows of an item for each data set, called as its condition.
 
     Names: symbols; tokens, used (different symbols that occur) and share (of all tokens) of each split, as

@@ -1,7 +1,6 @@
 """How much of the time each gate of each unit is nearly shut or nearly open (mathews2016, figure 4.2)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import torch
@@ -18,14 +17,7 @@ LETTERS = {"lstm": {"input": "i", "forget": "f", "output": "o"}, "gru": {"update
 """The gates sigma(W x + U h + b) of cells that have several, each with the letter of its parameters."""
 
 
-@dataclass(frozen=True)
-class Arguments:
-    split: Literal["train", "valid", "test"]
-    rows: int
-    steps: int
-
-
-def probe(trained: Trained, arguments: Arguments) -> Findings:
+def probe(trained: Trained, *, split: Literal["train", "valid", "test"], rows: int, steps: int) -> Findings:
     """Table rows of one replica with gates, over the first `steps` steps, or all, of `rows` rows of `split`.
 
     Where the task carries states, so does the probe, from a zero state on. Gates are called as in LETTERS,
@@ -37,16 +29,16 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
     each row of text by itself.
     ValueError for a split without so many rows, and for a cell whose gates are unknown.
     """
-    inputs = text(trained, **asdict(arguments))
+    inputs = text(trained, split, rows, steps)
     arrays: dict[str, Tensor] = {}
     for layer, gates in enumerate(over_layers(trained, inputs), start=1):
         for name, gate in gates.items():
             shares = [(gate < LEFT).double(), (gate > RIGHT).double(), gate]
             arrays[f"{name}-{layer}"] = torch.stack([values.mean(0) for values in shares], dim=1)
-    rows = [row("text", "steps", len(inputs))]
+    table = [row("text", "steps", len(inputs))]
     for item, values in arrays.items():
         for name, units in zip(("left", "right", "mean"), values.mean(0).tolist(), strict=True):
-            rows += series(item, name, units)
+            table += series(item, name, units)
     for gate_name in dict.fromkeys(item.partition("-")[0] for item in arrays):
         found = torch.stack([v.mean(0) for item, v in arrays.items() if item.partition("-")[0] == gate_name])
         margin = (found[:, 0] - found[:, 1]).mean(1)
@@ -54,8 +46,8 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
             "left_over_right": margin.min(), "right_over_left": (-margin).min(),
             "median_mean": found[:, 2].flatten().quantile(0.5), "largest_left": found[:, 0].max(),
         }  # fmt: skip
-        rows += rows_of({gate_name: numbers})
-    return arrays, rows
+        table += rows_of({gate_name: numbers})
+    return arrays, table
 
 
 def text(trained: Trained, split: str, rows: int, steps: int) -> Tensor:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -18,12 +17,7 @@ LARGEST = 1e300
 """Stands for a norm beyond all numbers."""
 
 
-@dataclass(frozen=True)
-class Arguments:
-    items: int = 100
-
-
-def probe(trained: Trained, arguments: Arguments) -> Findings:
+def probe(trained: Trained, *, items: int = 100) -> Findings:
     """Table rows of one replica of a net that reads its last state, on the first `items` test items (100).
 
     For the items `initial` (the replica's initial weights) and `trained` (those it kept): log_ratio, the
@@ -41,7 +35,7 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
     initial = {
         name: torch.from_numpy(value) for name, value in model.initialise(rng(trained.init_seed)).items()
     }
-    inputs, targets = trained.items("test", arguments.items)
+    inputs, targets = trained.items("test", items)
     rows = []
     for item, parameters in (("initial", initial), ("trained", trained.parameters)):
         found = log_ratio(trained, parameters, inputs, targets)

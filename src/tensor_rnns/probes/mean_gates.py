@@ -1,19 +1,12 @@
 """How far open the convex gates of a net are, and what bounds its state (mathews2016, 2.4.2, 4.2.2)."""
 
-from dataclasses import dataclass
-
 from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import row
 
 LEFT, RIGHT = 0.1, 0.9
 
 
-@dataclass(frozen=True)
-class Arguments:
-    items: int = 100
-
-
-def probe(trained: Trained, arguments: Arguments) -> Findings:
+def probe(trained: Trained, *, items: int = 100) -> Findings:
     """Arrays and table rows of one replica with gates p and candidates z, over `items` items
     of the test split; of a task that carries states over its first batch alone, from a zero state.
 
@@ -22,7 +15,7 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
     much abs(h_t) of some unit exceeds its largest abs(z_s), s <= t, at most: 0 for a convex gate from h_0 =
     0. Arrays [H]: `mean`, `left` and `right` of each unit. ValueError for a cell without a convex gate.
     """
-    inputs, _ = trained.items("test", arguments.items)
+    inputs, _ = trained.items("test", items)
     states = trained.states(inputs)
     gate, candidate = trained.gates(inputs, states)
     excess = states.abs() - candidate.abs().cummax(0).values

@@ -1,6 +1,5 @@
 """What goes into a trained net and what it makes of it, step by step (mathews2016, figures 5.3 to 5.5)."""
 
-from dataclasses import dataclass
 from typing import Literal
 
 import torch
@@ -10,22 +9,16 @@ from tensor_rnns.probes.trained import Findings, Trained
 LINKS = {"none": lambda outputs: outputs, "sigmoid": torch.sigmoid}
 
 
-@dataclass(frozen=True)
-class Arguments:
-    items: int = 4
-    link: Literal["none", "sigmoid"] = "none"
-
-
-def probe(trained: Trained, arguments: Arguments) -> Findings:
+def probe(trained: Trained, *, items: int = 4, link: Literal["none", "sigmoid"] = "none") -> Findings:
     """Arrays of the first `items` items of the test split; no table rows.
 
     `inputs` [T, B, I], `targets` as the task gives them, `outputs` [T, B, O] of the read-out at every step,
     through `link` (none, or sigmoid), `states` [T, B, H], and for a cell that tells them `gates` and
     `candidates` [T, B, H], all float32. ValueError for another link or argument.
     """
-    inputs, targets = trained.items("test", arguments.items)
+    inputs, targets = trained.items("test", items)
     states = trained.states(inputs)
-    outputs = LINKS[arguments.link](trained.outputs(states))
+    outputs = LINKS[link](trained.outputs(states))
     found = {"inputs": inputs, "targets": targets, "outputs": outputs, "states": states}
     if hasattr(trained.model.cell, "gate_and_candidate"):
         found["gates"], found["candidates"] = trained.gates(inputs, states)

@@ -1,7 +1,5 @@
 """Does a net give bound patterns back, or only answer at the right moment? (mathews2016, figures 5.4, 5.5)"""
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -10,12 +8,7 @@ from tensor_rnns.rows import row
 from tensor_rnns.tasks.variable_binding import VariableBinding
 
 
-@dataclass(frozen=True)
-class Arguments:
-    items: int = 1000
-
-
-def probe(trained: Trained, arguments: Arguments) -> Findings:
+def probe(trained: Trained, *, items: int = 1000) -> Findings:
     """Table rows of one replica over `items` items of the test split.
 
     A step is due where some label was on the step before and is off. Rows of the item `due`: accuracy, the
@@ -24,9 +17,8 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
     of the item `other`: of the outputs at all other steps. Array: `bits` [D], the accuracy of each bit.
     ValueError for another task.
     """
-    if not isinstance(trained.task, VariableBinding):
-        raise ValueError(f"the probe recall looks at the task variable_binding, not at {trained.task.name}")
-    inputs, targets = trained.items("test", arguments.items)
+    trained.require("recall", task=VariableBinding)
+    inputs, targets = trained.items("test", items)
     outputs = torch.sigmoid(trained.outputs(trained.states(inputs)))
     due = due_steps(inputs[..., trained.task.bits :])
     said, wanted = outputs[due], targets[due]

@@ -1,7 +1,6 @@
 """Text drawn from a trained net, symbol by symbol (mathews2016, section 5.2)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -13,16 +12,9 @@ from tensor_rnns.rows import rows_of
 from tensor_rnns.tasks.language import NextSymbol
 
 
-@dataclass(frozen=True)
-class Arguments:
-    seed: Natural
-    samples: int
-    prompt: int
-    length: int
-    temperature: Positive
-
-
-def probe(trained: Trained, arguments: Arguments) -> Findings:
+def probe(
+    trained: Trained, *, seed: Natural, samples: int, prompt: int, length: int, temperature: Positive
+) -> Findings:
     """Arrays and table rows of one replica trained to predict the next symbol.
 
     Each of `samples` texts begins with the first `prompt` symbols of a row of the test split, read from a
@@ -38,7 +30,6 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
     task = trained.task
     if not isinstance(task, NextSymbol):
         raise ValueError(f"the probe sample_text draws from tasks of text, not from {task.name}")
-    samples, prompt = arguments.samples, arguments.prompt
     first = next(iter(task.evaluation("test"))).inputs
     if not 1 <= prompt <= first.shape[0] or not 1 <= samples <= first.shape[1]:
         raise ValueError(
@@ -46,11 +37,8 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
             f"{first.shape[1]} after 1 to {first.shape[0]}"
         )
     prompts = first[:prompt, :samples]
-    draws = np.stack(
-        [rng(arguments.seed, trained.key["seed"], k).random(arguments.length) for k in range(samples)],
-        axis=1,
-    )
-    symbols, nats = drawn(trained, prompts, draws, float(arguments.temperature))
+    draws = np.stack([rng(seed, trained.key["seed"], k).random(length) for k in range(samples)], axis=1)
+    symbols, nats = drawn(trained, prompts, draws, float(temperature))
     vocabulary, between = task.dataset.arrays["vocabulary"], " " if task.name == "words" else ""
     columns = {"prompt": prompts.T, "sample": symbols.T, "text": np.vstack([prompts, symbols]).T}
     arrays = {
@@ -64,8 +52,7 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
         "repeated": float((symbols[1:] == symbols[:-1]).mean()) if len(symbols) > 1 else 0.0,
         "known": float(np.mean([word in words for word in found])) if found else 0.0,
     }
-    rows = rows_of({"sample": numbers})
-    return arrays, rows
+    return arrays, rows_of({"sample": numbers})
 
 
 def drawn(
@@ -75,12 +62,11 @@ def drawn(
 
     A symbol is the first whose cumulated probability exceeds its entry of `draws`.
     """
-    parameters = {name: value.unsqueeze(0) for name, value in trained.parameters.items()}
     symbols, nats = np.zeros(draws.shape, dtype=np.int64), np.zeros(draws.shape)
     read, state = torch.from_numpy(prompts.astype(np.int64)), None
     with torch.no_grad():
         for step in range(len(draws)):
-            outputs, state = trained.model.forward(parameters, read[:, None], state)
+            outputs, state = trained.model.forward(trained.cohort, read[:, None], state)
             logits = outputs[-1, 0]
             chances = torch.softmax(logits / temperature, dim=-1).cumsum(-1).numpy()
             picked = (chances > draws[step][:, None] * chances[:, -1:]).argmax(1)

@@ -49,6 +49,17 @@ class Trained:
             if name.startswith("cell/")
         }
 
+    @cached_property
+    def cohort(self) -> dict[str, Tensor]:
+        """The parameters with a replica axis of one."""
+        return {name: value[None] for name, value in self.parameters.items()}
+
+    def require(self, probe: str, **kinds: type) -> None:
+        """ValueError where the task or the model is not of the kind that `probe` looks at."""
+        for part, kind in kinds.items():
+            if not isinstance(found := getattr(self, part), kind):
+                raise ValueError(f"the probe {probe} looks at the {part} {kind.name}, not at {found.name}")
+
     def tensor(self, values: np.ndarray) -> Tensor:
         """`values` in the precision of the parameters."""
         return torch.from_numpy(np.ascontiguousarray(values)).double()

@@ -10,7 +10,7 @@ from tensor_rnns import functions
 from tensor_rnns.declared import build
 from tensor_rnns.experiments.catalogue import Catalogue
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.papers.mathews2016.diagrams import FORMULAS, Diagram, Network
+from tensor_rnns.papers.mathews2016.diagrams import FORMULAS, Diagram
 
 PAPERS = Path(__file__).parents[3] / "workflow" / "papers"
 DIAGRAMS = Catalogue.load(PAPERS, ["mathews2016"]).experiments["mathews2016", "diagrams"].compute["arguments"]
@@ -52,7 +52,7 @@ def test_every_formula_is_used():
 
 
 def test_sizes_of_different_names_differ_and_equal_names_agree():
-    network = Network.of("cp", build(Diagram, DIAGRAMS["diagrams"]["cp-bilinear"], "cp"))
+    network = build(Diagram, DIAGRAMS["diagrams"]["cp-bilinear"], "cp")
     arrays = network.draw(rng(5))
     n1, n2, n3, rank = arrays["x"].size, arrays["B"].shape[1], arrays["y"].size, arrays["A"].shape[0]
     assert len({n1, n2, n3, rank}) == 4

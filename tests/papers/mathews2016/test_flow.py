@@ -3,7 +3,6 @@ numbers."""
 
 import math
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -39,7 +38,8 @@ def few():
 @pytest.mark.parametrize(("name", "of"), [("lstm", 1), ("gru", 0), ("cp_delta", 0), ("tgu_c", 0)])
 def test_norms_are_those_of_the_jacobian_of_the_whole_chain(name, of):
     cell = flow.built({"name": name}, 5)
-    params, given = flow.initial(cell, 7, 3), flow.inputs(cell, 7, 3, 6)
+    draws = flow.Draws(7, 3, 5, 6)
+    params, given = draws.initial(cell), draws.inputs(cell)
     found = flow.norms(cell, params, given, of)
     assert found.shape == (7, 3)
     for draw in range(3):
@@ -60,9 +60,9 @@ def test_norms_are_those_of_the_jacobian_of_the_whole_chain(name, of):
 
 def test_product_and_vanilla_net_from_one_start_against_a_loop():
     """The Jacobian of h_50 by h_0 as a product of the matrices of single steps, from h_0 ~ N(0, 1)."""
-    arguments = {"seed": 3, "draws": 3, "units": 6}
+    draws = flow.Draws(3, 3, 6, 50)
     vanilla = flow.built({"name": "vanilla"}, 6)
-    params, given = flow.initial(vanilla, 3, 3), flow.inputs(vanilla, 3, 3, 50)
+    params, given = draws.initial(vanilla), draws.inputs(vanilla)
     logs = {"product": [], "vanilla": []}
     for draw in range(3):
         w, u, b = (params[name][draw].numpy() for name in ("W", "U", "b"))
@@ -77,7 +77,7 @@ def test_product_and_vanilla_net_from_one_start_against_a_loop():
             assert (h != 0).all()
             assert not np.allclose(h, first)
             found.append(np.log10(np.linalg.norm(jacobian) / np.sqrt(6)))
-    computed = flow.product_only(SimpleNamespace(**arguments))
+    computed = flow.product_only(draws)
     for net, found in logs.items():
         assert computed[net] == pytest.approx(np.median(found), abs=1e-9)
     assert computed["below"] == np.mean(np.array(logs["product"]) < np.array(logs["vanilla"]))
@@ -87,15 +87,17 @@ def test_a_rotation_times_two_doubles_the_gradient_at_each_step():
     cell = cells.build(
         {"name": "vanilla", "hidden": 4, "activation": "linear", "recurrent_weights": "orthonormal"}, 3
     )
-    params = flow.initial(cell, 1, 2)
+    draws = flow.Draws(1, 2, 3, 10)
+    params = draws.initial(cell)
     params["U"] = 2 * params["U"]
-    logs = flow.norms(cell, params, flow.inputs(cell, 1, 2, 10))
+    logs = flow.norms(cell, params, draws.inputs(cell))
     np.testing.assert_allclose(logs[:, 0], math.log10(2) * np.arange(10, -1, -1), atol=1e-12)
 
 
 def test_a_vanished_gradient_has_a_number():
     cell = cells.build({"name": "irnn", "hidden": 4, "bias": "constant(-50)"}, 3)
-    logs = flow.norms(cell, flow.initial(cell, 1, 2), flow.inputs(cell, 1, 2, 3))
+    draws = flow.Draws(1, 2, 3, 3)
+    logs = flow.norms(cell, draws.initial(cell), draws.inputs(cell))
     assert (logs[0] < -300).all()
     assert np.isfinite(logs).all()
 
@@ -105,9 +107,9 @@ def test_draws_are_their_own(few):
     assert few["lags", "tgu"] != again["lags", "tgu"]
     assert few["tgu", "smallest"] <= again["tgu", "smallest"]
     cell = flow.built({"name": "tgu"}, 4)
-    first, second = flow.initial(cell, 3, 2)["B"]
+    first, second = flow.Draws(3, 2, 4, 1).initial(cell)["B"]
     assert not torch.equal(first, second)
-    np.testing.assert_array_equal(flow.initial(cell, 3, 1)["B"][0], first)
+    np.testing.assert_array_equal(flow.Draws(3, 1, 4, 1).initial(cell)["B"][0], first)
 
 
 def test_numbers_by_hand(few):

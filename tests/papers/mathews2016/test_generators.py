@@ -77,14 +77,14 @@ def test_labels_that_go_out_before_the_last_step_are_cut():
 def test_addition_by_either_rule():
     """The printed halves are uniform where algorithm 1 says; the equal halves leave them at one step of
     T/2."""
-    printed = generators.addition(20, "printed", 4000, 500)
+    printed = generators.addition_facts(20, "printed", 4000, 500)
     assert (printed["outside"], printed["others"]) == (0, 0)
     assert printed["error"] < 1e-6
     assert min(printed["first"], printed["second"]) > 0.01
     assert abs(printed["distance"] - (15 - 5)) < 0.3
     assert abs(printed["hold"] - 5) < 0.2
     assert abs(printed["depth"] - 15) < 0.2
-    halves = generators.addition(20, "halves", 4000, 500)
+    halves = generators.addition_facts(20, "halves", 4000, 500)
     assert abs(halves["outside"] / 4000 - 0.1) < 0.02
     assert halves["second"] < 1e-6
 

@@ -42,7 +42,7 @@ def test_counts_against_formulas(model, inputs, hidden, rank):
 def test_rank_rules():
     """Rank 1, equal and twice are themselves at every width; anything else is half, rounded down."""
     rules = {
-        size: sizes.rank_rule(*sizes.parsed(size))(9) for size in (96, "95/1", "58/58", "45/90", "71/35")
+        size: sizes.rank_at(9, *sizes.parsed(size)) for size in (96, "95/1", "58/58", "45/90", "71/35")
     }
     assert list(rules.values()) == [None, 1, 9, 18, 4]
 
@@ -51,7 +51,7 @@ def test_nearest_width():
     """LSTM, 55 inputs: 43 units give 19,448, 44 give 20,075, 45 give 20,710."""
     assert [sizes.parameters("lstm", width, None, 55) for width in (43, 44, 45)] == [19448, 20075, 20710]
     for budget, width in ((20000, 44), (19700, 43), (20400, 45)):
-        assert sizes.nearest("lstm", lambda h: None, 55, budget) == width
+        assert sizes.nearest("lstm", 44, None, 55, budget) == width
 
 
 def test_rows():

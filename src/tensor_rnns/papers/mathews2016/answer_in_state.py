@@ -1,24 +1,17 @@
 """Does a trained net hold the answer in one unit that writes only where it must? (mathews2016, 5.1.1)"""
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
 from tensor_rnns.declared import Positive
 from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import rows_of
+from tensor_rnns.tasks.addition import Addition
 
 SHOWN = 3
 
 
-@dataclass(frozen=True)
-class Arguments:
-    items: int = 1000
-    quiet: Positive = 0.001
-
-
-def probe(trained: Trained, arguments: Arguments) -> Findings:
+def probe(trained: Trained, *, items: int = 1000, quiet: Positive = 0.001) -> Findings:
     """Arrays and table rows of one replica trained on the addition task.
 
     The answer unit is the one whose last state has the largest absolute correlation with the target over
@@ -30,9 +23,8 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
     the state of the answer unit, and with a gate `gate` and `written` of that unit.
     ValueError for another task.
     """
-    if trained.task.name != "addition":
-        raise ValueError(f"the probe answer_in_state looks at the task addition, not at {trained.task.name}")
-    inputs, targets = trained.items("test", arguments.items)
+    trained.require("answer_in_state", task=Addition)
+    inputs, targets = trained.items("test", items)
     states = trained.states(inputs)
     correlations = correlation(states[-1], targets)
     unit = int(correlations.abs().nan_to_num().argmax())
@@ -40,12 +32,10 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
     shown = {"values": inputs[..., 0], "marks": inputs[..., 1], "held": states[..., unit]}
     if hasattr(trained.model.cell, "gate_and_candidate"):
         gate, held = trained.gates(inputs, states)[0][..., unit], shown["held"]
-        written, at_mark = (
-            held - gate * torch.cat([torch.zeros_like(held[:1]), held[:-1]]),
-            inputs[..., 1] > 0.5,
-        )
-        found["quiet_share"] = float((written[~at_mark].abs() < arguments.quiet).double().mean())
-        found["marked_share"] = float((written[at_mark].abs() >= arguments.quiet).double().mean())
+        written = held - gate * torch.cat([torch.zeros_like(held[:1]), held[:-1]])
+        at_mark = inputs[..., 1] > 0.5
+        found["quiet_share"] = float((written[~at_mark].abs() < quiet).double().mean())
+        found["marked_share"] = float((written[at_mark].abs() >= quiet).double().mean())
         shown |= {"gate": gate, "written": written}
     few = {name: values[:, :SHOWN].float() for name, values in shown.items()}
     return {"correlations": correlations} | few, rows_of({"answer_unit": found})

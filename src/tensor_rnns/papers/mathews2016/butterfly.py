@@ -3,8 +3,8 @@
 Addition is learnt from one fixed batch, so that the loss before and after a step differs by the step alone.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -18,21 +18,6 @@ from tensor_rnns.rows import Rows, rows_of, series
 VALUES, READ_OUT, ITEMS = range(3)
 """Streams: initial values of the cell, those of its read-out, the batch."""
 ARMS = ("unclipped", "clipped")
-
-
-@dataclass(frozen=True)
-class Arguments:
-    seed: Natural
-    draws: int
-    cell: dict
-    length: int
-    batch: int
-    updates: int
-    rates: tuple[Positive, ...]
-    clip_norm: Positive
-    small: Positive
-    steep: Positive
-    blown: Positive
 
 
 def begin(cell: cells.Cell, seed: int, draws: int) -> dict[str, Tensor]:
@@ -97,7 +82,10 @@ def steepest(curve: np.ndarray, jumped: np.ndarray) -> int:
     return int(rises.max(0).argmax())
 
 
-def compute(arguments: Arguments) -> Rows:
+def compute(
+    *, seed: Natural, draws: int, cell: dict, length: int, batch: int, updates: int,
+    rates: tuple[Positive, ...], clip_norm: Positive, small: Positive, steep: Positive, blown: Positive,
+) -> Rows:  # fmt: skip
     """Rows {item, name, index, value}, an item `unclipped` or `clipped` for all rates together and one for
     each rate: `jumps`, `runs with jumps`, `blown up` (runs whose loss was above `blown` or not finite) and
     `runs`; `difference` has the clipped number less the other of each; `loss` the curves of the runs of the
@@ -105,27 +93,24 @@ def compute(arguments: Arguments) -> Rows:
 
     Each of `rates` is run with and without `clip_norm`; `small`, `steep` and `blown` say what counts.
     """
-    seed, draws, rates = arguments.seed, arguments.draws, arguments.rates
-    block = {"name": "addition", "length": arguments.length}
-    task = tasks.build({"task": block, "training": {"batch": arguments.batch}})
-    cell = cells.build(arguments.cell, task.inputs)
-    batches = [task.generate(rng(seed, ITEMS, draw), arguments.batch) for draw in range(draws)]
-    places = [(arm, rate, draw) for arm in ARMS for rate in rates for draw in range(draws)]
+    block = {"name": "addition", "length": length}
+    task = tasks.build({"task": block, "training": {"batch": batch}})
+    net = cells.build(cell, task.inputs)
+    batches = [task.generate(rng(seed, ITEMS, draw), batch) for draw in range(draws)]
+    places = list(itertools.product(ARMS, rates, range(draws)))
+    limits = {"unclipped": np.inf, "clipped": clip_norm}
     copies = len(ARMS) * len(rates)
     curve, sizes = descend(
-        cell,
-        {name: torch.cat([value] * copies) for name, value in begin(cell, seed, draws).items()},
+        net,
+        {name: torch.cat([value] * copies) for name, value in begin(net, seed, draws).items()},
         torch.from_numpy(np.stack([one.inputs for one in batches] * copies, axis=1)).double(),
         torch.from_numpy(np.stack([one.targets for one in batches] * copies)).double(),
         torch.tensor([rate for _, rate, _ in places], dtype=torch.float64),
-        torch.tensor(
-            [arguments.clip_norm if arm == "clipped" else np.inf for arm, _, _ in places],
-            dtype=torch.float64,
-        ),
-        arguments.updates,
+        torch.tensor([limits[arm] for arm, _, _ in places], dtype=torch.float64),
+        updates,
     )
-    found = jumps(curve, sizes, arguments.small, arguments.steep)
-    blown = ~(curve <= arguments.blown).all(0)
+    found = jumps(curve, sizes, small, steep)
+    above = ~(curve <= blown).all(0)
     items = {}
     for arm in ARMS:
         for label, kept in [(arm, rates), *((f"{arm} {rate:g}", [rate]) for rate in rates)]:
@@ -133,12 +118,10 @@ def compute(arguments: Arguments) -> Rows:
             items[label] = {
                 "jumps": found[:, chosen].sum(),
                 "runs with jumps": found[:, chosen].any(0).sum(),
-                "blown up": blown[chosen].sum(),
+                "blown up": above[chosen].sum(),
                 "runs": chosen.sum(),
             }
-    items["difference"] = {
-        name: items["clipped"][name] - items["unclipped"][name] for name in items["clipped"]
-    }
+    items["difference"] = {name: value - items["unclipped"][name] for name, value in items["clipped"].items()}
     rows = rows_of(items)
     half = len(places) // 2
     shown = steepest(curve[:, :half], found[:, :half])

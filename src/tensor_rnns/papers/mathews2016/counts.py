@@ -25,19 +25,9 @@ class Fonts:
     rank: int
 
 
-@dataclass(frozen=True)
-class Arguments:
-    size: int
-    cp_rank: int
-    tt_rank: int
-    widths: tuple[tuple[int, int], ...]
-    fonts: Fonts
-
-
 def tt_count(sizes: list[int], ranks: list[int]) -> int:
     """Coefficients of a tensor train: core j is r_(j-1) x n_j x r_j with r_0 = r_d = 1 (3.3.2)."""
-    ends = [1, *ranks, 1]
-    return sum(ends[j] * n * ends[j + 1] for j, n in enumerate(sizes))
+    return sum(map(math.prod, zip([1, *ranks], sizes, [*ranks, 1], strict=True)))
 
 
 def recurrent(widths: list[list[int]]) -> dict[str, dict[str, float]]:
@@ -71,10 +61,9 @@ def biases(n: int) -> dict[str, float]:
 
 def explicit(n: int) -> dict[str, float]:
     """3.3: n x n x n tensors store n^3 numbers; times two vectors they take n^3 + n^2 multiply-adds."""
-    coefficients, doubled = Full(n, n, n).parameter_count(), Full(2 * n, 2 * n, 2 * n).parameter_count()
-    first, second = n * n * n, n * n
-    return {"coefficients": coefficients, "multiply-adds": first + second,
-            "exponent": math.log2(doubled / coefficients)}  # fmt: skip
+    coefficients, doubled = (Full(size, size, size).parameter_count() for size in (n, 2 * n))
+    exponent = math.log2(doubled / coefficients)
+    return {"coefficients": coefficients, "multiply-adds": n**3 + n**2, "exponent": exponent}
 
 
 class MatrixProducts(TorchDispatchMode):
@@ -113,12 +102,7 @@ def decompositions(n: int, cp_rank: int, tt_rank: int) -> dict[str, dict[str, fl
     }  # fmt: skip
 
 
-def saving(n: int, rank: int, ways: range) -> list[float]:
-    """3.3.2: n^d over the count of a tensor train, for d in `ways`."""
-    return [n**d / tt_count([n] * d, [rank] * (d - 1)) for d in ways]
-
-
-def fonts(sizes: Fonts) -> dict[str, float]:
+def style_and_content(sizes: Fonts) -> dict[str, float]:
     """3.4.5: the style and content model, factors and embeddings; `printed formula` is the text's 78,350."""
     ways = sizes.embedding, sizes.pixels, sizes.embedding
     embeddings = (sizes.styles + sizes.contents) * sizes.embedding
@@ -129,19 +113,23 @@ def fonts(sizes: Fonts) -> dict[str, float]:
     }
 
 
-def compute(arguments: Arguments) -> Rows:
-    """Rows of every count, for `size` of each way and `widths` (I, H); the index of `saving` is d."""
-    size = arguments.size
+def compute(
+    *, size: int, cp_rank: int, tt_rank: int, widths: tuple[tuple[int, int], ...], fonts: Fonts
+) -> Rows:
+    """Rows of every count, for `size` of each way and `widths` (I, H).
+
+    `TT saving by ways` (3.3.2) has n^d over the count of a tensor train, n = r = 4, with d as its index.
+    """
     ways = range(3, 11)
-    saved = saving(4, 4, ways)
+    saved = [4**d / tt_count([4] * d, [4] * (d - 1)) for d in ways]
     items = {
-        **recurrent(arguments.widths),
+        **recurrent(widths),
         "multiplicative integration": multiplicative_integration(size),
         "GMR of rank 1": biases(size),
         "matrix products": flattened(size),
         "explicit tensor": explicit(size),
-        **decompositions(size, arguments.cp_rank, arguments.tt_rank),
+        **decompositions(size, cp_rank, tt_rank),
         "TT saving": {"rises": float((np.diff(saved) > 0).sum())},
-        "style and content": fonts(arguments.fonts),
+        "style and content": style_and_content(fonts),
     }
     return rows_of(items) + series("TT saving by ways", "ratio", saved, ways[0])

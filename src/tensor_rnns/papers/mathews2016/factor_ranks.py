@@ -3,14 +3,13 @@
 import torch
 from torch import Tensor
 
-from tensor_rnns.declared import Nothing
 from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import row
 
 FACTORS = ("A", "B", "C")
 
 
-def probe(trained: Trained, arguments: Nothing) -> Findings:
+def probe(trained: Trained) -> Findings:
     """Singular values and effective ranks of one replica of the model tensor_product in CP form.
 
     Rows: `effective_rank` of the items A, B and C, and for B `over_outer`, its effective rank over the

@@ -5,19 +5,19 @@ earlier one, over that of dh_T / dh_T, unless it says otherwise. Inputs are N(0,
 start at zero where nothing else is said.
 """
 
-import dataclasses
+import itertools
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns import cells
+from tensor_rnns import cells as known
 from tensor_rnns.cells import Cell
-from tensor_rnns.declared import Natural, Positive
+from tensor_rnns.declared import Natural, Positive, keys
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.rows import Rows, rows_of, series
 
@@ -31,28 +31,34 @@ FADED = -6.0
 
 
 @dataclass(frozen=True)
-class Arguments:
-    seed: Natural
+class Draws:
+    """Replicas that every cell shares, with as many inputs as units; draw d depends on (seed, d) only."""
+
+    seed: int
     draws: int
     units: int
     steps: int
-    cells: dict[str, dict]
-    radii: tuple[Positive, ...]
-    scales: tuple[Positive, ...]
-    widths: tuple[int, ...]
-    biases: tuple[float, ...]
 
+    def normal(self, stream: int, *shape: int) -> np.ndarray:
+        """N(0, 1) numbers [S, *shape] of one of the streams above."""
+        return np.stack([rng(self.seed, stream, draw).standard_normal(shape) for draw in range(self.draws)])
 
-def initial(cell: Cell, seed: int, draws: int) -> dict[str, Tensor]:
-    """The cell's initial parameters, one replica a draw."""
-    values = [cell.initialise(rng(seed, VALUES, draw)) for draw in range(draws)]
-    return {name: torch.from_numpy(np.stack([one[name] for one in values])) for name in values[0]}
+    def initial(self, cell: Cell) -> dict[str, Tensor]:
+        """The cell's initial parameters, one replica a draw."""
+        values = [cell.initialise(rng(self.seed, VALUES, draw)) for draw in range(self.draws)]
+        return {name: torch.from_numpy(np.stack([one[name] for one in values])) for name in values[0]}
 
+    def inputs(self, cell: Cell) -> Tensor:
+        """N(0, 1) numbers [T, S, 1, I]."""
+        drawn = self.normal(INPUTS, self.steps, 1, cell.inputs)
+        return torch.from_numpy(np.ascontiguousarray(drawn.swapaxes(0, 1)))
 
-def inputs(cell: Cell, seed: int, draws: int, steps: int) -> Tensor:
-    """N(0, 1) numbers [T, S, 1, I]."""
-    drawn = [rng(seed, INPUTS, draw).standard_normal((steps, 1, cell.inputs)) for draw in range(draws)]
-    return torch.from_numpy(np.stack(drawn, axis=1))
+    def logs(
+        self, block: Mapping[str, Any], changed: Mapping[str, Tensor] | None = None, **options: Any
+    ) -> np.ndarray:
+        """`norms` with its `options`, of the cell of a block at its initial values, some `changed`."""
+        cell = built(block, self.units)
+        return norms(cell, self.initial(cell) | dict(changed or {}), self.inputs(cell), **options)
 
 
 def states(
@@ -86,87 +92,76 @@ def norms(
 
 def built(block: Mapping[str, Any], units: int) -> Cell:
     """The cell of a block with as many inputs as units, and a rank equal to them where it has a tensor."""
-    fields = {field.name for field in dataclasses.fields(cells.find(block))}
-    rank = {"rank": units} if "rank" in fields else {}
-    return cells.build({"hidden": units} | rank | dict(block), units)
+    rank = {"rank": units} if "rank" in keys(known.find(block)) else {}
+    return known.build({"hidden": units} | rank | dict(block), units)
 
 
-def matrices(seed: int, draws: int, units: int) -> np.ndarray:
+def matrices(draws: Draws) -> np.ndarray:
     """N(0, 1) matrices [draws, units, units] of spectral radius 1."""
-    drawn = np.stack([rng(seed, WEIGHTS, draw).standard_normal((units, units)) for draw in range(draws)])
+    drawn = draws.normal(WEIGHTS, draws.units, draws.units)
     return drawn / np.abs(np.linalg.eigvals(drawn)).max(axis=1)[:, None, None]
 
 
-def linear(arguments: Arguments) -> dict[str, float]:
+def linear(draws: Draws, radii: Sequence[float]) -> dict[str, float]:
     """2.2.3: h_t = W h_(t-1) over 200 steps; the slope of the natural logarithm of the norm, median over W.
 
     Fitted to the second half, where what a matrix that is not normal does at first has passed. `error` is the
     largest relative distance of a slope from the logarithm of the spectral radius.
     """
-    unit = matrices(arguments.seed, arguments.draws, arguments.units)
-    steps = np.arange(1, 201)
-    power, logs = np.eye(unit.shape[-1]), []
+    unit, steps = matrices(draws), np.arange(1, 201)
+    power, logs = np.eye(draws.units), []
     for _ in steps:
         power = power @ unit
         logs.append(np.log(np.linalg.norm(power, axis=(1, 2))))
     slope = float(np.median(np.polyfit(steps[100:], np.array(logs)[100:], 1)[0]))
-    found = {f"slope at radius {radius}": slope + math.log(radius) for radius in arguments.radii}
-    errors = [abs(slope / math.log(radius)) for radius in arguments.radii]
-    return found | {"error": max(errors)}
+    found = {f"slope at radius {radius}": slope + math.log(radius) for radius in radii}
+    return found | {"error": max(abs(slope / math.log(radius)) for radius in radii)}
 
 
-def saturating(arguments: Arguments) -> dict[str, float]:
+def saturating(draws: Draws) -> dict[str, float]:
     """2.2.3: h_t = f(W h_(t-1) + x_t) with one W of radius 1.5 for f = tanh, ReLU and the identity.
 
     Medians; shares of draws in which tanh has the smaller norm; shares of lags and draws that have faded.
     """
-    seed, draws, units = arguments.seed, arguments.draws, arguments.units
-    w = torch.from_numpy(1.5 * matrices(seed, draws, units))
+    w = torch.from_numpy(1.5 * matrices(draws))
     found, logs = {}, {}
     for f in ("tanh", "relu", "linear"):
-        cell = built({"name": "vanilla", "input_weights": "identity", "activation": f}, units)
-        params = initial(cell, seed, draws) | {"U": w}
-        logs[f] = norms(cell, params, inputs(cell, seed, draws, arguments.steps))
-        found |= {f: median(logs[f][0]), f"{f} faded": float(np.mean(logs[f] < FADED))}
+        logs[f] = draws.logs({"name": "vanilla", "input_weights": "identity", "activation": f}, {"U": w})
+        found |= {f: np.median(logs[f][0]), f"{f} faded": np.mean(logs[f] < FADED)}
     for other in ("relu", "linear"):
-        found[f"tanh below {other}"] = float(np.mean(logs["tanh"][0] < logs[other][0]))
+        found[f"tanh below {other}"] = np.mean(logs["tanh"][0] < logs[other][0])
     return found
 
 
-def product_only(arguments: Arguments) -> dict[str, float]:
+def product_only(draws: Draws) -> dict[str, float]:
     """2.5: h_t = tanh(W x_t * U h_(t-1)) against the vanilla cell with the same W, U and h_0, over 50 steps.
 
     h_0 is N(0, 1), because from 0 the product stays at 0.
     """
-    seed, draws, units = arguments.seed, arguments.draws, arguments.units
-    vanilla = built({"name": "vanilla"}, units)
-    nothing = {"recurrent_weights": "zeros", "input_weights": "zeros", "factors": "identity"}
-    product = built({"name": "gmr", **nothing}, units)
-    params, given = initial(vanilla, seed, draws), inputs(vanilla, seed, draws, 50)
-    factors = {"A": params["W"].mT, "C": params["U"].mT}
-    drawn = np.stack([rng(seed, STARTS, draw).standard_normal((1, units)) for draw in range(draws)])
-    start = torch.from_numpy(drawn)
-    gated = norms(product, initial(product, seed, draws) | factors, given, start=start)[0]
-    plain = norms(vanilla, params, given, start=start)[0]
-    return {"product": median(gated), "vanilla": median(plain), "below": float(np.mean(gated < plain))}
+    draws = replace(draws, steps=50)
+    start = torch.from_numpy(draws.normal(STARTS, 1, draws.units))
+    params = draws.initial(built({"name": "vanilla"}, draws.units))
+    product = {
+        "name": "gmr", "recurrent_weights": "zeros", "input_weights": "zeros", "factors": "identity"
+    }  # fmt: skip
+    gated = draws.logs(product, {"A": params["W"].mT, "C": params["U"].mT}, start=start)[0]
+    plain = draws.logs({"name": "vanilla"}, start=start)[0]
+    return {"product": np.median(gated), "vanilla": np.median(plain), "below": np.mean(gated < plain)}
 
 
-def over_lags(arguments: Arguments) -> tuple[dict[str, dict[str, float]], list[dict]]:
-    """Every cell of `cells` at its own initial values: over all steps the median `log`, smallest, largest and
-    `slope` a step; the median at each lag for the figure.
+def over_lags(draws: Draws, blocks: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, dict], Rows]:
+    """Every cell at its own initial values: over all steps the median `log`, smallest, largest and `slope` a
+    step; the median at each lag for the figure.
     """
-    seed, draws = arguments.seed, arguments.draws
     items, curves = {}, []
-    for label, block in arguments.cells.items():
-        cell = built(block, arguments.units)
-        logs = norms(cell, initial(cell, seed, draws), inputs(cell, seed, draws, arguments.steps))
+    for label, block in blocks.items():
+        logs = draws.logs(block)
         start = logs[0]
         items[label] = {
-            "log": median(start), "smallest": float(start.min()), "largest": float(start.max()),
-            "slope": median(start) / arguments.steps, "above 2": float(np.mean(start > 2)),
+            "log": np.median(start), "smallest": start.min(), "largest": start.max(),
+            "slope": np.median(start) / draws.steps, "above 2": np.mean(start > 2),
         }  # fmt: skip
-        middle = np.median(logs[::-1], axis=1)
-        curves += series("lags", label, middle)
+        curves += series("lags", label, np.median(logs[::-1], axis=1))
     return items, curves
 
 
@@ -176,105 +171,94 @@ def pace(by_cell: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     return {"gmr over vanilla": gmr / vanilla, "smaller of gmr and vanilla over tgu": min(gmr, vanilla) / tgu}
 
 
-def additive(arguments: Arguments) -> dict[str, float]:
+def additive(draws: Draws) -> dict[str, float]:
     """4.2.1: CP+ with ReLU and with tanh, the same values: the authors' initial ones, or all unit scaling.
 
     `above 2`: the share of draws whose norm with ReLU has grown by more than two decades.
     """
-    seed, draws, steps = arguments.seed, arguments.draws, arguments.steps
+    unit = {"factors": "unit_scaling", "input_weights": "unit_scaling"}
     found = {}
-    for label, options in (
-        ("authors", {}),
-        ("unit", {"factors": "unit_scaling", "input_weights": "unit_scaling"}),
-    ):
-        logs = {}
-        for f in ("relu", "tanh"):
-            cell = built({"name": "cp_plus", "activation": f, **options}, arguments.units)
-            logs[f] = norms(cell, initial(cell, seed, draws), inputs(cell, seed, draws, steps))[0]
-            found[f"{label} {f}"] = median(logs[f])
-        found[f"{label} above 2"] = float(np.mean(logs["relu"] > 2))
-        found[f"{label} relu above tanh"] = float(np.mean(logs["relu"] > logs["tanh"]))
+    for label, options in (("authors", {}), ("unit", unit)):
+        relu, tanh = (
+            draws.logs({"name": "cp_plus", "activation": f, **options})[0] for f in ("relu", "tanh")
+        )
+        found |= {
+            f"{label} relu": np.median(relu), f"{label} tanh": np.median(tanh),
+            f"{label} above 2": np.mean(relu > 2), f"{label} relu above tanh": np.mean(relu > tanh),
+        }  # fmt: skip
     return found
 
 
-def forget_bias(arguments: Arguments) -> dict[str, float]:
+def forget_bias(draws: Draws, biases: Sequence[float]) -> dict[str, float]:
     """4.2.2: dc_T / dc_0 of the LSTM for rising `forget_bias`; `rises`: the share of draws that rise at each.
 
     `pile`: the largest |c_t| / t with all forget gates at 1.
     """
-    seed, draws, steps = arguments.seed, arguments.draws, arguments.steps
-    logs = []
-    for bias in arguments.biases:
-        cell = built({"name": "lstm", "forget_bias": float(bias)}, arguments.units)
-        logs.append(norms(cell, initial(cell, seed, draws), inputs(cell, seed, draws, steps), of=1)[0])
-    found = {f"bias {bias}": median(one) for bias, one in zip(arguments.biases, logs, strict=True)}
-    held = built({"name": "lstm", "forget_bias": 100.0}, arguments.units)
-    after = states(held, initial(held, seed, draws), inputs(held, seed, draws, steps))[1:]
+    logs = [draws.logs({"name": "lstm", "forget_bias": float(bias)}, of=1)[0] for bias in biases]
+    found = {f"bias {bias}": np.median(one) for bias, one in zip(biases, logs, strict=True)}
+    held = built({"name": "lstm", "forget_bias": 100.0}, draws.units)
+    after = states(held, draws.initial(held), draws.inputs(held))[1:]
     piles = [float(part[1].detach().abs().max()) / step for step, part in enumerate(after, 1)]
-    return found | {"rises": float(np.mean((np.diff(logs, axis=0) > 0).all(axis=0))), "pile": max(piles)}
+    return found | {"rises": np.mean((np.diff(logs, axis=0) > 0).all(axis=0)), "pile": max(piles)}
 
 
-def candidate_scale(arguments: Arguments) -> dict[str, float]:
+def candidate_scale(draws: Draws, scales: Sequence[float], widths: Sequence[int]) -> dict[str, float]:
     """4.2.2: the TGU over 200 steps with W_in multiplied by `scales`, for units `widths`.
 
     Medians, and the share of draws whose norm has grown at most tenfold; `moderate` is the smallest share up
     to scale 3, `smallest` that of all.
     """
-    seed, draws = arguments.seed, arguments.draws
     found, shares = {}, {}
-    for scale in arguments.scales:
-        for units in arguments.widths:
-            cell = built({"name": "tgu"}, units)
-            params = initial(cell, seed, draws)
-            logs = norms(cell, params | {"W_in": scale * params["W_in"]}, inputs(cell, seed, draws, 200))[0]
-            shares[scale, units] = float(np.mean(logs <= 1))
-            found |= {f"log {scale}x {units}": median(logs), f"share {scale}x {units}": shares[scale, units]}
+    for scale, units in itertools.product(scales, widths):
+        of_width = replace(draws, units=units, steps=200)
+        w_in = of_width.initial(built({"name": "tgu"}, units))["W_in"]
+        logs = of_width.logs({"name": "tgu"}, {"W_in": scale * w_in})[0]
+        shares[scale, units] = np.mean(logs <= 1)
+        found |= {f"log {scale}x {units}": np.median(logs), f"share {scale}x {units}": shares[scale, units]}
     moderate = min(share for (scale, _), share in shares.items() if scale <= 3)
     return found | {"moderate": moderate, "smallest": min(shares.values())}
 
 
-def candidate_gradient(arguments: Arguments) -> dict[str, float]:
+def candidate_gradient(draws: Draws) -> dict[str, float]:
     """4.3.1: the norm of dL / dW_in of the TGU with a linear candidate over that with ReLU, the same values.
 
     The median, and the share of draws `above` 1. L is the mean square of h_T less a target N(0, 1).
     """
-    seed, draws, units = arguments.seed, arguments.draws, arguments.units
     size = {}
     for f in ("relu", "linear"):
-        cell = built({"name": "tgu", "candidate": f}, units)
-        params = {name: value.requires_grad_() for name, value in initial(cell, seed, draws).items()}
-        given = inputs(cell, seed, draws, arguments.steps)
-        drawn = np.stack([rng(seed, TARGETS, draw).standard_normal(units) for draw in range(draws)])
-        last = states(cell, params, given)[-1][0][:, 0]
-        loss = (last - torch.from_numpy(drawn)).square().mean(-1).sum()
+        cell = built({"name": "tgu", "candidate": f}, draws.units)
+        params = {name: value.requires_grad_() for name, value in draws.initial(cell).items()}
+        last = states(cell, params, draws.inputs(cell))[-1][0][:, 0]
+        targets = torch.from_numpy(draws.normal(TARGETS, draws.units))
+        loss = (last - targets).square().mean(-1).sum()
         size[f] = torch.linalg.matrix_norm(torch.autograd.grad(loss, params["W_in"])[0]).numpy()
     ratio = size["linear"] / size["relu"]
-    return {"linear over relu": median(ratio), "above": float(np.mean(ratio > 1))}
+    return {"linear over relu": np.median(ratio), "above": np.mean(ratio > 1)}
 
 
-def median(values: np.ndarray) -> float:
-    """The median as a plain number."""
-    return float(np.median(values))
-
-
-def compute(arguments: Arguments) -> Rows:
+def compute(
+    *, seed: Natural, draws: int, units: int, steps: int, cells: dict[str, dict],
+    radii: tuple[Positive, ...], scales: tuple[Positive, ...], widths: tuple[int, ...],
+    biases: tuple[float, ...],
+) -> Rows:  # fmt: skip
     """Rows {item, name, index, value}: an item for each function above, one for each cell, and `lags` by lag.
 
     Inputs and rank are as many as `units`; `scales` and `widths` are of the TGU's candidates, `biases` of the
     LSTM's forget gate. ValueError where `cells`, {label: cell block}, lacks vanilla, gmr or tgu.
     """
-    if missing := sorted({"vanilla", "gmr", "tgu"} - set(arguments.cells)):
-        given = ", ".join(sorted(arguments.cells)) or "none"
+    if missing := sorted({"vanilla", "gmr", "tgu"} - set(cells)):
+        given = ", ".join(sorted(cells)) or "none"
         raise ValueError(f"flow was given the cells {given}; {', '.join(missing)} are needed too")
-    by_cell, curves = over_lags(arguments)
+    drawn = Draws(seed, draws, units, steps)
+    by_cell, curves = over_lags(drawn, cells)
     items = {
-        "linear": linear(arguments),
-        "saturating": saturating(arguments),
-        "product only": product_only(arguments),
-        "additive": additive(arguments),
-        "forget bias": forget_bias(arguments),
-        "candidate scale": candidate_scale(arguments),
-        "candidate gradient": candidate_gradient(arguments),
+        "linear": linear(drawn, radii),
+        "saturating": saturating(drawn),
+        "product only": product_only(drawn),
+        "additive": additive(drawn),
+        "forget bias": forget_bias(drawn, biases),
+        "candidate scale": candidate_scale(drawn, scales, widths),
+        "candidate gradient": candidate_gradient(drawn),
         "pace": pace(by_cell),
         **by_cell,
     }

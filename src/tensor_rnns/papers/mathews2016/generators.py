@@ -1,6 +1,6 @@
 """What the generators of addition and variable binding draw, by counting (mathews2016, appendix B)."""
 
-from dataclasses import dataclass
+import itertools
 from typing import Any, Literal
 
 import numpy as np
@@ -13,22 +13,13 @@ from tensor_rnns.tasks import Task
 RULES = ("held", "printed")
 
 
-@dataclass(frozen=True)
-class Arguments:
-    chunk: int
-    addition: tuple[tuple[int, Literal["halves", "printed"]], ...]
-    addition_items: int
-    binding: tuple[int, ...]
-    patterns: tuple[int, ...]
-    binding_items: int
+def drawn(block: dict[str, Any], items: int, chunk: int) -> tuple[Task, list[Any]]:
+    """The task of a block, and batches of `chunk` items each, `items` in all, or slightly more."""
+    task = tasks.build({"task": block, "training": {"batch": chunk}})
+    return task, [task.batch(0, update) for update in range(-(-items // chunk))]
 
 
-def chunks(task: Task, items: int, chunk: int) -> list[Any]:
-    """Batches of `chunk` items each, `items` in all, or slightly more."""
-    return [task.batch(0, update) for update in range(-(-items // chunk))]
-
-
-def addition(length: int, markers: str, items: int, chunk: int) -> dict[str, float]:
+def addition_facts(length: int, markers: str, items: int, chunk: int) -> dict[str, float]:
     """Of two marked numbers, steps counted from 1: what algorithm 1 says of them.
 
     `outside`: markers outside 1 .. T/2 - 1 and T/2 .. T; `first`, `second`: p values of chi-square tests that
@@ -36,10 +27,9 @@ def addition(length: int, markers: str, items: int, chunk: int) -> dict[str, flo
     from the sum; `mean`, `variance` of targets; `distance`: mean steps between the markers; `hold`: from the
     second to the end; `depth`: from the first to the end.
     """
-    block = {"name": "addition", "length": length, "markers": markers}
-    task = tasks.build({"task": block, "training": {"batch": chunk}})
+    _, batches = drawn({"name": "addition", "length": length, "markers": markers}, items, chunk)
     places, targets, others, error = [], [], 0, 0.0
-    for batch in chunks(task, items, chunk):
+    for batch in batches:
         marks = batch.inputs[..., 1]
         others += int((marks.sum(0) != 2).sum())
         error = max(error, float(np.abs((batch.inputs[..., 0] * marks).sum(0) - batch.targets[:, 0]).max()))
@@ -47,23 +37,18 @@ def addition(length: int, markers: str, items: int, chunk: int) -> dict[str, flo
         places.append([marks.argmax(0) + 1, length - marks[::-1].argmax(0)])
     (first, second), y = np.concatenate(places, axis=1), np.concatenate(targets).astype(float)
     half = length // 2
-    counts = [np.bincount(place, minlength=length + 1) for place in (first, second)]
-    inside = counts[0][1:half], counts[1][half:]
+    early = np.bincount(first, minlength=length + 1)[1:half]
+    late = np.bincount(second, minlength=length + 1)[half:]
     return {
-        "outside": 2 * len(y) - sum(int(one.sum()) for one in inside),
-        "first": float(stats.chisquare(inside[0]).pvalue),
-        "second": float(stats.chisquare(inside[1]).pvalue),
-        "others": others,
-        "error": error,
-        "mean": float(y.mean()),
-        "variance": float(y.var()),
-        "distance": float((second - first).mean()),
-        "hold": float((length - second).mean()),
-        "depth": float((length - first).mean()),
-    }
+        "outside": 2 * len(y) - early.sum() - late.sum(),
+        "first": stats.chisquare(early).pvalue, "second": stats.chisquare(late).pvalue,
+        "others": others, "error": error, "mean": y.mean(), "variance": y.var(),
+        "distance": (second - first).mean(), "hold": (length - second).mean(),
+        "depth": (length - first).mean(),
+    }  # fmt: skip
 
 
-def binding(length: int, patterns: int, rule: str, items: int, chunk: int) -> dict[str, float]:
+def binding_facts(length: int, patterns: int, rule: str, items: int, chunk: int) -> dict[str, float]:
     """Of variable binding: shares of items or patterns that break a rule of the text, and what timing is
     worth.
 
@@ -76,8 +61,8 @@ def binding(length: int, patterns: int, rule: str, items: int, chunk: int) -> di
     due bit with its true chance, given how many patterns are due.
     """
     block = {"name": "variable_binding", "length": length, "patterns": patterns, "rule": rule}
-    task = tasks.build({"task": block, "training": {"batch": chunk}})
-    found = [broken(batch, task.bits, rule) for batch in chunks(task, items, chunk)]
+    task, batches = drawn(block, items, chunk)
+    found = [broken(batch, task.bits, rule) for batch in batches]
     means = {name: float(np.mean([one[name] for one in found])) for name in found[0]}
     return means | {"ceiling": task.ceiling, "baseline": task.baseline}
 
@@ -115,18 +100,17 @@ def broken(batch: Any, bits: int, rule: str) -> dict[str, float]:
     }
 
 
-def compute(arguments: Arguments) -> Rows:
+def compute(
+    *, chunk: int, addition: tuple[tuple[int, Literal["halves", "printed"]], ...], addition_items: int,
+    binding: tuple[int, ...], patterns: tuple[int, ...], binding_items: int,
+) -> Rows:  # fmt: skip
     """Rows of items `addition T markers`, for each (T, markers) of `addition`, and `binding TxN rule`, for
     each length of `binding` and N of `patterns`; items are drawn `chunk` at a time."""
-    chunk, few, many = arguments.chunk, arguments.binding_items, arguments.addition_items
     found = {
-        f"addition {length} {markers}": addition(length, markers, many, chunk)
-        for length, markers in arguments.addition
+        f"addition {length} {markers}": addition_facts(length, markers, addition_items, chunk)
+        for length, markers in addition
     }
-    found |= {
-        f"binding {length}x{patterns} {rule}": binding(length, patterns, rule, few, chunk)
-        for length in arguments.binding
-        for patterns in arguments.patterns
-        for rule in RULES
-    }
+    for length, count, rule in itertools.product(binding, patterns, RULES):
+        facts = binding_facts(length, count, rule, binding_items, chunk)
+        found[f"binding {length}x{count} {rule}"] = facts
     return rows_of(found)

@@ -1,7 +1,6 @@
 """What images read as sequences of pixels are like: ink, next pixels, neighbours (mathews2016 5.1.3)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,13 +16,7 @@ MIDDLE = 128
 """The middle of the grey levels 0 to 255."""
 
 
-@dataclass(frozen=True)
-class Arguments:
-    margin: Share
-    neighbours: tuple[int, ...]
-
-
-def compute(arguments: Arguments, dataset: Dataset) -> Rows:
+def compute(dataset: Dataset, *, margin: Share, neighbours: tuple[int, ...]) -> Rows:
     """Rows of a data set of images.
 
     `margin` is the share of rows that is left out at the top and at the bottom of the middle part (rounded to
@@ -37,19 +30,19 @@ def compute(arguments: Arguments, dataset: Dataset) -> Rows:
     images = arrays["train_images"]
     rows, columns = images.shape[1:]
     ink = images.sum(axis=(0, 2), dtype=np.float64)
-    margin = round(arguments.margin * rows)
+    left_out = round(margin * rows)
     flat = images.reshape(len(images), -1)
     found: dict[tuple[str, str], float] = {
         ("images", "steps"): flat.shape[1],
         ("images", "zero"): float((images == 0).mean()),
-        ("images", "middle"): ink[margin : rows - margin].sum() / ink.sum(),
+        ("images", "middle"): ink[left_out : rows - left_out].sum() / ink.sum(),
     }
     for split in ("train", "valid", "test"):
         found["chance", split] = np.bincount(arrays[f"{split}_labels"]).max() / len(arrays[f"{split}_labels"])
     for order, sequence in (("scan", flat), ("permuted", flat[:, permutation(flat.shape[1])])):
         found[order, "next"] = correlation(sequence, 1)
         found[order, "below"] = correlation(sequence, columns)
-    both = nearest(arrays, ("train", "valid"), arguments.neighbours)
+    both = nearest(arrays, ("train", "valid"), neighbours)
     for told, shares in zip(("", ", with valid"), both, strict=True):
         found |= {("nearest", f"k = {k}{told}"): share for k, share in shares.items()}
     return [table_row(item, name, value) for (item, name), value in found.items()]

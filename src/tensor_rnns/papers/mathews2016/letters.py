@@ -1,7 +1,5 @@
 """What a model of style and content makes of pairs that it was not trained on: mathews2016 section 3.4.5."""
 
-from dataclasses import asdict, dataclass
-
 import numpy as np
 import torch
 from torch import Tensor
@@ -16,14 +14,9 @@ FLAT = 1e-9
 """A pixel whose slope stays below this along a strip is taken to stand still."""
 
 
-@dataclass(frozen=True)
-class Arguments:
-    letter: str = "a"
-    ends: tuple[str, str] = ("T", "m")
-    frames: int = 9
-
-
-def probe(trained: Trained, arguments: Arguments) -> Findings:
+def probe(
+    trained: Trained, *, letter: str = "a", ends: tuple[str, str] = ("T", "m"), frames: int = 9
+) -> Findings:
     """What one replica of the model style_content draws; `letter` is the hard one, the strip over contents
     goes from one of the letters `ends` to the other, each strip in as many `frames`.
 
@@ -45,41 +38,38 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
     mean over pixels; of `quartile`, the upper quartile of both over the letters. ValueError for another
     model, letters that the data lack, and where no style was trained in both ends.
     """
-    if not isinstance(trained.model, StyleContent):
-        raise ValueError(
-            f"the probe letters looks at the model {StyleContent.name}, not at {trained.model.name}"
-        )
+    trained.require("letters", model=StyleContent)
     task, names = trained.task, [str(name) for name in trained.task.dataset.arrays["letter_names"]]
-    if missing := {arguments.letter, *arguments.ends} - set(names):
-        told = f"letters was given {asdict(arguments)}; the data have no {', '.join(sorted(missing))}"
+    if missing := {letter, *ends} - set(names):
+        told = f"letters was asked for {letter} and {ends}; the data have no {', '.join(sorted(missing))}"
         raise ValueError(f"{told}; they have {' '.join(names)}")
     shape = task.dataset.arrays["images"].shape[2:]
     actual = task.images.astype(float)
     every = np.indices(actual.shape[:2]).reshape(2, -1)
-    generated = shown(trained, *vectors(trained, every)).reshape(actual.shape)
+    generated = shown(trained, linear(trained, *vectors(trained, every))).reshape(actual.shape)
     seen, unseen = (task.pairs(trained.data_seed, split) for split in ("train", "valid"))
     additive = additive_images(actual, seen)
     close = nearest(actual, generated[*unseen.T])
-    strips, rows = interpolated(trained, names, arguments, actual, seen)
+    strips, rows = interpolated(trained, {one: names.index(one) for one in ends}, frames, actual, seen)
     for split, pairs in (("train", seen), ("valid", unseen)):
         rows.append(row("additive", split, np.square(additive[*pairs.T] - actual[*pairs.T]).mean()))
     rows += agreement(close, unseen) + hardness(actual, generated, unseen, names)
     some = examples(unseen)
     styles, letters = unseen[some].T
-    letter = names.index(arguments.letter)
+    hard = names.index(letter)
     arrays = strips | {
         "actual": actual[styles, letters],
         "generated": generated[styles, letters],
         "additive": additive[styles, letters],
         "nearest": actual[*close[some].T],
-        "letter_actual": actual[:, letter],
-        "letter_generated": generated[:, letter],
+        "letter_actual": actual[:, hard],
+        "letter_generated": generated[:, hard],
     }
-    held = set(unseen[unseen[:, 1] == letter, 0].tolist())
+    held = set(unseen[unseen[:, 1] == hard, 0].tolist())
     texts = {
         "pairs": [f"{names[content]} {style + 1}" for style, content in unseen[some]],
         "letter_styles": [f"{s + 1} unseen" if s in held else f"{s + 1}" for s in range(len(actual))],
-        "frames": ["data", *[f"{part:.2g}" for part in parts(arguments.frames)], "data"],
+        "frames": ["data", *[f"{part:.2g}" for part in np.linspace(0, 1, frames)], "data"],
     }
     images = {name: array.reshape(-1, *shape) for name, array in arrays.items()}
     return images | {name: np.array(text) for name, text in texts.items()}, rows
@@ -88,53 +78,42 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
 def vectors(trained: Trained, pairs: np.ndarray) -> tuple[Tensor, Tensor]:
     """The style and content vectors [1, B, E] of pairs [2, B]."""
     symbols = torch.from_numpy(np.ascontiguousarray(pairs))[:, None]
-    return trained.model.vectors(one(trained), symbols)
-
-
-def one(trained: Trained) -> dict[str, Tensor]:
-    """The parameters with a replica axis."""
-    return {name: value[None] for name, value in trained.parameters.items()}
+    return trained.model.vectors(trained.cohort, symbols)
 
 
 def linear(trained: Trained, style: Tensor, content: Tensor) -> np.ndarray:
     """The pixels [B, pixels] of vectors [1, B, E] before the output function."""
     with torch.no_grad():
-        return trained.model.image(one(trained), style, content)[0].numpy()
+        return trained.model.image(trained.cohort, style, content)[0].numpy()
 
 
-def shown(trained: Trained, style: Tensor, content: Tensor) -> np.ndarray:
-    """The pixels [B, pixels] of vectors [1, B, E]."""
-    return trained.model.shown(torch.from_numpy(linear(trained, style, content))).numpy()
-
-
-def parts(frames: int) -> np.ndarray:
-    """How far each frame of a strip has gone, from 0 to 1."""
-    return np.linspace(0, 1, frames)
+def shown(trained: Trained, pixels: np.ndarray) -> np.ndarray:
+    """The pixels [B, pixels] after the output function."""
+    return trained.model.shown(torch.from_numpy(pixels)).numpy()
 
 
 def interpolated(
-    trained: Trained, names: list[str], arguments: Arguments, actual: np.ndarray, seen: np.ndarray
+    trained: Trained, ends: dict[str, int], frames: int, actual: np.ndarray, seen: np.ndarray
 ) -> tuple[dict[str, np.ndarray], Rows]:
     """The strips content and style with the data at their ends, and their rows turns and bend.
 
     ValueError where no style was trained in both letters.
     """
-    first, last = (names.index(letter) for letter in arguments.ends)
-    trained_in = [set(seen[seen[:, 1] == letter][:, 0].tolist()) for letter in (first, last)]
-    if not trained_in[0] & trained_in[1]:
-        raise ValueError(f"no style was trained in both {names[first]} and {names[last]}")
-    start, end = min(trained_in[0] & trained_in[1]), max(trained_in[1])
+    first, last = ends.values()
+    in_first, in_last = (set(seen[seen[:, 1] == letter][:, 0].tolist()) for letter in ends.values())
+    if not in_first & in_last:
+        raise ValueError(f"no style was trained in both {' and '.join(ends)}")
+    start, end = min(in_first & in_last), max(in_last)
     corners = [(start, first), (start, last), (end, last)]
     styles, contents = vectors(trained, np.array(corners).T)
-    way = torch.from_numpy(parts(arguments.frames))[:, None]
+    way = torch.from_numpy(np.linspace(0, 1, frames))[:, None]
     arrays, rows = {}, []
     for name, place in (("content", 0), ("style", 1)):
         style = styles[:, place] + way * (styles[:, place + 1] - styles[:, place])
         content = contents[:, place] + way * (contents[:, place + 1] - contents[:, place])
         pixels = linear(trained, style[None], content[None])
-        ends = [actual[corners[place]][None], actual[corners[place + 1]][None]]
-        frames = trained.model.shown(torch.from_numpy(pixels)).numpy()
-        arrays[name] = np.concatenate([ends[0], frames, ends[1]])
+        before, after = (actual[corners[at]][None] for at in (place, place + 1))
+        arrays[name] = np.concatenate([before, shown(trained, pixels), after])
         rows += [row(name, "turns", turns(pixels)), row(name, "bend", bend(pixels))]
     return arrays, rows
 

@@ -1,7 +1,6 @@
 """How far MIDI files agree with the piano rolls that were made from them in 2012 (mathews2016 5.2.1)."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -12,13 +11,7 @@ from tensor_rnns.rows import Rows, rows_of
 SPLITS = ("train", "valid", "test")
 
 
-@dataclass(frozen=True)
-class Arguments:
-    near: Share
-    pairs: dict[str, tuple[str, str]]
-
-
-def compute(arguments: Arguments, loaded: Mapping[str, Dataset]) -> Rows:
+def compute(loaded: Mapping[str, Dataset], *, near: Share, pairs: dict[str, tuple[str, str]]) -> Rows:
     """Rows of an item for each of `pairs`, {item: (condition of the rolls, condition of the MIDI files)}.
 
     The mismatch of two rolls is the number of cells (step, note) in which they differ over the number in
@@ -28,10 +21,8 @@ def compute(arguments: Arguments, loaded: Mapping[str, Dataset]) -> Rows:
     sounds too much); found (files without a match in the table that equal one free piece of their split)
     and lost (without any).
     """
-    return rows_of({
-        item: agreement(loaded[rolls], loaded[files], arguments.near)
-        for item, (rolls, files) in arguments.pairs.items()
-    })  # fmt: skip
+    found = {item: agreement(loaded[rolls], loaded[files], near) for item, (rolls, files) in pairs.items()}
+    return rows_of(found)
 
 
 def pieces(dataset: Dataset, split: str) -> list[np.ndarray]:
@@ -92,7 +83,7 @@ def agreement(rolls: Dataset, files: Dataset, near: float) -> dict[str, float]:
     """The numbers of one pair; see `compute`."""
     rows = list(compared(rolls, files))
     mismatch = np.array([row[0] for row in rows])
-    off: Sequence[tuple[float, int, int, bool]] = [row for row in rows if row[0]]
+    off = [row for row in rows if row[0]]
     found, lost = free(rolls, files)
     return {
         "files": len(rows) + found + lost,

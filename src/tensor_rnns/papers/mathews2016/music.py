@@ -3,7 +3,6 @@ at one note predicts them (mathews2016 5.2.1).
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,12 +13,7 @@ SPLITS = ("train", "valid", "test")
 LOWEST = 21
 
 
-@dataclass(frozen=True)
-class Arguments:
-    ranked: tuple[str, ...]
-
-
-def compute(arguments: Arguments, loaded: Mapping[str, Dataset]) -> Rows:
+def compute(loaded: Mapping[str, Dataset], *, ranked: tuple[str, ...]) -> Rows:
     """Rows of an item for each data set, called as its condition.
 
     Of the names `ranked` the rank among the data sets is reported too (`rank of ...`, 1 for the smallest).
@@ -28,7 +22,7 @@ def compute(arguments: Arguments, loaded: Mapping[str, Dataset]) -> Rows:
     predictor that knows of each note whether it sounded one step before.
     """
     found = {item: numbers(dataset) for item, dataset in loaded.items()}
-    for name in arguments.ranked:
+    for name in ranked:
         for place, item in enumerate(sorted(found, key=lambda one: found[one][name]), start=1):
             found[item][f"rank of {name}"] = place
     return rows_of(found)

@@ -1,7 +1,6 @@
 """Can a pattern be read from the state by an affine map, and which units carry it? (mathews2016, 5.1.2)"""
 
 import itertools
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -14,12 +13,7 @@ RIDGE = 1e-6
 CARRIED = 0.9
 
 
-@dataclass(frozen=True)
-class Arguments:
-    items: int = 1000
-
-
-def probe(trained: Trained, arguments: Arguments) -> Findings:
+def probe(trained: Trained, *, items: int = 1000) -> Findings:
     """Arrays and table rows of one replica trained on variable binding.
 
     For each label k the bits of its pattern (as -1, 1) are fitted by least squares to the state at the middle
@@ -30,11 +24,8 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
     have in common over the smaller of the two sets, by pair. Array: `weight` [N, H], the share of each unit.
     ValueError for another task.
     """
-    task = trained.task
-    if not isinstance(task, VariableBinding):
-        told = f"the probe pattern_in_state looks at the task variable_binding, not at {task.name}"
-        raise ValueError(told)
-    fitted, scored = (held(trained, split, arguments.items) for split in ("valid", "test"))
+    trained.require("pattern_in_state", task=VariableBinding)
+    fitted, scored = (held(trained, split, items) for split in ("valid", "test"))
     accuracy, weights = [], []
     for (states, bits), (other_states, other_bits) in zip(fitted, scored, strict=True):
         mean, deviation = states.mean(0), states.std(0)

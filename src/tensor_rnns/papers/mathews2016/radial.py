@@ -6,10 +6,10 @@ all with ReLU and a linear output: `plain` has one hidden layer, `deep` two, `te
 product of the input with itself. All are given the same numbers of updates and points, and the same rates.
 """
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import torch
@@ -33,18 +33,16 @@ class Widths:
 
 
 @dataclass(frozen=True)
-class Arguments:
-    seed: Natural
+class Training:
+    """How every net is trained: on which draws of sin(`frequency` |x|^2), with how many `products`."""
+
+    seed: int
     draws: int
-    frequency: Positive
-    dimensions: tuple[int, ...]
-    widths: Widths
+    frequency: float
     products: int
     updates: int
     batch: int
-    rate: Positive
-    exact: Positive
-    compared: int
+    rate: float
 
 
 def points(draw: np.random.Generator, dimension: int, frequency: float, count: int) -> tuple[Tensor, Tensor]:
@@ -62,7 +60,7 @@ def shapes(net: str, dimension: int, width: int, products: int) -> Layers:
     """Shapes of the weights of `net`: a bias row after each matrix; the tensor [d^2, products] has none."""
     first = [(dimension**2, products)] if net == "tensor" else []
     sizes = [products if net == "tensor" else dimension, *[width] * (2 if net == "deep" else 1), 1]
-    layers = [((rows, columns), (1, columns)) for rows, columns in pairwise(sizes)]
+    layers = [((rows, columns), (1, columns)) for rows, columns in itertools.pairwise(sizes)]
     return first + [shape for layer in layers for shape in layer]
 
 
@@ -95,22 +93,21 @@ def outputs(params: list[Tensor], x: Tensor) -> Tensor:
     return x
 
 
-def learn(net: str, dimension: int, width: int, arguments: Arguments) -> np.ndarray:
+def learn(net: str, dimension: int, width: int, training: Training) -> np.ndarray:
     """The error of each draw after training with Adam, its rate falling to 0 in a straight line; [draws]."""
-    layers = shapes(net, dimension, width, arguments.products)
-    streams = [rng(arguments.seed, dimension, draw) for draw in range(arguments.draws)]
+    layers = shapes(net, dimension, width, training.products)
+    streams = [rng(training.seed, dimension, draw) for draw in range(training.draws)]
     starts = [initial(draw, layers) for draw in streams]
     params = [torch.from_numpy(np.stack(values)).requires_grad_() for values in zip(*starts, strict=True)]
 
     def batch(size: int) -> list[Tensor]:
-        drawn = [points(draw, dimension, arguments.frequency, size) for draw in streams]
+        drawn = [points(draw, dimension, training.frequency, size) for draw in streams]
         return [torch.stack(values) for values in zip(*drawn, strict=True)]
 
-    updates = arguments.updates
-    adam = torch.optim.Adam(params, lr=arguments.rate)
-    falling = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.0, updates)
-    for _ in range(updates):
-        x, y = batch(arguments.batch)
+    adam = torch.optim.Adam(params, lr=training.rate)
+    falling = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.0, training.updates)
+    for _ in range(training.updates):
+        x, y = batch(training.batch)
         adam.zero_grad()
         (outputs(params, x) - y).square().mean((1, 2)).sum().backward()
         adam.step()
@@ -134,13 +131,13 @@ def slope(widths: Mapping[int, float]) -> float:
 def of_equal_size(dimension: int, width: int, products: int) -> int:
     """The smallest width at which the deep net has at least as many numbers as the tensor net of `width`."""
     wanted = count("tensor", dimension, width, products)
-    deep = 1
-    while count("deep", dimension, deep, products) < wanted:
-        deep += 1
-    return deep
+    return next(deep for deep in itertools.count(1) if count("deep", dimension, deep, products) >= wanted)
 
 
-def compute(arguments: Arguments) -> Rows:
+def compute(
+    *, seed: Natural, draws: int, frequency: Positive, dimensions: tuple[int, ...], widths: Widths,
+    products: int, updates: int, batch: int, rate: Positive, exact: Positive, compared: int,
+) -> Rows:  # fmt: skip
     """Rows {item, name, index, value}.
 
     Items `plain` and `tensor`: `error D` by width, the median over the draws in D dimensions; `needed`, by D
@@ -151,27 +148,27 @@ def compute(arguments: Arguments) -> Rows:
 
     `products` counts the outputs of the tensor. ValueError where `compared` is no width of the tensor net.
     """
-    widths, compared = arguments.widths, arguments.compared
     if compared not in widths.tensor:
         raise ValueError(
             f"radial was asked to compare width {compared}; allowed are those of tensor, {widths.tensor}"
         )
+    training = Training(seed, draws, frequency, products, updates, batch, rate)
     rows: Rows = []
     slopes, matched = {}, {}
     for net, own in (("plain", widths.plain), ("tensor", widths.tensor)):
         least = {}
-        for dimension in arguments.dimensions:
-            errors = {width: float(np.median(learn(net, dimension, width, arguments))) for width in own}
+        for dimension in dimensions:
+            errors = {width: float(np.median(learn(net, dimension, width, training))) for width in own}
             rows += [row(net, f"error {dimension}", error, width) for width, error in errors.items()]
-            least[dimension] = needed(errors, arguments.exact)
+            least[dimension] = needed(errors, exact)
             rows.append(row(net, "needed", least[dimension], dimension))
             matched[net, dimension] = errors.get(compared)
         slopes[net] = slope(least)
         rows.append(row(net, "slope", slopes[net]))
     rows.append(row("slopes", "tensor less plain", slopes["tensor"] - slopes["plain"]))
-    for dimension in arguments.dimensions:
-        width = of_equal_size(dimension, compared, arguments.products)
-        error = float(np.median(learn("deep", dimension, width, arguments)))
+    for dimension in dimensions:
+        width = of_equal_size(dimension, compared, products)
+        error = float(np.median(learn("deep", dimension, width, training)))
         found = {"width": width, "error": error, "ratio": matched["tensor", dimension] / error}
         rows += [row("deep", name, value, dimension) for name, value in found.items()]
     return rows

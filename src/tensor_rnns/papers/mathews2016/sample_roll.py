@@ -1,7 +1,5 @@
 """Music drawn from a trained net, frame by frame, as a piano roll (mathews2016, section 5.2)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 
@@ -15,13 +13,7 @@ NOTES = HIGHEST_MIDI - LOWEST_MIDI + 1
 STATISTICS = ("notes_a_step", "silent", "repeated", "longest_chord")
 
 
-@dataclass(frozen=True)
-class Arguments:
-    steps: int
-    seed: Natural
-
-
-def probe(trained: Trained, arguments: Arguments) -> Findings:
+def probe(trained: Trained, *, steps: int, seed: Natural) -> Findings:
     """Arrays and table rows of one replica trained on the task polyphony.
 
     From a zero state and the frame that ends a piece, each unit of the next frame is drawn to be on with the
@@ -35,9 +27,8 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
     ValueError for another task.
     """
     task = trained.task
-    if not isinstance(task, Polyphony):
-        raise ValueError(f"the probe sample_roll draws from the task polyphony, not from {task.name}")
-    frames, chances = drawn(trained, arguments.steps, rng(arguments.seed, trained.key["seed"]))
+    trained.require("sample_roll", task=Polyphony)
+    frames, chances = drawn(trained, steps, rng(seed, trained.key["seed"]))
     low, high = task.limits
     unit = units(low, high, task.end)[0]
     over = frames[:, -1] == 1
@@ -59,13 +50,12 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
 
 def drawn(trained: Trained, steps: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """(frames uint8, their probabilities), both [steps, units], drawn after the frame that ends a piece."""
-    parameters = {name: value.unsqueeze(0) for name, value in trained.parameters.items()}
     frames = np.zeros((steps, trained.task.inputs), dtype=np.uint8)
     chances = np.zeros(frames.shape)
     frame, state = np.eye(1, trained.task.inputs, trained.task.inputs - 1), None
     with torch.no_grad():
         for step in range(steps):
-            outputs, state = trained.model.forward(parameters, trained.tensor(frame)[None, None], state)
+            outputs, state = trained.model.forward(trained.cohort, trained.tensor(frame)[None, None], state)
             chances[step] = torch.sigmoid(outputs).numpy().reshape(-1)
             frames[step] = generator.random(len(chances[step])) < chances[step]
             frame = frames[step : step + 1].astype(np.float64)

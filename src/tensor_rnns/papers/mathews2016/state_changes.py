@@ -1,19 +1,12 @@
 """How the state of a trained net moves from step to step (mathews2016, section 5.1.3: CP+ can only rise)."""
 
-from dataclasses import dataclass
-
 import torch
 
 from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import rows_of
 
 
-@dataclass(frozen=True)
-class Arguments:
-    items: int = 100
-
-
-def probe(trained: Trained, arguments: Arguments) -> Findings:
+def probe(trained: Trained, *, items: int = 100) -> Findings:
     """Arrays and table rows of one replica on the first `items` test items (default 100).
 
     Rows of the item `state`, over all items, steps and units: fall and rise, the largest decrease and
@@ -21,7 +14,7 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
     exactly 0. Array: `mean` [T + 1], the mean of all units and items after each step, with that of the
     initial state in front.
     """
-    inputs, _ = trained.items("test", arguments.items)
+    inputs, _ = trained.items("test", items)
     states = trained.states(inputs)
     start = trained.model.cell.initial_state(inputs.shape[1], dtype=inputs.dtype)[0]
     states = torch.cat([start[None].expand_as(states[:1]), states])
@@ -31,5 +24,4 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
         "rise": float(changes.max().clamp(min=0)),
         "still": float((changes == 0).double().mean()),
     }
-    rows = rows_of({"state": found})
-    return {"mean": states.mean((1, 2))}, rows
+    return {"mean": states.mean((1, 2))}, rows_of({"state": found})

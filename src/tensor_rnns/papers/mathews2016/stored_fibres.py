@@ -4,14 +4,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns.declared import Nothing
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.models.style_content import StyleContent
 from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import row
 
 
-def probe(trained: Trained, arguments: Nothing) -> Findings:
+def probe(trained: Trained) -> Findings:
     """Rows of one replica of the model style_content with a full tensor and without embeddings.
 
     A pair (s, c) selects the fibre W[s, :, c]. Rows of the item `unseen`: gradient, the largest entry of the

@@ -1,7 +1,5 @@
 """What the single units of a net trained on variable binding respond to."""
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
@@ -11,12 +9,7 @@ from tensor_rnns.rows import row, series
 from tensor_rnns.tasks.variable_binding import VariableBinding
 
 
-@dataclass(frozen=True)
-class Arguments:
-    items: int = 300
-
-
-def probe(trained: Trained, arguments: Arguments) -> Findings:
+def probe(trained: Trained, *, items: int = 300) -> Findings:
     """Arrays and table rows of one replica over `items` items of the test split.
 
     Features of a step: for each label k whether it is on, and each bit of its pattern as -1 or 1 from the
@@ -27,10 +20,8 @@ def probe(trained: Trained, arguments: Arguments) -> Findings:
     ValueError for another task.
     """
     task = trained.task
-    if not isinstance(task, VariableBinding):
-        told = f"the probe unit_responses looks at the task variable_binding, not at {task.name}"
-        raise ValueError(told)
-    inputs, _ = trained.items("test", arguments.items)
+    trained.require("unit_responses", task=VariableBinding)
+    inputs, _ = trained.items("test", items)
     states = trained.states(inputs).flatten(0, 1)
     columns = features(inputs, task.patterns, task.bits).flatten(0, 1)
     response = torch.stack([correlation(states, column[:, None]) for column in columns.unbind(1)])

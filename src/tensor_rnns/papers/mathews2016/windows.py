@@ -7,7 +7,6 @@ p_t.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -19,17 +18,6 @@ SHOWN = 0
 """Stream of the gates that the figures show."""
 DRAWN = 1
 """Stream of the gates over which shares and means are taken."""
-
-
-@dataclass(frozen=True)
-class Arguments:
-    seed: Natural
-    draws: int
-    steps: int
-    switch: int
-    level: Share
-    levels: tuple[Share, ...]
-    picks: tuple[int, ...]
 
 
 def later_products(gates: np.ndarray) -> np.ndarray:
@@ -66,37 +54,13 @@ def width(window: np.ndarray) -> float:
     return float(window.sum() ** 2 / np.square(window).sum())
 
 
-def flatness(window: np.ndarray) -> float:
-    """Weight of the oldest candidate over that of the newest."""
-    return float(window[0] / window[-1])
-
-
 def has_interior_peak(window: np.ndarray) -> bool:
     """Whether the largest weight lies strictly inside, with smaller ones on both sides."""
     peak = int(np.argmax(window))
     return bool(0 < peak < len(window) - 1 and window[:peak].max() < window[peak] > window[peak + 1 :].max())
 
 
-def curves(arguments: Arguments) -> Rows:
-    """What the panels show, by step. Names: forget, convex, or p=<gate> in the panel of several levels, whose
-    weights are relative to that of the newest candidate."""
-    steps, gates = arguments.steps, picking(arguments.steps, arguments.picks)
-    constant = np.full(steps, arguments.level)
-    random = switched(rng(arguments.seed, SHOWN), steps, arguments.switch)
-    at_levels = [(each, convex_window(np.full(steps, each))[1:]) for each in arguments.levels]
-    shown = [
-        ("fig-4.1a", "forget", forget_window(constant)),
-        ("fig-4.1b", "forget", forget_window(random)),
-        ("fig-4.3a", "convex", convex_window(constant)[1:]),
-        ("fig-4.3b", "convex", convex_window(random)[1:]),
-        *(("fig-4.3c", f"p={each:g}", window / window[-1]) for each, window in at_levels),
-        ("fig-4.4", "convex", convex_window(gates)[1:]),
-        ("fig-4.4", "gate", gates),
-    ]
-    return [row for one in shown for row in series(*one, first=1)]
-
-
-def constant_gates(steps: int, level: float) -> Rows:
+def constant_gates(steps: int, level: float) -> dict[str, dict[str, float]]:
     """Windows of a constant gate p: p^(t-i) and (1-p) p^(t-i), the start state p^t; p = 0.5 gives 0.5^(k+1)
     k steps back. Errors are relative to the largest weight.
     """
@@ -106,14 +70,14 @@ def constant_gates(steps: int, level: float) -> Rows:
     half = convex_window(np.full(steps, 0.5))[1:]
     wanted = np.append(level**steps, (1 - level) * powers)
     back = np.array([0.5 ** (k + 1) for k in range(steps)])[::-1]
-    return rows_of({
+    return {
         "constant-forget": {"error": np.abs(forget_window(gates) - powers).max()},
         "constant-convex": {"error": np.abs(convex - wanted).max() / wanted.max(), "total": convex[1:].sum()},
         "constant-half": {"error": np.abs(half - back).max() / back.max()},
-    })  # fmt: skip
+    }
 
 
-def level_numbers(steps: int, levels: Sequence[float]) -> Rows:
+def level_numbers(steps: int, levels: Sequence[float]) -> dict[str, dict[str, float]]:
     """Does a higher gate flatten the window? Oldest over newest weight at each level, for both gates.
 
     `forget` and `convex` of the item `flatter` count the steps from one level to the next over which the
@@ -121,29 +85,28 @@ def level_numbers(steps: int, levels: Sequence[float]) -> Rows:
     the shapes are the same. What differs is the scale: the candidates' total weight 1 - p^t under the
     convex gate.
     """
-    forget = np.array([flatness(forget_window(np.full(steps, each))) for each in levels])
-    convex = np.array([flatness(convex_window(np.full(steps, each))[1:]) for each in levels])
-    items = {"flatter": {"forget": (np.diff(forget) > 0).sum(), "convex": (np.diff(convex) > 0).sum(),
-                         "difference": np.abs(convex / forget - 1).max()}}  # fmt: skip
-    for each, first, second in zip(levels, forget, convex, strict=True):
-        total = convex_window(np.full(steps, each))[1:].sum()
-        items[f"p={each:g}"] = {
-            "forget_flatness": first, "convex_flatness": second, "convex_total": total
+    of_level = {}
+    for each in levels:
+        forget, convex = forget_window(np.full(steps, each)), convex_window(np.full(steps, each))[1:]
+        of_level[f"p={each:g}"] = {
+            "forget_flatness": forget[0] / forget[-1], "convex_flatness": convex[0] / convex[-1],
+            "convex_total": convex.sum(),
         }  # fmt: skip
-    return rows_of(items)
+    first, second, _ = np.array([list(numbers.values()) for numbers in of_level.values()]).T
+    flatter = {"forget": (np.diff(first) > 0).sum(), "convex": (np.diff(second) > 0).sum(),
+               "difference": np.abs(second / first - 1).max()}  # fmt: skip
+    return {"flatter": flatter, **of_level}
 
 
-def picked(steps: int, picks: Sequence[int]) -> Rows:
+def picked(steps: int, picks: Sequence[int]) -> dict[str, float]:
     """Fig 4.4: the k-th pick from the end has weight 0.5^k, the start state the rest, the others none."""
-    window = convex_window(picking(steps, picks))
-    wanted = np.zeros(steps + 1)
-    for k, step in enumerate(sorted(picks, reverse=True), start=1):
-        wanted[step] = 0.5**k
+    window, wanted = convex_window(picking(steps, picks)), np.zeros(steps + 1)
+    wanted[sorted(picks, reverse=True)] = 0.5 ** np.arange(1, len(picks) + 1)
     wanted[0] = 0.5 ** len(picks)
-    return rows_of({"fig-4.4": {"error": np.abs(window - wanted).max(), "start_state": window[0]}})
+    return {"error": np.abs(window - wanted).max(), "start_state": window[0]}
 
 
-def random_gates(seed: int, draws: int, steps: int, switch: int) -> Rows:
+def random_gates(seed: int, draws: int, steps: int, switch: int) -> dict[str, float]:
     """Gates uniform on [0, 1] up to step `switch`, then 1, over `draws` draws: what holds of the windows.
 
     `decay`: mean slope of the log weight per step back in time before the switch (expected value -1, the
@@ -153,37 +116,51 @@ def random_gates(seed: int, draws: int, steps: int, switch: int) -> Rows:
     weights with the start state against 1. `convex_only_share`: an interior peak under the convex gate and
     none under the forget gate.
     """
-    decay, widths, rectangular, spikes, sums, increases, peaked = [], [], [], [], [], 0, []
+    found = []
     for number in range(draws):
         gates = switched(rng(seed, DRAWN, number), steps, switch)
-        forget, start_and_convex = forget_window(gates), convex_window(gates)
-        convex = start_and_convex[1:]
-        decay.append(np.log(gates[1:switch]).sum() / (switch - 1))
-        increases += int((np.diff(forget) < 0).sum())
-        rectangular.append(bool((forget[switch:] == 1).all() and forget[switch - 11] < 0.01))
-        widths.append(width(convex))
-        peak = int(np.argmax(convex)) + 1
-        spikes.append(bool(switch - 10 <= peak <= switch and widths[-1] < 10 and not convex[switch:].any()))
-        sums.append(abs(start_and_convex.sum() - 1))
-        peaked.append(has_interior_peak(convex) and not has_interior_peak(forget))
-    return rows_of({"random-gates": {
-        "decay": np.mean(decay), "increases": increases, "rectangular_share": np.mean(rectangular),
-        "width": np.mean(widths), "spike_share": np.mean(spikes), "sum_error": max(sums),
-        "convex_only_share": np.mean(peaked),
-    }})  # fmt: skip
+        forget, whole = forget_window(gates), convex_window(gates)
+        convex = whole[1:]
+        near = switch - 10 <= np.argmax(convex) + 1 <= switch
+        found.append({
+            "decay": np.log(gates[1:switch]).sum() / (switch - 1),
+            "increases": (np.diff(forget) < 0).sum(),
+            "rectangular_share": (forget[switch:] == 1).all() and forget[switch - 11] < 0.01,
+            "width": width(convex),
+            "spike_share": near and width(convex) < 10 and not convex[switch:].any(),
+            "sum_error": abs(whole.sum() - 1),
+            "convex_only_share": has_interior_peak(convex) and not has_interior_peak(forget),
+        })  # fmt: skip
+    over_draws = {"increases": np.sum, "sum_error": np.max}
+    return {name: over_draws.get(name, np.mean)([one[name] for one in found]) for name in found[0]}
 
 
-def compute(arguments: Arguments) -> Rows:
-    """Rows of the curves of figs 4.1, 4.3 and 4.4 and of the numbers that claims need.
+def compute(
+    *, seed: Natural, draws: int, steps: int, switch: int, level: Share, levels: tuple[Share, ...],
+    picks: tuple[int, ...],
+) -> Rows:  # fmt: skip
+    """Rows of the curves of figs 4.1, 4.3 and 4.4, by step, and of the numbers that claims need.
 
     `draws` are those of the random gates, `switch` the last random step, `level` the constant gate, `levels`
-    those of the panel of levels, `picks` the steps with gate 0.5.
+    those of the panel of levels, `picks` the steps with gate 0.5. Names of the curves: forget, convex, or
+    p=<gate> in the panel of levels, whose weights are relative to that of the newest candidate.
     """
-    seed, steps, switch, level = arguments.seed, arguments.steps, arguments.switch, arguments.level
-    return [
-        *curves(arguments),
-        *constant_gates(steps, level),
-        *level_numbers(steps, arguments.levels),
-        *picked(steps, arguments.picks),
-        *random_gates(seed, arguments.draws, steps, switch),
+    constant, gates = np.full(steps, level), picking(steps, picks)
+    random = switched(rng(seed, SHOWN), steps, switch)
+    at_levels = [(each, convex_window(np.full(steps, each))[1:]) for each in levels]
+    shown = [
+        ("fig-4.1a", "forget", forget_window(constant)),
+        ("fig-4.1b", "forget", forget_window(random)),
+        ("fig-4.3a", "convex", convex_window(constant)[1:]),
+        ("fig-4.3b", "convex", convex_window(random)[1:]),
+        *(("fig-4.3c", f"p={each:g}", window / window[-1]) for each, window in at_levels),
+        ("fig-4.4", "convex", convex_window(gates)[1:]),
+        ("fig-4.4", "gate", gates),
     ]
+    numbers = {
+        **constant_gates(steps, level),
+        **level_numbers(steps, levels),
+        "fig-4.4": picked(steps, picks),
+        "random-gates": random_gates(seed, draws, steps, switch),
+    }
+    return [row for one in shown for row in series(*one, first=1)] + rows_of(numbers)

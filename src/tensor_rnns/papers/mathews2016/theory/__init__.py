@@ -1,7 +1,5 @@
 """The identities of mathews2016 chapters 2 to 4 and appendix A, checked as printed and as corrected."""
 
-from dataclasses import dataclass
-
 from tensor_rnns.declared import Natural
 from tensor_rnns.papers.mathews2016.theory import (
     architectures,
@@ -21,19 +19,11 @@ STATEMENTS = {
 }
 
 
-@dataclass(frozen=True)
-class Arguments:
-    seed: Natural
-    draws: int
-
-
-def compute(arguments: Arguments) -> Rows:
+def compute(*, seed: Natural, draws: int) -> Rows:
     """Rows for every statement, each on `draws` random draws.
 
     Names: `error`, or `printed_error` and `corrected_error` where the text has a slip; errors are the
     largest over all draws, relative to the largest entry; a name with `share` is a mean, `smallest_...` a
     minimum.
     """
-    return [
-        row for statement in STATEMENTS.values() for row in statement.rows(arguments.seed, arguments.draws)
-    ]
+    return [row for statement in STATEMENTS.values() for row in statement.rows(seed, draws)]

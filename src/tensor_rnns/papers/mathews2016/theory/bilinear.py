@@ -1,5 +1,4 @@
-"""Statements of mathews2016 3.1, 3.2, 3.4.3 and 4.3.1: the bilinear product x^T W y of a three-way tensor, and
-what it does with signs and bits.
+"""Statements of mathews2016 3.1, 3.2, 3.4.3 and 4.3.1: the bilinear product x^T W y, also of signs and bits.
 
 Sizes: x has n1 entries, z = x^T W y has n2, y has n3; W is n1 x n2 x n3. Indices in the text start at 1.
 """
