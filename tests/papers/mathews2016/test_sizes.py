@@ -41,9 +41,7 @@ def test_counts_against_formulas(model, inputs, hidden, rank):
 
 def test_rank_rules():
     """Rank 1, equal and twice are themselves at every width; anything else is half, rounded down."""
-    rules = {
-        size: sizes.rank_at(9, *sizes.parsed(size)) for size in (96, "95/1", "58/58", "45/90", "71/35")
-    }
+    rules = {size: sizes.rank_at(9, *sizes.parsed(size)) for size in (96, "95/1", "58/58", "45/90", "71/35")}
     assert list(rules.values()) == [None, 1, 9, 18, 4]
 
 
