@@ -7,16 +7,15 @@ import click
 
 from tensor_rnns import papers
 from tensor_rnns.cli import data, engines, jobs, options, results
-from tensor_rnns.cli.common import ROOTS, Commands, named_list
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@options.with_default("roots", ROOTS, about="Folders of papers, separated by commas.")
+@click.group(cls=options.Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@options.with_default("roots", options.ROOTS, about="Folders of papers, separated by commas.")
 def main(roots: str) -> None:
     """Replicate five documents on tensor-structured recurrent networks."""
     logging.basicConfig(level=logging.WARNING, format="%(message)s", stream=sys.stderr)
     logging.getLogger("tensor_rnns").setLevel(logging.INFO)
-    papers.look_in(named_list(roots))
+    papers.look_in(options.named_list(roots))
 
 
 for command in (

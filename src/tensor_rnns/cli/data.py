@@ -6,7 +6,6 @@ from pathlib import Path
 import click
 
 from tensor_rnns.cli import options
-from tensor_rnns.cli.common import load_catalogue, paper_roots
 from tensor_rnns.files import write_json
 
 
@@ -15,13 +14,13 @@ def check() -> None:
     """Check every experiment file; print all errors at once."""
     from tensor_rnns import checking
 
-    found = checking.problems(paper_roots(), Path.cwd())
+    found = checking.problems(options.paper_roots(), Path.cwd())
     for problem in found:
         click.echo(problem, err=True)
     if found:
         click.echo(f"{len(found)} problems in the experiment files; nothing was run", err=True)
         sys.exit(2)
-    catalogue = load_catalogue()
+    catalogue = options.load_catalogue()
     click.echo(
         f"{len(catalogue.experiments)} experiments, {len(catalogue.artefacts)} figures and tables, "
         f"{len(catalogue.claims)} claims: all well"

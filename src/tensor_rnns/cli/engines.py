@@ -2,33 +2,19 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import fields
 from typing import Any, Literal, get_origin
 
 import click
 
 from tensor_rnns.cli import options
-from tensor_rnns.cli.common import load_catalogue
 from tensor_rnns.experiments import Catalogue, Replica
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line: a cell of a variant, the conditions and options that have it if not all do, its engine."""
-
-    experiment: str
-    variant: str
-    where: str
-    cell: str
-    form: str
-    sizes: str
-    engine: str
-    why: str
-
 
 SHOWN = 3
 """How many conditions or options are named."""
-HEAD = Row("experiment", "variant", "where", "cell", "form", "sizes", "engine", "passed over")
+Row = tuple[str, ...]
+HEAD = ("experiment", "variant", "where", "cell", "form", "sizes", "engine", "passed over")
+"""The columns; `where` names the conditions and options that have a cell if not all of the variant do."""
 
 
 @click.command()
@@ -42,15 +28,13 @@ def engines(scale: str, data: str, guests: str, papers: str, device: str) -> Non
 
     What picks it are the cell, the device and what is installed, such as a compiler.
     """
-    catalogue = load_catalogue(papers, guests)
-    rows = list(table(catalogue, scale, data, device))
-    widths = [max(map(len, column)) for column in zip(*map(astuple, [HEAD, *rows]), strict=True)]
+    rows = list(table(options.load_catalogue(papers, guests), scale, data, device))
+    widths = [max(map(len, column)) for column in zip(HEAD, *rows, strict=True)]
     for row in (HEAD, *rows):
-        cells = zip(astuple(row), widths, strict=True)
-        click.echo("  ".join(text.ljust(width) for text, width in cells).rstrip())
-    counts = Counter(row.engine for row in rows)
-    told = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
-    click.echo(f"cells at scale {scale} on {device}: {told or 'none'}")
+        click.echo("  ".join(map(str.ljust, row, widths)).rstrip())
+    counts = Counter(row[HEAD.index("engine")] for row in rows)
+    listed = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+    click.echo(f"cells at scale {scale} on {device}: {listed or 'none'}")
 
 
 def table(catalogue: Catalogue, scale: str, data: str, device: str) -> Iterator[Row]:
@@ -66,16 +50,15 @@ def rows(experiment: str, found: Sequence[Replica], device: str) -> Iterator[Row
     try:
         from tensor_rnns import engine
     except ModuleNotFoundError as error:
-        raise ValueError(
-            f"engines asked for; allowed with torch: install tensor-rnns[train] ({error})"
-        ) from error
+        problem = f"engines asked for; allowed with torch: install tensor-rnns[train] ({error})"
+        raise ValueError(problem) from error
     alike: dict[tuple[str, str, str], list[Replica]] = {}
     for replica in found:
         alike.setdefault(described(replica.settings["cell"]), []).append(replica)
     for words, members in alike.items():
         picked, passed = engine.pick(members[0].settings["cell"], device)
         why = "; ".join(f"{name}: {reason}" for name, reason in passed.items())
-        yield Row(experiment, found[0].variant, where(members, found), *words, picked, why)
+        yield experiment, found[0].variant, where(members, found), *words, picked, why
 
 
 def where(members: Sequence[Replica], among: Sequence[Replica]) -> str:
@@ -96,12 +79,11 @@ def described(block: Mapping[str, Any]) -> tuple[str, str, str]:
     from tensor_rnns import cells
 
     cell = cells.build(block, inputs=1)
+    kinds = {field.name: field.type for field in fields(cell) if field.name in block}
     choices = [
-        f"{field.name}={block[field.name]}"
-        for field in fields(cell)
-        if field.name in block
-        and field.name != "form"
-        and (field.type is bool or get_origin(field.type) is Literal)
+        f"{name}={block[name]}"
+        for name, kind in kinds.items()
+        if name != "form" and (kind is bool or get_origin(kind) is Literal)
     ]
     rank = getattr(cell, "rank", None)
     sizes = f"H={cell.hidden}" + (f" R={rank}" if rank else "")

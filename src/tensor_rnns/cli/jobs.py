@@ -2,35 +2,27 @@
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
 from tensor_rnns.cli import options
-from tensor_rnns.cli.common import experiment_named
 from tensor_rnns.experiments import Replica, cohorts, resolve
 from tensor_rnns.experiments.run_folders import table_name
+from tensor_rnns.experiments.selector import Curve
 from tensor_rnns.files import read_json
 
 
-def chosen_values(path: Path | None, curve: tuple[str, ...]) -> dict[tuple[str, ...], dict[str, Any]] | None:
-    """The values that a search chose for one curve (paper, experiment, scale, condition, variant, option)."""
-    return None if path is None else {curve[3:]: read_json(path, "/".join(curve))["values"]}
-
-
-def chunk_of(
-    found: list[Replica], condition: str, variant: str, option: str, size: int, chunk: int
-) -> list[Replica]:
+def chunk_of(found: list[Replica], curve: Curve, size: int, chunk: int) -> list[Replica]:
     """The replicas of one train job; ValueError where the curve or the chunk does not exist."""
-    mine = [r for r in found if (r.condition, r.variant, r.option) == (condition, variant, option)]
-    chunks = cohorts(mine, size)
+    chunks, name = (
+        cohorts([replica for replica in found if replica.place[2:] == curve], size),
+        "/".join(curve),
+    )
     if not chunks:
-        allowed = sorted({f"{r.condition}/{r.variant}/{r.option}" for r in found})
-        raise ValueError(f"no replicas for {condition}/{variant}/{option}; allowed are {allowed}")
+        allowed = sorted({"/".join(replica.place[2:]) for replica in found})
+        raise ValueError(f"no replicas for {name}; allowed are {allowed}")
     if chunk >= len(chunks):
-        raise ValueError(
-            f"chunk {chunk} of {condition}/{variant}/{option}; allowed are 0 to {len(chunks) - 1}"
-        )
+        raise ValueError(f"chunk {chunk} of {name}; allowed are 0 to {len(chunks) - 1}")
     return chunks[chunk]
 
 
@@ -58,9 +50,11 @@ def train(
     from tensor_rnns.training import job
     from tensor_rnns.training.loop import Interrupted
 
-    values = chosen_values(chosen, (paper, experiment, scale, condition, variant, option))
-    found = experiment_named(paper, experiment, guests).replicas(scale, data, stage, values)
-    replicas = chunk_of(found, condition, variant, option, cohort_size, chunk)
+    curve = condition, variant, option
+    of = "/".join((paper, experiment, scale, *curve))
+    values = {curve: read_json(chosen, of)["values"]} if chosen else None
+    found = options.experiment_named(paper, experiment, guests).replicas(scale, data, stage, values)
+    replicas = chunk_of(found, curve, cohort_size, chunk)
     try:
         job.run(replicas, out, state, ready, engine, device, threads, checkpoint_seconds)
     except Interrupted as stop:
@@ -79,7 +73,7 @@ def select(scale, data, paper, experiment, condition, variant, option, guests, r
     """Choose the grid point of one curve from its search RUNS, by validation alone."""
     from tensor_rnns.analysis import selection
 
-    asked = experiment_named(paper, experiment, guests)
+    asked = options.experiment_named(paper, experiment, guests)
     values = resolve.points(resolve.grid(asked, scale, condition, variant, option))
     of = "/".join((paper, experiment, scale, condition, variant, option))
     selection.select_from_folders(runs, asked.search["select"], values, out, of)
@@ -96,7 +90,7 @@ def compute(paper: str, experiment: str, scale: str, data: str, ready: Path, out
     from tensor_rnns import functions
     from tensor_rnns.compute import run
 
-    asked = experiment_named(paper, experiment)
+    asked = options.experiment_named(paper, experiment)
     if asked.kind != "compute":
         raise ValueError(f"{paper}/{experiment} is of kind {asked.kind}; allowed is one of kind compute")
     run.run(functions.computed(asked.compute["function"]), asked, scale, out, data, ready)
@@ -116,7 +110,7 @@ def probe(
     from tensor_rnns import functions
     from tensor_rnns.probes import run
 
-    known = experiment_named(paper, experiment).probes
+    known = options.experiment_named(paper, experiment).probes
     if name not in known:
         raise ValueError(f"{paper}/{experiment} has no probe {name!r}; allowed are {sorted(known)}")
     function = functions.probe(known[name]["function"])

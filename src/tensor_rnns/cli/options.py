@@ -1,13 +1,16 @@
-"""Options that several commands have."""
+"""What several commands have: options, the catalogue that they are about, and errors in one line."""
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
-from tensor_rnns.experiments import SCALES
+from tensor_rnns.analysis.runs import MissingValue
+from tensor_rnns.experiments import SCALES, Catalogue, Experiment
 
+ROOTS = "workflow/papers"
 RESULTS = Path("results")
 RAW, READY = RESULTS / "data" / "raw", RESULTS / "data" / "ready"
 PATH, PRESENT = click.Path(path_type=Path), click.Path(path_type=Path, exists=True)
@@ -47,3 +50,35 @@ papers = click.option(
     default="",
     help="Papers, or experiments as paper/experiment, separated by commas; empty means all.",
 )
+
+
+class Commands(click.Group):
+    """Commands that turn a user's error into one message and exit code 2, without a traceback."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command that is asked for."""
+        try:
+            return super().invoke(ctx)
+        except (ValueError, OSError, MissingValue) as error:
+            click.echo(f"tensor-rnns: {error}", err=True)
+            sys.exit(2)
+
+
+def named_list(text: str) -> list[str]:
+    """The names in a text with commas."""
+    return [name for name in text.split(",") if name]
+
+
+def paper_roots() -> list[str]:
+    """The folders of papers that the command line names before the command."""
+    return named_list(click.get_current_context().find_root().params.get("roots", ROOTS))
+
+
+def load_catalogue(papers: str = "", guests: str = "") -> Catalogue:
+    """What stands below the roots, or the chosen `papers` of it, with guest cells."""
+    return Catalogue.load(paper_roots(), named_list(papers) or None, named_list(guests))
+
+
+def experiment_named(paper: str, name: str, guests: str = "") -> Experiment:
+    """The experiment `name` of `paper`, with guest cells; ValueError listing the allowed names."""
+    return load_catalogue(f"{paper}/{name}", guests).experiments[paper, name]

@@ -5,7 +5,6 @@ from pathlib import Path
 import click
 
 from tensor_rnns.cli import options
-from tensor_rnns.cli.common import load_catalogue
 from tensor_rnns.experiments import Catalogue, Replica, cohorts
 from tensor_rnns.experiments import engines as known
 
@@ -24,8 +23,7 @@ def draw(scale: str, results: Path, guests: str, paper: str, only: str | None, a
     """Draw one figure or table."""
     from tensor_rnns.drawing.render import render
 
-    catalogue = load_catalogue(guests=guests)
-    render(catalogue, scale, paper, artefact, results, only=only)
+    render(options.load_catalogue(guests=guests), scale, paper, artefact, results, only=only)
 
 
 @click.command()
@@ -36,7 +34,7 @@ def judge(scale: str, results: Path, papers: str) -> None:
     """Judge every claim and write claims.csv."""
     from tensor_rnns.analysis.judge import judge
 
-    judge(load_catalogue(papers), scale, results)
+    judge(options.load_catalogue(papers), scale, results)
 
 
 @click.command()
@@ -50,7 +48,7 @@ def report(scale: str, data: str, results: Path, guests: str, papers: str, parti
     """Write the report in HTML and LaTeX, and in PDF where a LaTeX engine is installed."""
     from tensor_rnns.report.build import build
 
-    build(load_catalogue(papers, guests), scale, data, results, partial)
+    build(options.load_catalogue(papers, guests), scale, data, results, partial)
 
 
 @click.command()
@@ -60,7 +58,7 @@ def record(paper: str, experiment: str, results: Path) -> None:
     """Keep the runs of one experiment at the paper's scale in results/recorded, to be committed."""
     from tensor_rnns.report import recorded
 
-    for folder in recorded.record(load_catalogue(), paper, experiment, results):
+    for folder in recorded.record(options.load_catalogue(), paper, experiment, results):
         click.echo(folder)
 
 
@@ -71,7 +69,7 @@ def recorded(results: Path) -> None:
     from tensor_rnns.report import recorded as kept
     from tensor_rnns.report.build import build, draw_what_is_there
 
-    catalogue = load_catalogue()
+    catalogue = options.load_catalogue()
     kept.collect_recorded(catalogue, results)
     draw_what_is_there(catalogue, kept.SCALE, results)
     build(catalogue, kept.SCALE, "real", results)
@@ -87,7 +85,7 @@ def plan(scale: str, data: str, guests: str, cohort_size: int, engine: str) -> N
     """List what a scale trains: curves, replicas, jobs, and the engine of each on this machine's
     processor."""
     known.check(engine)
-    catalogue = load_catalogue(guests=guests)
+    catalogue = options.load_catalogue(guests=guests)
     jobs, trainings = planned(catalogue, scale, data, cohort_size, engine)
     click.echo(f"{scale} on {data} data: {trainings} trainings in {jobs} jobs")
 
@@ -136,7 +134,7 @@ def coverage(results, papers, absent, write, guard, scales) -> None:
     seeds."""
     from tensor_rnns.report import coverage as reach
 
-    catalogue = load_catalogue(papers)
+    catalogue = options.load_catalogue(papers)
     found = reach.rows(catalogue, results)
     for row in found:
         if row.absent or not absent:
@@ -154,8 +152,8 @@ def coverage(results, papers, absent, write, guard, scales) -> None:
 @click.argument("name")
 def target(scale: str, name: str) -> None:
     """Print the files that hold the figure or table NAME, as `make figure` asks Snakemake for them."""
-    catalogue = load_catalogue()
-    found = [a for (_, id_), a in catalogue.artefacts.items() if id_ == name]
+    catalogue = options.load_catalogue()
+    found = [artefact for (_, id_), artefact in catalogue.artefacts.items() if id_ == name]
     if not found:
         allowed = sorted(id_ for _, id_ in catalogue.artefacts)
         raise ValueError(f"no figure or table {name!r}; allowed are {allowed}")

@@ -26,7 +26,7 @@ from typing import NoReturn
 
 from tensor_rnns.cli import commands
 from tensor_rnns.cli.asking import received
-from tensor_rnns.cli.common import ROOTS
+from tensor_rnns.cli.options import ROOTS
 from tensor_rnns.experiments import Catalogue
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -60,6 +60,8 @@ def serve(listener: socket.socket) -> None:
     # Pages that no collection writes to stay shared with the forks.
     gc.collect()
     gc.freeze()
+    # Forks that have ended are forgotten at once; `become` takes this back, for they wait for their own.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
         ready, _, _ = select.select([listener, sys.stdin.fileno()], [], [])
         if listener not in ready or stamp() != before:
@@ -69,16 +71,6 @@ def serve(listener: socket.socket) -> None:
             listener.close()
             work(line)
         line.close()
-        reap()
-
-
-def reap() -> None:
-    """Forget the forks that have ended."""
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        return
 
 
 def work(line: socket.socket) -> NoReturn:
@@ -102,6 +94,7 @@ def work(line: socket.socket) -> NoReturn:
 def become(line: socket.socket) -> None:
     """Take streams, folder, environment and arguments of the command that asks on `line`."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     size, streams, _, _ = socket.recv_fds(line, 8, 3)
     asked = json.loads(received(line, int.from_bytes(size, "big")))
     for here, there in enumerate(streams):
