@@ -2,7 +2,8 @@
 
 import pytest
 
-from tensor_rnns.report.contents import in_words, reading_order, tally
+from tensor_rnns.report.gather import reading_order
+from tensor_rnns.report.templates import in_words, tally
 
 SOURCES = [
     ({"section": "2 to 4 and A", "page": "3 to 47, 69"}, "theory"),

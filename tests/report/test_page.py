@@ -8,8 +8,8 @@ import pytest
 
 from tensor_rnns.analysis.judge import judge
 from tensor_rnns.report.build import build
+from tensor_rnns.report.html import inlined
 from tensor_rnns.report.recorded import collect_recorded, record
-from tensor_rnns.report.svg import inlined
 
 VOID = {"meta", "link", "br", "img", "input", "path", "use"}
 

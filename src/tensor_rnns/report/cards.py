@@ -1,11 +1,10 @@
 """The card of a data set: what a reader must know before using it, from the facts beside its arrays.
 
-Where the arrays lie elsewhere, as with recorded runs, the table of data sets says the same, and which facts
-were compared when they were prepared.
+Where the arrays lie elsewhere, as with recorded runs, the table of data sets says the same.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from tensor_rnns import datasets
@@ -53,41 +52,31 @@ class Card:
 def cards(names: Iterable[str], ready: Mapping[str, Mapping[str, Any]]) -> list[Card]:
     """The cards of the data sets `names` in the order of their names; `ready` has the facts of the prepared.
 
-    A name that is neither prepared nor in the table has no card.
+    Of the others the table of data sets says the same; a name that is in neither has no card.
     """
-    known = datasets.names()
-    return [
-        card(ready[name]) if name in ready else unprepared(name)
-        for name in sorted(set(names))
-        if name in ready or name in known
-    ]
+    known = {name: datasets.card(name) for name in {*names} & {*datasets.names()} - ready.keys()}
+    facts = {name: ready[name] for name in names if name in ready}
+    facts |= {name: listed | listed.pop("counted") for name, listed in known.items()}
+    return [card(facts[name], name in ready) for name in sorted(facts)]
 
 
-def unprepared(name: str) -> Card:
-    """The card of a data set whose arrays are not here: what the table says of it."""
-    known = datasets.card(name)
-    return replace(card(known | known.pop("counted")), prepared=False)
-
-
-def card(facts: Mapping[str, Any]) -> Card:
+def card(facts: Mapping[str, Any], prepared: bool = True) -> Card:
     """The card made from `facts`; what they do not say is left out."""
     known = {name: value for name, value in facts.items() if value not in (None, "", [], {})}
     known["archive"] = ALLOWED.get(known.get("archive"), known.get("archive", ""))
-    sizes = [(name, value) for name, value in known.items() if by_split(value)]
-    rest = {name: value for name, value in known.items() if name not in (*ABOUT, *HIDDEN, *dict(sizes))}
+    sizes = {name: value for name, value in known.items() if by_split(value)}
+    texts = {name: str(facts.get(name) or "") for name in ("title", "kind", "stands_in_for", "sha256")}
     return Card(
-        name=str(facts.get("dataset", "")),
-        title=str(facts.get("title", "")),
-        kind=str(facts.get("kind", "")),
+        name=facts["dataset"],
         stand_in=bool(facts.get("stand_in")),
-        stands_in_for=str(facts.get("stands_in_for") or ""),
         about=[(label, lines(known[name])) for name, label in ABOUT.items() if known.get(name)],
-        sizes=[(words(name), [value.get(split, "") for split in SPLITS]) for name, value in sizes],
-        counted=[(words(name), plain(shortened(value))) for name, value in rest.items()],
+        sizes=[(words(name), [value.get(split, "") for split in SPLITS]) for name, value in sizes.items()],
+        counted=[(words(name), plain(shortened(value))) for name, value in known.items()
+                 if name not in {*ABOUT, *HIDDEN, *sizes}],
         files=list(facts.get("files") or []),
-        sha256=str(facts.get("sha256", "")),
-        prepared=True,
-    )
+        prepared=prepared,
+        **texts,
+    )  # fmt: skip
 
 
 def by_split(value: Any) -> bool:

@@ -5,7 +5,7 @@ that took place. Recorded artefacts count the seeds that each of their curves ha
 """
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -34,7 +34,7 @@ class Row:
     what: str
     listed: bool
     planned: bool
-    drawn: tuple[str, ...]
+    drawn: tuple[str, ...] = ()
     recorded: int = 0
     curves: str = ""
     where: str = ""
@@ -67,26 +67,20 @@ def artefacts(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
     described = catalogue.papers[paper].get("catalogue") or {}
     known = {artefact.id: artefact for (home, _), artefact in catalogue.artefacts.items() if home == paper}
     rows = []
-    for name in [*described, *(name for name in known if name not in described)]:
-        artefact = known.get(name)
-        listed = name in described
-        if artefact is None:
-            rows.append(Row(paper, "artefact", name, described[name], listed, False, ()))
-            continue
-        experiment = catalogue.experiment_of(artefact)
-        seeds, curves = recorded_seeds(artefact, experiment, results)
-        what = described.get(name) or experiment.title
-        rows.append(
-            Row(paper, "artefact", name, what, listed, True, drawn_at(artefact, results), seeds, curves)
-        )
+    for name in described | known:
+        row = Row(paper, "artefact", name, described.get(name, ""), name in described, name in known)
+        if artefact := known.get(name):
+            experiment = catalogue.experiment_of(artefact)
+            seeds, curves = recorded_seeds(artefact, experiment, results)
+            what, drawn = row.what or experiment.title, drawn_at(artefact, results)
+            row = replace(row, what=what, drawn=drawn, recorded=seeds, curves=curves)
+        rows.append(row)
     return rows
 
 
 def drawn_at(artefact: Artefact, results: Path) -> tuple[str, ...]:
     """The scales at which every file of the artefact lies there."""
-    return tuple(
-        scale for scale in SCALES[:3] if all(path.is_file() for path in paths(results, scale, artefact))
-    )
+    return tuple(s for s in SCALES[:3] if all(path.is_file() for path in paths(results, s, artefact)))
 
 
 def recorded_seeds(artefact: Artefact, experiment: Experiment, results: Path) -> tuple[int, str]:
@@ -109,9 +103,15 @@ def finals(curve: Path) -> int:
 
 def statements(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
     """A row for each statement of the paper's ledger, for each number that is judged, and for the claims on
-    neither."""
+    neither. It stands at a scale where any claim on it was judged from runs."""
     claims = {claim.id: claim.statement for claim in catalogue.claims if claim.paper == paper}
     judged = {scale: judged_at(results, scale, paper) for scale in SCALES}
+
+    def row(name: str, what: str, own: Sequence[str], listed: bool = True, **more: str) -> Row:
+        drawn = tuple(scale for scale in SCALES[:3] if judged[scale].keys() & set(own))
+        seeds = min((judged["recorded"][claim] for claim in own if claim in judged["recorded"]), default=0)
+        return Row(paper, "claim", name, what, listed, bool(own), drawn, seeds, **more)
+
     tabled = [
         ledger.Statement(value.id, "", value.artefact, claims[value.id], "")
         for value in values.read(catalogue.folders[paper])
@@ -121,23 +121,9 @@ def statements(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
     for entry in [*ledger.read(catalogue.folders[paper]), *tabled]:
         own = entry.judged_by(claims)
         if entry.id not in seen:
-            row = statement(paper, entry.id, entry.statement, own, judged)
-            rows.append(replace(row, where=entry.where, untested=entry.untested))
+            rows.append(row(entry.id, entry.statement, own, where=entry.where, untested=entry.untested))
         seen.update(own)
-    return rows + [
-        replace(statement(paper, name, text, [name], judged), listed=False)
-        for name, text in claims.items()
-        if name not in seen
-    ]
-
-
-def statement(
-    paper: str, name: str, what: str, claims: Sequence[str], judged: Mapping[str, Mapping[str, int]]
-) -> Row:
-    """The row of a statement: it stands at a scale where any claim on it was judged from runs."""
-    drawn = tuple(scale for scale in SCALES[:3] if any(claim in judged[scale] for claim in claims))
-    kept = [judged["recorded"][claim] for claim in claims if claim in judged["recorded"]]
-    return Row(paper, "claim", name, what, True, bool(claims), drawn, min(kept, default=0))
+    return rows + [row(name, text, [name], False) for name, text in claims.items() if name not in seen]
 
 
 def judged_at(results: Path, scale: str, paper: str) -> dict[str, int]:
@@ -152,13 +138,17 @@ def judged_at(results: Path, scale: str, paper: str) -> dict[str, int]:
     }
 
 
-def rows(catalogue: Catalogue, results: Path) -> list[Row]:
-    """Every artefact and statement, paper by paper in their order."""
+def in_order(catalogue: Catalogue) -> list[str]:
+    """The papers as a report takes them."""
     papers = catalogue.papers
-    order = sorted(papers, key=lambda name: papers[name].get("order", len(papers)))
+    return sorted(papers, key=lambda name: papers[name].get("order", len(papers)))
+
+
+def rows(catalogue: Catalogue, results: Path) -> list[Row]:
+    """Every artefact and statement, paper by paper."""
     return [
         row
-        for paper in order
+        for paper in in_order(catalogue)
         for row in (*artefacts(catalogue, paper, results), *statements(catalogue, paper, results))
     ]
 
@@ -190,14 +180,12 @@ def regressions(path: Path, found: Iterable[Row], scales: Sequence[str]) -> list
         raise ValueError(f"coverage at {', '.join(unknown)} asked for; allowed: {', '.join(SCALES)}")
     now = {(row.paper, row.kind, row.id): row.cells() for row in found}
     lost = []
-    with open(path, encoding="utf-8", newline="") as stream:
-        for row in csv.DictReader(stream):
-            name = row["document"], row["kind"], row["id"]
-            have = now.get(name, {})
-            for scale in scales:
-                if level(row[scale]) > level(have.get(scale, "")):
-                    was, today = row[scale], have.get(scale) or "nothing"
-                    lost.append(f"{' '.join(name)}: {scale} was {was}, is {today}")
+    for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
+        name = row["document"], row["kind"], row["id"]
+        for scale in scales:
+            was, today = row[scale], now.get(name, {}).get(scale, "")
+            if level(was) > level(today):
+                lost.append(f"{' '.join(name)}: {scale} was {was}, is {today or 'nothing'}")
     return lost
 
 

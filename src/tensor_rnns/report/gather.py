@@ -1,11 +1,10 @@
-"""Everything that the report says at one scale, gathered from the files as plain records; nothing is
-formatted here.
-"""
+"""All that the report says at one scale, gathered from the files as plain records; nothing is formatted."""
 
 import json
 import platform
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from tensor_rnns.experiments.run_folders import RECORD, read_record, table_name
 from tensor_rnns.files import read_csv, read_json
 from tensor_rnns.report import coverage
 from tensor_rnns.report.cards import Card, cards
-from tensor_rnns.report.contents import reading_order
 from tensor_rnns.report.provenance import Commit
 
 NOT_RUN = "not run at this scale"
@@ -34,6 +32,11 @@ class Run:
     def settings(self) -> dict[str, Any]:
         """The resolved settings with dotted names; blocks that are empty are left out."""
         return dict(flattened(json.loads(self.row["settings"])))
+
+    @property
+    def failed(self) -> bool:
+        """Whether it diverged."""
+        return self.row["status"] == "failed"
 
 
 @dataclass(frozen=True)
@@ -81,31 +84,77 @@ class PaperPart:
     verdicts: Mapping[str, int]
 
 
-@dataclass
+@dataclass(frozen=True, kw_only=True)
 class Content:
     """All of the report."""
 
     scale: str
     commit: Commit
     papers: list[PaperPart]
-    claims: list[Mapping[str, str]]
+    claims: list[dict[str, str]]
     board: Mapping[str, Any]
     cards: list[Card]
     data: str
-    used: list[str]
     core_hours: Mapping[str, float]
     hosts: list[str]
     versions: Mapping[str, str]
     notes: str
     results: Path
-    part: str = ""
+    part: str
     """Which experiments alone are in this report; empty where it is the whole."""
-    failed: list[Run] = field(default_factory=list)
+
+    @property
+    def parts(self) -> list[Part]:
+        """Every experiment."""
+        return [part for paper in self.papers for part in paper.parts]
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """Every artefact."""
+        return [piece for part in self.parts for piece in part.pieces]
 
     @property
     def runs(self) -> list[Run]:
         """Every run of every experiment."""
-        return [run for paper in self.papers for part in paper.parts for run in part.runs]
+        return [run for part in self.parts for run in part.runs]
+
+    @property
+    def failed(self) -> list[Run]:
+        """The runs that diverged."""
+        return [run for run in self.runs if run.failed]
+
+    @property
+    def used(self) -> list[str]:
+        """The data sets that the runs used, with a mark on stand-ins."""
+        stand_ins = {card.name for card in self.cards if card.stand_in}
+        used = sorted({run.row["dataset"] for run in self.runs} - {""})
+        return [f"{name} (stand-in)" if name in stand_ins else name for name in used]
+
+
+def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, commit: Commit) -> Content:
+    """Read what `results` holds for the report at `scale`; what is absent there is absent here."""
+    results = Path(results)
+    home, ready = results / scale, results / "data" / "ready"
+    claims, board = read_rows(home / "claims.csv", scale), home / "board.json"
+    records = {path.parent: read_record(path.parent) for path in sorted(home.glob(f"runs/**/{RECORD}"))}
+    folders = {replica["hash"]: path for path, record in records.items() for replica in record["replicas"]}
+    order = coverage.in_order(catalogue)
+    papers = [paper_part(catalogue, paper, scale, results, claims, folders) for paper in order]
+    facts = [read_json(path, path.stem) for path in sorted(ready.glob("*.json"))]
+    parts = [part for paper in papers for part in paper.parts]
+    named = [run.row["dataset"] for part in parts for run in part.runs]
+    for part in parts:
+        named += part.experiment.counted_on(data).values() if part.computed else ()
+    return Content(
+        scale=scale, commit=commit, papers=papers, claims=claims, data=data, results=results,
+        board=read_json(board, scale) if board.is_file() else {},
+        cards=cards(named, {card.get("dataset", ""): card for card in facts}),
+        core_hours=core_hours(records.values()),
+        hosts=sorted({host(record) for record in records.values()}),
+        versions=versions(records.values()),
+        notes=text_of(Path("docs") / "obstacles.md"),
+        part=part_of(catalogue),
+    )  # fmt: skip
 
 
 def part_of(catalogue: Catalogue) -> str:
@@ -132,135 +181,94 @@ def read_rows(path: Path, of: str) -> list[dict[str, str]]:
     return list(read_csv(path, of=of)) if path.is_file() else []
 
 
-def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, commit: Commit) -> Content:
-    """Read what `results` holds for the report at `scale`; what is absent there is absent here."""
-    results = Path(results)
-    claims = read_rows(results / scale / "claims.csv", scale)
-    records = sorted((results / scale / "runs").glob(f"**/{RECORD}"))
-    contents = [(path.parent, read_record(path.parent)) for path in records]
-    folders = {replica["hash"]: folder for folder, record in contents for replica in record["replicas"]}
-    order = sorted(
-        catalogue.papers, key=lambda name: catalogue.papers[name].get("order", len(catalogue.papers))
-    )
-    papers = [_paper(catalogue, name, scale, results, claims, folders) for name in order]
-    facts = [read_json(path, path.stem) for path in sorted((results / "data" / "ready").glob("*.json"))]
-    ready = {card.get("dataset", ""): card for card in facts}
-    board = results / scale / "board.json"
-    content = Content(
-        scale=scale,
-        commit=commit,
-        papers=papers,
-        claims=claims,
-        board=read_json(board, scale) if board.is_file() else {},
-        cards=[],
-        data=data,
-        used=[],
-        core_hours=_hours(record for _, record in contents),
-        hosts=sorted({_host(record) for _, record in contents}),
-        versions=_versions(record for _, record in contents),
-        notes=_text(Path("docs") / "obstacles.md"),
-        results=results,
-        part=part_of(catalogue),
-    )
-    counted = [
-        name
-        for (paper, experiment), found in catalogue.experiments.items()
-        if (results / scale / "computed" / paper / f"{experiment}.csv").is_file()
-        for name in found.counted_on(data).values()
-    ]
-    content.cards = cards([*(run.row["dataset"] for run in content.runs), *counted], ready)
-    content.used = _used(content)
-    content.failed = [run for run in content.runs if run.row["status"] == "failed"]
-    return content
-
-
-def _paper(
-    catalogue: Catalogue, paper: str, scale: str, results: Path, claims: list[dict[str, str]],
+def paper_part(
+    catalogue: Catalogue, paper: str, scale: str, results: Path, claims: Sequence[dict[str, str]],
     folders: Mapping[str, Path],
 ) -> PaperPart:  # fmt: skip
+    """One paper, its experiments in reading order."""
     header = {"title": paper, "authors": "", "year": "", "source": ""} | catalogue.papers[paper]
     described = header.get("catalogue") or {}
-    parts = []
-    for (home_paper, name), experiment in catalogue.experiments.items():
-        if home_paper == paper:
-            rows = read_rows(
-                results / scale / "collected" / paper / name / "runs.csv", table_name(paper, name, scale)
-            )
-            runs = [Run(row, folders.get(row["hash"])) for row in rows]
-            pieces = [_piece(artefact, experiment, scale, results, claims, described)
-                      for artefact in experiment.artefacts]  # fmt: skip
-            computed = results / scale / "computed" / paper / f"{name}.csv"
-            parts.append(Part(experiment, pieces, runs, computed if computed.is_file() else None))
-    parts.sort(key=lambda part: reading_order(part.experiment.source, part.experiment.name))
     own = [claim for claim in claims if claim["paper"] == paper]
-    verdicts = dict.fromkeys((*OF_CLAIMS, NOT_RUN), 0)
-    for claim in own:
-        verdicts[claim["verdict"]] += 1
-    known = {claim["claim"] for claim in own}
-    verdicts[NOT_RUN] = sum(claim.paper == paper and claim.id not in known for claim in catalogue.claims)
+    parts = []
+    for (home, name), experiment in catalogue.experiments.items():
+        if home == paper:
+            table = results / scale / "collected" / paper / name / "runs.csv"
+            rows = read_rows(table, table_name(paper, name, scale))
+            computed = results / scale / "computed" / paper / f"{name}.csv"
+            parts.append(Part(
+                experiment,
+                [piece_of(artefact, experiment, scale, results, own, described)
+                 for artefact in experiment.artefacts],
+                [Run(row, folders.get(row["hash"])) for row in rows],
+                computed if computed.is_file() else None,
+            ))  # fmt: skip
+    parts.sort(key=lambda part: reading_order(part.experiment.source, part.experiment.name))
+    judged = {claim["claim"]: claim["verdict"] for claim in own}
+    mine = [claim.id for claim in catalogue.claims if claim.paper == paper]
+    verdicts = {verdict: list(judged.values()).count(verdict) for verdict in OF_CLAIMS}
+    verdicts[NOT_RUN] = sum(name not in judged for name in mine)
     return PaperPart(
         paper, header, parts, coverage.artefacts(catalogue, paper, results),
         coverage.statements(catalogue, paper, results), verdicts,
     )  # fmt: skip
 
 
-def _piece(
-    artefact: Artefact,
-    experiment: Experiment,
-    scale: str,
-    results: Path,
-    claims: list[dict[str, str]],
+def piece_of(
+    artefact: Artefact, experiment: Experiment, scale: str, results: Path, claims: Sequence[dict[str, str]],
     described: Mapping[str, str],
-) -> Piece:
+) -> Piece:  # fmt: skip
+    """One artefact, with its table where it is one and was drawn."""
     files = tuple(paths(results, scale, artefact))
     files = files if all(path.is_file() for path in files) else ()
     drawn_table = next((path for path in files if path.suffix == ".csv"), None)
     table = Table.read(drawn_table, table_of(artefact, scale)) if drawn_table else None
-    own = [claim for claim in claims if claim["paper"] == artefact.paper and claim["artefact"] == artefact.id]
-    written = _text(experiment.path.parent / "captions" / f"{artefact.id}.md")
+    own = [claim for claim in claims if claim["artefact"] == artefact.id]
+    written = text_of(experiment.path.parent / "captions" / f"{artefact.id}.md")
     caption = str(artefact.spec.get("caption") or written or artefact.sources)
-    return Piece(
-        artefact, experiment, files, table, own, caption, described.get(artefact.id, experiment.title)
-    )
+    title = described.get(artefact.id, experiment.title)
+    return Piece(artefact, experiment, files, table, own, caption, title)
 
 
-def _hours(records: Iterable[Mapping[str, Any]]) -> dict[str, float]:
+def reading_order(source: Mapping[str, Any] | None, name: str) -> tuple[Any, ...]:
+    """Where an experiment stands in the reading order of its document: by the first section that it is from
+    (chapters before appendices), the first page, and its name."""
+    source = source or {}
+    section = re.match(r"([A-Z]\b)?\.?(\d+(?:\.\d+)*)?", str(source.get("section", "")))
+    letter, numbers = section[1] or "", section[2] or ""
+    page = re.search(r"\d+", str(source.get("page", "")))
+    kind = 1 if letter else 0 if numbers else 2
+    parts = [int(part) for part in numbers.split(".") if part]
+    return kind, letter, parts, int(page[0]) if page else 0, name
+
+
+def core_hours(records: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     """Core-hours of final runs, of searches, and of the failed replicas among both."""
     hours = {"final": 0.0, "search": 0.0, "failed": 0.0}
     for record in records:
         for replica in record["replicas"]:
-            spent = (
-                (replica.get("seconds_per_update") or 0.0)
-                * (replica.get("updates") or 0)
-                * record.get("threads", 1)
-            )
-            hours["search" if replica["stage"] == "search" else "final"] += spent / 3600
-            hours["failed"] += spent / 3600 if replica["status"] == "failed" else 0.0
+            updates, seconds = replica.get("updates") or 0, replica.get("seconds_per_update") or 0.0
+            spent = seconds * updates * record.get("threads", 1) / 3600
+            hours[replica["stage"]] += spent
+            hours["failed"] += spent if replica["status"] == "failed" else 0.0
     return hours
 
 
-def _host(record: Mapping[str, Any]) -> str:
-    gpu = record.get("gpu")
-    parts = [str(record.get("processor") or "processor not recorded"), f"{record.get('cores') or '?'} cores",
-             str(gpu["name"]) if gpu else "no GPU"]  # fmt: skip
-    return ", ".join(parts)
+def host(record: Mapping[str, Any]) -> str:
+    """The processor, cores and GPU of a run."""
+    processor = record.get("processor") or "processor not recorded"
+    gpu = record["gpu"]["name"] if record.get("gpu") else "no GPU"
+    return f"{processor}, {record.get('cores') or '?'} cores, {gpu}"
 
 
-def _versions(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Versions as recorded by the runs, several of one package side by side, and those of this process."""
+def versions(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Versions as recorded by the runs, several of one package side by side, and that of this process."""
     found: dict[str, set[str]] = {"python (report)": {platform.python_version()}}
     for record in records:
         for package, version in (record.get("versions") or {}).items():
             found.setdefault(package, set()).add(str(version))
-    return {package: ", ".join(sorted(versions)) for package, versions in sorted(found.items())}
+    return {package: ", ".join(sorted(several)) for package, several in sorted(found.items())}
 
 
-def _used(content: Content) -> list[str]:
-    """The data sets that the runs used, with a mark on stand-ins."""
-    stand_ins = {card.name for card in content.cards if card.stand_in}
-    used = sorted({run.row["dataset"] for run in content.runs if run.row["dataset"]})
-    return [f"{name} (stand-in)" if name in stand_ins else name for name in used]
-
-
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """The text of a file; "" where there is none."""
     return path.read_text(encoding="utf-8").strip() if path.is_file() else ""

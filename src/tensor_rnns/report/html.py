@@ -1,33 +1,43 @@
 """The report as one HTML page that needs no other file and no network."""
 
 import os
+import re
+from html import escape
 from pathlib import Path
-from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from tensor_rnns.analysis.verdicts import GIVEN, OF_CLAIMS
+from tensor_rnns.analysis.verdicts import GIVEN
 from tensor_rnns.files import writing
-from tensor_rnns.report import overview, words
-from tensor_rnns.report.contents import MOST_OPEN, in_words, tally
-from tensor_rnns.report.gather import NOT_RUN, Content, Piece
-from tensor_rnns.report.protocol import curves, finals, shared
-from tensor_rnns.report.svg import inlined
+from tensor_rnns.report import words
+from tensor_rnns.report.gather import Content, Piece, Run
+from tensor_rnns.report.templates import environment, in_words, tally
+
+MOST_OPEN = 8
+"""Claims of a table that stands open; a longer one is folded under its tally."""
+DROPPED = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", re.S)
+SIZE = re.compile(r'(<svg\b[^>]*?) (?:width|height)="[^"]*"')
+ID = re.compile(r'\bid="([^"]+)"')
+REFERENCE = re.compile(r'(\burl\(#|href="#)([^")]+)')
+DESCRIPTION = re.compile(r"<dc:description>(.*?)</dc:description>", re.S)
 
 
-def environment(templates: Path) -> Environment:
-    """Jinja2 with escaping, the filters of the report, and undefined names as errors."""
-    made = Environment(
-        loader=FileSystemLoader(templates), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-        lstrip_blocks=True, keep_trailing_newline=True,
-    )  # fmt: skip
-    made.filters |= words.FILTERS | {"tally": tally, "in_words": in_words}
-    made.globals |= {
-        "slug": words.slug, "symbols": words.SYMBOLS, "verdicts": OF_CLAIMS, "given": GIVEN,
-        "not_run": NOT_RUN, "curves": curves, "shared": shared, "finals": finals, "most_open": MOST_OPEN,
-    }  # fmt: skip
-    return made
+def inlined(svg: str, prefix: str) -> str:
+    """The `<svg>` element alone, fit to stand in a page.
+
+    Every id begins with `prefix`, there is no fixed size, and the description that the figure's metadata give
+    to those who cannot see it is its name.
+    """
+    found = DESCRIPTION.search(svg)
+    said = re.sub(r"\s+", " ", found[1]).strip() if found else ""
+    body = DROPPED.sub("", svg).strip()
+    for _ in range(2):
+        body = SIZE.sub(r"\1", body, count=1)
+    body = ID.sub(lambda match: f'id="{prefix}-{match[1]}"', body)
+    body = REFERENCE.sub(lambda match: f"{match[1]}{prefix}-{match[2]}", body)
+    body = re.sub(r">\s+<", "><", body)
+    label = escape(said or "Figure", quote=True).replace("&amp;", "&")
+    return body.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
 
 
 def write_html(content: Content, out: Path, templates: Path) -> Path:
@@ -41,29 +51,23 @@ def write_html(content: Content, out: Path, templates: Path) -> Path:
         prefix = words.slug(piece.artefact.paper, piece.artefact.id)
         return Markup(inlined(svg.read_text(encoding="utf-8"), prefix))
 
-    def metrics(run: Any) -> str:
-        row = run.row
+    def metrics(run: Run) -> str:
         own = run.folder / "metrics.csv" if run.folder else None
-        collected = (
-            content.results / row["scale"] / "collected" / row["paper"] / row["experiment"] / "metrics.csv"
-        )
+        home = [run.row[name] for name in ("scale", "paper", "experiment")]
+        collected = content.results.joinpath(home[0], "collected", *home[1:], "metrics.csv")
         return link(own if own and own.is_file() else collected)
 
-    made = environment(templates)
-    pieces = [piece for paper in content.papers for part in paper.parts for piece in part.pieces]
-    experiments = {(claim.paper, claim.id): part.experiment.name
-                   for paper in content.papers for part in paper.parts if part.runs
-                   for claim in part.experiment.claims}  # fmt: skip
+    made = environment(content, templates, autoescape=True)
+    made.filters |= {"tally": tally, "in_words": in_words}
     made.globals |= {
-        "link": link, "figure": figure, "metrics": metrics, "experiments": experiments,
-        "artefacts": {(piece.artefact.paper, piece.artefact.id) for piece in pieces},
-        "command": lambda artefact: overview.command(content, artefact), "totals": overview.totals(content),
-        "coverage": overview.coverage(content), "trust": overview.trust(content),
+        "slug": words.slug, "symbols": words.SYMBOLS, "given": GIVEN, "most_open": MOST_OPEN, "link": link,
+        "figure": figure, "metrics": metrics,
+        "experiments": {(claim.paper, claim.id): part.experiment.name
+                        for part in content.parts if part.runs for claim in part.experiment.claims},
+        "artefacts": {(piece.artefact.paper, piece.artefact.id) for piece in content.pieces},
     }  # fmt: skip
-    inline = {
-        name: Markup((templates / name).read_text(encoding="utf-8")) for name in ("style.css", "table.js")
-    }
-    page = made.get_template("report.html").render(c=content, css=inline["style.css"], js=inline["table.js"])
+    css, js = (Markup((templates / name).read_text(encoding="utf-8")) for name in ("style.css", "table.js"))
+    page = made.get_template("report.html").render(css=css, js=js)
     with writing(out / "index.html") as stream:
         stream.write(page)
     return out / "index.html"

@@ -7,42 +7,17 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-from tensor_rnns.analysis.verdicts import OF_CLAIMS
 from tensor_rnns.drawing.tables import latex
 from tensor_rnns.files import writing
-from tensor_rnns.report import overview, words
-from tensor_rnns.report.gather import NOT_RUN, Content
-from tensor_rnns.report.protocol import curves, finals, shared
+from tensor_rnns.report import words
+from tensor_rnns.report.gather import Content
+from tensor_rnns.report.templates import environment
 
 ENGINE = ("latexmk", "-norc", "-pdf", "-interaction=nonstopmode", "-halt-on-error")
 
 
 class Raw(str):
     """Text that is LaTeX already."""
-
-
-def environment(templates: Path) -> Environment:
-    """Jinja2 with LaTeX delimiters: <% block %>, << value >>, <# remark #>; every value is escaped unless it
-    is `Raw`.
-    """
-    made = Environment(
-        loader=FileSystemLoader(templates), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
-        block_start_string="<%", block_end_string="%>", variable_start_string="<<", variable_end_string=">>",
-        comment_start_string="<#", comment_end_string="#>", autoescape=False, keep_trailing_newline=True,
-        finalize=lambda value: value if isinstance(value, Raw) else latex("" if value is None else value),
-    )  # fmt: skip
-    made.filters |= words.FILTERS | {"breakable": breakable, "raw": Raw}
-    made.filters["label"] = lambda text: Raw(words.slug(text))
-    made.globals |= {
-        "verdicts": OF_CLAIMS,
-        "not_run": NOT_RUN,
-        "curves": curves,
-        "shared": shared,
-        "finals": finals,
-    }
-    return made
 
 
 def breakable(text: Any) -> Raw:
@@ -54,19 +29,21 @@ def breakable(text: Any) -> Raw:
 
 
 def write_latex(content: Content, out: Path, templates: Path) -> Path:
-    """Write `out`/report.tex; figures and tables are named by their paths from `out`."""
+    """Write `out`/report.tex; figures and tables are named by their paths from `out`.
+
+    Delimiters are <% block %>, << value >> and <# remark #>; every value is escaped unless it is `Raw`.
+    """
 
     def path(file: Path) -> Raw:
         return Raw(Path(os.path.relpath(file, out)).as_posix())
 
-    made = environment(templates)
-    made.globals |= {"path": path, "command": lambda artefact: overview.command(content, artefact)}
-    page = made.get_template("report.tex").render(
-        c=content,
-        totals=overview.totals(content),
-        coverage=overview.coverage(content),
-        trust=overview.trust(content),
-    )
+    made = environment(
+        content, templates, block_start_string="<%", block_end_string="%>", variable_start_string="<<",
+        variable_end_string=">>", comment_start_string="<#", comment_end_string="#>", autoescape=False,
+        finalize=lambda value: value if isinstance(value, Raw) else latex("" if value is None else value),
+    )  # fmt: skip
+    made.filters |= {"breakable": breakable, "raw": Raw, "label": lambda text: Raw(words.slug(text))}
+    page = made.get_template("report.tex").render(path=path)
     with writing(out / "report.tex") as stream:
         stream.write(page)
     return out / "report.tex"

@@ -20,8 +20,8 @@ class Commit:
 
     @property
     def date(self) -> str:
-        """The day of the time that the report carries, as year-month-day in UTC."""
-        return datetime.fromtimestamp(self.epoch, UTC).strftime("%Y-%m-%d")
+        """The day of the time that the report carries, in UTC."""
+        return datetime.fromtimestamp(self.epoch, UTC).date().isoformat()
 
     @property
     def text(self) -> str:
@@ -46,10 +46,8 @@ def commit_of(folder: Path | str) -> Commit:
 
 def _git(folder: Path | str, *arguments: str) -> str:
     """What git answers; '' where there is no git or no checkout."""
+    command = ["git", "-C", str(folder), *arguments]
     try:
-        answer = subprocess.run(
-            ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True
-        )
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
         return ""
-    return answer.stdout.strip()

@@ -23,8 +23,8 @@ def record(catalogue: Catalogue, paper: str, experiment: str, results: Path) -> 
     where the experiment is unknown or nothing of it was run.
     """
     if (paper, experiment) not in catalogue.experiments:
-        known = sorted(f"{p} {e}" for p, e in catalogue.experiments)
-        raise ValueError(f"unknown experiment {paper} {experiment}; allowed are {', '.join(known)}")
+        known = ", ".join(sorted(map(" ".join, catalogue.experiments)))
+        raise ValueError(f"unknown experiment {paper} {experiment}; allowed are {known}")
     written = []
     table = results / "paper" / "computed" / paper / f"{experiment}.csv"
     if table.exists():
@@ -44,9 +44,7 @@ def record(catalogue: Catalogue, paper: str, experiment: str, results: Path) -> 
         if (curve / "chosen.json").exists():
             shutil.copy2(curve / "chosen.json", target / "chosen.json")
     if not written:
-        raise ValueError(
-            f"{paper} {experiment}: nothing was run at the paper's scale, so nothing can be recorded"
-        )
+        raise ValueError(f"{paper} {experiment}: nothing was run at the paper's scale")
     return written
 
 

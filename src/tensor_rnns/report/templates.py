@@ -1,0 +1,128 @@
+"""What the templates of both reports are given: filters, numbers of the first screen, protocols, tallies."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from tensor_rnns.analysis.verdicts import GIVEN, OF_CLAIMS
+from tensor_rnns.drawing.tables import shown
+from tensor_rnns.experiments.records import PARTIAL
+from tensor_rnns.report.gather import NOT_RUN, Content, Part, Run
+from tensor_rnns.report.words import FILTERS
+
+HOLDS = {"yes": ("holds", "hold"), "no": ("does not", "do not"), "unclear": ("unclear", "unclear")}
+"""What a claim's row says, and the words for one such claim and for several."""
+
+
+def environment(content: Content, folder: Path, **syntax: Any) -> Environment:
+    """Jinja2 over the templates in `folder`, with undefined names as errors."""
+    made = Environment(
+        loader=FileSystemLoader(folder), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        keep_trailing_newline=True, **syntax,
+    )  # fmt: skip
+    made.filters |= FILTERS
+    made.globals |= {
+        "c": content, "verdicts": OF_CLAIMS, "not_run": NOT_RUN, "curves": curves, "shared": shared,
+        "finals": finals, "totals": totals(content), "coverage": coverage(content), "trust": trust(content),
+        "command": lambda artefact: command(content, artefact),
+    }  # fmt: skip
+    return made
+
+
+def coverage(content: Content) -> dict[str, int]:
+    """How many rows of the catalogue are listed, drawn here, drawn at another scale, absent, recorded."""
+    rows = [row for paper in content.papers for row in paper.coverage]
+    here = {(piece.artefact.paper, piece.artefact.id) for piece in content.pieces if piece.drawn}
+    drawn = sum((row.paper, row.id) in here for row in rows)
+    elsewhere = sum(bool(row.drawn) and (row.paper, row.id) not in here for row in rows)
+    return {"listed": len(rows), "drawn": drawn, "elsewhere": elsewhere,
+            "absent": len(rows) - drawn - elsewhere,
+            "recorded": sum(row.recorded > 0 for row in rows)}  # fmt: skip
+
+
+def totals(content: Content) -> dict[str, int]:
+    """The claims of all papers by verdict."""
+    count: Counter[str] = Counter()
+    for paper in content.papers:
+        count.update(paper.verdicts)
+    return dict(count)
+
+
+def trust(content: Content) -> str:
+    """What the verdicts are worth: how many chance alone makes false, and how many could have failed."""
+    found = content.board.get("all") or {}
+    judged = found.get("judged", 0)
+    if not judged:
+        return (
+            f"No claim has a verdict at {content.scale} scale: a verdict needs the paper's protocol, its "
+            "data and at least five seeds. The column “holds” says what the runs here show."
+        )
+    by_interval, could_fail = found["by_interval"], found["could_fail"]
+    chance = (
+        f"{by_interval} of them rest on a 95 % interval, so about {shown(found['expected_false'])} are "
+        "expected to be false by chance alone"
+        if by_interval
+        else "none of them rests on an interval, so none is expected to be false by chance"
+    )
+    return (
+        f"{judged} claim{'s have' if judged != 1 else ' has'} a verdict; {chance}; {could_fail} could have "
+        "come out “not reproduced” with the seeds at hand. “Holds” is said at every scale, a verdict only "
+        "where the run is comparable with the paper's."
+    )
+
+
+def command(content: Content, artefact: str) -> str:
+    """The command that makes one artefact again; recorded runs are drawn all together."""
+    if content.scale == "recorded":
+        return "make recorded"
+    return f"make figure NAME={artefact} SCALE={content.scale.removesuffix(PARTIAL)}"
+
+
+def finals(part: Part) -> list[Run]:
+    """The runs of the final stage, those that the numbers come from."""
+    return [run for run in part.runs if run.row["stage"] == "final"]
+
+
+def shared(runs: Sequence[Run]) -> dict[str, Any]:
+    """The settings that are the same in all `runs`."""
+    settings = [run.settings for run in runs] or [{}]
+    return {name: value for name, value in settings[0].items()
+            if all(other.get(name) == value for other in settings)}  # fmt: skip
+
+
+def curves(part: Part) -> list[dict[str, Any]]:
+    """One row per (condition, variant, option) of the final runs: parameters, n, failed, what differs."""
+    common = shared(finals(part))
+    groups: dict[tuple[str, str, str], list[Run]] = {}
+    for run in finals(part):
+        groups.setdefault((run.row["condition"], run.row["variant"], run.row["option"]), []).append(run)
+    rows = []
+    for (condition, variant, option), runs in groups.items():
+        counts = sorted({int(float(run.row["parameters"])) for run in runs if run.row["parameters"]})
+        times = [float(run.row["seconds_per_update"]) for run in runs if run.row["seconds_per_update"]]
+        rows.append({
+            "condition": condition, "variant": variant, "option": option,
+            "parameters": ", ".join(map(shown, counts)) or "not recorded",
+            "n": len(runs), "failed": sum(run.failed for run in runs),
+            "seconds": shown(sum(times) / len(times)) if times else "",
+            "searched": any(run.row["searched"] == "true" for run in runs),
+            "differs": {name: value for name, value in runs[0].settings.items() if name not in common},
+        })  # fmt: skip
+    return rows
+
+
+def tally(claims: Iterable[Mapping[str, str]]) -> Counter[str]:
+    """How many claims there are (`claims`), how many hold (`yes`, `no`, `unclear`), how many per verdict."""
+    return Counter(key for claim in claims for key in ("claims", claim["holds"], claim["verdict"]))
+
+
+def in_words(claims: Iterable[Mapping[str, str]]) -> str:
+    """The tally in words: `31 claims: 20 hold, 1 does not, 10 unclear; 6 reproduced, 1 not reproduced`."""
+    count = tally(claims)
+    held = [f"{count[name]} {words[count[name] > 1]}" for name, words in HOLDS.items() if count[name]]
+    judged = [f"{count[name]} {name}" for name in GIVEN if count[name]]
+    said = "; ".join(", ".join(some) for some in (held, judged) if some)
+    return f"{count['claims']} claim{'s' if count['claims'] != 1 else ''}: {said}"
