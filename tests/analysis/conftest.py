@@ -8,6 +8,8 @@ import pytest
 
 from tensor_rnns.analysis.collect import CURVES, METRICS, collect
 from tensor_rnns.analysis.runs import Run
+from tensor_rnns.analysis.tables import Tables
+from tensor_rnns.analysis.verdicts import Judgement, judge_claim
 from tensor_rnns.experiments import Catalogue, Experiment, Replica
 from tensor_rnns.experiments.run_folders import run_name
 from tensor_rnns.files import write_csv, write_json
@@ -20,6 +22,38 @@ task: {name: addition, length: 20}
 model: {name: last_output}
 training: {optimiser: adam, learning_rate: 0.1, updates: 12, loss: mse}
 """
+
+BLOCKS = """
+dataset: {real: jsb, stand_in: chorales}
+conditions: {T250: {task.length: 250}, T500: {task.length: 500}, T750: {task.length: 750}}
+variants:
+  tgu: {cell: tgu, hidden: 5, rank: 3}
+  gru: {cell: gru, hidden: 5}
+  lstm: {cell: lstm, hidden: 4}
+options:
+  slow: {set: {training.learning_rate: 0.01}}
+scales:
+  paper: {seeds: 6}
+  laptop: {seeds: 2}
+  smoke: {seeds: 6, conditions: [T250], options: [slow]}
+claims:
+"""
+WOBBLE = [0.0, 0.02, -0.02, 0.01, -0.01, 0.03]
+LEVEL = {"tgu": 3.0, "gru": 4.0, "lstm": 5.0}
+NLL = "measure: {name: metric, split: test, of: nll}"
+VALUE = f"test: value, where: {{condition: T250, variant: tgu}}, {NLL}, tol: 0.1, why: w"
+
+
+def why(judgement: Judgement) -> str:
+    """Why a claim has no verdict."""
+    assert judgement.verdict == "not judged"
+    return judgement.reason.split("; ")[0]
+
+
+def metric_of(replica: Replica) -> dict:
+    """The test value: 3, 4 and 5 by cell, rising with the length, and a seed effect that all cells share."""
+    length = replica.settings["task"]["length"] / 250
+    return {"metrics": {("test", "nll"): LEVEL[replica.variant] + length - 1 + WOBBLE[replica.seed]}}
 
 
 @pytest.fixture
@@ -106,3 +140,20 @@ def run_of() -> Callable[..., Run]:
         return Run(**(given | fields))
 
     return make
+
+
+@pytest.fixture
+def judged(
+    catalogue_of: Callable[[str], Catalogue], trained: Callable[..., Path]
+) -> Callable[..., Judgement]:
+    """The judgement of one claim written as a flow mapping, on runs made by `outcome`."""
+
+    def run(claim, outcome=metric_of, scale="paper", data="real", keep=lambda replica: True, blocks=BLOCKS):
+        line = f"  c1: {{statement: said of it, artefact: fig-1, {claim}}}\n"
+        catalogue = catalogue_of(blocks + line)
+        experiment = catalogue.experiments["made2016", "made"]
+        results = trained(experiment, outcome, scale, data, keep)
+        tables = Tables(results, scale, "made2016", "made")
+        return judge_claim(catalogue.claims[0], experiment, tables, scale)
+
+    return run

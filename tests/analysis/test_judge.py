@@ -8,21 +8,15 @@ import pytest
 from tensor_rnns.analysis.judge import CLAIMS, judge, judge_claims
 from tensor_rnns.analysis.tables import COMPUTED
 from tensor_rnns.files import read_csv, read_json, write_csv
+from tests.analysis.conftest import NLL, why
 
 SIZES = range(2, 14)
 VARIANTS = "variants:\n" + "".join(f"  gru{h}: {{cell: gru, hidden: {h}}}\n" for h in SIZES)
 SCALES = "scales: {paper: {seeds: 5}, smoke: {seeds: 1}}\nclaims:\n"
-NLL = "measure: {name: metric, split: test, of: nll}"
-
-
-def why(judgement):
-    """Why a claim has no verdict."""
-    assert judgement.verdict == "not judged"
-    return judgement.reason.split("; ")[0]
 
 
 def claim(name, text, artefact="table-1"):
-    return f"  {name}: {{statement: about {name}, artefact: {artefact}, {text}}}\n"
+    return f"  {name}: {{statement: said about {name}, artefact: {artefact}, {text}}}\n"
 
 
 def value(h, paper):
@@ -105,7 +99,7 @@ def test_claims_that_refer_follow_the_others(catalogue, results):
 
 def test_a_circle_of_claims_is_an_error(catalogue_of, tmp_path):
     circle = catalogue_of(VARIANTS + SCALES + refers("a", "b") + refers("b", "a"))
-    with pytest.raises(ValueError, match="in a circle: a, b, a"):
+    with pytest.raises(ValueError, match=r"in a cycle.*'a', 'b'"):
         judge(circle, "paper", tmp_path)
 
 

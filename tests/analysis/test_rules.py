@@ -103,8 +103,6 @@ def test_slope_has_a_direction():
     assert (up.holds, down.holds) == ("yes", "no")
     assert up.ours == down.ours == pytest.approx(1.05)
     assert 0 < up.low < 1.05 < up.high
-    with pytest.raises(ValueError, match="allowed are up, down"):
-        rules.slope(rising, "rising")
 
 
 @pytest.mark.parametrize(
@@ -137,8 +135,6 @@ def test_a_count_shows_the_worst():
     assert rules.counted([0], within=[1, 49]).holds == "no"
     assert rules.counted([4], at_least=4, at_most=6).holds == "yes"
     assert rules.counted([math.nan], at_least=4).holds == "no"
-    with pytest.raises(ValueError, match="a count needs"):
-        rules.counted([4])
 
 
 def test_an_identity_holds_to_its_tolerance():

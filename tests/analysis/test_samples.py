@@ -58,7 +58,7 @@ def test_finished_replica_without_a_probed_value_counts_as_failed(run_of):
     measure = {"name": "probe", "probe": "memory", "item": "solved", "value": "correlation"}
     found = sample(runs, measure, Selector())
     assert (found.values, found.seeds) == ({1: 0.97, 2: 0.97}, 3)
-    assert found.failed == found.lost == {0}
+    assert found.failed == {0}
     assert found.missing == {0: "probe memory has no correlation of solved"}
     with pytest.raises(MissingValue, match="probe memory has no correlation of solved"):
         sample(runs[:1], measure, Selector())

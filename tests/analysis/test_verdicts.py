@@ -4,58 +4,9 @@ import math
 
 import pytest
 
-from tensor_rnns.analysis.tables import PROBED, Tables
+from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.analysis.verdicts import judge_claim
-from tensor_rnns.files import write_csv
-
-BLOCKS = """
-dataset: {real: jsb, stand_in: chorales}
-conditions: {T250: {task.length: 250}, T500: {task.length: 500}, T750: {task.length: 750}}
-variants:
-  tgu: {cell: tgu, hidden: 5, rank: 3}
-  gru: {cell: gru, hidden: 5}
-  lstm: {cell: lstm, hidden: 4}
-options:
-  slow: {set: {training.learning_rate: 0.01}}
-scales:
-  paper: {seeds: 6}
-  laptop: {seeds: 2}
-  smoke: {seeds: 6, conditions: [T250], options: [slow]}
-claims:
-"""
-WOBBLE = [0.0, 0.02, -0.02, 0.01, -0.01, 0.03]
-LEVEL = {"tgu": 3.0, "gru": 4.0, "lstm": 5.0}
-
-
-def why(judgement):
-    """Why a claim has no verdict."""
-    assert judgement.verdict == "not judged"
-    return judgement.reason.split("; ")[0]
-
-
-def metric_of(replica):
-    """The test value: 3, 4 and 5 by cell, rising with the length, and a seed effect that all cells share."""
-    length = replica.settings["task"]["length"] / 250
-    return {"metrics": {("test", "nll"): LEVEL[replica.variant] + length - 1 + WOBBLE[replica.seed]}}
-
-
-@pytest.fixture
-def judged(catalogue_of, trained):
-    """The judgement of one claim written as a flow mapping, on runs made by `outcome`."""
-
-    def run(claim, outcome=metric_of, scale="paper", data="real", keep=lambda replica: True, blocks=BLOCKS):
-        line = f"  c1: {{statement: s, artefact: fig-1, {claim}}}\n"
-        catalogue = catalogue_of(blocks + line)
-        experiment = catalogue.experiments["made2016", "made"]
-        results = trained(experiment, outcome, scale, data, keep)
-        tables = Tables(results, scale, "made2016", "made")
-        return judge_claim(catalogue.claims[0], experiment, tables, scale)
-
-    return run
-
-
-NLL = "measure: {name: metric, split: test, of: nll}"
-VALUE = f"test: value, where: {{condition: T250, variant: tgu}}, {NLL}, tol: 0.1, why: w"
+from tests.analysis.conftest import BLOCKS, NLL, VALUE, WOBBLE, metric_of, why
 
 
 def test_a_value_near_the_papers_is_reproduced(judged):
@@ -93,12 +44,10 @@ def test_another_option_than_the_papers_is_not_comparable(judged):
 
 
 def test_another_protocol_is_not_comparable(judged, catalogue_of, trained):
-    catalogue = catalogue_of(BLOCKS + f"  c1: {{statement: s, artefact: fig-1, {VALUE}, paper: 3.02}}\n")
+    claim = f"  c1: {{statement: said of it, artefact: fig-1, {VALUE}, paper: 3.02}}\n"
+    catalogue = catalogue_of(BLOCKS + claim)
     results = trained(catalogue.experiments["made2016", "made"], metric_of)
-    changed = catalogue_of(
-        BLOCKS.replace("task.length: 250", "task.length: 251")
-        + f"  c1: {{statement: s, artefact: fig-1, {VALUE}, paper: 3.02}}\n"
-    )
+    changed = catalogue_of(BLOCKS.replace("task.length: 250", "task.length: 251") + claim)
     tables = Tables(results, "paper", "made2016", "made")
     found = judge_claim(changed.claims[0], changed.experiments["made2016", "made"], tables, "paper")
     assert why(found) == "paper, another protocol"
@@ -263,93 +212,6 @@ def test_orders_of_censored_measures_use_the_updates_granted_and_one(judged):
     assert early_failure.failed == 1
 
 
-def test_few_failed_seeds_are_said_and_many_decide_nothing(judged):
-    def with_failures(seeds):
-        def outcome(replica):
-            found = metric_of(replica)
-            if replica.seed in seeds:
-                value = found["metrics"]["test", "nll"]
-                return {"curves": {("test", "nll"): [value, float("nan")]}, "status": "failed"}
-            return found
-
-        return outcome
-
-    claim = f"{VALUE}, paper: 3.02"
-    found = judged(claim, with_failures([1]))
-    assert (found.verdict, found.n, found.failed) == ("reproduced", 6, 1)
-    assert found.reason == "1 failed, taken at their last finite value"
-    found = judged(claim, with_failures([1, 4]))
-    assert (found.verdict, found.holds, found.failed) == ("undecided", "unclear", 2)
-
-
-def test_a_measure_that_counts_failed_runs_decides_with_many_of_them(judged):
-    """The GRU always diverges and the TGU never does: that is an order of `short`, not a lack of numbers."""
-
-    def outcome(replica):
-        return {"status": "failed"} if replica.variant == "gru" else metric_of(replica)
-
-    sides = "less: {condition: T250, variant: tgu}, than: {condition: T250, variant: gru}"
-    found = judged(f"test: order, {sides}, measure: {{name: short, threshold: 2, of: nll}}", outcome)
-    assert (found.verdict, found.ours, found.failed, found.reason) == ("reproduced", -1.0, 6, "")
-
-
-def test_a_failed_seed_without_any_value_is_counted_and_left_out(judged):
-    def outcome(replica):
-        return {"status": "failed"} if replica.seed == 5 else metric_of(replica)
-
-    found = judged(f"{VALUE}, paper: 3.02", outcome)
-    assert (found.n, found.failed) == (5, 1)
-
-
-@pytest.fixture
-def probed(catalogue_of, trained):
-    """The judgement of a claim on the TGU's five seeds of which the probe gates tells nothing of some."""
-
-    def run(claim, without):
-        blocks = BLOCKS.replace("scales:", "probes: {gates: {function: mean_gates}}\nscales:", 1)
-        catalogue = catalogue_of(blocks + f"  c1: {{statement: s, artefact: fig-1, {claim}}}\n")
-        experiment = catalogue.experiments["made2016", "made"]
-        results = trained(experiment, metric_of, "paper", "real", lambda one: one.variant == "tgu")
-        tables = Tables(results, "paper", "made2016", "made")
-        rows = [
-            {**one.key, "item": "gate", "name": "mean", "index": 0, "value": 3 + WOBBLE[one.key["seed"]]}
-            for one in tables.runs
-            if one.key["seed"] not in without and one.key["condition"] == "T250"
-        ]
-        write_csv(tables.probes / "gates.csv", rows, PROBED, "made2016/made/paper/gates")
-        return judge_claim(catalogue.claims[0], experiment, tables, "paper")
-
-    return run
-
-
-GATES = (
-    "where: {condition: T250, variant: tgu}, measure: {name: probe, probe: gates, item: gate, value: mean}"
-)
-
-
-def test_seed_without_a_probed_value_is_counted_and_named(probed):
-    """One of six is said, two decide nothing, and in a count of runs past a threshold they do not pass."""
-    claim = f"test: value, {GATES}, tol: 0.1, why: w, paper: 3.02"
-    assert (probed(claim, []).reason, probed(claim, []).failed) == ("", 0)
-    found = probed(claim, [4])
-    assert (found.verdict, found.n, found.failed) == ("reproduced", 5, 1)
-    assert found.reason == "no number of seed 4: probe gates has no mean of gate"
-    found = probed(claim, [2, 4])
-    assert (found.verdict, found.failed) == ("undecided", 2)
-    assert "no number of seed 2, 4: probe gates has no mean of gate" in found.reason
-    found = probed(f"test: solves, {GATES}, above: 1.0, share: 0.5", [4])
-    assert (found.ours, found.n, found.failed) == (5 / 6, 6, 1)
-    assert found.reason.endswith("no number of seed 4: probe gates has no mean of gate")
-
-
-def test_an_identity_of_a_probe_misses_no_seed(probed):
-    claim = "test: identity, probe: gates, item: gate, name: mean, tolerance: 4"
-    assert probed(claim, []).holds == "yes"
-    found = probed(claim, [1, 4])
-    told = "probe gates has no mean of gate of seed 1, 4 of T250 tgu main"
-    assert why(found) == f"not run at paper: {told}"
-
-
 def test_measure_that_was_not_recorded_is_reported(judged):
     found = judged(f"{VALUE.replace('nll', 'bits')}, paper: 3.02")
     assert found.holds == "unclear"
@@ -384,5 +246,5 @@ def test_the_best_of_a_grid_is_chosen_seed_by_seed(judged):
 def test_errors_name_the_claim(judged):
     with pytest.raises(ValueError, match="claim c1: unknown test 'near'; allowed are"):
         judged(f"test: near, where: {{variant: tgu}}, {NLL}")
-    with pytest.raises(ValueError, match="claim c1: measure metric was given"):
+    with pytest.raises(ValueError, match="claim c1: measure metric has no key 'spilt'"):
         judged(f"{VALUE.replace('split', 'spilt')}, paper: 3")

@@ -1,12 +1,21 @@
 """Claims as they stand in experiment files: one closed record per test, with the rules between its keys."""
 
+import math
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from tensor_rnns.analysis.blocks import Measure
-from tensor_rnns.analysis.kinds import Best, letters
-from tensor_rnns.declared import AtLeastZero, ByName, Invalid, Positive, Share
+from tensor_rnns.analysis.curve_measures import Best
+from tensor_rnns.analysis.measures import Measure, read_block
+from tensor_rnns.declared import AtLeastZero, ByName, Invalid, Positive, Rule, Share
+from tensor_rnns.experiments.records import Claim
 from tensor_rnns.experiments.selector import Selector
+
+
+def letters(least: int) -> Rule:
+    """The rule of a text that is no shorter."""
+    words = f"a text of at least {least} letters"
+    return Rule(words, lambda value: isinstance(value, str) and len(value) >= least)
+
 
 Sentence = Annotated[str, letters(10)]
 Page = int | str
@@ -98,17 +107,28 @@ class TrendForm(Measuring):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SolvesForm(Measuring):
-    """`test: solves`: a threshold, and a share of runs."""
+class Threshold:
+    """Where a run passes: at or below `within` and at or above `above`, whichever are given."""
 
     within: float | None = None
     above: float | None = None
-    share: Share | None = None
-    at_most: Share | None = None
 
     def __post_init__(self) -> None:
         if self.within is None and self.above is None:
-            raise Invalid("", "a claim of test solves needs 'within' (at most) or 'above' (at least)")
+            raise Invalid("", "a threshold needs 'within' (at most) or 'above' (at least)")
+
+    def takes(self, number: float) -> bool:
+        """Whether a run with this number passes."""
+        low = -math.inf if self.above is None else self.above
+        return low <= number <= (math.inf if self.within is None else self.within)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolvesForm(Threshold, Measuring):
+    """`test: solves`: a threshold, and a share of runs."""
+
+    share: Share | None = None
+    at_most: Share | None = None
 
 
 @dataclass(frozen=True)
@@ -117,18 +137,6 @@ class Cells:
 
     item: Items
     name: str
-
-
-@dataclass(frozen=True)
-class Passing:
-    """Where a run passes."""
-
-    within: float | None = None
-    above: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.within is None and self.above is None:
-            raise Invalid("", "passing is {}; allowed are within, above, each a number")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,7 +150,7 @@ class CountForm(Measuring):
     at_most: float | None = None
     within: tuple[float, float] | None = None
     tolerance: AtLeastZero | None = None
-    passing: Passing | None = None
+    passing: Threshold | None = None
     selected_from: SelectedFrom | None = None
 
     def __post_init__(self) -> None:
@@ -195,3 +203,13 @@ FORMS: dict[str, type[ClaimForm]] = {
     "identity": IdentityForm, "refers": RefersForm,
 }  # fmt: skip
 AnyClaim = Annotated[Any, ByName("test", "test", lambda: FORMS)]
+
+
+def form_of(claim: Claim) -> Any:
+    """The record of a claim; ValueError with all that is wrong with it."""
+    return read_block(AnyClaim, claim.spec, f"claim {claim.id}: ")
+
+
+def several(value: Any) -> tuple[Any, ...]:
+    """What a key gives that takes one value, several, or none."""
+    return value if isinstance(value, tuple) else () if value is None else (value,)

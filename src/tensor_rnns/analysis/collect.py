@@ -6,12 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tensor_rnns.experiments.records import KEY
-from tensor_rnns.experiments.run_folders import (
-    RECORD,
-    read_record,
-    replica_key,
-    run_name,
-)
+from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key, run_name
 from tensor_rnns.files import damaged, parsing, read_csv, write_csv
 
 METRICS = (*KEY, "split", "name", "value")
@@ -41,19 +36,12 @@ def read_cells(path: Path, columns: tuple[str, ...], of: str) -> Cells:
 
 def run_row(record: dict[str, Any], replica: dict[str, Any], path: Path) -> dict[str, Any]:
     """One row of runs.csv out of a record and one of its replicas."""
+    known = {"failed_at": None, "seconds_per_update": None, "learning_rate": None} | record | replica
     try:
-        settings = replica["settings"]
-        row = {
-            name: replica[name]
-            for name in (*KEY, "status", "updates", "parameters", "protocol", "hash", "searched")
-        }
-        row |= {name: replica.get(name) for name in ("failed_at", "seconds_per_update")}
-        where = record | replica
-        row |= {name: where[name] for name in ("engine", "device", "threads", "commit")}
-        host = where["host"]
+        row = {name: known[name] for name in RUNS}
     except KeyError as error:
         raise damaged(path, f"a record without {error}; replicas need {list(RUNS)}") from None
-    row["host"] = host if isinstance(host, str) else json.dumps(host, sort_keys=True, ensure_ascii=False)
+    settings = row["settings"]
     row["searched"] = str(bool(row["searched"])).lower()
     row["learning_rate"] = (settings.get("training") or {}).get("learning_rate")
     row["settings"] = json.dumps(settings, sort_keys=True, ensure_ascii=False, separators=(",", ":"))

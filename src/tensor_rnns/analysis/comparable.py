@@ -1,7 +1,6 @@
 """Whether the runs behind a claim are comparable with the paper's: computed from the runs, never declared."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.samples import curve_of
@@ -12,26 +11,22 @@ from tensor_rnns.experiments.selector import Curve, Selector
 FEWEST = 5
 
 
-def real_dataset(experiment: Experiment) -> Callable[[str], str]:
-    """The name of the real data set by condition; empty where the data are generated."""
-
-    def name(condition: str) -> str:
-        block = (experiment.conditions.get(condition) or {}).get("dataset") or experiment.dataset
-        return (block or {}).get("real") or ""
-
-    return name
+def real_dataset(experiment: Experiment, condition: str) -> str:
+    """The name of the real data set of a condition; empty where the data are generated."""
+    block = (experiment.conditions.get(condition) or {}).get("dataset") or experiment.dataset
+    return (block or {}).get("real") or ""
 
 
-def needed(wheres: Sequence[Mapping[str, Any]], experiment: Experiment) -> list[Curve]:
+def needed(wheres: Sequence[Selector], experiment: Experiment) -> list[Curve]:
     """Every curve of the paper scale that the selectors of a claim take."""
     main, known = experiment.main_option("paper"), experiment.protocols
-    return list(dict.fromkeys(curve for where in wheres for curve in Selector.of(where).curves(known, main)))
+    return list(dict.fromkeys(curve for where in wheres for curve in where.curves(known, main)))
 
 
 def differences(
     experiment: Experiment,
     runs: Sequence[Run],
-    wheres: Sequence[Mapping[str, Any]],
+    wheres: Sequence[Selector],
     n: int,
     exact: bool = False,
 ) -> list[str]:
@@ -45,29 +40,23 @@ def differences(
     if experiment.kind == "compute":
         return computed_differences(experiment, runs)
     protocols = experiment.protocols
-    real = real_dataset(experiment)
-    present = dict.fromkeys(curve_of(run) for run in runs)
+    present = dict.fromkeys(map(curve_of, runs))
+    real = {condition: real_dataset(experiment, condition) for condition, _, _ in present}
     reasons = []
-    absent = [curve for curve in needed(wheres, experiment) if curve not in present]
+    absent = sorted({"/".join(curve) for curve in needed(wheres, experiment) if curve not in present})
     if absent:
-        names = sorted({"/".join(curve) for curve in absent})
-        reasons.append(
-            "without " + ", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else "")
-        )
+        more = f" and {len(absent) - 3} more" if absent[3:] else ""
+        reasons.append(f"without {', '.join(absent[:3])}{more}")
     extra = sorted({"/".join(curve) for curve in present if curve not in protocols})
     if extra:
         reasons.append(f"{', '.join(extra)} is not part of the paper scale")
-    stand_ins = {(run.key["dataset"], real(run.key["condition"])) for run in runs} - {
-        (real(condition), real(condition)) for condition, _, _ in present
-    }
-    reasons += [f"stand-in {used} in place of {asked}" for used, asked in sorted(stand_ins)]
-    carried = {run.key["dataset"] for run in runs} & set(packaged())
+    used = {(run.key["dataset"], real[run.key["condition"]]) for run in runs}
+    reasons += [f"stand-in {name} in place of {asked}" for name, asked in sorted(used) if name != asked]
+    carried = {name for name, _ in used} & set(packaged())
     reasons += [f"{name} from packages in place of the document's own" for name in sorted(carried)]
-    on_real = [run for run in runs if run.key["dataset"] == real(run.key["condition"])]
-    if any(
-        (run.protocol, run.searched) != protocols.get(curve_of(run), (run.protocol, run.searched))
-        for run in on_real
-    ):
+    on_real = [run for run in runs if run.key["dataset"] == real[run.key["condition"]]]
+    own = [(run.protocol, run.searched) for run in on_real]
+    if any(protocols.get(curve_of(run), pair) != pair for run, pair in zip(on_real, own, strict=True)):
         reasons.append("another protocol")
     if n < FEWEST and not exact:
         reasons.append(f"n = {n}")
@@ -77,11 +66,7 @@ def differences(
 def computed_differences(experiment: Experiment, runs: Sequence[Run]) -> list[str]:
     """The row `dataset, stand_in` of a computed table is 1 where it was counted on a stand-in."""
     marks = [run.load_computed().get(("dataset", "stand_in")) for run in runs]
+    used, asked = (experiment.counted_on(data) for data in ("embedded", "real"))
     if any(mark is not None and mark.any() for mark in marks):
-        used, asked = (experiment.counted_on(data) for data in ("embedded", "real"))
         return [f"stand-in {used[name]} in place of {asked[name]}" for name in used] or ["stand-in data"]
-    return (
-        ["data set not recorded"]
-        if experiment.counted_on("real") and not any(mark is not None for mark in marks)
-        else []
-    )
+    return ["data set not recorded"] if asked and all(mark is None for mark in marks) else []

@@ -5,16 +5,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tensor_rnns.analysis.kinds import Best, Reduction, Split
-from tensor_rnns.analysis.runs import (
-    REDUCTIONS,
-    MissingValue,
-    Run,
-    series,
-    smoothed,
-    value_at,
-)
+from tensor_rnns.analysis.runs import MissingValue, Run, series, smoothed, value_at
 from tensor_rnns.declared import Natural, Share
+from tensor_rnns.experiments.records import SPLITS
+
+REDUCTIONS: dict[str, Callable[[np.ndarray], Any]] = {
+    "mean": np.mean, "median": np.median, "minimum": np.min, "maximum": np.max, "sum": np.sum,
+    "last": lambda values: values[-1],
+}  # fmt: skip
+Split = Literal[SPLITS]  # type: ignore[valid-type]
+Best = Literal["lowest", "highest"]
+Reduction = Literal[tuple(REDUCTIONS)]  # type: ignore[valid-type]
 
 
 def final(run: Run, *, of: str = "loss", split: Split = "train", width: int = 1, share: Share = 0.0) -> float:
@@ -68,11 +69,9 @@ def first_below(
 
     With `unit: baseline` the threshold is a share of what the task calls its baseline.
     """
-    if unit not in ("one", "baseline"):
-        raise ValueError(f"first_below in the unit {unit!r}; allowed are one, baseline")
     updates, values = smoothed(run, of, split, width)
-    below = np.flatnonzero(values < threshold * (baseline(run) if unit == "baseline" else 1.0))
-    return float(updates[below[0]]) if len(below) else float("inf")
+    limit = threshold * (baseline(run) if unit == "baseline" else 1.0)
+    return float(next(iter(updates[values < limit]), np.inf))
 
 
 def first_above(
@@ -80,8 +79,7 @@ def first_above(
 ) -> float:
     """The first update at which the running mean over `width` is above `threshold`; infinite if never."""
     updates, values = smoothed(run, of, split, width)
-    above = np.flatnonzero(values > threshold)
-    return float(updates[above[0]]) if len(above) else float("inf")
+    return float(next(iter(updates[values > threshold]), np.inf))
 
 
 def last_above(
@@ -89,8 +87,7 @@ def last_above(
 ) -> float:
     """The last update at which the running mean over `width` is above `threshold`; 0 if never."""
     updates, values = smoothed(run, of, split, width)
-    above = np.flatnonzero(values > threshold)
-    return float(updates[above[-1]]) if len(above) else 0.0
+    return float(next(reversed(updates[values > threshold]), 0.0))
 
 
 def drop(
@@ -114,28 +111,19 @@ def minimum(
     run: Run, *, width: int = 1, until: int | None = None, of: str = "loss", split: Split = "train"
 ) -> float:
     """The smallest running mean over `width`, up to update `until`."""
-    updates, values = smoothed(run, of, split, width)
-    kept = values if until is None else values[updates <= until]
-    if not len(kept):
-        raise MissingValue(f"no running {of} on {split} up to update {until}")
-    return float(kept.min())
+    return float(up_to(run, until, width, of, split).min())
 
 
 def maximum(
     run: Run, *, width: int = 1, until: int | None = None, of: str = "accuracy", split: Split = "valid"
 ) -> float:
     """The largest running mean over `width`, up to update `until`."""
-    updates, values = smoothed(run, of, split, width)
-    kept = values if until is None else values[updates <= until]
-    if not len(kept):
-        raise MissingValue(f"no running {of} on {split} up to update {until}")
-    return float(kept.max())
+    return float(up_to(run, until, width, of, split).max())
 
 
 def best_valid(run: Run, *, of: str = "loss", best: Best = "lowest", split: Split = "valid") -> float:
-    """The best validation value over all evaluations; `best` is lowest or highest."""
-    values = series(run, of, split)[1]
-    return float(better(best)(values))
+    """The best validation value over all evaluations."""
+    return float(better(best)(series(run, of, split)[1]))
 
 
 def when_lowest(run: Run, *, width: int = 1, of: str = "loss", split: Split = "valid") -> float:
@@ -159,8 +147,6 @@ def gap(
     kind: Literal["difference", "ratio"] = "difference",
 ) -> float:
     """The metric on `split` minus, or with kind: ratio divided by, the one on `against`."""
-    if kind not in ("difference", "ratio"):
-        raise ValueError(f"gap of kind {kind!r}; allowed are difference, ratio")
     first, second = metric(run, of=of, split=split), metric(run, of=of, split=against)
     return first - second if kind == "difference" else first / second
 
@@ -170,14 +156,9 @@ def share(
     split: Split = "train",
 ) -> float:  # fmt: skip
     """The share of logged values from update `start` on that lie below `below` and above `above`."""
-    updates, values = series(run, of, split)
-    values = values[updates >= start]
-    if not len(values):
-        raise MissingValue(f"no {of} on {split} from update {start} on")
-    inside = (values < (np.inf if below is None else below)) & (
-        values > (-np.inf if above is None else above)
-    )
-    return float(inside.mean())
+    values = between(run, of, split, start, least=1)
+    low, high = -np.inf if above is None else above, np.inf if below is None else below
+    return float(((values > low) & (values < high)).mean())
 
 
 def noise(run: Run, *, width: int, at: int | None = None, of: str = "loss", split: Split = "train") -> float:
@@ -186,9 +167,7 @@ def noise(run: Run, *, width: int, at: int | None = None, of: str = "loss", spli
     if at is not None:
         value_at(run, updates, values, at, f"{of} on {split}")
     end = updates[-1] if at is None else at
-    inside = values[(updates > end - width) & (updates <= end)]
-    if len(inside) < 2:
-        raise MissingValue(f"fewer than two values of {of} on {split} in the {width} updates up to {end}")
+    inside = between(run, of, split, end - width + 1, end)
     return float(inside.std(ddof=1) / inside.mean())
 
 
@@ -209,8 +188,6 @@ def over_seeds(
     split: Split = "train",
 ) -> float:
     """The running mean at update `at`, or at the end, reduced over all final replicas of the same curve."""
-    if reduce not in REDUCTIONS:
-        raise ValueError(f"reduce {reduce!r}; allowed are {sorted(REDUCTIONS)}")
     peers = [running(peer, width=width, at=at, of=of, split=split) for peer in run.load_peers()]
     return float(REDUCTIONS[reduce](np.array(peers)))
 
@@ -227,23 +204,19 @@ def short(run: Run, *, threshold: float, of: str = "accuracy", split: Split = "t
 
 def roughness(run: Run, *, start: Natural = 0, of: str = "accuracy", split: Split = "valid") -> float:
     """The mean distance of consecutive logged values from update `start` on."""
-    return float(np.abs(steps(run, start, of, split)).mean())
+    return float(np.abs(np.diff(between(run, of, split, start))).mean())
 
 
 def largest_fall(run: Run, *, start: Natural = 0, of: str = "accuracy", split: Split = "valid") -> float:
     """The largest decrease between consecutive logged values from update `start` on; 0 if there is none."""
-    return float(max(-steps(run, start, of, split).min(), 0.0))
+    return float(max(-np.diff(between(run, of, split, start)).min(), 0.0))
 
 
 def deviation(
     run: Run, *, start: Natural = 0, end: int | None = None, of: str = "loss", split: Split = "train"
 ) -> float:
     """Standard deviation of the logged values between updates `start` and `end`."""
-    updates, values = series(run, of, split)
-    values = values[(updates >= start) & (updates <= (np.inf if end is None else end))]
-    if len(values) < 2:
-        raise MissingValue(f"fewer than two values of {of} on {split} between updates {start} and {end}")
-    return float(values.std(ddof=1))
+    return float(between(run, of, split, start, end).std(ddof=1))
 
 
 def baseline(run: Run) -> float:
@@ -252,17 +225,27 @@ def baseline(run: Run) -> float:
     return metric(run, of="baseline", split="none")
 
 
-def steps(run: Run, start: int, of: str, split: str) -> np.ndarray:
-    """Each logged value from update `start` on minus the one before it."""
+def between(
+    run: Run, of: str, split: str, start: float, end: float | None = None, least: int = 2
+) -> np.ndarray:
+    """The logged values of updates `start` to `end`; MissingValue for fewer than `least`."""
     updates, values = series(run, of, split)
-    values = values[updates >= start]
-    if len(values) < 2:
-        raise MissingValue(f"fewer than two values of {of} on {split} from update {start} on")
-    return np.diff(values)
+    values = values[(updates >= start) & (updates <= (np.inf if end is None else end))]
+    if len(values) < least:
+        until = "the end" if end is None else end
+        raise MissingValue(f"fewer than {least} values of {of} on {split} from update {start} to {until}")
+    return values
 
 
-def better(best: str) -> Callable[[np.ndarray], Any]:
-    """np.min for lowest, np.max for highest; ValueError for another word."""
-    if best not in ("lowest", "highest"):
-        raise ValueError(f"best: {best!r}; allowed are lowest, highest")
-    return np.min if best == "lowest" else np.max
+def up_to(run: Run, until: int | None, width: int, of: str, split: str) -> np.ndarray:
+    """The running mean over `width` up to update `until`, or to the end."""
+    updates, values = smoothed(run, of, split, width)
+    kept = values if until is None else values[updates <= until]
+    if not len(kept):
+        raise MissingValue(f"no running {of} on {split} up to update {until}")
+    return kept
+
+
+def better(best: Best) -> Callable[[np.ndarray], Any]:
+    """What takes the best of several values."""
+    return {"lowest": np.min, "highest": np.max}[best]

@@ -1,11 +1,12 @@
-"""The six tests: from a claim's block and the runs of its experiment to the outcome of a rule."""
+"""The six tests: from a claim and the runs of its experiment to the outcome of a rule."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tensor_rnns.analysis import intervals, rules
+from tensor_rnns.analysis import claims, intervals, rules
+from tensor_rnns.analysis.claims import LIMITS, Threshold, several
 from tensor_rnns.analysis.measures import is_share, measure_of
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue, Run
@@ -24,7 +25,7 @@ class Evidence:
 
     outcome: Outcome
     samples: list[Sample] = field(default_factory=list)
-    wheres: list[Mapping[str, Any]] = field(default_factory=list)
+    wheres: list[Selector] = field(default_factory=list)
 
     @property
     def runs(self) -> list[Run]:
@@ -69,25 +70,23 @@ class ClaimContext:
     tables: Tables
     scale: str
 
-    def sample(self, spec: Mapping[str, Any], where: Mapping[str, Any] | None) -> Sample:
+    def sample(self, claim: claims.Measuring, where: Selector | None) -> Sample:
         """The sample of the claim's measure under one selector; guest cells are in no claim."""
-        selector = Selector.of(where).at(self.experiment.main_option(self.scale))
+        selector = (where or Selector()).at(self.experiment.main_option(self.scale))
         runs = [run for run in self.tables.runs if not is_guest(run.key["variant"])]
-        return sample(runs, spec["measure"], selector, spec.get("selected_from"))
+        return sample(runs, claim.measure, selector, getattr(claim, "selected_from", None))
 
 
-def value(spec: Mapping[str, Any], context: ClaimContext) -> Evidence:
+def value(claim: claims.ValueForm, context: ClaimContext) -> Evidence:
     """The paper's number against our distribution; see rules.value."""
-    where = spec.get("where", {})
-    found = context.sample(spec, where)
-    numbers = list(found.values.values())
-    if not numbers:
-        return Evidence(Outcome("unclear"), [found], [where])
-    outcome = rules.value(numbers, spec["paper"], spec["tol"], spec.get("runs", 1), found.exact)
-    return Evidence(outcome.cut() if is_share(spec["measure"]) else outcome, [found], [where])
+    found, outcome = context.sample(claim, claim.where), Outcome("unclear")
+    if numbers := list(found.values.values()):
+        outcome = rules.value(numbers, claim.paper, claim.tol, claim.runs, found.exact)
+        outcome = outcome.cut() if is_share(claim.measure) else outcome
+    return Evidence(outcome, [found], [claim.where or Selector()])
 
 
-def order(spec: Mapping[str, Any], context: ClaimContext) -> Evidence:
+def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
     """less + at_least < than, or less < ratio * than, paired by seed; see rules.below.
 
     `ours` is the mean difference less - than, or with `ratio` the mean ratio less / than; `than_measure`
@@ -95,15 +94,13 @@ def order(spec: Mapping[str, Any], context: ClaimContext) -> Evidence:
     within +-x, `tie_ratio: x` that the ratio lies within 1/x and x. Of several `than` each must hold and the
     least favourable is shown. A measure never reached counts as one more than the updates granted.
     """
-    rivals = spec["than"] if isinstance(spec["than"], list) else [spec["than"]]
-    first = context.sample(spec, spec["less"])
-    logs = "ratio" in spec or "tie_ratio" in spec
+    logs = claim.ratio is not None or claim.tie_ratio is not None
     numbers: Callable[[Sample], dict[int, float]] = Sample.logs if logs else Sample.uncensored
-    limit = math.log(spec.get("ratio", 1.0)) if logs else -spec.get("at_least", 0.0)
-    tie = math.log(spec["tie_ratio"]) if "tie_ratio" in spec else spec.get("tie")
-    samples, outcomes = [first], []
-    other = {**spec, "measure": spec.get("than_measure", spec["measure"])}
-    for rival in rivals:
+    limit = math.log(claim.ratio or 1.0) if logs else -(claim.at_least or 0.0)
+    tie = math.log(claim.tie_ratio) if claim.tie_ratio else claim.tie
+    samples, outcomes = [context.sample(claim, claim.less)], []
+    first, other = samples[0], replace(claim, measure=claim.than_measure or claim.measure)
+    for rival in several(claim.than):
         second = context.sample(other, rival)
         samples.append(second)
         pairs = intervals.paired(numbers(first), numbers(second))
@@ -115,91 +112,85 @@ def order(spec: Mapping[str, Any], context: ClaimContext) -> Evidence:
         outcomes.append(rules.below(list(pairs.values()), limit, tie, exact, censored))
     shown = every(outcomes)
     if logs:
-        ends = {name: exponential(getattr(shown, name)) for name in ("ours", "low", "high")}
-        shown = replace(shown, interval=intervals.RATIO, **ends)
-    return Evidence(shown, samples, [spec["less"], *rivals])
+        ends = {end: getattr(shown, end) for end in ("ours", "low", "high")}
+        ratios = {end: None if number is None else math.exp(number) for end, number in ends.items()}
+        shown = replace(shown, interval=intervals.RATIO, **ratios)
+    return Evidence(shown, samples, [claim.less, *several(claim.than)])
 
 
-def trend(spec: Mapping[str, Any], context: ClaimContext) -> Evidence:
+def trend(claim: claims.TrendForm, context: ClaimContext) -> Evidence:
     """The sign of the slope of the measure over the levels, seed by seed; see rules.slope.
 
     A measure never reached counts as one more than the updates granted. Levels that did not run are left out.
     """
-    over = spec["over"]
     levels, samples = {}, []
-    wheres = [dict(spec.get("where", {})) | {over: name} for name in spec["values"]]
-    for where, level in zip(wheres, spec["values"].values(), strict=True):
+    wheres = [replace(claim.where or Selector(), **{claim.over: name}) for name in claim.values]
+    for where, level in zip(wheres, claim.values.values(), strict=True):
         try:
-            samples.append(context.sample(spec, where))
+            samples.append(context.sample(claim, where))
         except MissingValue:
             continue
         levels[float(level)] = samples[-1].uncensored()
     if not samples:
-        raise MissingValue(f"no run of any {over}")
+        raise MissingValue(f"no run of any {claim.over}")
     slopes = intervals.paired_slopes(levels)
     if not slopes:
         outcome = Outcome("unclear").because("fewer than two levels ran with the same seeds")
         return Evidence(outcome, samples, wheres)
     exact = all(sample.exact for sample in samples)
     censored = all(bool(sample.censored) for sample in samples)
-    return Evidence(rules.slope(list(slopes.values()), spec["direction"], exact, censored), samples, wheres)
+    return Evidence(rules.slope(list(slopes.values()), claim.direction, exact, censored), samples, wheres)
 
 
-def passes(spec: Mapping[str, Any], number: float) -> bool:
-    """Whether a measure lies at or below `within` and at or above `above`, whichever are given."""
-    if "within" not in spec and "above" not in spec:
-        raise ValueError("solves needs within or above")
-    return spec.get("above", -math.inf) <= number <= spec.get("within", math.inf)
-
-
-def solves(spec: Mapping[str, Any], context: ClaimContext) -> Evidence:
+def solves(claim: claims.SolvesForm, context: ClaimContext) -> Evidence:
     """The share of runs past a threshold; a failed run has not solved; see rules.solved."""
-    where = spec.get("where", {})
-    found = context.sample(spec, where)
-    passed, runs = passing(found, spec, spec)
-    outcome = rules.solved(passed, runs, spec.get("share", rules.SHARE), spec.get("at_most"))
-    return Evidence(outcome, [found], [where])
+    found = context.sample(claim, claim.where)
+    outcome = rules.solved(*passing(found, claim, claim), **given(claim, "share", "at_most"))
+    return Evidence(outcome, [found], [claim.where or Selector()])
 
 
-def passing(found: Sample, spec: Mapping[str, Any], threshold: Mapping[str, Any]) -> tuple[int, int]:
+def given(claim: claims.ClaimForm, *names: str) -> dict[str, Any]:
+    """Those of some keys that the claim has; rules have the defaults of the others."""
+    return {name: found for name in names if (found := getattr(claim, name)) is not None}
+
+
+def passing(found: Sample, claim: claims.Measuring, threshold: Threshold) -> tuple[int, int]:
     """How many runs pass, of how many; failed ones do not, nor those of which a probe reports no value."""
     numbers = []
     for run in found.runs:
         try:
-            numbers.append(math.nan if run.failed else measure_of(spec["measure"], run))
+            numbers.append(math.nan if run.failed else measure_of(claim.measure, run))
         except MissingValue:
-            if spec["measure"]["name"] != "probe":
+            if claim.measure.measure != "probe":
                 raise
             numbers.append(math.nan)
-    return sum(passes(threshold, number) for number in numbers), len(numbers)
+    return sum(map(threshold.takes, numbers)), len(numbers)
 
 
-def count(spec: Mapping[str, Any], context: ClaimContext) -> Evidence:
+def count(claim: claims.CountForm, context: ClaimContext) -> Evidence:
     """An exact count; see rules.counted.
 
     Of a computed table (`of: {item, name}`), of a measure that every selected run must meet, or with
     `passing: {within | above}` of the runs that pass a threshold.
     """
-    limits = {
-        name: spec[name] for name in ("equals", "at_least", "at_most", "within", "tolerance") if name in spec
-    }
-    if "of" in spec:
-        numbers = column(context.tables, spec["of"]["item"], spec["of"]["name"])
+    limits = given(claim, *LIMITS, "tolerance")
+    if claim.of:
+        numbers = column(context.tables, claim.of.item, claim.of.name)
         return Evidence(rules.counted(numbers, **limits), [Sample(runs=context.tables.runs, exact=True)])
-    where = spec.get("where", {})
-    found = context.sample(spec, where)
-    if "passing" in spec:
-        number, runs = passing(found, spec, spec["passing"])
+    found = context.sample(claim, claim.where)
+    if claim.passing:
+        number, runs = passing(found, claim, claim.passing)
         outcome = replace(rules.counted([float(number)], **limits), n=runs, exact=False)
-        return Evidence(outcome, [found], [where])
-    outcome = rules.counted(list(found.values.values()) or [math.nan], **limits)
-    return Evidence(replace(outcome, exact=found.exact), [found], [where])
+    else:
+        outcome = rules.counted(list(found.values.values()) or [math.nan], **limits)
+        outcome = replace(outcome, exact=found.exact)
+    return Evidence(outcome, [found], [claim.where or Selector()])
 
 
 def column(tables: Tables, item: Any, name: str, probe: str | None = None) -> list[float]:
     """All positions of `name` of one or several items of the computed table, or of every replica's probe."""
     numbers: list[float] = []
-    for key in item if isinstance(item, list) else [item]:
+    for key in several(item):
         rows = probed(tables.runs, probe, key, name) if probe else list(tables.computed.get((key, name), ()))
         if not rows:
             raise MissingValue(f"{f'probe {probe}' if probe else 'computed'} has no {name} of {key}")
@@ -224,30 +215,28 @@ def probed(runs: Sequence[Run], probe: str, item: str, name: str) -> list[float]
     return numbers
 
 
-def identity(spec: Mapping[str, Any], context: ClaimContext) -> Evidence:
+def identity(claim: claims.IdentityForm, context: ClaimContext) -> Evidence:
     """An identity to a tolerance, or with `expect: fails_as_printed` the misprint; see rules.identity."""
 
     def errors(name: str) -> list[float]:
-        return column(context.tables, spec["item"], name, spec.get("probe"))
+        return column(context.tables, claim.item, name, claim.probe)
 
-    expect = spec.get("expect", "holds")
-    if expect == "holds":
-        outcome = rules.identity(errors(spec.get("name", "error")), spec["tolerance"])
-    elif expect == "fails_as_printed":
-        outcome = rules.identity(errors("corrected_error"), spec["tolerance"], errors("printed_error"))
+    if claim.expect == "holds":
+        outcome = rules.identity(errors(claim.name or "error"), claim.tolerance)
     else:
-        raise ValueError(f"expect: {expect!r}; allowed are holds, fails_as_printed")
+        outcome = rules.identity(errors("corrected_error"), claim.tolerance, errors("printed_error"))
     return Evidence(outcome, [Sample(runs=context.tables.runs, exact=True)])
 
 
-TESTS: dict[str, Callable[[Mapping[str, Any], ClaimContext], Evidence]] = {
-    "value": value, "order": order, "trend": trend, "solves": solves, "count": count, "identity": identity,
+TESTS: dict[type, Callable[[Any, ClaimContext], Evidence]] = {
+    claims.ValueForm: value, claims.OrderForm: order, claims.TrendForm: trend, claims.SolvesForm: solves,
+    claims.CountForm: count, claims.IdentityForm: identity,
 }  # fmt: skip
 
 
-def exponential(number: float | None) -> float | None:
-    """exp, leaving None as it is."""
-    return None if number is None else math.exp(number)
+def evidence(claim: claims.ClaimForm, context: ClaimContext) -> Evidence:
+    """The evidence of a claim, for all that it selects at once."""
+    return TESTS[type(claim)](claim, context)
 
 
 def every(outcomes: Sequence[Outcome]) -> Outcome:
@@ -258,10 +247,3 @@ def every(outcomes: Sequence[Outcome]) -> Outcome:
         (outcome for outcome in outcomes if rank[outcome.holds] == worst),
         key=lambda outcome: -math.inf if outcome.ours is None else outcome.ours,
     )
-
-
-def evidence(spec: Mapping[str, Any], context: ClaimContext) -> Evidence:
-    """The evidence of a claim without `each`."""
-    if spec["test"] not in TESTS:
-        raise ValueError(f"unknown test {spec['test']!r}; allowed are {[*TESTS, 'refers']}")
-    return TESTS[spec["test"]](spec, context)

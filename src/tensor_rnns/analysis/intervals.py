@@ -103,12 +103,10 @@ def clopper_pearson(successes: int, n: int) -> tuple[float, float]:
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's adjusted p values, in the order given."""
-    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
-    adjusted, worst = [0.0] * len(p_values), 0.0
-    for rank, i in enumerate(order):
-        worst = max(worst, min(1.0, (len(p_values) - rank) * p_values[i]))
-        adjusted[i] = worst
-    return adjusted
+    order, left = np.argsort(p_values), np.arange(len(p_values), 0, -1)
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.maximum.accumulate(np.minimum(left * np.asarray(p_values)[order], 1.0))
+    return adjusted.tolist()
 
 
 def seeds_to_decide(decided: Callable[[int], bool]) -> int | None:

@@ -1,7 +1,9 @@
 """Every claim of a catalogue judged at one scale: claims.csv and board.json."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from graphlib import TopologicalSorter
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,7 @@ from tensor_rnns.analysis.verdicts import (
     VERDICTS,
     Judgement,
     judge_claim,
-    not_judged,
-)
+)  # fmt: skip
 from tensor_rnns.experiments import Catalogue, Claim, Experiment
 from tensor_rnns.files import write_csv, write_json
 
@@ -30,7 +31,6 @@ def refers(claim: Claim, referred: Sequence[tuple[str, Judgement | None]], scale
 
     It has a verdict as soon as those with a verdict settle it.
     """
-    absent = [name for name, judgement in referred if judgement is None]
     known = [judgement for _, judgement in referred if judgement is not None]
     wanted = claim.spec.get("at_least", len(referred))
 
@@ -39,53 +39,39 @@ def refers(claim: Claim, referred: Sequence[tuple[str, Judgement | None]], scale
 
     holds = Counter(judgement.holds for judgement in known)
     verdicts = Counter(judgement.verdict for judgement in known)
-    numbers: dict[str, Any] = {
-        "holds": tally(holds["yes"], holds["no"]),
-        "n": min((judgement.n for judgement in known), default=0),
-        "failed": max((judgement.failed for judgement in known), default=0),
-        "reason": ", ".join(f"{name}: {j.holds}" for name, j in referred if j is not None),
-        "could_fail": any(judgement.could_fail for judgement in known),
-    }
     settled = tally(verdicts[REPRODUCED], verdicts[NOT_REPRODUCED])
-    without = absent + [
-        name for name, judgement in referred if judgement is not None and not judgement.judged
-    ]
+    found = Judgement(
+        tally(holds["yes"], holds["no"]),
+        VERDICT[settled],
+        n=min((judgement.n for judgement in known), default=0),
+        failed=max((judgement.failed for judgement in known), default=0),
+        reason=", ".join(f"{name}: {j.holds}" for name, j in referred if j is not None),
+        could_fail=any(judgement.could_fail for judgement in known),
+    )
+    without = [name for name, judgement in referred if judgement is None]
+    without += [name for name, judgement in referred if judgement is not None and not judgement.judged]
     if settled == "unclear" and without:
-        return not_judged([scale, "without a verdict on " + ", ".join(without)], **numbers)
-    return Judgement(verdict=VERDICT[settled], **numbers)
+        return found.not_judged([scale, f"without a verdict on {', '.join(without)}"])
+    return found
 
 
 def judge_claims(
-    claims: Iterable[Claim],
-    experiments: Mapping[tuple[str, str], Experiment],
-    scale: str,
+    claims: Sequence[Claim], experiments: Mapping[tuple[str, str], Experiment], scale: str,
     results: Path | str,
-) -> dict[str, Judgement]:
-    """{claim id: judgement} of every claim; ValueError where claims refer to one another in a circle."""
-    by_id = {claim.id: claim for claim in claims}
-    tables: dict[tuple[str, str], Tables] = {}
+) -> dict[str, Judgement]:  # fmt: skip
+    """{claim id: judgement} of every claim; ValueError where claims refer to one another in a cycle."""
     found: dict[str, Judgement] = {}
-
-    def judgement(name: str, above: tuple[str, ...] = ()) -> Judgement | None:
-        claim = by_id.get(name)
-        if claim is None or name in found:
-            return found.get(name)
-        if name in above:
-            raise ValueError(f"claims refer to one another in a circle: {', '.join((*above, name))}")
-        if claim.test == "refers":
-            referred = [(other, judgement(other, (*above, name))) for other in claim.spec["claims"]]
-            found[name] = refers(claim, referred, scale)
-        else:
-            home = claim.paper, claim.experiment
-            if home not in tables:
-                tables.clear()
-                tables[home] = Tables(results, scale, *home)
-            found[name] = judge_claim(claim, experiments[home], tables[home], scale)
-        return found[name]
-
-    for name in by_id:
-        judgement(name)
-    return {name: found[name] for name in by_id}
+    referring = {claim.id: claim for claim in claims if claim.test == "refers"}
+    for (paper, experiment), own in groupby(claims, key=lambda claim: (claim.paper, claim.experiment)):
+        tables = Tables(results, scale, paper, experiment)
+        for claim in own:
+            if claim.id not in referring:
+                found[claim.id] = judge_claim(claim, experiments[paper, experiment], tables, scale)
+    below = {name: claim.spec["claims"] for name, claim in referring.items()}
+    for name in TopologicalSorter(below).static_order():
+        if name in referring:
+            found[name] = refers(referring[name], [(other, found.get(other)) for other in below[name]], scale)
+    return {claim.id: found[claim.id] for claim in claims}
 
 
 def adjusted(claims: Sequence[Claim], judgements: Mapping[str, Judgement]) -> dict[str, float]:

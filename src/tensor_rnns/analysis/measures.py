@@ -1,50 +1,36 @@
 """The closed list of measures: one number from one run, each a pure function of what the run recorded.
 
 A measure in an experiment file is a block `{name: first_below, threshold: 0.02, width: 100}`. Its other
-keys are the keyword arguments of the function of that name; `split` and `of` name the recorded series
-(train, loss). One more key is common to all: `per`, a second measure that divides the first. Widths count
-updates, whatever the logging interval. Values that are not finite are left out of a series, so a diverged
-run answers with its last finite values.
+keys are the annotated keyword arguments of the function of that name; `split` and `of` name the recorded
+series (train, loss). One more key is common to all: `per`, a second measure that divides the first. Widths
+count updates, whatever the logging interval. Values that are not finite are left out of a series, so a
+diverged run answers with its last finite values.
 """
 
+import dataclasses
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import cache
+from typing import Annotated, Any, ClassVar, get_type_hints
 
-from tensor_rnns.analysis.curve_measures import (
-    at,
-    baseline,
-    best_valid,
-    deviation,
-    drop,
-    final,
-    first_above,
-    first_below,
-    gap,
-    largest_fall,
-    last_above,
-    maximum,
-    metric,
-    minimum,
-    noise,
-    over_seeds,
-    reached,
-    rise,
-    roughness,
-    running,
-    share,
-    short,
-    spread,
-    when_lowest,
-)
-from tensor_rnns.analysis.kinds import Reduction, Setting
-from tensor_rnns.analysis.runs import (
-    MissingValue,
-    Run,
-    number_of,
-    one_of,
-)
-from tensor_rnns.declared import Natural
+import numpy as np
+
+from tensor_rnns.analysis import curve_measures as curve
+from tensor_rnns.analysis.curve_measures import REDUCTIONS, Reduction
+from tensor_rnns.analysis.runs import MissingValue, Run
+from tensor_rnns.declared import ByName, Natural, Reading, Rule, keys
+
+BLOCKS = ("task", "model", "cell", "training")
+"""The blocks of the settings of a replica."""
+SETTINGS = ", ".join(f"{block}.*" for block in BLOCKS)
+
+
+def is_setting(value: object) -> bool:
+    """Whether `value` is the dotted name of a setting."""
+    return isinstance(value, str) and value.partition(".")[0] in BLOCKS and "." in value
+
+
+Setting = Annotated[str, Rule(f"a setting: {SETTINGS}", is_setting)]
 
 
 def parameters(run: Run) -> float:
@@ -54,11 +40,6 @@ def parameters(run: Run) -> float:
     return float(run.parameters)
 
 
-def fact(run: Run, *, of: str) -> float:
-    """A counted fact of the run's data set, by its dotted name."""
-    return number_of(run.load_facts(), of, f"the data set {run.key.get('dataset', '')!r}")
-
-
 def seconds(run: Run) -> float:
     """Seconds per update as timed."""
     if run.seconds_per_update is None:
@@ -66,9 +47,23 @@ def seconds(run: Run) -> float:
     return float(run.seconds_per_update)
 
 
+def fact(run: Run, *, of: str) -> float:
+    """A counted fact of the run's data set, by its dotted name."""
+    return number_of(run.load_facts(), of, f"the data set {run.key.get('dataset', '')!r}")
+
+
 def setting(run: Run, *, key: Setting) -> float:
     """A resolved setting by its dotted name, such as the learning rate that the search chose."""
     return number_of(run.settings, key, "the settings")
+
+
+def number_of(content: Any, name: str, where: str) -> float:
+    """The number at a dotted name of nested content."""
+    for part in name.split("."):
+        content = content.get(part) if isinstance(content, Mapping) else None
+    if not isinstance(content, int | float):
+        raise MissingValue(f"{name} of {where} is {content!r}, not a number")
+    return float(content)
 
 
 def computed(
@@ -79,24 +74,38 @@ def computed(
 
 
 def probe(
-    run: Run,
-    *,
-    probe: str,
-    item: str,
-    value: str,
-    index: Natural | None = None,
+    run: Run, *, probe: str, item: str, value: str, index: Natural | None = None,
     reduce: Reduction | None = None,
-) -> float:
+) -> float:  # fmt: skip
     """A number of a probe's table by item and name; several positions need `index` or `reduce`."""
     return one_of(run.load_probe(probe), item, value, index, reduce, f"probe {probe}")
+
+
+def one_of(
+    table: Mapping[tuple[str, str], np.ndarray], item: str, of: str, index: int | None, reduce: str | None,
+    what: str,
+) -> float:  # fmt: skip
+    """One number of an (item, name) table: its only one, the one at `index`, or all of them reduced."""
+    if (item, of) not in table:
+        raise MissingValue(f"{what} has no {of} of {item}")
+    values = np.asarray(table[item, of], dtype=float)
+    if reduce is not None:
+        return float(REDUCTIONS[reduce](values))
+    if index is None and len(values) > 1:
+        raise ValueError(f"{what}: {of} of {item} has {len(values)} positions; give index or reduce")
+    if (index or 0) >= len(values):
+        raise MissingValue(f"{what}: {of} of {item} has {len(values)} positions, not {index or 0}")
+    return float(values[index or 0])
 
 
 FUNCTIONS: dict[str, Callable[..., float]] = {
     f.__name__: f
     for f in (
-        final, metric, at, running, first_below, first_above, last_above, drop, reached, short, minimum,
-        maximum, best_valid, when_lowest, rise, gap, share, noise, roughness, largest_fall, deviation, spread,
-        over_seeds, parameters, baseline, fact, seconds, setting, computed, probe,
+        curve.final, curve.metric, curve.at, curve.running, curve.first_below, curve.first_above,
+        curve.last_above, curve.drop, curve.reached, curve.short, curve.minimum, curve.maximum,
+        curve.best_valid, curve.when_lowest, curve.rise, curve.gap, curve.share, curve.noise,
+        curve.roughness, curve.largest_fall, curve.deviation, curve.spread, curve.over_seeds, curve.baseline,
+        parameters, fact, seconds, setting, computed, probe,
     )
 }  # fmt: skip
 EXACT = frozenset({"parameters", "baseline", "fact", "computed"})
@@ -109,35 +118,75 @@ VALUES = frozenset({"final", "metric", "at", "running", "minimum", "maximum", "b
 """Measures that are values of a recorded series: of an accuracy, they too lie between 0 and 1."""
 
 
-def is_share(measure: Mapping[str, Any]) -> bool:
-    """Whether a measure can only lie between 0 and 1."""
-    name = measure["name"]
-    if name in VALUES and "per" not in measure:
-        of = measure.get("of", inspect.signature(FUNCTIONS[name]).parameters["of"].default)
-        return bool(of.removesuffix("_at_best") == "accuracy")
-    return name in SHARES and "per" not in measure
+class Measured:
+    """What the records of all measures have in common: the name, and the measure that divides this one.
+
+    `block` is what the record was read from, as the paper's numbers hold it.
+    """
+
+    measure: ClassVar[str]
+    block: Mapping[str, Any]
+
+    @property
+    def reads_test(self) -> bool:
+        """Whether this measure, or the one that divides it, reads the test split."""
+        splits = (getattr(self, "split", None), getattr(self, "against", None))
+        return "test" in splits or (self.per is not None and self.per.reads_test)
+
+
+@cache
+def declarations() -> dict[str, type]:
+    """By measure the record of a block of it: the keyword arguments of its function, and `per`."""
+    found = {}
+    for name, function in FUNCTIONS.items():
+        hints = get_type_hints(function, include_extras=True)
+        fields: list[Any] = [
+            (one.name, hints[one.name]) + (() if one.default is one.empty else (one.default,))
+            for one in list(inspect.signature(function).parameters.values())[1:]
+        ]
+        fields.append(("per", Measure | None, None))
+        found[name] = dataclasses.make_dataclass(
+            name, fields, bases=(Measured,), namespace={"measure": name}, frozen=True, kw_only=True
+        )
+    return found
+
+
+Measure = Annotated[Any, ByName("measure", "name", declarations)]
+"""A block that names a measure and gives its arguments."""
+AnyMeasure = Mapping[str, Any] | Measured
+"""A measure as a block or as the record read from one."""
+
+
+def read_block(kind: Any, block: Any, what: str = "") -> Any:
+    """A block of an experiment file as the record `kind`; ValueError with all that is wrong with it."""
+    reading = Reading()
+    record = reading.value(kind, block)
+    if reading.problems:
+        raise ValueError("; ".join(what + message for _, message in reading.problems))
+    return record
+
+
+def record_of(measure: AnyMeasure) -> Any:
+    """The record of a measure; ValueError for an unknown one, or one given other keys than it takes."""
+    return measure if isinstance(measure, Measured) else read_block(Measure, measure)
 
 
 def arguments(name: str) -> dict[str, bool]:
-    """The keys of a measure, and whether each must be given; ValueError for an unknown measure."""
-    if name not in FUNCTIONS:
-        raise ValueError(f"unknown measure {name!r}; allowed are {sorted(FUNCTIONS)}")
-    known = list(inspect.signature(FUNCTIONS[name]).parameters.values())[1:]
-    return {p.name: p.default is inspect.Parameter.empty for p in known} | {"per": False}
+    """The keys of a measure, and whether each must be given."""
+    return {key: field.default is dataclasses.MISSING for key, field in keys(declarations()[name]).items()}
 
 
-def measure_of(measure: Mapping[str, Any], run: Run) -> float:
-    """The value of a measure block for `run`.
+def is_share(measure: AnyMeasure) -> bool:
+    """Whether a measure can only lie between 0 and 1."""
+    record = record_of(measure)
+    of_accuracy = record.measure in VALUES and record.of.removesuffix("_at_best") == "accuracy"
+    return record.per is None and (of_accuracy or record.measure in SHARES)
 
-    MissingValue where the run did not record it; ValueError for an unknown measure or argument, naming the
-    allowed.
-    """
-    name = measure.get("name", "")
-    allowed = arguments(name)
-    given = {key: value for key, value in measure.items() if key != "name"}
-    if given.keys() - allowed.keys() or {key for key, needed in allowed.items() if needed} - given.keys():
-        raise ValueError(f"measure {name} was given {sorted(given)}; allowed are {sorted(allowed)}, "
-                         f"required {sorted(key for key, needed in allowed.items() if needed)}")  # fmt: skip
-    divisor = given.pop("per", None)
-    value = FUNCTIONS[name](run, **given)
+
+def measure_of(measure: AnyMeasure, run: Run) -> float:
+    """The value of a measure for `run`; MissingValue where the run did not record it."""
+    record = record_of(measure)
+    given = {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
+    divisor = given.pop("per")
+    value = FUNCTIONS[record.measure](run, **given)
     return value if divisor is None else value / measure_of(divisor, run)

@@ -5,10 +5,11 @@ is none and the point estimate stands alone. `exact` numbers have no scatter: on
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy import stats
 
 from tensor_rnns.analysis import intervals
 
@@ -50,11 +51,14 @@ def answer(yes: bool, no: bool) -> str:
     return "yes" if yes else "no" if no else "unclear"
 
 
-def seeds_wanted(needed: int | None, n: int) -> str:
-    """How many seeds would decide, in words."""
+def advised(found: Outcome, decides: Callable[[int], bool]) -> Outcome:
+    """An undecided outcome with the number of seeds that would decide, another as it is."""
+    if found.holds != "unclear":
+        return found
+    needed = intervals.seeds_to_decide(decides)
     if needed is None:
-        return "no number of seeds decides at this difference"
-    return f"about {max(needed, n + 1)} seeds would decide"
+        return found.because("no number of seeds decides at this difference")
+    return found.because(f"about {max(needed, found.n + 1)} seeds would decide")
 
 
 def value(values: Sequence[float], paper: float, tol: float, runs: int = 1, exact: bool = False) -> Outcome:
@@ -85,9 +89,7 @@ def value(values: Sequence[float], paper: float, tol: float, runs: int = 1, exac
     red = s == 0 or any(intervals.t_power(n, shift, 1 / runs) >= 0.9 for shift in (SHIFT, SHIFT + tol / s))
     p = intervals.t_p_value(distance, n, s, 1 / runs)
     found = Outcome(decide(n), m, m - half, m + half, n, p, red, interval=intervals.PREDICTION)
-    if found.holds != "unclear":
-        return found
-    return found.because(seeds_wanted(intervals.seeds_to_decide(lambda count: decide(count) != "unclear"), n))
+    return advised(found, lambda count: decide(count) != "unclear")
 
 
 def below(
@@ -116,16 +118,11 @@ def below(
     red = certain or intervals.t_power(n, SHIFT) >= 0.9
     p = None if certain or tie is not None else intervals.t_p_value(m - limit, n, s)
     found = Outcome(decide(half), m, m - half, m + half, n, p, red, exact, interval=intervals.DIFFERENCE)
-    if found.holds != "unclear" or certain:
-        return found
-    needed = intervals.seeds_to_decide(lambda count: decide(intervals.half_width(count, s)) != "unclear")
-    return found.because(seeds_wanted(needed, n))
+    return found if certain else advised(found, lambda n: decide(intervals.half_width(n, s)) != "unclear")
 
 
 def slope(slopes: Sequence[float], direction: str, exact: bool = False, censored: bool = False) -> Outcome:
     """Is the mean of the seeds' slopes positive (`direction` up) or negative (down)? Rules as in `below`."""
-    if direction not in ("up", "down"):
-        raise ValueError(f"direction {direction!r}; allowed are up, down")
     sign = -1.0 if direction == "up" else 1.0
     found = below([sign * slope for slope in slopes], exact=exact, censored=censored)
     found = replace(found, interval=intervals.SLOPE)
@@ -143,26 +140,22 @@ def solved(successes: int, n: int, share: float = SHARE, at_most: float | None =
     refutes 0), yes if our share does not exceed it and the upper bound is below `share`. p is that of the
     binomial test at `share`, or at `at_most`.
     """
-    from scipy import stats
-
     low, high = intervals.clopper_pearson(successes, n)
     if at_most is None:
         holds = answer(low >= share, high < share)
         red = intervals.clopper_pearson(0, n)[1] < share
-        p = float(stats.binomtest(successes, n, share, alternative="greater").pvalue)
     else:
         holds = answer(successes / n <= at_most and high < share, low > at_most)
         red = intervals.clopper_pearson(n, n)[0] > at_most
-        p = float(stats.binomtest(successes, n, at_most, alternative="greater").pvalue)
-    found = Outcome(holds, successes / n, low, high, n, p, red, interval=intervals.BOUNDS)
-    if holds != "unclear":
-        return found
+    limit = share if at_most is None else at_most
+    p = float(stats.binomtest(successes, n, limit, alternative="greater").pvalue)
 
-    def decide(count: int) -> bool:
+    def decides(count: int) -> bool:
         bounds = intervals.clopper_pearson(round(successes / n * count), count)
-        return (bounds[0] >= share or bounds[1] < share) if at_most is None else bounds[1] < share
+        return bounds[1] < share or (at_most is None and bounds[0] >= share)
 
-    return found.because(seeds_wanted(intervals.seeds_to_decide(decide), n))
+    found = Outcome(holds, successes / n, low, high, n, p, red, interval=intervals.BOUNDS)
+    return advised(found, decides)
 
 
 def counted(
@@ -170,15 +163,9 @@ def counted(
     at_most: float | None = None, within: Sequence[float] | None = None, tolerance: float = 0.0,
 ) -> Outcome:  # fmt: skip
     """Does every value equal, reach, not exceed or lie between what is given? Shown is the worst."""
-    low, high = -math.inf, math.inf
-    if equals is not None:
-        low, high = equals, equals
-    if within is not None:
-        low, high = max(low, within[0]), min(high, within[1])
-    low = low if at_least is None else max(low, at_least)
-    high = high if at_most is None else min(high, at_most)
-    if not (math.isfinite(low) or math.isfinite(high)):
-        raise ValueError("a count needs equals, at_least, at_most or within")
+    ends = within or (None, None)
+    low = max((end for end in (equals, at_least, ends[0]) if end is not None), default=-math.inf)
+    high = min((end for end in (equals, at_most, ends[1]) if end is not None), default=math.inf)
     worst = max(values, key=lambda value: math.inf if math.isnan(value) else max(low - value, value - high))
     inside = low - tolerance <= worst <= high + tolerance
     return Outcome(

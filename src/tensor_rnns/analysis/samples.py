@@ -1,12 +1,12 @@
 """From the selector of a claim to one number per seed."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from tensor_rnns.analysis.claims import SelectedFrom
 from tensor_rnns.analysis.curve_measures import better
-from tensor_rnns.analysis.measures import EXACT, measure_of
+from tensor_rnns.analysis.measures import EXACT, AnyMeasure, measure_of, record_of
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.experiments.selector import Curve, Selector
 
@@ -17,13 +17,12 @@ class Sample:
 
     `values` maps a seed to the mean of the measure over the runs that the selector takes for it. A measure
     that was never reached is infinite; one more than the updates granted then stands for it, so that orders
-    stay defined. `failed` are the seeds with a diverged run or with a finished one of which a probe reports
-    no value, `lost` those of them that left no value; `missing` says of the latter kind why.
+    stay defined. `failed` are the seeds with a diverged run, which may have left a value, or with a finished
+    one of which a probe reports none; `missing` says of the latter kind why.
     """
 
     values: dict[int, float] = field(default_factory=dict)
     failed: set[int] = field(default_factory=set)
-    lost: set[int] = field(default_factory=set)
     missing: dict[int, str] = field(default_factory=dict)
     censored: set[int] = field(default_factory=set)
     budget: int = 0
@@ -33,7 +32,7 @@ class Sample:
     @property
     def seeds(self) -> int:
         """How many seeds ran, with or without success."""
-        return len(self.values.keys() | self.lost)
+        return len(self.values.keys() | self.failed)
 
     def uncensored(self) -> dict[int, float]:
         """The values with one more than the updates granted where the measure was never reached."""
@@ -54,25 +53,23 @@ def curve_of(run: Run) -> Curve:
     return run.key["condition"], run.key["variant"], run.key["option"]
 
 
-def best_of_seed(runs: Sequence[Run], rule: Mapping[str, Any]) -> Run:
-    """The run of one seed that `selected_from` chooses: the best by `by`, the first of equals."""
-    choose = better(rule.get("best", "lowest"))
+def best_of_seed(runs: Sequence[Run], rule: SelectedFrom) -> Run:
+    """The run of one seed that `selected_from` chooses, the first of equals."""
     scores = []
     for run in runs:
         try:
-            scores.append(measure_of(rule["by"], run))
+            scores.append(measure_of(rule.by, run))
         except MissingValue:
             scores.append(math.nan)
     known = [score for score in scores if not math.isnan(score)]
     if not known:
         raise MissingValue("no run of this seed has the value that it is to be chosen by")
-    return runs[scores.index(choose(known))]
+    return runs[scores.index(better(rule.best)(known))]
 
 
 def sample(
-    runs: Sequence[Run], measure: Mapping[str, Any], selector: Selector,
-    selected_from: Mapping[str, Any] | None = None,
-) -> Sample:  # fmt: skip
+    runs: Sequence[Run], measure: AnyMeasure, selector: Selector, selected_from: SelectedFrom | None = None
+) -> Sample:
     """One number per seed of those among `runs` that `selector` takes.
 
     Several runs of a seed (two conditions, say) are averaged, or with `selected_from` the best by
@@ -84,7 +81,8 @@ def sample(
     if not taken:
         asked = {key: " or ".join(map(str, names)) for key, names in selector.limits.items()}
         raise MissingValue("no run of " + ", ".join(f"{key} {names}" for key, names in asked.items()))
-    found = Sample(runs=taken, exact=measure.get("name") in EXACT, budget=max(run.budget for run in taken))
+    name = record_of(measure).measure
+    found = Sample(runs=taken, exact=name in EXACT, budget=max(run.budget for run in taken))
     curves = {curve_of(run) for run in taken}
     for seed in sorted({run.key["seed"] for run in taken}):
         group = [run for run in taken if run.key["seed"] == seed]
@@ -97,15 +95,14 @@ def sample(
             numbers = [measure_of(measure, run) for run in kept]
         except MissingValue as error:
             if seed not in found.failed:
-                if measure["name"] != "probe":
+                if name != "probe":
                     raise
                 found.missing[seed] = str(error)
                 found.failed.add(seed)
-            found.lost.add(seed)
             continue
         if math.inf in numbers:
             found.censored.add(seed)
         found.values[seed] = sum(numbers) / len(numbers)
-    if not found.values and found.lost == found.missing.keys():
+    if not found.values and found.failed == found.missing.keys():
         raise MissingValue(next(iter(found.missing.values()), "no seed ran in all of the selected curves"))
     return found

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -59,37 +59,18 @@ def choose(runs: Sequence[Run], select: Mapping[str, Any], points: Sequence[Mapp
     failed = [point for point, group in enumerate(by_point) if any(run.failed for run in group)]
     all_failed = len(failed) == len(points)
     sound = [point for point in range(len(points)) if all_failed or point not in failed]
-    known = [point for point in sound if math.isfinite(scores[point])]
-    best = better(select.get("best", "lowest"))
-    chosen = scores.index(best([scores[point] for point in known])) if known else sound[0]
-    chosen = next((point for point in known if scores[point] == scores[chosen]), chosen)
+    known = {point: scores[point] for point in sound if math.isfinite(scores[point])}
+    best = better(select.get("best", "lowest"))(list(known.values())) if known else None
+    chosen = next((point for point, score in known.items() if score == best), sound[0])
     shown = [score if math.isfinite(score) else None for score in scores]
     return Choice(chosen, points[chosen], shown, failed, all_failed)
 
 
-def write_chosen(path: Path | str, choice: Choice, of: str) -> None:
-    """chosen.json: the point, its values, the scores of all points, and which points failed."""
-    write_json(
-        path,
-        {
-            "point": choice.point,
-            "values": dict(choice.values),
-            "scores": list(choice.scores),
-            "failed": list(choice.failed),
-            "all_failed": choice.all_failed,
-        },
-        of,
-    )
-
-
 def select_from_folders(
-    run_folders: Sequence[Path],
-    select: Mapping[str, Any],
-    points: Sequence[Mapping[str, Any]],
-    path: Path | str,
-    of: str,
-) -> Choice:
-    """Choose among the search run folders of one curve and write chosen.json to `path`.
+    run_folders: Sequence[Path], select: Mapping[str, Any], points: Sequence[Mapping[str, Any]],
+    path: Path | str, of: str,
+) -> None:  # fmt: skip
+    """Choose among the search run folders of one curve and write the choice to `path`, chosen.json.
 
     `of` is the curve, paper/experiment/scale/condition/variant/option. Damaged where a folder holds another's
     runs.
@@ -102,5 +83,4 @@ def select_from_folders(
     with TemporaryDirectory() as aside:
         collect(run_folders, Path(aside) / scale / "collected" / paper / experiment)
         choice = choose(Tables(aside, scale, paper, experiment).runs, select, points)
-    write_chosen(path, choice, of)
-    return choice
+    write_json(path, asdict(choice), of)

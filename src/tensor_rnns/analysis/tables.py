@@ -69,29 +69,24 @@ class Tables:
     @cached_property
     def computed(self) -> Mapping[tuple[str, str], np.ndarray]:
         """The computed table; {} where the experiment computes nothing or has not run."""
-        return (
-            by_item(read_table(self.computed_path, COMPUTED, self.of)) if self.computed_path.exists() else {}
-        )
+        path = self.computed_path
+        return by_item(read_table(path, COMPUTED, self.of)) if path.exists() else {}
 
     @cached_property
     def curves(self) -> dict[Key, dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]]:
         """Per replica {(split, name): (updates, values)}."""
         table = read_table(self.collected / "curves.csv", CURVES, self.of)
         found: dict[Key, dict] = {}
-        for key, group in table.groupby([*KEY, "split", "name"], sort=True):
-            found.setdefault(key[: len(KEY)], {})[key[len(KEY) :]] = (
-                group["update"].to_numpy(),
-                group["value"].to_numpy(),
-            )
+        for (*key, split, name), group in table.groupby([*KEY, "split", "name"], sort=True):
+            curve = group["update"].to_numpy(), group["value"].to_numpy()
+            found.setdefault(tuple(key), {})[split, name] = curve
         return found
 
     def probe(self, name: str) -> dict[Key, pd.DataFrame]:
         """A probe's table cut by replica."""
         if name not in self.probe_tables:
-            path = self.probes / f"{name}.csv"
-            self.probe_tables[name] = (
-                by_key(read_table(path, PROBED, f"{self.of}/{name}")) if path.exists() else {}
-            )
+            path, of = self.probes / f"{name}.csv", f"{self.of}/{name}"
+            self.probe_tables[name] = by_key(read_table(path, PROBED, of)) if path.exists() else {}
         return self.probe_tables[name]
 
     def facts(self, dataset: str) -> Mapping[str, Any]:
@@ -118,28 +113,28 @@ class Tables:
         """One row of runs.csv with its metrics, and its curves, probes and computed table on demand."""
         key = {name: record[name] for name in KEY}
         replica = tuple(key.values())
-        rows = (
-            [] if metrics is None else zip(metrics["split"], metrics["name"], metrics["value"], strict=True)
-        )
+        parameters, seconds = record["parameters"], record["seconds_per_update"]
+        rows = [] if metrics is None else metrics[["split", "name", "value"]].itertuples(index=False)
 
         def load_probe(probe: str) -> Mapping[tuple[str, str], np.ndarray]:
             table = self.probe(probe).get(replica)
             return {} if table is None else by_item(table)
 
+        def load_peers() -> list[Run]:
+            return [peer for peer in self.runs if all(peer.key[name] == key[name] for name in CURVE)]
+
         return Run(
             key=key,
             status=record["status"],
             updates=int(float(record["updates"] or 0)),
-            parameters=int(float(record["parameters"])) if record["parameters"] else None,
-            seconds_per_update=float(record["seconds_per_update"]) if record["seconds_per_update"] else None,
+            parameters=int(float(parameters)) if parameters else None,
+            seconds_per_update=float(seconds) if seconds else None,
             protocol=record["protocol"],
             searched=record["searched"] == "true",
             settings=json.loads(record["settings"]),
-            metrics={(split, name): float(value) for split, name, value in rows},
+            metrics={(split, name): value for split, name, value in rows},
             load_facts=lambda: self.facts(key["dataset"]),
-            load_peers=lambda: [
-                peer for peer in self.runs if all(peer.key[name] == key[name] for name in CURVE)
-            ],
+            load_peers=load_peers,
             load_curves=lambda: self.curves.get(replica, {}),
             load_computed=lambda: self.computed,
             load_probe=load_probe,

@@ -8,9 +8,9 @@ from pkgutil import iter_modules
 from typing import Annotated, Any, Literal
 
 from tensor_rnns import drawing
-from tensor_rnns.analysis.blocks import Measure
-from tensor_rnns.analysis.claims import AnyClaim, Page, Section
-from tensor_rnns.analysis.kinds import Best, letters
+from tensor_rnns.analysis.claims import AnyClaim, Page, Section, letters
+from tensor_rnns.analysis.curve_measures import Best
+from tensor_rnns.analysis.measures import Measure
 from tensor_rnns.declared import NAME, ByName, Finite, Invalid, Name, Rule, is_finite
 from tensor_rnns.experiments.selector import MAIN, Selector
 

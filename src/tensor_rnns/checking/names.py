@@ -8,7 +8,7 @@ from typing import Any
 
 from tensor_rnns import datasets
 from tensor_rnns.analysis import claims
-from tensor_rnns.analysis.blocks import Measured
+from tensor_rnns.analysis.measures import Measured
 from tensor_rnns.checking import form
 from tensor_rnns.declared import Place, Problem, Reading, suggestion
 from tensor_rnns.drawing.spec import Spec

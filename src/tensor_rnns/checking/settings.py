@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from tensor_rnns import cells, datasets, models, tasks
-from tensor_rnns.analysis.kinds import BLOCKS, SETTINGS, is_setting
+from tensor_rnns.analysis.measures import BLOCKS, SETTINGS, is_setting
 from tensor_rnns.checking.names import unknown
 from tensor_rnns.declared import Place, Problem, problems, suggestion
 from tensor_rnns.experiments.experiment import Experiment

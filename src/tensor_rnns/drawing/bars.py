@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from tensor_rnns.analysis.blocks import Measure
+from tensor_rnns.analysis.measures import Measure
 from tensor_rnns.declared import Invalid
 from tensor_rnns.drawing.beside import belongs, draw_levels, level_handles
 from tensor_rnns.drawing.data import ArtefactData

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tensor_rnns.analysis.kinds import Split
+from tensor_rnns.analysis.curve_measures import Split
 from tensor_rnns.drawing.beside import (
     BEYOND,
     beyond,

@@ -3,8 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal, Self
 
-from tensor_rnns.analysis.blocks import Measure
-from tensor_rnns.analysis.kinds import is_setting
+from tensor_rnns.analysis.measures import Measure, is_setting
 from tensor_rnns.declared import Invalid, Natural, Rule, build, suggestion
 from tensor_rnns.experiments import KEY
 from tensor_rnns.experiments.records import Artefact

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from tensor_rnns.analysis.blocks import Measure, Measured
+from tensor_rnns.analysis.measures import Measure, Measured
 from tensor_rnns.declared import Invalid
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import listed, part
