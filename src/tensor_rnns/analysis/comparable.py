@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from tensor_rnns.analysis.evidence import Evidence
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.samples import curve_of
 from tensor_rnns.datasets.table import packaged
@@ -23,13 +24,7 @@ def needed(wheres: Sequence[Selector], experiment: Experiment) -> list[Curve]:
     return list(dict.fromkeys(curve for where in wheres for curve in where.curves(known, main)))
 
 
-def differences(
-    experiment: Experiment,
-    runs: Sequence[Run],
-    wheres: Sequence[Selector],
-    n: int,
-    exact: bool = False,
-) -> list[str]:
+def differences(experiment: Experiment, found: Evidence) -> list[str]:
     """What sets the runs of a claim apart from the paper scale's; empty where they are comparable.
 
     Compared are: the protocol (settings without seeds and without searched keys) and whether it was
@@ -37,13 +32,13 @@ def differences(
     numbers are `exact`. Data that packages carry for both modes are never those of the document. A computed
     experiment is comparable everywhere, unless its table says that it was counted on stand-in data.
     """
+    runs, protocols = found.runs, experiment.protocols
     if experiment.kind == "compute":
         return computed_differences(experiment, runs)
-    protocols = experiment.protocols
     present = dict.fromkeys(map(curve_of, runs))
     real = {condition: real_dataset(experiment, condition) for condition, _, _ in present}
     reasons = []
-    absent = sorted({"/".join(curve) for curve in needed(wheres, experiment) if curve not in present})
+    absent = sorted({"/".join(curve) for curve in needed(found.wheres, experiment) if curve not in present})
     if absent:
         more = f" and {len(absent) - 3} more" if absent[3:] else ""
         reasons.append(f"without {', '.join(absent[:3])}{more}")
@@ -58,7 +53,8 @@ def differences(
     own = [(run.protocol, run.searched) for run in on_real]
     if any(protocols.get(curve_of(run), pair) != pair for run, pair in zip(on_real, own, strict=True)):
         reasons.append("another protocol")
-    if n < FEWEST and not exact:
+    n = min(sample.seeds for sample in found.samples)
+    if n < FEWEST and not found.outcome.exact:
         reasons.append(f"n = {n}")
     return reasons
 

@@ -16,15 +16,13 @@ from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.guests import is_guest
 from tensor_rnns.experiments.selector import Selector
 
-MOST_FAILED = 0.2
-
 
 @dataclass
 class Evidence:
     """An outcome with the runs behind it and the selectors that it needed."""
 
     outcome: Outcome
-    samples: list[Sample] = field(default_factory=list)
+    samples: list[Sample]
     wheres: list[Selector] = field(default_factory=list)
 
     @property
@@ -33,19 +31,14 @@ class Evidence:
         return [run for sample in self.samples for run in sample.runs]
 
     @property
-    def seeds(self) -> int:
-        """Seeds in the smallest of the samples."""
-        return min((sample.seeds for sample in self.samples), default=0)
-
-    @property
     def failed(self) -> int:
         """Failed seeds in the worst of the samples."""
-        return max((len(sample.failed) for sample in self.samples), default=0)
+        return max(len(sample.failed) for sample in self.samples)
 
     @property
     def diverged(self) -> int:
         """Seeds with a diverged run in the worst of the samples."""
-        return max((len(sample.failed - sample.missing.keys()) for sample in self.samples), default=0)
+        return max(len(sample.failed - sample.missing.keys()) for sample in self.samples)
 
     @property
     def missing(self) -> list[str]:
@@ -55,11 +48,6 @@ class Evidence:
             seeds = ", ".join(map(str, sorted(each.missing)))
             reasons |= {f"no number of seed {seeds}: {why}" for why in each.missing.values()}
         return sorted(reasons)
-
-    @property
-    def too_many_failed(self) -> bool:
-        """Whether over a fifth of the seeds of some sample failed."""
-        return any(len(sample.failed) > MOST_FAILED * sample.seeds for sample in self.samples)
 
 
 @dataclass

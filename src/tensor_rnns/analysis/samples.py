@@ -10,6 +10,8 @@ from tensor_rnns.analysis.measures import EXACT, AnyMeasure, measure_of, record_
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.experiments.selector import Curve, Selector
 
+MOST_FAILED = 0.2
+
 
 @dataclass
 class Sample:
@@ -33,6 +35,11 @@ class Sample:
     def seeds(self) -> int:
         """How many seeds ran, with or without success."""
         return len(self.values.keys() | self.failed)
+
+    @property
+    def too_many_failed(self) -> bool:
+        """Whether over a fifth of the seeds failed."""
+        return len(self.failed) > MOST_FAILED * self.seeds
 
     def uncensored(self) -> dict[int, float]:
         """The values with one more than the updates granted where the measure was never reached."""

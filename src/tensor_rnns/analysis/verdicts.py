@@ -99,11 +99,7 @@ def judge_claim(claim: Claim, experiment: Experiment, tables: Tables, scale: str
         why = f": {absent[0]}" if tables.runs else ""
         return Judgement("unclear").not_judged([f"{NOT_RUN}{scale}{why}"])
     found = least_favourable(parts, absent, failed_count(form))
-    apart = absent + [
-        reason
-        for part in parts
-        for reason in differences(experiment, part.runs, part.wheres, part.seeds, part.outcome.exact)
-    ]
+    apart = absent + [reason for part in parts for reason in differences(experiment, part)]
     return found.not_judged([scale, *dict.fromkeys(apart)]) if apart else found
 
 
@@ -115,7 +111,7 @@ def least_favourable(parts: Sequence[Evidence], absent: Sequence[str], failed_co
     """
     outcomes = [
         replace(part.outcome, holds="unclear").because("over a fifth of the seeds failed")
-        if part.too_many_failed and not failed_counts
+        if not failed_counts and any(sample.too_many_failed for sample in part.samples)
         else part.outcome
         for part in parts
     ]

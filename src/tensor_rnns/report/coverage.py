@@ -72,15 +72,12 @@ def artefacts(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
         if artefact := known.get(name):
             experiment = catalogue.experiment_of(artefact)
             seeds, curves = recorded_seeds(artefact, experiment, results)
-            what, drawn = row.what or experiment.title, drawn_at(artefact, results)
+            files = {scale: paths(results, scale, artefact) for scale in SCALES[:3]}
+            drawn = tuple(scale for scale, mine in files.items() if all(map(Path.is_file, mine)))
+            what = row.what or experiment.title
             row = replace(row, what=what, drawn=drawn, recorded=seeds, curves=curves)
         rows.append(row)
     return rows
-
-
-def drawn_at(artefact: Artefact, results: Path) -> tuple[str, ...]:
-    """The scales at which every file of the artefact lies there."""
-    return tuple(s for s in SCALES[:3] if all(path.is_file() for path in paths(results, s, artefact)))
 
 
 def recorded_seeds(artefact: Artefact, experiment: Experiment, results: Path) -> tuple[int, str]:
