@@ -30,9 +30,9 @@ def test_twice_the_same_bytes(checkout):
 
 
 @pytest.mark.usefixtures("without_latex")
-def test_a_missing_engine_is_said_in_one_line(checkout):
-    said = []
-    build(checkout[0], "smoke", "embedded", checkout[1], say=said.append)
+def test_a_missing_engine_is_said_in_one_line(checkout, capsys):
+    build(checkout[0], "smoke", "embedded", checkout[1])
+    said = capsys.readouterr().out.splitlines()
     assert said[-1] == "report.pdf was not made: no LaTeX engine was found (latexmk with pdflatex)"
     assert len(said) == 3
 
@@ -53,15 +53,15 @@ def test_a_paper_that_never_ran_is_named_not_an_error(checkout):
 
 
 @pytest.mark.usefixtures("without_latex")
-def test_partial_draws_and_judges_what_is_there_aside(checkout):
+def test_partial_draws_and_judges_what_is_there_aside(checkout, capsys):
     catalogue, results = checkout
     drawn = {path.relative_to(results / "smoke") for path in results.glob("smoke/figures/**/*.*")}
     assert len(drawn) == 4
     shutil.rmtree(results / "smoke" / "figures")
     (results / "smoke" / "claims.csv").unlink()
     before = sorted(path for path in (results / "smoke").rglob("*"))
-    said = []
-    build(catalogue, "smoke", "embedded", results, partial=True, say=said.append)
+    build(catalogue, "smoke", "embedded", results, partial=True)
+    said = capsys.readouterr().out.splitlines()
     assert sorted(path for path in (results / "smoke").rglob("*")) == before
     aside = results / "smoke-partial"
     assert {path.relative_to(aside) for path in aside.glob("figures/**/*.*")} == drawn

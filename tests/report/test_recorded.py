@@ -44,15 +44,14 @@ def made(folder):
     return Catalogue.load(folder / "papers"), folder / "results"
 
 
-def test_recording_keeps_metrics_and_settings_and_leaves_weights(tmp_path):
+def test_recording_keeps_metrics_and_settings_and_leaves_weights(tmp_path, capsys):
     """The four small files are copied, the weights are not, and collecting them gives the run's own rows."""
     catalogue, results = made(tmp_path)
     (folder,) = recorded.record(catalogue, "paper2000", "small", results)
     assert sorted(path.name for path in folder.iterdir()) == sorted(recorded.KEPT)
     assert json.loads((folder.parent / "chosen.json").read_text())["point"] == 0
-    said = []
-    recorded.collect_recorded(catalogue, results, said.append)
-    assert said == ["paper2000/small: 1 recorded runs"]
+    recorded.collect_recorded(catalogue, results)
+    assert capsys.readouterr().out == "paper2000/small: 1 recorded runs\n"
     rows = (
         (results / "recorded" / "collected" / "paper2000" / "small" / "metrics.csv").read_text().splitlines()
     )

@@ -189,18 +189,18 @@ def column(tables: Tables, item: Any, name: str, probe: str | None = None) -> li
 def probed(runs: Sequence[Run], probe: str, item: str, name: str) -> list[float]:
     """All positions of `name` of an item in every replica's probe; MissingValue where a finished replica
     lacks it and others of its curve have it."""
-    curves: dict[tuple[str, ...], list[tuple[Run, Sequence[float]]]] = {}
-    for run in runs:
-        rows = run.load_probe(probe).get((item, name), ())
-        curves.setdefault((*curve_of(run), run.key["stage"], run.key["dataset"]), []).append((run, rows))
-    numbers: list[float] = []
-    for curve, group in curves.items():
-        lacking = [str(run.key["seed"]) for run, rows in group if not len(rows) and not run.failed]
-        if lacking and any(len(rows) for _, rows in group):
-            what = f"probe {probe} has no {name} of {item} of seed {', '.join(lacking)}"
-            raise MissingValue(f"{what} of {' '.join(curve[:3])}")
-        numbers += [float(number) for _, rows in group for number in rows]
-    return numbers
+
+    def group(run: Run) -> tuple[str, ...]:
+        return *curve_of(run), run.key["stage"], run.key["dataset"]
+
+    tables = [(run, run.load_probe(probe).get((item, name), ())) for run in runs]
+    looked_at = {group(run) for run, rows in tables if len(rows)}
+    lacking = [run for run, rows in tables if not (len(rows) or run.failed) and group(run) in looked_at]
+    if lacking:
+        seeds = ", ".join(str(run.key["seed"]) for run in lacking if group(run) == group(lacking[0]))
+        of = " ".join(curve_of(lacking[0]))
+        raise MissingValue(f"probe {probe} has no {name} of {item} of seed {seeds} of {of}")
+    return [float(number) for _, rows in tables for number in rows]
 
 
 def identity(claim: claims.IdentityForm, context: ClaimContext) -> Evidence:

@@ -95,25 +95,24 @@ def board(claims: Sequence[Claim], judgements: Mapping[str, Judgement]) -> dict[
     tolerance would have been seen in 9 of 10 cases.
     """
 
-    def part(names: Sequence[str]) -> dict[str, Any]:
-        chosen = [judgements[name] for name in names]
+    def part(chosen: Sequence[Judgement]) -> dict[str, Any]:
         judged = [judgement for judgement in chosen if judgement.judged]
-        verdicts = Counter(judgement.verdict for judgement in chosen)
+        by_interval = sum(judgement.statistical for judgement in judged)
         return {
             "claims": len(chosen),
-            "verdicts": {verdict: verdicts[verdict] for verdict in VERDICTS},
+            "verdicts": {verdict: sum(j.verdict == verdict for j in chosen) for verdict in VERDICTS},
             "holds": {answer: sum(j.holds == answer for j in chosen) for answer in VERDICT},
             "judged": len(judged),
-            "by_interval": sum(j.statistical for j in judged),
-            "expected_false": round((1 - LEVEL) * sum(j.statistical for j in judged), 10),
+            "by_interval": by_interval,
+            "expected_false": round((1 - LEVEL) * by_interval, 10),
             "could_fail": sum(j.could_fail for j in judged),
         }
 
-    papers = dict.fromkeys(claim.paper for claim in claims)
-    return {
-        "all": part([claim.id for claim in claims]),
-        "papers": {paper: part([claim.id for claim in claims if claim.paper == paper]) for paper in papers},
-    }
+    papers: dict[str, list[Judgement]] = {}
+    for claim in claims:
+        papers.setdefault(claim.paper, []).append(judgements[claim.id])
+    return {"all": part(list(judgements.values())),
+            "papers": {paper: part(own) for paper, own in papers.items()}}  # fmt: skip
 
 
 def judge(catalogue: Catalogue, scale: str, results: Path | str) -> list[Judgement]:

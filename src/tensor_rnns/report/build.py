@@ -1,7 +1,6 @@
 """The whole report of one scale: index.html, report.tex and, where LaTeX is installed, report.pdf."""
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 from tensor_rnns.analysis.judge import judge
@@ -21,21 +20,19 @@ def build(
     results: Path | str,
     partial: bool = False,
     out: Path | str | None = None,
-    say: Callable[[str], None] = print,
 ) -> list[Path]:
     """Write the report of `scale` to `out` (default `results`/`scale`/report) from whatever `results` holds.
 
     `data` is "embedded" or "real" and is printed. With `partial`, whatever can be is judged and drawn first,
     beside the scale's own results in `results`/`scale`-partial.
     Templates and the log of obstacles are read from the working folder, a checkout of the project.
-    What was not run is named, never an error. Returns the files written; `say` is given a line for each, and
-    one where no PDF can be made. Equal inputs give equal bytes; the only time in them is SOURCE_DATE_EPOCH,
-    or the commit's.
+    What was not run is named, never an error. Returns the files written, which are printed, as is that no PDF
+    can be made. Equal inputs give equal bytes; the only time in them is SOURCE_DATE_EPOCH, or the commit's.
     """
     results = Path(results).resolve()
     if partial:
         scale = overlay(results, scale)
-        draw_what_is_there(catalogue, scale, results, say)
+        draw_what_is_there(catalogue, scale, results)
     out = Path(out).resolve() if out else results / scale / "report"
     home = Path.cwd()
     content = gather(catalogue, scale, data, results, commit_of(home))
@@ -45,9 +42,9 @@ def build(
     if pdf:
         written.append(pdf)
     for path in written:
-        say(str(path))
+        print(path)
     if not pdf:
-        say("report.pdf was not made: no LaTeX engine was found (latexmk with pdflatex)")
+        print("report.pdf was not made: no LaTeX engine was found (latexmk with pdflatex)")
     return written
 
 
@@ -65,15 +62,11 @@ def overlay(results: Path, scale: str) -> str:
     return name
 
 
-def draw_what_is_there(
-    catalogue: Catalogue, scale: str, results: Path, say: Callable[[str], None] = print
-) -> None:
-    """Judge all claims and draw every artefact that the results allow; `say` reports why the others are left
-    out.
-    """
+def draw_what_is_there(catalogue: Catalogue, scale: str, results: Path) -> None:
+    """Judge all claims and draw every artefact that the results allow; print why the others are left out."""
     judge(catalogue, scale, results)
     for paper, artefact in catalogue.artefacts:
         try:
             render(catalogue, scale, paper, artefact, results)
         except ValueError as error:
-            say(f"left out: {error}")
+            print(f"left out: {error}")

@@ -5,7 +5,6 @@ stay behind; metrics, curves, the run record with its resolved settings, and the
 """
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 from tensor_rnns.analysis.collect import collect
@@ -62,11 +61,11 @@ def newest_runs(curve: Path) -> list[Path]:
     return sorted(kept)
 
 
-def collect_recorded(catalogue: Catalogue, results: Path, say: Callable[[str], None] = print) -> None:
+def collect_recorded(catalogue: Catalogue, results: Path) -> None:
     """Join the recorded runs of each experiment, as the rule `collect` does for the runs of a scale."""
     for paper, experiment in catalogue.experiments:
         home = results / SCALE / "runs" / paper / experiment
         folders = sorted(path.parent for path in home.rglob("record.json"))
         if folders:
             collect(folders, results / SCALE / "collected" / paper / experiment)
-            say(f"{paper}/{experiment}: {len(folders)} recorded runs")
+            print(f"{paper}/{experiment}: {len(folders)} recorded runs")
