@@ -32,24 +32,16 @@ def in_a_warm_process() -> None:
             content = json.dumps(asked).encode()
             socket.send_fds(line, [len(content).to_bytes(8, "big")], [0, 1, 2])
             line.sendall(content)
-            worker = int.from_bytes(received(line, 8), "big")
+            answers = line.makefile("rb")
+            worker = int.from_bytes(answers.read(8), "big")
         except OSError:
+            return
+        if not worker:
             return
         signal.signal(signal.SIGTERM, lambda *_: os.kill(worker, signal.SIGTERM))
         try:
-            code = received(line, 1)[0]
-        except OSError:
+            code = answers.read(1)[0]
+        except (OSError, IndexError):
             print(f"tensor-rnns: process {worker}, which ran this command, was killed", file=sys.stderr)
             code = KILLED
     sys.exit(code)
-
-
-def received(line: socket.socket, size: int) -> bytes:
-    """The next `size` bytes; ConnectionError where the other side has left."""
-    found = b""
-    while len(found) < size:
-        part = line.recv(size - len(found))
-        if not part:
-            raise ConnectionError("the other side has left")
-        found += part
-    return found

@@ -25,7 +25,6 @@ from pkgutil import iter_modules
 from typing import NoReturn
 
 from tensor_rnns.cli import commands
-from tensor_rnns.cli.asking import received
 from tensor_rnns.cli.options import ROOTS
 from tensor_rnns.experiments import Catalogue
 
@@ -96,7 +95,7 @@ def become(line: socket.socket) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     size, streams, _, _ = socket.recv_fds(line, 8, 3)
-    asked = json.loads(received(line, int.from_bytes(size, "big")))
+    asked = json.loads(line.makefile("rb").read(int.from_bytes(size, "big")))
     for here, there in enumerate(streams):
         os.dup2(there, here)
         os.close(there)
