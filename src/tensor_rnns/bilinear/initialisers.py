@@ -9,6 +9,7 @@ drawn as that matrix, except for `identity`.
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Annotated
 
 import numpy as np
@@ -99,22 +100,21 @@ def parse(scheme: Scheme) -> tuple[str, float | None]:
     if isinstance(scheme, Mapping):
         if len(scheme) != 1:
             raise ValueError(f"an initialiser has one name, {dict(scheme)} given; allowed: {ALLOWED}")
-        name, argument = next(iter(scheme.items()))
+        ((name, argument),) = scheme.items()
     elif isinstance(scheme, str) and (match := re.fullmatch(r"(\w+)\((.+)\)", scheme)):
-        name, argument = match[1], match[2]
+        name, argument = match.groups()
     if not isinstance(name, str) or name not in SCHEMES:
         raise ValueError(f"unknown initialiser {name!r}; {suggestion(name, SCHEMES)}")
     wanted = SCHEMES[name][1]
     if (wanted is None) != (argument is None):
         takes = wanted or "no argument"
         raise ValueError(f"initialiser {name!r} takes {takes}, {argument!r} given; allowed: {ALLOWED}")
-    try:
-        number = None if argument is None or isinstance(argument, bool) else float(argument)
-    except (TypeError, ValueError):
-        number = None
-    if argument is not None and not is_number(number):
-        raise ValueError(f"the initialiser {name!r} takes the number {wanted}, {argument!r} given")
-    return name, number
+    if argument is None:
+        return name, None
+    with suppress(TypeError, ValueError):
+        if not isinstance(argument, bool) and is_number(number := float(argument)):
+            return name, number
+    raise ValueError(f"the initialiser {name!r} takes the number {wanted}, {argument!r} given")
 
 
 def draw(scheme: Scheme, shape: tuple, rng: np.random.Generator) -> np.ndarray:

@@ -55,24 +55,18 @@ class CPDelta(TensorCell):
     factors: Scheme = "spectral_norm(0.9090909090909091)"
 
     @cached_property
-    def adding(self) -> bilinear.Form:
-        """W_a."""
-        return self.new_tensor("a_")
-
-    @cached_property
-    def subtracting(self) -> bilinear.Form:
-        """W_b."""
-        return self.new_tensor("b_")
+    def adding_and_subtracting(self) -> tuple[bilinear.Form, ...]:
+        """W_a, W_b."""
+        return self.new_tensor("a_"), self.new_tensor("b_")
 
     def tensors(self) -> tuple[bilinear.Form, ...]:
         """W_a, W_b."""
-        return self.adding, self.subtracting
+        return self.adding_and_subtracting
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         (h,) = state
         w = self.normalised(p)
-        a = torch.relu(self.adding.product(w, x, h))
-        b = torch.relu(self.subtracting.product(w, x, h))
+        a, b = (torch.relu(tensor.product(w, x, h)) for tensor in self.adding_and_subtracting)
         return (h + a - b,)
 
     def normalised(self, p: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -37,7 +37,7 @@ class TensorGate(TensorCell):
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         (h,) = state
         gate, z = self.gate_and_candidate(p, x, h)
-        return (gated(self.gate, gate, h, z),)
+        return (gate * h + (1 - gate) * z if self.gate == "convex" else gate * h + z,)
 
     def gate_and_candidate(self, p: dict[str, Tensor], x: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
         """(p_t, z_t); probes look at them."""
@@ -90,8 +90,3 @@ class TGUC(TensorGate):
     def gate_signal(self, p: dict[str, Tensor], x: Tensor, h: Tensor) -> Tensor:
         """p_t, section 4.3.2."""
         return torch.sigmoid(self.tensor.product(p, x, h))
-
-
-def gated(kind: str, p: Tensor, h: Tensor, z: Tensor) -> Tensor:
-    """p h + (1 - p) z for the convex gate, p h + z for the forget gate; mathews2016 section 4.2.2."""
-    return p * h + (1 - p) * z if kind == "convex" else p * h + z

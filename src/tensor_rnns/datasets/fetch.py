@@ -155,16 +155,16 @@ def obtain(url: str, copy: Copy, file: table.File, target: Path, patience: Patie
     """Bring `file` to `target` from one address; Refused or DownloadError (not written) says why not."""
     asides = (f"{target.name}.part", f"{target.name}.*.part")
     digest = copy.sha256 or copy.md5
-    part = target.with_name(f"{target.name}.part")
+    name = f"{target.name}.part"
+    if copy is not file:
+        # An archive serves several files: it is named after its sum and kept until `download` has them.
+        name = f"archive-{digest[:16]}.part" if copy.member else f"{target.name}.{copy.form}.part"
+    part = target.with_name(name)
     try:
-        if isinstance(copy, table.File):
-            transfer(url, part, copy.size, digest, patience, say)
+        transfer(url, part, copy.size, digest, patience, say)
+        if copy is file:
             part.replace(target)
         else:
-            # An archive serves several files: it is named after its sum and kept until `download` has them.
-            name = f"archive-{digest[:16]}.part" if copy.member else f"{target.name}.{copy.form}.part"
-            part = target.with_name(name)
-            transfer(url, part, copy.size, digest, patience, say)
             unpack.unpack(part, target, copy.form, file.size, file.sha256, copy.member)
     except OSError as error:
         if error.errno not in NO_SPACE:

@@ -11,9 +11,14 @@ from tensor_rnns.datasets import midi, unpack
 from tensor_rnns.datasets.parsers import SPLITS, Parsed
 from tensor_rnns.datasets.texts import read_text
 
-COLUMNS = ("split", "index_in_pickle", "file", "piano_roll_mismatch", "transposition_semitones")
-FARTHEST = 24
-"""Semitones that a piece may be transposed by."""
+COLUMNS = {
+    "split": "train|valid|test",
+    "index_in_pickle": "[0-9]{0,9}",
+    "file": ".*",
+    "piano_roll_mismatch": ".*",
+    "transposition_semitones": "|-?(1?[0-9]|2[0-4])",
+}
+"""The columns of the table, and what their cells may be."""
 
 
 def read(raw: Path) -> Parsed:
@@ -46,7 +51,7 @@ def matches(table: Path) -> dict[tuple[str, str], tuple[int, int]]:
     rows: dict[tuple[str, str], tuple[int, int]] = {}
     try:
         head = next(reader)
-        if tuple(head) != COLUMNS:
+        if head != list(COLUMNS):
             raise ValueError(f"expected the columns {', '.join(COLUMNS)}, found {', '.join(head) or 'none'}")
         for row in reader:
             file, numbers = matched(row)
@@ -62,11 +67,8 @@ def matched(row: list[str]) -> tuple[tuple[str, str], tuple[int, int]]:
     """One row of the table as in `matches`; ValueError says which cell is wrong."""
     if len(row) != len(COLUMNS):
         raise ValueError(f"{len(row)} cells; the table has {len(COLUMNS)} columns")
+    for cell, (column, allowed) in zip(row, COLUMNS.items(), strict=True):
+        if not re.fullmatch(allowed, cell):
+            raise ValueError(f"{column} {cell!r}; allowed is {allowed}")
     split, index, name, _, semitones = row
-    if split not in SPLITS:
-        raise ValueError(f"split {split!r}; allowed are {', '.join(SPLITS)}")
-    if not re.fullmatch(r"[0-9]{0,9}", index):
-        raise ValueError(f"index_in_pickle {index!r}; allowed are a whole number from 0 and nothing")
-    if not re.fullmatch(r"-?[0-9]{1,3}|", semitones) or abs(int(semitones or 0)) > FARTHEST:
-        raise ValueError(f"transposition_semitones {semitones!r}; allowed are -{FARTHEST} to {FARTHEST}")
     return (split, name), (int(index or -1), int(semitones or 0))

@@ -3,7 +3,6 @@
 import errno
 import os
 import queue
-import re
 import sys
 import threading
 import time
@@ -180,8 +179,9 @@ def request(url: str, part: Path, held: int, size: int, patience: Patience, say:
         headers["Range"] = f"bytes={held}-"
     late = f"no answer within {patience.connect + patience.read:g} s"
     with within(patience.connect + patience.read, lambda: ask(url, headers, patience), late) as answer:
-        code = answer.status_code
-        if held and (code == 416 or (code == 206 and not continues(answer, held, size))):
+        code, given = answer.status_code, answer.headers.get("Content-Range")
+        rest = [f"bytes {held}-{size - 1}/{whole}" for whole in (size, "*")]
+        if held and (code == 416 or (code == 206 and given not in rest)):
             say(f"the server's answer does not continue at byte {held:,}; fetched from the start")
             part.unlink()
         elif code == 200 or (held and code == 206):
@@ -204,12 +204,6 @@ def request(url: str, part: Path, held: int, size: int, patience: Patience, say:
     request(url, part, 0, size, patience, say)
 
 
-def continues(answer: requests.Response, held: int, size: int) -> bool:
-    """Whether a partial answer says that it begins at byte `held` of a file of `size` bytes."""
-    found = re.fullmatch(r"bytes (\d+)-(\d+)/(\d+|\*)", answer.headers.get("Content-Range", ""))
-    return bool(found) and int(found[1]) == held and int(found[2]) < size and found[3] in ("*", str(size))
-
-
 def store(blocks: Iterator[bytes], part: Path, begin: int, size: int, patience: Patience, say: Say) -> int:
     """Write what comes to `part` from byte `begin` on; the bytes that are there then. Refused if too many
     come, Interrupted if they come too slowly."""
@@ -225,7 +219,8 @@ def store(blocks: Iterator[bytes], part: Path, begin: int, size: int, patience: 
             done += len(block)
             bar.update(len(block))
             if done > size + SLACK:
-                break
+                part.unlink()
+                raise Refused(f"size: expected {size:,} bytes, found more than {done:,}")
             if plain and 4 * done // size > quarter:
                 quarter = 4 * done // size
                 say(f"{done:,} of {size:,} bytes")
@@ -233,7 +228,4 @@ def store(blocks: Iterator[bytes], part: Path, begin: int, size: int, patience: 
                 if done - judged < patience.floor:
                     raise Interrupted(f"only {done - judged:,} bytes in {patience.read:g} s")
                 judged, judged_at = done, time.monotonic()
-    if done > size + SLACK:
-        part.unlink()
-        raise Refused(f"size: expected {size:,} bytes, found more than {done:,}")
     return done

@@ -180,15 +180,10 @@ class Generated(Task):
 
 
 class Chunks(Task):
-    """A sequence cut into chunks that are taken in order, in each epoch the same; targets are like inputs."""
+    """A sequence cut into chunks that are taken in order, in each epoch the same; targets are like inputs.
 
-    def chunks(self, split: str) -> int:
-        """Whole chunks of a split."""
-        raise NotImplementedError
-
-    def chunk(self, split: str, index: int) -> Batch:
-        """Chunk `index` of a split."""
-        raise NotImplementedError
+    Such a task says how many `chunks(split)` has, and what `chunk(split, index)` is.
+    """
 
     @property
     def outputs(self) -> int:

@@ -28,6 +28,9 @@ class NextSymbol(Chunks):
     memory.
     """
 
+    symbols: ClassVar[bool] = True
+    carries_state: ClassVar[bool] = True
+    lazy: ClassVar[bool] = True
     dataset: Any
     batch_size: int
     bptt: int
@@ -94,9 +97,6 @@ class Words(NextSymbol):
     """
 
     name: ClassVar[str] = "words"
-    symbols: ClassVar[bool] = True
-    carries_state: ClassVar[bool] = True
-    lazy: ClassVar[bool] = True
     vocabulary: int | None = None
 
     @property
@@ -140,9 +140,6 @@ class Characters(NextSymbol):
     """
 
     name: ClassVar[str] = "characters"
-    symbols: ClassVar[bool] = True
-    carries_state: ClassVar[bool] = True
-    lazy: ClassVar[bool] = True
     loader: Literal["rows", "authors"] = "rows"
 
     def chunks(self, split: str) -> int:

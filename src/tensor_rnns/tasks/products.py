@@ -25,6 +25,7 @@ class Product(Generated):
     seed, with the answers of its run. The loss is the squared error, averaged over batch and elements.
     """
 
+    own_evaluation: ClassVar[bool] = True
     parts = 16
     part_size = 1024
 
@@ -49,14 +50,12 @@ class RandomProduct(Product):
 
     The tensor T is `size` x `size` x `size`, in the form `target` with the rank `target_rank` (both ranks of
     a tensor train), and has factors from N(0, `deviation`^2): `factors: independent`, or `equal` as in the
-    authors' runs (see `bilinear.equal_factors`). Inputs are x and y one after the other. The loss is the
-    squared error, averaged over batch and elements. The best constant answer is 0; `baseline` is what it
-    scores in the mean over all targets. T belongs to the data stream of the replica, and so do its splits
-    valid and test of 16,384 items; their metric `zero` is what 0 scores for this very T.
+    authors' runs (see `bilinear.equal_factors`). The best constant answer is 0; `baseline` is what it scores
+    in the mean over all targets. T belongs to the data stream of the replica, and so do its splits; their
+    metric `zero` is what 0 scores for this very T.
     """
 
     name: ClassVar[str] = "random_product"
-    own_evaluation: ClassVar[bool] = True
     batch_size: int
     target_rank: int
     target: Literal["cp", "tensor_train"] = "cp"
@@ -115,16 +114,14 @@ def target(task: RandomProduct, seed: int) -> dict[str, Tensor]:
 class ElementwiseProduct(Product):
     """x and y of `size` fair bits each; the target is x * y, element by element.
 
-    Inputs are x and y one after the other. With `permuted` the elements of the target change places, by one
-    permutation for the whole run. With `values` both x and y are copies of that many fair bits: each bit
-    stands at fixed places, as many for each as can be, drawn for the run and for x and y apart. The loss is
-    the squared error, averaged over batch and elements. The best constant answer, 1/4, scores 3/16 = 0.1875
+    With `permuted` the elements of the target change places, by one permutation for the whole run. With
+    `values` both x and y are copies of that many fair bits: each bit stands at fixed places, as many for each
+    as can be, drawn for the run and for x and y apart. The best constant answer, 1/4, scores 3/16 = 0.1875
     with or without structure; the best affine function of the two bits scores 1/16. Places and permutation
-    belong to the data stream of the replica, and so do its splits valid and test of 16,384 items.
+    belong to the data stream of the replica, and so do its splits.
     """
 
     name: ClassVar[str] = "elementwise_product"
-    own_evaluation: ClassVar[bool] = True
     batch_size: int
     size: int = 100
     permuted: bool = False
