@@ -12,16 +12,20 @@ from tensor_rnns.bilinear.initialisers import Scheme, draw
 from tensor_rnns.declared import is_whole
 
 
+@dataclasses.dataclass(frozen=True)
 class Form:
     """z = x^T W y (mathews2016 equation 3.2), z_j = sum_ik W_ijk x_i y_k (section 3.2.1), W in some form.
 
-    A form is a frozen dataclass. Its fields `left`, `out` and `right` are the sizes of x, z and y. With
+    `left`, `out` and `right` are the sizes of x, z and y. A form has its rank or ranks beside them. With
     `append_one` a constant 1 is appended to x and to y (section 4.1.1), so that W is (left + 1) x out x
     (right + 1). `prefix` stands before the names of the parameters. Parameters may have leading replica axes,
     which x and y then have too.
     """
 
     kind: ClassVar[str]
+    left: int
+    out: int
+    right: int
 
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):

@@ -20,9 +20,6 @@ class CP(Form):
     """
 
     kind: ClassVar[str] = "cp"
-    left: int
-    out: int
-    right: int
     rank: int
     append_one: bool = False
     prefix: str = ""

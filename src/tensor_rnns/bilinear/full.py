@@ -17,9 +17,6 @@ class Full(Form):
     """
 
     kind: ClassVar[str] = "full"
-    left: int
-    out: int
-    right: int
     append_one: bool = False
     prefix: str = ""
 

@@ -20,9 +20,6 @@ class TensorTrain(Form):
     """
 
     kind: ClassVar[str] = "tensor_train"
-    left: int
-    out: int
-    right: int
     left_rank: int
     right_rank: int
     append_one: bool = False
