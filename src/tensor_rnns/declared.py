@@ -11,6 +11,7 @@ error per member of a union, at places that are not in the file, not in the word
 
 import dataclasses
 import difflib
+import inspect
 import math
 import re
 import types
@@ -48,11 +49,6 @@ def is_number(value: Any) -> bool:
 def is_whole(value: Any, least: float = -math.inf) -> bool:
     """Whether `value` is a whole number of at least `least` and not true or false."""
     return type(value) is int and value >= least
-
-
-@dataclasses.dataclass(frozen=True)
-class Nothing:
-    """A block without keys."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -247,6 +243,14 @@ def hints(kind: type) -> dict[str, Any]:
 def keys(kind: type) -> dict[str, dataclasses.Field]:
     """The fields of a dataclass by the keys that they are in a file."""
     return {field.name.removesuffix("_"): field for field in dataclasses.fields(kind) if field.init}
+
+
+def of_signature(name: str, function: Callable[..., Any], *more: Any, **rest: Any) -> type:
+    """The record `name` of what a function takes by keyword alone, and `more` fields; see make_dataclass."""
+    kinds = get_type_hints(function, include_extras=True)
+    own = [p for p in inspect.signature(function).parameters.values() if p.kind is p.KEYWORD_ONLY]
+    fields = [(p.name, kinds[p.name], *(() if p.default is p.empty else (p.default,))) for p in own]
+    return dataclasses.make_dataclass(name, [*fields, *more], frozen=True, kw_only=True, **rest)
 
 
 def called(place: Place) -> str:

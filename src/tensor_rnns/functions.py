@@ -5,14 +5,12 @@ the folder of that paper. This is the one place that knows where they are.
 import importlib
 import re
 from collections.abc import Callable
-from dataclasses import make_dataclass
-from inspect import Parameter, signature
 from pathlib import Path
 from types import ModuleType
-from typing import Any, get_type_hints
+from typing import Any
 
 from tensor_rnns import compute, papers, probes
-from tensor_rnns.declared import build
+from tensor_rnns.declared import build, of_signature
 from tensor_rnns.experiments import digest
 from tensor_rnns.rows import Rows
 
@@ -51,14 +49,7 @@ def module(function: str, name: str) -> ModuleType:
 
 def arguments(function: str, name: str) -> type:
     """The record of what a computed function or probe takes by keyword alone; ValueError as for `module`."""
-    called = getattr(module(function, name), function)
-    kinds = get_type_hints(called, include_extras=True)
-    fields = [
-        (one.name, kinds[one.name], *(() if one.default is Parameter.empty else (one.default,)))
-        for one in signature(called).parameters.values()
-        if one.kind is Parameter.KEYWORD_ONLY
-    ]
-    return make_dataclass("Arguments", fields, frozen=True, kw_only=True)
+    return of_signature("Arguments", getattr(module(function, name), function))
 
 
 def computed(name: str) -> Callable[..., Rows]:

@@ -8,17 +8,16 @@ diverged run answers with its last finite values.
 """
 
 import dataclasses
-import inspect
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Annotated, Any, ClassVar, get_type_hints
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from tensor_rnns.analysis import curve_measures as curve
 from tensor_rnns.analysis.curve_measures import REDUCTIONS, Reduction
 from tensor_rnns.analysis.runs import MissingValue, Run
-from tensor_rnns.declared import ByName, Natural, Reading, Rule, keys
+from tensor_rnns.declared import ByName, Natural, Reading, Rule, keys, of_signature
 
 BLOCKS = ("task", "model", "cell", "training")
 """The blocks of the settings of a replica."""
@@ -137,18 +136,12 @@ class Measured:
 @cache
 def declarations() -> dict[str, type]:
     """By measure the record of a block of it: the keyword arguments of its function, and `per`."""
-    found = {}
-    for name, function in FUNCTIONS.items():
-        hints = get_type_hints(function, include_extras=True)
-        fields: list[Any] = [
-            (one.name, hints[one.name]) + (() if one.default is one.empty else (one.default,))
-            for one in list(inspect.signature(function).parameters.values())[1:]
-        ]
-        fields.append(("per", Measure | None, None))
-        found[name] = dataclasses.make_dataclass(
-            name, fields, bases=(Measured,), namespace={"measure": name}, frozen=True, kw_only=True
+    return {
+        name: of_signature(
+            name, function, ("per", Measure | None, None), bases=(Measured,), namespace={"measure": name}
         )
-    return found
+        for name, function in FUNCTIONS.items()
+    }
 
 
 Measure = Annotated[Any, ByName("measure", "name", declarations)]

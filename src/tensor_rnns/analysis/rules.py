@@ -40,7 +40,7 @@ class Outcome:
 
     def cut(self) -> "Outcome":
         """The same with an interval of a share cut at 0 and 1, which no share leaves; the answer stands."""
-        if self.low is None or self.high is None or (self.low >= 0 and self.high <= 1):
+        if self.low is None or self.high is None:
             return self
         low, high, interval = intervals.cut(self.low, self.high, self.interval)
         return replace(self, low=low, high=high, interval=interval)
