@@ -170,10 +170,11 @@ def test_slips_of_diagrams_are_told(told, computed, before, after, words):
 
 
 HELPERS = {
-    **dict.fromkeys(("bars", "sweep"), ("beside", "groups", "numbers")),
-    **dict.fromkeys(("strips", "traces", "roll", "text", "scatter"), ("groups", "replica")),
-    "curves": ("beside", "groups"),
-    **dict.fromkeys(("diagram", "table", "windows"), ()),
+    **dict.fromkeys(("bars", "sweep"), ("beside", "groups", "numbers", "render")),
+    **dict.fromkeys(("strips", "traces", "roll", "text", "scatter"), ("groups", "replica", "render")),
+    "curves": ("beside", "groups", "render"),
+    "table": ("render",),
+    **dict.fromkeys(("diagram", "windows"), ()),
 }
 """The modules beside a kind of drawing that read its block."""
 

@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tensor_rnns.drawing import bars, sweep
+from tensor_rnns.drawing.render import draw_artefact
 from tensor_rnns.drawing.style import CELLS, PAPER, styled
 
 NLL = {"name": "metric", "of": "nll", "split": "test"}
 HALF = stats.t.ppf(0.975, 3) * np.std([1, 2, 3, 4], ddof=1) / 2
 
 
-def drawn(kind, data, artefact):
+def drawn(data, artefact):
     with styled():
-        return kind.draw(data, artefact)
+        return draw_artefact(data, artefact)
 
 
 def texts(figure) -> str:
@@ -22,7 +22,7 @@ def texts(figure) -> str:
 
 def test_a_bar_is_the_mean_with_its_interval_and_seeds(data, artefact):
     spec = {"measure": NLL, "where": {"condition": "T250"}}
-    figure = drawn(bars, data, artefact("bars", "tgu-test", **spec))
+    figure = drawn(data, artefact("bars", "tgu-test", **spec))
     (axis,) = figure.axes
     assert [label.get_text() for label in axis.get_yticklabels()] == ["TGU", "LSTM", "TGU, rank 9"]
     assert [bar.get_width() for bar in axis.patches] == [2.5, 2.5, 2.5]
@@ -40,7 +40,7 @@ def test_a_bar_is_the_mean_with_its_interval_and_seeds(data, artefact):
 
 
 def test_a_failed_seed_is_a_cross(data, artefact):
-    figure = drawn(bars, data, artefact("bars", measure=NLL, where={"condition": "T250", "variant": "lstm"}))
+    figure = drawn(data, artefact("bars", measure=NLL, where={"condition": "T250", "variant": "lstm"}))
     (cross,) = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
     assert cross.get_xdata() == [4]
     assert "n = 4, 1 failed" in [text.get_text() for text in figure.axes[0].texts]
@@ -49,13 +49,13 @@ def test_a_failed_seed_is_a_cross(data, artefact):
 
 def test_panels_and_colours_cut_the_replicas(data, artefact):
     spec = {"measure": NLL, "groups": "variant", "colour": "condition", "mark": "dot", "x": {"scale": "log"}}
-    figure = drawn(bars, data, artefact("bars", **spec))
+    figure = drawn(data, artefact("bars", **spec))
     (axis,) = figure.axes
     means = [line for line in axis.lines if line.get_markersize() == 6]
     assert [line.get_xdata()[0] for line in means] == [2.5, 25] * 3
     assert len({line.get_color() for line in means}) == 2
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["T = 250", "T = 500"]
-    figure = drawn(bars, data, artefact("bars", measure=NLL, panels="condition", lines=["task_baseline"]))
+    figure = drawn(data, artefact("bars", measure=NLL, panels="condition", lines=["task_baseline"]))
     assert [axis.get_title() for axis in figure.axes] == ["T = 250", "T = 500"]
     assert [bar.get_width() for bar in figure.axes[1].patches] == [25] * 3
     levels = [line.get_xdata() for line in figure.axes[1].lines if line.get_color() == "#444444"]
@@ -63,7 +63,7 @@ def test_panels_and_colours_cut_the_replicas(data, artefact):
 
 
 def test_what_was_not_run_is_counted(data, artefact):
-    figure = drawn(bars, data, artefact("bars", "tgu-test", "irnn-test", measure=NLL, panels="condition"))
+    figure = drawn(data, artefact("bars", "tgu-test", "irnn-test", measure=NLL, panels="condition"))
     assert "Not run at this scale: T = 750." in texts(figure)
     told = texts(figure).replace("\n", " ")
     assert "1 of the paper's 2 values belong to what was not run." in told
@@ -77,9 +77,7 @@ def test_who_never_gets_there_is_counted_and_not_drawn(data, artefact):
     for run in data.records:
         values = np.arange(1, 31), np.linspace(1, 0 if run.key["seed"] % 2 else 0.5, 30)
         run.load_curves = lambda values=values: {("train", "loss"): values}
-    figure = drawn(
-        bars, data, artefact("bars", measure=measure, where={"condition": "T500", "variant": "tgu"})
-    )
+    figure = drawn(data, artefact("bars", measure=measure, where={"condition": "T500", "variant": "tgu"}))
     assert "n = 4, 2 never" in [text.get_text() for text in figure.axes[0].texts]
     assert figure.axes[0].patches[0].get_width() == 25
 
@@ -97,7 +95,7 @@ def test_who_never_gets_there_is_counted_and_not_drawn(data, artefact):
 )
 def test_errors_of_bars_name_what_is_allowed(data, artefact, spec, message):
     with pytest.raises(ValueError, match=message):
-        drawn(bars, data, artefact("bars", **spec))
+        drawn(data, artefact("bars", **spec))
 
 
 def test_a_sweep_joins_the_means_over_a_setting(data, artefact):
@@ -105,7 +103,7 @@ def test_a_sweep_joins_the_means_over_a_setting(data, artefact):
         "over": "task.length", "colour": "variant", "measure": NLL, "where": {"variant": ["tgu", "lstm"]},
         "x": {"scale": "log", "label": "T"},
     }  # fmt: skip
-    figure = drawn(sweep, data, artefact("sweep", "tgu-test", **spec))
+    figure = drawn(data, artefact("sweep", "tgu-test", **spec))
     (axis,) = figure.axes
     joined = [line for line in axis.lines if line.get_linewidth() == 1.4]
     np.testing.assert_array_equal(joined[0].get_xydata(), [[250, 2.5], [500, 25]])
@@ -132,7 +130,7 @@ def test_conditions_stand_for_numbers(data, artefact):
         "over": "condition", "values": {"T250": 1, "T500": 3}, "measure": NLL, "where": {"variant": "wide"},
         "also": {"measure": {"name": "parameters"}, "label": "size"},
     }  # fmt: skip
-    figure = drawn(sweep, data, artefact("sweep", curve, "level", **spec))
+    figure = drawn(data, artefact("sweep", curve, "level", **spec))
     lines = figure.axes[0].lines
     np.testing.assert_array_equal(lines[0].get_xydata(), [[1, 2.5], [3, 25]])
     dashed = [line for line in lines if line.get_linestyle() == "--" and line.get_markersize() == 3]
@@ -153,4 +151,4 @@ def test_conditions_stand_for_numbers(data, artefact):
 )
 def test_errors_of_sweeps_name_what_is_allowed(data, artefact, spec, message):
     with pytest.raises(ValueError, match=message):
-        drawn(sweep, data, artefact("sweep", **spec))
+        drawn(data, artefact("sweep", **spec))

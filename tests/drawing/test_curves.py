@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from tensor_rnns.drawing import curves
+from tensor_rnns.drawing.render import draw_artefact
 from tensor_rnns.drawing.style import CELLS, styled
 
 
 def drawn(data, artefact):
     with styled():
-        return curves.draw(data, artefact)
+        return draw_artefact(data, artefact)
 
 
 def texts(figure) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.patches import Circle
 
-from tensor_rnns.drawing import diagram
+from tensor_rnns.drawing.render import draw_artefact
 from tensor_rnns.drawing.style import styled
 
 DIAGRAMS = {
@@ -37,7 +37,7 @@ def described(data):
 
 def drawn(data, artefact, **spec):
     with styled():
-        return diagram.draw(data, artefact("diagram", **spec))
+        return draw_artefact(data, artefact("diagram", **spec))
 
 
 def test_nodes_and_arms_are_where_the_file_says(described, artefact):
@@ -64,22 +64,3 @@ def test_all_diagrams_are_drawn_at_one_scale(described, artefact):
     assert [axis.get_title() for axis in figure.axes] == ["product", "scalar"]
     widths = [np.diff(axis.get_xlim())[0] for axis in figure.axes]
     np.testing.assert_allclose(widths[0], widths[1])
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"x": {"arms": ["i"]}}, "the node x needs a place"),
-        ({"free": {"j": "below", "l": "up"}}, "allowed are up, down, left, right"),
-    ],
-)
-def test_errors_name_what_is_allowed(described, artefact, change, message):
-    product = DIAGRAMS["product"] | {
-        "nodes": DIAGRAMS["product"]["nodes"] | ({"x": change["x"]} if "x" in change else {})
-    }
-    product |= {key: value for key, value in change.items() if key == "free"}
-    described.experiment.content["compute"]["arguments"]["diagrams"] = {"product": product}
-    with pytest.raises(ValueError, match=message):
-        drawn(described, artefact, panels=[{"diagram": "product"}])
-    with pytest.raises(ValueError, match="allowed are product"):
-        drawn(described, artefact, panels=[{"diagram": "sum"}])

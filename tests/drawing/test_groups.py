@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tensor_rnns.drawing import curves
 from tensor_rnns.drawing.groups import groups_of, names_of
+from tensor_rnns.drawing.render import draw_artefact
 from tensor_rnns.drawing.style import CELLS, MARKERS, styled
 from tensor_rnns.experiments.selector import Selector
 
@@ -18,7 +18,7 @@ def brightness(colour: str) -> float:
 
 def drawn(data, artefact):
     with styled():
-        return curves.draw(data, artefact)
+        return draw_artefact(data, artefact)
 
 
 def legend(figure) -> list[str]:
@@ -34,7 +34,7 @@ def test_numbers_of_a_setting_run_from_light_to_dark(data):
     light, dark = groups.values()
     assert brightness(light.look["color"]) > brightness(dark.look["color"]) + 100
     assert [light.look["marker"], dark.look["marker"]] == list(MARKERS[:2])
-    by_length = groups_of(data, rows, ["task.length"], {500: "long"})
+    by_length = groups_of(dataclasses.replace(data, labels={500: "long"}), rows, ["task.length"])
     assert [group.title for group in by_length.values()] == ["length 250", "long"]
 
 

@@ -6,7 +6,7 @@ import struct
 import numpy as np
 import pytest
 
-from tensor_rnns.drawing.midi import notes, write_midi
+from tensor_rnns.drawing.roll import notes, write_midi
 
 ROLL = np.zeros((6, 5))
 ROLL[0:2, 0] = ROLL[1:6, 4] = ROLL[3:4, 0] = 1

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from tensor_rnns.analysis.tables import COMPUTED
-from tensor_rnns.drawing.render import draw_artefact, kinds, paths, render
+from tensor_rnns.drawing.render import kinds, paths, render
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.files import write_csv
 
@@ -18,7 +18,6 @@ compute: {function: windows.windows}
 artefacts:
   fig-2: {draw: windows}
   table-2: {draw: table, rows: [item], columns: name, where: {index: 1}}
-  fig-3: {draw: pie}
 """
 
 
@@ -35,7 +34,7 @@ def catalogue(tmp_path: Path) -> Catalogue:
 
 def test_the_kinds_are_the_modules_that_draw():
     assert {"curves", "table", "windows"} <= set(kinds())
-    assert not {"render", "style", "tables", "data", "layout", "series", "beside"} & set(kinds())
+    assert not {"render", "style", "tables", "data", "layout", "groups", "beside"} & set(kinds())
 
 
 def test_figures_and_tables_are_written_where_they_are_looked_for(catalogue, tmp_path):
@@ -76,15 +75,9 @@ def test_a_roll_that_is_played_is_written_as_music_too(probed, artefact, tmp_pat
     assert not (tmp_path / "laptop" / "figures").exists()
 
 
-def test_errors_name_what_is_allowed(catalogue, data, tmp_path):
+def test_errors_name_what_is_allowed(catalogue, tmp_path):
     results = tmp_path / "results"
-    with pytest.raises(ValueError, match=r"unknown kind of drawing 'pie'; allowed: .*curves.*table.*windows"):
-        render(catalogue, "smoke", "made2016", "fig-3", results)
-    with pytest.raises(ValueError, match="allowed: fig-2, fig-3, table-2"):
+    with pytest.raises(ValueError, match="allowed: fig-2, table-2"):
         render(catalogue, "smoke", "made2016", "fig-9", results)
     with pytest.raises(ValueError, match="windows was not run at scale paper"):
         render(catalogue, "paper", "made2016", "fig-2", results)
-    with pytest.raises(ValueError, match="written as pdf or svg"):
-        render(catalogue, "smoke", "made2016", "fig-2", results, [tmp_path / "a.png"])
-    with pytest.raises(ValueError, match="unknown kind"):
-        draw_artefact(data, catalogue.artefacts["made2016", "fig-3"])

@@ -10,7 +10,7 @@ NLL = {"name": "metric", "of": "nll", "split": "valid"}
 
 
 def chosen(data, artefact) -> Choice:
-    return choose(data, artefact.id, ProbeSpec.of(artefact))
+    return choose(data, ProbeSpec.of(artefact))
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_one_replica_for_each_place_in_the_order_of_the_file(probed, artefact):
         "T = 250, TGU", "T = 250, TGU, rank 9", "T = 500, TGU", "T = 500, TGU, rank 9",
     ]  # fmt: skip
     assert choice.rule == "Shown: seed 0 of 4 (the first from seed 0 on)."
-    assert choice.shown[2].array("images", "fig").shape == (4, 3, 5)
+    assert choice.shown[2].array("images").shape == (4, 3, 5)
 
 
 @pytest.mark.parametrize(
@@ -117,4 +117,4 @@ def test_errors_name_what_is_allowed(rated, artefact, spec, message):
 def test_an_absent_array_is_named(probed, artefact):
     (one, *_) = chosen(probed, artefact("strips", probe="inside")).shown
     with pytest.raises(ValueError, match="no array 'gates' of T = 250, TGU; allowed: batch, grid, guess"):
-        one.array("gates", "fig-1")
+        one.array("gates")

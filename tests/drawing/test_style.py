@@ -148,18 +148,18 @@ def test_pdf_embeds_its_fonts(data, artefact):
 
 PROGRAM = """
 import sys, hashlib, io, pathlib
-from tensor_rnns.drawing import windows
 from tensor_rnns.drawing.data import ArtefactData
+from tensor_rnns.drawing.render import draw_artefact
 from tensor_rnns.drawing.style import save, styled
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import Artefact
 import pandas as pd
 rows = pd.DataFrame([{"item": "a", "name": "b", "index": k, "value": 0.9 ** k} for k in range(9)])
-data = ArtefactData(Experiment("p", "e", pathlib.Path("e"), "E", "compute", {}, {}), "paper", *[rows] * 4)
+data = ArtefactData(Experiment("p", "e", pathlib.Path("e"), "E", "compute", {}, {}), "paper", rows, rows)
 with styled():
     for kind in ("svg", "pdf"):
         stream = io.BytesIO()
-        save(windows.draw(data, Artefact("p", "e", "f", "windows", {})), stream, kind)
+        save(draw_artefact(data, Artefact("p", "e", "f", "windows", {})), stream, kind)
         print(hashlib.sha256(stream.getvalue()).hexdigest())
 """
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from tensor_rnns.analysis import intervals
-from tensor_rnns.drawing import table
+from tensor_rnns.drawing.render import draw_artefact
 from tensor_rnns.drawing.tables import LONG, RECORD, Table, latex, shown
 from tensor_rnns.files import Damaged, write_csv
 
@@ -25,7 +25,7 @@ def test_paper_beside_ours_with_interval_n_and_failed(data, artefact):
             {"label": "size", "measure": {"name": "parameters"}},
         ],
     }
-    made = table.draw(data, artefact("table", "tgu-test", "irnn-test", **spec))
+    made = draw_artefact(data, artefact("table", "tgu-test", "irnn-test", **spec))
     assert list(made.header) == ["model", "loss, paper", "loss, ours", "size", "n", "failed"]
     rows = {row[0]: row[1:] for row in made.rows}
     assert rows["TGU"] == ["8.606", "2.5 ± 2.1", "193", "4", "0"]
@@ -43,12 +43,14 @@ def test_paper_beside_ours_with_interval_n_and_failed(data, artefact):
 def test_a_number_of_the_paper_is_one_of_main_unless_it_names_an_option(data, artefact):
     columns = [{"label": option, "measure": NLL, "where": {"option": option}} for option in ("main", "slow")]
     spec = {"rows": "variant", "where": {"condition": "T250", "variant": "tgu"}, "columns": columns}
-    records = table.draw(data, artefact("table", "tgu-test", **spec)).records
+    records = draw_artefact(data, artefact("table", "tgu-test", **spec)).records
     assert [record["paper"] for record in records] == [8.606, None]
 
 
 def test_columns_by_condition(data, artefact):
-    made = table.draw(data, artefact("table", "tgu-test", rows="variant", columns="condition", measure=NLL))
+    made = draw_artefact(
+        data, artefact("table", "tgu-test", rows="variant", columns="condition", measure=NLL)
+    )
     assert list(made.header) == ["model", "T = 250, paper", "T = 250, ours", "T = 500", "n", "failed"]
     assert made.rows[0][:4] == ["TGU", "8.606", "2.5 ± 2.1", "25 ± 21"]
 
@@ -58,7 +60,7 @@ def test_a_column_that_a_model_lacks_does_not_count_for_n(data, artefact):
         {"label": "loss", "measure": NLL},
         {"label": "rank", "measure": {"name": "setting", "key": "cell.rank"}},
     ]
-    made = table.draw(data, artefact("table", where={"condition": "T250"}, columns=columns))
+    made = draw_artefact(data, artefact("table", where={"condition": "T250"}, columns=columns))
     assert list(made.rows[0]) == ["TGU", "2.5 ± 2.1", "4", "4", "0"]
     assert list(made.rows[1]) == ["LSTM", "2.5 ± 2.1", "–", "4", "1"]
 
@@ -71,11 +73,11 @@ def test_a_computed_table(data, artefact):
         "labels": {"slow": "slow gate"},
     }
     data = dataclasses.replace(data, experiment=dataclasses.replace(data.experiment, kind="compute"))
-    made = table.draw(data, artefact("table", "counts", **spec))
+    made = draw_artefact(data, artefact("table", "counts", **spec))
     assert list(made.header) == ["item", "slow gate, paper", "slow gate, ours", "fast"]
     assert [list(row) for row in made.rows] == [["a", "0.9", "0.81", "0.25"], ["b", "–", "0.81", "0.25"]]
     with pytest.raises(ValueError, match="12 computed rows in one cell"):
-        table.draw(data, artefact("table", rows=["item"], columns="name"))
+        draw_artefact(data, artefact("table", rows=["item"], columns="name"))
 
 
 def test_runs_that_never_get_there(data, artefact):
@@ -83,7 +85,7 @@ def test_runs_that_never_get_there(data, artefact):
         values = np.array([9.0, 1.0, 1.0]) if run.key["seed"] % 2 else np.array([9.0, 9.0, 9.0])
         run.load_curves = lambda values=values: {("train", "loss"): (np.arange(1, 4), values)}
     first = {"name": "first_below", "threshold": 2.0}
-    made = table.draw(data, artefact("table", where={"condition": "T250"}, measure=first))
+    made = draw_artefact(data, artefact("table", where={"condition": "T250"}, measure=first))
     assert made.rows[0][1] == "2 (2 of 4)"
 
 
@@ -113,7 +115,7 @@ def test_numbers_are_rounded_by_their_interval(value, half, text):
 )
 def test_errors_name_what_is_allowed(data, artefact, spec, message):
     with pytest.raises(ValueError, match=message):
-        table.draw(data, artefact("table", **spec))
+        draw_artefact(data, artefact("table", **spec))
 
 
 def test_latex_of_any_sign():
@@ -129,7 +131,9 @@ def test_an_interval_of_a_share_stays_between_0_and_1_and_is_named(data, artefac
         {"label": "accuracy", "measure": {"name": "metric", "of": "accuracy", "split": "test"}},
         {"label": "short", "measure": {"name": "short", "threshold": 0.1}},
     ]
-    made = table.draw(data, artefact("table", where={"condition": "T250", "variant": "tgu"}, columns=columns))
+    made = draw_artefact(
+        data, artefact("table", where={"condition": "T250", "variant": "tgu"}, columns=columns)
+    )
     assert list(made.rows[0]) == ["TGU", "0.8125 [0.3701, 1]", "0 [0, 0.6024]", "4", "0"]
     assert [record["interval"] for record in made.records] == [
         intervals.MEAN + intervals.CUT, intervals.SHARE_OF_SEEDS
@@ -142,7 +146,7 @@ def test_a_column_adds_its_selector_to_that_of_the_table(data, artefact):
         {"label": "short", "where": {"condition": "T250"}, "measure": NLL},
         {"label": "long", "where": {"condition": "T500"}, "measure": NLL},
     ]
-    made = table.draw(data, artefact("table", where={"variant": "tgu"}, columns=columns))
+    made = draw_artefact(data, artefact("table", where={"variant": "tgu"}, columns=columns))
     assert list(made.rows[0]) == ["TGU", "2.5 ± 2.1", "25 ± 21", "4", "0"]
     assert len(made.rows) == 1
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from tensor_rnns.drawing import windows
+from tensor_rnns.drawing.render import draw_artefact
 from tensor_rnns.drawing.style import styled
 
 
 def drawn(data, artefact):
     with styled():
-        return windows.draw(data, artefact)
+        return draw_artefact(data, artefact)
 
 
 def test_each_item_is_a_panel_by_default(data, artefact):

@@ -3,15 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
-from pkgutil import iter_modules
 from typing import Annotated, Any, Literal
 
-from tensor_rnns import drawing
 from tensor_rnns.analysis.claims import AnyClaim, Page, Section, letters
 from tensor_rnns.analysis.curve_measures import Best
 from tensor_rnns.analysis.measures import Measure
 from tensor_rnns.declared import NAME, ByName, Finite, Invalid, Name, Rule, is_finite
+from tensor_rnns.drawing.render import kinds
 from tensor_rnns.experiments.selector import MAIN, Selector
 
 
@@ -156,9 +154,7 @@ class Deviation:
 @cache
 def drawings() -> dict[str, Any]:
     """The specification of each kind of drawing."""
-    names = [found.name for found in iter_modules(drawing.__path__)]
-    modules = {name: import_module(f"{drawing.__name__}.{name}") for name in names}
-    return {name: module.Spec for name, module in modules.items() if hasattr(module, "draw")}
+    return {name: module.Spec for name, module in kinds().items()}
 
 
 AnyDrawing = Annotated[Any, ByName("drawing", "draw", drawings)]

@@ -1,7 +1,7 @@
 """One number per replica, put together by group: a bar or a dot per group, every seed, the paper's value."""
 
 import textwrap
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -13,12 +13,12 @@ from matplotlib.lines import Line2D
 
 from tensor_rnns.analysis.measures import Measure
 from tensor_rnns.declared import Invalid
-from tensor_rnns.drawing.beside import belongs, draw_levels, level_handles
+from tensor_rnns.drawing import beside
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.groups import Group, Panels, absent, groups_of, listed, names_of, part, title_of
-from tensor_rnns.drawing.layout import Sheet, lines_of, panels
+from tensor_rnns.drawing.groups import Groups, Panels, absent, groups_of, listed, names_of, part, title_of
+from tensor_rnns.drawing.layout import Sheet, panels
 from tensor_rnns.drawing.numbers import Total, draw_seeds, marks_of, numbers, total, what_of
-from tensor_rnns.drawing.spec import AXIS, Axis, Column, Columns, Labels, Lines, RunsSpec
+from tensor_rnns.drawing.spec import AXIS, Axis, Column, Columns, Lines, RunsSpec
 from tensor_rnns.drawing.style import PAPER
 from tensor_rnns.experiments.records import Artefact
 
@@ -64,50 +64,44 @@ class Spec(RunsSpec):
             raise Invalid("x", "bars begin at 0, which this axis leaves out; take mark: dot")
 
 
-def draw(data: ArtefactData, artefact: Artefact) -> Figure:
+def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
     """The figure of `artefact`; ValueError where no replica has the measure."""
-    spec = Spec.of(artefact)
     sides, colour, measure = listed(spec.groups), listed(spec.colour), spec.measure.block
     keys = [*listed(spec.panels), *sides, *colour]
-    rows = numbers(data, artefact.id, spec.where, measure, keys)
-    cut = Panels.of(data, rows, spec.panels, spec.labels)
-    groups = groups_of(data, rows, colour, spec.labels)
-    bars = _rows(data, rows, sides, colour, groups, spec.labels)
+    rows = numbers(data, spec.where, measure, keys)
+    cut = Panels.of(data, rows, spec.panels)
+    groups = groups_of(data, rows, colour)
+    bars = _rows(data, rows, sides, colour, groups)
     entries = data.printed(artefact, keys)
-    handles = ([] if set(colour) <= set(sides) else _legend(groups, spec.mark)) + _paper_handle(entries)
-    handles += level_handles(spec.lines)
-    columns, remarks = min(3, max(1, len(handles))), data.remark_line(rows)
     drawn = [(value, bar, bar.part(cut.rows(rows, value))) for value in cut.values for bar in bars]
     drawn = [(value, bar, mine) for value, bar, mine in drawn if len(mine)]
     totals = [total(mine["value"], int(mine["failed"].sum()), measure) for *_, mine in drawn]
-    lost = sum(not any(belongs(e, mine, measure) for *_, mine in drawn) for e in entries)
+    lost = sum(not any(beside.belongs(e, mine, measure) for *_, mine in drawn) for e in entries)
     notes = [*absent(data, rows, spec), *marks_of(rows, totals)]
     notes += [f"{lost} of the paper's {len(entries)} values belong to what was not run."] if lost else []
     letters = max(max(map(len, bar.title.split("\n"))) for bar in bars)
+    handles = _handles(spec, {} if set(colour) <= set(sides) else groups, entries)
     sheet = panels(
-        cut.titles, remarks, notes, lines_of(len(handles), columns),
+        cut.titles, data.remark_line(rows), notes, handles, min(3, max(1, len(handles))),
         height=0.15 + ROW * (bars[-1].height + 1), left=0.35 + LETTER * letters,
     )  # fmt: skip
     x = spec.x.labelled(what_of(measure))
-    texts = [f"{x.label} by {', '.join(sides)}."]
     for axis, value, title in zip(sheet.axes, cut.values, cut.titles, strict=True):
         said = []
         for (panel, bar, mine), found in zip(drawn, totals, strict=True):
             if panel == value:
                 _draw_row(axis, bar, mine, found, spec.mark)
-                paper = _draw_paper(axis, bar, mine, entries, measure)
-                name = title_of(data, list(bar.keys), list(bar.keys.values()), spec.labels)
-                said.append(f"{name} {found.text}{paper}")
-        draw_levels(axis, spec.lines, spec, data, cut, value, upright=True)
+                paper = _draw_paper(axis, bar, [e for e in entries if beside.belongs(e, mine, measure)])
+                said.append(f"{title_of(data, list(bar.keys), list(bar.keys.values()))} {found.text}{paper}")
+        beside.draw_levels(axis, spec.lines, beside.baseline(spec, data, cut, value), upright=True)
         _dress(sheet, axis, x, bars)
-        texts.append(f"{title + ': ' if title else ''}{'; '.join(said)}.")
-    return sheet.finish([*texts, *remarks], handles, columns)
+        sheet.say(title, said)
+    return sheet.finish(f"{x.label} by {', '.join(sides)}.")
 
 
 def _rows(
-    data: ArtefactData, rows: pd.DataFrame, sides: list[str], colour: list[str],
-    groups: Mapping[tuple[Hashable, ...], Group], labels: Labels | None,
-) -> list[Row]:  # fmt: skip
+    data: ArtefactData, rows: pd.DataFrame, sides: list[str], colour: list[str], groups: Groups
+) -> list[Row]:
     """The rows of the figure from above; those of one name at the side stand together."""
     bars, height = [], -1.0
     for name in names_of(data, rows, sides):
@@ -116,25 +110,20 @@ def _rows(
         middle = height + (len(own_names) + 1) / 2
         for position, own in enumerate(own_names):
             height += 1
-            title = textwrap.fill(title_of(data, sides, name, labels), LETTERS) if position == 0 else ""
+            title = textwrap.fill(title_of(data, sides, name), LETTERS) if position == 0 else ""
             keys = dict(zip(sides, name, strict=True)) | dict(zip(colour, own, strict=True))
             bars.append(Row(height, middle, title, groups[own].look, keys))
     return bars
 
 
-def _legend(groups: Mapping[tuple[Hashable, ...], Group], mark: str) -> list[Line2D]:
-    """What the colours mean where the names at the side do not say it."""
-    return [
-        Line2D([], [], color=group.look["color"], linestyle="", label=group.title,
-               marker="s" if mark == "bar" else group.look["marker"], markersize=7 if mark == "bar" else None)
-        for group in groups.values()
-    ]  # fmt: skip
-
-
-def _paper_handle(entries: Sequence[Mapping[str, Any]]) -> list[Line2D]:
-    """The paper's mark."""
-    mark = Line2D([], [], color=PAPER, linestyle="", marker="d", label="paper", markerfacecolor="white")
-    return [mark] if entries else []
+def _handles(spec: Spec, groups: Groups, entries: Sequence[beside.Entry]) -> list[Line2D]:
+    """The legend: what the colours of `groups` mean, the paper's mark, levels."""
+    bar = {"marker": "s", "markersize": 7} if spec.mark == "bar" else {}
+    handles = [
+        Line2D([], [], label=group.title, **group.look | {"linestyle": ""} | bar) for group in groups.values()
+    ]
+    paper = Line2D([], [], color=PAPER, linestyle="", marker="d", label="paper", markerfacecolor="white")
+    return handles + [paper] * bool(entries) + beside.level_handles(spec.lines)
 
 
 def _dress(sheet: Sheet, axis: Axes, x: Axis, bars: Sequence[Row]) -> None:
@@ -150,8 +139,7 @@ def _dress(sheet: Sheet, axis: Axes, x: Axis, bars: Sequence[Row]) -> None:
 
 
 def _draw_row(axis: Axes, bar: Row, mine: pd.DataFrame, found: Total, mark: str) -> None:
-    """The bar or dot of one group, its interval, a dot for each seed and a cross for a failed one; n at the
-    right."""
+    """The bar or dot of one group, its interval, a mark for each seed; n at the right."""
     colour = bar.look["color"]
     if np.isfinite(found.mean):
         if mark == "bar":
@@ -162,17 +150,15 @@ def _draw_row(axis: Axes, bar: Row, mine: pd.DataFrame, found: Total, mark: str)
         axis.plot([found.low, found.high], [bar.height] * 2, color=colour, linewidth=1.6, zorder=3)
     finite = mine[np.isfinite(mine["value"])].sort_values("seed")
     if len(finite) > 1 or finite["failed"].any():
-        spread = np.linspace(-0.22, 0.22, len(finite)) if len(finite) > 1 else [0.0]
-        draw_seeds(axis, finite["value"], bar.height + np.asarray(spread), finite["failed"], colour)
+        spread = np.linspace(-0.22, 0.22, len(finite)) if len(finite) > 1 else np.zeros(1)
+        draw_seeds(axis, finite["value"], bar.height + spread, finite["failed"], colour)
     axis.annotate(found.counts, (1, bar.height), xycoords=("axes fraction", "data"), va="center", ha="right",
                   fontsize=6, color="#444444", zorder=6)  # fmt: skip
 
 
-def _draw_paper(
-    axis: Axes, bar: Row, mine: pd.DataFrame, entries: list[dict[str, Any]], measure: Mapping[str, Any]
-) -> str:
+def _draw_paper(axis: Axes, bar: Row, entries: Sequence[beside.Entry]) -> str:
     """The paper's values of one row; what the description says of them."""
-    values = [float(entry["value"]) for entry in entries if belongs(entry, mine, measure)]
+    values = [float(entry["value"]) for entry in entries]
     if values:
         axis.plot(values, [bar.height] * len(values), "d", color=PAPER, markerfacecolor="white", zorder=7)
     return f", paper {', '.join(f'{value:g}' for value in values)}" if values else ""

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from tensor_rnns.drawing.data import ArtefactData, setting_of
-from tensor_rnns.drawing.groups import Group, Panels
+from tensor_rnns.drawing.groups import Group, Groups, Panels
 from tensor_rnns.drawing.spec import Level, Lines, RunsSpec
 from tensor_rnns.drawing.style import DASHED, PAPER
 from tensor_rnns.experiments.records import KEY
@@ -26,11 +26,18 @@ LEVEL: Mapping[str, Any] = {"color": PAPER, "linestyle": (0, (2, 2)), "linewidth
 """How a number of the paper that belongs to no point is drawn."""
 BLACK: Mapping[str, Any] = {"color": PAPER, "marker": "o"}
 """The look of what belongs to no group of ours."""
+Entry = Mapping[str, Any]
+"""A number of the paper, or a series of them, with its place; see `experiments.tables.entries`."""
+
+
+def points_of(entry: Entry) -> list[tuple[float, float]]:
+    """A series of the paper in the order of its updates."""
+    return sorted((float(x), float(value)) for x, value in entry["points"].items())
 
 
 def draw_points(
-    axis: Axes, entries: Sequence[Mapping[str, Any]], panels: Panels, panel: Any, colour: Sequence[str],
-    groups: Mapping[tuple, Group], limit: float,
+    axis: Axes, entries: Sequence[Entry], panels: Panels, panel: Any, colour: Sequence[str], groups: Groups,
+    limit: float,
 ) -> None:  # fmt: skip
     """Draw the papers' points up to `limit`, hollow and dashed, and a single value as a dashed level.
 
@@ -39,13 +46,11 @@ def draw_points(
     for entry in entries:
         if panels.key and entry.get(panels.key, panel) != panel:
             continue
-        group = groups.get(tuple(entry.get(key) for key in colour))
-        own = own_look(group)
+        own = own_look(groups.get(tuple(entry.get(key) for key in colour)))
         if "points" in entry:
-            points = sorted((float(update), float(value)) for update, value in entry["points"].items())
-            near = np.array([pair for pair in points if pair[0] <= limit]).reshape(-1, 2)
+            near = np.array([pair for pair in points_of(entry) if pair[0] <= limit]).reshape(-1, 2)
             axis.plot(near[:, 0], near[:, 1], zorder=5, **HOLLOW | own)
-        elif "value" in entry:
+        else:
             axis.axhline(float(entry["value"]), **LEVEL | {"color": own["color"]})
 
 
@@ -55,17 +60,17 @@ def own_look(group: Group | None) -> Mapping[str, Any]:
 
 
 def same_settings(
-    entries: Sequence[Mapping[str, Any]], data: ArtefactData, rows: pd.DataFrame
-) -> tuple[list[Mapping[str, Any]], list[str]]:
+    entries: Sequence[Entry], data: ArtefactData, rows: pd.DataFrame
+) -> tuple[list[Entry], list[str]]:
     """The entries of the papers that no setting keeps from standing beside `rows`, and a note on the others.
 
     An entry may name settings by their dotted names, such as `training.learning_rate`; where no row has them
     all, its points are of another protocol.
     """
-    drawn = set(rows[list(KEY)].itertuples(index=False, name=None))
-    settings = [run.settings for run in data.records if tuple(run.key[key] for key in KEY) in drawn]
+    drawn = rows[list(KEY)].drop_duplicates().itertuples(index=False, name=None)
+    settings = [data.runs[key].settings for key in drawn]
 
-    def fits(entry: Mapping[str, Any]) -> bool:
+    def fits(entry: Entry) -> bool:
         asked = {key: value for key, value in entry.items() if "." in key}
         return not asked or any(
             all(setting_of(own, key) == value for key, value in asked.items()) for own in settings
@@ -76,14 +81,14 @@ def same_settings(
     return kept, ["Points of the papers with other settings than those drawn are left out."] * lost
 
 
-def beyond(entries: Sequence[Mapping[str, Any]], limit: float, unit: str = "update") -> list[str]:
+def beyond(entries: Sequence[Entry], limit: float, unit: str) -> list[str]:
     """One note where points of the papers lie so far beyond our updates that they are not drawn."""
-    furthest = max((max(map(float, entry["points"])) for entry in entries if "points" in entry), default=0)
+    furthest = max((points_of(entry)[-1][0] for entry in entries if "points" in entry), default=0)
     note = f"Points beside ours go on to {unit} {furthest:g} and are not all drawn."
     return [note] if furthest > limit else []
 
 
-def handles_of(entries: Sequence[Mapping[str, Any]]) -> list[Line2D]:
+def handles_of(entries: Sequence[Entry]) -> list[Line2D]:
     """A legend entry for each source of points and for each value of the paper."""
     logs = [entry["source"] == "authors_log" for entry in entries if "points" in entry]
     sources = dict.fromkeys("authors' log" if log else "paper" for log in logs)
@@ -94,24 +99,23 @@ def handles_of(entries: Sequence[Mapping[str, Any]]) -> list[Line2D]:
     ]
 
 
-def columns_of(entry: Mapping[str, Any], rows: pd.DataFrame) -> list[str]:
+def columns_of(entry: Entry, rows: pd.DataFrame) -> list[str]:
     """The keys of an entry of the paper that are columns of `rows`, the number itself left out."""
     return [key for key in entry if key in rows.columns and key not in ("value", "failed", "name")]
 
 
-def belongs(entry: Mapping[str, Any], rows: pd.DataFrame, measure: Mapping[str, Any]) -> bool:
+def belongs(entry: Entry, rows: pd.DataFrame, measure: Mapping[str, Any]) -> bool:
     """Whether an entry of the paper is about all of `rows` and of this measure.
 
     Its keys that are columns of `rows`, at least one, must hold the one value that these have.
     """
-    if entry["measure"] != measure:
-        return False
     keys = columns_of(entry, rows)
-    return bool(keys) and len(rows) > 0 and all((rows[key] == entry[key]).all() for key in keys)
+    same = entry["measure"] == measure and bool(keys) and len(rows) > 0
+    return same and all((rows[key] == entry[key]).all() for key in keys)
 
 
 def stroke(number: int) -> dict[str, Any]:
-    """How level or line number `place` of `lines` is drawn."""
+    """How level or line number `number` of `lines` is drawn."""
     return {"color": "#444444", "linestyle": LEVELS[number % len(LEVELS)], "linewidth": 0.9}
 
 
@@ -126,18 +130,16 @@ def level_handles(lines: Lines) -> list[Line2D]:
     return [Line2D([], [], label=label, **stroke(number)) for number, label in enumerate(labels)]
 
 
-def draw_levels(
-    axis: Axes, lines: Lines, spec: RunsSpec, data: ArtefactData, panels: Panels, panel: Any,
-    upright: bool = False,
-) -> None:  # fmt: skip
+def draw_levels(axis: Axes, lines: Lines, baseline: float | None = None, upright: bool = False) -> None:
     """Draw the levels of `lines` in one panel, `upright` where the numbers run along x."""
     for number, entry in enumerate(lines):
-        levels = [entry.value] if isinstance(entry, Level) else baselines(spec, data, panels, panel)
-        for level in levels[:1]:
+        level = entry.value if isinstance(entry, Level) else baseline
+        if level is not None:
             (axis.axvline if upright else axis.axhline)(float(level), zorder=1, **stroke(number))
 
 
-def baselines(spec: RunsSpec, data: ArtefactData, panels: Panels, panel: Any) -> list[float]:
-    """The task's baseline as every replica of a panel recorded it."""
-    rows = data.chosen(data.metrics[data.metrics["name"] == "baseline"], spec.where)
-    return list(panels.rows(data.with_settings(rows, [panels.key] if panels.key else []), panel)["value"])
+def baseline(spec: RunsSpec, data: ArtefactData, panels: Panels, panel: Any) -> float | None:
+    """The task's baseline as the first replica of a panel that has one recorded it."""
+    rows = data.with_settings(data.replicas(spec.where), [panels.key] if panels.key else [])
+    found = [run.metrics.get(("none", "baseline")) for run in panels.rows(rows, panel)["run"]]
+    return next((value for value in found if value is not None), None)

@@ -1,6 +1,6 @@
 """Curves against updates or epochs: one panel per condition, one colour per variant, the papers' points."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -8,30 +8,36 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from tensor_rnns.analysis.curve_measures import Split
-from tensor_rnns.drawing.beside import (
-    BEYOND,
-    beyond,
-    dashed_handle,
-    draw_levels,
-    draw_points,
-    handles_of,
-    level_handles,
-    same_settings,
-)  # fmt: skip
+from tensor_rnns.analysis.runs import running_series
+from tensor_rnns.drawing import beside
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.groups import Group, Panels, absent, groups_of, listed, part
-from tensor_rnns.drawing.layout import lines_of, panels
-from tensor_rnns.drawing.series import BANDS, Line, epoch_lengths, lines, summary, thinned
+from tensor_rnns.drawing.groups import Group, Groups, Name, Panels, absent, counted, groups_of, listed, part
+from tensor_rnns.drawing.layout import panels
 from tensor_rnns.drawing.spec import AXIS, Axis, Column, Columns, Lines, RunsSpec
 from tensor_rnns.drawing.style import DASHED, SOLID
-from tensor_rnns.experiments.records import Artefact
+from tensor_rnns.experiments.records import KEY, Artefact
 
-Drawn = Mapping[tuple[Hashable, ...], Sequence[Line]]
+POINTS = 400
+"""A drawn line has at most about this many points; more would not be seen and make the files large."""
+BANDS = {"none": "thin: each seed", "quantiles": "band: quartiles", "range": "band: minimum to maximum"}
+"""The kinds of band, and how a figure explains them."""
 FEW = 10
 """Up to so many replicas each has its own thin line."""
-LEGEND_COLUMNS = 3
+
+
+@dataclass(frozen=True)
+class Line:
+    """One replica: its updates, its values there, and whether it failed."""
+
+    updates: np.ndarray
+    values: np.ndarray
+    failed: bool
+
+
+Drawn = Mapping[Name, Sequence[Line]]
 
 
 @dataclass(frozen=True)
@@ -79,68 +85,59 @@ class Spec(RunsSpec):
     y: Axis = AXIS
 
 
-def draw(data: ArtefactData, artefact: Artefact) -> Figure:
+def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
     """The figure of `artefact`; ValueError where no row of the curves is left to draw."""
-    spec = Spec.of(artefact)
     colour = listed(spec.colour)
     keys = [*listed(spec.panels), *colour]
-    rows = data.with_settings(_rows(data, artefact.id, spec, spec.measure), keys)
-    also = data.with_settings(_rows(data, artefact.id, spec, spec.also), keys) if spec.also else rows[:0]
+    rows = data.with_settings(_rows(data, spec, spec.measure), keys)
+    also = data.with_settings(_rows(data, spec, spec.also), keys) if spec.also else rows[:0]
     pace, unit, unknown = _pace(data, spec, rows)
-    cut = Panels.of(data, rows, spec.panels, spec.labels)
-    groups = _groups(data, rows, cut, colour, spec)
-    beside, left_out = same_settings(data.printed(artefact, keys), data, rows)
-    handles = [group.handle for group in groups.values()]
-    handles += [dashed_handle(spec.also.label or spec.also.split)] if spec.also else []
-    handles += handles_of(beside) + level_handles(spec.lines)
-    limit = BEYOND * max(line.updates[-1] for line in lines(rows, data.runs, 1, pace) if len(line.updates))
+    cut = Panels.of(data, rows, spec.panels)
+    groups = groups_of(data, rows, colour)
 
     def drawn(table: pd.DataFrame, value: Any, width: int) -> Drawn:
         here = cut.rows(table, value)
-        return {name: lines(part(here, colour, name), data.runs, width, pace) for name in groups}
+        return {name: lines(data, part(here, colour, name), width, pace) for name in groups}
 
     ours = [drawn(rows, value, spec.measure.width) for value in cut.values]
-    remarks = data.remark_line(rows)
-    notes = [*absent(data, rows, spec), *left_out, *beyond(beside, limit, unit), *unknown]
+    for name, group in groups.items():
+        group.look |= {"linestyle": SOLID} if spec.also else {}
+        here = [(value, panel[name]) for value, panel in zip(cut.values, ours, strict=True) if panel[name]]
+        group.counts |= {value: (len(some), sum(line.failed for line in some)) for value, some in here}
+    limit = beside.BEYOND * max(line.updates[-1] for line in lines(data, rows, 1, pace) if len(line.updates))
+    printed, left_out = beside.same_settings(data.printed(artefact, keys), data, rows)
+    notes = [*absent(data, rows, spec), *left_out, *beside.beyond(printed, limit, unit), *unknown]
     notes += [*_outside(spec, cut.titles, groups, ours), *_explained(spec, groups)]
-    sheet = panels(cut.titles, remarks, notes, lines_of(len(handles), LEGEND_COLUMNS))
+    sheet = panels(cut.titles, data.remark_line(rows), notes, _handles(spec, groups, printed))
     x, y = spec.x.labelled(f"{unit}s"), spec.y.labelled(spec.measure.of)
-    texts = [f"Curves of {y.label} against {unit}s."]
     for axis, value, title, mine in zip(sheet.axes, cut.values, cut.titles, ours, strict=True):
         ends = []
         for name, group in groups.items():
             if mine[name]:
-                end = _draw_group(axis, mine[name], group, spec, y.scale == "log")
-                ends.append(f"{group.title} ends at {end:.3g} ({group.count(value)})")
+                end = _draw_group(axis, mine[name], group, spec)
+                ends.append(f"{group.title} ends at {end:.3g} ({counted(*group.counts[value])})")
         for name, found in drawn(also, value, spec.also.width if spec.also else 1).items():
             _draw_also(axis, found, groups[name], spec)
-        draw_points(axis, beside, cut, value, colour, groups, limit)
-        draw_levels(axis, spec.lines, spec, data, cut, value)
+        beside.draw_points(axis, printed, cut, value, colour, groups, limit)
+        beside.draw_levels(axis, spec.lines, beside.baseline(spec, data, cut, value))
         sheet.dress(axis, x, y)
-        texts.append(f"{title + ': ' if title else ''}{'; '.join(ends)}.")
-    return sheet.finish([*texts, *remarks], handles, LEGEND_COLUMNS)
+        sheet.say(title, ends)
+    return sheet.finish(f"Curves of {y.label} against {unit}s.")
 
 
-def _groups(
-    data: ArtefactData, rows: pd.DataFrame, cut: Panels, colour: list[str], spec: Spec
-) -> dict[tuple[Hashable, ...], Group]:
-    """The groups of one colour with their counts; solid where a second value is dashed."""
-    groups = groups_of(data, rows, colour, spec.labels)
-    for name, group in groups.items():
-        group.look |= {"linestyle": SOLID} if spec.also else {}
-        for value in cut.values:
-            found = lines(cut.rows(part(rows, colour, name), value), data.runs, 1)
-            if found:
-                group.counts[value] = (len(found), sum(line.failed for line in found))
-    return groups
+def _handles(spec: Spec, groups: Groups, printed: Sequence[beside.Entry]) -> list[Line2D]:
+    """The legend: groups, the dashed value, the papers' points, levels."""
+    handles = [group.handle for group in groups.values()]
+    handles += [beside.dashed_handle(spec.also.label or spec.also.split)] if spec.also else []
+    return handles + beside.handles_of(printed) + beside.level_handles(spec.lines)
 
 
-def _rows(data: ArtefactData, artefact: str, spec: Spec, value: Also) -> pd.DataFrame:
+def _rows(data: ArtefactData, spec: Spec, value: Also) -> pd.DataFrame:
     """The rows of the curves of one logged value among those that the artefact chooses."""
     rows = data.chosen(data.curves, spec.where)
     rows = rows[(rows["split"] == value.split) & (rows["name"] == value.of)]
     if rows.empty:
-        raise ValueError(f"{artefact}: no curve of {value} among the rows chosen by {spec.where}")
+        raise ValueError(f"no curve of {value} among the rows chosen by {spec.where}")
     return rows
 
 
@@ -155,7 +152,7 @@ def _pace(data: ArtefactData, spec: Spec, rows: pd.DataFrame) -> tuple[Mapping[t
     return pace, "epoch", []
 
 
-def _draw_group(axis: Axes, found: Sequence[Line], group: Group, spec: Spec, log: bool) -> float:
+def _draw_group(axis: Axes, found: Sequence[Line], group: Group, spec: Spec) -> float:
     """Draw the lines, centre and band of one group; the last value of the centre."""
     centre, band = _manner(spec, len(found))
     drawn = [line for line in found if len(line.updates)]
@@ -171,23 +168,24 @@ def _draw_group(axis: Axes, found: Sequence[Line], group: Group, spec: Spec, log
             for shade, size, width in (("white", 8, 3.0), (colour, 7, 1.5)):
                 axis.plot(updates[-1:], values[-1:], "x", color=shade, markersize=size,
                           markeredgewidth=width, zorder=7)  # fmt: skip
-    whole = summary(drawn, centre, band)
-    updates, middle, low, high = thinned(whole.updates, whole.centre, whole.low, whole.high)
+    updates, middle, low, high = summary(drawn, centre, band)
     if band != "none" and len(drawn) > 1:
-        low = np.where(low > 0, low, np.nan) if log else low
+        low = np.where(low > 0, low, np.nan) if spec.y.scale == "log" else low
         axis.fill_between(updates, low, high, color=colour, alpha=0.18, linewidth=0)
     axis.plot(updates, middle, markevery=max(1, len(updates) // 6), zorder=3, **group.look)
     return float(middle[-1])
 
 
-def _outside(
-    spec: Spec, titles: Sequence[str], groups: Mapping[tuple[Hashable, ...], Group],
-    drawn: Sequence[Drawn],
-) -> list[str]:  # fmt: skip
+def _draw_also(axis: Axes, found: Sequence[Line], group: Group, spec: Spec) -> None:
+    """The centre of the second value of one group, thin and dashed."""
+    if drawn := [line for line in found if len(line.updates)]:
+        updates, middle, *_ = summary(drawn, _manner(spec, len(found))[0], "none")
+        axis.plot(updates, middle, color=group.look["color"], linestyle=DASHED, linewidth=0.9, zorder=2.5)
+
+
+def _outside(spec: Spec, titles: Sequence[str], groups: Groups, drawn: Sequence[Drawn]) -> list[str]:
     """One note naming, panel by panel, the groups of which no line has a point within `y.limits`."""
-    if not spec.y.limits:
-        return []
-    low, high = spec.y.limits
+    low, high = spec.y.limits or (-np.inf, np.inf)
     said = []
     for title, panel in zip(titles, drawn, strict=True):
         values = {
@@ -196,17 +194,7 @@ def _outside(
         out = [groups[name].title for name, v in values.items() if not ((low <= v) & (v <= high)).any()]
         if out:
             said.append(", ".join(out) + (f" ({title})" if title else ""))
-    return [f"Outside the axis: {'; '.join(said)}."] if said else []
-
-
-def _draw_also(axis: Axes, found: Sequence[Line], group: Group, spec: Spec) -> None:
-    """The centre of the second value of one group, thin and dashed."""
-    centre, _ = _manner(spec, len(found))
-    drawn = [line for line in found if len(line.updates)]
-    if drawn:
-        whole = summary(drawn, centre, "none")
-        updates, middle = thinned(whole.updates, whole.centre)
-        axis.plot(updates, middle, color=group.look["color"], linestyle=DASHED, linewidth=0.9, zorder=2.5)
+    return [f"Outside the axis: {'; '.join(said)}."] if said and spec.y.limits else []
 
 
 def _manner(spec: Spec, n: int) -> tuple[str, str]:
@@ -215,13 +203,73 @@ def _manner(spec: Spec, n: int) -> tuple[str, str]:
     return spec.centre or ("mean" if band == "range" else "median"), band
 
 
-def _explained(spec: Spec, groups: Mapping[tuple[Hashable, ...], Group]) -> list[str]:
+def _explained(spec: Spec, groups: Groups) -> list[str]:
     """One note on what line, band and cross are."""
-    most = max(n for group in groups.values() for n, _ in group.counts.values())
+    counts = [count for group in groups.values() for count in group.counts.values()]
+    most = max(n for n, _ in counts)
     centre, band = _manner(spec, most)
     said = [f"bold: {centre} of the seeds", BANDS[band]] if most > 1 else []
-    if spec.measure.width > 1:
-        said.append(f"running mean over {spec.measure.width:g} updates")
-    if any(failed for group in groups.values() for _, failed in group.counts.values()):
-        said.append("cross: a failed seed's last finite value")
+    said += [f"running mean over {spec.measure.width:g} updates"] if spec.measure.width > 1 else []
+    said += ["cross: a failed seed's last finite value"] if any(failed for _, failed in counts) else []
     return ["; ".join(said).capitalize() + "."] if said else []
+
+
+def lines(
+    data: ArtefactData, rows: pd.DataFrame, width: int, pace: Mapping[tuple, float] | None = None
+) -> list[Line]:
+    """One line for each replica of `rows` (columns KEY, update, value), in the order of point and seed.
+
+    `width` counts updates; with `pace`, the updates of a unit by replica, the line is in those units.
+    """
+    found = []
+    for key, group in rows.groupby(list(KEY), sort=True, dropna=False):
+        group = group[np.isfinite(group["value"])].sort_values("update")
+        updates, values = group["update"].to_numpy(float), group["value"].to_numpy(float)
+        if width > 1 and len(updates):
+            updates, values = running_series(updates, values, width)
+        found.append(Line(updates / pace[key] if pace else updates, values, data.runs[key].failed))
+    return found
+
+
+def epoch_lengths(data: ArtefactData, rows: pd.DataFrame) -> dict[tuple, float] | None:
+    """Updates of an epoch of each replica of `rows`; None where one ran less than an epoch.
+
+    With `evaluate.every: epoch` the first validation ends the first epoch; else the updates done are divided
+    by the epochs granted, which a failed run has not had.
+    """
+    valid = data.curves[data.curves["split"] == "valid"]
+    first = valid.groupby(list(KEY), sort=False)["update"].min().to_dict()
+    found = {}
+    for key in rows[list(KEY)].drop_duplicates().itertuples(index=False, name=None):
+        run = data.runs[key]
+        training = run.settings.get("training") or {}
+        if (training.get("evaluate") or {}).get("every") == "epoch" and key in first:
+            found[key] = float(first[key])
+        elif training.get("epochs") and run.status == "done":
+            found[key] = run.updates / training["epochs"]
+        else:
+            return None
+    return found
+
+
+def summary(found: Sequence[Line], centre: str, band: str) -> tuple[np.ndarray, ...]:
+    """(updates, centre, low, high) where at least half of the lines have values, about POINTS of them: mean
+    or median, quartiles or range."""
+    updates = np.unique(np.concatenate([line.updates for line in found]))
+    table = np.full((len(found), len(updates)), np.nan)
+    for row, line in zip(table, found, strict=True):
+        row[np.searchsorted(updates, line.updates)] = line.values
+    enough = np.isfinite(table).sum(0) * 2 >= len(found)
+    updates, table = updates[enough], table[:, enough]
+    middle = (np.nanmean if centre == "mean" else np.nanmedian)(table, axis=0)
+    low, high = np.nanquantile(table, (0.25, 0.75) if band == "quantiles" else (0.0, 1.0), axis=0)
+    return thinned(updates, middle, low, high)
+
+
+def thinned(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Every k-th entry of arrays of equal length, first and last kept, so that about POINTS are left."""
+    length = len(arrays[0])
+    if length <= POINTS:
+        return arrays
+    keep = np.unique(np.linspace(0, length - 1, POINTS).round().astype(int))
+    return tuple(array[keep] for array in arrays)

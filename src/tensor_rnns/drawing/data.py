@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from tensor_rnns.analysis.collect import CURVES, METRICS, RUNS
+from tensor_rnns.analysis.collect import CURVES
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.tables import COMPUTED, PROBED, Tables, read_table
 from tensor_rnns.experiments.experiment import Experiment
@@ -58,47 +59,43 @@ class Probe:
 
 @dataclass(frozen=True)
 class ArtefactData:
-    """The collected tables of one experiment at one scale; an empty table stands for what was not run.
+    """What one experiment left at one scale; an empty table stands for what was not run.
 
     `records` are the replicas as the measures take them; for a computed experiment its one pseudo-run.
+    `labels` are what the artefact that is drawn calls some values.
     """
 
     experiment: Experiment
     scale: str
-    metrics: pd.DataFrame
     curves: pd.DataFrame
-    runs: pd.DataFrame
     computed: pd.DataFrame
     probes: Mapping[str, Probe] = field(default_factory=dict)
     records: Sequence[Run] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def load(
         cls, experiment: Experiment, scale: str, results: Path | str, curves: bool = True
     ) -> "ArtefactData":
-        """Read what `results`/`scale` holds of `experiment`; without `curves` that table, often long, stays
-        empty.
-        """
+        """Read what `results`/`scale` holds of `experiment`; its `curves`, often long, only where asked."""
         found = Tables(results, scale, experiment.paper, experiment.name)
         probes = {}
         for path in sorted(found.probes.glob("*.npz")):
             of = f"{found.of}/{path.stem}"
             probes[path.stem] = Probe(read_npz(path, of), table(path.with_suffix(".csv"), PROBED, of))
-        return cls(
-            experiment,
-            scale,
-            table(found.collected / "metrics.csv", METRICS, found.of),
-            table(found.collected / "curves.csv" if curves else Path(), CURVES, found.of),
-            table(found.collected / "runs.csv", RUNS, found.of),
-            table(found.computed_path, COMPUTED, found.of),
-            probes,
-            found.runs,
-        )
+        drawn = table(found.collected / "curves.csv" if curves else Path(), CURVES, found.of)
+        computed = table(found.computed_path, COMPUTED, found.of)
+        return cls(experiment, scale, drawn, computed, probes, found.runs)
 
     @property
     def empty(self) -> bool:
         """Whether nothing of the experiment was run at this scale."""
-        return all(part.empty for part in (self.runs, self.curves, self.computed)) and not self.probes
+        return not self.records and not self.probes
+
+    @cached_property
+    def runs(self) -> Mapping[tuple, Run]:
+        """The replicas by their keys, as the rows of tables have them."""
+        return {tuple(run.key[name] for name in KEY): run for run in self.records}
 
     def chosen(self, rows: pd.DataFrame, where: Chosen | None = None) -> pd.DataFrame:
         """The `rows` that `where` takes; see `experiments.selector`."""
@@ -125,14 +122,12 @@ class ArtefactData:
         known = [
             dict(run.key) | {key: setting_of(run.settings, key) for key in wanted} for run in self.records
         ]
-        table = pd.DataFrame(known, columns=[*KEY, *wanted])
+        settings = pd.DataFrame(known, columns=[*KEY, *wanted]).astype(dict.fromkeys(wanted, object))
         for key in wanted:
-            if not any(value != "" for value in table[key]):
-                raise ValueError(f"{self.experiment.name}: no replica has the setting {key!r}")
-            table[key] = table[key].astype(object)
-        found = rows.merge(table, on=list(KEY), how="left")
-        found[wanted] = found[wanted].fillna("")
-        return found
+            if (settings[key] == "").all():
+                raise ValueError(f"no replica has the setting {key!r}")
+        found = rows.merge(settings, on=list(KEY), how="left")
+        return found.fillna(dict.fromkeys(wanted, ""))
 
     def printed(self, artefact: Artefact, keys: Sequence[str] = ()) -> list[dict[str, Any]]:
         """The paper's numbers beside `artefact`, with those of the `keys` that are settings as the paper's
@@ -142,46 +137,38 @@ class ArtefactData:
         entries = []
         for entry in artefact.printed:
             place = entry.get("condition", "only"), entry.get("variant", ""), entry.get("option", "main")
-            own = settings.get(place, {})
-            entries.append(
-                {key: found for key in wanted if (found := setting_of(own, key)) != ""} | dict(entry)
-            )
+            own = {key: setting_of(settings.get(place, {}), key) for key in wanted}
+            entries.append({key: value for key, value in own.items() if value != ""} | dict(entry))
         return entries
 
     def ordered(self, key: str, present: Sequence[Any]) -> list[Any]:
         """`present` in the order of the experiment file for conditions, variants, options and cells, else
-        sorted, numbers first.
-        """
-        blocks = {"condition": "conditions", "variant": "variants", "option": "options"}
-        listed = list(self.experiment.block(blocks[key]) if key in blocks else {})
+        sorted, numbers first."""
+        listed = list(self.experiment.block(f"{key}s")) if key in ("condition", "variant", "option") else []
         listed += [self.cell(name) for name in self.experiment.variants] if key == "cell.name" else []
         ranks = {"main": -1} | {name: listed.index(name) for name in listed}
-        return sorted(
-            present,
-            key=lambda value: (
-                ranks.get(value, len(ranks)),
-                not is_number(value),
-                value if is_number(value) else str(value),
-            ),
-        )
+
+        def rank(value: Any) -> tuple:
+            number = is_number(value)
+            return ranks.get(value, len(ranks)), not number, value if number else str(value)
+
+        return sorted(present, key=rank)
 
     def ordered_names(self, keys: Sequence[str], names: Iterable[tuple]) -> list[tuple]:
         """`names`, the values of several columns `keys`, in the order of the experiment file."""
         names = list(names)
-        ranks = {key: self.ordered(key, list({name[k] for name in names})) for k, key in enumerate(keys)}
-        return sorted(
-            names, key=lambda name: [ranks[key].index(value) for key, value in zip(keys, name, strict=True)]
-        )
+        orders = [self.ordered(key, list({name[k] for name in names})) for k, key in enumerate(keys)]
+        return sorted(names, key=lambda name: [order.index(x) for order, x in zip(orders, name, strict=True)])
 
     def cell(self, variant: str) -> str:
         """The cell of a variant, or the model of one without a cell; its own name if neither is known."""
         block = self.experiment.variants.get(variant) or {}
         return str(block.get("cell") or block.get("model") or variant)
 
-    def title(self, key: str, value: Any, labels: Mapping[str, str] | None = None) -> str:
+    def title(self, key: str, value: Any) -> str:
         """How `value` of the column `key` is called: by `labels`, the variant's own `label`, or its cell."""
-        if value in (labels or {}):
-            return str(labels[value])
+        if value in self.labels:
+            return str(self.labels[value])
         if key == "variant":
             block = self.experiment.variants.get(value) or {}
             if "label" in block:
@@ -190,8 +177,9 @@ class ArtefactData:
             if value == cell or [self.cell(name) for name in self.experiment.variants].count(cell) == 1:
                 return cell_title(cell)
         if key == "point":
-            rates = self.runs.loc[self.runs["point"] == value, "learning_rate"].unique()
-            return f"rate {float(rates[0]):g}" if len(rates) == 1 and rates[0] else f"point {value}"
+            points = [run for run in self.records if run.key["point"] == value]
+            rates = {setting_of(run.settings, "training.learning_rate") for run in points}
+            return f"rate {rates.pop():g}" if len(rates) == 1 and any(rates) else f"point {value}"
         if "." in key:
             return setting_title(key, value)
         if key == "condition" and (parts := re.fullmatch(r"([A-Z])(\d+)", value)):
@@ -221,5 +209,4 @@ class ArtefactData:
 
     def remark_line(self, rows: pd.DataFrame) -> list[str]:
         """The remarks on `rows` as one line; none where there is nothing to say."""
-        found = self.remarks(rows)
-        return ["; ".join(found)] if found else []
+        return ["; ".join(found)] if (found := self.remarks(rows)) else []

@@ -48,44 +48,27 @@ class Spec(Common):
     panels: tuple[Panel, ...]
 
 
-def draw(data: ArtefactData, artefact: Artefact) -> Figure:
-    """The figure of `artefact`; ValueError for a diagram that the file does not describe or a node without a
-    place."""
-    known = (data.experiment.compute.get("arguments") or {}).get("diagrams") or {}
-    wanted = Spec.of(artefact, data.experiment.kind).panels
-    if absent := [panel.diagram for panel in wanted if panel.diagram not in known]:
-        raise ValueError(f"{artefact.id}: no diagram {absent}; allowed are {', '.join(known) or 'none'}")
-    specs = [_placed(panel.diagram, known[panel.diagram]) for panel in wanted]
-    boxes = [_box(spec) for spec in specs]
+def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
+    """The figure of `artefact`."""
+    known = data.experiment.compute["arguments"]["diagrams"]
+    networks = [known[panel.diagram] for panel in spec.panels]
+    boxes = [_box(network) for network in networks]
     columns = _columns(boxes)
     room = WIDTH / columns - 0.16
     unit = min(UNIT, room / max(right - left for left, right, _, _ in boxes))
     height = unit * max(top - bottom for _, _, bottom, top in boxes)
-    remarks = data.remark_line(data.computed)
-    texts = any(panel.text for panel in wanted)
+    texts, checked = any(panel.text for panel in spec.panels), _checked(data, spec.panels)
     made = sheet(
-        [panel.title for panel in wanted], [height], remarks, _checked(data, wanted),
+        [panel.title for panel in spec.panels], [height], data.remark_line(data.computed), checked,
         columns=columns, left=0.08, right=0.08, label=0.12 + LINE * texts,
     )  # fmt: skip
-    said = ["Tensor-network diagrams."]
-    for panel, spec, box, axis in zip(wanted, specs, boxes, made.axes, strict=True):
-        _draw_network(axis, spec)
+    for panel, network, box, axis in zip(spec.panels, networks, boxes, made.axes, strict=True):
+        _draw_network(axis, network)
         _frame(axis, box, room / unit, height / unit)
         if panel.text:
             axis.text(0.5, -0.02, panel.text, transform=axis.transAxes, ha="center", va="top", fontsize=8)
-        said.append(f"{panel.title or panel.diagram}: {_in_words(spec)}.")
-    return made.finish([*said, *_checked(data, wanted), *remarks])
-
-
-def _placed(name: str, network: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A diagram whose nodes all have a place and whose free arms have a direction; else ValueError."""
-    for node, block in network["nodes"].items():
-        if not isinstance(block.get("at"), list) or len(block["at"]) != 2:
-            raise ValueError(f"diagram {name}: the node {node} needs a place, at: [x, y]")
-    for arm, direction in (network.get("free") or {}).items():
-        if direction not in DIRECTIONS:
-            raise ValueError(f"diagram {name}: {arm} goes {direction!r}; allowed are {', '.join(DIRECTIONS)}")
-    return network
+        made.say(panel.title or panel.diagram, [_in_words(network)])
+    return made.finish("Tensor-network diagrams.", *checked)
 
 
 def _radius(block: Mapping[str, Any]) -> float:

@@ -1,6 +1,6 @@
 """Rows cut into panels, and groups of replicas that share a colour: titles, looks, how many there are."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,9 +8,17 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from tensor_rnns.drawing.data import ArtefactData, is_number
-from tensor_rnns.drawing.spec import Labels, RunsSpec
+from tensor_rnns.drawing.spec import RunsSpec
 from tensor_rnns.drawing.style import look, plain, ramp
 from tensor_rnns.experiments.selector import Selector
+
+Name = tuple[Hashable, ...]
+"""The values of several columns."""
+
+
+def counted(n: int | str, failed: int) -> str:
+    """`n = 5, 1 failed`."""
+    return f"n = {n}" + (f", {failed} failed" if failed else "")
 
 
 @dataclass
@@ -22,22 +30,15 @@ class Group:
     counts: dict[Any, tuple[int, int]] = field(default_factory=dict)
 
     @property
-    def legend(self) -> str:
-        """The title with n and the number of failed replicas."""
+    def handle(self) -> Line2D:
+        """The entry of the legend: the title with n and the number of failed replicas."""
         sizes = sorted({n for n, _ in self.counts.values()})
         n = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
-        failed = sum(failed for _, failed in self.counts.values())
-        return f"{self.title} (n = {n}{f', {failed} failed' if failed else ''})"
+        label = f"{self.title} ({counted(n, sum(failed for _, failed in self.counts.values()))})"
+        return Line2D([], [], label=label, **self.look)
 
-    def count(self, panel: Any) -> str:
-        """`n = 5, 1 failed` of one panel."""
-        n, failed = self.counts[panel]
-        return f"n = {n}" + (f", {failed} failed" if failed else "")
 
-    @property
-    def handle(self) -> Line2D:
-        """The entry of the legend."""
-        return Line2D([], [], label=self.legend, **self.look)
+Groups = Mapping[Name, Group]
 
 
 @dataclass(frozen=True)
@@ -49,12 +50,12 @@ class Panels:
     titles: Sequence[str]
 
     @classmethod
-    def of(cls, data: ArtefactData, rows: pd.DataFrame, key: str | None, labels: Labels | None) -> "Panels":
+    def of(cls, data: ArtefactData, rows: pd.DataFrame, key: str | None) -> "Panels":
         """The panels of the column `key`."""
         if not key:
             return cls(None, [None], [""])
         values = data.ordered(key, list(rows[key].unique()))
-        return cls(key, values, [data.title(key, value, labels) for value in values])
+        return cls(key, values, [data.title(key, value) for value in values])
 
     def rows(self, rows: pd.DataFrame, value: Any) -> pd.DataFrame:
         """Those of `rows` that stand in the panel of `value`."""
@@ -66,7 +67,7 @@ def listed(keys: str | Sequence[str] | None) -> list[str]:
     return [keys] if isinstance(keys, str) else list(keys or ())
 
 
-def names_of(data: ArtefactData, rows: pd.DataFrame, keys: Sequence[str]) -> list[tuple[Hashable, ...]]:
+def names_of(data: ArtefactData, rows: pd.DataFrame, keys: Sequence[str]) -> list[Name]:
     """The values that `rows` have in the columns `keys`, in the order of the experiment file."""
     return data.ordered_names(keys, rows[list(keys)].drop_duplicates().itertuples(index=False, name=None))
 
@@ -76,21 +77,18 @@ def part(rows: pd.DataFrame, keys: Sequence[str], name: Sequence[Any]) -> pd.Dat
     return rows[(rows[list(keys)] == list(name)).all(axis=1)]
 
 
-def title_of(data: ArtefactData, keys: Sequence[str], name: Sequence[Any], labels: Labels | None) -> str:
+def title_of(data: ArtefactData, keys: Sequence[str], name: Sequence[Any]) -> str:
     """How the values `name` of the columns `keys` are called together."""
-    return ", ".join(data.title(key, value, labels) for key, value in zip(keys, name, strict=True))
+    return ", ".join(map(data.title, keys, name))
 
 
-def groups_of(
-    data: ArtefactData, rows: pd.DataFrame, colour: Sequence[str], labels: Labels | None = None
-) -> dict[tuple[Hashable, ...], Group]:
+def groups_of(data: ArtefactData, rows: pd.DataFrame, colour: Sequence[str]) -> Groups:
     """The groups of one colour in the order of the file, without counts.
 
     Values of one setting that are all numbers run from light to dark; else a group has the look of its cell,
     or a plain one where groups hold several cells.
     """
     names = names_of(data, rows, colour)
-    titles = [title_of(data, colour, name, labels) for name in names]
     if len(colour) == 1 and "." in colour[0] and all(is_number(name[0]) for name in names):
         looks = [ramp(number, len(names)) for number in range(len(names))]
     else:
@@ -100,7 +98,7 @@ def groups_of(
             plain(number) if "" in cells else look(cell, cells[:number].count(cell), cells.count(cell))
             for number, cell in enumerate(cells)
         ]
-    return {name: Group(*found) for name, *found in zip(names, titles, looks, strict=True)}
+    return {name: Group(title_of(data, colour, name), own) for name, own in zip(names, looks, strict=True)}
 
 
 def absent(data: ArtefactData, rows: pd.DataFrame, spec: RunsSpec) -> list[str]:
@@ -109,5 +107,5 @@ def absent(data: ArtefactData, rows: pd.DataFrame, spec: RunsSpec) -> list[str]:
     for key in ("condition", "variant"):
         asked = limits.get(key, list(data.experiment.block(f"{key}s")))
         ran = set(rows[key])
-        missing += [data.title(key, name, spec.labels) for name in asked if name not in ran]
+        missing += [data.title(key, name) for name in asked if name not in ran]
     return [f"Not run at this scale: {', '.join(missing)}."] if missing else []

@@ -1,21 +1,19 @@
 """Panels with room for the lines that every figure carries: remarks above, legend and notes below."""
 
 import textwrap
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from tensor_rnns.drawing.spec import Axis
 from tensor_rnns.drawing.style import WIDTH
 
 LEFT, RIGHT, TITLE, XLABEL, LINE = 0.68, 0.12, 0.24, 0.42, 0.165
-"""Inches kept at the sides, above a panel for its title, below the panels for ticks and label, and for a line
-of text.
-"""
+"""Inches kept at the sides, above a panel for its title, below it for its axis, and for a line of text."""
 BETWEEN, SHARED = 0.36, 0.14
 """Inches kept left of a panel from the second column on, for its own numbers and where it shares those of the
 first column."""
@@ -25,12 +23,13 @@ LETTERS, NOTE_LETTERS, REMARK_LETTERS = 84, 118, 104
 
 @dataclass(frozen=True)
 class Sheet:
-    """A figure with its blocks of axes; `bottom` is where the legend begins, as a share of the height."""
+    """A figure with its blocks of axes, and what is `said` of each to those who cannot see it."""
 
     figure: Figure
     blocks: Sequence[Sequence[Axes]]
     columns: int
-    bottom: float
+    remarks: Sequence[str]
+    said: list[str] = field(default_factory=list)
 
     @property
     def axes(self) -> list[Axes]:
@@ -55,35 +54,36 @@ class Sheet:
         if y.limits:
             axis.set_ylim(*y.limits)
 
-    def finish(self, texts: Sequence[str], handles: Sequence[Any] = (), columns: int = 3) -> Figure:
-        """The figure with its legend between panels and notes, and `texts` for those who cannot see it."""
-        if handles:
-            self.figure.legend(
-                handles=list(handles), loc="lower center", bbox_to_anchor=(0.5, self.bottom), ncol=columns,
-                handlelength=3.2, columnspacing=1.4, borderpad=0.1, labelspacing=0.35,
-            )  # fmt: skip
-        self.figure.set_label(" ".join(text for text in texts if text))
+    def say(self, title: str, parts: Iterable[str]) -> None:
+        """Describe one block."""
+        self.said.append(f"{title + ': ' if title else ''}{'; '.join(parts)}.")
+
+    def finish(self, before: str, *after: str) -> Figure:
+        """The figure with its description: what was said of the blocks, `before` and `after`, the remarks."""
+        self.figure.set_label(" ".join(filter(None, [before, *self.said, *after, *self.remarks])))
         return self.figure
 
 
 def sheet(
     titles: Sequence[str], heights: Sequence[float], remarks: Sequence[str], notes: Sequence[str],
-    legend: int = 0, columns: int = 3, left: float = LEFT, right: float = RIGHT, gap: float = 0.1,
-    label: float = XLABEL, head: float = 0.0, inner: float | None = None, share_y: bool = False,
+    handles: Sequence[Line2D] = (), legend_columns: int = 3, columns: int = 3, left: float = LEFT,
+    right: float = RIGHT, gap: float = 0.1, label: float = XLABEL, head: float = 0.0,
+    inner: float | None = None, share_y: bool = False,
 ) -> Sheet:  # fmt: skip
     """A block of axes for each title, under one another with the `heights` in inches; blocks fill rows.
 
-    `legend` lines are kept for the legend, `left` (`inner` from the second column on, where it is given) and
-    `right` inches at the sides of a block, `gap` between its axes, `label` below them and `head` between them
-    and the title. With `share_y` all axes have one y axis, numbered in the first column.
+    The legend of `handles` stands between panels and notes. `left` (`inner` from the second column on, where
+    given) and `right` are inches at the sides of a block, `gap` between its axes, `label` below them, `head`
+    between them and the title. With `share_y` all axes have one y axis, numbered in the first column.
     """
     columns = min(columns, len(titles)) or 1
     rows = -(-len(titles) // columns)
-    notes, remarks = wrapped(notes), wrapped(remarks, REMARK_LETTERS)
+    notes, above_all = wrapped(notes), wrapped(remarks, REMARK_LETTERS)
     titles = [textwrap.fill(title, LETTERS // columns) for title in titles]
     title_room = head + (TITLE + LINE * max(title.count("\n") for title in titles) if any(titles) else 0.06)
     block = title_room + sum(heights) + gap * (len(heights) - 1) + label
-    above, below = LINE * len(remarks) + 0.06, LINE * (legend + len(notes)) + 0.08
+    legend = -(-len(handles) // legend_columns)
+    above, below = LINE * len(above_all) + 0.06, LINE * (legend + len(notes)) + 0.08
     total = above + rows * block + below
     figure = Figure(figsize=(WIDTH, total))
     inner = left if inner is None else inner
@@ -101,18 +101,24 @@ def sheet(
             top -= height + gap
         axes[0].set_title(title, pad=6 + 72 * head)
         blocks.append(axes)
-    put_texts(figure, remarks, notes)
-    return Sheet(figure, blocks, columns, (0.03 + LINE * len(notes)) / total)
+    put_texts(figure, above_all, notes)
+    if handles:
+        place = (0.5, (0.03 + LINE * len(notes)) / total)
+        figure.legend(
+            handles=list(handles), loc="lower center", bbox_to_anchor=place,
+            ncol=legend_columns, handlelength=3.2, columnspacing=1.4, borderpad=0.1, labelspacing=0.35,
+        )  # fmt: skip
+    return Sheet(figure, blocks, columns, remarks)
 
 
 def panels(
-    titles: Sequence[str], remarks: Sequence[str], notes: Sequence[str], legend: int, columns: int = 3,
-    share_y: bool = True, **rest: float,
+    titles: Sequence[str], remarks: Sequence[str], notes: Sequence[str], handles: Sequence[Line2D] = (),
+    legend_columns: int = 3, columns: int = 3, share_y: bool = True, **rest: float,
 ) -> Sheet:  # fmt: skip
     """A sheet with one panel for each title, tall where it stands alone."""
     height = rest.pop("height", 2.4 if len(titles) == 1 else 1.9)
-    inner = SHARED if share_y else BETWEEN
-    return sheet(titles, [height], remarks, notes, legend, columns, inner=inner, share_y=share_y, **rest)
+    rest |= {"inner": SHARED if share_y else BETWEEN, "columns": columns}
+    return sheet(titles, [height], remarks, notes, handles, legend_columns, share_y=share_y, **rest)
 
 
 def wrapped(texts: Sequence[str], letters: int = NOTE_LETTERS) -> list[str]:
@@ -128,8 +134,3 @@ def put_texts(figure: Figure, remarks: Sequence[str], notes: Sequence[str]) -> N
     if notes:
         figure.text(0.1 / WIDTH, 0.05 / total, "\n".join(notes), va="bottom", fontsize=6.5, color="#333333",
                     linespacing=1.35)  # fmt: skip
-
-
-def lines_of(count: int, columns: int) -> int:
-    """How many lines `count` entries of a legend take."""
-    return -(-count // columns)

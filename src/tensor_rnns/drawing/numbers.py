@@ -13,6 +13,7 @@ from tensor_rnns.analysis.intervals import CUT, MEAN, of_mean
 from tensor_rnns.analysis.measures import EXACT, OF_FAILED, is_share, measure_of
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.drawing.data import ArtefactData
+from tensor_rnns.drawing.groups import counted
 from tensor_rnns.drawing.tables import shown
 from tensor_rnns.experiments.records import KEY
 from tensor_rnns.experiments.selector import Chosen
@@ -45,8 +46,7 @@ class Total:
     @property
     def counts(self) -> str:
         """How many replicas there are, failed and never got there."""
-        more = f", {self.failed} failed" if self.failed else ""
-        return f"n = {self.n}{more}" + (f", {self.never} never" if self.never else "")
+        return counted(self.n, self.failed) + (f", {self.never} never" if self.never else "")
 
     @property
     def text(self) -> str:
@@ -58,11 +58,8 @@ class Total:
     def cell(self) -> str:
         """The number as a table shows it: with its interval, or how many got there where not all did."""
         if self.never:
-            return (
-                f"{shown(self.mean)} ({len(self.values)} of {self.n})"
-                if self.values
-                else f"never (0 of {self.n})"
-            )
+            mean = shown(self.mean) if self.values else "never"
+            return f"{mean} ({len(self.values)} of {self.n})"
         if self.interval in ("", MEAN):
             return shown(self.mean, (self.high - self.low) / 2 if self.interval else None)
         return f"{shown(self.mean)} [{shown(self.low)}, {shown(self.high)}]"
@@ -85,7 +82,7 @@ def measured(runs: Iterable[Run], measure: Mapping[str, Any]) -> list[tuple[Run,
 
 
 def numbers(
-    data: ArtefactData, artefact: str, where: Chosen | None, measure: Mapping[str, Any], keys: Sequence[str]
+    data: ArtefactData, where: Chosen | None, measure: Mapping[str, Any], keys: Sequence[str]
 ) -> pd.DataFrame:
     """The chosen replicas with the columns `keys`, `value` (the measure) and `failed`.
 
@@ -93,7 +90,7 @@ def numbers(
     """
     found = measured(data.replicas(where)["run"], measure)
     if not found:
-        raise ValueError(f"{artefact}: no replica chosen by {where} has the measure {dict(measure)}")
+        raise ValueError(f"no replica chosen by {where} has the measure {dict(measure)}")
     rows = [dict(run.key) | {"value": value, "failed": run.failed} for run, value in found]
     return data.with_settings(pd.DataFrame(rows, columns=[*KEY, "value", "failed"]), keys)
 

@@ -1,9 +1,11 @@
-"""Draw one artefact into its files. A kind of drawing is a module of this room with a function `draw`."""
+"""Draw one artefact into its files. A kind of drawing is a module of this room with `Spec` and `draw`."""
 
 import importlib
 import pkgutil
-from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -18,13 +20,12 @@ from tensor_rnns.experiments.records import Artefact
 from tensor_rnns.files import writing
 
 
-def kinds() -> dict[str, Callable[[ArtefactData, Artefact], Figure | Table]]:
+@cache
+def kinds() -> dict[str, ModuleType]:
     """Every kind of drawing by name."""
-    modules = (
-        importlib.import_module(f"{drawing.__name__}.{module.name}")
-        for module in pkgutil.iter_modules(drawing.__path__)
-    )
-    return {module.__name__.rpartition(".")[2]: module.draw for module in modules if hasattr(module, "draw")}
+    names = [module.name for module in pkgutil.iter_modules(drawing.__path__)]
+    modules = {name: importlib.import_module(f"{drawing.__name__}.{name}") for name in names}
+    return {name: module for name, module in modules.items() if hasattr(module, "draw")}
 
 
 def paths(results: Path | str, scale: str, artefact: Artefact) -> list[Path]:
@@ -38,39 +39,30 @@ def table_of(artefact: Artefact, scale: str) -> str:
 
 
 def draw_artefact(data: ArtefactData, artefact: Artefact) -> Figure | Table:
-    """The figure or table of `artefact`; ValueError for an unknown kind."""
-    known = kinds()
-    if artefact.draw not in known:
-        raise ValueError(
-            f"{artefact.id}: unknown kind of drawing {artefact.draw!r}; allowed: {', '.join(sorted(known))}"
-        )
-    return known[artefact.draw](data, artefact)
+    """The figure or table of `artefact`; ValueError with its id where it cannot be drawn."""
+    kind = kinds()[artefact.draw]
+    spec = kind.Spec.of(artefact, data.experiment.kind)
+    try:
+        return kind.draw(replace(data, labels=spec.labels or {}), artefact, spec)
+    except ValueError as error:
+        raise ValueError(f"{artefact.id}: {error}") from error
 
 
 def render(
-    catalogue: Catalogue,
-    scale: str,
-    paper: str,
-    artefact: str,
-    results: Path | str,
-    out: list[Path] | None = None,
-    only: str | None = None,
+    catalogue: Catalogue, scale: str, paper: str, artefact: str, results: Path | str, only: str | None = None
 ) -> list[Path]:
-    """Draw `paper`'s `artefact` from `results` and write it to `out` (default: `paths`, those of the folder
-    `only` where one is named); the files written.
+    """Draw `paper`'s `artefact` from `results` and write its `paths`, or those of the folder `only`.
 
-    ValueError if the catalogue has no such artefact, nothing of it was run, or a path of `out` has an ending
-    that the kind does not write.
+    Returns the files written. ValueError if the catalogue has no such artefact or nothing of it was run.
     """
     if (paper, artefact) not in catalogue.artefacts:
         known = sorted(name for home, name in catalogue.artefacts if home == paper)
         raise ValueError(f"no artefact {artefact!r} in {paper!r}; allowed: {', '.join(known) or 'none'}")
     chosen = catalogue.artefacts[paper, artefact]
-    data = ArtefactData.load(catalogue.experiment_of(chosen), scale, results, curves=chosen.draw != "table")
+    data = ArtefactData.load(catalogue.experiment_of(chosen), scale, results, curves=chosen.draw == "curves")
     if data.empty:
         raise ValueError(f"{paper} {artefact}: {chosen.experiment} was not run at scale {scale}")
-    named = [path for path in paths(results, scale, chosen) if only in (None, path.parents[1].name)]
-    targets = [Path(path) for path in out or named]
+    targets = [path for path in paths(results, scale, chosen) if only in (None, path.parents[1].name)]
     with styled():
         drawn = draw_artefact(data, chosen)
         for path in targets:
@@ -78,18 +70,15 @@ def render(
     return targets
 
 
-def _write(drawn: Figure | Table, path: Path, data: ArtefactData, artefact: Artefact) -> None:
-    kind: Any = Table if isinstance(drawn, Table) else Figure
-    suffix, written = path.suffix.lstrip("."), [Path(name).suffix.lstrip(".") for name in artefact.files]
-    if suffix not in written:
-        raise ValueError(f"{path}: a {kind.__name__.lower()} is written as {' or '.join(written)}")
-    if suffix == "csv":
+def _write(drawn: Any, path: Path, data: ArtefactData, artefact: Artefact) -> None:
+    """Write a figure, a table or the music of a roll as the name of the file says."""
+    if path.suffix == ".csv":
         drawn.write_csv(path, table_of(artefact, data.scale))
         return
-    with writing(path, "w" if kind is Table else "wb") as stream:
-        if suffix == "mid":
-            roll.play(data, artefact, stream)
-        elif kind is Figure:
-            save(drawn, stream, suffix)
-        else:
+    with writing(path, "w" if path.suffix == ".tex" else "wb") as stream:
+        if path.suffix == ".tex":
             drawn.write_tex(stream)
+        elif path.suffix == ".mid":
+            roll.play(data, roll.Spec.of(artefact), stream)
+        else:
+            save(drawn, stream, path.suffix[1:])

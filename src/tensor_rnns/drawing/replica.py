@@ -11,7 +11,7 @@ import pandas as pd
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.samples import curve_of
 from tensor_rnns.drawing.data import ArtefactData, Probe
-from tensor_rnns.drawing.groups import names_of, part, title_of
+from tensor_rnns.drawing.groups import absent, names_of, part, title_of
 from tensor_rnns.drawing.numbers import measured
 from tensor_rnns.drawing.spec import Chosen, ProbeSpec
 from tensor_rnns.experiments.selector import CURVE
@@ -22,19 +22,19 @@ class Shown:
     """The replica that stands for its condition, variant and option, and what the probe found in it."""
 
     key: Mapping[str, Any]
-    cell: str
     title: str
     arrays: Mapping[str, np.ndarray]
     rows: pd.DataFrame
     of: int
     """How many replicas it was chosen from."""
 
-    def array(self, name: str, artefact: str) -> np.ndarray:
+    def array(self, name: str) -> np.ndarray:
         """One array of the probe; ValueError where it gave none of that name."""
         if name not in self.arrays:
             known = ", ".join(sorted(self.arrays)) or "none"
-            raise ValueError(f"{artefact}: the probe gave no array {name!r} of {self.title or self.key}; "
-                             f"allowed: {known}")  # fmt: skip
+            raise ValueError(
+                f"the probe gave no array {name!r} of {self.title or self.key}; allowed: {known}"
+            )
         return self.arrays[name]
 
 
@@ -43,36 +43,40 @@ class Choice:
     """What a drawing of probes shows, and what it says of that."""
 
     shown: Sequence[Shown]
-    rows: pd.DataFrame
-    rule: str
+    remarks: Sequence[str]
+    absent: Sequence[str] = ()
+    rule: str = ""
+
+    def notes(self, *said: str) -> list[str]:
+        """The lines below the figure: what was not run, what is `said`, and the rule."""
+        return [*self.absent, *filter(None, [" ".join(filter(None, [*said, self.rule]))])]
 
 
-def chosen(data: ArtefactData, artefact: str, spec: ProbeSpec) -> Choice:
+def chosen(data: ArtefactData, spec: ProbeSpec) -> Choice:
     """A replica for each condition, variant and option that `spec` chooses, in the order of the file.
 
     ValueError for a probe that was not run, and where it has no replica that the artefact chooses.
     """
     if spec.probe not in data.probes:
         known = ", ".join(sorted(data.probes)) or "none"
-        raise ValueError(f"{artefact}: the probe {spec.probe!r} was not run; there are: {known}")
+        raise ValueError(f"the probe {spec.probe!r} was not run; there are: {known}")
     probe = data.probes[spec.probe]
     known, rows = _probed(probe), data.replicas(spec.where)
     rows = rows[[(*curve_of(run), run.key["seed"]) in known for run in rows["run"]]]
     if rows.empty:
-        raise ValueError(f"{artefact}: the probe {spec.probe} has no replica chosen by {spec.where}")
+        raise ValueError(f"the probe {spec.probe} has no replica chosen by {spec.where}")
     told_apart = [key for key in CURVE if rows[key].nunique() > 1]
     shown = []
     for curve in names_of(data, rows, CURVE):
         runs = list(part(rows, CURVE, curve)["run"])
-        run = _choose(runs, spec.replica, artefact)
-        title = title_of(data, told_apart, [run.key[key] for key in told_apart], spec.labels)
-        start = "/".join(map(str, (*curve, run.key["seed"]))) + "/"
-        arrays = {
-            path.removeprefix(start): array for path, array in probe.arrays.items() if path.startswith(start)
-        }
-        mine = part(probe.table, (*CURVE, "seed"), (*curve, run.key["seed"]))
-        shown.append(Shown(run.key, data.cell(str(curve[1])), title, arrays, mine, len(runs)))
-    return Choice(shown, rows.drop(columns="run"), _rule_in_words(shown, spec.replica))
+        run = _choose(runs, spec.replica)
+        title = title_of(data, told_apart, [run.key[key] for key in told_apart])
+        place = (*curve, run.key["seed"])
+        start = "/".join(map(str, place)) + "/"
+        arrays = {path.removeprefix(start): a for path, a in probe.arrays.items() if path.startswith(start)}
+        shown.append(Shown(run.key, title, arrays, part(probe.table, (*CURVE, "seed"), place), len(runs)))
+    rule = _rule_in_words(shown, spec.replica)
+    return Choice(shown, data.remark_line(rows), absent(data, rows, spec), rule)
 
 
 def _probed(probe: Probe) -> set[tuple[str, str, str, int]]:
@@ -82,23 +86,19 @@ def _probed(probe: Probe) -> set[tuple[str, str, str, int]]:
     return {(*key[:3], int(key[3])) for key in [*named, *listed]}  # type: ignore[misc]
 
 
-def _choose(runs: Sequence[Run], rule: Chosen, artefact: str) -> Run:
+def _choose(runs: Sequence[Run], rule: Chosen) -> Run:
     """The first run from a seed on, or the one with the lowest, highest or median measure; the lower seed of
     equals."""
     runs = sorted(runs, key=lambda run: run.key["seed"])
     if rule.measure is None:
         return next((run for run in runs if run.key["seed"] >= rule.seed), runs[0])
     block = rule.measure.block
-    known = {run.key["seed"]: number for run, number in measured(runs, block) if not run.failed}
-    values = {seed: number for seed, number in known.items() if not math.isnan(number)}
-    if not values:
-        raise ValueError(f"{artefact}: no replica has the measure {dict(block)} to be chosen by")
-    order = sorted(values, key=lambda seed: (values[seed], seed))
-    # The lower seed of equals, which the highest of an ascending order would not be.
-    seed = max(values, key=lambda seed: (values[seed], -seed))
-    if rule.best != "highest":
-        seed = order[0 if rule.best == "lowest" else (len(order) - 1) // 2]
-    return next(run for run in runs if run.key["seed"] == seed)
+    known = [pair for pair in measured(runs, block) if not pair[0].failed and not math.isnan(pair[1])]
+    if not known:
+        raise ValueError(f"no replica has the measure {dict(block)} to be chosen by")
+    # Sorting is stable: of equals the lower seed comes first, from the highest down too.
+    order = sorted(known, key=lambda pair: -pair[1] if rule.best == "highest" else pair[1])
+    return order[(len(order) - 1) // 2 if rule.best == "median" else 0][0]
 
 
 def _rule_in_words(shown: Sequence[Shown], rule: Chosen) -> str:

@@ -1,6 +1,10 @@
-"""Piano rolls that a probe gave: notes over time, and probabilities in grey; some of them to be heard too."""
+"""Piano rolls that a probe gave: notes over time, and probabilities in grey.
 
-from collections.abc import Sequence
+Some are to be heard too: a standard MIDI file of one track, in equal bytes for equal notes.
+"""
+
+import struct
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -11,13 +15,11 @@ from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from tensor_rnns.declared import Natural, Positive
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.groups import absent
 from tensor_rnns.drawing.layout import LINE, sheet
-from tensor_rnns.drawing.midi import notes, write_midi
 from tensor_rnns.drawing.replica import chosen
-from tensor_rnns.drawing.spec import ProbeSpec, needs_rows
+from tensor_rnns.drawing.spec import ArraysSpec
 from tensor_rnns.drawing.style import BLUE
-from tensor_rnns.drawing.traces import Row, over_time
+from tensor_rnns.drawing.traces import TimedRow, over_time
 from tensor_rnns.experiments.records import Artefact
 
 LOWEST = 21
@@ -27,10 +29,15 @@ SEEN = 0.3
 """Notes less probable than this do not widen the range of pitches."""
 NOTE = 0.028
 """Inches of a semitone."""
+DIVISION = 480
+"""Ticks of a quarter note."""
+VELOCITY = 80
+PAUSE = 2
+"""Quarter notes of silence between two pieces."""
 
 
 @dataclass(frozen=True)
-class RollRow(Row):
+class RollRow(TimedRow):
     """One piece; `play` writes it as music too, `lowest` is the MIDI number of its first note."""
 
     play: bool = False
@@ -38,40 +45,31 @@ class RollRow(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec(ProbeSpec):
+class Spec(ArraysSpec):
     """Notes over time: `beat` steps are a quarter note, `tempo` quarter notes a minute."""
 
     rows: tuple[RollRow, ...]
     beat: Positive = 1.0
     tempo: Positive = 100.0
 
-    def __post_init__(self) -> None:
-        needs_rows(self.rows)
 
-
-def draw(data: ArtefactData, artefact: Artefact) -> Figure:
+def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
     """The figure of `artefact`; ValueError for an absent array or one that is no roll."""
-    spec = Spec.of(artefact)
-    choice = chosen(data, artefact.id, spec)
-    blocks = [[over_time(shown, row, artefact.id) for row in spec.rows] for shown in choice.shown]
+    choice = chosen(data, spec)
+    blocks = [[over_time(shown, row) for row in spec.rows] for shown in choice.shown]
     low, high = _span(blocks, spec.rows)
-    remarks = data.remark_line(choice.rows)
     shades = any(not _certain(roll) for block in blocks for roll in block)
     heard = [row.title for row in spec.rows if row.play]
-    said = ["Grey: the probability of a note, from 0 (white) to 1 (black)."] if shades else []
-    said += [f"To be heard: {', '.join(heard)}."] if heard else []
-    notes_below = [*absent(data, choice.rows, spec), " ".join([*said, choice.rule])]
-    columns = min(2, len(choice.shown))
+    grey = "Grey: the probability of a note, from 0 (white) to 1 (black)." if shades else ""
     made = sheet(
         [shown.title for shown in choice.shown], [max(0.6, NOTE * (high - low + 1))] * len(spec.rows),
-        remarks, notes_below, columns=columns, left=0.6, gap=0.24, head=LINE,
+        choice.remarks, choice.notes(grey, f"To be heard: {', '.join(heard)}." if heard else ""),
+        columns=min(2, len(choice.shown)), left=0.6, gap=0.24, head=LINE,
     )  # fmt: skip
-    beat = float(spec.beat)
-    texts = ["Piano rolls."]
     for shown, block, axes in zip(choice.shown, blocks, made.blocks, strict=True):
         said = []
         for row, roll, axis in zip(spec.rows, block, axes, strict=True):
-            count = _draw_roll(axis, roll, row.lowest, beat)
+            count = _draw_roll(axis, roll, row.lowest, spec.beat)
             axis.set_ylim(low - 0.5, high + 0.5)
             axis.yaxis.set_major_locator(MultipleLocator(OCTAVE))
             axis.yaxis.set_major_formatter(lambda pitch, _: _name(pitch))
@@ -79,23 +77,22 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
             axis.tick_params(labelbottom=axis is axes[-1])
             said.append(f"{row.title}: {len(roll)} steps, {count}")
         axes[-1].set_xlabel("quarter notes")
-        axes[-1].set_xlim(0, max(len(roll) for roll in block) / beat)
+        axes[-1].set_xlim(0, max(len(roll) for roll in block) / spec.beat)
         axes[-1].xaxis.set_major_locator(MaxNLocator(6, integer=True))
-        texts.append(f"{shown.title + ': ' if shown.title else ''}{'; '.join(said)}.")
-    return made.finish([*texts, choice.rule, *remarks])
+        made.say(shown.title, said)
+    return made.finish("Piano rolls.", choice.rule)
 
 
-def play(data: ArtefactData, artefact: Artefact, stream: IO[bytes]) -> None:
+def play(data: ArtefactData, spec: Spec, stream: IO[bytes]) -> None:
     """Write the rows with `play: true` of every replica shown, one after another, as a MIDI file.
 
     A probability counts as a note above 0.5.
     """
-    spec = Spec.of(artefact)
     pieces = [
-        (over_time(shown, row, artefact.id), row.lowest)
-        for shown in chosen(data, artefact.id, spec).shown for row in spec.rows if row.play
+        (over_time(shown, row), row.lowest)
+        for shown in chosen(data, spec).shown for row in spec.rows if row.play
     ]  # fmt: skip
-    write_midi(stream, pieces, float(spec.beat), float(spec.tempo))
+    write_midi(stream, pieces, spec.beat, spec.tempo)
 
 
 def _certain(roll: np.ndarray) -> bool:
@@ -130,3 +127,49 @@ def _draw_roll(axis: Axes, roll: np.ndarray, lowest: int, beat: float) -> str:
 def _name(pitch: float) -> str:
     """C4 for MIDI number 60."""
     return f"C{round(pitch) // OCTAVE - 1}" if round(pitch) % OCTAVE == 0 else ""
+
+
+def notes(roll: np.ndarray, lowest: int) -> Iterator[tuple[int, int, int]]:
+    """(first step, step after the last, MIDI number) of every run of steps in which a note of `roll`
+    [T, notes] sounds."""
+    sounding = np.zeros((len(roll) + 2, roll.shape[1]), dtype=bool)
+    sounding[1:-1] = roll > 0.5
+    changes = sounding[1:] != sounding[:-1]
+    for column in range(roll.shape[1]):
+        times = np.flatnonzero(changes[:, column])
+        for start, end in zip(times[::2], times[1::2], strict=True):
+            yield int(start), int(end), lowest + column
+
+
+def write_midi(
+    stream: IO[bytes], pieces: Sequence[tuple[np.ndarray, int]], beat: float, tempo: float
+) -> None:
+    """Write `pieces` (a roll [T, notes] and its lowest MIDI number) one after another.
+
+    `beat` steps are a quarter note, `tempo` quarter notes a minute. ValueError for a note outside 0 to 127.
+    """
+    events, start = [], 0.0
+    for roll, lowest in pieces:
+        for first, end, pitch in notes(roll, lowest):
+            if not 0 <= pitch <= 127:
+                raise ValueError(f"a note of {pitch}; MIDI has 0 to 127")
+            events.append((round((start + first / beat) * DIVISION), 1, pitch))
+            events.append((round((start + end / beat) * DIVISION), 0, pitch))
+        start += len(roll) / beat + PAUSE
+    track = b"\x00\xff\x51\x03" + round(60_000_000 / tempo).to_bytes(3, "big")
+    now = 0
+    for time, on, pitch in sorted(events):
+        track += _length(time - now) + bytes((0x90, pitch, VELOCITY * on))
+        now = time
+    track += b"\x00\xff\x2f\x00"
+    stream.write(
+        b"MThd" + struct.pack(">IHHH", 6, 0, 1, DIVISION) + b"MTrk" + struct.pack(">I", len(track)) + track
+    )
+
+
+def _length(value: int) -> bytes:
+    """A number in groups of seven bits, all but the last marked."""
+    groups = [value & 0x7F]
+    while value := value >> 7:
+        groups.append(value & 0x7F | 0x80)
+    return bytes(reversed(groups))

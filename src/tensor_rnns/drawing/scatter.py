@@ -1,6 +1,6 @@
 """One number against another, a point an index: what a probe found in units, or a computed table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,14 +12,13 @@ from matplotlib.lines import Line2D
 
 from tensor_rnns.drawing.beside import stroke
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.groups import absent
-from tensor_rnns.drawing.layout import lines_of, panels
-from tensor_rnns.drawing.named import Panel, Series, handles_of, looks_of, numbers_of
-from tensor_rnns.drawing.replica import chosen
+from tensor_rnns.drawing.layout import panels
+from tensor_rnns.drawing.replica import Choice, chosen
 from tensor_rnns.drawing.spec import Axis, ProbeSpec
+from tensor_rnns.drawing.windows import Panel, Series, handles_of, looks_of, numbers_of
 from tensor_rnns.experiments.records import Artefact
 
-COLUMNS, LEGEND_COLUMNS = 3, 4
+LEGEND_COLUMNS = 4
 POINT: Mapping[str, Any] = {"linestyle": "", "markerfacecolor": "none", "markeredgewidth": 0.6}
 
 
@@ -54,56 +53,38 @@ class Spec(ProbeSpec):
     lines: tuple[Segment, ...] = ()
 
 
-def draw(data: ArtefactData, artefact: Artefact) -> Figure:
+def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
     """The figure of `artefact`; ValueError where an item does not have both numbers."""
-    spec = Spec.of(artefact, data.experiment.kind)
-    sources, rows, rule = _sources(data, artefact.id, spec)
-    items = dict.fromkeys(item for _, table in sources for item in table["item"])
+    choice = chosen(data, spec) if spec.probe else Choice((), data.remark_line(data.computed))
+    tables = [(shown.title, shown.rows) for shown in choice.shown] or [("", data.computed)]
+    items = dict.fromkeys(item for _, table in tables for item in table["item"])
     wanted = spec.panels or [Panel(tuple(map(Series, items)))]
-    blocks = [(table, panel) for _, table in sources for panel in wanted]
-    titles = [", ".join(filter(None, (title, panel.title))) for title, _ in sources for panel in wanted]
+    blocks = [(table, panel) for _, table in tables for panel in wanted]
+    titles = [", ".join(filter(None, (title, panel.title))) for title, _ in tables for panel in wanted]
     looks = looks_of(wanted, **POINT)
-    lines = list(enumerate(spec.lines))
     handles = handles_of({label: style | {"markersize": 4} for label, style in looks.items()})
-    handles += [Line2D([], [], label=line.label, **stroke(k)) for k, line in lines if line.label]
-    remarks = data.remark_line(rows)
-    notes = [*(absent(data, rows, spec) if "variant" in rows else []), *([rule] if rule else [])]
-    x, y = spec.x.labelled(spec.x.name), spec.y.labelled(spec.y.name)
+    lines = [(line, stroke(number)) for number, line in enumerate(spec.lines)]
+    handles += [Line2D([], [], label=line.label, **style) for line, style in lines if line.label]
     sheet = panels(
-        titles, remarks, notes, lines_of(len(handles), LEGEND_COLUMNS),
-        columns=2 if len(blocks) in (2, 4) else COLUMNS, height=2.6 if len(blocks) < 3 else 1.9,
+        titles, choice.remarks, choice.notes(), handles, LEGEND_COLUMNS,
+        columns=2 if len(blocks) in (2, 4) else 3, height=2.6 if len(blocks) < 3 else 1.9,
     )  # fmt: skip
-    texts = [f"{y.label} against {x.label}; medians of each group."]
+    x, y = spec.x.labelled(spec.x.name), spec.y.labelled(spec.y.name)
     for axis, (table, panel), title in zip(sheet.axes, blocks, titles, strict=True):
-        said = [_draw_series(axis, table, series, spec, looks, artefact.id) for series in panel.series]
-        for number, line in lines:
-            axis.plot(*np.array([line.from_, line.to], dtype=float).T, zorder=1, **stroke(number))
+        said = [_draw_series(axis, table, series, spec, looks[series.title]) for series in panel.series]
+        for line, style in lines:
+            axis.plot(*np.array([line.from_, line.to], dtype=float).T, zorder=1, **style)
         sheet.dress(axis, x, y)
         if x.limits and x.limits == y.limits:
             axis.set_aspect("equal")
-        texts.append(f"{title + ': ' if title else ''}{'; '.join(said)}.")
-    return sheet.finish([*texts, rule, *remarks], handles, LEGEND_COLUMNS)
+        sheet.say(title, said)
+    return sheet.finish(f"{y.label} against {x.label}; medians of each group.", choice.rule)
 
 
-def _draw_series(
-    axis: Axes, table: pd.DataFrame, series: Series, spec: Spec,
-    looks: Mapping[str, Mapping[str, Any]], artefact: str,
-) -> str:  # fmt: skip
+def _draw_series(axis: Axes, table: pd.DataFrame, series: Series, spec: Spec, look: Mapping[str, Any]) -> str:
     """The points of one item; what the description says of them."""
-    x, y = (numbers_of(table, artefact, series.item, number.name)[1] for number in (spec.x, spec.y))
+    x, y = (numbers_of(table, series.item, number.name)[1] for number in (spec.x, spec.y))
     if len(x) != len(y):
-        raise ValueError(f"{artefact}: {series.item} has {len(x)} and {len(y)} numbers; allowed are pairs")
-    axis.plot(x, y, markersize=3, clip_on=False, **looks[series.title])
+        raise ValueError(f"{series.item} has {len(x)} and {len(y)} numbers; allowed are pairs")
+    axis.plot(x, y, markersize=3, clip_on=False, **look)
     return f"{series.title}: {len(x)} points around ({np.median(x):.3g}, {np.median(y):.3g})"
-
-
-def _sources(
-    data: ArtefactData, artefact: str, spec: Spec
-) -> tuple[Sequence[tuple[str, pd.DataFrame]], pd.DataFrame, str]:
-    """((title, table) of each block, the rows that remarks are about, the rule that chose the replicas)."""
-    if spec.probe is not None:
-        choice = chosen(data, artefact, spec)
-        return [(shown.title, shown.rows) for shown in choice.shown], choice.rows, choice.rule
-    if data.computed.empty:
-        raise ValueError(f"{artefact}: nothing computed to draw")
-    return [("", data.computed)], data.computed, ""

@@ -66,6 +66,7 @@ class Spec:
 
     kind: ClassVar[str | None] = None
     """The kind of experiment that it can draw; None for both."""
+    labels: ClassVar[Labels | None] = None
     page: int | str | None = None
     section: str | float | None = None
     caption: str | None = None
@@ -83,7 +84,7 @@ class RunsSpec(Spec):
     """An artefact that selects runs."""
 
     where: Selector | None = None
-    labels: Labels | None = None
+    labels: Labels | None = None  # type: ignore[misc]
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,25 @@ class ProbeSpec(RunsSpec):
     replica: Chosen = FIRST
 
 
-def needs_rows(rows: tuple[object, ...]) -> None:
-    """Invalid where a drawing of arrays has no row."""
-    if not rows:
-        raise Invalid("rows", "rows is empty; allowed is a list of {array, label, ...}")
+@dataclass(frozen=True)
+class Row:
+    """One array of a probe, and what it is called."""
+
+    array: str
+    label: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What the row is called."""
+        return self.label or self.array
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArraysSpec(ProbeSpec):
+    """An artefact of arrays that a probe took."""
+
+    rows: tuple[Row, ...]
+
+    def __post_init__(self) -> None:
+        if not self.rows:
+            raise Invalid("rows", "rows is empty; allowed is a list of {array, label, ...}")

@@ -1,6 +1,4 @@
-"""One look for all figures: a colour, a line and a marker for each cell, and bytes that depend on the content
-alone.
-"""
+"""One look for all figures: colour, line and marker of each cell; bytes that depend on the content alone."""
 
 import io
 import re
@@ -16,30 +14,16 @@ from matplotlib.figure import Figure
 WIDTH = 6.3
 """Width of every figure in inches: the text width of the LaTeX report."""
 
-BLUE, RED, GREEN, PURPLE, OCHRE, SKY, GREY, BROWN = (
-    "#0072b2",
-    "#c8450a",
-    "#00835f",
-    "#b0528c",
-    "#a87400",
-    "#2f8fd0",
-    "#595959",
-    "#7d3c2a",
-)
-ORDER = (BLUE, RED, GREEN, PURPLE, OCHRE, SKY, GREY, BROWN)
-"""Colours of what belongs to no cell."""
+ORDER = ("#0072b2", "#c8450a", "#00835f", "#b0528c", "#a87400", "#2f8fd0", "#595959", "#7d3c2a")
+"""Colours of what belongs to no cell, in this order."""
+BLUE, RED, GREEN, PURPLE, OCHRE, SKY, GREY, BROWN = ORDER
 PAPER = "#000000"
 """Colour of what the papers or their authors measured; no cell has it."""
 
-SOLID, DASHED, DOTTED, DASHDOT, LONG, SPACED = (
-    "-",
-    (0, (4, 1.6)),
-    (0, (1, 1.4)),
-    (0, (5, 1.5, 1, 1.5)),
-    (0, (8, 2)),
-    (0, (3, 1.3, 1, 1.3, 1, 1.3)),
-)
-LINES = (SOLID, DASHED, DOTTED, DASHDOT, LONG, SPACED)
+LINES: tuple[Any, ...] = (
+    "-", (0, (4, 1.6)), (0, (1, 1.4)), (0, (5, 1.5, 1, 1.5)), (0, (8, 2)), (0, (3, 1.3, 1, 1.3, 1, 1.3)),
+)  # fmt: skip
+SOLID, DASHED, DOTTED, DASHDOT, LONG, SPACED = LINES
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 RAMP_LIGHT = 0.68
@@ -78,9 +62,7 @@ RC: dict[str, Any] = {
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Run a block with matplotlib's own defaults plus the style of this package, whatever the user's settings
-    are.
-    """
+    """Run a block with matplotlib's defaults and this style, whatever the user's settings are."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(RC)
@@ -99,8 +81,7 @@ def look(cell: str, number: int = 0, of: int = 1) -> dict[str, Any]:
         colour, line, marker = CELLS[cell]
     else:
         number = zlib.crc32(cell.encode())
-        colour = (BLUE, RED, GREEN, PURPLE, OCHRE, SKY, GREY, BROWN)[number % 8]
-        line, marker = LINES[number // 8 % len(LINES)], MARKERS[number // 64 % len(MARKERS)]
+        colour, line, marker = ORDER[number % 8], LINES[number // 8 % 6], MARKERS[number // 64 % 8]
     if number:
         line = LINES[(LINES.index(line) + number) % len(LINES)]
         marker = MARKERS[(MARKERS.index(marker) + number) % len(MARKERS)]
@@ -110,7 +91,7 @@ def look(cell: str, number: int = 0, of: int = 1) -> dict[str, Any]:
 
 
 def plain(number: int) -> dict[str, Any]:
-    """Look of number `place` of what belongs to no cell, in the order in which it is named."""
+    """Look of number `number` of what belongs to no cell, in the order in which it is named."""
     return {"color": ORDER[number % len(ORDER)], "linestyle": LINES[number % len(LINES)],
             "marker": MARKERS[number % len(MARKERS)]}  # fmt: skip
 
@@ -135,8 +116,7 @@ COORDINATES = re.compile(r'(?<= d=")[^"]+|(?<= [xy]=")[^"]+|(?<=translate\()[^)]
 
 
 def save(figure: Figure, stream: IO[bytes], kind: str) -> None:
-    """Write `figure` as "pdf" or "svg"; its label, the text for those who cannot see it, goes into the
-    metadata.
+    """Write `figure` as "pdf" or "svg", its label, the text for those who cannot see it, in the metadata.
 
     Coordinates of an SVG file are rounded to a hundredth of a point, which halves its size.
     """

@@ -1,6 +1,6 @@
 """One number per replica against a number: a setting such as the rank, or what a condition stands for."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -13,21 +13,10 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from tensor_rnns.analysis.measures import Measure
 from tensor_rnns.declared import Invalid
-from tensor_rnns.drawing.beside import (
-    BLACK,
-    HOLLOW,
-    LEVEL,
-    belongs,
-    columns_of,
-    dashed_handle,
-    draw_levels,
-    handles_of,
-    level_handles,
-    own_look,
-)  # fmt: skip
+from tensor_rnns.drawing import beside
 from tensor_rnns.drawing.data import ArtefactData, is_number
-from tensor_rnns.drawing.groups import Group, Panels, absent, groups_of, listed, part
-from tensor_rnns.drawing.layout import lines_of, panels
+from tensor_rnns.drawing.groups import Group, Groups, Panels, absent, groups_of, listed, part
+from tensor_rnns.drawing.layout import panels
 from tensor_rnns.drawing.numbers import Total, draw_seeds, marks_of, numbers, total, what_of
 from tensor_rnns.drawing.spec import AXIS, Axis, Column, Columns, Lines, RunsSpec
 from tensor_rnns.drawing.style import DASHED
@@ -37,7 +26,6 @@ X = "x"
 """The column of the numbers along the axis."""
 TICKS = 9
 """Up to so many numbers each has its own tick."""
-COLUMNS = 3
 Totals = dict[float, Total]
 
 
@@ -69,15 +57,14 @@ class Spec(RunsSpec):
             raise Invalid("over", f"{self.over} is no number; give each its number under values")
 
 
-def draw(data: ArtefactData, artefact: Artefact) -> Figure:
+def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
     """The figure of `artefact`; ValueError where a value of `over` is no number or no run has the measure."""
-    spec = Spec.of(artefact)
     colour, measure = listed(spec.colour), spec.measure.block
     keys = [spec.over, *listed(spec.panels), *colour]
-    rows = _placed(data, artefact.id, spec, measure, keys)
-    also = _placed(data, artefact.id, spec, spec.also.measure.block, keys) if spec.also else rows[:0]
-    cut = Panels.of(data, rows, spec.panels, spec.labels)
-    groups = groups_of(data, rows, colour, spec.labels)
+    rows = _placed(data, spec, measure, keys)
+    also = _placed(data, spec, spec.also.measure.block, keys) if spec.also else rows[:0]
+    cut = Panels.of(data, rows, spec.panels)
+    groups = groups_of(data, rows, colour)
     totals = {
         (name, value): _totals(part(cut.rows(rows, value), colour, name), measure)
         for name in groups for value in cut.values
@@ -86,13 +73,10 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
         groups[name].counts |= {(value, level): (mine.n, mine.failed) for level, mine in found.items()}
     entries = data.printed(artefact, keys)
     handles = [group.handle for group in groups.values()] + _other_handles(spec, entries, rows)
-    remarks = data.remark_line(rows)
-    notes = marks_of(rows, [total for found in totals.values() for total in found.values()])
-    notes = [*absent(data, rows, spec), *notes]
-    sheet = panels(cut.titles, remarks, notes, lines_of(len(handles), COLUMNS))
+    marks = marks_of(rows, [total for found in totals.values() for total in found.values()])
+    sheet = panels(cut.titles, data.remark_line(rows), [*absent(data, rows, spec), *marks], handles)
     x = spec.x.labelled(spec.over.rpartition(".")[2].replace("_", " "))
     y = spec.y.labelled(what_of(measure))
-    texts = [f"{y.label} against {x.label}."]
     for axis, value, title in zip(sheet.axes, cut.values, cut.titles, strict=True):
         here, said = cut.rows(rows, value), []
         for name, group in groups.items():
@@ -104,27 +88,22 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
                 mine = part(cut.rows(also, value), colour, name)
                 _draw_also(axis, _totals(mine, spec.also.measure.block), group)
         said += _draw_paper(axis, entries, here, groups, colour, measure)
-        draw_levels(axis, spec.lines, spec, data, cut, value)
+        beside.draw_levels(axis, spec.lines, beside.baseline(spec, data, cut, value))
         sheet.dress(axis, x, y)
         _ticks(axis, sorted(rows[X].unique()))
-        texts.append(f"{title + ': ' if title else ''}{'; '.join(said)}.")
-    return sheet.finish([*texts, *remarks], handles, COLUMNS)
+        sheet.say(title, said)
+    return sheet.finish(f"{y.label} against {x.label}.")
 
 
-def _placed(
-    data: ArtefactData, artefact: str, spec: Spec, measure: Mapping[str, Any], keys: list[str]
-) -> pd.DataFrame:
+def _placed(data: ArtefactData, spec: Spec, measure: Mapping[str, Any], keys: list[str]) -> pd.DataFrame:
     """The replicas with the column X, what `over` and `values` make of each."""
     over, levels = spec.over, spec.values
-    rows = numbers(data, artefact, spec.where, measure, keys)
+    rows = numbers(data, spec.where, measure, keys)
     found = [value if levels is None else levels.get(value) for value in rows[over]]
     if wrong := sorted({str(name) for name, x in zip(rows[over], found, strict=True) if not is_number(x)}):
-        known = (
-            "give each its number under values"
-            if levels is None
-            else f"values has {sorted(map(str, levels))}"
-        )
-        raise ValueError(f"{artefact}: {over} is {', '.join(wrong)}, no number; {known}")
+        known = "give each its number under values"
+        known = known if levels is None else f"values has {sorted(map(str, levels))}"
+        raise ValueError(f"{over} is {', '.join(wrong)}, no number; {known}")
     return rows.assign(**{X: np.asarray(found, dtype=float)})
 
 
@@ -137,7 +116,7 @@ def _totals(rows: pd.DataFrame, measure: Mapping[str, Any]) -> Totals:
 
 
 def _draw_group(axis: Axes, mine: pd.DataFrame, totals: Totals, group: Group) -> None:
-    """Means joined by a line, an interval at each, a dot for each seed and a cross for a failed one."""
+    """Means joined by a line, an interval at each, a mark for each seed."""
     axis.plot(list(totals), [found.mean for found in totals.values()], zorder=4, **group.look)
     for x, found in totals.items():
         if found.interval:
@@ -155,41 +134,39 @@ def _draw_also(axis: Axes, totals: Totals, group: Group) -> None:
 
 
 def _draw_paper(
-    axis: Axes, entries: Sequence[Mapping[str, Any]], here: pd.DataFrame,
-    groups: Mapping[tuple[Hashable, ...], Group], colour: list[str], measure: Mapping[str, Any],
+    axis: Axes, entries: Sequence[beside.Entry], here: pd.DataFrame, groups: Groups, colour: list[str],
+    measure: Mapping[str, Any],
 ) -> list[str]:  # fmt: skip
     """The paper's points, single values and levels of one panel; what the description says of them."""
     said = []
     for entry in entries:
-        of = [name for name in groups if belongs(entry, part(here, colour, name), measure)]
+        single, points = not beside.columns_of(entry, here), []
         if "points" in entry:
-            if of or not columns_of(entry, here):
-                points = sorted((float(x), float(value)) for x, value in entry["points"].items())
-                axis.plot(
-                    *zip(*points, strict=True), zorder=6, **HOLLOW | own_look(groups[of[0]] if of else None)
-                )
-                said += [f"paper at {x:g}: {value:g}" for x, value in points]
-        elif columns_of(entry, here):
-            for (x, *name), mine in here.groupby([X, *colour], sort=True):
-                if belongs(entry, mine, measure):
-                    style = HOLLOW | own_look(groups[tuple(name)]) | {"linestyle": ""}
-                    axis.plot([x], [float(entry["value"])], zorder=6, **style)
-                    said.append(f"paper at {x:g}: {float(entry['value']):g}")
-        else:
-            axis.axhline(float(entry["value"]), **LEVEL)
+            of = [name for name in groups if beside.belongs(entry, part(here, colour, name), measure)]
+            if of or single:
+                points = beside.points_of(entry)
+                look = beside.HOLLOW | beside.own_look(groups[of[0]] if of else None)
+                axis.plot(*zip(*points, strict=True), zorder=6, **look)
+        elif single:
+            axis.axhline(float(entry["value"]), **beside.LEVEL)
             said.append(f"paper {float(entry['value']):g}")
+        else:
+            for (x, *name), mine in here.groupby([X, *colour], sort=True):
+                if beside.belongs(entry, mine, measure):
+                    points.append((x, float(entry["value"])))
+                    look = beside.HOLLOW | beside.own_look(groups[tuple(name)]) | {"linestyle": ""}
+                    axis.plot(*points[-1], zorder=6, **look)
+        said += [f"paper at {x:g}: {value:g}" for x, value in points]
     return said
 
 
-def _other_handles(spec: Spec, entries: Sequence[Mapping[str, Any]], rows: pd.DataFrame) -> list[Line2D]:
+def _other_handles(spec: Spec, entries: Sequence[beside.Entry], rows: pd.DataFrame) -> list[Line2D]:
     """What the dashed line, the paper's marks and the levels are."""
-    handles = []
-    if spec.also:
-        handles.append(dashed_handle(spec.also.label or spec.also.measure.measure))
-    levels = [entry for entry in entries if not columns_of(entry, rows) and "value" in entry]
+    handles = [beside.dashed_handle(spec.also.label or spec.also.measure.measure)] if spec.also else []
+    levels = [entry for entry in entries if not beside.columns_of(entry, rows) and "value" in entry]
     if len(levels) < len(entries):
-        handles.append(Line2D([], [], label="paper", **HOLLOW | BLACK))
-    return handles + handles_of(levels) + level_handles(spec.lines)
+        handles.append(Line2D([], [], label="paper", **beside.HOLLOW | beside.BLACK))
+    return handles + beside.handles_of(levels) + beside.level_handles(spec.lines)
 
 
 def _ticks(axis: Axes, xs: list[float]) -> None:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pandas as pd
 
@@ -18,12 +18,8 @@ from tensor_rnns.experiments.records import Artefact
 from tensor_rnns.experiments.resolve import MAIN
 from tensor_rnns.experiments.selector import Rows, Selector
 
-ROWS = ("condition", "variant", "option", "dataset")
-MATCHED = (*ROWS, "item", "name")
 NONE = {"ours": None, "low": None, "high": None, "interval": "", "n": 0, "failed": 0, "shown": ""}
 """What stands for ours in a cell that was not run."""
-
-
 Place = Literal["condition", "variant", "option", "dataset", "item", "name", "index"]
 
 
@@ -60,11 +56,8 @@ class Spec(RunsSpec):
                 raise Invalid("columns", f"two columns are called {label!r}; give each its own label", at)
 
 
-def draw(data: ArtefactData, artefact: Artefact) -> Table:
-    """The table of `artefact`; a row or column of the paper that was not run keeps its place, with a dash for
-    ours.
-    """
-    spec = Spec.of(artefact, data.experiment.kind)
+def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Table:
+    """The table of `artefact`; a row or column of the paper that was not run has a dash for ours."""
     keys = listed(spec.rows) or ["variant"]
     computed = bool(set(keys) & {"item", "name"})
     entries = data.printed(artefact)
@@ -80,7 +73,7 @@ def draw(data: ArtefactData, artefact: Artefact) -> Table:
         mine = _rows(data, computed, common | where)
         for name in names:
             row = dict(zip(keys, name, strict=True))
-            titles = {key + TITLE: data.title(key, value, spec.labels) for key, value in row.items()}
+            titles = {key + TITLE: data.title(key, value) for key, value in row.items()}
             own = part(mine, keys, name)
             ours = _computed(own, label) if computed else _trained(own, measure)
             paper = {"column": label, "paper": _paper(entries, single | row | where, measure)}
@@ -102,7 +95,7 @@ def _columns(
         printed = [entry[asked] for entry in entries if asked in entry]
         present = list(dict.fromkeys([*chosen[asked], *printed]))
         present = present if asked in ("item", "name") else data.ordered(asked, present)
-        titles = [data.title(asked, value, spec.labels) for value in present]
+        titles = [data.title(asked, value) for value in present]
         titles = ["value"] if asked == "index" and len(present) == 1 else titles
         return {title: (measure, {asked: value}) for title, value in zip(titles, present, strict=True)}
     wheres = [dict(block.get("where") or {}) for block in artefact.spec.get("columns") or [{}]]
@@ -128,7 +121,7 @@ def _paper(entries: list[dict[str, Any]], known: Mapping[str, Any], measure: Any
     for entry in entries:
         same = entry.get("measure") in (None, measure)
         keys = {"option": MAIN} | entry if "option" in known else entry
-        if same and all(keys[key] == known.get(key) for key in MATCHED if key in keys):
+        if same and all(keys[key] == known.get(key) for key in get_args(Place) if key in keys):
             return entry["value"]
     return None
 

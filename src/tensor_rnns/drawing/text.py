@@ -3,16 +3,16 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
-from tensor_rnns.declared import Invalid
+from tensor_rnns.declared import Rule, is_whole
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.groups import absent
-from tensor_rnns.drawing.layout import LEFT, LINE, REMARK_LETTERS, put_texts, wrapped
+from tensor_rnns.drawing.layout import LEFT, LINE, REMARK_LETTERS, Sheet, put_texts, wrapped
 from tensor_rnns.drawing.replica import Shown, chosen
-from tensor_rnns.drawing.spec import ProbeSpec, needs_rows
+from tensor_rnns.drawing.spec import ArraysSpec, Row
 from tensor_rnns.drawing.style import WIDTH
 from tensor_rnns.experiments.records import Artefact
 
@@ -25,39 +25,27 @@ SPOKEN = 60
 """So many letters of each text stand in the description of the figure."""
 
 
-@dataclass(frozen=True)
-class TextRow:
-    """One array of texts."""
-
-    array: str
-    label: str | None = None
+Letters = Annotated[
+    int, Rule(f"a whole number from 1 to {WIDEST}", lambda value: is_whole(value, 1) and value <= WIDEST)
+]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec(ProbeSpec):
+class Spec(ArraysSpec):
     """Texts line by line: at most `most` lines of a text, of so many `letters`."""
 
-    rows: tuple[TextRow, ...]
-    letters: int = 88
+    letters: Letters = 88
     most: int = 12
 
-    def __post_init__(self) -> None:
-        needs_rows(self.rows)
-        if self.letters > WIDEST:
-            raise Invalid(
-                "letters", f"{self.letters} letters do not fit in a line: allowed are up to {WIDEST}"
-            )
 
-
-def draw(data: ArtefactData, artefact: Artefact) -> Figure:
+def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
     """The figure of `artefact`; ValueError for an array that holds no texts."""
-    spec = Spec.of(artefact)
-    choice, most = chosen(data, artefact.id, spec), spec.most
-    samples = [sample for shown in choice.shown for sample in _samples(shown, spec.rows, artefact.id)]
+    choice, most = chosen(data, spec), spec.most
+    samples = [sample for shown in choice.shown for sample in _samples(shown, spec.rows)]
     parts = [(head if number == 0 else "", broken(text, spec.letters)) for head, number, text in samples]
     cut = "Long texts are cut; " if any(len(lines) > most for _, lines in parts) else ""
-    remarks = wrapped(data.remark_line(choice.rows), REMARK_LETTERS)
-    notes = wrapped([*absent(data, choice.rows, spec), f"{cut}{choice.rule}".replace("; Shown", "; shown")])
+    remarks = wrapped(choice.remarks, REMARK_LETTERS)
+    notes = wrapped([*choice.absent, f"{cut}{choice.rule}".replace("; Shown", "; shown")])
     heights = [LINE * bool(head) + HEIGHT * min(most, len(lines)) + 0.12 for head, lines in parts]
     above = LINE * len(remarks) + 0.1
     total = above + sum(heights) + LINE * len(notes) + 0.1
@@ -73,17 +61,16 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
                         fontproperties=FONT)  # fmt: skip
         top -= height
     said = [f"{head or 'Sample'}: {' '.join(drawable(t).split())[:SPOKEN]} …" for head, _, t in samples]
-    figure.set_label(" ".join(["Sampled texts.", *said, choice.rule, *remarks]))
-    return figure
+    return Sheet(figure, [], 1, remarks, said).finish("Sampled texts.", choice.rule)
 
 
-def _samples(shown: Shown, rows: Sequence[TextRow], artefact: str) -> Iterator[tuple[str, int, str]]:
+def _samples(shown: Shown, rows: Sequence[Row]) -> Iterator[tuple[str, int, str]]:
     """(heading, number in its row, text) of each sample of one replica."""
     for row in rows:
-        texts = shown.array(row.array, artefact)
+        texts = shown.array(row.array)
         if texts.dtype.kind != "U" or texts.ndim > 1:
             given = f"the array {row.array!r} is {texts.dtype} {list(texts.shape)}"
-            raise ValueError(f"{artefact}: {given}; allowed are texts [N]")
+            raise ValueError(f"{given}; allowed are texts [N]")
         head = ", ".join(filter(None, (shown.title, row.label)))
         yield from ((head, number, str(text)) for number, text in enumerate(texts.reshape(-1)))
 

@@ -1,5 +1,6 @@
 """Arrays over time that a probe took: inputs, targets, outputs and gates of one item, under one another."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,10 +12,9 @@ from matplotlib.ticker import MaxNLocator
 
 from tensor_rnns.declared import Natural
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.groups import absent
-from tensor_rnns.drawing.layout import lines_of, sheet
+from tensor_rnns.drawing.layout import sheet
 from tensor_rnns.drawing.replica import Shown, chosen
-from tensor_rnns.drawing.spec import AXIS, Axis, ProbeSpec, needs_rows
+from tensor_rnns.drawing.spec import AXIS, ArraysSpec, Axis, Row
 from tensor_rnns.drawing.style import plain
 from tensor_rnns.experiments.records import Artefact
 
@@ -38,19 +38,12 @@ class Timed:
 
 
 @dataclass(frozen=True)
-class Row(Timed):
-    """An array that is drawn."""
-
-    label: str | None = None
-
-    @property
-    def title(self) -> str:
-        """What the row is called."""
-        return self.label or self.array
+class TimedRow(Row, Timed):
+    """An array over time that is drawn."""
 
 
 @dataclass(frozen=True)
-class TraceRow(Row):
+class TraceRow(TimedRow):
     """An array as heat or lines, all of its units or some."""
 
     as_: Literal["heat", "lines"] = "heat"
@@ -59,7 +52,7 @@ class TraceRow(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec(ProbeSpec):
+class Spec(ArraysSpec):
     """Arrays over time, as heat or lines."""
 
     rows: tuple[TraceRow, ...]
@@ -67,33 +60,26 @@ class Spec(ProbeSpec):
     """Steps that an array of 0 and 1 shades."""
     x: Axis = AXIS
 
-    def __post_init__(self) -> None:
-        needs_rows(self.rows)
 
-
-def draw(data: ArtefactData, artefact: Artefact) -> Figure:
+def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
     """The figure of `artefact`; ValueError for an absent array, or one that is not over time."""
-    spec = Spec.of(artefact)
-    choice = chosen(data, artefact.id, spec)
-    blocks = [[_values(shown, row, artefact.id) for row in spec.rows] for shown in choice.shown]
-    heights = [_height(row, max(block[k].shape[1] for block in blocks)) for k, row in enumerate(spec.rows)]
-    ranges = [_range(row, [block[k] for block in blocks], artefact.id) for k, row in enumerate(spec.rows)]
-    marks = [_marks(shown, spec.marks, artefact.id) for shown in choice.shown]
-    handles = _handles(spec, blocks[0], marks)
-    remarks = data.remark_line(choice.rows)
-    notes = [*absent(data, choice.rows, spec), choice.rule]
+    choice = chosen(data, spec)
+    blocks = [[_values(shown, row) for row in spec.rows] for shown in choice.shown]
+    by_row = list(zip(spec.rows, zip(*blocks, strict=True), strict=True))
+    ranges = [_range(row, arrays) for row, arrays in by_row]
+    marks = [_marks(shown, spec.marks) for shown in choice.shown]
     made = sheet(
-        [shown.title for shown in choice.shown], heights, remarks, notes, lines_of(len(handles), 4),
+        [shown.title for shown in choice.shown], [_height(row, arrays) for row, arrays in by_row],
+        choice.remarks, choice.notes(), _handles(spec, blocks[0], marks), 4,
         left=LEFT, right=RIGHT, columns=min(COLUMNS, len(choice.shown)), inner=INNER,
     )  # fmt: skip
-    texts = ["Arrays over time."]
     for shown, block, axes, steps in zip(choice.shown, blocks, made.blocks, marks, strict=True):
-        said = []
+        said = [f"{len(block[0])} steps"]
         for row, values, axis, limits in zip(spec.rows, block, axes, ranges, strict=True):
             if row.as_ == "heat":
                 _draw_heat(axis, values, limits)
             else:
-                _draw_lines(axis, values, row, limits)
+                _draw_lines(axis, values, limits)
             _shade(axis, steps, edges=row.as_ == "heat")
             if made.is_first(axis):
                 axis.set_ylabel(row.title)
@@ -102,52 +88,51 @@ def draw(data: ArtefactData, artefact: Artefact) -> Figure:
         axes[-1].set_xlabel(spec.x.labelled("step").label)
         axes[-1].set_xlim(*(spec.x.limits or (0.5, len(block[0]) + 0.5)))
         axes[-1].xaxis.set_major_locator(MaxNLocator(5, integer=True))
-        texts.append(f"{shown.title + ': ' if shown.title else ''}{len(block[0])} steps; {'; '.join(said)}.")
-    return made.finish([*texts, choice.rule, *remarks], handles, 4)
+        made.say(shown.title, said)
+    return made.finish("Arrays over time.", choice.rule)
 
 
-def over_time(shown: Shown, row: Timed, artefact: str) -> np.ndarray:
+def over_time(shown: Shown, row: Timed) -> np.ndarray:
     """The array of a row as [T, C], its `item` taken where one is asked for; ValueError for another shape."""
-    array = shown.array(row.array, artefact)
+    array = shown.array(row.array)
     if row.item is not None and array.ndim > 1:
         if row.item >= array.shape[1]:
-            raise ValueError(f"{artefact}: {row.array} has {array.shape[1]} items, no item {row.item}")
+            raise ValueError(f"{row.array} has {array.shape[1]} items, no item {row.item}")
         array = array[:, row.item]
     if array.dtype.kind not in "biuf" or array.ndim not in (1, 2) or not array.size:
         raise ValueError(
-            f"{artefact}: the array {row.array!r} is {array.dtype} {list(array.shape)}; over time "
-            "are numbers [T] or [T, C], or with item [T, B] or [T, B, C]"
+            f"the array {row.array!r} is {array.dtype} {list(array.shape)}; over time are numbers [T] or "
+            "[T, C], or with item [T, B] or [T, B, C]"
         )
     return array.reshape(len(array), -1).astype(float)
 
 
-def _values(shown: Shown, row: TraceRow, artefact: str) -> np.ndarray:
+def _values(shown: Shown, row: TraceRow) -> np.ndarray:
     """The array of a row as [T, C] with the units that it asks for."""
-    values = over_time(shown, row, artefact)
+    values = over_time(shown, row)
     if wrong := [unit for unit in row.units or () if unit >= values.shape[1]]:
-        raise ValueError(f"{artefact}: {row.array} has {values.shape[1]} units, not {wrong}")
+        raise ValueError(f"{row.array} has {values.shape[1]} units, not {wrong}")
     values = values if row.units is None else values[:, list(row.units)]
     if row.as_ == "lines" and values.shape[1] > MOST_LINES:
-        raise ValueError(
-            f"{artefact}: {row.array} has {values.shape[1]} units, more than {MOST_LINES} lines; name "
-            "units or take as: heat"
-        )
+        given = f"{row.array} has {values.shape[1]} units, more than {MOST_LINES} lines"
+        raise ValueError(f"{given}; name units or take as: heat")
     return values
 
 
-def _height(row: TraceRow, channels: int) -> float:
+def _height(row: TraceRow, arrays: Sequence[np.ndarray]) -> float:
     """Inches of a row."""
+    channels = max(array.shape[1] for array in arrays)
     return min(MOST, max(LEAST, CHANNEL * channels)) if row.as_ == "heat" else LINES_HEIGHT
 
 
-def _range(row: TraceRow, arrays: list[np.ndarray], artefact: str) -> tuple[float, float]:
+def _range(row: TraceRow, arrays: Sequence[np.ndarray]) -> tuple[float, float]:
     """The range of a row, the same in all blocks: as asked, else of the numbers, with 0 in the middle where
     both signs occur."""
     if row.range is not None:
-        return float(row.range[0]), float(row.range[1])
+        return row.range
     finite = [array[np.isfinite(array)] for array in arrays]
-    if not all(len(array) for array in finite):
-        raise ValueError(f"{artefact}: {row.array} has no finite number")
+    if not all(map(len, finite)):
+        raise ValueError(f"{row.array} has no finite number")
     low, high = min(float(array.min()) for array in finite), max(float(array.max()) for array in finite)
     if low < 0 < high and row.as_ == "heat":
         low, high = -max(-low, high), max(-low, high)
@@ -162,8 +147,7 @@ def _draw_heat(axis: Axes, values: np.ndarray, limits: tuple[float, float]) -> N
                         extent=(0.5, len(values) + 0.5, 0.5, values.shape[1] + 0.5))  # fmt: skip
     axis.grid(visible=False)
     axis.yaxis.set_major_locator(MaxNLocator(3, integer=True))
-    for side in axis.spines.values():
-        side.set_visible(True)
+    axis.spines[:].set_visible(True)
     scale = axis.inset_axes((1.02, 0, 0.02, 1))
     axis.get_figure().colorbar(drawn, cax=scale, ticks=list(limits), format="%.3g")
     scale.tick_params(labelsize=5.5, length=1.5, pad=1)
@@ -172,8 +156,8 @@ def _draw_heat(axis: Axes, values: np.ndarray, limits: tuple[float, float]) -> N
     scale.yaxis.offsetText.set_visible(False)
 
 
-def _draw_lines(axis: Axes, values: np.ndarray, row: TraceRow, limits: tuple[float, float]) -> None:
-    """A line a unit."""
+def _draw_lines(axis: Axes, values: np.ndarray, limits: tuple[float, float]) -> None:
+    """One line per unit."""
     steps = np.arange(1, len(values) + 1)
     for number, line in enumerate(values.T):
         axis.plot(steps, line, linewidth=1, **(plain(number) | {"marker": ""}))
@@ -182,11 +166,9 @@ def _draw_lines(axis: Axes, values: np.ndarray, row: TraceRow, limits: tuple[flo
     axis.yaxis.set_major_locator(MaxNLocator(3))
 
 
-def _marks(shown: Shown, asked: Timed | None, artefact: str) -> np.ndarray:
+def _marks(shown: Shown, asked: Timed | None) -> np.ndarray:
     """The steps that are shaded, from 1."""
-    if asked is None:
-        return np.zeros(0)
-    return np.flatnonzero((over_time(shown, asked, artefact) > 0.5).any(axis=1)) + 1
+    return np.flatnonzero((over_time(shown, asked) > 0.5).any(axis=1)) + 1 if asked else np.zeros(0)
 
 
 def _shade(axis: Axes, steps: np.ndarray, edges: bool) -> None:
@@ -201,15 +183,15 @@ def _shade(axis: Axes, steps: np.ndarray, edges: bool) -> None:
 
 def _handles(spec: Spec, block: list[np.ndarray], marks: list[np.ndarray]) -> list[Line2D]:
     """A legend entry for each line of the rows of lines, where there is more than one; one for marks."""
-    handles, names = [], set()
+    looks: dict[int, int] = {}
     for row, values in zip(spec.rows, block, strict=True):
         if row.as_ == "lines" and values.shape[1] > 1:
-            units = row.units or range(values.shape[1])
-            for k, unit in enumerate(units):
-                name = f"unit {unit}"
-                if name not in names:
-                    names.add(name)
-                    handles.append(Line2D([], [], linewidth=1, label=name, **(plain(k) | {"marker": ""})))
-    if any(len(steps) for steps in marks):
+            for number, unit in enumerate(row.units or range(values.shape[1])):
+                looks.setdefault(unit, number)
+    handles = [
+        Line2D([], [], linewidth=1, label=f"unit {unit}", **(plain(number) | {"marker": ""}))
+        for unit, number in looks.items()
+    ]
+    if any(map(len, marks)):
         handles.append(Line2D([], [], color=MARK, alpha=0.4, linewidth=6, label="marked steps"))
     return handles

@@ -3,21 +3,46 @@
 Every computed number is drawn: a window may be one spike, which thinning would lose.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from tensor_rnns.declared import Invalid
-from tensor_rnns.drawing.beside import level_handles, stroke
+from tensor_rnns.drawing.beside import draw_levels, level_handles
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.layout import lines_of, panels
-from tensor_rnns.drawing.named import Panel, Series, handles_of, looks_of, numbers_of
+from tensor_rnns.drawing.layout import panels
 from tensor_rnns.drawing.spec import AXIS, Axis, Level
 from tensor_rnns.drawing.spec import Spec as Common
+from tensor_rnns.drawing.style import look, plain
 from tensor_rnns.experiments.records import Artefact
 from tensor_rnns.experiments.selector import Rows
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line, or points of one look: that of `cell` where it is given."""
+
+    item: str
+    label: str | None = None
+    cell: str | None = None
+
+    @property
+    def title(self) -> str:
+        """What the series is called in the legend."""
+        return self.label or self.item
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One panel."""
+
+    series: tuple[Series, ...]
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,34 +81,28 @@ class Spec(Common):
             raise Invalid("where", "'where' is not read beside 'panels'; name items in the series")
 
 
-def draw(data: ArtefactData, artefact: Artefact) -> Figure:
+def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
     """The figure of `artefact` from the computed rows; ValueError where an item or name was not computed."""
-    spec = Spec.of(artefact)
     wanted = spec.panels or _all_panels(data.chosen(data.computed, spec.where))
     if not wanted:
-        raise ValueError(f"{artefact.id}: nothing computed to draw")
+        raise ValueError("nothing computed to draw")
     looks = looks_of(wanted)
-    handles = handles_of(looks) + level_handles(spec.lines)
-    columns = min(3, len(looks))
-    remarks = data.remark_line(data.computed)
     titles = [panel.title for panel in wanted]
     sheet = panels(
-        titles, remarks, [], lines_of(len(handles), columns), columns=2 if len(wanted) in (2, 4) else 3,
-        share_y=spec.share_y,
+        titles, data.remark_line(data.computed), [], handles_of(looks) + level_handles(spec.lines),
+        min(3, len(looks)), columns=2 if len(wanted) in (2, 4) else 3, share_y=spec.share_y,
     )  # fmt: skip
     x, y = spec.x.labelled("step"), spec.y.labelled("value")
-    texts = [f"{y.label} against {x.label}."]
     for axis, panel, title in zip(sheet.axes, wanted, titles, strict=True):
         ends = []
         for series in panel.series:
-            index, values = numbers_of(data.computed, artefact.id, series.item, series.name)
+            index, values = numbers_of(data.computed, series.item, series.name)
             axis.plot(index, values, markevery=(0, max(1, len(index) // 5)), **looks[series.title])
             ends.append(f"{series.title} from {values[0]:.3g} to {values[-1]:.3g}")
-        for number, line in enumerate(spec.lines):
-            axis.axhline(float(line.value), zorder=1, **stroke(number))
+        draw_levels(axis, spec.lines)
         sheet.dress(axis, x, y)
-        texts.append(f"{title + ': ' if title else ''}{'; '.join(ends)}.")
-    return sheet.finish([*texts, *remarks], handles, columns)
+        sheet.say(title, ends)
+    return sheet.finish(f"{y.label} against {x.label}.")
 
 
 def _all_panels(computed: pd.DataFrame) -> list[NamedPanel]:
@@ -92,3 +111,30 @@ def _all_panels(computed: pd.DataFrame) -> list[NamedPanel]:
         NamedPanel(tuple(NamedSeries(item, name=name) for name in rows["name"].unique()), item)
         for item, rows in computed.groupby("item", sort=False)
     ]
+
+
+def looks_of(panels: Sequence[Panel], **more: Any) -> dict[str, dict[str, Any]]:
+    """One look per title, the same in all panels: that of its cell, else the next plain one."""
+    looks: dict[str, dict[str, Any]] = {}
+    for series in (series for panel in panels for series in panel.series):
+        own = plain(len(looks)) if series.cell is None else look(series.cell)
+        looks.setdefault(series.title, own | more)
+    return looks
+
+
+def handles_of(looks: Mapping[str, Mapping[str, Any]]) -> list[Line2D]:
+    """The entries of the legend."""
+    return [Line2D([], [], label=label, **style) for label, style in looks.items()]
+
+
+def numbers_of(table: pd.DataFrame, item: str, name: str | None) -> tuple[np.ndarray, np.ndarray]:
+    """Index and value of one item and name by index; the name may be left out where the item has one.
+
+    ValueError, with what there is, where the table does not have exactly that.
+    """
+    rows = table[(table["item"] == item) & ((table["name"] == name) | (name is None))]
+    if rows["name"].nunique() != 1:
+        have = sorted({f"{item}/{name}" for item, name in zip(table["item"], table["name"], strict=True)})
+        raise ValueError(f"no {name or 'single name'} of {item}; there are {have[:20]}")
+    rows = rows.sort_values("index")
+    return rows["index"].to_numpy(float), rows["value"].to_numpy(float)
