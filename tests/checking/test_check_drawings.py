@@ -187,7 +187,7 @@ def keys_read(*modules: str) -> set[str]:
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and ast.unparse(node.value).startswith(("spec", "Spec.of(")):
                 found.add(node.attr)
-            elif isinstance(node, ast.Call) and ast.unparse(node.func) == "artefact.spec.get":
+            elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("artefact.spec.get"):
                 found.add(ast.literal_eval(node.args[0]))
     return found
 

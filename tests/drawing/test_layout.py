@@ -14,7 +14,7 @@ NOTE = "Not run at this scale: " + ", ".join(f"variant {name}" for name in "abcd
 def test_long_remarks_and_notes_are_broken_into_lines_of_the_figure(kind, titles):
     """Nothing is cut off at the sides, and no remark lies on the title of a panel."""
     if kind == "panels":
-        made = layout.panels(titles, [REMARK], [NOTE], 0)
+        made = layout.panels(titles, [REMARK], [NOTE])
     else:
         made = layout.sheet(titles, [0.7, 0.9], [REMARK], [NOTE])
     figure, axes = made.figure, made.axes

@@ -153,13 +153,13 @@ def test_computed_points_need_no_probe(data, artefact):
 @pytest.mark.parametrize(
     ("kind", "spec", "message"),
     [
-        ("strips", {"rows": [{"array": "wave"}]}, r"images are numbers \[N, height, width\]"),
-        ("strips", {"rows": [{"array": "letters"}]}, "images are numbers"),
-        ("traces", {"rows": [{"array": "images"}]}, r"over time are numbers \[T\]"),
+        ("strips", {"rows": [{"array": "wave"}]}, r"allowed are images \[N, height, width\]"),
+        ("strips", {"rows": [{"array": "letters"}]}, "allowed are images"),
+        ("traces", {"rows": [{"array": "images"}]}, r"allowed are numbers over time \[T\]"),
         ("traces", {"rows": [{"array": "batch", "item": 3}]}, "has 3 items, no item 3"),
         ("traces", {"rows": [{"array": "wave", "units": [2]}]}, "has 2 units, not"),
         ("traces", {"rows": [{"array": "wave", "as": "dots"}]}, "allowed are heat, lines"),
-        ("traces", {"rows": [{"array": "samples"}]}, "over time are numbers"),
+        ("traces", {"rows": [{"array": "samples"}]}, "allowed are numbers over time"),
         ("roll", {"rows": [{"array": "tune"}]}, "no array 'tune'"),
         ("text", {"rows": [{"array": "wave"}]}, "allowed are texts"),
         (

@@ -77,7 +77,7 @@ def test_a_roll_that_is_played_is_written_as_music_too(probed, artefact, tmp_pat
 
 def test_errors_name_what_is_allowed(catalogue, tmp_path):
     results = tmp_path / "results"
-    with pytest.raises(ValueError, match="allowed: fig-2, table-2"):
+    with pytest.raises(ValueError, match="allowed are fig-2, table-2"):
         render(catalogue, "smoke", "made2016", "fig-9", results)
     with pytest.raises(ValueError, match="windows was not run at scale paper"):
         render(catalogue, "paper", "made2016", "fig-2", results)

@@ -33,7 +33,7 @@ def test_one_replica_for_each_place_in_the_order_of_the_file(probed, artefact):
         "T = 250, TGU", "T = 250, TGU, rank 9", "T = 500, TGU", "T = 500, TGU, rank 9",
     ]  # fmt: skip
     assert choice.rule == "Shown: seed 0 of 4 (the first from seed 0 on)."
-    assert choice.shown[2].array("images").shape == (4, 3, 5)
+    assert choice.shown[2].arrays["images"].shape == (4, 3, 5)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_rows_of_the_chosen_replica_alone(probed, artefact):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ({"probe": "outside"}, "there are: inside"),
+        ({"probe": "outside"}, "allowed are inside"),
         ({"probe": "inside", "where": {"variant": "lstm"}}, "has no replica chosen by"),
         (
             {"probe": "inside", "replica": {"best": "nicest", "measure": NLL}},
@@ -116,5 +116,5 @@ def test_errors_name_what_is_allowed(rated, artefact, spec, message):
 
 def test_an_absent_array_is_named(probed, artefact):
     (one, *_) = chosen(probed, artefact("strips", probe="inside")).shown
-    with pytest.raises(ValueError, match="no array 'gates' of T = 250, TGU; allowed: batch, grid, guess"):
-        one.array("gates")
+    with pytest.raises(ValueError, match=r"no array 'gates' of T = 250, TGU; .*allowed are batch"):
+        one.array("gates", "f", (1,), "numbers [N]")

@@ -75,6 +75,13 @@ def test_a_new_cell_has_a_look_that_does_not_change():
     assert look("my_cell")["linestyle"] in LINES
 
 
+@pytest.mark.parametrize("cell", ["tgu", "my_cell"])
+def test_variants_of_a_cell_differ_whether_it_is_listed_or_not(cell):
+    looks = [look(cell, number, 3) for number in range(3)]
+    assert all(len({str(one[key]) for one in looks}) == 3 for key in ("color", "linestyle", "marker"))
+    assert all(to_rgb(one["color"]) for one in looks)
+
+
 def test_the_users_settings_do_not_show_through():
     with matplotlib.rc_context({"font.size": 30, "pdf.fonttype": 3}):
         with styled():

@@ -3,7 +3,7 @@
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,12 +15,11 @@ from tensor_rnns.analysis.measures import Measure
 from tensor_rnns.declared import Invalid
 from tensor_rnns.drawing import beside
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.groups import Groups, Panels, absent, groups_of, listed, names_of, part, title_of
+from tensor_rnns.drawing.groups import Cut, absent, names_of, part, title_of
 from tensor_rnns.drawing.layout import Sheet, panels
 from tensor_rnns.drawing.numbers import Total, draw_seeds, marks_of, numbers, total, what_of
-from tensor_rnns.drawing.spec import AXIS, Axis, Column, Columns, Lines, RunsSpec
+from tensor_rnns.drawing.spec import AXIS, Axis, Columns, GroupsSpec, listed
 from tensor_rnns.drawing.style import PAPER
-from tensor_rnns.experiments.records import Artefact
 
 LETTERS = 24
 """A name at the side breaks after so many letters."""
@@ -46,17 +45,12 @@ class Row:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec(RunsSpec):
-    """Bars or dots of a measure, one panel per value of a column; the `groups` stand down the side."""
+class Spec(GroupsSpec):
+    """Bars or dots of a measure; the `groups` stand down the side."""
 
-    kind: ClassVar[str | None] = "train"
     measure: Measure
-    panels: Column | None = None
     groups: Columns = "variant"
-    colour: Columns = "variant"
     mark: Literal["bar", "dot"] = "bar"
-    lines: Lines = ()
-    x: Axis = AXIS
 
     def __post_init__(self) -> None:
         low, high = self.x.limits or (0, 0)
@@ -64,23 +58,21 @@ class Spec(RunsSpec):
             raise Invalid("x", "bars begin at 0, which this axis leaves out; take mark: dot")
 
 
-def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
-    """The figure of `artefact`; ValueError where no replica has the measure."""
-    sides, colour, measure = listed(spec.groups), listed(spec.colour), spec.measure.block
-    keys = [*listed(spec.panels), *sides, *colour]
-    rows = numbers(data, spec.where, measure, keys)
-    cut = Panels.of(data, rows, spec.panels)
-    groups = groups_of(data, rows, colour)
-    bars = _rows(data, rows, sides, colour, groups)
-    entries = data.printed(artefact, keys)
-    drawn = [(value, bar, bar.part(cut.rows(rows, value))) for value in cut.values for bar in bars]
+def draw(data: ArtefactData, spec: Spec) -> Figure:
+    """The figure; ValueError where no replica has the measure."""
+    sides, measure = listed(spec.groups), spec.measure.block
+    rows = numbers(data, spec, measure, [*spec.keys, *sides])
+    cut = Cut.of(data, spec, rows)
+    bars = _rows(cut, sides)
+    entries = data.printed([*spec.keys, *sides])
+    drawn = [(value, bar, bar.part(cut.panel(value))) for value in cut.values for bar in bars]
     drawn = [(value, bar, mine) for value, bar, mine in drawn if len(mine)]
-    totals = [total(mine["value"], int(mine["failed"].sum()), measure) for *_, mine in drawn]
+    totals = [total(mine["value"], mine["failed"], measure) for *_, mine in drawn]
     lost = sum(not any(beside.belongs(e, mine, measure) for *_, mine in drawn) for e in entries)
     notes = [*absent(data, rows, spec), *marks_of(rows, totals)]
     notes += [f"{lost} of the paper's {len(entries)} values belong to what was not run."] if lost else []
     letters = max(max(map(len, bar.title.split("\n"))) for bar in bars)
-    handles = _handles(spec, {} if set(colour) <= set(sides) else groups, entries)
+    handles = _handles(cut, sides, spec.mark, entries)
     sheet = panels(
         cut.titles, data.remark_line(rows), notes, handles, min(3, max(1, len(handles))),
         height=0.15 + ROW * (bars[-1].height + 1), left=0.35 + LETTER * letters,
@@ -93,37 +85,34 @@ def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
                 _draw_row(axis, bar, mine, found, spec.mark)
                 paper = _draw_paper(axis, bar, [e for e in entries if beside.belongs(e, mine, measure)])
                 said.append(f"{title_of(data, list(bar.keys), list(bar.keys.values()))} {found.text}{paper}")
-        beside.draw_levels(axis, spec.lines, beside.baseline(spec, data, cut, value), upright=True)
+        beside.draw_levels(axis, spec.lines, cut.baseline(value), upright=True)
         _dress(sheet, axis, x, bars)
         sheet.say(title, said)
     return sheet.finish(f"{x.label} by {', '.join(sides)}.")
 
 
-def _rows(
-    data: ArtefactData, rows: pd.DataFrame, sides: list[str], colour: list[str], groups: Groups
-) -> list[Row]:
+def _rows(cut: Cut, sides: list[str]) -> list[Row]:
     """The rows of the figure from above; those of one name at the side stand together."""
-    bars, height = [], -1.0
-    for name in names_of(data, rows, sides):
+    bars, height, colour = [], -1.0, listed(cut.spec.colour)
+    for name in names_of(cut.data, cut.rows, sides):
         height += 0.0 if set(colour) <= set(sides) else 0.35
-        own_names = names_of(data, part(rows, sides, name), colour)
+        own_names = names_of(cut.data, part(cut.rows, sides, name), colour)
         middle = height + (len(own_names) + 1) / 2
         for position, own in enumerate(own_names):
             height += 1
-            title = textwrap.fill(title_of(data, sides, name), LETTERS) if position == 0 else ""
+            title = textwrap.fill(title_of(cut.data, sides, name), LETTERS) if position == 0 else ""
             keys = dict(zip(sides, name, strict=True)) | dict(zip(colour, own, strict=True))
-            bars.append(Row(height, middle, title, groups[own].look, keys))
+            bars.append(Row(height, middle, title, cut.groups[own].look, keys))
     return bars
 
 
-def _handles(spec: Spec, groups: Groups, entries: Sequence[beside.Entry]) -> list[Line2D]:
-    """The legend: what the colours of `groups` mean, the paper's mark, levels."""
-    bar = {"marker": "s", "markersize": 7} if spec.mark == "bar" else {}
-    handles = [
-        Line2D([], [], label=group.title, **group.look | {"linestyle": ""} | bar) for group in groups.values()
-    ]
+def _handles(cut: Cut, sides: list[str], mark: str, entries: Sequence[beside.Entry]) -> list[Line2D]:
+    """The legend: colours that the names at the side do not explain, the paper's mark, levels."""
+    groups = [] if set(listed(cut.spec.colour)) <= set(sides) else cut.groups.values()
+    bar = {"marker": "s", "markersize": 7} if mark == "bar" else {}
+    handles = [Line2D([], [], label=group.title, **group.look | {"linestyle": ""} | bar) for group in groups]
     paper = Line2D([], [], color=PAPER, linestyle="", marker="d", label="paper", markerfacecolor="white")
-    return handles + [paper] * bool(entries) + beside.level_handles(spec.lines)
+    return handles + [paper] * bool(entries) + beside.level_handles(cut.spec.lines)
 
 
 def _dress(sheet: Sheet, axis: Axes, x: Axis, bars: Sequence[Row]) -> None:

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from tensor_rnns.drawing.data import ArtefactData, setting_of
-from tensor_rnns.drawing.groups import Group, Groups, Panels
-from tensor_rnns.drawing.spec import Level, Lines, RunsSpec
+from tensor_rnns.drawing.groups import Cut, Group
+from tensor_rnns.drawing.spec import Level, Lines, listed
 from tensor_rnns.drawing.style import DASHED, PAPER
 from tensor_rnns.experiments.records import KEY
 
@@ -35,18 +35,15 @@ def points_of(entry: Entry) -> list[tuple[float, float]]:
     return sorted((float(x), float(value)) for x, value in entry["points"].items())
 
 
-def draw_points(
-    axis: Axes, entries: Sequence[Entry], panels: Panels, panel: Any, colour: Sequence[str], groups: Groups,
-    limit: float,
-) -> None:  # fmt: skip
+def draw_points(axis: Axes, entries: Sequence[Entry], cut: Cut, panel: Any, limit: float) -> None:
     """Draw the papers' points up to `limit`, hollow and dashed, and a single value as a dashed level.
 
     They have the colour and marker of the group that they name; else they are black.
     """
     for entry in entries:
-        if panels.key and entry.get(panels.key, panel) != panel:
+        if entry.get(cut.spec.panels, panel) != panel:
             continue
-        own = own_look(groups.get(tuple(entry.get(key) for key in colour)))
+        own = own_look(cut.groups.get(tuple(entry.get(key) for key in listed(cut.spec.colour))))
         if "points" in entry:
             near = np.array([pair for pair in points_of(entry) if pair[0] <= limit]).reshape(-1, 2)
             axis.plot(near[:, 0], near[:, 1], zorder=5, **HOLLOW | own)
@@ -72,9 +69,7 @@ def same_settings(
 
     def fits(entry: Entry) -> bool:
         asked = {key: value for key, value in entry.items() if "." in key}
-        return not asked or any(
-            all(setting_of(own, key) == value for key, value in asked.items()) for own in settings
-        )
+        return any(all(setting_of(own, key) == value for key, value in asked.items()) for own in settings)
 
     kept = [entry for entry in entries if fits(entry)]
     lost = len(kept) < len(entries)
@@ -119,9 +114,12 @@ def stroke(number: int) -> dict[str, Any]:
     return {"color": "#444444", "linestyle": LEVELS[number % len(LEVELS)], "linewidth": 0.9}
 
 
-def dashed_handle(label: str) -> Line2D:
-    """The entry of the legend for the second value of each group."""
-    return Line2D([], [], color="#444444", linewidth=0.9, linestyle=DASHED, label=f"dashed: {label}")
+def legend(cut: Cut, dashed: str | None, paper: Sequence[Line2D]) -> list[Line2D]:
+    """The entries of the legend: groups, the second value of each, the marks of the paper, levels."""
+    style: Mapping[str, Any] = {"color": "#444444", "linewidth": 0.9, "linestyle": DASHED}
+    second = [Line2D([], [], label=f"dashed: {dashed}", **style)] if dashed else []
+    groups = [group.handle for group in cut.groups.values()]
+    return [*groups, *second, *paper, *level_handles(cut.spec.lines)]
 
 
 def level_handles(lines: Lines) -> list[Line2D]:
@@ -136,10 +134,3 @@ def draw_levels(axis: Axes, lines: Lines, baseline: float | None = None, upright
         level = entry.value if isinstance(entry, Level) else baseline
         if level is not None:
             (axis.axvline if upright else axis.axhline)(float(level), zorder=1, **stroke(number))
-
-
-def baseline(spec: RunsSpec, data: ArtefactData, panels: Panels, panel: Any) -> float | None:
-    """The task's baseline as the first replica of a panel that has one recorded it."""
-    rows = data.with_settings(data.replicas(spec.where), [panels.key] if panels.key else [])
-    found = [run.metrics.get(("none", "baseline")) for run in panels.rows(rows, panel)["run"]]
-    return next((value for value in found if value is not None), None)

@@ -2,23 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from tensor_rnns.analysis.curve_measures import Split
 from tensor_rnns.analysis.runs import running_series
 from tensor_rnns.drawing import beside
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.groups import Group, Groups, Name, Panels, absent, counted, groups_of, listed, part
+from tensor_rnns.drawing.groups import Cut, Group, Name, absent, counted
 from tensor_rnns.drawing.layout import panels
-from tensor_rnns.drawing.spec import AXIS, Axis, Column, Columns, Lines, RunsSpec
+from tensor_rnns.drawing.spec import AXIS, Axis, GroupsSpec
 from tensor_rnns.drawing.style import DASHED, SOLID
-from tensor_rnns.experiments.records import KEY, Artefact
+from tensor_rnns.experiments.records import KEY
 
 POINTS = 400
 """A drawn line has at most about this many points; more would not be seen and make the files large."""
@@ -68,36 +67,30 @@ TIME, RUNNING = TimeAxis(), Running()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec(RunsSpec):
-    """Curves over updates or epochs, one panel per value of a column."""
+class Spec(GroupsSpec):
+    """Curves over updates or epochs."""
 
-    kind: ClassVar[str | None] = "train"
-    panels: Column | None = None
-    colour: Columns = "variant"
     measure: Running = RUNNING
     also: Also | None = None
     """A second value, dashed."""
     centre: Literal["mean", "median"] | None = None
     band: Literal["none", "quantiles", "range"] | None = None
     """Left out, none for few replicas and quartiles for many."""
-    lines: Lines = ()
     x: TimeAxis = TIME
     y: Axis = AXIS
 
 
-def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
-    """The figure of `artefact`; ValueError where no row of the curves is left to draw."""
-    colour = listed(spec.colour)
-    keys = [*listed(spec.panels), *colour]
-    rows = data.with_settings(_rows(data, spec, spec.measure), keys)
-    also = data.with_settings(_rows(data, spec, spec.also), keys) if spec.also else rows[:0]
-    pace, unit, unknown = _pace(data, spec, rows)
-    cut = Panels.of(data, rows, spec.panels)
-    groups = groups_of(data, rows, colour)
+def draw(data: ArtefactData, spec: Spec) -> Figure:
+    """The figure; ValueError where no row of the curves is left to draw."""
+    rows = _rows(data, spec, spec.measure)
+    also = _rows(data, spec, spec.also) if spec.also else rows[:0]
+    pace = epoch_lengths(data, rows) if spec.x.unit == "epoch" else None
+    unit = "epoch" if pace else "update"
+    cut = Cut.of(data, spec, rows)
+    groups = cut.groups
 
     def drawn(table: pd.DataFrame, value: Any, width: int) -> Drawn:
-        here = cut.rows(table, value)
-        return {name: lines(data, part(here, colour, name), width, pace) for name in groups}
+        return {name: lines(data, cut.part(value, name, table), width, pace) for name in groups}
 
     ours = [drawn(rows, value, spec.measure.width) for value in cut.values]
     for name, group in groups.items():
@@ -105,10 +98,13 @@ def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
         here = [(value, panel[name]) for value, panel in zip(cut.values, ours, strict=True) if panel[name]]
         group.counts |= {value: (len(some), sum(line.failed for line in some)) for value, some in here}
     limit = beside.BEYOND * max(line.updates[-1] for line in lines(data, rows, 1, pace) if len(line.updates))
-    printed, left_out = beside.same_settings(data.printed(artefact, keys), data, rows)
-    notes = [*absent(data, rows, spec), *left_out, *beside.beyond(printed, limit, unit), *unknown]
-    notes += [*_outside(spec, cut.titles, groups, ours), *_explained(spec, groups)]
-    sheet = panels(cut.titles, data.remark_line(rows), notes, _handles(spec, groups, printed))
+    printed, left_out = beside.same_settings(data.printed(spec.keys), data, rows)
+    notes = [*absent(data, rows, spec), *left_out, *beside.beyond(printed, limit, unit)]
+    notes += ["Less than an epoch was run: against updates, not epochs."] * (unit != spec.x.unit)
+    notes += [*_outside(cut, spec.y.limits, ours), *_explained(spec, cut)]
+    dashed = spec.also and (spec.also.label or spec.also.split)
+    handles = beside.legend(cut, dashed, beside.handles_of(printed))
+    sheet = panels(cut.titles, data.remark_line(rows), notes, handles)
     x, y = spec.x.labelled(f"{unit}s"), spec.y.labelled(spec.measure.of)
     for axis, value, title, mine in zip(sheet.axes, cut.values, cut.titles, ours, strict=True):
         ends = []
@@ -118,18 +114,11 @@ def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
                 ends.append(f"{group.title} ends at {end:.3g} ({counted(*group.counts[value])})")
         for name, found in drawn(also, value, spec.also.width if spec.also else 1).items():
             _draw_also(axis, found, groups[name], spec)
-        beside.draw_points(axis, printed, cut, value, colour, groups, limit)
-        beside.draw_levels(axis, spec.lines, beside.baseline(spec, data, cut, value))
+        beside.draw_points(axis, printed, cut, value, limit)
+        beside.draw_levels(axis, spec.lines, cut.baseline(value))
         sheet.dress(axis, x, y)
         sheet.say(title, ends)
     return sheet.finish(f"Curves of {y.label} against {unit}s.")
-
-
-def _handles(spec: Spec, groups: Groups, printed: Sequence[beside.Entry]) -> list[Line2D]:
-    """The legend: groups, the dashed value, the papers' points, levels."""
-    handles = [group.handle for group in groups.values()]
-    handles += [beside.dashed_handle(spec.also.label or spec.also.split)] if spec.also else []
-    return handles + beside.handles_of(printed) + beside.level_handles(spec.lines)
 
 
 def _rows(data: ArtefactData, spec: Spec, value: Also) -> pd.DataFrame:
@@ -138,18 +127,7 @@ def _rows(data: ArtefactData, spec: Spec, value: Also) -> pd.DataFrame:
     rows = rows[(rows["split"] == value.split) & (rows["name"] == value.of)]
     if rows.empty:
         raise ValueError(f"no curve of {value} among the rows chosen by {spec.where}")
-    return rows
-
-
-def _pace(data: ArtefactData, spec: Spec, rows: pd.DataFrame) -> tuple[Mapping[tuple, float], str, list[str]]:
-    """(updates of a unit by replica, the unit of the axis, one note where epochs were asked for and are not
-    known)."""
-    if spec.x.unit == "update":
-        return {}, "update", []
-    pace = epoch_lengths(data, rows)
-    if pace is None:
-        return {}, "update", ["Less than an epoch was run: against updates, not epochs."]
-    return pace, "epoch", []
+    return data.with_settings(rows, spec.keys)
 
 
 def _draw_group(axis: Axes, found: Sequence[Line], group: Group, spec: Spec) -> float:
@@ -183,18 +161,18 @@ def _draw_also(axis: Axes, found: Sequence[Line], group: Group, spec: Spec) -> N
         axis.plot(updates, middle, color=group.look["color"], linestyle=DASHED, linewidth=0.9, zorder=2.5)
 
 
-def _outside(spec: Spec, titles: Sequence[str], groups: Groups, drawn: Sequence[Drawn]) -> list[str]:
-    """One note naming, panel by panel, the groups of which no line has a point within `y.limits`."""
-    low, high = spec.y.limits or (-np.inf, np.inf)
+def _outside(cut: Cut, limits: tuple[float, float] | None, drawn: Sequence[Drawn]) -> list[str]:
+    """One note naming, panel by panel, the groups of which no line has a point within `limits`."""
+    low, high = limits or (-np.inf, np.inf)
+
+    def seen(some: Sequence[Line]) -> bool:
+        return any(((low <= line.values) & (line.values <= high)).any() for line in some)
+
     said = []
-    for title, panel in zip(titles, drawn, strict=True):
-        values = {
-            name: np.concatenate([line.values for line in some]) for name, some in panel.items() if some
-        }
-        out = [groups[name].title for name, v in values.items() if not ((low <= v) & (v <= high)).any()]
-        if out:
+    for title, panel in zip(cut.titles, drawn, strict=True):
+        if out := [cut.groups[name].title for name, some in panel.items() if some and not seen(some)]:
             said.append(", ".join(out) + (f" ({title})" if title else ""))
-    return [f"Outside the axis: {'; '.join(said)}."] if said and spec.y.limits else []
+    return [f"Outside the axis: {'; '.join(said)}."] if said and limits else []
 
 
 def _manner(spec: Spec, n: int) -> tuple[str, str]:
@@ -203,9 +181,9 @@ def _manner(spec: Spec, n: int) -> tuple[str, str]:
     return spec.centre or ("mean" if band == "range" else "median"), band
 
 
-def _explained(spec: Spec, groups: Groups) -> list[str]:
+def _explained(spec: Spec, cut: Cut) -> list[str]:
     """One note on what line, band and cross are."""
-    counts = [count for group in groups.values() for count in group.counts.values()]
+    counts = [count for group in cut.groups.values() for count in group.counts.values()]
     most = max(n for n, _ in counts)
     centre, band = _manner(spec, most)
     said = [f"bold: {centre} of the seeds", BANDS[band]] if most > 1 else []

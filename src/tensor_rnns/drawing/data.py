@@ -62,7 +62,7 @@ class ArtefactData:
     """What one experiment left at one scale; an empty table stands for what was not run.
 
     `records` are the replicas as the measures take them; for a computed experiment its one pseudo-run.
-    `labels` are what the artefact that is drawn calls some values.
+    `artefact` is the one that is drawn, `labels` are what it calls some values.
     """
 
     experiment: Experiment
@@ -71,6 +71,7 @@ class ArtefactData:
     computed: pd.DataFrame
     probes: Mapping[str, Probe] = field(default_factory=dict)
     records: Sequence[Run] = ()
+    artefact: Artefact | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -129,13 +130,13 @@ class ArtefactData:
         found = rows.merge(settings, on=list(KEY), how="left")
         return found.fillna(dict.fromkeys(wanted, ""))
 
-    def printed(self, artefact: Artefact, keys: Sequence[str] = ()) -> list[dict[str, Any]]:
-        """The paper's numbers beside `artefact`, with those of the `keys` that are settings as the paper's
+    def printed(self, keys: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """The paper's numbers beside the artefact, with those of the `keys` that are settings as the paper's
         scale resolves them."""
         wanted = [key for key in keys if "." in key]
         settings = self.experiment.settings if wanted else {}
         entries = []
-        for entry in artefact.printed:
+        for entry in self.artefact.printed:
             place = entry.get("condition", "only"), entry.get("variant", ""), entry.get("option", "main")
             own = {key: setting_of(settings.get(place, {}), key) for key in wanted}
             entries.append({key: value for key, value in own.items() if value != ""} | dict(entry))

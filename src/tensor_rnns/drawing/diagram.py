@@ -13,7 +13,6 @@ from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.layout import LINE, sheet
 from tensor_rnns.drawing.spec import Spec as Common
 from tensor_rnns.drawing.style import WIDTH
-from tensor_rnns.experiments.records import Artefact
 
 DIRECTIONS = {"up": (0.0, 1.0), "down": (0.0, -1.0), "left": (-1.0, 0.0), "right": (1.0, 0.0)}
 RADIUS, SMALL, ARM = 0.26, 0.15, 0.72
@@ -48,23 +47,24 @@ class Spec(Common):
     panels: tuple[Panel, ...]
 
 
-def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
-    """The figure of `artefact`."""
+def draw(data: ArtefactData, spec: Spec) -> Figure:
+    """The diagrams that the panels name, all at one scale."""
     known = data.experiment.compute["arguments"]["diagrams"]
     networks = [known[panel.diagram] for panel in spec.panels]
-    boxes = [_box(network) for network in networks]
-    columns = _columns(boxes)
+    boxes = np.array([_box(network) for network in networks])
+    wide, tall = (boxes[:, 1] - boxes[:, 0]).max(axis=0)
+    # As many panels in a row as fit at full size, at most four; one at least.
+    columns = max(1, min(4, len(boxes), int(WIDTH / (UNIT * wide + 0.16))))
     room = WIDTH / columns - 0.16
-    unit = min(UNIT, room / max(right - left for left, right, _, _ in boxes))
-    height = unit * max(top - bottom for _, _, bottom, top in boxes)
+    unit = min(UNIT, room / wide)
     texts, checked = any(panel.text for panel in spec.panels), _checked(data, spec.panels)
     made = sheet(
-        [panel.title for panel in spec.panels], [height], data.remark_line(data.computed), checked,
+        [panel.title for panel in spec.panels], [unit * tall], data.remark_line(data.computed), checked,
         columns=columns, left=0.08, right=0.08, label=0.12 + LINE * texts,
     )  # fmt: skip
     for panel, network, box, axis in zip(spec.panels, networks, boxes, made.axes, strict=True):
         _draw_network(axis, network)
-        _frame(axis, box, room / unit, height / unit)
+        _frame(axis, box.mean(axis=0), room / unit, tall)
         if panel.text:
             axis.text(0.5, -0.02, panel.text, transform=axis.transAxes, ha="center", va="top", fontsize=8)
         made.say(panel.title or panel.diagram, [_in_words(network)])
@@ -89,18 +89,11 @@ def _ends(network: Mapping[str, Any]) -> dict[str, tuple[np.ndarray, np.ndarray]
     return found
 
 
-def _box(network: Mapping[str, Any]) -> tuple[float, float, float, float]:
-    """(left, right, bottom, top) of a diagram with room around."""
-    corners = [np.array(block["at"], dtype=float) for block in network["nodes"].values()]
-    points = np.array([*corners, *(end for _, end in _ends(network).values())])
-    low, high = points.min(axis=0) - EDGE, points.max(axis=0) + EDGE
-    return float(low[0]), float(high[0]), float(low[1]), float(high[1])
-
-
-def _columns(boxes: list[tuple[float, float, float, float]]) -> int:
-    """As many panels in a row as fit at full size, at most four; one at least."""
-    widest = max(right - left for left, right, _, _ in boxes)
-    return max(1, min(4, len(boxes), int(WIDTH / (UNIT * widest + 0.16))))
+def _box(network: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """The lower left and the upper right corner of a diagram with room around."""
+    places = [block["at"] for block in network["nodes"].values()]
+    points = np.array([*places, *(end for _, end in _ends(network).values())], dtype=float)
+    return points.min(axis=0) - EDGE, points.max(axis=0) + EDGE
 
 
 def _draw_network(axis: Axes, network: Mapping[str, Any]) -> None:
@@ -123,9 +116,9 @@ def _draw_network(axis: Axes, network: Mapping[str, Any]) -> None:
         axis.text(*block["at"], name, fontsize=9, ha="center", va="center", zorder=5)
 
 
-def _frame(axis: Axes, box: tuple[float, float, float, float], width: float, height: float) -> None:
+def _frame(axis: Axes, middle: np.ndarray, width: float, height: float) -> None:
     """The diagram in the middle of its panel, the same scale in all."""
-    x, y = (box[0] + box[1]) / 2, (box[2] + box[3]) / 2
+    x, y = middle
     axis.set_xlim(x - width / 2, x + width / 2)
     axis.set_ylim(y - height / 2, y + height / 2)
     axis.set_aspect("equal")

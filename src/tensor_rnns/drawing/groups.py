@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.lines import Line2D
 
 from tensor_rnns.drawing.data import ArtefactData, is_number
-from tensor_rnns.drawing.spec import RunsSpec
+from tensor_rnns.drawing.spec import GroupsSpec, RunsSpec, listed
 from tensor_rnns.drawing.style import look, plain, ramp
 from tensor_rnns.experiments.selector import Selector
 
@@ -38,33 +38,42 @@ class Group:
         return Line2D([], [], label=label, **self.look)
 
 
-Groups = Mapping[Name, Group]
-
-
 @dataclass(frozen=True)
-class Panels:
-    """One panel for each value of a column, in the order of the file; a single one without a column."""
+class Cut:
+    """The rows of a figure cut into panels and into groups of one colour, in the order of the file.
 
-    key: str | None
+    `values` are those of the panels in the column `spec.panels`, a single None without one.
+    """
+
+    data: ArtefactData
+    spec: GroupsSpec
+    rows: pd.DataFrame
     values: Sequence[Any]
     titles: Sequence[str]
+    groups: Mapping[Name, Group]
 
     @classmethod
-    def of(cls, data: ArtefactData, rows: pd.DataFrame, key: str | None) -> "Panels":
-        """The panels of the column `key`."""
-        if not key:
-            return cls(None, [None], [""])
-        values = data.ordered(key, list(rows[key].unique()))
-        return cls(key, values, [data.title(key, value) for value in values])
+    def of(cls, data: ArtefactData, spec: GroupsSpec, rows: pd.DataFrame) -> "Cut":
+        """The panels and groups that `spec` asks for."""
+        key = spec.panels
+        values = data.ordered(key, list(rows[key].unique())) if key else [None]
+        titles = [data.title(key, value) for value in values] if key else [""]
+        return cls(data, spec, rows, values, titles, groups_of(data, rows, listed(spec.colour)))
 
-    def rows(self, rows: pd.DataFrame, value: Any) -> pd.DataFrame:
-        """Those of `rows` that stand in the panel of `value`."""
-        return rows if self.key is None else rows[rows[self.key] == value]
+    def panel(self, value: Any, rows: pd.DataFrame | None = None) -> pd.DataFrame:
+        """Those of `rows`, or of all, that stand in the panel of `value`."""
+        rows = self.rows if rows is None else rows
+        return rows if self.spec.panels is None else rows[rows[self.spec.panels] == value]
 
+    def part(self, value: Any, name: Name, rows: pd.DataFrame | None = None) -> pd.DataFrame:
+        """Those of one group in the panel of `value`."""
+        return part(self.panel(value, rows), listed(self.spec.colour), name)
 
-def listed(keys: str | Sequence[str] | None) -> list[str]:
-    """Columns given as one name, as a list or not at all."""
-    return [keys] if isinstance(keys, str) else list(keys or ())
+    def baseline(self, value: Any) -> float | None:
+        """The task's baseline, as the first replica of a panel that has one recorded it."""
+        rows = self.data.with_settings(self.data.replicas(self.spec.where), listed(self.spec.panels))
+        found = [run.metrics.get(("none", "baseline")) for run in self.panel(value, rows)["run"]]
+        return next((level for level in found if level is not None), None)
 
 
 def names_of(data: ArtefactData, rows: pd.DataFrame, keys: Sequence[str]) -> list[Name]:
@@ -82,7 +91,7 @@ def title_of(data: ArtefactData, keys: Sequence[str], name: Sequence[Any]) -> st
     return ", ".join(map(data.title, keys, name))
 
 
-def groups_of(data: ArtefactData, rows: pd.DataFrame, colour: Sequence[str]) -> Groups:
+def groups_of(data: ArtefactData, rows: pd.DataFrame, colour: Sequence[str]) -> dict[Name, Group]:
     """The groups of one colour in the order of the file, without counts.
 
     Values of one setting that are all numbers run from light to dark; else a group has the look of its cell,

@@ -14,9 +14,9 @@ from tensor_rnns.analysis.measures import EXACT, OF_FAILED, is_share, measure_of
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import counted
+from tensor_rnns.drawing.spec import RunsSpec
 from tensor_rnns.drawing.tables import shown
 from tensor_rnns.experiments.records import KEY
-from tensor_rnns.experiments.selector import Chosen
 
 CERTAIN = EXACT | {"setting"}
 """Measures whose equal values are shown without an interval."""
@@ -82,21 +82,21 @@ def measured(runs: Iterable[Run], measure: Mapping[str, Any]) -> list[tuple[Run,
 
 
 def numbers(
-    data: ArtefactData, where: Chosen | None, measure: Mapping[str, Any], keys: Sequence[str]
+    data: ArtefactData, spec: RunsSpec, measure: Mapping[str, Any], keys: Sequence[str]
 ) -> pd.DataFrame:
     """The chosen replicas with the columns `keys`, `value` (the measure) and `failed`.
 
     Replicas that did not record the measure are left out; ValueError where none did or none was chosen.
     """
-    found = measured(data.replicas(where)["run"], measure)
+    found = measured(data.replicas(spec.where)["run"], measure)
     if not found:
-        raise ValueError(f"no replica chosen by {where} has the measure {dict(measure)}")
+        raise ValueError(f"no replica chosen by {spec.where} has the measure {dict(measure)}")
     rows = [dict(run.key) | {"value": value, "failed": run.failed} for run, value in found]
     return data.with_settings(pd.DataFrame(rows, columns=[*KEY, "value", "failed"]), keys)
 
 
-def total(values: Iterable[float], failed: int, measure: Mapping[str, Any]) -> Total:
-    """The numbers of several replicas put together; `failed` of them failed."""
+def total(values: Iterable[float], failed: Iterable[bool], measure: Mapping[str, Any]) -> Total:
+    """The numbers of several replicas put together; `failed` says which failed."""
     values = [float(value) for value in values]
     finite = [value for value in values if math.isfinite(value)]
     mean = float(np.mean(finite)) if finite else math.nan
@@ -104,7 +104,7 @@ def total(values: Iterable[float], failed: int, measure: Mapping[str, Any]) -> T
     certain = measure["name"] in CERTAIN and len(set(values)) == 1
     if len(finite) > 1 and not certain:
         low, high, interval = of_mean(finite, is_share(measure), measure["name"] in OF_FAILED)
-    return Total(mean, low, high, interval, tuple(finite), failed, len(values) - len(finite))
+    return Total(mean, low, high, interval, tuple(finite), int(sum(failed)), len(values) - len(finite))
 
 
 def marks_of(rows: pd.DataFrame, totals: Iterable[Total]) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from tensor_rnns import drawing
+from tensor_rnns.declared import suggestion
 from tensor_rnns.drawing import roll
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.style import save, styled
@@ -43,7 +44,7 @@ def draw_artefact(data: ArtefactData, artefact: Artefact) -> Figure | Table:
     kind = kinds()[artefact.draw]
     spec = kind.Spec.of(artefact, data.experiment.kind)
     try:
-        return kind.draw(replace(data, labels=spec.labels or {}), artefact, spec)
+        return kind.draw(replace(data, artefact=artefact, labels=spec.labels or {}), spec)
     except ValueError as error:
         raise ValueError(f"{artefact.id}: {error}") from error
 
@@ -56,8 +57,8 @@ def render(
     Returns the files written. ValueError if the catalogue has no such artefact or nothing of it was run.
     """
     if (paper, artefact) not in catalogue.artefacts:
-        known = sorted(name for home, name in catalogue.artefacts if home == paper)
-        raise ValueError(f"no artefact {artefact!r} in {paper!r}; allowed: {', '.join(known) or 'none'}")
+        known = [name for home, name in catalogue.artefacts if home == paper]
+        raise ValueError(f"no artefact {artefact!r} in {paper!r}; {suggestion(artefact, known)}")
     chosen = catalogue.artefacts[paper, artefact]
     data = ArtefactData.load(catalogue.experiment_of(chosen), scale, results, curves=chosen.draw == "curves")
     if data.empty:

@@ -10,11 +10,15 @@ import pandas as pd
 
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.samples import curve_of
+from tensor_rnns.declared import suggestion
 from tensor_rnns.drawing.data import ArtefactData, Probe
 from tensor_rnns.drawing.groups import absent, names_of, part, title_of
 from tensor_rnns.drawing.numbers import measured
 from tensor_rnns.drawing.spec import Chosen, ProbeSpec
 from tensor_rnns.experiments.selector import CURVE
+
+NUMBERS = "biuf"
+"""The kinds of arrays that hold numbers."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +32,16 @@ class Shown:
     of: int
     """How many replicas it was chosen from."""
 
-    def array(self, name: str) -> np.ndarray:
-        """One array of the probe; ValueError where it gave none of that name."""
+    def array(self, name: str, kinds: str, dimensions: tuple[int, ...], allowed: str) -> np.ndarray:
+        """One array of the probe; ValueError where it gave none, or one that is not what is `allowed`."""
         if name not in self.arrays:
-            known = ", ".join(sorted(self.arrays)) or "none"
-            raise ValueError(
-                f"the probe gave no array {name!r} of {self.title or self.key}; allowed: {known}"
-            )
-        return self.arrays[name]
+            given = f"the probe gave no array {name!r} of {self.title or self.key}"
+            raise ValueError(f"{given}; {suggestion(name, self.arrays)}")
+        array = self.arrays[name]
+        if array.dtype.kind not in kinds or array.ndim not in dimensions or not array.size:
+            given = f"the array {name!r} is {array.dtype} {list(array.shape)}"
+            raise ValueError(f"{given}; allowed are {allowed}")
+        return array
 
 
 @dataclass(frozen=True)
@@ -58,8 +64,7 @@ def chosen(data: ArtefactData, spec: ProbeSpec) -> Choice:
     ValueError for a probe that was not run, and where it has no replica that the artefact chooses.
     """
     if spec.probe not in data.probes:
-        known = ", ".join(sorted(data.probes)) or "none"
-        raise ValueError(f"the probe {spec.probe!r} was not run; there are: {known}")
+        raise ValueError(f"the probe {spec.probe!r} was not run; {suggestion(spec.probe, data.probes)}")
     probe = data.probes[spec.probe]
     known, rows = _probed(probe), data.replicas(spec.where)
     rows = rows[[(*curve_of(run), run.key["seed"]) in known for run in rows["run"]]]

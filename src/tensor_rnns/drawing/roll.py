@@ -17,14 +17,13 @@ from tensor_rnns.declared import Natural, Positive
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.layout import LINE, sheet
 from tensor_rnns.drawing.replica import chosen
-from tensor_rnns.drawing.spec import ArraysSpec
+from tensor_rnns.drawing.spec import ArraysSpec, Row
 from tensor_rnns.drawing.style import BLUE
-from tensor_rnns.drawing.traces import TimedRow, over_time
-from tensor_rnns.experiments.records import Artefact
+from tensor_rnns.drawing.traces import Timed, over_time
 
 LOWEST = 21
 """The MIDI number of a piano's lowest key, A0."""
-OCTAVE, C1 = 12, 24
+OCTAVE = 12
 SEEN = 0.3
 """Notes less probable than this do not widen the range of pitches."""
 NOTE = 0.028
@@ -37,7 +36,7 @@ PAUSE = 2
 
 
 @dataclass(frozen=True)
-class RollRow(TimedRow):
+class RollRow(Row, Timed):
     """One piece; `play` writes it as music too, `lowest` is the MIDI number of its first note."""
 
     play: bool = False
@@ -53,8 +52,8 @@ class Spec(ArraysSpec):
     tempo: Positive = 100.0
 
 
-def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
-    """The figure of `artefact`; ValueError for an absent array or one that is no roll."""
+def draw(data: ArtefactData, spec: Spec) -> Figure:
+    """The figure; ValueError for an absent array or one that is no roll."""
     choice = chosen(data, spec)
     blocks = [[over_time(shown, row) for row in spec.rows] for shown in choice.shown]
     low, high = _span(blocks, spec.rows)

@@ -16,7 +16,6 @@ from tensor_rnns.drawing.layout import panels
 from tensor_rnns.drawing.replica import Choice, chosen
 from tensor_rnns.drawing.spec import Axis, ProbeSpec
 from tensor_rnns.drawing.windows import Panel, Series, handles_of, looks_of, numbers_of
-from tensor_rnns.experiments.records import Artefact
 
 LEGEND_COLUMNS = 4
 POINT: Mapping[str, Any] = {"linestyle": "", "markerfacecolor": "none", "markeredgewidth": 0.6}
@@ -53,8 +52,8 @@ class Spec(ProbeSpec):
     lines: tuple[Segment, ...] = ()
 
 
-def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
-    """The figure of `artefact`; ValueError where an item does not have both numbers."""
+def draw(data: ArtefactData, spec: Spec) -> Figure:
+    """The figure; ValueError where an item does not have both numbers."""
     choice = chosen(data, spec) if spec.probe else Choice((), data.remark_line(data.computed))
     tables = [(shown.title, shown.rows) for shown in choice.shown] or [("", data.computed)]
     items = dict.fromkeys(item for _, table in tables for item in table["item"])

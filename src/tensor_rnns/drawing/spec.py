@@ -87,6 +87,27 @@ class RunsSpec(Spec):
     labels: Labels | None = None  # type: ignore[misc]
 
 
+def listed(keys: str | tuple[str, ...] | None) -> list[str]:
+    """Columns given as one name, as several or not at all."""
+    return [keys] if isinstance(keys, str) else list(keys or ())
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupsSpec(RunsSpec):
+    """An artefact of groups of replicas, one colour each, and one panel per value of a column."""
+
+    kind: ClassVar[str | None] = "train"
+    panels: Column | None = None
+    colour: Columns = "variant"
+    lines: Lines = ()
+    x: Axis = AXIS
+
+    @property
+    def keys(self) -> list[str]:
+        """The columns that cut its rows."""
+        return [*listed(self.panels), *listed(self.colour)]
+
+
 @dataclass(frozen=True)
 class Chosen:
     """The replica that a drawing of a probe shows: of a seed, or the best by a measure, never on test."""
@@ -96,9 +117,8 @@ class Chosen:
     measure: Measure | None = None
 
     def __post_init__(self) -> None:
-        if (self.seed is None) != (self.best is not None and self.measure is not None) or (
-            self.seed is not None and (self.best or self.measure)
-        ):
+        given = tuple(value is not None for value in (self.seed, self.best, self.measure))
+        if given not in ((True, False, False), (False, True, True)):
             raise Invalid("", "replica takes {seed: 0} or {best: lowest | highest | median, measure: ...}")
         if self.measure is not None and self.measure.reads_test:
             raise Invalid("measure", "nothing is chosen on the split 'test'; allowed are train, valid")

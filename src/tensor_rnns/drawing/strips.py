@@ -10,15 +10,19 @@ from matplotlib.figure import Figure
 
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.layout import LINE, sheet
-from tensor_rnns.drawing.replica import Shown, chosen
+from tensor_rnns.drawing.replica import NUMBERS, Shown, chosen
 from tensor_rnns.drawing.spec import ArraysSpec, Row
 from tensor_rnns.drawing.style import WIDTH
-from tensor_rnns.experiments.records import Artefact
 
 LEFT, RIGHT, LETTER, GAP = 0.2, 0.1, 0.055, 0.04
 """Inches at the sides and of a letter at the left; the gap between images as a share of their width."""
 LARGEST = 0.62
 """An image is at most so many inches wide."""
+SHADES = {
+    "each": "Black: 0 or below; white: the largest number of each image by itself.",
+    "shared": "Black and white: the smallest and the largest number of a block.",
+}
+"""What black and white are where the file gives no numbers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +35,8 @@ class Spec(ArraysSpec):
     """What is black and what is white."""
 
 
-def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
-    """The figure of `artefact`; ValueError where an array is absent or holds no images."""
+def draw(data: ArtefactData, spec: Spec) -> Figure:
+    """The figure; ValueError where an array is absent or holds no images."""
     choice = chosen(data, spec)
     blocks = [[pair for row in spec.rows for pair in _strips(shown, row)] for shown in choice.shown]
     strips = [pair for block in blocks for pair in block]
@@ -41,11 +45,11 @@ def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
     left = LEFT + LETTER * max(len(label) for _, label in strips)
     room = WIDTH - left - RIGHT
     size = min(LARGEST, room / (count * (1 + GAP)))
-    named = isinstance(spec.titles, str)
-    titles = [[*map(str, shown.array(spec.titles) if named else spec.titles)] for shown in choice.shown]
+    titles = [_titles(shown, spec.titles) for shown in choice.shown]
+    shades = SHADES.get(spec.range) or "Black: {:g} or below; white: {:g} or above.".format(*spec.range)
     made = sheet(
         [shown.title for shown in choice.shown], [size * ratio] * max(map(len, blocks)), choice.remarks,
-        choice.notes(_explained(spec.range)), columns=1, left=left,
+        choice.notes(shades), columns=1, left=left,
         right=RIGHT + room - size * count * (1 + GAP), gap=size * GAP + 0.02, label=0.08,
         head=LINE * any(titles),
     )  # fmt: skip
@@ -64,14 +68,15 @@ def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
     return made.finish("Rows of grey images.", choice.rule)
 
 
+def _titles(shown: Shown, titles: str | Sequence[str]) -> list[str]:
+    """What stands over the images of one block."""
+    return [*map(str, shown.array(titles, "U", (1,), "texts [N]") if isinstance(titles, str) else titles)]
+
+
 def _strips(shown: Shown, row: Row) -> list[tuple[np.ndarray, str]]:
     """(images [N, height, width], label) of each row that an entry of `rows` asks for."""
-    array = shown.array(row.array)
-    if array.dtype.kind not in "biuf" or array.ndim not in (3, 4) or not array.size:
-        raise ValueError(
-            f"the array {row.array!r} is {array.dtype} {list(array.shape)}; images are numbers "
-            "[N, height, width] or [R, N, height, width]"
-        )
+    images = "images [N, height, width] or [R, N, height, width]"
+    array = shown.array(row.array, NUMBERS, (3, 4), images)
     strips = array.astype(float).reshape(-1, *array.shape[-3:])
     return [(images, row.label or "" if number == 0 else "") for number, images in enumerate(strips)]
 
@@ -99,12 +104,3 @@ def _draw_strip(
     axis.set_yticks([0.5] if label else [], [label] if label else [])
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)
-
-
-def _explained(asked: Any) -> str:
-    """What black and white are."""
-    if asked == "each":
-        return "Black: 0 or below; white: the largest number of each image by itself."
-    if asked == "shared":
-        return "Black and white: the smallest and the largest number of a block."
-    return f"Black: {asked[0]:g} or below; white: {asked[1]:g} or above."

@@ -77,14 +77,11 @@ def look(cell: str, number: int = 0, of: int = 1) -> dict[str, Any]:
     next lines and markers, so that they differ in grey print too. A cell that is not listed gets a look from
     its name.
     """
-    if cell in CELLS:
-        colour, line, marker = CELLS[cell]
-    else:
-        number = zlib.crc32(cell.encode())
-        colour, line, marker = ORDER[number % 8], LINES[number // 8 % 6], MARKERS[number // 64 % 8]
-    if number:
-        line = LINES[(LINES.index(line) + number) % len(LINES)]
-        marker = MARKERS[(MARKERS.index(marker) + number) % len(MARKERS)]
+    code = zlib.crc32(cell.encode())
+    unlisted = ORDER[code % 8], LINES[(code // 8 + code) % 6], MARKERS[(code // 64 + code) % 8]
+    colour, line, marker = CELLS.get(cell, unlisted)
+    line = LINES[(LINES.index(line) + number) % len(LINES)]
+    marker = MARKERS[(MARKERS.index(marker) + number) % len(MARKERS)]
     if of > 2:
         colour = _shade(colour, 0.55 * (2 * number / (of - 1) - 1))
     return {"color": colour, "linestyle": line, "marker": marker}

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,12 +15,11 @@ from tensor_rnns.analysis.measures import Measure
 from tensor_rnns.declared import Invalid
 from tensor_rnns.drawing import beside
 from tensor_rnns.drawing.data import ArtefactData, is_number
-from tensor_rnns.drawing.groups import Group, Groups, Panels, absent, groups_of, listed, part
+from tensor_rnns.drawing.groups import Cut, Group, absent
 from tensor_rnns.drawing.layout import panels
 from tensor_rnns.drawing.numbers import Total, draw_seeds, marks_of, numbers, total, what_of
-from tensor_rnns.drawing.spec import AXIS, Axis, Column, Columns, Lines, RunsSpec
+from tensor_rnns.drawing.spec import AXIS, Axis, Column, GroupsSpec, listed
 from tensor_rnns.drawing.style import DASHED
-from tensor_rnns.experiments.records import Artefact
 
 X = "x"
 """The column of the numbers along the axis."""
@@ -38,18 +37,13 @@ class Also:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spec(RunsSpec):
+class Spec(GroupsSpec):
     """A measure over a setting, or over names that `values` gives numbers; `also` is dashed."""
 
-    kind: ClassVar[str | None] = "train"
     over: Column
     measure: Measure
     values: dict[str, float] | None = None
-    panels: Column | None = None
-    colour: Columns = "variant"
     also: Also | None = None
-    lines: Lines = ()
-    x: Axis = AXIS
     y: Axis = AXIS
 
     def __post_init__(self) -> None:
@@ -57,48 +51,44 @@ class Spec(RunsSpec):
             raise Invalid("over", f"{self.over} is no number; give each its number under values")
 
 
-def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
-    """The figure of `artefact`; ValueError where a value of `over` is no number or no run has the measure."""
-    colour, measure = listed(spec.colour), spec.measure.block
-    keys = [spec.over, *listed(spec.panels), *colour]
-    rows = _placed(data, spec, measure, keys)
-    also = _placed(data, spec, spec.also.measure.block, keys) if spec.also else rows[:0]
-    cut = Panels.of(data, rows, spec.panels)
-    groups = groups_of(data, rows, colour)
+def draw(data: ArtefactData, spec: Spec) -> Figure:
+    """The figure; ValueError where a value of `over` is no number or no run has the measure."""
+    measure = spec.measure.block
+    rows = _placed(data, spec, measure)
+    also = _placed(data, spec, spec.also.measure.block) if spec.also else rows[:0]
+    cut = Cut.of(data, spec, rows)
     totals = {
-        (name, value): _totals(part(cut.rows(rows, value), colour, name), measure)
-        for name in groups for value in cut.values
-    }  # fmt: skip
+        (name, value): _totals(cut.part(value, name), measure) for name in cut.groups for value in cut.values
+    }
     for (name, value), found in totals.items():
-        groups[name].counts |= {(value, level): (mine.n, mine.failed) for level, mine in found.items()}
-    entries = data.printed(artefact, keys)
-    handles = [group.handle for group in groups.values()] + _other_handles(spec, entries, rows)
+        cut.groups[name].counts |= {(value, level): (mine.n, mine.failed) for level, mine in found.items()}
+    entries = data.printed([spec.over, *spec.keys])
     marks = marks_of(rows, [total for found in totals.values() for total in found.values()])
+    dashed = spec.also and (spec.also.label or spec.also.measure.measure)
+    handles = beside.legend(cut, dashed, _paper_handles(entries, rows))
     sheet = panels(cut.titles, data.remark_line(rows), [*absent(data, rows, spec), *marks], handles)
     x = spec.x.labelled(spec.over.rpartition(".")[2].replace("_", " "))
     y = spec.y.labelled(what_of(measure))
     for axis, value, title in zip(sheet.axes, cut.values, cut.titles, strict=True):
-        here, said = cut.rows(rows, value), []
-        for name, group in groups.items():
-            found = totals[name, value]
-            if found:
-                _draw_group(axis, part(here, colour, name), found, group)
+        said = []
+        for name, group in cut.groups.items():
+            if found := totals[name, value]:
+                _draw_group(axis, cut.part(value, name), found, group)
                 said += [f"{group.title} at {level:g}: {mine.text}" for level, mine in found.items()]
             if spec.also:
-                mine = part(cut.rows(also, value), colour, name)
-                _draw_also(axis, _totals(mine, spec.also.measure.block), group)
-        said += _draw_paper(axis, entries, here, groups, colour, measure)
-        beside.draw_levels(axis, spec.lines, beside.baseline(spec, data, cut, value))
+                _draw_also(axis, _totals(cut.part(value, name, also), spec.also.measure.block), group)
+        said += _draw_paper(axis, entries, cut, value, measure)
+        beside.draw_levels(axis, spec.lines, cut.baseline(value))
         sheet.dress(axis, x, y)
         _ticks(axis, sorted(rows[X].unique()))
         sheet.say(title, said)
     return sheet.finish(f"{y.label} against {x.label}.")
 
 
-def _placed(data: ArtefactData, spec: Spec, measure: Mapping[str, Any], keys: list[str]) -> pd.DataFrame:
+def _placed(data: ArtefactData, spec: Spec, measure: Mapping[str, Any]) -> pd.DataFrame:
     """The replicas with the column X, what `over` and `values` make of each."""
     over, levels = spec.over, spec.values
-    rows = numbers(data, spec.where, measure, keys)
+    rows = numbers(data, spec, measure, [over, *spec.keys])
     found = [value if levels is None else levels.get(value) for value in rows[over]]
     if wrong := sorted({str(name) for name, x in zip(rows[over], found, strict=True) if not is_number(x)}):
         known = "give each its number under values"
@@ -109,10 +99,7 @@ def _placed(data: ArtefactData, spec: Spec, measure: Mapping[str, Any], keys: li
 
 def _totals(rows: pd.DataFrame, measure: Mapping[str, Any]) -> Totals:
     """What the replicas at each number along the axis have in common."""
-    return {
-        float(x): total(mine["value"], int(mine["failed"].sum()), measure)
-        for x, mine in rows.groupby(X, sort=True)
-    }
+    return {float(x): total(mine["value"], mine["failed"], measure) for x, mine in rows.groupby(X, sort=True)}
 
 
 def _draw_group(axis: Axes, mine: pd.DataFrame, totals: Totals, group: Group) -> None:
@@ -134,39 +121,36 @@ def _draw_also(axis: Axes, totals: Totals, group: Group) -> None:
 
 
 def _draw_paper(
-    axis: Axes, entries: Sequence[beside.Entry], here: pd.DataFrame, groups: Groups, colour: list[str],
-    measure: Mapping[str, Any],
-) -> list[str]:  # fmt: skip
+    axis: Axes, entries: Sequence[beside.Entry], cut: Cut, panel: Any, measure: Mapping[str, Any]
+) -> list[str]:
     """The paper's points, single values and levels of one panel; what the description says of them."""
-    said = []
+    said, here = [], cut.panel(panel)
     for entry in entries:
         single, points = not beside.columns_of(entry, here), []
         if "points" in entry:
-            of = [name for name in groups if beside.belongs(entry, part(here, colour, name), measure)]
+            of = [name for name in cut.groups if beside.belongs(entry, cut.part(panel, name), measure)]
             if of or single:
                 points = beside.points_of(entry)
-                look = beside.HOLLOW | beside.own_look(groups[of[0]] if of else None)
+                look = beside.HOLLOW | beside.own_look(cut.groups[of[0]] if of else None)
                 axis.plot(*zip(*points, strict=True), zorder=6, **look)
         elif single:
             axis.axhline(float(entry["value"]), **beside.LEVEL)
             said.append(f"paper {float(entry['value']):g}")
         else:
-            for (x, *name), mine in here.groupby([X, *colour], sort=True):
+            for (x, *name), mine in here.groupby([X, *listed(cut.spec.colour)], sort=True):
                 if beside.belongs(entry, mine, measure):
                     points.append((x, float(entry["value"])))
-                    look = beside.HOLLOW | beside.own_look(groups[tuple(name)]) | {"linestyle": ""}
+                    look = beside.HOLLOW | beside.own_look(cut.groups[tuple(name)]) | {"linestyle": ""}
                     axis.plot(*points[-1], zorder=6, **look)
         said += [f"paper at {x:g}: {value:g}" for x, value in points]
     return said
 
 
-def _other_handles(spec: Spec, entries: Sequence[beside.Entry], rows: pd.DataFrame) -> list[Line2D]:
-    """What the dashed line, the paper's marks and the levels are."""
-    handles = [beside.dashed_handle(spec.also.label or spec.also.measure.measure)] if spec.also else []
+def _paper_handles(entries: Sequence[beside.Entry], rows: pd.DataFrame) -> list[Line2D]:
+    """What the paper's marks and levels are."""
     levels = [entry for entry in entries if not beside.columns_of(entry, rows) and "value" in entry]
-    if len(levels) < len(entries):
-        handles.append(Line2D([], [], label="paper", **beside.HOLLOW | beside.BLACK))
-    return handles + beside.handles_of(levels) + beside.level_handles(spec.lines)
+    mark = Line2D([], [], label="paper", **beside.HOLLOW | beside.BLACK)
+    return [mark] * (len(levels) < len(entries)) + beside.handles_of(levels)
 
 
 def _ticks(axis: Axes, xs: list[float]) -> None:

@@ -10,11 +10,10 @@ import pandas as pd
 from tensor_rnns.analysis.measures import Measure, Measured
 from tensor_rnns.declared import Invalid
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.groups import listed, part
+from tensor_rnns.drawing.groups import part
 from tensor_rnns.drawing.numbers import measured, total, what_of
-from tensor_rnns.drawing.spec import RunsSpec
+from tensor_rnns.drawing.spec import RunsSpec, listed
 from tensor_rnns.drawing.tables import TITLE, Table, shown
-from tensor_rnns.experiments.records import Artefact
 from tensor_rnns.experiments.resolve import MAIN
 from tensor_rnns.experiments.selector import Rows, Selector
 
@@ -56,18 +55,18 @@ class Spec(RunsSpec):
                 raise Invalid("columns", f"two columns are called {label!r}; give each its own label", at)
 
 
-def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Table:
-    """The table of `artefact`; a row or column of the paper that was not run has a dash for ours."""
+def draw(data: ArtefactData, spec: Spec) -> Table:
+    """The table; a row or column of the paper that was not run has a dash for ours."""
     keys = listed(spec.rows) or ["variant"]
     computed = bool(set(keys) & {"item", "name"})
-    entries = data.printed(artefact)
+    entries = data.printed()
     # A column's selector adds to that of the table key by key: what counts is which keys are given.
-    common = dict(artefact.spec.get("where") or {})
+    common = dict(data.artefact.spec.get("where") or {})
     chosen = _rows(data, computed, common)
     remark = ". ".join(f"{text[0].upper()}{text[1:]}" for text in data.remarks(chosen))
     single = {key: value for key, value in common.items() if isinstance(value, str)}
     records = {}
-    columns = _columns(data, artefact, spec, chosen, entries)
+    columns = _columns(data, spec, chosen, entries)
     names = _names(data, keys, chosen, entries)
     for label, (measure, where) in columns.items():
         mine = _rows(data, computed, common | where)
@@ -87,7 +86,7 @@ def _rows(data: ArtefactData, computed: bool, where: Mapping[str, Any]) -> pd.Da
 
 
 def _columns(
-    data: ArtefactData, artefact: Artefact, spec: Spec, chosen: pd.DataFrame, entries: list[dict[str, Any]]
+    data: ArtefactData, spec: Spec, chosen: pd.DataFrame, entries: list[dict[str, Any]]
 ) -> dict[str, tuple[Any, dict[str, Any]]]:
     """{label: (measure, where)} of each column of numbers."""
     asked, measure = spec.columns, spec.measure and spec.measure.block
@@ -98,7 +97,7 @@ def _columns(
         titles = [data.title(asked, value) for value in present]
         titles = ["value"] if asked == "index" and len(present) == 1 else titles
         return {title: (measure, {asked: value}) for title, value in zip(titles, present, strict=True)}
-    wheres = [dict(block.get("where") or {}) for block in artefact.spec.get("columns") or [{}]]
+    wheres = [dict(block.get("where") or {}) for block in data.artefact.spec.get("columns") or [{}]]
     return {
         str(column.name_beside(spec.measure)): (column.measure.block if column.measure else measure, where)
         for column, where in zip(asked or [ColumnSpec()], wheres, strict=True)
@@ -141,7 +140,7 @@ def _trained(rows: pd.DataFrame, measure: Any) -> dict[str, Any]:
     found = measured(rows["run"], measure)
     if not found:
         return NONE
-    ours = total([value for _, value in found], sum(run.failed for run, _ in found), measure)
+    ours = total([value for _, value in found], [run.failed for run, _ in found], measure)
     ends = {}
     if ours.interval and not ours.never:
         ends = {"low": ours.low, "high": ours.high, "interval": ours.interval}

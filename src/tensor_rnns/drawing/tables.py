@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
 
@@ -18,7 +19,6 @@ RECORD = ("column", "paper", "ours", "low", "high", "interval", "n", "failed", "
 TITLE = "_title"
 """What the name of a column ends in that says how the value of a key is called."""
 HEADS = {"variant": "model"}
-COMPUTED = ("item", "name", "index")
 ABSENT = "–"
 
 LATEX = {
@@ -113,7 +113,7 @@ class Table:
     @property
     def trained(self) -> bool:
         """Whether there are replicas behind the numbers."""
-        return not set(self.keys) & set(COMPUTED)
+        return not {"item", "name", "index"} & set(self.keys)
 
     @cached_property
     def compared(self) -> dict[str, bool]:
@@ -126,20 +126,16 @@ class Table:
     @property
     def header(self) -> list[str]:
         """The headings as shown."""
-        ours = [
-            head
-            for column, compared in self.compared.items()
-            for head in ([f"{column}, paper", f"{column}, ours"] if compared else [column])
-        ]
-        return [HEADS.get(key, key) for key in self.keys] + ours + (["n", "failed"] if self.trained else [])
+        heads = [HEADS.get(key, key) for key in self.keys]
+        for column, compared in self.compared.items():
+            heads += [f"{column}, paper", f"{column}, ours"] if compared else [column]
+        return heads + (["n", "failed"] if self.trained else [])
 
     @property
     def rows(self) -> list[list[str]]:
         """The rows as shown."""
-        rows: dict[tuple, list[Mapping[str, Any]]] = {}
-        for record in self.records:
-            rows.setdefault(tuple(record[key] for key in self.keys), []).append(record)
-        return [self._row(records) for records in rows.values()]
+        groups = groupby(self.records, lambda record: [record[key] for key in self.keys])
+        return [self._row(list(records)) for _, records in groups]
 
     def _row(self, records: Sequence[Mapping[str, Any]]) -> list[str]:
         row = [str(records[0][key + TITLE]) for key in self.keys]
@@ -163,11 +159,11 @@ class Table:
     def read(cls, path: Path, of: str) -> "Table":
         """The table that `write_csv` wrote to `path`; Damaged where it is not that of `of`."""
         rows = list(read_csv(path, of=of))
-        columns = list(rows[0] if rows else ())
+        columns = tuple(rows[0]) if rows else RECORD
         table = cls(columns[: (len(columns) - len(RECORD)) // 2], rows)
-        if rows and tuple(columns) != table.columns:
-            problem = f"its columns are {columns}; after the keys of its rows a table has {list(RECORD)}"
-            raise damaged(path, problem)
+        if columns != table.columns:
+            given = f"its columns are {list(columns)}"
+            raise damaged(path, f"{given}; after the keys of its rows a table has {list(RECORD)}")
         return table
 
     def write_csv(self, path: Path, of: str) -> None:

@@ -14,7 +14,6 @@ from tensor_rnns.drawing.layout import LEFT, LINE, REMARK_LETTERS, Sheet, put_te
 from tensor_rnns.drawing.replica import Shown, chosen
 from tensor_rnns.drawing.spec import ArraysSpec, Row
 from tensor_rnns.drawing.style import WIDTH
-from tensor_rnns.experiments.records import Artefact
 
 FONT = FontProperties(family="DejaVu Sans Mono", size=6.8)
 HEIGHT = 0.128
@@ -38,8 +37,8 @@ class Spec(ArraysSpec):
     most: int = 12
 
 
-def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
-    """The figure of `artefact`; ValueError for an array that holds no texts."""
+def draw(data: ArtefactData, spec: Spec) -> Figure:
+    """The figure; ValueError for an array that holds no texts."""
     choice, most = chosen(data, spec), spec.most
     samples = [sample for shown in choice.shown for sample in _samples(shown, spec.rows)]
     parts = [(head if number == 0 else "", broken(text, spec.letters)) for head, number, text in samples]
@@ -67,10 +66,7 @@ def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
 def _samples(shown: Shown, rows: Sequence[Row]) -> Iterator[tuple[str, int, str]]:
     """(heading, number in its row, text) of each sample of one replica."""
     for row in rows:
-        texts = shown.array(row.array)
-        if texts.dtype.kind != "U" or texts.ndim > 1:
-            given = f"the array {row.array!r} is {texts.dtype} {list(texts.shape)}"
-            raise ValueError(f"{given}; allowed are texts [N]")
+        texts = shown.array(row.array, "U", (0, 1), "texts [N]")
         head = ", ".join(filter(None, (shown.title, row.label)))
         yield from ((head, number, str(text)) for number, text in enumerate(texts.reshape(-1)))
 

@@ -13,10 +13,9 @@ from matplotlib.ticker import MaxNLocator
 from tensor_rnns.declared import Natural
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.layout import sheet
-from tensor_rnns.drawing.replica import Shown, chosen
+from tensor_rnns.drawing.replica import NUMBERS, Shown, chosen
 from tensor_rnns.drawing.spec import AXIS, ArraysSpec, Axis, Row
 from tensor_rnns.drawing.style import plain
-from tensor_rnns.experiments.records import Artefact
 
 MOST_LINES = 8
 """More units than these are drawn as heat alone."""
@@ -38,12 +37,7 @@ class Timed:
 
 
 @dataclass(frozen=True)
-class TimedRow(Row, Timed):
-    """An array over time that is drawn."""
-
-
-@dataclass(frozen=True)
-class TraceRow(TimedRow):
+class TraceRow(Row, Timed):
     """An array as heat or lines, all of its units or some."""
 
     as_: Literal["heat", "lines"] = "heat"
@@ -61,8 +55,8 @@ class Spec(ArraysSpec):
     x: Axis = AXIS
 
 
-def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
-    """The figure of `artefact`; ValueError for an absent array, or one that is not over time."""
+def draw(data: ArtefactData, spec: Spec) -> Figure:
+    """The figure; ValueError for an absent array, or one that is not over time."""
     choice = chosen(data, spec)
     blocks = [[_values(shown, row) for row in spec.rows] for shown in choice.shown]
     by_row = list(zip(spec.rows, zip(*blocks, strict=True), strict=True))
@@ -94,16 +88,13 @@ def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
 
 def over_time(shown: Shown, row: Timed) -> np.ndarray:
     """The array of a row as [T, C], its `item` taken where one is asked for; ValueError for another shape."""
-    array = shown.array(row.array)
+    dimensions = (1, 2) if row.item is None else (1, 2, 3)
+    allowed = "numbers over time [T] or [T, C], or with item [T, B] or [T, B, C]"
+    array = shown.array(row.array, NUMBERS, dimensions, allowed)
     if row.item is not None and array.ndim > 1:
         if row.item >= array.shape[1]:
             raise ValueError(f"{row.array} has {array.shape[1]} items, no item {row.item}")
         array = array[:, row.item]
-    if array.dtype.kind not in "biuf" or array.ndim not in (1, 2) or not array.size:
-        raise ValueError(
-            f"the array {row.array!r} is {array.dtype} {list(array.shape)}; over time are numbers [T] or "
-            "[T, C], or with item [T, B] or [T, B, C]"
-        )
     return array.reshape(len(array), -1).astype(float)
 
 

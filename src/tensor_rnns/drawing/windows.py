@@ -19,7 +19,6 @@ from tensor_rnns.drawing.layout import panels
 from tensor_rnns.drawing.spec import AXIS, Axis, Level
 from tensor_rnns.drawing.spec import Spec as Common
 from tensor_rnns.drawing.style import look, plain
-from tensor_rnns.experiments.records import Artefact
 from tensor_rnns.experiments.selector import Rows
 
 
@@ -81,8 +80,8 @@ class Spec(Common):
             raise Invalid("where", "'where' is not read beside 'panels'; name items in the series")
 
 
-def draw(data: ArtefactData, artefact: Artefact, spec: Spec) -> Figure:
-    """The figure of `artefact` from the computed rows; ValueError where an item or name was not computed."""
+def draw(data: ArtefactData, spec: Spec) -> Figure:
+    """The figure of the computed rows; ValueError where an item or name was not computed."""
     wanted = spec.panels or _all_panels(data.chosen(data.computed, spec.where))
     if not wanted:
         raise ValueError("nothing computed to draw")
