@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn.functional import one_hot
 
-from tensor_rnns.bilinear.cp import CP
+from tensor_rnns.bilinear import CP
 from tensor_rnns.models.symbols import OneHot
 
 STEPS, REPLICAS, BATCH, SIZE, WIDTH = 3, 2, 4, 7, 5

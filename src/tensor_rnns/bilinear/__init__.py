@@ -4,15 +4,12 @@ import copy
 
 import numpy as np
 
-from tensor_rnns.bilinear.base import Form
-from tensor_rnns.bilinear.cp import CP
-from tensor_rnns.bilinear.full import Full
+from tensor_rnns.bilinear.forms import CP, Form, Full, TensorTrain
 from tensor_rnns.bilinear.initialisers import Scheme, draw
-from tensor_rnns.bilinear.tensor_train import TensorTrain
 
 __all__ = ["CP", "Form", "Full", "TensorTrain", "equal_factors", "form", "rank_problem"]
 
-KINDS = (CP.kind, TensorTrain.kind, Full.kind)
+KINDS = {one.kind: one for one in (CP, TensorTrain, Full)}
 
 
 def form(
@@ -26,11 +23,8 @@ def form(
         raise ValueError(f"form {kind!r} is not known; allowed: {', '.join(KINDS)}")
     if problem := rank_problem(kind, rank):
         raise ValueError(problem)
-    if kind == Full.kind:
-        return Full(left, out, right, append_one, prefix)
-    if kind == TensorTrain.kind:
-        return TensorTrain(left, out, right, rank, rank, append_one, prefix)
-    return CP(left, out, right, rank, append_one, prefix)
+    ranks = {CP: [rank], TensorTrain: [rank, rank], Full: []}[KINDS[kind]]
+    return KINDS[kind](left, out, right, *ranks, append_one, prefix)
 
 
 def rank_problem(kind: str, rank: int | None) -> str | None:

@@ -14,10 +14,8 @@ from tensor_rnns.files import read_json
 
 def chunk_of(found: list[Replica], curve: Curve, size: int, chunk: int) -> list[Replica]:
     """The replicas of one train job; ValueError where the curve or the chunk does not exist."""
-    chunks, name = (
-        cohorts([replica for replica in found if replica.place[2:] == curve], size),
-        "/".join(curve),
-    )
+    name = "/".join(curve)
+    chunks = cohorts([replica for replica in found if replica.place[2:] == curve], size)
     if not chunks:
         allowed = sorted({"/".join(replica.place[2:]) for replica in found})
         raise ValueError(f"no replicas for {name}; allowed are {allowed}")

@@ -106,7 +106,8 @@ def load(folder: Path | str, name: str) -> Dataset:
 
 def verified(source: str, folder: Path) -> list[dict[str, Any]]:
     """Name, size and sha256 of every file of `source`, checked in `folder`; errors as of `prepare`."""
-    for file in table.source(source).files:
+    expected = table.source(source).files
+    for file in expected:
         path = folder / file.name
         if not path.is_file():
             raise FileNotFoundError(f"{path} is missing; run `tensor-rnns download {source}`")
@@ -114,9 +115,7 @@ def verified(source: str, folder: Path) -> list[dict[str, Any]]:
             check(path, file.size, file.sha256)
         except Refused as error:
             raise ValueError(f"{path}: {error}; remove it and run `tensor-rnns download {source}`") from None
-    return [
-        {"name": file.name, "size": file.size, "sha256": file.sha256} for file in table.source(source).files
-    ]
+    return [{"name": file.name, "size": file.size, "sha256": file.sha256} for file in expected]
 
 
 def digest_of(paths: Sequence[Path]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The table of sources and data sets: what exists, where it comes from, what may be passed on."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -85,15 +86,6 @@ class Entry:
         return bool(self.stands_in_for)
 
 
-def _filled(value: Any, name: str) -> Any:
-    """`value` with the name of a file in place of {name} in every text."""
-    if isinstance(value, dict):
-        return {key: _filled(part, name) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_filled(part, name) for part in value]
-    return value.replace("{name}", name) if isinstance(value, str) else value
-
-
 @cache
 def sources() -> dict[str, Source]:
     """All sources by name."""
@@ -103,7 +95,8 @@ def sources() -> dict[str, Source]:
         shared = own.pop("each", {})
         for file in block["files"]:
             packed = [*file.get("packed", ()), *shared.get("packed", ())]
-            own["files"].append(_filled({**shared, **file, "packed": packed}, file["name"]))
+            text = json.dumps({**shared, **file, "packed": packed}).replace("{name}", file["name"])
+            own["files"].append(json.loads(text))
         table[name] = build(Source, own, f"source {name}")
     return table
 

@@ -2,11 +2,11 @@
 
 import errno
 import os
-import queue
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -140,22 +140,18 @@ def within(seconds: float, work: Callable[[], Any], late: str) -> Any:
 
     The time-out of a socket begins anew with each byte: a server that trickles would hold us for ever.
     """
-    answers: queue.SimpleQueue = queue.SimpleQueue()
+    answer: Future = Future()
 
     def run() -> None:
         try:
-            answers.put((work(), None))
+            answer.set_result(work())
         except BaseException as error:
-            answers.put((None, error))
+            answer.set_exception(error)
 
     threading.Thread(target=run, daemon=True).start()
-    try:
-        answer, error = answers.get(timeout=seconds)
-    except queue.Empty:
-        raise Interrupted(late) from None
-    if error is not None:
-        raise error
-    return answer
+    if not wait([answer], seconds).done:
+        raise Interrupted(late)
+    return answer.result()
 
 
 def ask(url: str, headers: dict[str, str], patience: Patience) -> requests.Response:

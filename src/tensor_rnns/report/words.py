@@ -75,13 +75,7 @@ def _part(part: str) -> tuple[str, str]:
     return ("strong", part.strip("*")) if part.startswith("**") else ("text", part)
 
 
-FILTERS: Mapping[str, Callable[..., Any]] = {
-    "cell": printed,
-    "interval": interval,
-    "because": because,
-    "plain": plain,
-    "source": source,
-    "hours": hours,
-    "paragraphs": paragraphs,
+FILTERS: Mapping[str, Callable[..., Any]] = {"cell": printed} | {
+    function.__name__: function for function in (interval, because, plain, source, hours, paragraphs)
 }
 """The filters of both kinds of template."""

@@ -91,7 +91,8 @@ class Task:
     After each `reset_every` batches of either, if it is given, the state is zero again.
     With `lazy` the loss and the metrics take an `Affine` as well as a tensor for the outputs, as the losses
     of `engine` do. With `own_evaluation` the splits depend on the data stream of the replica, as where
-    a target is drawn for each, and `evaluation_of` stands in place of `evaluation`.
+    a target is drawn for each, and `evaluation_of` stands in place of `evaluation`. With a `data_kind` the
+    task needs a `dataset` of that kind.
     """
 
     name: ClassVar[str]
@@ -100,6 +101,7 @@ class Task:
     reset_every: int | None = None
     own_evaluation: ClassVar[bool] = False
     lazy: ClassVar[bool] = False
+    data_kind: ClassVar[str] = ""
     inputs: int
     outputs: int
     baseline: float | None
@@ -107,11 +109,9 @@ class Task:
 
     def __post_init__(self) -> None:
         check_fields("task", self)
-
-    def check_dataset(self, kind: str) -> None:
-        """ValueError unless the task was given a data set."""
-        if self.dataset is None:
-            raise ValueError(f"task {self.name}: no data set given; allowed: one of the kind {kind}")
+        if self.data_kind and self.dataset is None:
+            allowed = f"one of the kind {self.data_kind}"
+            raise ValueError(f"task {self.name}: no data set given; allowed: {allowed}")
 
     def check_split(self, split: str, allowed: Iterable[str]) -> None:
         """ValueError for a split that is not `allowed`."""

@@ -31,6 +31,7 @@ class NextSymbol(Chunks):
     symbols: ClassVar[bool] = True
     carries_state: ClassVar[bool] = True
     lazy: ClassVar[bool] = True
+    data_kind: ClassVar[str] = "text"
     dataset: Any
     batch_size: int
     bptt: int
@@ -38,7 +39,6 @@ class NextSymbol(Chunks):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_dataset("text")
         for split in SPLITS:
             if self.chunks(split) < 1:
                 have = f"split {split} has {len(self.tokens(split)):,} symbols"

@@ -31,6 +31,7 @@ class Pixels(Task):
 
     name: ClassVar[str] = "pixels"
     lazy: ClassVar[bool] = True
+    data_kind: ClassVar[str] = "images"
     dataset: Any
     batch_size: int
     order: Literal["scan", "permuted"] = "permuted"
@@ -39,7 +40,6 @@ class Pixels(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_dataset("images")
         if self.updates_per_epoch < 1:
             have = len(self.classes["train"])
             raise ValueError(

@@ -29,6 +29,7 @@ class Polyphony(Chunks):
 
     name: ClassVar[str] = "polyphony"
     lazy: ClassVar[bool] = True
+    data_kind: ClassVar[str] = "polyphony"
     dataset: Any
     batch_size: int
     bptt: int
@@ -39,7 +40,6 @@ class Polyphony(Chunks):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_dataset("polyphony")
         for split, streams in self.streams.items():
             if self.chunks(split) < 1:
                 have = f"split {split} has {len(streams)} frames in each of {self.batch_size} streams"
@@ -95,13 +95,9 @@ def frames(roll: np.ndarray, lengths: np.ndarray, low: int, high: int, end: str)
         played = np.flatnonzero(roll.any(0)) + LOWEST_MIDI
         raise ValueError(f"task polyphony: notes {played[0]} to {played[-1]} given; allowed: {low} to {high}")
     unit, width = units(low, high, end)
-    ends = np.cumsum(lengths + 1) - 1
-    everything = np.zeros((len(roll) + len(lengths), width), dtype=np.uint8)
     played = np.zeros((len(roll), width), dtype=np.uint8)
     played[:, unit] = notes
-    everything[np.setdiff1d(np.arange(len(everything)), ends)] = played
-    everything[ends, -1] = 1
-    return everything
+    return np.insert(played, np.cumsum(lengths), np.arange(width) == width - 1, axis=0)
 
 
 def units(low: int, high: int, end: str) -> tuple[np.ndarray, int]:

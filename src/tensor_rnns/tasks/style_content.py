@@ -37,6 +37,7 @@ class StyleContent(Task):
     name: ClassVar[str] = "style_content"
     symbols: ClassVar[bool] = True
     own_evaluation: ClassVar[bool] = True
+    data_kind: ClassVar[str] = "fonts"
     dataset: Any
     batch_size: int
     held_out: Literal["random", "each_letter"] = "random"
@@ -44,7 +45,6 @@ class StyleContent(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.check_dataset("fonts")
         if self.updates_per_epoch < 1:
             most = len(self.pairs(0, "train"))
             raise ValueError(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from tensor_rnns.bilinear.cp import CP as CPForm
+from tensor_rnns.bilinear import CP as CPForm
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.cells.gated import GRU, LSTM
 from tensor_rnns.cells.multiplicative import GMR
