@@ -137,11 +137,12 @@ def clocked(learned: Learner, clock: Clock) -> Clocked:
 
 def measured(learned: Learner, updates: int, state: loop.State) -> dict[str, float]:
     """Seconds of each of PIECES in `updates` further updates of the trainer's loop; `state` goes on."""
-    schedule = loop.Schedule.of({"updates": state.update + updates}, None)
-    progress = Progress("", schedule.updates, state.update, io.StringIO())
+    block = learned.replicas[0].settings["training"] | {"updates": state.update + updates}
+    training = loop.Training.of(block, None)
+    progress = Progress("", training.updates, state.update, io.StringIO())
     clock = Clock(learned.device, Counter(dict.fromkeys(PIECES, 0.0)), time.perf_counter())
     watched_learner = clocked(learned, clock)
-    loop.train(watched_learner, schedule, state, progress, lambda _: None, lambda: False, float("inf"))
+    loop.train(watched_learner, training, state, progress, lambda _: None, lambda: False, float("inf"))
     clock.read("rest")
     return dict(clock.seconds)
 

@@ -157,7 +157,7 @@ class Reading:
 
     def union(self, parts: tuple[Any, ...], value: Any, place: Place) -> Any:
         """`value` as the first of the kinds that takes it, else the problems of the one it looks like."""
-        tried = []
+        tried: list[Reading] = []
         if not self.nulls and value is not None:
             parts = tuple(kind for kind in parts if kind is not type(None))
         for kind in parts:
@@ -166,10 +166,10 @@ class Reading:
             if not own.problems:
                 self.records += own.records
                 return made
-            tried.append((kind, own))
-        alike = [own for kind, own in tried if any(len(where) > len(place) for where, _ in own.problems)]
+            tried.append(own)
+        alike = [own for own in tried if any(len(where) > len(place) for where, _ in own.problems)]
         if len(alike) == 1 or len(tried) == 1:
-            self.problems += (alike or [tried[0][1]])[0].problems
+            self.problems += (alike or tried)[0].problems
         else:
             allowed = " or ".join(words(kind) for kind in parts)
             self.refuse(place, f"{called(place)} is {value!r}; allowed is {allowed}")
@@ -289,9 +289,9 @@ def problems(
         yield (str(place[0]) if place else ""), message
 
 
-def build(kind: Any, value: Mapping[str, Any], what: str, swapped: Mapping[type, type] | None = None) -> Any:
-    """The record `kind` of a mapping, `swapped` as in Reading; ValueError with every problem of it."""
-    reading = Reading(swapped=swapped or {})
+def build(kind: Any, value: Mapping[str, Any], what: str, nulls: bool = False) -> Any:
+    """The record `kind` of a mapping, `nulls` as in Reading; ValueError with every problem of it."""
+    reading = Reading(nulls)
     record = reading.record(kind, value, (), what)
     if reading.problems:
         raise ValueError("; ".join(f"{what}: {message}" for _, message in reading.problems))

@@ -108,9 +108,8 @@ class Builder:
 
     def take(self, event: yaml.Event) -> None:
         """Follow one event; InvalidYaml for what is not read."""
-        kind = type(event)
+        kind, self.line = type(event), event.start_mark.line + 1
         if kind in (yaml.ScalarEvent, yaml.MappingStartEvent, yaml.SequenceStartEvent):
-            self.line = event.start_mark.line + 1
             if event.tag is not None:
                 self.refuse(f"the tag {event.tag!r}; tags are not read")
             if kind is yaml.ScalarEvent:
@@ -130,12 +129,10 @@ class Builder:
             if ended.anchor is not None:
                 self.anchors[ended.anchor] = (ended.values, self.nodes - ended.nodes_before)
         elif kind is yaml.AliasEvent:
-            self.line = event.start_mark.line + 1
             if event.anchor not in self.anchors:
                 self.refuse(f"the alias *{event.anchor} stands for nothing that ended above it")
             self.add(*self.anchors[event.anchor])
         elif kind is yaml.DocumentStartEvent and self.root:
-            self.line = event.start_mark.line + 1
             self.refuse("a second document; one is expected")
 
     def add(self, value: Any, nodes: int) -> None:

@@ -20,7 +20,7 @@ EXPERIMENTS = {
 def runs(spec, experiment):
     """How many runs of the paper scale the smallest group of the claim has."""
     groups = {}
-    for curve in Selector.of(spec.get("where")).curves(experiment.protocols, "main"):
+    for curve in Selector.of(spec.get("where")).curves(experiment.planned, "main"):
         key = tuple(curve[CURVE.index(name)] for name in spec.get("each", ()))
         groups[key] = groups.get(key, 0) + experiment.scale_block("paper")["seeds"]
     return min(groups.values(), default=0)

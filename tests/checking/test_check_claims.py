@@ -80,14 +80,18 @@ CLAIMS = {
     "stage": (
         "less: {variant: tgu}",
         "less: {variant: tgu, stage: [final]}",
-        "stage is ('final',); allowed is one of",
+        "stage is ['final']; did you mean 'final'? allowed are final, search",
     ),
     "key of a selector": (
         "less: {variant: tgu}",
         "less: {varient: tgu}",
         "unknown key 'varient'; did you mean 'variant'?",
     ),
-    "empty selector": ("less: {variant: tgu}", "less: {variant: []}", "variant is an empty list"),
+    "empty selector": (
+        "less: {variant: tgu}",
+        "less: {variant: []}",
+        "variant is []; allowed is a text or a list of names",
+    ),
     "data set of a selector": (
         "less: {variant: tgu}",
         "less: {dataset: jbs}",

@@ -88,10 +88,13 @@ def test_what_fits_is_not_told(told, whole, monkeypatch, attribute, block):
 @pytest.mark.parametrize(
     ("attribute", "words"),
     [
-        ("symbols", "gives symbols, which the model perceptron does not take; models that do are every_step"),
+        (
+            "symbols",
+            "the task gives symbols, which it does not take; allowed are the models every_step",
+        ),
         (
             "carries_state",
-            "carries a state over batches, the model perceptron has none; models around a cell",
+            "model perceptron: the task addition carries a state over batches; allowed are models around",
         ),
     ],
 )

@@ -172,11 +172,11 @@ VALUES = {
         "zeros",
         "read_out is 'zeros'",
     ),
-    "epochs of a task without": ("  updates: 100", "  epochs: 100", "the task addition has no epochs"),
+    "epochs of a task without": ("  updates: 100", "  epochs: 100", "the task has no epochs"),
     "epochs in validation": (
         "{every: 10, ",
         "{every: epoch, ",
-        "the task addition has no epochs, evaluate.every",
+        "the task has no epochs, evaluate.every",
     ),
     "best without validation": ("{every: 10, ", "{every: end, ", "keep is 'best', which needs validation"),
     "validation after the end": (
@@ -266,8 +266,8 @@ def test_a_model_has_a_cell_exactly_where_it_needs_one(told, whole, model):
     text = text.replace(", per: {T50/gru: {cell.gate_bias: 2.0}}", "")
     (found,) = told(small=text)
     assert found.startswith("small.yaml:18: ")
-    assert ("takes no cell" if model == "perceptron" else "needs a cell") in found
-    assert "models around a cell are every_step, last_output" in found
+    words = "the cell 'gru' given; allowed: none" if model == "perceptron" else "no cell given; allowed: "
+    assert f"model {model}: {words}" in found
 
 
 SCHEMES = (

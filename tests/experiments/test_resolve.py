@@ -184,10 +184,8 @@ def test_part_of_a_paper_can_be_chosen(tmp_path):
         Catalogue.load(tmp_path, ["paper2000/four", "paper2000/two"])
 
 
-def test_unknown_stages_and_papers_are_refused(experiment, tmp_path):
-    """A wrong stage, data or paper names what is allowed."""
-    with pytest.raises(ValueError, match="stages are search, final and data are embedded, real"):
-        experiment.replicas("paper", "reel", "final")
+def test_unknown_papers_and_blocks_are_refused(experiment, tmp_path):
+    """A wrong paper or key names what is allowed."""
     with pytest.raises(ValueError, match=r"unknown papers \['paper2001'\]; allowed are \['paper2000'\]"):
         Catalogue.load(tmp_path, ["paper2001"])
     with pytest.raises(ValueError, match="is not a dotted name"):

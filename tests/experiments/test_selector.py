@@ -2,8 +2,7 @@
 
 import pytest
 
-from tensor_rnns.experiments import Rows, Selector
-from tensor_rnns.experiments.resolve import main_option
+from tensor_rnns.experiments import Experiment, Rows, Selector
 
 KNOWN = [("T9", variant, option) for variant in ("tgu", "gru") for option in ("fast", "main", "slow")]
 
@@ -37,7 +36,8 @@ def test_main_option_follows_the_scale(options, main):
             assert scale == "laptop"
             return {"options": options} if options else {}
 
-    assert main_option(File(), "laptop") == main_option(File(), "laptop-partial") == main
+    for scale in ("laptop", "laptop-partial"):
+        assert Experiment.main_option(File(), scale) == main
 
 
 def test_search_runs_are_taken_where_the_stage_asks_for_them():
@@ -45,13 +45,6 @@ def test_search_runs_are_taken_where_the_stage_asks_for_them():
     assert not Selector().takes(key)
     assert Selector(stage="search").takes(key)
     assert not Selector(stage="search", dataset="muse").takes(key)
-
-
-def test_unknown_key_is_reported_with_those_allowed():
-    with pytest.raises(ValueError, match=r"where names 'split'; allowed are condition, variant, option"):
-        Selector.of({"split": "test"})
-    with pytest.raises(ValueError, match="where names 'variant'; allowed are item, name, index"):
-        Rows.of({"variant": "gru"})
 
 
 def test_rows_of_a_computed_table():

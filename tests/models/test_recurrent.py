@@ -216,6 +216,7 @@ def test_what_does_not_fit_is_refused(block, symbols, message):
 
 def test_a_shell_without_the_field_takes_no_symbols():
     with pytest.raises(
-        ValueError, match=r"perceptron: a task of symbols given; allowed with the models .*last_output"
+        ValueError,
+        match=r"perceptron: the task gives symbols, .*; allowed are the models .*last_output",
     ):
         models.build({"model": {"name": "perceptron"}, "cell": None}, INPUTS, OUTPUTS, symbols=True)

@@ -18,8 +18,10 @@ from tensor_rnns.engine.ir import names
 from tensor_rnns.training import job, loop, statefile
 from tensor_rnns.training.checkpoint import Checkpoints
 from tensor_rnns.training.progress import Progress
+from tensor_rnns.training.settings import Training
 
 FILES = ("metrics.csv", "curves.csv.gz", "weights.safetensors")
+BLOCK = {"optimiser": "adam", "learning_rate": 0.01, "batch": 5}
 LONG = {
     "updates": 400,
     "learning_rate": 0.3,
@@ -175,7 +177,7 @@ def test_every_field_survives_a_checkpoint(tmp_path, make_learner, stop_at, engi
     """
     learner = make_learner(seeds=(0, 1, 2), rates=[0.3, 0.001, 1e30], engine=engine)
     block = LONG | {"optimiser": "adam", "early_stop": {"patience": 8}}
-    whole, resumed = stopped_and_resumed(tmp_path, learner, loop.Schedule.of(block, None), stop_at)
+    whole, resumed = stopped_and_resumed(tmp_path, learner, Training.of(BLOCK | block, None), stop_at)
     assert int(whole.best_update[0]) < 399
     assert int(whole.failed_at[2]) > 0
     assert_same(resumed, whole)
@@ -189,7 +191,7 @@ def test_carried_states_draws_and_rates_survive_a_checkpoint(tmp_path, make_read
     learner = make_reading(engine=engine)
     block = {"updates": 11, "decay": {"factor": 0.5, "every": 4}, "keep": "both"}
     block["evaluate"] = {"every": 2, "criterion": "accuracy", "best": "highest"}
-    whole, resumed = stopped_and_resumed(tmp_path, learner, loop.Schedule.of(block, 3), stop_at)
+    whole, resumed = stopped_and_resumed(tmp_path, learner, Training.of(BLOCK | block, 3), stop_at)
     assert [part.shape for part in whole.carried] == [(2, 2, 3)] * 4
     assert all(part.any() for part in whole.carried)
     assert_same(resumed, whole)

@@ -9,7 +9,7 @@ import torch
 
 from tensor_rnns.training import loop, progress
 from tensor_rnns.training.progress import Progress, duration
-from tensor_rnns.training.settings import Decay
+from tensor_rnns.training.settings import Training
 
 PINNED = [0.85575, 2.06914, 1.32236, 0.18679]
 
@@ -24,17 +24,14 @@ class Silent(Progress):
         self.updates.append((update, int(running.sum())))
 
 
-def schedule_of(**schedule):
-    """A schedule that only trains, but for what is given."""
-    return loop.Schedule(
-        **{"updates": 12, "log_every": 1, "evaluate_every": 0, "final_splits": (), "keep": "last",
-           "patience": None, "criterion": None} | schedule
-    )  # fmt: skip
+def counted(block, per_epoch=None):
+    """The record of a training block that says when to log, evaluate and end."""
+    return Training.of({"optimiser": "sgd", "learning_rate": 0.1, "batch": 5} | block, per_epoch)
 
 
 def run(learner, updates=12, save=lambda state: None, stop=lambda: False, save_seconds=1e9, **schedule):
     """Train `learner` to the end; returns the state."""
-    plan = schedule_of(updates=updates, **schedule)
+    plan = counted({"updates": updates} | schedule)
     state = loop.start(learner, loop.optimiser_of(learner)[0])
     return loop.train(learner, plan, state, Silent(), save, stop, save_seconds)
 
@@ -89,7 +86,7 @@ def test_early_stopping_keeps_the_best(make_learner):
         return values
 
     object.__setattr__(learner, "evaluate", remember)
-    state = run(learner, updates=40, evaluate_every=2, keep="best", patience=3)
+    state = run(learner, updates=40, evaluate={"every": 2}, keep="best", early_stop={"patience": 3})
     for index in range(2):
         scores = [float(loss[index]) for _, loss in seen.values()]
         stopped = int(state.stopped_at[index])
@@ -116,7 +113,10 @@ def test_the_highest_criterion_can_be_the_best(make_reading):
     found = {}
     for best in ("highest", "lowest"):
         state = run(
-            make_reading(), updates=24, evaluate_every=2, keep="best", criterion="accuracy", best=best
+            make_reading(),
+            updates=24,
+            evaluate={"every": 2, "criterion": "accuracy", "best": best},
+            keep="best",
         )
         for index in range(2):
             rows = [(u, float(v[index])) for u, _, name, v in state.evaluated if name == "accuracy"]
@@ -129,9 +129,9 @@ def test_the_highest_criterion_can_be_the_best(make_reading):
 def test_both_ends_are_measured_and_the_last_is_kept(make_reading):
     """With `keep: both` metrics have the last parameters under their names, the best ones as at_best."""
     learner = make_reading(learning_rate=0.3)
-    plan = {"updates": 20, "evaluate_every": 2, "keep": "both", "final_splits": ("test",)}
+    plan = {"updates": 20, "evaluate": {"every": 2, "splits": ["test"]}, "keep": "both"}
     state = run(learner, **plan)
-    kept, _, metrics = loop.finish(learner, schedule_of(**plan), state)
+    kept, _, metrics = loop.finish(learner, counted(plan), state)
     assert torch.equal(kept, state.parameters)
     assert not torch.equal(state.best, state.parameters)
     assert list(metrics) == [
@@ -149,26 +149,24 @@ def test_a_rate_falls_by_a_factor_at_a_pace(make_learner):
     learner = make_learner(
         seeds=(0, 1), rates=[0.1, 0.02], optimiser="sgd", momentum=0.5, dtype=torch.float64
     )
-    fallen = run(learner, updates=7, decay=Decay(0.5, 3))
+    fallen = run(learner, updates=7, decay={"factor": 0.5, "every": 3})
     optimiser, limit = loop.optimiser_of(learner)
     by_hand = loop.start(learner, optimiser)
     for factor in (1, 1, 1, 0.5, 0.5, 0.5, 0.25):
         loop.step(learner, replace(optimiser, rate=optimiser.rate * factor), limit, by_hand)
     assert torch.equal(fallen.parameters, by_hand.parameters)
     constant = run(learner, updates=7)
-    assert torch.equal(run(learner, updates=7, decay=Decay(0.5, 7)).parameters, constant.parameters)
+    assert torch.equal(
+        run(learner, updates=7, decay={"factor": 0.5, "every": 7}).parameters, constant.parameters
+    )
     assert not torch.equal(constant.parameters, fallen.parameters)
-    plan = loop.Schedule.of({"updates": 7, "decay": {"factor": 0.5, "every": 3}}, None)
-    assert plan.decay == Decay(0.5, 3)
-    highest = {"every": 2, "criterion": "accuracy", "best": "highest"}
-    assert loop.Schedule.of({"updates": 7, "evaluate": highest}, None).best == "highest"
 
 
 def test_epochs_need_a_task_with_epochs():
     """`epochs` on data without end is refused."""
-    with pytest.raises(ValueError, match=r"training.epochs is given, but the task has no epochs"):
-        loop.Schedule.of({"epochs": 3}, None)
-    assert loop.Schedule.of({"epochs": 3, "evaluate": {"every": "epoch"}}, 7).updates == 21
+    with pytest.raises(ValueError, match=r"the task has no epochs, training.epochs is 3"):
+        counted({"epochs": 3})
+    assert counted({"epochs": 3, "evaluate": {"every": "epoch"}}, 7).updates == 21
 
 
 @pytest.mark.parametrize(
@@ -177,16 +175,16 @@ def test_epochs_need_a_task_with_epochs():
 )
 def test_choosing_the_best_needs_a_validation(block):
     """Without a validation during training there is no best: asking for it is refused before any work."""
-    with pytest.raises(ValueError, match=r"need a validation during training, but evaluate\.every is end"):
-        loop.Schedule.of({"updates": 3} | block, None)
-    with pytest.raises(ValueError, match=r"evaluate\.every is epoch, but the task has no epochs"):
-        loop.Schedule.of({"updates": 3, "evaluate": {"every": "epoch"}}, None)
+    with pytest.raises(ValueError, match=r"which needs validation, and evaluate\.every is 'end'"):
+        counted({"updates": 3} | block)
+    with pytest.raises(ValueError, match=r"the task has no epochs, evaluate\.every is 'epoch'"):
+        counted({"updates": 3, "evaluate": {"every": "epoch"}})
 
 
 def test_an_unknown_criterion_names_the_metrics(make_learner):
     """The lowest of a metric that the task does not have cannot be kept."""
     with pytest.raises(ValueError, match=r"evaluate\.criterion is 'acuracy'; the task's metrics are loss"):
-        run(make_learner(), evaluate_every=1, criterion="acuracy")
+        run(make_learner(), evaluate={"every": 1, "criterion": "acuracy"})
 
 
 def test_progress_tells_the_mean_loss_of_those_that_run(monkeypatch):

@@ -42,7 +42,8 @@ def test_a_cut_file_is_found(tmp_path, kept):
     for number in (1, 2):
         statefile.write(path, TENSORS, NOTES, "mine")
         path.write_bytes(path.read_bytes()[:kept])
-        with pytest.raises(Damaged):
+        with pytest.raises(Damaged) as damaged:
             statefile.read(path, "mine")
-        assert statefile.set_aside(path).name == f"state.damaged-{number}"
+        statefile.set_aside(path, damaged.value, "writing it again")
+        assert (tmp_path / f"state.damaged-{number}").exists()
         assert not path.exists()

@@ -20,7 +20,7 @@ def real_dataset(experiment: Experiment, condition: str) -> str:
 
 def needed(wheres: Sequence[Selector], experiment: Experiment) -> list[Curve]:
     """Every curve of the paper scale that the selectors of a claim take."""
-    main, known = experiment.main_option("paper"), experiment.protocols
+    main, known = experiment.main_option("paper"), experiment.planned
     return list(dict.fromkeys(curve for where in wheres for curve in where.curves(known, main)))
 
 
@@ -32,7 +32,7 @@ def differences(experiment: Experiment, found: Evidence) -> list[str]:
     numbers are `exact`. Data that packages carry for both modes are never those of the document. A computed
     experiment is comparable everywhere, unless its table says that it was counted on stand-in data.
     """
-    runs, protocols = found.runs, experiment.protocols
+    runs, planned = found.runs, experiment.planned
     if experiment.kind == "compute":
         return computed_differences(experiment, runs)
     present = dict.fromkeys(map(curve_of, runs))
@@ -42,7 +42,7 @@ def differences(experiment: Experiment, found: Evidence) -> list[str]:
     if absent:
         more = f" and {len(absent) - 3} more" if absent[3:] else ""
         reasons.append(f"without {', '.join(absent[:3])}{more}")
-    extra = sorted({"/".join(curve) for curve in present if curve not in protocols})
+    extra = sorted({"/".join(curve) for curve in present if curve not in planned})
     if extra:
         reasons.append(f"{', '.join(extra)} is not part of the paper scale")
     used = {(run.key["dataset"], real[run.key["condition"]]) for run in runs}
@@ -50,8 +50,8 @@ def differences(experiment: Experiment, found: Evidence) -> list[str]:
     carried = {name for name, _ in used} & set(packaged())
     reasons += [f"{name} from packages in place of the document's own" for name in sorted(carried)]
     on_real = [run for run in runs if run.key["dataset"] == real[run.key["condition"]]]
-    own = [(run.protocol, run.searched) for run in on_real]
-    if any(protocols.get(curve_of(run), pair) != pair for run, pair in zip(on_real, own, strict=True)):
+    twins = [(run, planned[curve_of(run)]) for run in on_real if curve_of(run) in planned]
+    if any((run.protocol, run.searched) != (twin.protocol, twin.searched) for run, twin in twins):
         reasons.append("another protocol")
     n = min(sample.seeds for sample in found.samples)
     if n < FEWEST and not found.outcome.exact:

@@ -1,6 +1,5 @@
 """The form of an experiment file: a closed record, whose parts are those that other rooms declare."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any, Literal
@@ -8,14 +7,9 @@ from typing import Annotated, Any, Literal
 from tensor_rnns.analysis.claims import AnyClaim, Page, Section, letters
 from tensor_rnns.analysis.curve_measures import Best
 from tensor_rnns.analysis.measures import Measure
-from tensor_rnns.declared import NAME, ByName, Finite, Invalid, Name, Rule, is_finite
+from tensor_rnns.declared import NAME, ByName, Finite, Invalid, Name, Rule
 from tensor_rnns.drawing.render import kinds
-from tensor_rnns.experiments.selector import MAIN, Selector
-
-
-def is_names(value: Any) -> bool:
-    """Whether `value` is a list of texts that is not empty."""
-    return isinstance(value, list) and value != [] and all(isinstance(one, str) for one in value)
+from tensor_rnns.experiments.selector import MAIN, NameList, Selector
 
 
 def is_option(value: Any) -> bool:
@@ -23,18 +17,12 @@ def is_option(value: Any) -> bool:
     return isinstance(value, str) and NAME.fullmatch(value) is not None and value != MAIN
 
 
-def is_overrides(value: Any) -> bool:
-    """Whether `value` is a mapping whose keys are texts, and no number in it is infinite or not one."""
-    return isinstance(value, Mapping) and all(isinstance(key, str) for key in value) and is_finite(value)
-
-
 Text = Annotated[str, Rule("a text", lambda value: isinstance(value, str) and value.strip() != "")]
 Reason = Annotated[str, letters(5)]
-Names = Annotated[tuple[Name, ...], Rule("a list of names", is_names)]
 OptionName = Annotated[
     str, Rule(f"a name of letters, digits and . _ + - but {MAIN}, which is implied", is_option)
 ]
-Overrides = Annotated[dict, Rule("a mapping of finite values", is_overrides)]
+Overrides = dict[str, Finite]
 Values = Annotated[tuple, Rule("a list of values", lambda value: isinstance(value, list) and value != [])]
 Grid = dict[str, Values]
 
@@ -80,8 +68,8 @@ class Option:
     why: Reason
     set: Overrides = field(default_factory=dict)
     per: dict[str, Overrides] = field(default_factory=dict)
-    variants: Names | None = None
-    conditions: Names | None = None
+    variants: NameList | None = None
+    conditions: NameList | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,9 +112,9 @@ class Scale:
     """What runs at a scale, and what it sets."""
 
     seeds: int = 1
-    conditions: Names | None = None
-    variants: Names | None = None
-    options: Names | None = None
+    conditions: NameList | None = None
+    variants: NameList | None = None
+    options: NameList | None = None
     search: Literal["none"] | ScaleSearch | None = None
     set: Overrides = field(default_factory=dict)
     per: dict[str, Overrides] = field(default_factory=dict)

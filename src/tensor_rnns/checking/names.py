@@ -1,5 +1,6 @@
 """Names that parts of an experiment file use, held against what the file, its paper and the tables define."""
 
+import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -37,7 +38,6 @@ class Known:
             "condition": list(self.experiment.conditions) or ["only"],
             "variant": list(self.experiment.variants),
             "option": [MAIN, *self.experiment.options],
-            "stage": ("search", "final"),
             "dataset": datasets.names(),
         }
 
@@ -49,24 +49,16 @@ def unknown(place: Place, what: str, name: Any, allowed: Collection[Any]) -> Ite
 
 
 def of_selector(place: Place, where: Selector, known: Known) -> Iterator[Problem]:
-    """Keys that select nothing, or what the file does not define."""
-    probed = place[0] == "probes"
-    for key, value in vars(where).items():
-        if key == "stage" and (isinstance(value, tuple) or (probed and value != "final")):
-            yield (*place, key), f"stage is {value!r}; allowed is {'' if probed else 'one of search, '}final"
-            continue
-        if value == ():
-            told = f"{key} is an empty list, which selects nothing"
-            yield (*place, key), f"{told}; {suggestion('', known.names[key])}"
-        for name in value if isinstance(value, tuple) else (value,):
-            if name not in (None, "all"):
-                yield from unknown((*place, key), key, name, known.names[key])
+    """What the file does not define, and a search that a probe would look at."""
+    if place[0] == "probes" and where.stage != "final":
+        yield (*place, "stage"), f"stage is {where.stage!r}; allowed is final"
+    for key in vars(where).keys() - {"stage"}:
+        for name in where.names(key) or ():
+            yield from unknown((*place, key), key, name, known.names[key])
 
 
 def of_measure(place: Place, measure: Measured, known: Known) -> Iterator[Problem]:
-    """A probe that the file does not have, and a measure that its kind of experiment does not have."""
-    if measure.measure == "probe":
-        yield from unknown((*place, "probe"), "probe", measure.probe, known.experiment.probes)
+    """A measure that this kind of experiment does not have."""
     if place[0] != "claims" or known.computed == (measure.measure == "computed"):
         return
     if known.computed:
@@ -78,10 +70,7 @@ def of_measure(place: Place, measure: Measured, known: Known) -> Iterator[Proble
 def of_claim(place: Place, claim: claims.ClaimForm, known: Known) -> Iterator[Problem]:
     """What every claim names: its artefact, other claims, and keys that each lists alike."""
     yield from unknown((*place, "artefact"), "artefact", claim.artefact, known.artefacts)
-    probe = getattr(claim, "probe", None)
-    if probe is not None:
-        yield from unknown((*place, "probe"), "probe", probe, known.experiment.probes)
-    elif isinstance(claim, claims.IdentityForm) and not known.computed:
+    if isinstance(claim, claims.IdentityForm) and claim.probe is None and not known.computed:
         yield place, "an identity of a trained experiment needs 'probe'; it has no computed table"
     if isinstance(claim, claims.CountForm) and claim.of is not None and not known.computed:
         yield (*place, "of"), "a trained experiment has no computed table; allowed is a measure"
@@ -126,10 +115,7 @@ def of_drawing(place: Place, spec: Spec, known: Known) -> Iterator[Problem]:
         told = f"{draw} draws an experiment of kind {spec.kind}; this one is of kind {experiment.kind}"
         yield (*place, "draw"), told
         return
-    probe = getattr(spec, "probe", None)
-    if probe is not None:
-        yield from unknown((*place, "probe"), "probe", probe, experiment.probes)
-    elif hasattr(spec, "probe") and not known.computed:
+    if getattr(spec, "probe", "") is None and not known.computed:
         yield place, f"this drawing needs a probe; allowed are {', '.join(experiment.probes) or 'none'}"
     if spec.printed is not None:
         beside = (*place, "printed")
@@ -170,38 +156,43 @@ def of_data(place: Place, pair: form.Data, known: Known) -> Iterator[Problem]:
         yield place, f"the stand-in {pair.stand_in!r} is the real data set itself"
 
 
-def of_file(place: Place, file: form.ExperimentForm, known: Known) -> Iterator[Problem]:
-    """Names of conditions, variants and options, patterns that match nothing, and claims of deviations."""
-    variants = known.names["variant"]
-    curves = [f"{condition}/{variant}" for condition in known.names["condition"] for variant in variants]
-    for home, blocks in (("options", file.options), ("scales", file.scales)):
-        for name, block in blocks.items():
-            for kind in CURVE:
-                for one in getattr(block, f"{kind}s", None) or ():
-                    yield from unknown((home, name, f"{kind}s"), kind, one, known.names[kind])
-            if file.kind == "train":
-                yield from unmatched((home, name), block.per, "condition/variant", curves)
-            search = getattr(block, "search", None)
-            if isinstance(search, form.ScaleSearch):
-                if file.search is None:
-                    yield (home, name, "search"), "the file has no block 'search' that this could change"
-                yield from unmatched((home, name, "search"), search.per, "variant", variants)
-    if file.search is not None:
-        split, measure = file.search.select.split, known.experiment.search["select"]["measure"]
+def of_runs(place: Place, block: form.Option | form.Scale, known: Known) -> Iterator[Problem]:
+    """Conditions, variants and options that an option or a scale names, and patterns that match nothing."""
+    for kind in CURVE:
+        for name in getattr(block, f"{kind}s", None) or ():
+            yield from unknown((*place, f"{kind}s"), kind, name, known.names[kind])
+    if not known.computed:
+        pairs = itertools.product(known.names["condition"], known.names["variant"])
+        yield from unmatched(place, block.per, "condition/variant", ["/".join(pair) for pair in pairs])
+
+
+def of_search(place: Place, block: form.ScaleSearch, known: Known) -> Iterator[Problem]:
+    """Patterns that match nothing, splits that differ, and a scale that changes what is not there."""
+    search = known.experiment.search
+    if not search:
+        yield place, "the file has no block 'search' that this could change"
+    elif isinstance(block, form.Search):
+        split, measure = block.select.split, search["select"]["measure"]
         if measure.get("split", split) != split:
             told = f"the measure reads the split {measure['split']!r}, select.split is {split!r}"
-            yield ("search", "select", "measure", "split"), f"{told}; give one of them"
-        yield from unmatched(("search",), file.search.per, "variant", variants)
+            yield (*place, "select", "measure", "split"), f"{told}; give one of them"
+    yield from unmatched(place, block.per, "variant", known.names["variant"])
+
+
+def of_effect(place: Place, effect: form.Effect, known: Known) -> Iterator[Problem]:
+    """The claim of a deviation."""
+    yield from unknown(place, "claim", effect.claim, known.claims)
+
+
+def of_conditions(place: Place, file: form.ExperimentForm, known: Known) -> Iterator[Problem]:
+    """The data set of each condition, and patterns that match nothing."""
     for name, block in file.conditions.items():
         pair, home = (block or {}).get("dataset"), ("conditions", name, "dataset")
         if pair is not None:
             reading = Reading()
             made = reading.value(form.Data, pair, home)
             yield from reading.problems or of_data(home, made, known)
-        yield from unmatched(("conditions", name), (block or {}).get("per") or {}, "variant", variants)
-    for name, deviation in file.deviations.items():
-        if isinstance(deviation.effect, form.Effect):
-            yield from unknown(("deviations", name, "effect"), "claim", deviation.effect.claim, known.claims)
+        yield from unmatched(home[:2], (block or {}).get("per") or {}, "variant", known.names["variant"])
 
 
 def unmatched(place: Place, per: Iterable[str], what: str, names: Collection[str]) -> Iterator[Problem]:
@@ -225,7 +216,8 @@ def reached(name: str, referred: Mapping[str, Collection[str]]) -> set[str]:
 
 OF: dict[type, Callable[[Place, Any, Known], Iterator[Problem]]] = {
     Selector: of_selector, Measured: of_measure, claims.ClaimForm: of_claim, Spec: of_drawing,
-    form.Data: of_data, form.ExperimentForm: of_file,
+    form.Data: of_data, form.Option: of_runs, form.Scale: of_runs, form.ScaleSearch: of_search,
+    form.Effect: of_effect, form.ExperimentForm: of_conditions,
 }  # fmt: skip
 """What is held against the names, by the type of a record."""
 
@@ -233,6 +225,8 @@ OF: dict[type, Callable[[Place, Any, Known], Iterator[Problem]]] = {
 def name_problems(records: list[tuple[Place, Any]], known: Known) -> Iterator[Problem]:
     """What is wrong with the names in records."""
     for place, record in records:
+        if (probe := getattr(record, "probe", None)) is not None:
+            yield from unknown((*place, "probe"), "probe", probe, known.experiment.probes)
         for kind, check in OF.items():
             if isinstance(record, kind):
                 yield from check(place, record, known)

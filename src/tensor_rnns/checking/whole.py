@@ -2,19 +2,19 @@
 each with file and line."""
 
 import importlib.util
+import itertools
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 from tensor_rnns import yaml_files
-from tensor_rnns.checking.calls import call_problems
 from tensor_rnns.checking.form import ExperimentForm
 from tensor_rnns.checking.names import Known, name_problems
 from tensor_rnns.declared import NAME, Problem, Reading
-from tensor_rnns.experiments.catalogue import PAPER_FILE, Roots, paper_folders, read_experiment, tables_of
-from tensor_rnns.experiments.experiment import Experiment
+from tensor_rnns.experiments import catalogue
 from tensor_rnns.experiments.selector import Rows, Selector
+from tensor_rnns.experiments.tables import block_of
 
 SHARED = ("artefacts", "claims")
 """Blocks whose ids are known to all files of a paper."""
@@ -25,19 +25,19 @@ RESOLVED = {
 """Blocks that an experiment is read and built from: where one is broken, nothing is built."""
 
 
-def check(roots: Roots, shown: Path | None = None) -> list[str]:
+def check(roots: catalogue.Roots, shown: Path | None = None) -> list[str]:
     """Every problem of the experiment files below `roots`, one line each: file:line: key: what is wrong.
 
     Paths are relative to `shown` where they lie below it. Ids are looked up among all files of a paper, once
     all of them can be read. Where there is no torch, what it would build is not looked at.
     """
-    folders = paper_folders(roots).values()
+    folders = catalogue.paper_folders(roots).values()
     return list(dict.fromkeys(line for folder in folders for line in paper_problems(folder, shown)))
 
 
 def paper_problems(folder: Path, shown: Path | None) -> Iterator[str]:
     """Every problem of the files of one paper, and values of its tables that no file takes."""
-    contents = {path: read(path) for path in sorted(folder.glob("*.yaml")) if path.name != PAPER_FILE}
+    contents = {path: read(path) for path in catalogue.experiment_files(folder)}
     for path, content in contents.items():
         short = path.relative_to(shown) if shown and path.is_relative_to(shown) else path
         if isinstance(content, ValueError):
@@ -50,7 +50,7 @@ def paper_problems(folder: Path, shown: Path | None) -> Iterator[str]:
         }
         yield from (f"{short}:{line}: {place}: {message}" for line, place, message in sorted(problems))
     if contents and readable(contents):
-        yield from tables_of(folder).homeless([*shared(contents)[0]])
+        yield from catalogue.tables_of(folder).homeless([*shared(contents)[0]])
 
 
 def readable(contents: Mapping[Path, Any]) -> bool:
@@ -63,17 +63,11 @@ def read(path: Path) -> Any:
     not fit in them; as it stands where its form is too broken for that."""
     try:
         content = yaml_files.read(path).content
-        return tables_of(path.parent).complete(deepcopy(content))[0]
+        return catalogue.tables_of(path.parent).complete(deepcopy(content))[0]
     except ValueError as error:
         return error
     except (AttributeError, KeyError, TypeError):
         return content
-
-
-def block_of(content: Any, name: str) -> Mapping[Any, Any]:
-    """A block of a file of whatever form; empty where it is no mapping."""
-    block = content.get(name) if isinstance(content, Mapping) else None
-    return block if isinstance(block, Mapping) else {}
 
 
 def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterator[Problem]:
@@ -86,19 +80,21 @@ def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterat
     reading = Reading(swapped={Selector: Rows} if kind == "compute" else {})
     reading.record(ExperimentForm, content)
     yield from reading.problems
-    for home, ids in ((home, block_of(content, home)) for home in SHARED):
-        for other in (other for other in paper if other < path):
-            for name in ids.keys() & block_of(paper[other], home).keys():
-                yield (home, name), f"{name!r} stands in {other.name} already; an id has one home"
+    for home, other in itertools.product(SHARED, (other for other in paper if other < path)):
+        for name in block_of(content, home).keys() & block_of(paper[other], home).keys():
+            yield (home, name), f"{name!r} stands in {other.name} already; an id has one home"
     broken = {place[0] if place else "" for place, _ in reading.problems}
     if not isinstance(content, Mapping) or broken & RESOLVED:
         return
-    experiment = read_experiment(path)
+    experiment = catalogue.read_experiment(path)
     known = Known(experiment, *shared(paper))
     for place, message in name_problems(reading.records, known):
         if readable(paper) or not message.startswith(("unknown claim", "unknown artefact")):
             yield place, message
-    yield from built_problems(experiment)
+    if importlib.util.find_spec("torch") is not None:
+        from tensor_rnns.checking.building import built_problems
+
+        yield from built_problems(experiment)
 
 
 def shared(paper: Mapping[Path, Any]) -> tuple[set[str], set[str], dict[str, list[str]]]:
@@ -111,14 +107,3 @@ def shared(paper: Mapping[Path, Any]) -> tuple[set[str], set[str], dict[str, lis
         if isinstance(spec, Mapping) and isinstance(spec.get("claims"), list)
     }
     return ids[0], ids[1], referred
-
-
-def built_problems(experiment: Experiment) -> Iterator[Problem]:
-    """What building shows: settings of a trained experiment, arguments of functions."""
-    if importlib.util.find_spec("torch") is None:
-        return
-    if experiment.kind == "train":
-        from tensor_rnns.checking.settings import settings_problems
-
-        yield from settings_problems(experiment)
-    yield from call_problems(experiment)

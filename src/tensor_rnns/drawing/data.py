@@ -134,11 +134,12 @@ class ArtefactData:
         """The paper's numbers beside the artefact, with those of the `keys` that are settings as the paper's
         scale resolves them."""
         wanted = [key for key in keys if "." in key]
-        settings = self.experiment.settings if wanted else {}
+        planned = self.experiment.planned if wanted else {}
         entries = []
         for entry in self.artefact.printed:
             place = entry.get("condition", "only"), entry.get("variant", ""), entry.get("option", "main")
-            own = {key: setting_of(settings.get(place, {}), key) for key in wanted}
+            block = planned[place].settings if place in planned else {}
+            own = {key: setting_of(block, key) for key in wanted}
             entries.append({key: value for key, value in own.items() if value != ""} | dict(entry))
         return entries
 

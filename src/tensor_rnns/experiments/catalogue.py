@@ -17,11 +17,6 @@ Roots = Path | str | Sequence[Path | str]
 """One or several folders that papers are looked for in."""
 
 
-def read_yaml(path: Path) -> Any:
-    """The content of a YAML file as plain data; ValueError naming file and line where it is not YAML."""
-    return deepcopy(read(path).content)
-
-
 @dataclass(frozen=True)
 class Catalogue:
     """All experiments, artefacts and claims of the chosen papers."""
@@ -35,10 +30,7 @@ class Catalogue:
 
     @classmethod
     def load(
-        cls,
-        roots: Roots,
-        papers: Sequence[str] | None = None,
-        guest_cells: Sequence[Path | str] = (),
+        cls, roots: Roots, papers: Sequence[str] | None = None, guest_cells: Sequence[Path | str] = ()
     ) -> "Catalogue":
         """Read <paper>/*.yaml below the `roots`, or what `papers` names: papers, or experiments as
         paper/experiment.
@@ -52,23 +44,19 @@ class Catalogue:
         for name in papers or known:
             paper, _, experiment = name.partition("/")
             chosen.setdefault(paper, set()).add(experiment)
-        unknown = sorted(chosen.keys() - set(known))
-        if unknown:
+        if unknown := sorted(chosen.keys() - known.keys()):
             raise ValueError(f"unknown papers {unknown}; allowed are {list(known)}")
         catalogue = cls({paper: known[paper] for paper in chosen})
         for paper, names in chosen.items():
-            header = known[paper] / PAPER_FILE
-            catalogue.papers[paper] = read_yaml(header) if header.exists() else {"title": paper}
-            files = {path.stem: path for path in sorted(known[paper].glob("*.yaml")) if path != header}
-            wanted = files.keys() if "" in names else names
-            unknown = sorted(wanted - files.keys())
-            if unknown:
+            catalogue.papers[paper] = header_of(known[paper]) or {"title": paper}
+            files = {path.stem: path for path in experiment_files(known[paper])}
+            if unknown := sorted(names - files.keys() - {""}):
                 raise ValueError(f"unknown experiments {unknown} of {paper}; allowed are {list(files)}")
-            for name in files.keys() - wanted:
-                del files[name]
-                catalogue.left_out[paper] = catalogue.left_out.get(paper, 0) + 1
+            wanted = {name: path for name, path in files.items() if names & {"", name}}
+            if len(wanted) < len(files):
+                catalogue.left_out[paper] = len(files) - len(wanted)
             tables = tables_of(known[paper])
-            for name, path in files.items():
+            for name, path in wanted.items():
                 catalogue.experiments[paper, name] = read_experiment(path, visiting, tables)
         return catalogue
 
@@ -105,10 +93,20 @@ def paper_folders(roots: Roots) -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
+def experiment_files(folder: Path) -> list[Path]:
+    """The experiment files of the paper in `folder`, sorted by name."""
+    return [path for path in sorted(folder.glob("*.yaml")) if path.name != PAPER_FILE]
+
+
+def header_of(folder: Path) -> dict[str, Any]:
+    """What the paper in `folder` says of itself; {} where it has no such file."""
+    header = folder / PAPER_FILE
+    return deepcopy(read(header).content) or {} if header.exists() else {}
+
+
 def tables_of(folder: Path) -> PaperTables:
     """The tables of the paper in `folder`; ValueError with every mistake of form."""
-    header = folder / PAPER_FILE
-    return PaperTables(folder, (read_yaml(header) if header.exists() else {}).get("tolerances") or {})
+    return PaperTables(folder, header_of(folder).get("tolerances") or {})
 
 
 def read_experiment(

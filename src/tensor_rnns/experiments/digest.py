@@ -29,25 +29,21 @@ def digest(content: Any) -> str:
 def without_docstrings(tree: ast.AST) -> ast.AST:
     """`tree` with the docstrings of modules, classes and functions removed, in place."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
-            first = node.body[0] if node.body else None
-            if (
-                isinstance(first, ast.Expr)
-                and isinstance(first.value, ast.Constant)
-                and isinstance(first.value.value, str)
-            ):
-                node.body = node.body[1:] or [ast.Pass()]
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        if documented and ast.get_docstring(node, clean=False) is not None:
+            node.body = node.body[1:] or [ast.Pass()]
     return tree
 
 
 def declared_name(node: ast.stmt) -> str | None:
-    """The value of `name = "..."` in a class body, which is how a cell, model or task says what it is
-    called."""
+    """The value of `name = "..."` in a class body, which is how a cell, model or task says its own name."""
     for line in node.body if isinstance(node, ast.ClassDef) else ():
-        if isinstance(line, ast.Assign | ast.AnnAssign) and isinstance(line.value, ast.Constant):
-            target = line.targets[0] if isinstance(line, ast.Assign) else line.target
-            if isinstance(target, ast.Name) and target.id == "name":
-                return line.value.value
+        match line:
+            case (
+                ast.Assign(targets=[ast.Name(id="name"), *_], value=ast.Constant(value=found))
+                | ast.AnnAssign(target=ast.Name(id="name"), value=ast.Constant(value=found))
+            ):
+                return found
     return None
 
 

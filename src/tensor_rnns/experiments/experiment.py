@@ -1,25 +1,72 @@
 """An experiment: its file as plain data, expanded into replicas on demand."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from tensor_rnns.experiments import resolve
-from tensor_rnns.experiments.records import ExperimentFile, Replica
+from tensor_rnns.experiments.records import PARTIAL, Artefact, Claim, Replica
+from tensor_rnns.experiments.selector import MAIN, Curve
 
 
 @dataclass(frozen=True)
-class Experiment(ExperimentFile):
+class Experiment:
     """One experiment file with its replicas; see `resolve` for how settings are merged."""
 
-    def replicas(self, scale: str, data: str, stage: str, chosen: Mapping | None = None) -> list[Replica]:
-        """All replicas of a stage; see `resolve.replicas`."""
-        return resolve.replicas(self, scale, data, stage, chosen)
+    paper: str
+    name: str
+    path: Path
+    title: str
+    kind: str
+    source: Mapping[str, Any] = field(hash=False)
+    content: Mapping[str, Any] = field(hash=False, repr=False)
+    printed: Mapping[str, Sequence[Mapping[str, Any]]] = field(hash=False, repr=False, default_factory=dict)
+    """The paper's numbers by artefact."""
+
+    def block(self, name: str) -> dict[str, Any]:
+        """A block of the file; empty where the file has none."""
+        return dict(self.content.get(name) or {})
+
+    def __getattr__(self, name: str) -> dict[str, Any]:
+        blocks = (
+            "dataset", "task", "model", "training", "conditions", "variants", "options", "search", "scales",
+            "probes", "deviations", "compute",
+        )  # fmt: skip
+        if name in blocks:
+            return self.block(name)
+        raise AttributeError(f"an experiment has no {name!r}; its blocks are {', '.join(blocks)}")
+
+    @property
+    def artefacts(self) -> list[Artefact]:
+        """The figures and tables that this experiment feeds."""
+        return [
+            Artefact(self.paper, self.name, name, spec["draw"], spec, self.printed.get(name, ()))
+            for name, spec in self.block("artefacts").items()
+        ]
+
+    @property
+    def claims(self) -> list[Claim]:
+        """The statements that this experiment lets us judge."""
+        return [
+            Claim(self.paper, self.name, name, spec["statement"], spec["artefact"], spec["test"], spec)
+            for name, spec in self.block("claims").items()
+        ]
+
+    def cohort_size(self, configured: int) -> int:
+        """Replicas that one job trains in lock-step: the file's own number if it has one, or `configured`."""
+        return int(self.content.get("cohort_size") or configured)
+
+    def scale_block(self, scale: str) -> dict[str, Any]:
+        """What the file says of `scale`; {} where the experiment does not name it."""
+        return dict(self.scales.get(scale) or {})
 
     def main_option(self, scale: str) -> str:
-        """The option that a selector means at `scale` if it names none."""
-        return resolve.main_option(self, scale)
+        """The option that a selector means at `scale` if it names none: main, or the first that a scale
+        without main lists."""
+        asked = self.scale_block(scale.removesuffix(PARTIAL)).get("options", [MAIN])
+        return MAIN if MAIN in asked else asked[0]
 
     def counted_on(self, data: str) -> dict[str, str]:
         """The data sets that a computed experiment counts on, with `data` "embedded" or "real": by condition,
@@ -29,19 +76,11 @@ class Experiment(ExperimentFile):
         blocks = blocks or {"only": self.dataset}
         return {name: block[key] for name, block in blocks.items() if block} if self.kind == "compute" else {}
 
-    @cached_property
-    def settings(self) -> dict[tuple[str, str, str], Mapping[str, Any]]:
-        """Per (condition, variant, option): the settings at the paper's scale with real data."""
-        return {
-            (replica.condition, replica.variant, replica.option): replica.settings
-            for replica in self.replicas("paper", "real", "final")
-        }
+    def replicas(self, scale: str, data: str, stage: str, chosen: Mapping | None = None) -> list[Replica]:
+        """All replicas of a stage; see `resolve.replicas`."""
+        return resolve.replicas(self, scale, data, stage, chosen)
 
     @cached_property
-    def protocols(self) -> dict[tuple[str, str, str], tuple[str, bool]]:
-        """Per (condition, variant, option): the digest of the protocol at the paper's scale with real data,
-        and whether it searches."""
-        return {
-            (replica.condition, replica.variant, replica.option): (replica.protocol, replica.searched)
-            for replica in self.replicas("paper", "real", "final", chosen=None)
-        }
+    def planned(self) -> dict[Curve, Replica]:
+        """A replica of each curve at the paper's scale with real data."""
+        return {replica.place[2:]: replica for replica in self.replicas("paper", "real", "final")}

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from tensor_rnns.experiments.digest import digest
@@ -38,9 +37,8 @@ class Replica:
     @property
     def key(self) -> dict[str, Any]:
         """The columns that name this replica in every table."""
-        return {name: getattr(self, name) for name in KEY if name != "dataset"} | {
-            "dataset": self.settings["dataset"] or ""
-        }
+        own = {name: getattr(self, name) for name in KEY[:-1]}
+        return own | {"dataset": self.settings["dataset"] or ""}
 
     @property
     def place(self) -> tuple[str, str, str, str, str]:
@@ -133,58 +131,6 @@ class Claim:
     def page(self) -> str:
         """Where the paper says it."""
         return str(self.spec.get("page") or self.spec.get("section") or "")
-
-
-@dataclass(frozen=True)
-class ExperimentFile:
-    """One experiment file, as plain data."""
-
-    paper: str
-    name: str
-    path: Path
-    title: str
-    kind: str
-    source: Mapping[str, Any] = field(hash=False)
-    content: Mapping[str, Any] = field(hash=False, repr=False)
-    printed: Mapping[str, Sequence[Mapping[str, Any]]] = field(hash=False, repr=False, default_factory=dict)
-    """The paper's numbers by artefact."""
-
-    def block(self, name: str) -> dict[str, Any]:
-        """A block of the file; empty where the file has none."""
-        return dict(self.content.get(name) or {})
-
-    def __getattr__(self, name: str) -> dict[str, Any]:
-        blocks = (
-            "dataset", "task", "model", "training", "conditions", "variants", "options", "search", "scales",
-            "probes", "deviations", "compute",
-        )  # fmt: skip
-        if name in blocks:
-            return self.block(name)
-        raise AttributeError(f"an experiment has no {name!r}; its blocks are {', '.join(blocks)}")
-
-    @property
-    def artefacts(self) -> list[Artefact]:
-        """The figures and tables that this experiment feeds."""
-        return [
-            Artefact(self.paper, self.name, name, spec["draw"], spec, self.printed.get(name, ()))
-            for name, spec in self.block("artefacts").items()
-        ]
-
-    @property
-    def claims(self) -> list[Claim]:
-        """The statements that this experiment lets us judge."""
-        return [
-            Claim(self.paper, self.name, name, spec["statement"], spec["artefact"], spec["test"], spec)
-            for name, spec in self.block("claims").items()
-        ]
-
-    def cohort_size(self, configured: int) -> int:
-        """Replicas that one job trains in lock-step: the file's own number if it has one, or `configured`."""
-        return int(self.content.get("cohort_size") or configured)
-
-    def scale_block(self, scale: str) -> dict[str, Any]:
-        """What the file says of `scale`; {} where the experiment does not name it."""
-        return dict(self.scales.get(scale) or {})
 
 
 def without(settings: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any]:

@@ -4,50 +4,30 @@ import copy
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tensor_rnns.experiments.records import PARTIAL, SEARCH_SEED, ExperimentFile, Replica
+from tensor_rnns.declared import Place
+from tensor_rnns.experiments.records import SEARCH_SEED, Replica
 from tensor_rnns.experiments.selector import MAIN, Curve
 
-
-def conditions(experiment: ExperimentFile, scale: str) -> list[str]:
-    """The conditions that run at `scale`; an experiment without conditions has the one called `only`."""
-    known = list(experiment.conditions) or ["only"]
-    return [name for name in known if name in experiment.scale_block(scale).get("conditions", known)]
+if TYPE_CHECKING:
+    from tensor_rnns.experiments.experiment import Experiment
 
 
-def variants(experiment: ExperimentFile, scale: str) -> list[str]:
-    """The variants that run at `scale`, in the order of the file."""
-    known = list(experiment.variants)
-    return [name for name in known if name in experiment.scale_block(scale).get("variants", known)]
-
-
-def options(experiment: ExperimentFile, scale: str, condition: str, variant: str) -> list[str]:
-    """The options of one curve at `scale`: `main` and those of the file that are not restricted to other
-    curves."""
-    known = [MAIN, *experiment.options]
-    asked = experiment.scale_block(scale).get("options", known)
-    return [
-        name
-        for name in known
-        if name in asked
-        and condition in experiment.options.get(name, {}).get("conditions", [condition])
-        and variant in experiment.options.get(name, {}).get("variants", [variant])
-    ]
-
-
-def main_option(experiment: ExperimentFile, scale: str) -> str:
-    """The option of the main protocol at `scale`: main, or the first that a scale without main lists."""
-    asked = experiment.scale_block(scale.removesuffix(PARTIAL)).get("options", [MAIN])
-    return MAIN if MAIN in asked else asked[0]
-
-
-def curves(experiment: ExperimentFile, scale: str) -> Iterable[Curve]:
-    """Every (condition, variant, option) that runs at `scale`."""
-    for condition in conditions(experiment, scale):
-        for variant in variants(experiment, scale):
-            for option in options(experiment, scale, condition, variant):
-                yield condition, variant, option
+def curves(experiment: "Experiment", scale: str) -> Iterable[Curve]:
+    """Every (condition, variant, option) that runs at `scale`, in the order of the file: `main` and the
+    options that are not restricted to other curves; the condition `only` where the file has none."""
+    block = experiment.scale_block(scale)
+    known = {
+        "conditions": [*experiment.conditions] or ["only"],
+        "variants": [*experiment.variants],
+        "options": [MAIN, *experiment.options],
+    }
+    run = [[name for name in names if name in block.get(kind, names)] for kind, names in known.items()]
+    for condition, variant, option in itertools.product(*run):
+        own = experiment.options.get(option, {})
+        if condition in own.get("conditions", [condition]) and variant in own.get("variants", [variant]):
+            yield condition, variant, option
 
 
 def put(settings: dict[str, Any], key: str, value: Any) -> None:
@@ -72,8 +52,8 @@ def matching(blocks: Mapping[str, Any] | None, name: str) -> Iterable[tuple[str,
 
 
 def layers(
-    experiment: ExperimentFile, scale: str, condition: str, variant: str, option: str
-) -> Iterable[tuple[tuple[str, ...], str, Any]]:
+    experiment: "Experiment", scale: str, condition: str, variant: str, option: str
+) -> Iterable[tuple[Place, str, Any]]:
     """Every setting of a curve as (place in the file, dotted key, value): file, condition, variant, option,
     scale; a later one stands in place of an earlier one."""
     for block in ("task", "model", "training"):
@@ -99,15 +79,8 @@ def layers(
                 yield (*home, "per", pattern, key), key, value
 
 
-def option_keys(experiment: ExperimentFile, condition: str, variant: str, option: str) -> set[str]:
-    """The dotted keys that an option sets for one curve."""
-    block = experiment.options.get(option, {})
-    found = set(block.get("set") or {})
-    return found.union(*(keys for _, keys in matching(block.get("per"), f"{condition}/{variant}")))
-
-
 def settings_of(
-    experiment: ExperimentFile, scale: str, data: str, condition: str, variant: str, option: str
+    experiment: "Experiment", scale: str, data: str, condition: str, variant: str, option: str
 ) -> dict[str, Any]:
     """The resolved settings of one curve before any search; see `layers`.
 
@@ -126,23 +99,35 @@ def settings_of(
     return settings
 
 
+def searched(experiment: "Experiment", scale: str, variant: str) -> Iterable[tuple[Place, str, list[Any]]]:
+    """Every key of the grid of a variant as (place in the file, dotted keys with commas, values); a later one
+    stands in place of an earlier one."""
+    own = experiment.scale_block(scale).get("search") or {}
+    if not experiment.search or own == "none":
+        return
+    for part in ("grid", "per"):
+        home = ("scales", scale, "search", part) if part in own else ("search", part)
+        block = (own if part in own else experiment.search).get(part) or {}
+        for pattern, keys in [(None, block)] if part == "grid" else matching(block, variant):
+            for joint, values in keys.items():
+                yield (*home, *([] if pattern is None else [pattern]), joint), joint, values
+
+
 def grid(
-    experiment: ExperimentFile, scale: str, condition: str, variant: str, option: str
-) -> dict[str, list]:
+    experiment: "Experiment", scale: str, condition: str, variant: str, option: str
+) -> dict[str, list[Any]]:
     """The grid of one curve: {dotted key, or several joined by commas: values}; {} where nothing is searched.
 
     A key that the option fixes for this curve is not searched, nor are fields of cells for a guest.
     """
-    if not experiment.search or experiment.scale_block(scale).get("search") == "none":
-        return {}
-    search = experiment.search | (experiment.scale_block(scale).get("search") or {})
-    keys = dict(search.get("grid") or {})
-    for _, more in matching(search.get("per"), variant):
-        keys |= more
-    fixed = option_keys(experiment, condition, variant, option)
-    if "budget" in experiment.variants[variant]:
-        keys = {key: values for key, values in keys.items() if "cell." not in key}
-    return {key: values for key, values in keys.items() if not set(key.split(",")) & fixed}
+    set_where = layers(experiment, scale, condition, variant, option)
+    fixed = {key for place, key, _ in set_where if place[0] == "options"}
+    guest = "budget" in experiment.variants[variant]
+    return {
+        joint: values
+        for _, joint, values in searched(experiment, scale, variant)
+        if not set(joint.split(",")) & fixed and not (guest and "cell." in joint)
+    }
 
 
 def points(keys: Mapping[str, Sequence]) -> list[dict[str, Any]]:
@@ -159,7 +144,7 @@ def points(keys: Mapping[str, Sequence]) -> list[dict[str, Any]]:
 
 
 def replicas(
-    experiment: ExperimentFile,
+    experiment: "Experiment",
     scale: str,
     data: str,
     stage: str,
@@ -168,30 +153,25 @@ def replicas(
     """All replicas of `stage` ("search" or "final") at `scale`, with `data` "embedded" or "real".
 
     `chosen` maps (condition, variant, option) to the values that the search chose; without it the searched
-    keys of a final replica keep the file's value, which is enough to plan. ValueError for another stage or
-    data.
+    keys of a final replica keep the file's value, which is enough to plan.
     """
-    if stage not in ("search", "final") or data not in ("embedded", "real"):
-        told = f"stage {stage!r} with data {data!r}"
-        raise ValueError(f"{told}; stages are search, final and data are embedded, real")
     if experiment.kind != "train":
         return []
-    block = experiment.scale_block(scale)
     found = []
-    for condition, variant, option in curves(experiment, scale):
-        base = settings_of(experiment, scale, data, condition, variant, option)
-        keys = grid(experiment, scale, condition, variant, option)
+    for curve in curves(experiment, scale):
+        keys = grid(experiment, scale, *curve)
         names = tuple(name for key in keys for name in key.split(","))
         if stage == "search":
-            count = int((experiment.search.get("select") or {}).get("seeds", 1))
-            seeds, places = range(SEARCH_SEED, SEARCH_SEED + count), points(keys) if keys else []
+            first, count = SEARCH_SEED, experiment.search.get("select", {}).get("seeds", 1)
+            places = points(keys) if keys else []
         else:
-            seeds = range(int(block.get("seeds", 1)))
-            places = [(chosen or {}).get((condition, variant, option), {}) if keys else {}]
-        curve = experiment.paper, experiment.name, scale, condition, variant, option, stage
+            first, count = 0, experiment.scale_block(scale).get("seeds", 1)
+            places = [(chosen or {}).get(curve, {}) if keys else {}]
+        base = settings_of(experiment, scale, data, *curve)
+        key = experiment.paper, experiment.name, scale, *curve, stage
         for point, values in enumerate(places):
             settings = with_values(base, values)
-            found += [Replica(*curve, point, seed, settings, names) for seed in seeds]
+            found += [Replica(*key, point, seed, settings, names) for seed in range(first, first + count)]
     return found
 
 

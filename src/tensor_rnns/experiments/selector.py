@@ -2,15 +2,23 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from tensor_rnns.declared import Natural
+from tensor_rnns.declared import Natural, Rule
 
 ALL, MAIN = "all", "main"
 CURVE = ("condition", "variant", "option")
 """The keys that name a curve."""
 Curve = tuple[str, str, str]
-Names = str | tuple[str, ...]
+
+
+def is_names(value: Any) -> bool:
+    """Whether `value` is a list of texts that is not empty."""
+    return isinstance(value, list | tuple) and bool(value) and all(isinstance(name, str) for name in value)
+
+
+NameList = Annotated[tuple[str, ...], Rule("a list of names", is_names)]
+Names = str | NameList
 
 
 class Chosen:
@@ -22,10 +30,7 @@ class Chosen:
 
     @classmethod
     def of(cls, where: Mapping[str, Any] | None) -> Self:
-        """The selector that a block `where` describes; ValueError for a key that it does not have."""
-        known = [field.name for field in fields(cls)]  # type: ignore[arg-type]
-        if unknown := [key for key in where or {} if key not in known]:
-            raise ValueError(f"where names {', '.join(map(repr, unknown))}; allowed are {', '.join(known)}")
+        """The selector that a block `where` describes."""
         return cls(**(where or {}))
 
     def names(self, key: str) -> tuple[Any, ...] | None:
@@ -56,7 +61,7 @@ class Selector(Chosen):
     condition: Names = ALL
     variant: Names = ALL
     option: Names | None = None
-    stage: Names = "final"
+    stage: Literal["search", "final"] = "final"
     dataset: Names = ALL
 
     def at(self, main: str) -> "Selector":

@@ -11,8 +11,7 @@ from numpy.random.bit_generator import ISeedSequence
 
 
 def integer(*identity: str | int) -> int:
-    """A 63-bit integer from the SHA-256 digest of `identity`; equal everywhere, unlike the built-in
-    hash()."""
+    """A 63-bit integer from the SHA-256 digest of `identity`; equal everywhere, unlike hash()."""
     text = "\n".join(f"{type(part).__name__}:{part}" for part in identity)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1
 

@@ -51,12 +51,12 @@ class PaperTables:
         """
         if not isinstance(content, Mapping):
             return content, {}
-        measures = mapping(content.get("measures"))
+        measures = block_of(content, "measures")
         content = {
             name: named(block, measures) if name in ("artefacts", "claims", "search") else block
             for name, block in content.items()
         }
-        artefacts = mappings(content.get("artefacts"))
+        artefacts = parts_of(block_of(content, "artefacts"))
         self.check([row for row in self.values if row.artefact in artefacts], content)
         claims: dict[str, Any] = {}
         printed: dict[str, list[Entry]] = {}
@@ -75,18 +75,18 @@ class PaperTables:
                     claims[key] = self.claim(row, name, option, content)
         if "claims" in content and not isinstance(content["claims"], Mapping):
             return content, printed
-        for name, spec in mapping(content.get("claims")).items():
+        for name, spec in block_of(content, "claims").items():
             claims[name] = claims.get(name, {}) | spec if isinstance(spec, Mapping) else spec
-        for name, spec in mappings(claims).items():
+        for name, spec in parts_of(claims).items():
             claims[name] = self.filled(name, spec, claims)
         return content | ({"claims": claims} if claims else {}), printed
 
     def check(self, rows: Iterable[Value], content: Mapping[str, Any]) -> None:
         """ValueError with every name in `rows` that the experiment or the paper does not define."""
-        known = {key: [*mapping(content.get(f"{key}s"))] for key in PLACES}
+        known = {key: [*block_of(content, f"{key}s")] for key in PLACES}
         known |= {"split": [*SPLITS], "reason": [*self.reasons], "option": ["main", *known["option"]]}
         if content.get("kind") == "train":
-            known["measure"] = [*mapping(content.get("measures"))]
+            known["measure"] = [*block_of(content, "measures")]
         if wrong := [f"{self.path}:{row.line}: {told}" for row in rows for told in unknown(row, known)]:
             raise ValueError("\n".join(wrong))
 
@@ -95,13 +95,11 @@ class PaperTables:
         spec: Entry = {"statement": sentence(row, artefact, option, content), "artefact": artefact}
         spec |= {"page": row.page} if row.page else {}
         if row.item:
-            spec |= {"of": {"item": row.item, "name": row.measure}}
+            spec["of"] = {"item": row.item, "name": row.measure}
         else:
             where = {"condition": row.condition, "variant": row.variant, "option": option or row.option}
-            spec |= {
-                "where": {key: name for key, name in where.items() if name},
-                "measure": measure(row, content),
-            }
+            spec["where"] = {key: name for key, name in where.items() if name}
+            spec["measure"] = measure(row, content)
         if row.item or not row.tolerance:
             spec |= {"test": "count", "equals": row.value, "paper": row.value}
             return spec | ({"tolerance": row.tolerance} if row.tolerance else {})
@@ -145,15 +143,19 @@ class PaperTables:
         return self.single[match[1]].text if match[1] in self.single else match[0]
 
 
-def mappings(block: Any) -> dict[str, Any]:
-    """The named parts of a block that are mappings; the checks name the others."""
-    parts = mapping(block).items()
-    return {name: one for name, one in parts if isinstance(one, Mapping) and isinstance(name, str)}
-
-
-def mapping(block: Any) -> Mapping[str, Any]:
+def mapping(block: Any) -> Mapping[Any, Any]:
     """`block`, or {} where it is no mapping."""
     return block if isinstance(block, Mapping) else {}
+
+
+def block_of(content: Any, name: str) -> Mapping[Any, Any]:
+    """A block of a file of whatever form; empty where it is no mapping."""
+    return mapping(mapping(content).get(name))
+
+
+def parts_of(block: Mapping[Any, Any]) -> dict[str, Any]:
+    """The named parts of a block that are mappings; the checks name the others."""
+    return {name: one for name, one in block.items() if isinstance(one, Mapping) and isinstance(name, str)}
 
 
 def named(block: Any, measures: Mapping[str, Any]) -> Any:
@@ -172,7 +174,7 @@ def named(block: Any, measures: Mapping[str, Any]) -> Any:
 
 def measure(row: Value, content: Mapping[str, Any]) -> Entry:
     """The measure that a value of a trained experiment is of."""
-    found = mapping(mapping(content.get("measures")).get(row.measure))
+    found = mapping(block_of(content, "measures").get(row.measure))
     return dict(found) | ({"split": row.split} if row.split else {})
 
 
@@ -210,7 +212,7 @@ def is_drawn(row: Value, spec: Mapping[str, Any], content: Mapping[str, Any]) ->
 def sentence(row: Value, artefact: str, option: str, content: Mapping[str, Any]) -> str:
     """What the paper says with a value: model, place and split, then the number and its unit."""
     labels = mapping(content["artefacts"][artefact].get("labels"))
-    block = mapping(mapping(content.get("variants")).get(row.variant))
+    block = mapping(block_of(content, "variants").get(row.variant))
     model = block.get("label") or cell_title(row.variant) if row.variant else row.item
     parts = [model, row.condition, option or row.option, row.split]
     return f"{', '.join(str(labels.get(one, one)) for one in parts if one)}: {row.text} {row.unit}"

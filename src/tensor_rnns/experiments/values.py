@@ -54,25 +54,10 @@ class Value:
     text: str
     line: int
 
-    @property
-    def series(self) -> tuple[Any, ...]:
-        """What all points of one series share."""
-        return tuple(getattr(self, name) for name in COLUMNS if name not in ("x", "value"))
-
 
 COLUMNS = tuple(field.name for field in fields(Value) if field.name not in ("text", "line"))
-TYPED = ("x", "value", "tolerance", "runs")
 EMPTY: Mapping[str, Any] = {"x": None, "tolerance": None, "runs": 1, "settings": {}}
-"""What an empty field of a typed column means; `value` has none."""
-
-
-def plain(name: str, text: str) -> Any:
-    """What a field says: nothing where it is empty and may be, else a number, settings or a text."""
-    if name in EMPTY and not text:
-        return EMPTY[name]
-    if name == "settings":
-        return pairs(text)
-    return as_number(text) if name in TYPED else text
+"""What an empty field of a column means; `value` may not be empty."""
 
 
 def as_number(text: str) -> float | str:
@@ -93,6 +78,10 @@ def pairs(text: str) -> dict[str, Any] | str:
     return found if formed else text
 
 
+PARSERS = dict.fromkeys(("x", "value", "tolerance", "runs"), as_number) | {"settings": pairs}
+"""What reads a field that is more than a text."""
+
+
 def read(folder: Path) -> tuple[Value, ...]:
     """The values of a paper; () where it has no such file. ValueError with every mistake of form, by line."""
     path = folder / FILE
@@ -111,11 +100,13 @@ def parsed(path: Path, text: str) -> tuple[Value, ...]:
         if None in row or None in row.values():
             wrong.append(f"{path}:{rows.line_num}: {len(COLUMNS)} columns are needed in each row")
             continue
-        typed = {name: plain(name, row[name]) for name in COLUMNS}
+        typed = {
+            name: EMPTY[name] if name in EMPTY and not given else PARSERS.get(name, str)(given)
+            for name, given in row.items()
+        }
         reading = Reading(nulls=True)
-        for name, kind in hints(Value).items():
-            if kind is not str and name in typed:
-                reading.value(kind, typed[name], (name,))
+        for name, value in typed.items():
+            reading.value(hints(Value)[name], value, (name,))
         wrong += [f"{path}:{rows.line_num}: {told}" for _, told in reading.problems]
         if not reading.problems:
             whole = isinstance(typed["value"], int)
@@ -136,7 +127,8 @@ def mistakes(one: Value, first: Value, twin: Value) -> Iterator[str]:
     """What is wrong within one row, and between it and the first of its id, or of its id and x."""
     if twin is not one:
         yield f"id: {one.id!r} stands in line {twin.line} already"
-    if (one.x is None) != (first.x is None) or one.series != first.series:
+    same = (getattr(one, name) == getattr(first, name) for name in COLUMNS if name not in ("x", "value"))
+    if (one.x is None) != (first.x is None) or not all(same):
         yield f"id: {one.id!r} is that of line {first.line}; points of a series differ in x and value alone"
     if one.tolerance is not None and (one.x is not None or not one.artefact):
         yield "tolerance: a value that is judged has an artefact and no x"

@@ -60,9 +60,9 @@ class Model:
         raise NotImplementedError
 
     def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """Initial values of one replica in float64: its parameters, and its buffers, which are the names that
-        `shapes` does not have."""
-        raise NotImplementedError
+        """Initial values of one replica in float64: its parameters, here from the field `initialiser` in the
+        order of `shapes`, and its buffers, which are the names that `shapes` does not have."""
+        return {name: draw(self.initialiser, shape, rng) for name, shape in self.shapes().items()}
 
     def draws(self, rng: np.random.Generator, batch: Any, update: int) -> dict[str, np.ndarray]:
         """The random arrays of training update `update` (0 is the first) of one replica, for its batch of a

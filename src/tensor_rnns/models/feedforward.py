@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from tensor_rnns import bilinear
-from tensor_rnns.bilinear.initialisers import Scheme, draw
+from tensor_rnns.bilinear.initialisers import Scheme
 from tensor_rnns.models.base import Model, linear, linear_shapes
 
 ACTIVATIONS = {"sigmoid": torch.sigmoid, "tanh": torch.tanh, "relu": torch.relu}
@@ -25,10 +24,6 @@ class Feedforward(Model):
     inputs: int
     outputs: int
 
-    def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """Every parameter from `initialiser`, in the order of `shapes`."""
-        return {name: draw(self.initialiser, shape, rng) for name, shape in self.shapes().items()}
-
 
 @dataclass(frozen=True)
 class Perceptron(Feedforward):
@@ -38,11 +33,9 @@ class Perceptron(Feedforward):
     initialiser: Scheme = "unit_scaling"
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """W, then b."""
         return linear_shapes("read_out", self.inputs, self.outputs)
 
     def outputs_of(self, params: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """x W + b."""
         return linear(params, "read_out", x)
 
 
@@ -56,12 +49,10 @@ class MLP(Feedforward):
     initialiser: Scheme = "unit_scaling"
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The hidden layer, then the read-out."""
         hidden = linear_shapes("hidden", self.inputs, self.hidden)
         return hidden | linear_shapes("read_out", self.hidden, self.outputs)
 
     def outputs_of(self, params: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """f(x W_1 + b_1) W_2 + b_2."""
         hidden = ACTIVATIONS[self.activation](linear(params, "hidden", x))
         return linear(params, "read_out", hidden)
 
@@ -89,10 +80,8 @@ class TensorLayer(Feedforward):
         return bilinear.form(self.form, *sizes, self.rank, self.append_one, prefix="tensor/")
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The tensor, then the bias."""
         return self.tensor.shapes() | ({"output/b": (1, self.outputs)} if self.output_bias else {})
 
     def outputs_of(self, params: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """The bilinear product of x with itself, plus the bias."""
         outputs = self.tensor.product(params, x, x)
         return outputs + params["output/b"] if self.output_bias else outputs

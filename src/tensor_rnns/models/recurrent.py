@@ -2,7 +2,7 @@
 2.2.1."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -23,8 +23,8 @@ from tensor_rnns.models.symbols import OneHot, reversed_time
 DROPOUT = "input_dropout"
 
 
-def entering(name: str, block: Mapping[str, Any], inputs: int, symbols: bool) -> int:
-    """The width of what enters the first cell of the model `name`, whose keys are `block`.
+def entering(block: Mapping[str, Any], inputs: int, symbols: bool) -> int:
+    """The width of what enters the first cell of a model whose keys are `block`.
 
     ValueError where the task's inputs do not fit the keys: an embedding is of symbols, a projection of
     numbers, and one-hot vectors have no dropout. A width of the wrong kind is left to the model to refuse.
@@ -90,16 +90,10 @@ class Recurrent(Model):
             given = f"state_dropout is {self.state_dropout}"
             why = f"the cell {self.cell.name} has no masks among its states"
             raise Invalid("state_dropout", f"{given}; allowed: 0, {why}")
-        block = {key: getattr(self, key) for key in ("embedding", "projection", DROPOUT)}
-        wanted = entering(self.name, block, self.inputs, self.symbols)
         if self.fixed and len(self.shapes()) == len(self.declared()):
             names = ", ".join(self.declared())
             raise ValueError(
                 f"model {self.name}: fixed = {self.fixed!r} given; allowed: a pattern of {names}"
-            )
-        if self.cell.inputs != wanted:
-            raise ValueError(
-                f"model {self.name}: a cell of {self.cell.inputs} inputs given; allowed: {wanted}"
             )
 
     @cached_property
@@ -128,8 +122,7 @@ class Recurrent(Model):
         return self.symbols and self.embedding is None
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The matrix of the inputs, the parameters of each cell, then the read-out's; without what is
-        fixed."""
+        """The matrix of the inputs, the parameters of each cell, the read-out's; without what is fixed."""
         return {name: shape for name, shape in self.declared().items() if not fnmatchcase(name, self.fixed)}
 
     def declared(self) -> dict[str, tuple[int, ...]]:
@@ -168,7 +161,7 @@ class Recurrent(Model):
             shape = (items, self.width) if self.last_only else (*lead, self.width)
             masks["output_dropout"] = rng.random(shape, np.float32) >= self.output_dropout
         if self.state_dropout:
-            for key in self.masked():
+            for key in [f"{name}/{mask}" for name, cell in self.cells.items() for mask in cell.masks]:
                 masks[key] = rng.random((items, self.cell.hidden), np.float32) >= self.state_dropout
         return masks
 
@@ -182,18 +175,9 @@ class Recurrent(Model):
             x = x @ matrix if self.symbols else computed(self.engine.linear(x, matrix, None))
         return self.dropped(DROPOUT, x, draws)
 
-    def masked(self) -> list[str]:
-        """The names of the masks among the states of all cells."""
-        return [f"{name}/{mask}" for name, cell in self.cells.items() for mask in cell.masks]
-
     def dropped(self, key: str, x: Tensor, draws: Mapping[str, Tensor] | None) -> Tensor:
         """`x` with the mask `key` on it, if there is one."""
         return x * draws[key] / (1 - getattr(self, key)) if draws and key in draws else x
-
-    @property
-    def run(self) -> Callable:
-        """The engine's `run`."""
-        return self.engine.run
 
     def direct(self, views: Views, width: int, dtype: torch.dtype) -> Direct | None:
         """Where numbers enter one cell whose outputs are read out, and nothing else happens."""
@@ -213,21 +197,17 @@ class Recurrent(Model):
         """Outputs that may not be computed yet; the final state is that of each cell, one after another."""
         hidden = self.entered(values, batch.inputs, draws)
         lead, like = batch.inputs.shape[1:3], values["read_out/W"]
-        final: tuple[Tensor, ...] = ()
-        states: tuple[Tensor, ...] = ()
+        final, states = (), ()
         for number, layer in enumerate(self.stack, start=1):
             outputs = []
             for name, cell in layer.items():
                 before = state[len(final) : len(final) + len(cell.states)]
-                if not state:
-                    before = cell.initial_state(*lead, dtype=like.dtype, device=like.device)
+                before = before or cell.initial_state(*lead, dtype=like.dtype, device=like.device)
                 if self.state_dropout and draws is not None:
-                    before = tuple(
-                        draws[f"{name}/{key}"].to(part) / (1 - self.state_dropout)
-                        if key in cell.masks
-                        else part
-                        for key, part in zip(cell.states, before, strict=True)
-                    )
+                    kept = dict(zip(cell.states, before, strict=True))
+                    for key in cell.masks:
+                        kept[key] = draws[f"{name}/{key}"].to(kept[key]) / (1 - self.state_dropout)
+                    before = tuple(kept.values())
                 last_only = self.last_only and number == self.layers
                 hidden_of, after = self.scan(name, values, hidden, before, last_only, batch.lengths)
                 outputs.append(hidden_of)
@@ -251,7 +231,7 @@ class Recurrent(Model):
         cell, reverse = self.cells[name], name.startswith("reverse")
         own = {key: values[f"{name}/{key}"] for key in cell.shapes()}
         x = reversed_time(inputs, lengths) if reverse else inputs
-        outputs, final = self.run(cell, own, x, state, last_only=last_only and lengths is None)
+        outputs, final = self.engine.run(cell, own, x, state, last_only=last_only and lengths is None)
         # An output of several axes, as of a tensorised state, is read out as one vector.
         outputs = outputs.flatten(2 if last_only and lengths is None else 3)
         if last_only and lengths is not None:
@@ -261,7 +241,6 @@ class Recurrent(Model):
 
     @property
     def has_constraint(self) -> bool:
-        """Whether norms are bounded."""
         return self.max_norm is not None
 
     def constrain(self, params: Mapping[str, Tensor]) -> None:

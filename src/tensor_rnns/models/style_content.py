@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-import numpy as np
-import torch
 from torch import Tensor
-from torch.nn.functional import elu
+from torch.nn.functional import elu, one_hot
 
 from tensor_rnns import bilinear
-from tensor_rnns.bilinear.initialisers import Scheme, draw
+from tensor_rnns.bilinear.initialisers import Scheme
 from tensor_rnns.declared import AtLeastZero
 from tensor_rnns.models.base import Model, Result
 from tensor_rnns.models.symbols import OneHot
@@ -56,28 +54,15 @@ class StyleContent(Model):
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
         """The two tables, then the parameters of W."""
-        tables: dict[str, tuple[int, ...]] = {}
-        if self.embedding:
-            sizes = zip(NAMES, self.inputs, strict=True)
-            tables = {f"{name}/W": (size, self.embedding) for name, size in sizes}
-        return tables | self.tensor.shapes()
-
-    def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """From `initialiser`, in the order of `shapes`."""
-        return {name: draw(self.initialiser, shape, rng) for name, shape in self.shapes().items()}
+        sizes = zip(NAMES, self.inputs, strict=True) if self.embedding else ()
+        return {f"{name}/W": (size, self.embedding) for name, size in sizes} | self.tensor.shapes()
 
     def vectors(self, params: Mapping[str, Tensor], inputs: Tensor) -> tuple[Tensor, Tensor]:
         """a_s and b_c [S, B, E] for symbols [2, S, B]."""
-        if self.embedding:
-            style, content = (
-                OneHot(symbols, size) @ params[f"{name}/W"]
-                for name, symbols, size in zip(NAMES, inputs, self.inputs, strict=True)
-            )
-            return style, content
         like = next(iter(params.values()))
         style, content = (
-            torch.nn.functional.one_hot(symbols, size).to(like.dtype)
-            for symbols, size in zip(inputs, self.inputs, strict=True)
+            OneHot(symbols, size) @ params[f"{name}/W"] if self.embedding else one_hot(symbols, size).to(like)
+            for name, symbols, size in zip(NAMES, inputs, self.inputs, strict=True)
         )
         return style, content
 
@@ -90,12 +75,10 @@ class StyleContent(Model):
         return elu(image) if self.output == "elu" else image
 
     def outputs_of(self, values: Mapping[str, Tensor], inputs: Tensor) -> Tensor:
-        """The pixels."""
         return self.shown(self.image(values, *self.vectors(values, inputs)))
 
     @property
     def has_penalty(self) -> bool:
-        """Whether there is a penalty."""
         return self.l2 > 0
 
     def penalty(self, values: Mapping[str, Tensor], result: Result, loss: Tensor) -> Tensor:

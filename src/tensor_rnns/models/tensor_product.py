@@ -41,16 +41,13 @@ class TensorProduct(Feedforward):
         return bilinear.form(self.form, half, self.outputs, half, self.rank, prefix="tensor/")
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The parameters of W."""
         return self.tensor.shapes()
 
     def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
-        """From `initialiser`, in the order of `shapes`."""
         if self.factors == "equal":
             return bilinear.equal_factors(self.tensor, rng, self.initialiser)
         return self.tensor.initialise(rng, self.initialiser)
 
     def outputs_of(self, params: Mapping[str, Tensor], x: Tensor) -> Tensor:
-        """The bilinear product of the two halves of the input."""
         left, right = x.chunk(2, dim=-1)
         return self.tensor.product(params, left, right)

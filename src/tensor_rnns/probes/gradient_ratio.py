@@ -50,7 +50,9 @@ def log_ratio(trained: Trained, parameters: Mapping[str, Tensor], inputs: Tensor
     own = {name: parameters[f"cell/{name}"] for name in model.cell.shapes()}
     start = model.cell.initial_state(inputs.shape[1], dtype=inputs.dtype)
     start = tuple(part.requires_grad_() for part in start)
-    hidden, _ = model.run(model.cell, own, model.entered(parameters, inputs, None), start, last_only=True)
+    hidden, _ = model.engine.run(
+        model.cell, own, model.entered(parameters, inputs, None), start, last_only=True
+    )
     outputs = linear(parameters, "read_out", hidden)
     loss = trained.task.loss(outputs.unsqueeze(0), targets.unsqueeze(0)).sum()
     gradients = torch.autograd.grad(loss, (hidden, *start), allow_unused=True)

@@ -7,6 +7,7 @@ file holds the whole cohort, because files per replica would tear.
 
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -46,22 +47,20 @@ def pack(state: State) -> tuple[dict[str, Tensor], dict[str, Any]]:
 def unpack(tensors: Mapping[str, Tensor], notes: Mapping[str, Any], device: torch.device) -> State:
     """The state that `pack` made; large tensors go to `device`."""
     on_device = {"parameters", "best"}
+    named: dict[str, dict[str, Tensor]] = {field: {} for field in (*NAMED, "carried")}
+    for name, tensor in tensors.items():
+        field, within, key = name.partition("/")
+        if within:
+            named[field][key] = tensor.to(device)
+    carried = named.pop("carried")
+    evaluated = zip(notes["evaluated"], tensors.get("evaluated", ()), strict=True)
     return State(
         update=notes["update"],
         seconds=notes["seconds"],
-        carried=tuple(tensors[f"carried/{index}"].to(device) for index in range(notes["carried"])),
+        carried=tuple(carried[str(index)] for index in range(notes["carried"])),
         train=list(zip(notes["train"], tensors.get("train", ()), strict=True)),
-        evaluated=[
-            (*key, value) for key, value in zip(notes["evaluated"], tensors.get("evaluated", ()), strict=True)
-        ],
-        **{
-            field: {
-                name.removeprefix(f"{field}/"): tensor.to(device)
-                for name, tensor in tensors.items()
-                if name.startswith(f"{field}/")
-            }
-            for field in NAMED
-        },
+        evaluated=[(*key, value) for key, value in evaluated],
+        **named,
         **{name: tensors[name].to(device) if name in on_device else tensors[name] for name in PLAIN},
     )
 
@@ -96,18 +95,13 @@ class Checkpoints:
                 with parsing(path):
                     state, configuration = unpack(tensors, notes, device), dict(notes["configuration"])
             except Damaged as error:
-                log.warning(
-                    "%s; set aside as %s, going back to the checkpoint before",
-                    error,
-                    statefile.set_aside(path).name,
-                )
+                statefile.set_aside(path, error, "going back to the checkpoint before")
                 continue
             if configuration != self.configuration:
                 theirs = {k: v for k, v in configuration.items() if self.configuration.get(k) != v}
                 ours = {k: self.configuration.get(k) for k in theirs}
-                log.warning(
-                    "%s was written with %s; this job has %s; it is not used", path.name, theirs, ours
-                )
+                told = "%s was written with %s; this job has %s; it is not used"
+                log.warning(told, path.name, theirs, ours)
                 continue
             whole.append((state.update, index, state))
         if not whole:
@@ -120,7 +114,7 @@ class Checkpoints:
         """Delete the checkpoints of a cohort whose results are all written; damaged files stay."""
         for name in NAMES:
             (self.folder / name).unlink(missing_ok=True)
-        if self.folder.exists() and not any(self.folder.iterdir()):
+        with suppress(OSError):
             self.folder.rmdir()
 
 
@@ -135,17 +129,14 @@ class Results:
         return self.folder / name[:2] / name / "result"
 
     def read(self, name: str) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
-        """Tensors and notes of a finished replica; None where there is none or it is damaged (set aside,
-        said)."""
+        """Tensors and notes of a finished replica; None where none is, or a damaged one is set aside."""
         path = self.path(name)
         if not path.exists():
             return None
         try:
             return statefile.read(path, name)
         except Damaged as error:
-            log.warning(
-                "%s; set aside as %s, training this replica again", error, statefile.set_aside(path).name
-            )
+            statefile.set_aside(path, error, "training this replica again")
             return None
 
     def write(self, name: str, tensors: Mapping[str, Tensor], notes: Mapping[str, Any]) -> None:

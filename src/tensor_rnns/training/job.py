@@ -5,6 +5,7 @@ files are assembled from the results alone, so that they hold the same bytes aft
 """
 
 import logging
+import math
 import signal
 import threading
 import time
@@ -30,6 +31,8 @@ from tensor_rnns.training.progress import Progress
 log = logging.getLogger(__name__)
 METRIC_COLUMNS = (*KEY, "split", "name", "value")
 CURVE_COLUMNS = (*KEY, "split", "name", "update", "value")
+IDENTITY = ("hash", "protocol", "searched", "settings", "data_seed", "init_seed")
+"""What the record says of a replica beside its key."""
 
 
 def name_of(replica: Replica, chosen_engine: str, device: str, data: str = "") -> str:
@@ -56,8 +59,7 @@ def stop_signal() -> Iterator[threading.Event]:
 
 @contextmanager
 def numerics(threads: int) -> Iterator[None]:
-    """`threads` threads, denormals flushed to zero, and no TF32 in cuDNN while the block runs; all are put
-    back."""
+    """`threads` threads, denormals flushed to zero, no TF32 in cuDNN while the block runs."""
     before = torch.get_num_threads(), torch.backends.cudnn.allow_tf32
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)
@@ -75,30 +77,28 @@ def result_of(
 ) -> tuple[dict, dict]:
     """Tensors (parameters and buffers) and notes of one finished replica of a cohort."""
     layout: Layout = learner.layout
-    end = int(state.failed_at[index])
-    failed = end != loop.NEVER
-    stopped = int(state.stopped_at[index])
-    updates = end if failed else stopped if stopped != loop.NEVER else state.update
-    rows = [["none", "parameters", layout.width], ["none", "updates", updates]]
-    if learner.task.baseline is not None:
-        rows.append(["none", "baseline", float(learner.task.baseline)])
-    if int(state.best_update[index]) != loop.NEVER:
-        rows.append(["none", "best_update", int(state.best_update[index])])
+    failed, stopped, best = (
+        None if (update := int(column[index])) == loop.NEVER else update
+        for column in (state.failed_at, state.stopped_at, state.best_update)
+    )
+    updates = failed or stopped or state.update
+    facts = {
+        "parameters": layout.width,
+        "updates": updates,
+        "baseline": None if learner.task.baseline is None else float(learner.task.baseline),
+        "best_update": best,
+    }
+    rows = [["none", name, value] for name, value in facts.items() if value is not None]
     rows += [[split, name, number(float(value[index]))] for (split, name), value in metrics.items()]
-    train = [
-        [u, number(float(v[index]))]
-        for u, v in state.train
-        if u <= updates and bool(torch.isfinite(v[index]))
-    ]
-    evaluated = [[u, s, n, number(float(v[index]))] for u, s, n, v in state.evaluated if u <= updates]
+    losses = [(u, float(v[index])) for u, v in state.train if u <= updates]
     notes = {
         "status": "failed" if failed else "done",
-        "failed_at": end if failed else None,
+        "failed_at": failed,
         "updates": updates,
         "parameters": layout.width,
         "metrics": rows,
-        "train": train,
-        "evaluated": evaluated,
+        "train": [[u, number(loss)] for u, loss in losses if math.isfinite(loss)],
+        "evaluated": [[u, s, n, number(float(v[index]))] for u, s, n, v in state.evaluated if u <= updates],
         "seconds": state.seconds,
         "cohort": len(learner.replicas),
     }
@@ -116,20 +116,19 @@ def train_cohort(
     checkpoint_seconds: float,
     environment: Mapping[str, Any],
 ) -> None:
-    """Train one cohort to its end, from its checkpoint if it has one, and keep the result of every
-    replica."""
-    schedule = loop.Schedule.of(learner.replicas[0].settings["training"], learner.task.updates_per_epoch)
+    """Train one cohort to its end, from its checkpoint if it has one, and keep every replica's result."""
+    training = loop.Training.of(learner.replicas[0].settings["training"], learner.task.updates_per_epoch)
     state = checkpoints.load(learner.device)
     if state is None:
         optimiser, _ = loop.optimiser_of(learner)
         state = loop.start(learner, optimiser)
-    progress = Progress(title, schedule.updates, state.update)
+    progress = Progress(title, training.updates, state.update)
     with stop_signal() as asked:
         try:
-            loop.train(learner, schedule, state, progress, checkpoints.save, asked.is_set, checkpoint_seconds)
+            loop.train(learner, training, state, progress, checkpoints.save, asked.is_set, checkpoint_seconds)
         finally:
             progress.close()
-    kept, buffers, metrics = loop.finish(learner, schedule, state)
+    kept, buffers, metrics = loop.finish(learner, training, state)
     for index, name in enumerate(names):
         tensors, notes = result_of(learner, state, kept, buffers, metrics, index)
         results.write(name, tensors, notes | {"environment": dict(environment)})
@@ -171,40 +170,32 @@ def run(
         members = unfinished(names, results, state_folder / "cohorts")
         if 0 < len(members) < len(names):
             # Another job, cut differently, may be at these very replicas: wait for it and look again.
-            more.enter_context(lock.held(locks / digest([names[index] for index in members]), title))
+            more.enter_context(lock.held(locks / digest(members), title))
             members = unfinished(names, results, state_folder / "cohorts")
-        chosen = [names[index] for index in members]
-        checkpoints = Checkpoints(
-            state_folder / "cohorts" / digest(chosen),
-            {
-                "replicas": chosen,
-                "engine": chosen_engine,
-                "device": device.type,
-                "threads": threads,
-                "instruction_set": record.instruction_set(),
-            },
-        )
+        machine = {key: environment[key] for key in ("engine", "device", "threads", "instruction_set")}
+        folder = state_folder / "cohorts" / digest(members)
+        checkpoints = Checkpoints(folder, {"replicas": members} | machine)
         if members:
-            learner = Learner(model, task, [replicas[index] for index in members], device, dtype_of(settings))
-            train_cohort(learner, chosen, checkpoints, results, title, checkpoint_seconds, environment)
+            chosen = [replicas[names.index(name)] for name in members]
+            learner = Learner(model, task, chosen, device, dtype_of(settings))
+            train_cohort(learner, members, checkpoints, results, title, checkpoint_seconds, environment)
         else:
             log.info("%s: all %d replicas are finished; nothing to train", title, len(names))
         write_outputs(replicas, names, results, out, environment, time.monotonic() - began)
         checkpoints.remove()
 
 
-def unfinished(names: Sequence[str], results: Results, cohorts: Path) -> list[int]:
+def unfinished(names: list[str], results: Results, cohorts: Path) -> list[str]:
     """Which of `names` to train: those without a result, or the whole of an interrupted cohort that holds
     some of them.
 
     A cohort that was killed while its results were written goes on as it was, so that all its members have
     the bits of one unbroken run.
     """
-    missing = [index for index, name in enumerate(names) if results.read(name) is None]
-    if missing:
-        for candidate in (range(len(names)), missing):
-            if any((cohorts / digest([names[index] for index in candidate])).glob("checkpoint-?")):
-                return list(candidate)
+    missing = [name for name in names if results.read(name) is None]
+    for candidate in (names, missing) if missing else ():
+        if any((cohorts / digest(candidate)).glob("checkpoint-?")):
+            return candidate
     return missing
 
 
@@ -229,25 +220,14 @@ def write_outputs(
         tensors, notes = result
         key = replica.key
         metrics += [key | {"split": s, "name": n, "value": v} for s, n, v in notes["metrics"]]
-        curves += [
-            key | {"split": "train", "name": "loss", "update": u, "value": v} for u, v in notes["train"]
-        ]
-        curves += [
-            key | {"split": s, "name": n, "update": u, "value": v} for u, s, n, v in notes["evaluated"]
-        ]
+        points = [(update, "train", "loss", value) for update, value in notes["train"]] + notes["evaluated"]
+        curves += [key | {"split": s, "name": n, "update": u, "value": v} for u, s, n, v in points]
         runs.append(
             key
-            | {field: notes[field] for field in ("status", "failed_at", "updates", "parameters")}
+            | {name: notes[name] for name in ("status", "failed_at", "updates", "parameters")}
             | {name: notes["environment"][name] for name in ("engine", "device", "host", "threads", "commit")}
-            | {
-                "seconds_per_update": notes["seconds"] / max(notes["updates"], 1) / notes["cohort"],
-                "hash": replica.hash,
-                "protocol": replica.protocol,
-                "searched": replica.searched,
-                "settings": replica.settings,
-                "data_seed": replica.data_seed,
-                "init_seed": replica.init_seed,
-            }
+            | {name: getattr(replica, name) for name in IDENTITY}
+            | {"seconds_per_update": notes["seconds"] / max(notes["updates"], 1) / notes["cohort"]}
         )
         weights |= {f"seed{replica.seed}/point{replica.point}/{n}": tensor for n, tensor in tensors.items()}
     of = run_name(replicas[0].key)

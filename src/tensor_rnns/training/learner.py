@@ -42,19 +42,21 @@ class Layout:
 
     def views(self, flat: Tensor) -> dict[str, Tensor]:
         """The parameters [S, *shape] as views of `flat` [S, P]."""
-        replicas, pieces = len(flat), flat.split(self.sizes, dim=1)
-        return {
-            name: piece.view(replicas, *shape)
-            for (name, shape), piece in zip(self.shapes.items(), pieces, strict=True)
-        }
+        pieces = zip(self.shapes.items(), flat.split(self.sizes, dim=1), strict=True)
+        return {name: piece.view(len(flat), *shape) for (name, shape), piece in pieces}
+
+
+def check_carrying(model: Model, task: Task | type[Task]) -> None:
+    """ValueError where a task carries a state over batches and the model has none, or one of both ends."""
+    able = hasattr(model, "cell") and not getattr(model, "bidirectional", False)
+    if task.carries_state and not able:
+        told = f"the task {task.name} carries a state over batches"
+        raise ValueError(f"model {model.name}: {told}; allowed are models around a cell that read forward")
 
 
 @dataclass(frozen=True)
 class Learner:
-    """A model on a task for S replicas that share every shape.
-
-    ValueError where the task carries a state over batches and the model has none, or one from both ends.
-    """
+    """A model on a task for S replicas that share every shape; ValueError as for `check_carrying`."""
 
     model: Model
     task: Task
@@ -63,12 +65,7 @@ class Learner:
     dtype: torch.dtype
 
     def __post_init__(self) -> None:
-        able = hasattr(self.model, "cell") and not getattr(self.model, "bidirectional", False)
-        if self.task.carries_state and not able:
-            raise ValueError(
-                f"model {self.model.name}: the task {self.task.name} carries a state over batches; allowed "
-                "are models around a cell that read forward"
-            )
+        check_carrying(self.model, self.task)
 
     @property
     def engine(self) -> Engine:
@@ -99,12 +96,10 @@ class Learner:
 
     def values(self, flat: Tensor, buffers: Buffers) -> dict[str, Tensor]:
         """Parameters, as views of `flat`, and buffers by name."""
-        views = self.layout.views(flat)
-        return views | buffers if buffers else views
+        return self.layout.views(flat) | buffers
 
     def batch(self, update: int) -> tuple[Batch, dict[str, Tensor]]:
-        """The training batch of each replica at `update` (0 is the first) and what its model draws for it,
-        stacked."""
+        """The training batch of each replica at `update` (0 is the first) and its model's draws, stacked."""
         batches = [self.task.batch(replica.data_seed, update) for replica in self.replicas]
         if not self.is_random:
             return self.tensors(Batch.stack(batches)), {}
@@ -124,28 +119,25 @@ class Learner:
 
     def evaluation(self, split: str) -> Iterator[Batch]:
         """The batches of `split`, stacked: the same for every replica unless the task has some for each."""
-        if not self.task.own_evaluation:
-            for batch in self.task.evaluation(split):
-                yield self.tensors(Batch.stack([batch] * len(self.replicas)))
-            return
-        streams = [self.task.evaluation_of(replica.data_seed, split) for replica in self.replicas]
-        for batches in zip(*streams, strict=True):
+        if self.task.own_evaluation:
+            streams = [self.task.evaluation_of(replica.data_seed, split) for replica in self.replicas]
+            together = zip(*streams, strict=True)
+        else:
+            together = ([batch] * len(self.replicas) for batch in self.task.evaluation(split))
+        for batches in together:
             yield self.tensors(Batch.stack(batches))
 
     def tensors(self, batch: Batch) -> Batch:
         """`batch` as tensors on the device."""
-        inputs, targets = self.tensor(batch.inputs), self.tensor(batch.targets)
-        if batch.weights is None and batch.lengths is None and not batch.extra:
-            return Batch(inputs, targets, batch.weight)
         weights, lengths = (
             None if part is None else self.tensor(part) for part in (batch.weights, batch.lengths)
         )
         extra = {name: self.tensor(part) for name, part in batch.extra.items()}
+        inputs, targets = self.tensor(batch.inputs), self.tensor(batch.targets)
         return Batch(inputs, targets, batch.weight, weights, lengths, extra)
 
     def tensor(self, values: np.ndarray) -> Tensor:
-        """`values` on the device: floats in the dtype of the parameters, integers as int64, bools as they
-        are."""
+        """`values` on the device: floats in the parameters' dtype, integers as int64, bools as they are."""
         tensor = torch.from_numpy(np.ascontiguousarray(values))
         if tensor.is_floating_point():
             return tensor.to(self.device, self.dtype)
@@ -215,15 +207,12 @@ class Learner:
         A task that carries its state does so here from a zero state on.
         """
         totals: dict[str, Tensor] = {}
-        weight = 0.0
-        state: tuple[Tensor, ...] = ()
+        weight, final = 0.0, ()
         with torch.no_grad():
             values = self.values(flat, buffers)
             for index, batch in enumerate(self.evaluation(split)):
-                if self.resets_state(index, None):
-                    state = ()
-                result = self.model.apply(values, batch, state)
-                state = result.final
+                result = self.model.apply(values, batch, () if self.resets_state(index, None) else final)
+                final = result.final
                 items = torch.as_tensor(batch.weight, dtype=torch.float64, device=self.device)
                 for name, value in self.task.metrics(self.judged(result), *batch.judged).items():
                     totals[name] = totals.get(name, 0) + value.double() * items

@@ -8,6 +8,7 @@ works.
 import fcntl
 import json
 import logging
+import math
 import os
 import socket
 import threading
@@ -39,15 +40,14 @@ def held(path: Path, what: str) -> Iterator[bool]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a+", encoding="utf-8") as stream:
-        waited = False
-        warned = 0.0
+        waited, warned = False, -math.inf
         while True:
             try:
                 fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
                 waited = True
-                if time.monotonic() - warned > 30 or not warned:
+                if time.monotonic() - warned > 30:
                     log.warning("%s is being written by %s; waiting for it", what, holder(path))
                     warned = time.monotonic()
                 time.sleep(0.2)

@@ -7,8 +7,8 @@ loss is no longer finite is a result: it stops, is kept, and is shown.
 
 import math
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 import torch
@@ -17,8 +17,7 @@ from torch import Tensor
 from tensor_rnns.training import optimisers
 from tensor_rnns.training.learner import Learner
 from tensor_rnns.training.progress import Progress
-from tensor_rnns.training.schedule import Schedule
-from tensor_rnns.training.settings import Decay
+from tensor_rnns.training.settings import Decay, EarlyStop, Training
 
 NEVER = -1
 
@@ -62,55 +61,54 @@ class State:
 
 def start(learner: Learner, optimiser: optimisers.Optimiser) -> State:
     """The state before the first update."""
-    parameters = learner.initial()
+    parameters, buffers = learner.initial(), learner.initial_buffers()
     count = len(learner.replicas)
-    never = torch.full((count,), NEVER, dtype=torch.int64)
-    buffers = learner.initial_buffers()
+    events = ("best_update", "failed_at", "stopped_at", "lowered_at")
     return State(
         update=0,
         parameters=parameters,
         best=parameters.clone(),
         best_score=torch.full((count,), math.inf, dtype=torch.float64),
-        best_update=never.clone(),
-        failed_at=never.clone(),
-        stopped_at=never.clone(),
         rate=torch.ones(count, dtype=torch.float64),
-        lowered_at=never.clone(),
         optimiser=optimiser.start(parameters),
         buffers=buffers,
         best_buffers=dict(buffers),
+        **{event: torch.full((count,), NEVER, dtype=torch.int64) for event in events},
     )
 
 
 def optimiser_of(learner: Learner) -> tuple[optimisers.Optimiser, optimisers.Limits]:
-    """The optimiser and the limits of the gradient of the cohort, each replica with its own rate and
-    limits."""
+    """The optimiser and the limits of the gradient, each replica with its own rate and limits."""
     blocks = [replica.settings["training"] for replica in learner.replicas]
-    kind = blocks[0]["optimiser"]
-    options = kind if isinstance(kind, Mapping) else {"name": kind}
-    if "momentum" in blocks[0]:
-        options = {**options, "momentum": blocks[0]["momentum"]}
 
-    def column(name: str) -> Tensor:
-        values = [math.inf if block.get(name) is None else float(block[name]) for block in blocks]
-        return torch.tensor(values, dtype=torch.float64).to(learner.device, learner.dtype).unsqueeze(1)
+    def column(key: str) -> Tensor | None:
+        values = [block.get(key) for block in blocks]
+        if not any(values):
+            return None
+        column = torch.tensor([value or math.inf for value in values], dtype=torch.float64).unsqueeze(1)
+        return column.to(learner.device, learner.dtype)
 
-    given = {
-        key: column(key) if any(block.get(key) is not None for block in blocks) else None
-        for key in ("clip_norm", "clip_value")
-    }
-    if None not in given.values():
-        raise ValueError("training.clip_norm and training.clip_value are given; allowed is one of them")
-    value = given["clip_value"]
+    value = column("clip_value")
     if value is not None and (patterns := blocks[0].get("unclipped")):
         value = value.repeat(1, learner.layout.width)
         for name, view in learner.layout.views(value).items():
             if any(fnmatchcase(name, pattern) for pattern in patterns):
                 view.fill_(math.inf)
-    options = {name: value for name, value in options.items() if name != "name"}
-    name = kind if isinstance(kind, str) else kind["name"]
-    limits = optimisers.Limits(given["clip_norm"], value)
-    return optimisers.build(name, column("learning_rate"), options), limits
+    options = optimisers.block_of(blocks[0])
+    optimiser = optimisers.build(options.pop("name"), column("learning_rate"), options)
+    return optimiser, optimisers.Limits(column("clip_norm"), value)
+
+
+def decayed(optimiser: optimisers.Optimiser, decay: Decay | None, state: State) -> optimisers.Optimiser:
+    """`optimiser` with its rate at the next update: rate factor^(update // every), or the part that plateaus
+    have left of it."""
+    if decay is None:
+        return optimiser
+    if decay.every is None:
+        part = state.rate.to(optimiser.rate).unsqueeze(1)
+    else:
+        part = decay.factor ** (state.update // decay.every)
+    return replace(optimiser, rate=optimiser.rate * part)
 
 
 def step(
@@ -143,17 +141,18 @@ def chosen(which: Tensor, new: Tensor, old: Tensor) -> Tensor:
     return torch.where(which.to(new.device).view(-1, *[1] * (new.dim() - 1)), new, old)
 
 
-def validate(learner: Learner, schedule: Schedule, state: State) -> None:
+def validate(learner: Learner, training: Training, state: State) -> None:
     """Evaluate on the validation split, keep what is best by the criterion, lower the rate of replicas on a
     plateau, and stop those out of patience; ValueError where the task has no metric of the criterion's name.
     """
     values = learner.evaluate(state.parameters, "valid", state.buffers)
-    criterion = schedule.criterion or next(iter(values))
+    evaluate = training.evaluate
+    criterion = evaluate.criterion or next(iter(values))
     if criterion not in values:
         raise ValueError(f"evaluate.criterion is {criterion!r}; the task's metrics are {', '.join(values)}")
     for name, value in values.items():
         state.evaluated.append((state.update, "valid", name, value.cpu()))
-    score = values[criterion].cpu() * (-1 if schedule.best == "highest" else 1)
+    score = values[criterion].cpu() * (-1 if evaluate.best == "highest" else 1)
     better = state.running & (score < state.best_score)
     state.best_score = torch.where(better, score, state.best_score)
     state.best_update[better] = state.update
@@ -161,13 +160,12 @@ def validate(learner: Learner, schedule: Schedule, state: State) -> None:
     state.best_buffers = {
         name: chosen(better, value, state.best_buffers[name]) for name, value in state.buffers.items()
     }
-    if schedule.patience is not None:
+    if isinstance(training.early_stop, EarlyStop):
         waited = state.update - state.best_update
-        state.stopped_at[state.running & (waited > schedule.patience * schedule.evaluate_every)] = (
-            state.update
-        )
-    if schedule.decay and schedule.decay.patience is not None:
-        lower_rate(schedule.decay, schedule.evaluate_every, state)
+        out_of_patience = waited > training.early_stop.patience * evaluate.every
+        state.stopped_at[state.running & out_of_patience] = state.update
+    if training.decay and training.decay.patience is not None:
+        lower_rate(training.decay, evaluate.every, state)
 
 
 def lower_rate(decay: Decay, pace: int, state: State) -> None:
@@ -185,24 +183,27 @@ def lower_rate(decay: Decay, pace: int, state: State) -> None:
 
 def train(
     learner: Learner,
-    schedule: Schedule,
+    training: Training,
     state: State,
     progress: Progress,
     save: Callable[[State], None],
     asked_to_stop: Callable[[], bool],
     save_seconds: float,
 ) -> State:
-    """Train `state` to the end of `schedule`, saving every `save_seconds`; Interrupted after a save when
-    asked to stop."""
+    """Train `state` to the end of `training`, which counts in updates, saving every `save_seconds`.
+
+    Interrupted, after a save, when asked to stop.
+    """
     optimiser, limits = optimiser_of(learner)
     saved = time.monotonic()
     began = time.monotonic() - state.seconds
-    while state.update < schedule.updates and bool(state.running.any()):
-        loss = step(learner, schedule.with_decay(optimiser, state.update, state.rate), limits, state)
-        if state.update % schedule.log_every == 0:
+    every = training.evaluate.every
+    while state.update < training.updates and bool(state.running.any()):
+        loss = step(learner, decayed(optimiser, training.decay, state), limits, state)
+        if state.update % training.log_every == 0:
             state.train.append((state.update, torch.where(state.running, loss, torch.nan)))
-        if schedule.evaluate_every and state.update % schedule.evaluate_every == 0:
-            validate(learner, schedule, state)
+        if every and state.update % every == 0:
+            validate(learner, training, state)
         progress.advance(state.update, loss, state.running)
         stop = asked_to_stop()
         if stop or time.monotonic() - saved >= save_seconds:
@@ -211,7 +212,7 @@ def train(
             saved = time.monotonic()
         if stop:
             raise Interrupted(
-                f"stopped at update {state.update} of {schedule.updates}; the checkpoint is written"
+                f"stopped at update {state.update} of {training.updates}; the checkpoint is written"
             )
     state.seconds = time.monotonic() - began
     save(state)
@@ -219,7 +220,7 @@ def train(
 
 
 def finish(
-    learner: Learner, schedule: Schedule, state: State
+    learner: Learner, training: Training, state: State
 ) -> tuple[Tensor, dict[str, Tensor], dict[tuple[str, str], Tensor]]:
     """The parameters to keep [S, P], the buffers that belong to them, and the metrics {(split, name): [S]}
     measured with them.
@@ -228,11 +229,11 @@ def finish(
     `<name>_at_best`.
     """
     last, best = (state.parameters, state.buffers), (state.best, state.best_buffers)
-    kept = best if schedule.keep == "best" else last
-    measured = {"": kept} | ({"_at_best": best} if schedule.keep == "both" else {})
+    kept = best if training.keep == "best" else last
+    measured = {"": kept} | ({"_at_best": best} if training.keep == "both" else {})
     metrics = {
         (split, name + suffix): value.cpu()
-        for split in schedule.final_splits
+        for split in training.evaluate.splits
         for suffix, (parameters, buffers) in measured.items()
         for name, value in learner.evaluate(parameters, split, buffers).items()
     }

@@ -7,11 +7,12 @@ accumulators start where TensorFlow 0.11 started them when the experiment file s
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 from torch import Tensor
 
+from tensor_rnns.cells import named
 from tensor_rnns.declared import AtLeastZero, BelowOne
 from tensor_rnns.engine import Engine
 
@@ -26,21 +27,26 @@ class Limits(NamedTuple):
 
 @dataclass(frozen=True)
 class Optimiser:
-    """What all have in common: `rate` [S, 1] and the names of the state tensors, each [S, P]."""
+    """What all have in common: `rate` [S, 1] and the names of the `states`, tensors [S, P].
 
+    The state `square` begins at the optimiser's `initial_accumulator` where it has one, all others at zero.
+    """
+
+    name: ClassVar[str]
+    states: ClassVar[tuple[str, ...]]
     rate: Tensor
 
     def start(self, parameters: Tensor) -> dict[str, Tensor]:
         """The state before the first update."""
-        return {}
+        first = {"square": getattr(self, "initial_accumulator", 0.0)}
+        return {name: torch.full_like(parameters, first.get(name, 0.0)) for name in self.states}
 
     def update(self, gradient: Tensor, state: dict[str, Tensor], count: int) -> Tensor:
         """The step to subtract at update `count` (1 is the first); `state` is changed in place."""
         raise NotImplementedError
 
-    def rule(self, count: int) -> tuple[str, tuple[str, ...], tuple[float, ...]]:
-        """What the fused update is at `count`: its name, its states and its numbers, as optimisers.h of the
-        compiled engine orders them."""
+    def numbers(self, count: int) -> tuple[float, ...]:
+        """The numbers of the fused update at `count`, as optimisers.h of the compiled engine orders them."""
         raise NotImplementedError
 
     def moved(
@@ -59,9 +65,8 @@ class Optimiser:
         if limits.value is not None:
             gradient = gradient.clamp(-limits.value, limits.value)
         if engine.fused:
-            name, states, numbers = self.rule(count)
-            moments = [state[key] for key in states]
-            return engine.update(name, numbers, parameters, gradient, moments, self.rate, limits.norm)
+            moments, numbers = [state[name] for name in self.states], self.numbers(count)
+            return engine.update(self.name, numbers, parameters, gradient, moments, self.rate, limits.norm)
         return parameters - self.update(clip(gradient, limits.norm), state, count)
 
 
@@ -69,12 +74,11 @@ class Optimiser:
 class Adam(Optimiser):
     """Adam (Kingma and Ba 2015, algorithm 1), dense: the moments of untouched rows decay too."""
 
+    name: ClassVar[str] = "adam"
+    states: ClassVar[tuple[str, ...]] = ("mean", "square")
     beta1: BelowOne = 0.9
     beta2: BelowOne = 0.999
     epsilon: AtLeastZero = 1e-8
-
-    def start(self, parameters: Tensor) -> dict[str, Tensor]:
-        return {"mean": torch.zeros_like(parameters), "square": torch.zeros_like(parameters)}
 
     def update(self, gradient: Tensor, state: dict[str, Tensor], count: int) -> Tensor:
         m = state["mean"].mul_(self.beta1).add_(gradient, alpha=1 - self.beta1)
@@ -83,85 +87,78 @@ class Adam(Optimiser):
         v_hat = v / (1 - self.beta2**count)
         return self.rate * m_hat / (v_hat.sqrt() + self.epsilon)
 
-    def rule(self, count: int) -> tuple[str, tuple[str, ...], tuple[float, ...]]:
-        numbers = (self.beta1, self.beta2, self.epsilon, 1 - self.beta1**count, 1 - self.beta2**count)
-        return "adam", ("mean", "square"), numbers
+    def numbers(self, count: int) -> tuple[float, ...]:
+        return self.beta1, self.beta2, self.epsilon, 1 - self.beta1**count, 1 - self.beta2**count
 
 
 @dataclass(frozen=True)
 class RMSProp(Optimiser):
     """RMSProp (Tieleman and Hinton 2012); `epsilon_inside` puts epsilon under the root, as TensorFlow did."""
 
+    name: ClassVar[str] = "rmsprop"
+    states: ClassVar[tuple[str, ...]] = ("square", "velocity")
     decay: BelowOne = 0.9
     momentum: BelowOne = 0.0
     epsilon: AtLeastZero = 1e-10
     epsilon_inside: bool = True
     initial_accumulator: AtLeastZero = 0.0
 
-    def start(self, parameters: Tensor) -> dict[str, Tensor]:
-        return {
-            "square": torch.full_like(parameters, self.initial_accumulator),
-            "velocity": torch.zeros_like(parameters),
-        }
-
     def update(self, gradient: Tensor, state: dict[str, Tensor], count: int) -> Tensor:
         v = state["square"].mul_(self.decay).addcmul_(gradient, gradient, value=1 - self.decay)
         root = (v + self.epsilon).sqrt() if self.epsilon_inside else v.sqrt() + self.epsilon
         return state["velocity"].mul_(self.momentum).add_(self.rate * gradient / root)
 
-    def rule(self, count: int) -> tuple[str, tuple[str, ...], tuple[float, ...]]:
-        numbers = (self.decay, self.momentum, self.epsilon, float(self.epsilon_inside))
-        return "rmsprop", ("square", "velocity"), numbers
+    def numbers(self, count: int) -> tuple[float, ...]:
+        return self.decay, self.momentum, self.epsilon, float(self.epsilon_inside)
 
 
 @dataclass(frozen=True)
 class SGD(Optimiser):
     """Gradient descent with momentum: v = momentum v + g, step = rate v."""
 
+    name: ClassVar[str] = "sgd"
+    states: ClassVar[tuple[str, ...]] = ("velocity",)
     momentum: BelowOne = 0.0
-
-    def start(self, parameters: Tensor) -> dict[str, Tensor]:
-        return {"velocity": torch.zeros_like(parameters)}
 
     def update(self, gradient: Tensor, state: dict[str, Tensor], count: int) -> Tensor:
         return self.rate * state["velocity"].mul_(self.momentum).add_(gradient)
 
-    def rule(self, count: int) -> tuple[str, tuple[str, ...], tuple[float, ...]]:
-        return "sgd", ("velocity",), (self.momentum,)
+    def numbers(self, count: int) -> tuple[float, ...]:
+        return (self.momentum,)
 
 
 @dataclass(frozen=True)
 class Adagrad(Optimiser):
     """Adagrad (Duchi et al. 2011): step = rate g / (sqrt(sum of squares) + epsilon)."""
 
+    name: ClassVar[str] = "adagrad"
+    states: ClassVar[tuple[str, ...]] = ("square",)
     epsilon: AtLeastZero = 1e-10
     initial_accumulator: AtLeastZero = 0.1
-
-    def start(self, parameters: Tensor) -> dict[str, Tensor]:
-        return {"square": torch.full_like(parameters, self.initial_accumulator)}
 
     def update(self, gradient: Tensor, state: dict[str, Tensor], count: int) -> Tensor:
         total = state["square"].addcmul_(gradient, gradient)
         return self.rate * gradient / (total.sqrt() + self.epsilon)
 
-    def rule(self, count: int) -> tuple[str, tuple[str, ...], tuple[float, ...]]:
-        return "adagrad", ("square",), (self.epsilon,)
+    def numbers(self, count: int) -> tuple[float, ...]:
+        return (self.epsilon,)
 
 
-OPTIMISERS: dict[str, type[Optimiser]] = {"adam": Adam, "rmsprop": RMSProp, "sgd": SGD, "adagrad": Adagrad}
+OPTIMISERS: dict[str, type[Optimiser]] = {kind.name: kind for kind in (Adam, RMSProp, SGD, Adagrad)}
+
+
+def block_of(training: Mapping[str, Any]) -> dict[str, Any]:
+    """The optimiser of a training block by its `name`, with its options: the momentum that the block gives is
+    one."""
+    asked, momentum = training.get("optimiser"), training.get("momentum")
+    block = dict(asked) if isinstance(asked, Mapping) else {"name": asked}
+    return block if momentum is None else block | {"momentum": momentum}
 
 
 def build(name: str, rate: Tensor, options: Mapping[str, Any]) -> Optimiser:
-    """The optimiser called `name` with per-replica `rate` [S, 1]; ValueError for an unknown name or
-    option."""
-    if name not in OPTIMISERS:
-        raise ValueError(f"unknown optimiser {name!r}; allowed are {sorted(OPTIMISERS)}")
-    kind = OPTIMISERS[name]
-    unknown = sorted(set(options) - set(kind.__dataclass_fields__) | (set(options) & {"rate"}))
-    if unknown:
-        allowed = sorted(set(kind.__dataclass_fields__) - {"rate"})
-        raise ValueError(f"{name} has no options {unknown}; allowed are {allowed}")
-    return kind(rate=rate, **options)
+    """The optimiser called `name` with rates [S, 1]; ValueError for an unknown name or option."""
+    kind = named.find("optimiser", OPTIMISERS, name)
+    return named.construct("optimiser", kind, options, {"rate": rate})
 
 
 def clip(gradient: Tensor, limit: Tensor | None) -> Tensor:

@@ -4,6 +4,7 @@ on."""
 import importlib.metadata
 import os
 import platform
+import re
 import socket
 import subprocess
 from pathlib import Path
@@ -17,11 +18,9 @@ PACKAGES = ("torch", "numpy", "scipy", "snakemake", "safetensors")
 def processor() -> str:
     """The processor's name as the kernel gives it, or the architecture."""
     info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text(encoding="utf-8", errors="replace").splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.machine()
+    text = info.read_text(encoding="utf-8", errors="replace") if info.exists() else ""
+    found = re.search(r"^model name\s*:(.*)", text, re.MULTILINE)
+    return found[1].strip() if found else platform.machine()
 
 
 def instruction_set() -> str:

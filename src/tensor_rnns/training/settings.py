@@ -1,9 +1,10 @@
 """What the `training` block of an experiment file accepts; no torch."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from tensor_rnns.declared import BelowOne, Invalid, Positive
+from tensor_rnns.declared import BelowOne, Invalid, Positive, build
 
 
 @dataclass(frozen=True)
@@ -84,3 +85,27 @@ class Training:
                 f"{key} is {getattr(self, key)!r}, which needs validation, and evaluate.every is {every!r}; "
                 "allowed are epoch and a number of updates within training.updates",
             )
+
+    @classmethod
+    def of(cls, block: Mapping[str, Any], per_epoch: int | None) -> "Training":
+        """The record of a resolved block, counted in updates: `evaluate.every` is a number, 0 for the end.
+
+        The task has `per_epoch` updates an epoch (None: data without end). ValueError for a block that is no
+        record, and for epochs of a task that has none.
+        """
+        training = build(cls, block, "training", nulls=True)
+        if per_epoch is None and (problems := [told for _, told in training.counting_epochs()]):
+            raise ValueError("; ".join(problems))
+        every = training.evaluate.every
+        evaluate = replace(training.evaluate, every={"end": 0, "epoch": per_epoch}.get(every, every))
+        updates = training.updates or training.epochs * per_epoch
+        return replace(training, updates=updates, epochs=None, evaluate=evaluate)
+
+    def counting_epochs(self) -> Iterator[tuple[str, str]]:
+        """(key, what is wrong) for each key that counts epochs, for a task that has none."""
+        if self.epochs is not None:
+            told = f"the task has no epochs, training.epochs is {self.epochs}"
+            yield "epochs", f"{told}; give training.updates"
+        if self.evaluate.every == "epoch":
+            told = "the task has no epochs, evaluate.every is 'epoch'"
+            yield "evaluate", f"{told}; allowed are end and a number"

@@ -1,6 +1,7 @@
 """Tensors and notes in one sealed safetensors file: weights, checkpoints, finished replicas."""
 
 import json
+import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +11,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor
 
-from tensor_rnns.files import damaged, parsing, seal, unsealed, verify, writing
+from tensor_rnns.files import Damaged, damaged, parsing, seal, unsealed, verify, writing
+
+log = logging.getLogger(__name__)
 
 
 def write(path: Path, tensors: Mapping[str, Tensor], notes: Mapping[str, Any], of: str) -> None:
@@ -39,10 +42,10 @@ def read(path: Path, of: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
         return tensors, notes
 
 
-def set_aside(path: Path) -> Path:
-    """Rename a damaged file so that it is kept but not read again; returns its new name."""
+def set_aside(path: Path, error: Damaged, then: str) -> None:
+    """Rename a damaged file so that it is kept but not read again; say so, and what happens `then`."""
     number = 1
     while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
         number += 1
     os.replace(path, aside)
-    return aside
+    log.warning("%s; set aside as %s, %s", error, aside.name, then)

@@ -1,22 +1,25 @@
-"""What a trained experiment resolves to, built: cell, model, task and optimiser at every point of a grid.
+"""What an experiment file names, built: cell, model, task and optimiser at every point of a grid, and the
+arguments of computed functions and probes.
 
 Only what is new in a setting is built again. This module needs torch, as what it builds does.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from inspect import signature
 from typing import Any
 
-from tensor_rnns import cells, datasets, models, tasks
+from tensor_rnns import cells, datasets, functions, models, tasks
 from tensor_rnns.analysis.measures import BLOCKS, SETTINGS, is_setting
 from tensor_rnns.checking.names import unknown
-from tensor_rnns.declared import Place, Problem, problems, suggestion
+from tensor_rnns.declared import Place, Problem, Reading, problems, suggestion
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SCALES
-from tensor_rnns.experiments.resolve import curves, grid, layers, matching, points, settings_of, with_values
+from tensor_rnns.experiments.resolve import curves, grid, layers, points, searched, settings_of, with_values
 from tensor_rnns.models.recurrent import Recurrent
-from tensor_rnns.training.optimisers import OPTIMISERS
+from tensor_rnns.training.learner import check_carrying
+from tensor_rnns.training.optimisers import OPTIMISERS, block_of
 from tensor_rnns.training.settings import Training
 
 GIVEN = {
@@ -27,8 +30,73 @@ GIVEN = {
 """Fields that the program fills in: a file may not give them."""
 EVERYWHERE = ""
 """Stands for a scale that says nothing, so that what no scale runs is built too."""
+ARGUMENTS = "compute.arguments."
 Fault = tuple[str, str]
 """A dotted key and what is wrong with it."""
+
+
+def built_problems(experiment: Experiment) -> Iterator[Problem]:
+    """Everything that building shows."""
+    if experiment.kind == "train":
+        yield from settings_problems(experiment)
+    yield from call_problems(experiment)
+
+
+def call_problems(experiment: Experiment) -> Iterator[Problem]:
+    """What is wrong with every call of the file, and with what scales set in them."""
+    for name, block in experiment.probes.items():
+        place = ("probes", name)
+        yield from called(place, "probe", block["function"], block.get("arguments", {}))
+    if experiment.kind != "compute":
+        return
+    block = experiment.compute
+    function, given = block["function"], block.get("arguments", {})
+    found = list(called(("compute",), "compute", function, given))
+    yield from found
+    if any(place == ("compute", "function") for place, _ in found):
+        return
+    yield from data_problems(experiment, function)
+    for scale, own in experiment.scales.items():
+        for key, value in own.get("set", {}).items():
+            place = ("scales", scale, "set", key)
+            if not key.startswith(ARGUMENTS):
+                yield place, f"unknown key {key!r}; allowed are {ARGUMENTS}*"
+            elif not found:
+                changed = given | {key.removeprefix(ARGUMENTS): value}
+                for _, message in called(("compute",), "compute", function, changed):
+                    yield place, message
+        if own.get("per"):
+            yield ("scales", scale, "per"), "a computed experiment has no variants for 'per'; allowed is set"
+
+
+def called(place: Place, kind: str, name: str, given: Mapping[str, Any]) -> Iterator[Problem]:
+    """What is wrong with a function's name, or with the arguments given to it."""
+    try:
+        declaration = functions.arguments(kind, name)
+    except ValueError as error:
+        yield (*place, "function"), str(error)
+        return
+    reading = Reading()
+    reading.record(declaration, given, (*place, "arguments"), name)
+    yield from reading.problems
+
+
+def data_problems(experiment: Experiment, function: str) -> Iterator[Problem]:
+    """A data set too many or too few for the computed function."""
+    places: list[Place] = [("dataset",)] if experiment.dataset else []
+    for condition, block in experiment.conditions.items():
+        if set(block or {}) != {"dataset"}:
+            told = f"a condition of a computed experiment has dataset alone, found {sorted(block or {})}"
+            yield ("conditions", condition), told
+        if "dataset" in (block or {}):
+            places.append(("conditions", condition, "dataset"))
+    if experiment.dataset and experiment.conditions:
+        yield ("dataset",), "a data set for the whole file beside those of its conditions"
+    parameters = signature(functions.module("compute", function).compute).parameters.values()
+    counted = any(one.kind is not one.KEYWORD_ONLY for one in parameters)
+    if counted != bool(places):
+        told = "needs a data set" if counted else "takes no data set"
+        yield next(iter(places), ("compute", "function")), f"the function {function} {told}"
 
 
 def settings_problems(experiment: Experiment) -> Iterator[Problem]:
@@ -65,12 +133,13 @@ def curve_problems(
             return
         origins[key] = place
     keys = grid(experiment, scale, *curve)
-    faults = list(joint_problems(experiment, scale, variant, keys))
+    places = {joint: place for place, joint, _ in searched(experiment, scale, variant)}
+    faults = [problem for joint in keys for problem in joint_problems(places[joint], joint, keys[joint])]
     yield from faults
     if faults:
         return
     for joint in keys:
-        origins |= dict.fromkeys(joint.split(","), grid_place(experiment, scale, variant, joint))
+        origins |= dict.fromkeys(joint.split(","), places[joint])
     base = settings_of(experiment, scale, "real", *curve)
     for values in points(keys):
         settings = with_values(base, values)
@@ -89,60 +158,34 @@ def place_of(key: str, origins: Mapping[str, Place], variant: str) -> Place:
     return origins.get(key, ("variants", variant))
 
 
-def joint_problems(
-    experiment: Experiment, scale: str, variant: str, keys: Mapping[str, Any]
-) -> Iterator[Problem]:
+def joint_problems(place: Place, joint: str, values: Sequence[Any]) -> Iterator[Problem]:
     """Keys of a grid that name no block of settings, and points that do not fit a joint key."""
-    for joint, values in keys.items():
-        parts, place = joint.split(","), grid_place(experiment, scale, variant, joint)
-        for part in parts:
-            if not is_setting(part):
-                yield place, f"unknown key {part!r}; allowed are {SETTINGS}"
-        for point in values if len(parts) > 1 else ():
-            if not isinstance(point, list) or len(point) != len(parts):
-                allowed = f"a list of {len(parts)} values, one for each of {', '.join(parts)}"
-                yield place, f"the value {point!r} of the joint key {joint!r}; allowed is {allowed}"
-
-
-def grid_place(experiment: Experiment, scale: str, variant: str, joint: str) -> Place:
-    """Where the values of a key of the grid stand: at a scale, for a pattern of variants, or for all."""
-    own = experiment.scale_block(scale).get("search")
-    found: Place = ("search", "grid", joint)
-    for part in ("grid", "per"):
-        at_scale = isinstance(own, Mapping) and part in own
-        home: Place = ("scales", scale, "search", part) if at_scale else ("search", part)
-        block = (own if at_scale else experiment.search).get(part) or {}
-        if part == "grid" and joint in block:
-            found = (*home, joint)
-        for pattern, keys in matching(block, variant) if part == "per" else ():
-            if joint in keys:
-                found = (*home, pattern, joint)
-    return found
+    parts = joint.split(",")
+    for part in parts:
+        if not is_setting(part):
+            yield place, f"unknown key {part!r}; allowed are {SETTINGS}"
+    for point in values if len(parts) > 1 else ():
+        if not isinstance(point, list) or len(point) != len(parts):
+            allowed = f"a list of {len(parts)} values, one for each of {', '.join(parts)}"
+            yield place, f"the value {point!r} of the joint key {joint!r}; allowed is {allowed}"
 
 
 def setting_faults(settings: Mapping[str, Any]) -> Iterator[Fault]:
     """What is wrong with one resolved setting, each with its dotted key."""
-    task, model, cell = settings["task"], settings["model"], settings["cell"]
     found: list[Fault] = []
     for block in ("task", "model", "cell"):
         given = settings[block]
         if given is not None and not (block == "cell" and "budget" in given):
             found += block_faults(block, json.dumps(given, sort_keys=True, default=str))
-    found += training_faults(settings["training"], task.get("name"))
+    found += training_faults(settings["training"], settings["task"].get("name"))
     dataset = settings["dataset"]
     if dataset is not None:
         found += [("dataset", message) for _, message in unknown((), "data set", dataset, datasets.names())]
-    yield from found
-    if model.get("name") in models.families() and task.get("name") in tasks.names():
-        fitting = list(fitting_faults(task["name"], model["name"], cell))
-        yield from fitting
-        if not fitting and not found:
-            yield from building_faults(settings)
+    yield from found or building_faults(settings)
 
 
 def named_faults(what: str, block: Mapping[str, Any], known: Mapping[str, Any], given: Any) -> list[Fault]:
-    """What keeps a block from being a record of the name that it gives; the fields `given` are none of its
-    keys."""
+    """What keeps a block from being a record of the name it gives; no key is a field of `given`."""
     rest = dict(block)
     name = rest.pop("name", None)
     if not isinstance(name, str) or name not in known:
@@ -165,54 +208,27 @@ def block_faults(block: str, written: str) -> tuple[Fault, ...]:
 
 def training_faults(block: Mapping[str, Any], task: Any) -> Iterator[Fault]:
     """What is wrong with a training block: its keys, its optimiser, and epochs of a task without an end."""
-    found = list(problems(Training, block, "training"))
-    yield from ((f"training.{key}" if key else "training.length", message) for key, message in found)
-    asked = block.get("optimiser")
-    asked = asked if isinstance(asked, Mapping) else {"name": asked}
-    faults = named_faults("optimiser", asked, OPTIMISERS, ("rate",))
-    yield from (("training.optimiser", message) for _, message in faults)
-    name = asked.get("name")
-    if faults and faults[0][0] == "name":
-        return
-    if "momentum" in block and "momentum" not in OPTIMISERS[name].__dataclass_fields__:
-        others = [other for other, kind in OPTIMISERS.items() if "momentum" in kind.__dataclass_fields__]
-        told = f"optimiser {name} has no momentum, {block['momentum']} given"
-        yield "training.momentum", f"{told}; allowed with {', '.join(others)}"
+    reading = Reading(nulls=True)
+    training = reading.record(Training, block, (), "training")
+    for place, message in reading.problems:
+        yield (f"training.{place[0]}" if place else "training.length"), message
+    valid = not any(place == ("momentum",) for place, _ in reading.problems)
+    for key, message in named_faults("optimiser", block_of(block), OPTIMISERS, ("rate",)):
+        if key != "momentum" or "momentum" not in block:
+            yield "training.optimiser", message
+        elif valid:
+            yield "training.momentum", message
     endless = task in tasks.names() and tasks.names()[task].updates_per_epoch is None
-    if endless and "epochs" in block and not found:
-        told = f"the task {task} has no epochs, training.epochs is {block['epochs']}"
-        yield "training.epochs", f"{told}; give training.updates"
-    if endless and not found and (block.get("evaluate") or {}).get("every") == "epoch":
-        told = f"the task {task} has no epochs, evaluate.every is 'epoch'"
-        yield "training.evaluate", f"{told}; allowed are end and a number"
-
-
-def fitting_faults(task: str, model: str, cell: Mapping[str, Any] | None) -> Iterator[Fault]:
-    """What is wrong between a task, a model and a cell that are each well."""
-    kinds, chosen = models.families(), tasks.names()[task]
-    around = [name for name, kind in kinds.items() if issubclass(kind, Recurrent)]
-    told = f"models around a cell are {', '.join(sorted(around))}"
-    if (model in around) != (cell is not None):
-        needs = "needs a cell" if model in around else "takes no cell"
-        yield "model.name", f"model {model} {needs}; {told}"
-    if chosen.symbols and not models.takes_symbols(kinds[model]):
-        able = ", ".join(sorted(name for name, kind in kinds.items() if models.takes_symbols(kind)))
-        symbols = f"the task {task} gives symbols, which the model {model} does not take"
-        yield "model.name", f"{symbols}; models that do are {able}"
-    if chosen.carries_state and model not in around:
-        yield (
-            "model.name",
-            f"the task {task} carries a state over batches, the model {model} has none; {told}",
-        )
+    if endless and isinstance(training, Training):
+        yield from ((f"training.{key}", message) for key, message in training.counting_epochs())
 
 
 def building_faults(settings: Mapping[str, Any]) -> Iterator[Fault]:
     """What the classes themselves refuse when they are made; a task that needs its data set is not made."""
     chosen = tasks.names()[settings["task"]["name"]]
-    needs_data = "dataset" in chosen.__dataclass_fields__
     inputs, outputs, block = 8, 4, "task"
     try:
-        if not needs_data:
+        if "dataset" not in chosen.__dataclass_fields__:
             task = tasks.build(settings)
             inputs, outputs = task.inputs, task.outputs
         elif chosen.symbols and not issubclass(models.families()[settings["model"]["name"]], Recurrent):
@@ -221,6 +237,6 @@ def building_faults(settings: Mapping[str, Any]) -> Iterator[Fault]:
         if settings["cell"] is not None and "budget" not in settings["cell"]:
             cells.build(settings["cell"], inputs)
         block = "model"
-        models.build(settings, inputs, outputs, symbols=chosen.symbols)
+        check_carrying(models.build(settings, inputs, outputs, symbols=chosen.symbols), chosen)
     except ValueError as error:
         yield f"{block}.{getattr(error, 'key', '') or 'name'}", str(error)
