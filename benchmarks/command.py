@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from benchmarks import peak
-from tensor_rnns.engine.compiled import build
+from tensor_rnns.engine import build
 from tensor_rnns.files import write_json, writing
 from tensor_rnns.training import record
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 
 from benchmarks.variants import Update
-from tensor_rnns.engine.compiled.buffers import POOL
+from tensor_rnns.engine.compiled.calls import POOL
 
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 RESET_PEAK = "5"

@@ -4,7 +4,7 @@ import ctypes
 import time
 from pathlib import Path
 
-from tensor_rnns.engine.compiled import build
+from tensor_rnns.engine import build
 
 SOURCE = Path(__file__).with_name("peak.cpp")
 VECTORS = Path(build.__file__).with_name("vectors.h")

@@ -20,8 +20,8 @@ import torch
 
 from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine import build
 from tensor_rnns.engine.ir.trace import trace
-from tensor_rnns.engine.triton import build
 from tensor_rnns.engine.triton.emit import emit
 from tensor_rnns.engine.triton.engine import MEMORY
 from tensor_rnns.engine.triton.kernel import OPTIONS, Kernel

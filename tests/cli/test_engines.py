@@ -8,9 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from tensor_rnns.cli.commands import main
-from tensor_rnns.engine import ENGINES
-from tensor_rnns.engine.compiled import build as gxx
-from tensor_rnns.engine.triton import build
+from tensor_rnns.engine import ENGINES, build
 
 EXPERIMENT = """\
 title: Made
@@ -101,7 +99,7 @@ def test_no_cell_of_an_experiment_is_passed_over(monkeypatch, device, expected):
 
 
 def test_without_a_compiler(said, monkeypatch):
-    monkeypatch.setattr(gxx, "compiler", lambda: None)
+    monkeypatch.setattr(build, "compiler", lambda: None)
     code, lines = said("engines")
     assert code == 0
     assert lines[6] == "made2000/made lstm main lstm H=5 torch_nn compiled: no g++ in PATH"

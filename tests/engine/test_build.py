@@ -13,9 +13,8 @@ import torch
 
 from tensor_rnns import cells, engine
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.engine import cache, choice, generated
-from tensor_rnns.engine.compiled import build, emit
-from tensor_rnns.engine.triton import build as triton_build
+from tensor_rnns.engine import build, choice, generated
+from tensor_rnns.engine.compiled import emit
 
 COMPILED, EAGER = engine.find("compiled"), engine.find("eager")
 SOURCE = 'extern "C" int answer() { return 42; }\n'
@@ -104,13 +103,13 @@ def test_a_kernel_is_known_by_source_flags_and_processor(tmp_path, monkeypatch):
 
 def test_the_folder_of_kernels(monkeypatch):
     monkeypatch.setenv("TENSOR_RNNS_KERNELS", "/somewhere")
-    assert cache.folder() == Path("/somewhere")
+    assert build.folder() == Path("/somewhere")
     monkeypatch.delenv("TENSOR_RNNS_KERNELS")
     monkeypatch.setenv("XDG_CACHE_HOME", "/cache")
-    assert cache.folder() == Path("/cache/tensor-rnns/kernels")
+    assert build.folder() == Path("/cache/tensor-rnns/kernels")
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setenv("HOME", "/home/someone")
-    assert cache.folder() == Path("/home/someone/.cache/tensor-rnns/kernels")
+    assert build.folder() == Path("/home/someone/.cache/tensor-rnns/kernels")
 
 
 def test_without_a_compiler(fresh, monkeypatch, caplog):
@@ -210,7 +209,7 @@ def test_a_damaged_kernel_is_named_and_built_anew(tmp_path, monkeypatch, caplog,
     assert [record.getMessage() for record in caplog.records] == [
         f"kernel {kept} is damaged: its digest does not match; it is built anew"
     ]
-    assert cache.is_whole(kept)
+    assert build.is_whole(kept)
     build.library(code, "answer")
     assert len(caplog.records) == 1
 
@@ -231,14 +230,14 @@ def test_a_kernel_in_the_place_of_another_is_built_anew(tmp_path, monkeypatch, c
 
 def test_damaged_code_of_triton_is_named_and_written_anew(tmp_path, monkeypatch, caplog):
     monkeypatch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path))
-    monkeypatch.setattr(triton_build, "is_installed", lambda: True)
+    monkeypatch.setattr(build, "is_installed", lambda: True)
     code = "answer = 46\n"
-    assert triton_build.module(code, "answer").answer == 46
+    assert build.module(code, "answer").answer == 46
     (kept,) = tmp_path.iterdir()
     for damaged in ("answer = 47\n", "answer =", ""):
         kept.write_text(damaged)
-        triton_build.loaded.cache_clear()
-        assert triton_build.module(code, "answer").answer == 46
+        build.loaded.cache_clear()
+        assert build.module(code, "answer").answer == 46
         assert kept.read_text() == code
     words = f"kernel {kept} is damaged: its digest does not match; it is built anew"
     assert [record.getMessage() for record in caplog.records] == [words] * 3
@@ -249,6 +248,6 @@ def test_a_folder_that_everybody_may_write_to_is_refused(tmp_path, monkeypatch):
     monkeypatch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path))
     tmp_path.chmod(0o777)
     with pytest.raises(
-        cache.BuildError, match=f"everybody may write to {tmp_path}; allowed: a folder of your"
+        build.BuildError, match=f"everybody may write to {tmp_path}; allowed: a folder of your"
     ):
         build.library(SOURCE, "answer")

@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from tensor_rnns import cells, engine
-from tensor_rnns.engine import choice
-from tensor_rnns.engine.compiled import build
+from tensor_rnns.engine import build, choice
 from tensor_rnns.experiments import engines
 
 TGU = {"name": "tgu", "hidden": 9, "rank": 4}

@@ -10,8 +10,8 @@ import pytest
 import torch
 
 from tensor_rnns import cells, engine
-from tensor_rnns.engine.compiled import build
-from tensor_rnns.engine.compiled.buffers import POOL
+from tensor_rnns.engine import build
+from tensor_rnns.engine.compiled.calls import POOL
 
 COMPILED, EAGER = engine.find("compiled"), engine.find("eager")
 
@@ -114,19 +114,6 @@ def test_states_that_are_handed_on_added_up_or_never_read(reference, delay, sett
         agree(results(COMPILED.run, s, torch.float64, last_only), expected, 1e-12)
 
 
-def test_every_state_after_each_step(delay, setting):
-    s = setting(delay, batch=5)
-    leaves = {name: value.clone().requires_grad_() for name, value in s.params.items()}
-    ours = COMPILED.trajectory(s.cell, leaves, s.inputs, s.state)
-    theirs = EAGER.trajectory(s.cell, leaves, s.inputs, s.state)
-    found = [
-        torch.autograd.grad(sum(part.sin().sum() for part in parts.values()), [*leaves.values()])
-        for parts in (ours, theirs)
-    ]
-    agree(ours, theirs, 1e-12)
-    agree(dict(zip("WU", found[0], strict=True)), dict(zip("WU", found[1], strict=True)), 1e-12)
-
-
 @pytest.mark.parametrize("batch", [1, 8, 23, 40])
 def test_every_cut_of_the_batch(reference, block, setting, results, batch):
     s = setting(block("tgu"), replicas=2, batch=batch, steps=5)
@@ -189,19 +176,6 @@ def pieces(s):
 def cut(tensor, replica):
     """One replica of [T, S, ...]."""
     return tensor[:, replica]
-
-
-def test_without_a_replica_axis(reference, block, setting, results):
-    s = alone(setting(block("lstm")), 1)
-    plain = type(s)(
-        cell=s.cell,
-        params={name: value[0] for name, value in s.params.items()},
-        inputs=s.inputs[:, 0],
-        state=tuple(part[0] for part in s.state),
-    )
-    for last_only in (False, True):
-        expected = results(reference, plain, torch.float64, last_only)
-        agree(results(COMPILED.run, plain, torch.float64, last_only), expected, 1e-12)
 
 
 def test_without_gradients_the_outputs_are_the_same(block, setting):
@@ -285,6 +259,8 @@ def test_wrong_sizes_are_refused(block, setting):
         ValueError, match=r"cell tgu: U \(2, 9, 9\) torch.float64 on cpu given; allowed: \(3, 9, 9\)"
     ):
         COMPILED.run(s.cell, params, s.inputs, s.state)
+    with pytest.raises(ValueError, match=r"inputs \(11, 7, 2\) given; allowed: \[T, S, B, I\]"):
+        COMPILED.run(s.cell, s.params, s.inputs[:, 0], s.state)
 
 
 def test_memory_does_not_grow(block, setting):

@@ -77,13 +77,6 @@ def test_a_state_without_a_gradient(plain, delay, setting, results):
     agree(results(graphed.scan, s, torch.float64), results(EAGER.run, s, torch.float64))
 
 
-def test_without_a_replica_axis(plain, setting, results):
-    s = setting({"hidden": 9, **BLOCKS["tgu"]})
-    params = {name: value[2] for name, value in s.params.items()}
-    one = SimpleNamespace(cell=s.cell, params=params, inputs=s.inputs[:, 2], state=(s.state[0][2],))
-    agree(results(graphed.scan, one, torch.float64), results(EAGER.run, one, torch.float64))
-
-
 def test_one_recording_serves_two_layers_and_calls_before_the_way_back(plain, setting):
     """Two layers of one shape, called with other parameters, then all gradients: nothing was overwritten."""
     s = setting(cells.build({"hidden": 9, **BLOCKS["tgu"]}, 9), steps=graphed.STEPS + 2)

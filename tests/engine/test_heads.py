@@ -3,14 +3,14 @@
 import pytest
 import torch
 
-from tensor_rnns.engine import Affine, losses, values
-from tensor_rnns.engine.compiled import heads
+from tensor_rnns.engine import Affine, affine, values
+from tensor_rnns.engine.compiled import parts
 
 SHAPES = [(5, 3, 7, 9, 1), (1, 5, 5, 8, 10), (40, 2, 13, 21, 50), (11, 1, 3, 63, 130), (9, 5, 23, 17, 16)]
 KINDS = {
-    "squared_error": losses.squared_error,
-    "bernoulli": losses.binary_cross_entropy,
-    "classes": losses.cross_entropy,
+    "squared_error": affine.squared_error,
+    "bernoulli": affine.binary_cross_entropy,
+    "classes": affine.cross_entropy,
 }
 
 
@@ -128,8 +128,8 @@ def test_a_read_out_of_the_last_step_and_views_are_read_where_they_lie():
     wide = torch.cat([weight, weight], 2)
     outputs = Affine(x[-1], wide[..., 2:], bias.expand(3, 1, 2))
     assert outputs.tensor().shape == (3, 5, 2)
-    ours = losses.squared_error(outputs, targets[-1], 10)
-    agree([ours], [losses.squared_error(x[-1] @ weight + bias, targets[-1], 10)], 1e-14)
+    ours = affine.squared_error(outputs, targets[-1], 10)
+    agree([ours], [affine.squared_error(x[-1] @ weight + bias, targets[-1], 10)], 1e-14)
 
 
 def test_certain_answers_do_not_overflow():
@@ -176,23 +176,23 @@ def test_without_gradients_the_loss_is_the_same_and_none_are_made(monkeypatch):
     given = drawn("classes", (9, 2, 7, 5, 20), torch.float32)
     expected = found("classes", *given, lazy=True)[0]
     leaf = given[1].clone().requires_grad_()
-    monkeypatch.setattr(heads, "empty_gradients", None)
+    monkeypatch.setattr(parts, "empty_gradients", None)
     with torch.no_grad():
-        light = losses.cross_entropy(Affine(given[0], leaf, given[2]), given[3], 6.0)
+        light = affine.cross_entropy(Affine(given[0], leaf, given[2]), given[3], 6.0)
     assert torch.equal(light, expected)
-    assert torch.equal(losses.cross_entropy(Affine(*given[:3]), given[3], 6.0), expected)
+    assert torch.equal(affine.cross_entropy(Affine(*given[:3]), given[3], 6.0), expected)
 
 
 def test_tensors_that_do_not_fit_are_refused():
     x, weight, bias, targets = drawn("classes", (4, 3, 5, 9, 7), torch.float32)
-    for parts, word in [
+    for given, word in [
         ((x[..., :8], weight, bias), r"x \(4, 3, 5, 8\) .* allowed: \(4, 3, 5, 9\)"),
         ((x[:, :2], weight, bias), r"x \(4, 2, 5, 9\)"),
         ((x, weight, bias.double()), r"b \(3, 1, 7\) torch.float64 .* allowed: \(3, 1, 7\) torch.float32"),
         ((x, weight, bias[:, 0]), r"b \(3, 7\)"),
     ]:
         with pytest.raises(ValueError, match=word):
-            Affine(*parts)
+            Affine(*given)
     outputs = Affine(x, weight, bias)
     for wrong, word in [
         (targets[1:], r"classes \(3, 3, 5\) torch.int64 given; allowed: \(4, 3, 5\) int64"),
@@ -201,8 +201,8 @@ def test_tensors_that_do_not_fit_are_refused():
         (targets.clamp(max=1) - 1, "classes from -1 to 0 given"),
     ]:
         with pytest.raises(ValueError, match=word):
-            losses.cross_entropy(outputs, wrong, 1)
+            affine.cross_entropy(outputs, wrong, 1)
     with pytest.raises(ValueError, match=r"targets \(4, 3, 5, 6\) .* allowed: \(4, 3, 5, 7\)"):
-        losses.binary_cross_entropy(outputs, torch.zeros(4, 3, 5, 6), 1)
+        affine.binary_cross_entropy(outputs, torch.zeros(4, 3, 5, 6), 1)
     with pytest.raises(ValueError, match=r"targets .* torch.float64 .* allowed: .* torch.float32"):
-        losses.squared_error(outputs, torch.zeros(4, 3, 5, 7, dtype=torch.float64), 1)
+        affine.squared_error(outputs, torch.zeros(4, 3, 5, 7, dtype=torch.float64), 1)

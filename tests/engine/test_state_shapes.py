@@ -129,16 +129,6 @@ def test_outputs_and_gradients_are_those_of_the_loop(setting, results, runs, cel
             assert (ours[name] - value).abs().max() <= 1e-12 * value.abs().max().clamp(min=1e-30), name
 
 
-@by_cell
-def test_a_trajectory_has_the_states_in_their_shapes(setting, cell):
-    s = setting(cell, replicas=2, batch=4, steps=6)
-    expected = EAGER.trajectory(s.cell, s.params, s.inputs, s.state)
-    ours = engine.find("compiled").trajectory(s.cell, s.params, s.inputs, s.state)
-    assert {name: tuple(value.shape[3:]) for name, value in ours.items()} == cell.state_shapes()
-    for name, value in expected.items():
-        torch.testing.assert_close(ours[name], value, rtol=0, atol=1e-12)
-
-
 @pytest.mark.parametrize("name", ["eager", "compiled"])
 def test_a_step_with_other_shapes_is_refused_before_training(name):
     words = r"cell memory: its step returns the state M with shape \(4, 3\); declared: \(5, 3\)"

@@ -5,8 +5,7 @@ import pytest
 import torch
 
 from tensor_rnns import cells, engine
-from tensor_rnns.engine import choice
-from tensor_rnns.engine.triton import build
+from tensor_rnns.engine import build, choice
 
 EAGER = engine.find("eager")
 

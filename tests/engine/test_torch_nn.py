@@ -69,20 +69,6 @@ def test_outputs_and_gradients(loop, setting, results, block, dtype):
         agree(results(TORCH_NN.run, s, dtype, last_only), expected, BOUND[dtype])
 
 
-@pytest.mark.parametrize("name", ["lstm", "irnn"])
-def test_without_a_replica_axis(loop, setting, results, name):
-    s = setting({"hidden": 9, **SAME[name]})
-    one = SimpleNamespace(
-        cell=s.cell,
-        params={name: value[1] for name, value in s.params.items()},
-        inputs=s.inputs[:, 1],
-        state=tuple(part[1] for part in s.state),
-    )
-    for last_only in (False, True):
-        expected = results(loop, one, torch.float64, last_only)
-        agree(results(TORCH_NN.run, one, torch.float64, last_only), expected, 1e-12)
-
-
 @pytest.mark.parametrize("name", ["lstm", "gru", "vanilla"])
 def test_one_hot_vectors(loop, setting, name):
     s = setting(cells.build({"hidden": 9, **SAME[name]}, 13))
@@ -107,21 +93,6 @@ def test_without_gradients_the_outputs_are_the_same(setting, block):
     torch.testing.assert_close(light, kept, rtol=0, atol=1e-6)
     assert kept.requires_grad
     assert not light.requires_grad
-
-
-@pytest.mark.parametrize("name", ["lstm", "gru", "vanilla"])
-def test_every_state_after_each_step(setting, name):
-    s = setting({"hidden": 9, **SAME[name]})
-    ours = TORCH_NN.trajectory(s.cell, s.params, s.inputs, s.state)
-    agree(ours, EAGER.trajectory(s.cell, s.params, s.inputs, s.state), 1e-12)
-
-
-def test_only_the_c_of_an_lstm_takes_the_loop(loop, monkeypatch, setting):
-    monkeypatch.setattr(engine.Engine, "trajectory", lambda self, cell, *_: f"the loop of {cell.name}")
-    for name, expected in (("lstm", True), ("irnn", False)):
-        s = setting({"hidden": 9, **SAME[name]})
-        found = TORCH_NN.trajectory(s.cell, s.params, s.inputs, s.state)
-        assert (found == "the loop of lstm") == expected
 
 
 @pytest.mark.parametrize(

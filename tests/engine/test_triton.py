@@ -222,17 +222,6 @@ def test_one_hot_vectors(stacked):
     agree(found(TRITON.run), found(EAGER.run), 1e-12)
 
 
-def test_every_state_after_each_step(delay, setting):
-    s = setting(delay, **SIZES)
-    leaves = {name: value.clone().requires_grad_() for name, value in s.params.items()}
-    found = {}
-    for who in (TRITON, EAGER):
-        states = who.trajectory(s.cell, leaves, s.inputs, s.state)
-        grads = torch.autograd.grad(sum(part.sin().sum() for part in states.values()), [*leaves.values()])
-        found[who] = states | dict(zip(leaves, grads, strict=True))
-    agree(found[TRITON], found[EAGER], 1e-12)
-
-
 def test_bits_do_not_depend_on_the_cohort(block, setting):
     s = setting(block("gmr"), **SIZES)
     whole = pieces(s)

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from tensor_rnns import engine as engines
-from tensor_rnns.engine.ir import names
+from tensor_rnns.engine.ir import operations
 from tensor_rnns.training import job, loop, statefile
 from tensor_rnns.training.checkpoint import Checkpoints
 from tensor_rnns.training.progress import Progress
@@ -229,7 +229,7 @@ def test_a_job_of_carried_states_gives_the_same_bytes_after_kills(tmp_path, make
 
 def test_the_record_says_which_engine_really_ran(tmp_path, make_replica, monkeypatch, caplog):
     """A step with an operation that has no C++ runs eager, is warned of once, and recorded as eager."""
-    monkeypatch.delitem(names.ATEN, torch.ops.aten.tanh.default)
+    monkeypatch.delitem(operations.ATEN, torch.ops.aten.tanh.default)
     monkeypatch.setattr(engines.find("compiled"), "ready", {})
     folders = {}
     for name in ("compiled", "eager"):

@@ -5,7 +5,7 @@ import json
 import pytest
 import torch
 
-from tensor_rnns.engine.compiled import build
+from tensor_rnns.engine import build
 from tensor_rnns.files import read_csv
 from tensor_rnns.training import job
 

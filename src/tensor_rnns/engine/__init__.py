@@ -3,11 +3,10 @@
 Whoever runs a cell imports this package and nothing below it.
 """
 
-from tensor_rnns.engine.affine import Affine, values
+from tensor_rnns.engine.affine import Affine, binary_cross_entropy, cross_entropy, squared_error, values
 from tensor_rnns.engine.choice import ENGINES, alternatives, check, choose, find, pick, resolve
 from tensor_rnns.engine.compiled.direct import Direct, Views
 from tensor_rnns.engine.eager import Engine
-from tensor_rnns.engine.losses import binary_cross_entropy, cross_entropy, squared_error
 
 __all__ = [
     "ENGINES", "Affine", "Direct", "Engine", "Views", "alternatives", "binary_cross_entropy", "check",

@@ -1,11 +1,16 @@
-"""Linear maps that are not made until their values are asked for, so that a loss can be made with them."""
+"""Linear maps that are not made until their values are asked for, and the three losses of the papers' tasks.
+
+A loss is summed over everything but the replicas. That of a tensor [.., S, B, O] is made by torch, that of an
+`Affine` by the compiled engine, in one pass with the linear map and all gradients.
+"""
 
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
-from tensor_rnns.engine.compiled import heads
+from tensor_rnns.engine.compiled import parts
 
 
 @dataclass(frozen=True)
@@ -40,23 +45,23 @@ class Affine:
 
     def tensor(self) -> Tensor:
         """The values [T, S, B, O] or [S, B, O]."""
-        y = heads.Linear.apply(self.steps, self.weight, self.bias)
+        y = parts.Linear.apply(self.steps, self.weight, self.bias)
         return y if self.x.dim() == 4 else y.squeeze(0)
 
     def loss(self, kind: int, targets: Tensor, over: float, weights: Tensor | None = None) -> Tensor:
-        """The sum of a loss of heads.h over everything but the replicas, divided by `over`, [S].
+        """The sum of a loss of `compiled.parts` over everything but the replicas, divided by `over`, [S].
 
         With `weights` [.., S, B] the loss of each row counts so much. ValueError for targets of another shape
         or dtype, or classes outside the outputs.
         """
         weights = self.fit(kind, targets, weights)
-        parts = (self.steps, self.weight, self.bias)
-        keep = torch.is_grad_enabled() and any(part is not None and part.requires_grad for part in parts)
-        return heads.Loss.apply(kind, 1 / over, keep, *parts, targets, weights)
+        given = (self.steps, self.weight, self.bias)
+        keep = torch.is_grad_enabled() and any(part is not None and part.requires_grad for part in given)
+        return parts.Loss.apply(kind, 1 / over, keep, targets, weights, *given)
 
     def fit(self, kind: int, targets: Tensor, weights: Tensor | None) -> Tensor | None:
         """The weights without gaps; ValueError unless the loss can be made with them and `targets`."""
-        if kind == heads.CLASSES:
+        if kind == parts.CLASSES:
             within(targets, self.shape)
         else:
             agree("targets", targets, self.shape, self.weight)
@@ -90,3 +95,47 @@ def within(classes: Tensor, shape: tuple[int, ...]) -> None:
 def values(outputs: Tensor | Affine) -> Tensor:
     """Outputs of a model as a tensor."""
     return outputs.tensor() if isinstance(outputs, Affine) else outputs
+
+
+def squared_error(
+    outputs: Tensor | Affine, targets: Tensor, over: float, weights: Tensor | None = None
+) -> Tensor:
+    """The sum of (y - t)^2 / over, [S]; targets [.., S, B, O]. With `weights` [.., S, B] each row counts so
+    much: 0 for what comes after the end of a sequence."""
+    return loss(parts.SQUARED, outputs, targets, over, weights)
+
+
+def binary_cross_entropy(
+    outputs: Tensor | Affine, targets: Tensor, over: float, weights: Tensor | None = None
+) -> Tensor:
+    """The sum of the cross entropies of sigma(y) / over, in nats, [S]; targets and weights as for
+    `squared_error`."""
+    return loss(parts.BERNOULLI, outputs, targets, over, weights)
+
+
+def cross_entropy(
+    outputs: Tensor | Affine, targets: Tensor, over: float, weights: Tensor | None = None
+) -> Tensor:
+    """The sum of the cross entropies of softmax(y) / over, in nats, [S]; targets are integers [.., S, B],
+    weights as for `squared_error`."""
+    return loss(parts.CLASSES, outputs, targets, over, weights)
+
+
+def loss(kind: int, outputs: Tensor | Affine, targets: Tensor, over: float, weights: Tensor | None) -> Tensor:
+    """The loss of a kind, weighted and summed over every axis but that of the replicas."""
+    if isinstance(outputs, Affine):
+        return outputs.loss(kind, targets, over, weights)
+    if kind == parts.SQUARED:
+        losses = (outputs - targets).square()
+    elif kind == parts.BERNOULLI:
+        losses = functional.binary_cross_entropy_with_logits(outputs, targets, reduction="none")
+    else:
+        rows = outputs.reshape(-1, outputs.shape[-1])
+        losses = functional.cross_entropy(rows, targets.reshape(-1), reduction="none").view(targets.shape)
+    after = 1 if kind == parts.CLASSES else 2
+    if weights is not None:
+        each = weights if after == 1 else weights.unsqueeze(-1)
+        # What comes after the end of a sequence may be infinite, and 0 * inf is not 0.
+        losses = torch.where(each == 0, 0, losses * each)
+    replicas = losses.dim() - after - 1
+    return losses.sum([axis for axis in range(losses.dim()) if axis != replicas]) / over

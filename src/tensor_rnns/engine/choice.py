@@ -9,12 +9,12 @@ import torch
 
 from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine.build import is_interpreted
 from tensor_rnns.engine.compiled.engine import Compiled
 from tensor_rnns.engine.eager import Engine
-from tensor_rnns.engine.given import check_step
+from tensor_rnns.engine.given import step_problem
 from tensor_rnns.engine.graphed import Graphed
 from tensor_rnns.engine.torch_nn import TorchNN
-from tensor_rnns.engine.triton.build import is_interpreted
 from tensor_rnns.engine.triton.engine import Triton
 from tensor_rnns.experiments import engines
 
@@ -94,15 +94,12 @@ def alternatives(name: str, block: Mapping, device: str) -> list[str]:
 
 def passed_over(name: str, block: Mapping, inputs: int | None) -> str | None:
     """Why `auto` passes over an engine; None where it does not."""
-    if name == "compiled" and (size := largest(block, inputs)) > CACHE:
-        return f"its largest matrix has {size / 2**20:.1f} MiB, more than {CACHE / 2**20:.0f}"
+    if name == "compiled":
+        # Where the width of the inputs is not known, as for one number.
+        largest = 4 * max(map(math.prod, cells.build(block, inputs or 1).shapes().values()))
+        if largest > CACHE:
+            return f"its largest matrix has {largest / 2**20:.1f} MiB, more than {CACHE / 2**20:.0f}"
     return ENGINES[name].unsupported_reason(block)
-
-
-def largest(block: Mapping, inputs: int | None) -> int:
-    """Bytes in float32 of the largest matrix of a cell; with `inputs` None, as for one input number."""
-    shapes = cells.build(block, inputs or 1).shapes().values()
-    return 4 * max(map(math.prod, shapes))
 
 
 @functools.cache
@@ -117,5 +114,6 @@ def resolve(name: str, cell: Cell, dtype: torch.dtype, device: torch.device, one
     `one_hot` says that one-hot vectors enter the cell. Asked once, at the start of a replica, so that the run
     record and the name of the result tell the truth.
     """
-    check_step(cell)
+    if problem := step_problem(cell):
+        raise ValueError(f"cell {cell.name}: {problem}")
     return "eager" if ENGINES[name].prepare(cell, dtype, device, one_hot) is None else name

@@ -1,15 +1,14 @@
 """The reference engine, a Python loop over time, and with it what every engine offers."""
 
 from collections.abc import Callable, Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.affine import Affine
-from tensor_rnns.engine.compiled.direct import Direct, Views
-from tensor_rnns.engine.given import Inputs, Params, State
+from tensor_rnns.engine.given import Inputs, Params, State, Steps
 
 
 class Engine:
@@ -21,7 +20,7 @@ class Engine:
 
     name: ClassVar[str] = "eager"
     update: ClassVar[Callable[..., Tensor] | None] = None
-    """The fused update of an optimiser (`compiled.optimise.moved`), where the engine has one."""
+    """The fused update of an optimiser (`compiled.parts.update`), where the engine has one."""
 
     @property
     def fused(self) -> bool:
@@ -29,14 +28,12 @@ class Engine:
         update depend on the replica alone."""
         return self.update is not None
 
-    def run(
-        self, cell: Cell, params: Params, inputs: Inputs, state: State, last_only: bool = False
-    ) -> tuple[Tensor, State]:
+    def run(self, cell: Cell, params: Params, inputs: Inputs, state: State, last_only: bool = False) -> Steps:
         """The outputs h_1 .. h_T of `cell` [T, S, B, H] and its state after the last step.
 
-        `inputs` are [T, S, B, I], or [T, B, I] with parameters and state that have no replica axis. With
-        `last_only` the output is h_T alone, [S, B, H]. ValueError for no steps, and from engines other than
-        this one for tensors that do not fit the cell.
+        `inputs` are [T, S, B, I]; the eager loop also takes [T, B, I], with parameters and state that have no
+        replica axis. With `last_only` the output is h_T alone, [S, B, H]. ValueError for no steps, and from
+        engines other than this one for tensors that do not fit the cell.
         """
         if not len(inputs):
             raise ValueError(f"run: inputs {tuple(inputs.shape)} given; allowed: at least one step of time")
@@ -47,31 +44,13 @@ class Engine:
                 outputs.append(state[0])
         return state[0] if last_only else torch.stack(outputs), state
 
-    def trajectory(self, cell: Cell, params: Params, inputs: Inputs, state: State) -> dict[str, Tensor]:
-        """Every state of `cell` by name after each step, [T, S, B, H]."""
-        states = []
-        for x in inputs.unbind(0):
-            state = cell.step(params, x, state)
-            states.append(state)
-        return {name: torch.stack([step[i] for step in states]) for i, name in enumerate(cell.states)}
-
     def linear(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor | Affine:
         """x W + b, or an `Affine` that has yet to compute it."""
         return x @ weight if bias is None else x @ weight + bias
 
-    def direct(
-        self,
-        cell: Cell,
-        dtype: torch.dtype,
-        last_only: bool,
-        views: Views,
-        width: int,
-        weight: str,
-        bias: str,
-        prefix: str,
-    ) -> Direct | None:
-        """Loss and gradient of one layer with its read-out without autograd (see `compiled.direct`); None
-        where the engine or the cell has no such way."""
+    def direct(self, cell: Cell, dtype: torch.dtype, *layout: Any, **names: str) -> Any:
+        """Loss and gradient of one layer with its read-out without autograd, as `compiled.direct.direct`
+        makes it of the further arguments; None where the engine or the cell has no such way."""
         return None
 
     def unsupported_reason(self, block: Mapping) -> str | None:

@@ -1,27 +1,104 @@
-"""What the engines have in common that generate their kernels from the step of a cell."""
+"""What the engines have in common that generate their kernels from the step of a cell: when there is a
+kernel, its gradient, and what torch does around it."""
 
 import functools
 import json
 import logging
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.engine.cache import BuildError
+from tensor_rnns.engine.build import BuildError
 from tensor_rnns.engine.eager import Engine
-from tensor_rnns.engine.given import Inputs, Params, State, identity
+from tensor_rnns.engine.given import Inputs, Params, State, Steps, check, identity
+from tensor_rnns.engine.ir.hoist import Hoisted
 from tensor_rnns.engine.ir.operations import Unsupported
 from tensor_rnns.engine.ir.trace import Program, trace
-from tensor_rnns.engine.ready import Ready, ScanKernel
 
 log = logging.getLogger(__name__)
 INPUTS = 3
 DTYPES = (torch.float32, torch.float64)
+
+Tensors = Sequence[Tensor]
+Gradients = Sequence[Tensor | None]
+Parts = tuple[Sequence, Sequence, Sequence]
+"""What belongs to inputs [T, S, B, width], to states [S, B, width] and to leaves [S, rows, columns]."""
+
+
+class ScanKernel(Protocol):
+    """A built kernel; its tensors are all of one floating dtype on one device."""
+
+    def scan(self, parts: Parts, last_only: bool, keep: bool) -> tuple[Tensor | None, Tensors, Parts, Any]:
+        """The outputs of every step unless `last_only`, the states after the last, and what `scan_back` reads
+        if `keep` says that there will be one: tensors, and memory of the kernel's own."""
+
+    def scan_back(
+        self, parts: Parts, kept: Any, output: Tensor | None, final: Gradients, wanted: Parts
+    ) -> Gradients:
+        """The gradients of inputs, states and leaves, as far as `wanted`, from those of what `scan` gave."""
+
+
+class Scan(torch.autograd.Function):
+    """The scans of a kernel there and back; its gradient has none of its own."""
+
+    @staticmethod
+    def forward(
+        ctx, kernel: ScanKernel, cuts: tuple[int, int], last_only: bool, keep: bool, *tensors: Tensor
+    ):
+        """The outputs of every step unless `last_only`, then all states after the last."""
+        outputs, final, parts, kept = kernel.scan(parted(tensors, cuts), last_only, keep)
+        if keep:
+            ctx.kernel, ctx.cuts, ctx.last_only, ctx.kept = kernel, cuts, last_only, kept
+            ctx.save_for_backward(*chain(*parts))
+            ctx.set_materialize_grads(False)
+        return (*final,) if last_only else (outputs, *final)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, *gradients: Tensor | None):
+        """Gradients of inputs, initial states and leaves."""
+        final = [None if g is None else g.contiguous() for g in gradients]
+        output = None if ctx.last_only else final.pop(0)
+        saved, wanted = ctx.saved_tensors, ctx.needs_input_grad[4:]
+        parts, wants = parted(saved, ctx.cuts), parted(wanted, ctx.cuts)
+        made = ctx.kernel.scan_back(parts, ctx.kept, output, final, wants)
+        return None, None, None, None, *(g if want else None for g, want in zip(made, wanted, strict=True))
+
+
+def parted(things: Sequence, cuts: tuple[int, int]) -> Parts:
+    """Things in a row, cut before the first of the states and before that of the leaves."""
+    return things[: cuts[0]], things[cuts[0] : cuts[1]], things[cuts[1] :]
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A cell's kernel, and what torch does before it: parameter-only expressions, and looking up rows of the
+    last `tables` of them."""
+
+    cell: Cell
+    kernel: ScanKernel
+    hoisted: Hoisted
+    tables: int
+
+    def run(self, params: Params, inputs: Inputs, state: State, last_only: bool) -> Steps:
+        """As `Engine.run`."""
+        check(self.cell, params, inputs, state)
+        leaves = self.hoisted(params, inputs.shape[1])
+        read = len(leaves) - self.tables
+        entering = [inputs] if isinstance(inputs, Tensor) else [inputs @ table for table in leaves[read:]]
+        tensors = (*entering, *state, *leaves[:read])
+        keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+        cuts = len(entering), len(entering) + len(state)
+        results = Scan.apply(self.kernel, cuts, last_only, keep, *tensors)
+        return results[0], results[-len(state) :]
 
 
 class Generated(Engine):
@@ -55,29 +132,14 @@ class Generated(Engine):
         """The kernel of what was emitted; BuildError where it cannot be built."""
         raise NotImplementedError
 
-    def run(
-        self, cell: Cell, params: Params, inputs: Inputs, state: State, last_only: bool = False
-    ) -> tuple[Tensor, State]:
-        ready = self.ready_for(cell, params, inputs)
+    def run(self, cell: Cell, params: Params, inputs: Inputs, state: State, last_only: bool = False) -> Steps:
+        one_hot = not isinstance(inputs, Tensor)
+        ready = None
+        if math.prod(inputs.shape):
+            ready = self.prepare(cell, next(iter(params.values())).dtype, inputs.device, one_hot)
         if ready is None:
             return super().run(cell, params, inputs, state, last_only)
-        every = [not last_only] + [False] * (len(state) - 1)
-        steps, final = ready.scan(params, inputs, state, every)
-        return (final[0] if last_only else steps[0]), final
-
-    def trajectory(self, cell: Cell, params: Params, inputs: Inputs, state: State) -> dict[str, Tensor]:
-        ready = self.ready_for(cell, params, inputs)
-        if ready is None:
-            return super().trajectory(cell, params, inputs, state)
-        steps, _ = ready.scan(params, inputs, state, [True] * len(state))
-        return dict(zip(cell.states, steps, strict=True))
-
-    def ready_for(self, cell: Cell, params: Params, inputs: Inputs) -> Ready | None:
-        """The kernel of `cell` for such inputs; None where the eager loop must do it."""
-        if not math.prod(inputs.shape):
-            return None
-        dtype = next(iter(params.values())).dtype
-        return self.prepare(cell, dtype, inputs.device, not isinstance(inputs, Tensor))
+        return ready.run(params, inputs, state, last_only)
 
     def prepare(
         self, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False
@@ -86,7 +148,11 @@ class Generated(Engine):
         key = (*identity(cell), dtype, device.type, one_hot, *self.mode())
         if key not in self.ready:
             try:
-                self.ready[key] = self.make(cell, dtype, device, one_hot)
+                if device.type != self.device_type() or dtype not in DTYPES:
+                    raise Unsupported(f"{dtype} on {device.type}")
+                program = trace(cell, one_hot)
+                kernel = self.build(program, dtype, self.emit(program, dtype, device))
+                self.ready[key] = Ready(cell, kernel, program.hoisted, len(program.tables))
             except (Unsupported, BuildError) as error:
                 self.warn(cell.name, error)
                 self.ready[key] = None
@@ -95,14 +161,6 @@ class Generated(Engine):
     def warn(self, name: str, reason: Exception) -> None:
         """Say that a cell runs in the eager loop, and why."""
         log.warning("cell %s runs eager, not %s: %s", name, self.name, reason)
-
-    def make(self, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool) -> Ready:
-        """The kernel of `cell`; Unsupported or BuildError where there can be none."""
-        if device.type != self.device_type() or dtype not in DTYPES:
-            raise Unsupported(f"{dtype} on {device.type}")
-        program = trace(cell, one_hot)
-        kernel = self.build(program, dtype, self.emit(program, dtype, device))
-        return Ready(cell, kernel, program.hoisted, len(program.tables))
 
     def unsupported_reason(self, block: Mapping) -> str | None:
         """As `Engine.unsupported_reason`: a tool that is missing, or an operation without code."""

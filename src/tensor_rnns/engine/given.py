@@ -1,7 +1,7 @@
 """What a caller hands to an engine: a cell, one-hot vectors that are never built, tensors that must fit."""
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Protocol
 
 import torch
@@ -14,6 +14,8 @@ Params = Mapping[str, Tensor]
 """Parameters of a cell by name, [S, *shape]."""
 State = tuple[Tensor, ...]
 """The states of a cell in its order, [S, B, *shape]."""
+Steps = tuple[Tensor, State]
+"""The outputs of a cell over time, and its state after the last step."""
 BATCH = 7
 """Rows of a step that is only looked at: a number that no size is likely to have."""
 
@@ -45,11 +47,13 @@ def vectors(inputs: Inputs, dtype: torch.dtype) -> Tensor:
 
 def check(cell: Cell, params: Params, inputs: Inputs, state: State) -> None:
     """ValueError unless every tensor has the shape that the cell asks for, and one dtype and device."""
-    lead = inputs.shape[1:-2]
+    if len(inputs.shape) != 4:
+        raise ValueError(f"cell {cell.name}: inputs {tuple(inputs.shape)} given; allowed: [T, S, B, I]")
+    lead, batch = inputs.shape[1:2], inputs.shape[2]
     dtype = next(iter(params.values())).dtype
     given = {name: (params[name], (*lead, *shape)) for name, shape in cell.shapes().items()}
     given |= {
-        f"state {name}": (part, (*lead, inputs.shape[-2], *shape))
+        f"state {name}": (part, (*lead, batch, *shape))
         for (name, shape), part in zip(cell.state_shapes().items(), state, strict=True)
     }
     if isinstance(inputs, Tensor):
@@ -62,11 +66,15 @@ def check(cell: Cell, params: Params, inputs: Inputs, state: State) -> None:
             )
 
 
-def step_problem(cell: Cell, states: State, results: Sequence[Tensor]) -> str | None:
-    """How the results of a step on `states` differ from what the cell declares; None where they agree.
+def step_problem(cell: Cell) -> str | None:
+    """How the results of a step differ from what the cell declares; None where they agree.
 
     A loop over time would go on with a wrong shape, and learn something else.
     """
+    params = {name: torch.zeros(shape) for name, shape in cell.shapes().items()}
+    states = cell.initial_state(BATCH)
+    with torch.no_grad():
+        results = cell.step(params, torch.zeros(BATCH, cell.inputs), states)
     if len(results) != len(states):
         return f"its step returns {len(results)} states; declared: {', '.join(cell.states)}"
     for name, before, after in zip(cell.states, states, results, strict=True):
@@ -74,13 +82,3 @@ def step_problem(cell: Cell, states: State, results: Sequence[Tensor]) -> str | 
             shapes = f"{tuple(after.shape[1:])}; declared: {tuple(before.shape[1:])}"
             return f"its step returns the state {name} with shape {shapes}"
     return None
-
-
-def check_step(cell: Cell) -> None:
-    """ValueError unless a step returns as many states as the cell declares, of the declared shapes."""
-    params = {name: torch.zeros(shape) for name, shape in cell.shapes().items()}
-    states = cell.initial_state(BATCH)
-    with torch.no_grad():
-        results = cell.step(params, torch.zeros(BATCH, cell.inputs), states)
-    if problem := step_problem(cell, states, results):
-        raise ValueError(f"cell {cell.name}: {problem}")

@@ -13,7 +13,7 @@ from torch.autograd.function import once_differentiable
 
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.eager import Engine
-from tensor_rnns.engine.given import Inputs, Params, State, check, identity, vectors
+from tensor_rnns.engine.given import Inputs, Params, State, Steps, check, identity, vectors
 
 STEPS = 32
 """Steps of one recording: more of them are fewer replays, and more memory and operations in each."""
@@ -59,17 +59,17 @@ class Chunk:
         """`steps_and_back`, recorded."""
         return recorded(self.steps_and_back)
 
+    @torch.no_grad()
     def forward(self, given: Sequence[Tensor]) -> list[Tensor]:
         """The outputs and the states after the last step, as tensors of their own."""
-        with torch.no_grad():
-            torch._foreach_copy_(self.given, list(given))
-            return [part.clone() for part in self.replay()]
+        torch._foreach_copy_(self.given, list(given))
+        return [part.clone() for part in self.replay()]
 
+    @torch.no_grad()
     def backward(self, given: Sequence[Tensor], gradients: Sequence[Tensor]) -> list[Tensor]:
         """The gradients of what is given, as tensors of their own."""
-        with torch.no_grad():
-            torch._foreach_copy_([*self.given, *self.gradients], [*given, *gradients])
-            return [part.clone() for part in self.replay_back()]
+        torch._foreach_copy_([*self.given, *self.gradients], [*given, *gradients])
+        return [part.clone() for part in self.replay_back()]
 
 
 def recorded(function: Callable[[], list[Tensor]]) -> Callable[[], list[Tensor]]:
@@ -142,9 +142,7 @@ class Scan(torch.autograd.Function):
         return None, None, None, torch.cat(of_inputs[::-1]), *totals, *states
 
 
-def scan(
-    cell: Cell, params: Params, inputs: Inputs, state: State, last_only: bool = False
-) -> tuple[Tensor, State]:
+def scan(cell: Cell, params: Params, inputs: Inputs, state: State, last_only: bool = False) -> Steps:
     """`Graphed.run` wherever `recorded` can record."""
     if not len(inputs):
         return LOOP.run(cell, params, inputs, state, last_only)
@@ -160,21 +158,14 @@ class Graphed(Engine):
 
     name = "graphed"
 
-    def run(
-        self, cell: Cell, params: Params, inputs: Inputs, state: State, last_only: bool = False
-    ) -> tuple[Tensor, State]:
-        on_gpu(inputs.device)
+    def run(self, cell: Cell, params: Params, inputs: Inputs, state: State, last_only: bool = False) -> Steps:
+        self.prepare(cell, state[0].dtype, inputs.device)
         return scan(cell, params, inputs, state, last_only)
 
     def prepare(
         self, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False
     ) -> object | None:
         """As `Engine.prepare`; the recordings are made for the shapes of a call."""
-        on_gpu(device)
+        if device.type != "cuda":
+            raise ValueError(f"engine graphed on {device.type} asked for; allowed: cuda")
         return self
-
-
-def on_gpu(device: torch.device) -> None:
-    """ValueError unless `device` is a GPU."""
-    if device.type != "cuda":
-        raise ValueError(f"engine graphed on {device.type} asked for; allowed: cuda")

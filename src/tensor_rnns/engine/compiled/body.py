@@ -5,10 +5,9 @@ A node that nothing outside its loop reads has no memory: it is a variable, and 
 
 from collections.abc import Iterable, Sequence
 
-from tensor_rnns.engine.ir.arena import Arena
 from tensor_rnns.engine.ir.graph import Node
 from tensor_rnns.engine.ir.operations import POINTWISE
-from tensor_rnns.engine.ir.plan import Loop, Product, Single, Step, results
+from tensor_rnns.engine.ir.plan import Arena, Step
 from tensor_rnns.engine.ir.trace import Program
 
 ACCUMULATORS = 8
@@ -19,23 +18,14 @@ def further(address: str, by: int) -> str:
     return f"{address} + {by} * W" if by else address
 
 
-def readers(step: Step) -> Iterable[Node]:
-    """The nodes that a step reads from memory."""
-    if isinstance(step, Product):
-        return step.product.inputs
-    if isinstance(step, Single):
-        return step.node.inputs
-    return [part for node in step.nodes for part in node.inputs if part not in step.nodes]
-
-
 class Body:
-    """Lines of a step; `addresses` says where the nodes lie that have memory of their own."""
+    """Lines of a step; `addresses` says where the nodes lie that have memory of their own. The rest lies in
+    memory that a body `beside` it shares."""
 
-    def __init__(self, program: Program, addresses: dict[Node, str], packed: Arena, scratch: Arena) -> None:
+    def __init__(self, program: Program, addresses: dict[Node, str], beside: "Body | None" = None) -> None:
         self.program = program
         self.addresses = dict(addresses)
-        self.packed = packed
-        self.scratch = scratch
+        self.packed, self.scratch = (beside.packed, beside.scratch) if beside else (Arena(), Arena())
         self.lines: list[str] = []
 
     def address(self, node: Node) -> str:
@@ -46,10 +36,10 @@ class Body:
 
     def write(self, steps: Sequence[Step], stored: Iterable[Node]) -> None:
         """Append the lines of `steps`; `stored` nodes have an address already and are written there."""
-        onto = {step.onto: step.target for step in steps if isinstance(step, Product) and step.onto}
-        made = {node for step in steps for node in results(step)}
-        outside = set(stored) | set(onto) | {part.base for step in steps for part in readers(step)}
-        outside |= {node for step in steps if not isinstance(step, Loop) for node in results(step)}
+        onto = {step.onto: step.target for step in steps if step.onto}
+        made = {node for step in steps for node in step.nodes}
+        outside = set(stored) | set(onto) | {part.base for step in steps for part in step.reads}
+        outside |= {step.target for step in steps if not step.is_loop}
         within: dict[Node, tuple[Node, int]] = {}
         for node in made:
             if node.operation == "join":
@@ -71,18 +61,18 @@ class Body:
         for node in sorted(made & outside, key=lambda node: node.index):
             settle(node)
         for step in steps:
-            if isinstance(step, Product):
+            if step.product:
                 self.lines += self.product(step)
-            elif isinstance(step, Loop):
+            elif step.is_loop:
                 self.lines += self.loop(step, outside)
             else:
-                self.lines += getattr(self, step.node.operation)(step.node)
+                self.lines += getattr(self, step.target.operation)(step.target)
 
-    def product(self, step: Product) -> list[str]:
+    def product(self, step: Step) -> list[str]:
         """One product of matrices, once for each group of columns."""
         (left,) = step.product.inputs
         leaf, transposed = step.product.detail
-        rows, columns = self.program.leaves[leaf][:: -1 if transposed else 1]
+        rows, columns = self.program.sizes(leaf, transposed)
         matrix = f"packed + {self.packed.take((leaf, transposed), rows * columns)}"
         onto = "true" if step.onto else "false"
         return [
@@ -91,7 +81,7 @@ class Body:
             for i in range(left.width // rows)
         ]
 
-    def loop(self, step: Loop, outside: set[Node]) -> list[str]:
+    def loop(self, step: Step, outside: set[Node]) -> list[str]:
         """One pass over the numbers of a width."""
         names: dict[Node, str] = {}
         lines = []
@@ -109,7 +99,7 @@ class Body:
             names[node] = f"a{node.index}"
             if node in outside:
                 lines.append(f"put({self.addresses[node]}, i, a{node.index});")
-        head = f"for (int j = 0; j < {step.width}; ++j)"
+        head = f"for (int j = 0; j < {step.target.width}; ++j)"
         inner = "  for (int v = 0, i = j * V; v < V; ++v, ++i) {"
         return [head, inner, *(f"    {line}" for line in lines), "  }"]
 
@@ -150,17 +140,14 @@ class Body:
             f"pick<Block>({node.width}, {table}, {self.address(node.inputs[0])}, {self.addresses[node]});",
         ]
 
-    def sum(self, node: Node) -> list[str]:
-        """Sums over the middle axis."""
+    def reduced(self, node: Node) -> list[str]:
+        """Sums over the middle axis, or the greatest there."""
+        name = "sums" if node.operation == "sum" else "greatest"
         sizes = ", ".join(map(str, node.detail))
         operands = f"{self.address(node.inputs[0])}, {self.addresses[node]}"
-        return [f"sums<Block, {sizes}>({operands});  // %{node.index}"]
+        return [f"{name}<Block, {sizes}>({operands});  // %{node.index}"]
 
-    def greatest(self, node: Node) -> list[str]:
-        """The greatest over the middle axis."""
-        sizes = ", ".join(map(str, node.detail))
-        operands = f"{self.address(node.inputs[0])}, {self.addresses[node]}"
-        return [f"greatest<Block, {sizes}>({operands});  // %{node.index}"]
+    sum = greatest = reduced
 
     def contract(self, node: Node) -> list[str]:
         """Sums of products of two blocks: loops over the result outside, over what is added up inside."""
@@ -179,19 +166,20 @@ class Body:
                 parts.append("(first + n)" + f" * {strides[last]}" * (strides[last] > 1))
             return f"({' + '.join(parts) or '0'}) * V + v"
 
-        head = [f"for (int i{k} = 0; i{k} < {sizes[k]}; ++i{k})" for k in outer]
-        inner = [f"for (int i{k} = 0; i{k} < {sizes[k]}; ++i{k})" for k in added]
+        head, inner = (
+            [f"for (int i{k} = 0; i{k} < {sizes[k]}; ++i{k})" for k in axes] for axes in (outer, added)
+        )
+        of_left, of_right = index(of_a, [*outer, *added]), index(of_b, [*outer, *added])
+        factors = f"at<Vec>({left}, {of_left}) * at<Vec>({right}, {of_right})"
         tile = [
             "Vec c[N] = {};",
             *inner,
-            f"  UNROLL for (int n = 0; n < N; ++n) c[n] += "
-            f"at<Vec>({left}, {index(of_a, [*outer, *added])}) * "
-            f"at<Vec>({right}, {index(of_b, [*outer, *added])});",
+            f"  UNROLL for (int n = 0; n < N; ++n) c[n] += {factors};",
             f"UNROLL for (int n = 0; n < N; ++n) put({self.addresses[node]}, {index(onto, outer)}, c[n]);",
         ]
-        blocks = [(0, count - count % wide, wide), (count - count % wide, count, count % wide)]
+        whole = count - count % wide
         lines = []
-        for first, end, width in blocks:
+        for first, end, width in ((0, whole, wide), (whole, count, count % wide)):
             if first < end:
                 lines += [
                     f"for (int first = {first}; first < {end}; first += {width})",

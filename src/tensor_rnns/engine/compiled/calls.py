@@ -1,13 +1,18 @@
-"""What calls of C++ have in common: tensors as addresses and strides."""
+"""What calls of C++ have in common: tensors as addresses and strides, threads, and memory that lives from one
+call to the next, so that the system need not find fresh pages each time."""
 
 import ctypes
 import functools
 import os
 from collections.abc import Sequence
 
+import torch
 from torch import Tensor
 
 Pointer, Long = ctypes.c_void_p, ctypes.c_long
+KEPT, WASTE, LEAST = 8, 4, 1024
+"""Of a pool: its tensors, how many times too large one may be, and the fewest numbers of one."""
+MMAP_THRESHOLD, TRIM_THRESHOLD, LARGE = -3, -1, 1 << 25
 
 
 @functools.cache
@@ -33,7 +38,8 @@ def strides(tensors: Sequence[Tensor], axes: int) -> ctypes.Array:
 
 
 def fill(call: ctypes.Structure, **arrays: ctypes.Array) -> None:
-    """Let a call point to arrays, which must outlive it."""
+    """Let a call point to arrays, and hold them as long as it lives."""
+    call.held = arrays
     for name, array in arrays.items():
         setattr(call, name, ctypes.addressof(array))
 
@@ -41,3 +47,58 @@ def fill(call: ctypes.Structure, **arrays: ctypes.Array) -> None:
 def dense(tensor: Tensor) -> Tensor:
     """`tensor` with its last axis without gaps."""
     return tensor if tensor.stride(-1) == 1 or tensor.shape[-1] == 1 else tensor.contiguous()
+
+
+@functools.cache
+def keep_pages() -> None:
+    """Let the C library, where it is glibc, keep pieces of up to LARGE bytes that torch gives back.
+
+    Without this every update asks the system for fresh pages for its outputs and gradients.
+    """
+    if (choose := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
+        choose(MMAP_THRESHOLD, LARGE)
+        choose(TRIM_THRESHOLD, 4 * LARGE)
+
+
+class Pool:
+    """Tensors of one dimension that were given back, at most KEPT of them.
+
+    Each step is one operation on a dict, which Python does whole: a lease may end anywhere, in any thread.
+    """
+
+    def __init__(self) -> None:
+        self.free: dict[int, Tensor] = {}
+
+    def take(self, count: int, dtype: torch.dtype) -> Tensor:
+        """A tensor of at least `count` numbers, with whatever is in it."""
+        fitting = [
+            (tensor.numel(), key)
+            for key, tensor in tuple(self.free.items())
+            if tensor.dtype == dtype and count <= tensor.numel() <= WASTE * max(count, LEAST)
+        ]
+        for _, key in sorted(fitting):
+            if (tensor := self.free.pop(key, None)) is not None:
+                return tensor
+        # Up to a quarter more, so that sizes that differ little share memory.
+        grain = 1 << (max(count, LEAST).bit_length() - 3)
+        return torch.empty(-(-max(count, LEAST) // grain) * grain, dtype=dtype)
+
+    def give_back(self, tensor: Tensor) -> None:
+        """Let the next call have `tensor`; those that have waited longest go if there are too many."""
+        self.free[id(tensor)] = tensor
+        for key in tuple(self.free)[:-KEPT]:
+            self.free.pop(key, None)
+
+
+class Lease:
+    """A tensor of a pool, given back when nothing refers to the lease any more."""
+
+    def __init__(self, pool: Pool, count: int, dtype: torch.dtype) -> None:
+        self.pool = pool
+        self.tensor = pool.take(count, dtype)
+
+    def __del__(self) -> None:
+        self.pool.give_back(self.tensor)
+
+
+POOL = Pool()

@@ -12,9 +12,10 @@ import torch
 from torch import Tensor
 
 from tensor_rnns.engine.affine import Affine
-from tensor_rnns.engine.compiled import heads
-from tensor_rnns.engine.compiled.calls import Long, Pointer, dense, pointers, strides
-from tensor_rnns.engine.ready import Ready
+from tensor_rnns.engine.compiled import parts
+from tensor_rnns.engine.compiled.calls import Long, Pointer, dense, pointers
+from tensor_rnns.engine.compiled.kernel import described
+from tensor_rnns.engine.generated import Ready
 
 Views = Callable[[Tensor], Mapping[str, Tensor]]
 
@@ -29,11 +30,8 @@ class Recorded(Affine):
     def loss(self, kind: int, targets: Tensor, over: float, weights: Tensor | None = None) -> Tensor:
         """As `Affine.loss`."""
         weights = self.fit(kind, targets, weights)
-        loss = self.x.new_empty(self.steps.shape[1])
-        name = "classes" if kind == heads.CLASSES else "targets"
-        given = {name: targets.contiguous(), "loss": loss, "row_weights": weights}
-        given |= dict(zip(heads.NAMES, self.gradients, strict=True))
-        heads.call(kind, self.steps, self.weight, self.bias, True, 1 / over, **given)
+        given = (self.steps, self.weight, self.bias)
+        loss = parts.loss_of(kind, 1 / over, given, targets, weights, self.gradients)
         self.made.append(loss)
         return loss
 
@@ -76,28 +74,25 @@ class Direct:
         """
         flat, inputs = flat.detach().contiguous(), dense(inputs)
         state = state or self.ready.cell.initial_state(*inputs.shape[1:3], dtype=flat.dtype)
-        others = [None] * (len(state) - 1)
-        read = {
-            "inputs": pointers([inputs]),
-            "input_strides": strides([inputs], 3),
-            "leaves": self.addresses(flat),
-            "strides": self.strides(flat.shape[1]),
-        }
-        steps, final, kept = self.ready.kernel.forward(
-            len(inputs), read, [part.contiguous() for part in state], [not self.last_only, *others], True
+        steps = [step for leaf in self.leaves for step in (flat.shape[1], *leaf.steps)]
+        strides = (Long * len(steps))(*steps)
+        read = described([inputs], ()) | {"leaves": self.addresses(flat), "strides": strides}
+        outputs, final, kept = self.ready.kernel.forward(
+            len(inputs), read, [part.contiguous() for part in state], self.last_only, True
         )
-        hidden = final[0] if self.last_only else steps[0]
+        hidden = final[0] if self.last_only else outputs
         gradient, dh = torch.empty_like(flat), torch.empty_like(hidden)
         gradients = (dh, self.weight.of(gradient), self.bias.of(gradient))
-        outputs = Recorded(hidden, self.weight.of(flat), self.bias.of(flat), gradients)
-        loss = loss_of(outputs)
-        if len(outputs.made) != 1 or loss is not outputs.made[0]:
+        recorded = Recorded(hidden, self.weight.of(flat), self.bias.of(flat), gradients)
+        loss = loss_of(recorded)
+        if len(recorded.made) != 1 or loss is not recorded.made[0]:
             return None
+        others = [None] * (len(state) - 1)
         read |= {
             "output_gradients": pointers([None if self.last_only else dh, *others]),
             "final_gradients": pointers([dh if self.last_only else None, *others]),
             "leaf_gradients": self.addresses(gradient),
-            "gradient_strides": read["strides"],
+            "gradient_strides": strides,
         }
         self.ready.kernel.backward(inputs.shape[:3], flat.dtype, read, kept)
         return loss, gradient, tuple(final)
@@ -106,11 +101,6 @@ class Direct:
         """Of the leaves in `flat`."""
         start, size = flat.data_ptr(), flat.element_size()
         return (Pointer * len(self.leaves))(*(start + size * leaf.start for leaf in self.leaves))
-
-    def strides(self, width: int) -> ctypes.Array:
-        """Of each leaf: replica, row, column."""
-        steps = [step for leaf in self.leaves for step in (width, *leaf.steps)]
-        return (Long * len(steps))(*steps)
 
 
 def direct(

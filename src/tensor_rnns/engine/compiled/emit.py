@@ -4,15 +4,15 @@ The file is text and not templates: with every width and offset a constant the c
 what it could not with sizes from a call, and whoever reads the file sees the step of the cell.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import torch
 
 from tensor_rnns.engine.compiled.body import Body, further
-from tensor_rnns.engine.ir.arena import Arena
 from tensor_rnns.engine.ir.graph import Node
-from tensor_rnns.engine.ir.plan import plan, saved
+from tensor_rnns.engine.ir.plan import Arena, plan, saved
 from tensor_rnns.engine.ir.reverse import Backward, reverse
 from tensor_rnns.engine.ir.trace import Program
 
@@ -21,14 +21,10 @@ FOLDER = Path(__file__).parent
 HEADERS = ("vectors.h", "functions.h", "matrices.h", "layouts.h", "threads.h", "call.h")
 
 
-def indent(lines: Iterable[str], by: int) -> str:
-    """Lines moved to the right."""
-    return "\n".join(" " * by + line for line in lines)
-
-
 def function(template: str, name: str, arguments: str, lines: Iterable[str]) -> str:
     """A C++ function."""
-    return f"{template}static INLINE void {name}({arguments}) {{\n{indent(lines, 2)}\n}}\n"
+    body = "\n".join(f"  {line}" for line in lines)
+    return f"{template}static INLINE void {name}({arguments}) {{\n{body}\n}}\n"
 
 
 BLOCK = "template <class Block>\n"
@@ -41,11 +37,9 @@ def packing(name: str, program: Program, packed: Arena) -> str:
     """The function that copies the leaves of a replica in the order of the code."""
     lines = []
     for (leaf, transposed), offset in packed.offsets.items():
-        sizes = program.leaves[leaf][::-1] if transposed else program.leaves[leaf]
+        rows, columns = program.sizes(leaf, transposed)
         choice = "true" if transposed else "false"
-        lines.append(
-            f"pack_leaf(call, replica, {leaf}, {choice}, {sizes[0]}, {sizes[1]}, packed + {offset});"
-        )
+        lines.append(f"pack_leaf(call, replica, {leaf}, {choice}, {rows}, {columns}, packed + {offset});")
     return function("", name, "const Call& call, long replica, real* packed", lines)
 
 
@@ -62,16 +56,11 @@ def source(program: Program, dtype: torch.dtype) -> str:
     """The whole C++ file for `dtype`."""
     printed = str(program)
     backward = reverse(program)
-    states, tape, sums = Arena(), Arena(), Arena()
-    for i, width in enumerate(program.states):
-        states.take(i, width)
-    for i, width in enumerate(program.inputs):
-        tape.take(("input", i), width)
     keep = saved(program, backward)
-    for node in keep:
-        tape.take(node, node.width)
-    for leaf, (rows, columns) in enumerate(program.leaves):
-        sums.take(leaf, rows * columns)
+    inputs = {("input", i): width for i, width in enumerate(program.inputs)}
+    tape = Arena(inputs | {node: node.width for node in keep})
+    states = Arena(dict(enumerate(program.states)))
+    sums = Arena({leaf: math.prod(shape) for leaf, shape in enumerate(program.leaves)})
     addresses = {node: f"record + {tape.offsets[node]} * W" for node in keep}
     for node in program.graph.nodes:
         if node.operation == "input":
@@ -81,8 +70,7 @@ def source(program: Program, dtype: torch.dtype) -> str:
             addresses[node] = f"{base} + {states.offsets[node.detail]} * W"
     for i, node in enumerate(program.outputs):
         addresses[node] = f"after + {states.offsets[i]} * W"
-    inputs = [tape.offsets["input", i] for i in range(len(program.inputs))]
-    leaves = [sums.offsets[leaf] for leaf in range(len(program.leaves))]
+    places, rows = [tape.offsets[key] for key in inputs], [rows for rows, _ in program.leaves]
     parts = [
         "\n".join(f"// {line}".rstrip() for line in f"{printed}\n\nand back:\n{backward}".splitlines()),
         f"\nusing real = {REALS[dtype]};\n",
@@ -90,9 +78,9 @@ def source(program: Program, dtype: torch.dtype) -> str:
         f"// ---- the step of {program.name} ----\n",
         constant("long", RECORD=tape.width, STATES=states.width, SUMS=sums.width),
         constant("int", INPUTS=len(program.inputs), COUNT=len(program.states), LEAVES=len(program.leaves)),
-        constant("int", INPUT_WIDTH=list(program.inputs), INPUT_PLACE=inputs, ENTERING=sum(program.inputs)),
+        constant("int", INPUT_WIDTH=list(program.inputs), INPUT_PLACE=places, ENTERING=sum(program.inputs)),
         constant("int", WIDTH=list(program.states), PLACE=list(states.offsets.values())),
-        constant("long", OFFSETS=[*leaves, sums.width], ROWS=[rows for rows, _ in program.leaves]),
+        constant("long", OFFSETS=[*sums.offsets.values(), sums.width], ROWS=rows),
         forward_code(program, addresses, keep),
         backward_code(program, backward, addresses, states, sums),
         (FOLDER / "driver.h").read_text(),
@@ -102,15 +90,14 @@ def source(program: Program, dtype: torch.dtype) -> str:
 
 def forward_code(program: Program, addresses: dict[Node, str], keep: Sequence[Node]) -> str:
     """The functions `pack_forward` and `step`."""
-    packed, scratch = Arena(), Arena()
-    body = Body(program, addresses, packed, scratch)
+    body = Body(program, addresses)
     stored = [*program.outputs, *keep]
-    body.write(plan(stored, (), stored), stored)
+    body.write(plan(stored, ()), stored)
     arguments = "const real* packed, real* record, const real* before, real* after, real* scratch"
     parts = [
-        constant("long", PACKED=packed.width, SCRATCH=scratch.width),
+        constant("long", PACKED=body.packed.width, SCRATCH=body.scratch.width),
         "",
-        packing("pack_forward", program, packed),
+        packing("pack_forward", program, body.packed),
         function(BLOCK, "step", arguments, [USING, *body.lines]),
     ]
     return "\n".join(parts)
@@ -145,45 +132,43 @@ def input_gradients(program: Program, backward: Backward, body: Body, given: set
             body.lines.append(f"clear(inward + {start} * W, {width} * W);")
         start += width
     wanted = [node for node in backward.inputs if node]
-    body.write(plan(wanted, given, wanted), wanted)
+    body.write(plan(wanted, given), wanted)
 
 
 def backward_code(
     program: Program, backward: Backward, addresses: dict[Node, str], states: Arena, sums: Arena
 ) -> str:
     """The functions `pack_backward`, `step_back`, `input_back` and `add_leaves`."""
-    packed, scratch, kept = Arena(), Arena(), Arena()
+    kept = Arena()
     given = {node for node in addresses if node.operation != "gradient"}
     addresses = dict(addresses)
-    operands = [node.base for _, left, g in backward.matrices for node in (left, g)]
-    operands += [g.base for _, g in backward.rows]
-    fresh = [node for node in dict.fromkeys(operands) if node not in given]
+    operands = dict.fromkeys(operand.base for operand in backward.operands)
+    fresh = [node for node in operands if node not in given]
     for node in fresh:
         addresses[node] = f"kept + {kept.take(node, node.width)} * W"
     for i, node in enumerate(backward.states):
         if node:
             addresses[node] = f"earlier + {states.offsets[i]} * W"
     stored = [*fresh, *(node for node in backward.states if node)]
-    body = Body(program, addresses, packed, scratch)
-    body.write(plan(stored, given, stored), stored)
+    body = Body(program, addresses)
+    body.write(plan(stored, given), stored)
     for i, width in enumerate(program.states):
         if backward.states[i] is None:
             body.lines.append(f"clear(earlier + {states.offsets[i]} * W, {width} * W);")
-    inward = Body(program, addresses, packed, scratch)
+    inward = Body(program, addresses, beside=body)
     input_gradients(program, backward, inward, given | set(stored))
     passes = leaf_gradients(program, backward, body, sums)
     span = (
         "long steps, const real* record, const real* before, const real* after, const real* kept, real* sums"
     )
-    rest = "const real* earlier, const real* kept, real* scratch, real* inward"
+    step = f"{READ}, real* earlier, real* kept, real* scratch"
+    inputs = f"{READ}, const real* earlier, const real* kept, real* scratch, real* inward"
     parts = [
-        constant("long", PACKED_BACK=packed.width, SCRATCH_BACK=scratch.width, KEPT=kept.width),
+        constant("long", PACKED_BACK=body.packed.width, SCRATCH_BACK=body.scratch.width, KEPT=kept.width),
         "",
-        packing("pack_backward", program, packed),
-        function(
-            BLOCK, "step_back", f"{READ}, real* earlier, real* kept, real* scratch", [USING, *body.lines]
-        ),
-        function(BLOCK, "input_back", f"{READ}, {rest}", [USING, *inward.lines]),
+        packing("pack_backward", program, body.packed),
+        function(BLOCK, "step_back", step, [USING, *body.lines]),
+        function(BLOCK, "input_back", inputs, [USING, *inward.lines]),
         function(BLOCK, "add_leaves", span, ["constexpr int W = Block::W;", *passes]),
     ]
     return "\n".join(parts)

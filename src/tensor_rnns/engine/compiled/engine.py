@@ -1,7 +1,4 @@
-"""The compiled engine: one fused C++ scan over time and one back, made from the readable step of a cell.
-
-step -> `ir` -> `emit` -> `build` -> `kernel`; see docs/engine.md.
-"""
+"""The compiled engine: step -> `ir` -> `emit` -> `build` -> `kernel`; see docs/engine.md."""
 
 from typing import Any
 
@@ -9,9 +6,10 @@ import torch
 from torch import Tensor
 
 from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine import build
 from tensor_rnns.engine.affine import Affine
-from tensor_rnns.engine.compiled import build, optimise, parts
-from tensor_rnns.engine.compiled.buffers import keep_pages
+from tensor_rnns.engine.compiled import parts
+from tensor_rnns.engine.compiled.calls import keep_pages
 from tensor_rnns.engine.compiled.direct import Direct, direct
 from tensor_rnns.engine.compiled.emit import source
 from tensor_rnns.engine.compiled.kernel import Kernel
@@ -23,17 +21,15 @@ class Compiled(Generated):
     """Kernels in C++ for the CPU, built by g++; losses and optimisers are fused too."""
 
     name = "compiled"
-    update = staticmethod(optimise.moved)
+    update = staticmethod(parts.update)
 
     def missing_tool(self) -> str | None:
         return None if build.compiler() else f"no {build.COMPILER} in PATH"
 
     def device_type(self) -> str:
-        """The CPU."""
         return "cpu"
 
     def emit(self, program: Program, dtype: torch.dtype, device: torch.device) -> str:
-        """One C++ file."""
         return source(program, dtype)
 
     def build(self, program: Program, dtype: torch.dtype, emitted: str) -> Kernel:
@@ -41,7 +37,7 @@ class Compiled(Generated):
         keep_pages()
         library = build.library(emitted, program.name)
         parts.join_team(library, parts.library(dtype))
-        return Kernel(library, len(program.inputs), len(program.states))
+        return Kernel(library)
 
     def linear(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> Affine:
         """x W + b, not computed yet."""

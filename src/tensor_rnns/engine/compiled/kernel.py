@@ -1,17 +1,14 @@
-"""A built kernel as a function of torch tensors with gradients."""
+"""A library with the scans of a cell as functions of torch tensors."""
 
 import ctypes
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
-from tensor_rnns.engine.compiled.buffers import POOL, Lease
-from tensor_rnns.engine.compiled.calls import Long, Pointer, dense, fill, pointers, strides
-from tensor_rnns.engine.ready import ScanKernel
+from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense, fill, pointers, strides
+from tensor_rnns.engine.generated import Gradients, Parts, Tensors
 
 Arrays = dict[str, ctypes.Array]
 SIZES = ("tape", "states", "packed", "arena", "sums")
@@ -31,89 +28,56 @@ class Call(ctypes.Structure):
     ]
 
 
-class Scan(torch.autograd.Function):
-    """The forward and the backward scan of a kernel; its gradient has none of its own."""
-
-    @staticmethod
-    def forward(ctx, kernel: "Kernel", every: tuple[bool, ...], keep: bool, *tensors: Tensor):
-        """The states of every step that are wanted, then all after the last."""
-        inputs = [dense(part) for part in tensors[: kernel.inputs]]
-        states = [part.contiguous() for part in tensors[kernel.inputs : kernel.inputs + kernel.states]]
-        leaves = tensors[kernel.inputs + kernel.states :]
-        outputs, final, kept = kernel.forward(len(inputs[0]), described(inputs, leaves), states, every, keep)
-        if keep:
-            ctx.kernel, ctx.kept, ctx.every = kernel, kept, every
-            ctx.save_for_backward(*inputs, *leaves)
-            ctx.shapes = [tuple(tensor.shape) for tensor in tensors]
-            ctx.set_materialize_grads(False)
-        return *(part for part in outputs if part is not None), *final
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx, *gradients: Tensor | None):
-        """Gradients of inputs, initial states and leaves."""
-        kernel = ctx.kernel
-        inputs, leaves = ctx.saved_tensors[: kernel.inputs], ctx.saved_tensors[kernel.inputs :]
-        given = [None if g is None else g.contiguous() for g in gradients]
-        outputs = iter(given[: sum(ctx.every)])
-        by_step = [next(outputs) if wanted else None for wanted in ctx.every]
-        wanted = ctx.needs_input_grad[3:]
-        needed = [*wanted[: kernel.inputs], *[True] * (len(wanted) - kernel.inputs)]
-        first = inputs[0]
-        made = [
-            first.new_empty(shape) if need else None for shape, need in zip(ctx.shapes, needed, strict=True)
-        ]
-        of_leaves = made[kernel.inputs + kernel.states :]
-        read = described(inputs, leaves) | {
-            "output_gradients": pointers(by_step),
-            "final_gradients": pointers(given[sum(ctx.every) :]),
-            "initial_gradients": pointers(made[kernel.inputs : kernel.inputs + kernel.states]),
-            "leaf_gradients": pointers(of_leaves),
-            "gradient_strides": strides(of_leaves, 3),
-        }
-        if any(wanted[: kernel.inputs]):
-            read["input_gradients"] = pointers(made[: kernel.inputs])
-        kernel.backward(first.shape[:3], first.dtype, read, ctx.kept)
-        return None, None, None, *(g if want else None for g, want in zip(made, wanted, strict=True))
-
-
 @dataclass(frozen=True)
-class Kernel(ScanKernel):
-    """A library and what its caller must know: the number of inputs and of states."""
+class Kernel:
+    """A library with the scans of a cell, a `generated.ScanKernel`."""
 
-    scan: ClassVar = Scan
     library: ctypes.CDLL
-    inputs: int
-    states: int
 
-    def lease(self, call: Call, dtype: torch.dtype, *names: str) -> list[Lease]:
-        """Memory for these pieces of a call."""
-        counts = (Long * len(SIZES))()
-        given = (call.steps, call.replicas, call.batch, call.threads, call.keep)
-        self.library.sizes(*map(Long, given), counts)
-        sizes = dict(zip(SIZES, counts, strict=True))
-        leases = [Lease(POOL, sizes[name], dtype) for name in names]
-        for name, lease in zip(names, leases, strict=True):
-            setattr(call, name, lease.tensor.data_ptr())
-        return leases
+    def scan(
+        self, parts: Parts, last_only: bool, keep: bool
+    ) -> tuple[Tensor | None, Tensors, Parts, list[Lease]]:
+        inputs, states = [dense(part) for part in parts[0]], [part.contiguous() for part in parts[1]]
+        outputs, final, kept = self.forward(
+            len(inputs[0]), described(inputs, parts[2]), states, last_only, keep
+        )
+        return outputs, final, (inputs, states, parts[2]), kept
+
+    def scan_back(
+        self, parts: Parts, kept: Sequence[Lease], output: Tensor | None, final: Gradients, wanted: Parts
+    ) -> Gradients:
+        first = parts[0][0]
+        states, leaves = ([first.new_empty(part.shape) for part in kind] for kind in parts[1:])
+        inputs = [
+            first.new_empty(part.shape) if want else None
+            for part, want in zip(parts[0], wanted[0], strict=True)
+        ]
+        read = described(parts[0], parts[2]) | {
+            "output_gradients": pointers([output, *[None] * (len(final) - 1)]),
+            "final_gradients": pointers(final),
+            "initial_gradients": pointers(states),
+            "leaf_gradients": pointers(leaves),
+            "gradient_strides": strides(leaves, 3),
+        }
+        if any(wanted[0]):
+            read["input_gradients"] = pointers(inputs)
+        self.backward(first.shape[:3], first.dtype, read, kept)
+        return *inputs, *states, *leaves
 
     def forward(
-        self, steps: int, read: Arrays, states: Sequence[Tensor], every: Sequence[bool], keep: bool
-    ) -> tuple[list[Tensor | None], list[Tensor], list[Lease]]:
-        """The states of every step, None where `every` does not want them, those after the last step, and the
-        memory that `backward` reads.
+        self, steps: int, read: Arrays, states: Tensors, last_only: bool, keep: bool
+    ) -> tuple[Tensor | None, Tensors, list[Lease]]:
+        """The outputs of every step unless `last_only`, the states after the last, and the memory that
+        `backward` reads.
 
         `read` has inputs and leaves as `described` gives them; states are [S, B, width] without gaps.
         """
-        outputs = [
-            part.new_empty(steps, *part.shape) if wanted else None
-            for part, wanted in zip(states, every, strict=True)
-        ]
+        outputs = None if last_only else states[0].new_empty(steps, *states[0].shape)
         final = [torch.empty_like(part) for part in states]
         call = Call(steps, *states[0].shape[:2], torch.get_num_threads(), int(keep))
         *kept, _packed, _arena = self.lease(call, states[0].dtype, "tape", "states", "packed", "arena")
-        ends = {"initial": pointers(states), "outputs": pointers(outputs), "final": pointers(final)}
-        fill(call, **read, **ends)
+        every = pointers([outputs, *[None] * (len(states) - 1)])
+        fill(call, **read, initial=pointers(states), outputs=every, final=pointers(final))
         self.library.run_forward(ctypes.byref(call))
         return outputs, final, kept
 
@@ -126,8 +90,19 @@ class Kernel(ScanKernel):
         fill(call, **read)
         self.library.run_backward(ctypes.byref(call))
 
+    def lease(self, call: Call, dtype: torch.dtype, *names: str) -> list[Lease]:
+        """Memory for these pieces of a call."""
+        counts = (Long * len(SIZES))()
+        given = (call.steps, call.replicas, call.batch, call.threads, call.keep)
+        self.library.sizes(*map(Long, given), counts)
+        sizes = dict(zip(SIZES, counts, strict=True))
+        leases = [Lease(POOL, sizes[name], dtype) for name in names]
+        for name, lease in zip(names, leases, strict=True):
+            setattr(call, name, lease.tensor.data_ptr())
+        return leases
 
-def described(inputs: Sequence[Tensor], leaves: Sequence[Tensor]) -> Arrays:
+
+def described(inputs: Tensors, leaves: Tensors) -> Arrays:
     """The addresses and strides that both directions read."""
     return {
         "inputs": pointers(inputs),

@@ -1,15 +1,27 @@
-"""The C++ around a scan that is the same for every cell: read-outs with their losses, optimisers."""
+"""The C++ around a scan that is the same for every cell: read-outs with their losses, and optimisers.
+
+The rows of a replica are cut into groups by shape alone and added up in their order: bits depend neither on
+other replicas nor on threads. A loss makes its gradients in the same pass as its value, and an optimiser
+updates a whole cohort in one.
+"""
 
 import ctypes
 import functools
+from collections.abc import Sequence
 
 import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
 
-from tensor_rnns.engine.compiled import build
-from tensor_rnns.engine.compiled.calls import openmp
+from tensor_rnns.engine import build
+from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense, fill, openmp, strides
 from tensor_rnns.engine.compiled.emit import FOLDER, REALS
 
 HEADERS = ("vectors.h", "functions.h", "threads.h", "team.h", "panels.h", "heads.h", "optimisers.h")
+FORWARD, BACKWARD, SQUARED, BERNOULLI, CLASSES = range(5)
+GRADIENTS = ("x_gradient", "weight_gradient", "bias_gradient")
+RULES = ("adam", "rmsprop", "sgd", "adagrad")
+POINTERS = ("gradient", "parameters", "moved", "first", "second", "rate", "limit", "numbers", "squares")
 
 
 @functools.cache
@@ -26,3 +38,139 @@ def library(dtype: torch.dtype) -> ctypes.CDLL:
 def join_team(kernel: ctypes.CDLL, loaded: ctypes.CDLL) -> None:
     """Let a kernel work in the threads of loaded parts."""
     kernel.join_team(ctypes.cast(loaded.run_team, ctypes.c_void_p))
+
+
+class Head(ctypes.Structure):
+    """The struct of the same name in heads.h."""
+
+    _fields_ = [
+        *((name, Long) for name in ("steps", "replicas", "batch", "inputs", "outputs", "threads", "kind")),
+        ("gradients", Long), ("x", Pointer), ("x_strides", Pointer), ("weight", Pointer),
+        ("weight_strides", Pointer), ("bias", Pointer), ("bias_replica", Long), ("bias_column", Long),
+        ("targets", Pointer), ("classes", Pointer), ("row_weights", Pointer), ("scale", ctypes.c_double),
+        *((name, Pointer) for name in ("y", "loss", *GRADIENTS)),
+        ("weight_apart", Long), ("bias_apart", Long),
+        *((name, Pointer) for name in ("arena", "partial", "losses")),
+    ]  # fmt: skip
+
+
+def call(
+    kind: int, x: Tensor, weight: Tensor, bias: Tensor | None, gradients: Sequence[Tensor | None] = (),
+    scale: float = 1, **more: Tensor | None,
+) -> None:  # fmt: skip
+    """One run of heads.h; those of x, W and b go into `gradients`, `more` are further tensors by their names
+    in the struct."""
+    loaded = library(x.dtype)
+    steps, replicas, batch, inputs = x.shape
+    sizes = (steps, replicas, batch, inputs, weight.shape[-1], torch.get_num_threads())
+    head = Head(*sizes, kind, int(any(part is not None for part in gradients)))
+    fill(head, x_strides=strides([x], 3), weight_strides=strides([weight], 3))
+    head.scale = scale
+    more |= {"x": x, "weight": weight, "bias": bias, **dict(zip(GRADIENTS, gradients, strict=False))}
+    for name, tensor in more.items():
+        setattr(head, name, None if tensor is None else tensor.data_ptr())
+    if bias is not None:
+        head.bias_replica, head.bias_column = bias.stride(0), bias.stride(-1)
+    for name in ("weight", "bias"):
+        if (gradient := more.get(f"{name}_gradient")) is not None:
+            setattr(head, f"{name}_apart", gradient.stride(0))
+    counts = (Long * 3)()
+    loaded.head_sizes(ctypes.byref(head), counts)
+    dtypes = (x.dtype, x.dtype, torch.float64)
+    leases = [Lease(POOL, count, dtype) for count, dtype in zip(counts, dtypes, strict=True)]
+    head.arena, head.partial, head.losses = (lease.tensor.data_ptr() for lease in leases)
+    loaded.head_run(ctypes.byref(head))
+
+
+def loss_of(
+    kind: int, scale: float, parts: Sequence[Tensor], targets: Tensor, row_weights: Tensor | None,
+    gradients: Sequence[Tensor | None],
+) -> Tensor:  # fmt: skip
+    """scale * the sum over steps, rows and outputs of a loss of x W + b, [S]; `parts` are x, W and b, and
+    their gradients go into `gradients`."""
+    loss = parts[0].new_empty(parts[0].shape[1])
+    named = {"classes" if kind == CLASSES else "targets": targets.contiguous()}
+    call(kind, *parts, gradients, scale, loss=loss, row_weights=row_weights, **named)
+    return loss
+
+
+def empty_gradients(x: Tensor, weight: Tensor, bias: Tensor | None, into_inputs: bool) -> list[Tensor | None]:
+    """Room for the gradients of x (where they go on), W and b."""
+    wanted = (x if into_inputs else None, weight, bias)
+    return [None if part is None else part.new_empty(part.shape) for part in wanted]
+
+
+class Linear(torch.autograd.Function):
+    """y [T, S, B, O] of x [T, S, B, I], W [S, I, O] and b [S, 1, O] or None."""
+
+    @staticmethod
+    def forward(ctx, x: Tensor, weight: Tensor, bias: Tensor | None):
+        """x W + b."""
+        x = dense(x)
+        y = x.new_empty(*x.shape[:-1], weight.shape[-1])
+        call(FORWARD, x, weight, bias, y=y)
+        ctx.save_for_backward(x, weight, bias)
+        return y
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, gradient: Tensor):
+        """Of x, W and b."""
+        gradients = empty_gradients(*ctx.saved_tensors, ctx.needs_input_grad[0])
+        call(BACKWARD, *ctx.saved_tensors, gradients, targets=gradient.contiguous())
+        return (*gradients,)
+
+
+class Loss(torch.autograd.Function):
+    """`loss_of` x, W and b, with its gradients if `keep` says so."""
+
+    @staticmethod
+    def forward(ctx, kind: int, scale: float, keep: bool, targets: Tensor, weights: Tensor | None, *parts):
+        """The loss [S]."""
+        parts = (dense(parts[0]), *parts[1:])
+        ctx.gradients = empty_gradients(*parts, ctx.needs_input_grad[5]) if keep else ()
+        return loss_of(kind, scale, parts, targets, weights, ctx.gradients)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, gradient: Tensor):
+        """Those of the forward pass, times that of each replica's loss."""
+        factor = gradient.view(-1, 1, 1)
+        once = bool((gradient == 1).all())
+        return *[None] * 5, *(g if g is None or once else g * factor for g in ctx.gradients)
+
+
+class Update(ctypes.Structure):
+    """The struct of the same name in optimisers.h."""
+
+    _fields_ = [
+        *((name, Long) for name in ("replicas", "width", "threads", "rule")),
+        *((name, Pointer) for name in POINTERS),
+    ]
+
+
+def update(
+    rule: str, numbers: Sequence[float], parameters: Tensor, gradient: Tensor, states: Sequence[Tensor],
+    rate: Tensor, limit: Tensor | None,
+) -> Tensor:  # fmt: skip
+    """The parameters [S, P] after an update by one of RULES, whose `numbers` optimisers.h names.
+
+    `states` are changed in place; `rate` and `limit` (of the norm of a replica's gradient) are [S, 1].
+    """
+    loaded = library(parameters.dtype)
+    tensors = [tensor.contiguous() for tensor in (gradient, parameters, rate)]
+    if any(tensor.dtype != parameters.dtype or not tensor.is_contiguous() for tensor in (*tensors, *states)):
+        raise ValueError(
+            f"optimiser {rule}: tensors of several dtypes or with gaps given; allowed: one dtype"
+        )
+    result = torch.empty_like(tensors[1])
+    call = Update(*parameters.shape, torch.get_num_threads(), RULES.index(rule))
+    constants = (ctypes.c_double * len(numbers))(*numbers)
+    squares = (ctypes.c_double * (loaded.update_pieces(Long(call.width)) * call.replicas))()
+    limits = None if limit is None else limit.contiguous()
+    given = (tensors[0], tensors[1], result, *states, *[None] * (2 - len(states)), tensors[2], limits)
+    for name, tensor in zip(POINTERS, given, strict=False):
+        setattr(call, name, None if tensor is None else tensor.data_ptr())
+    call.numbers, call.squares = ctypes.addressof(constants), ctypes.addressof(squares)
+    loaded.update_run(ctypes.byref(call))
+    return result

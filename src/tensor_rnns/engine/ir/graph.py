@@ -17,7 +17,7 @@ VIRTUAL = ("slice", "spread")
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """One value of the step.
+    """One value of the step; arithmetic with nodes and numbers makes further nodes of its graph.
 
     `operation` is one of SOURCES, `product`, a name in `operations.POINTWISE` or in `structure.REVERSE`; what
     is VIRTUAL has no memory of its own and is read from its input. `detail` is the number of an input, state,
@@ -25,6 +25,7 @@ class Node:
     number; the layout of a structural one; else None.
     """
 
+    graph: "Graph" = field(repr=False)
     index: int
     operation: str
     inputs: tuple["Node", ...]
@@ -35,6 +36,37 @@ class Node:
     def base(self) -> "Node":
         """The node with the memory that this one is read from."""
         return self.inputs[0].base if self.operation in VIRTUAL else self
+
+    def then(self, operation: str, *others: "Node", width: int | None = None, detail: Any = None) -> "Node":
+        """The node of an operation on this one and `others`."""
+        return self.graph.add(operation, self, *others, width=width, detail=detail)
+
+    def __add__(self, other: "Node | float") -> "Node":
+        if isinstance(other, Node):
+            return self.then("add", other)
+        return self.then("add_number", detail=float(other))
+
+    def __sub__(self, other: "Node | float") -> "Node":
+        return self.then("subtract", other) if isinstance(other, Node) else self + -other
+
+    def __mul__(self, other: "Node | float") -> "Node":
+        if isinstance(other, Node):
+            return self.then("multiply", other)
+        return self if other == 1 else self.then("multiply_number", detail=float(other))
+
+    def __truediv__(self, other: "Node | float") -> "Node":
+        return self.then("divide", other) if isinstance(other, Node) else self * (1 / other)
+
+    def __neg__(self) -> "Node":
+        return self.then("negate")
+
+    def __rsub__(self, number: float) -> "Node":
+        return self.then("number_minus", detail=float(number))
+
+    def __rtruediv__(self, number: float) -> "Node":
+        return self.then("number_over", detail=float(number))
+
+    __radd__, __rmul__ = __add__, __mul__
 
     def __str__(self) -> str:
         parts = [f"%{node.index}" for node in self.inputs]
@@ -60,15 +92,18 @@ class Graph:
         width = inputs[0].width if width is None else width
         key = (operation, tuple(node.index for node in inputs), width, detail)
         if key not in self.known:
-            self.known[key] = Node(len(self.nodes), operation, inputs, width, detail)
+            self.known[key] = Node(self, len(self.nodes), operation, inputs, width, detail)
             self.nodes.append(self.known[key])
         return self.known[key]
 
+    def fill(self, width: int, number: float) -> Node:
+        """One number everywhere."""
+        return self.add("fill", width=width, detail=float(number))
+
     def own(self, node: Node) -> Node:
         """A fresh copy of `node`, which shares its memory with nothing."""
-        copy = Node(len(self.nodes), "copy", (node,), node.width)
-        self.nodes.append(copy)
-        return copy
+        self.nodes.append(Node(self, len(self.nodes), "copy", (node,), node.width))
+        return self.nodes[-1]
 
     def find(self, operation: str, detail: Any) -> Node | None:
         """The source of that operation and detail, if there is one."""

@@ -4,7 +4,7 @@ Norms, transposes and products of factors are the same at every step. In the ker
 T times, and would need code of their own; outside they cost nothing, and may be any operation of torch.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.utils._pytree import tree_map, tree_map_only
 
 from tensor_rnns.engine.ir.record import Call, Value
 
@@ -74,16 +75,12 @@ class Hoisted:
         others one replica at a time, so that a replica's bits do not depend on its neighbours.
         """
         dtype = next(iter(params.values())).dtype
-        results: dict[Value, Tensor] = {}
+        results = {value: tensor.unsqueeze(0) for value, tensor in self.outside.items()}
 
         def get(part: Any) -> Any:
-            if isinstance(part, tuple):
-                return [get(entry) for entry in part]
             if not isinstance(part, Value):
                 return part
-            if part in self.outside:
-                return self.outside[part].unsqueeze(0)
-            return results[part] if part.call else params[part.name]
+            return results[part] if part in results else params[part.name]
 
         for value in self.calls:
             results[value] = stacked(value, get, replicas)
@@ -97,40 +94,34 @@ class Hoisted:
         return leaves
 
 
-def stacked(value: Value, get: Any, replicas: int) -> Tensor:
+def stacked(value: Value, get: Callable, replicas: int) -> Tensor:
     """The value [S, ...] of a call, or [1, ...] where it depends on no parameter."""
     call = value.call
-    count = replicas if value.learned else 1
-    arguments = tuple(get(part) for part in call.arguments)
-    options = {name: get(part) for name, part in call.options.items()}
-    if (moved := movement(call, arguments, count)) is not None:
+    arguments, options = tree_map(get, (call.arguments, call.options))
+    if (moved := movement(call, arguments)) is not None:
         return moved
     shapes = {part.shape for part in call.values}
     if call.target in ALIKE and len(shapes) == 1 and value.learned:
         return call.target(*arguments, **options)
 
-    def alone(part: Any, s: int) -> Any:
-        if isinstance(part, list):
-            return [alone(entry, s) for entry in part]
-        return part[s if len(part) > 1 else 0] if isinstance(part, Tensor) else part
-
     results = []
-    for s in range(count):
-        own = [alone(part, s) for part in arguments]
-        results.append(call.target(*own, **{name: alone(part, s) for name, part in options.items()}))
+    for s in range(replicas if value.learned else 1):
+        own, named = tree_map_only(
+            Tensor, lambda part, s=s: part[s if len(part) > 1 else 0], (arguments, options)
+        )
+        results.append(call.target(*own, **named))
     return torch.stack(results)
 
 
-def movement(call: Call, arguments: tuple, count: int) -> Tensor | None:
+def movement(call: Call, arguments: tuple) -> Tensor | None:
     """The result of a call that only moves numbers, made with the replica axis in front; None for others."""
-    first = call.values[0] if call.values else None
-    axes = len(first.shape) if first else 0
+    axes = len(call.values[0].shape) if call.values else 0
 
-    def axis(position: int, default: int = 0) -> int:
-        dim = arguments[position] if len(arguments) > position else default
+    def axis(position: int) -> int:
+        dim = arguments[position] if len(arguments) > position else 0
         return dim - axes if dim >= 0 else dim
 
-    target, x, rest = call.target, arguments[0] if arguments else None, arguments[1:]
+    target, (x, *rest) = call.target, arguments or (None,)
     if target is aten.t.default:
         return x.mT if axes == 2 else x
     if target is aten.transpose.int:
@@ -177,19 +168,9 @@ class Evaluated(torch.autograd.Function):
     @once_differentiable
     def backward(ctx, *gradients: Tensor | None):
         """Of the parameters."""
-        pairs = [
-            (leaf, g)
-            for leaf, g in zip(ctx.leaves, gradients, strict=True)
-            if leaf.requires_grad and g is not None
-        ]
+        pairs = [pair for pair in zip(ctx.leaves, gradients, strict=True) if pair[0].requires_grad]
+        leaves, given = [leaf for leaf, _ in pairs], [g for _, g in pairs]
         wanted = [value for value in ctx.own if value.requires_grad]
         with one_thread():
-            gradients_of_own = torch.autograd.grad(
-                [leaf for leaf, _ in pairs],
-                wanted,
-                [g for _, g in pairs],
-                retain_graph=True,
-                allow_unused=True,
-            )
-        left = iter(gradients_of_own)
-        return None, None, None, *(next(left) if value.requires_grad else None for value in ctx.own)
+            made = iter(torch.autograd.grad(leaves, wanted, given, retain_graph=True, allow_unused=True))
+        return None, None, None, *(next(made) if value.requires_grad else None for value in ctx.own)

@@ -1,9 +1,14 @@
-"""What a step may do to each number by itself: operations with their C++, Triton and gradients."""
+"""What a step may do to each number by itself: operations with their C++, Triton and gradients, and the aten
+operations by the nodes that they become."""
 
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from tensor_rnns.engine.ir.graph import Graph, Node
+import torch
+
+from tensor_rnns.engine.ir.graph import Node
 
 
 @dataclass(frozen=True)
@@ -11,124 +16,184 @@ class Operation:
     """An operation on each number by itself.
 
     `code` is C++ on vectors, with {0}, {1} for the inputs and {n} for the number of the node; `triton` is
-    Triton on blocks where that differs.
-    `reverse(graph, node, g)` gives the gradient of each input from the gradient g of the node. A `costly`
-    value is kept for the way back, a cheap one is computed again there.
+    Triton on blocks where that differs. `reverse(y, g)` gives the gradient of each input of the node y from
+    the gradient g of it. A `costly` value is kept for the way back, a cheap one is computed again there.
     """
 
     code: str
-    reverse: Callable[[Graph, Node, Node], tuple[Node | None, ...]]
+    reverse: Callable[[Node, Node], tuple[Node | None, ...]]
     costly: bool = False
     triton: str | None = None
-
-    @property
-    def block_code(self) -> str:
-        """Triton on blocks."""
-        return self.triton or self.code
 
 
 class Unsupported(Exception):
     """A step does what this engine has no code for; the message names it."""
 
 
-def scaled(graph: Graph, node: Node, number: float) -> Node:
-    """number * node."""
-    return node if number == 1 else graph.add("multiply_number", node, detail=float(number))
-
-
-def fill(graph: Graph, width: int, number: float) -> Node:
-    """One number everywhere."""
-    return graph.add("fill", width=width, detail=float(number))
-
-
-def reverse_multiply(graph: Graph, node: Node, g: Node) -> tuple[Node, Node]:
-    """g b and g a."""
-    a, b = node.inputs
-    return graph.add("multiply", g, b), graph.add("multiply", g, a)
-
-
-def reverse_divide(graph: Graph, node: Node, g: Node) -> tuple[Node, Node]:
+def reverse_divide(y: Node, g: Node) -> tuple[Node, Node]:
     """Of a / b: g / b and -g / b * (a / b)."""
-    share = graph.add("divide", g, node.inputs[1])
-    return share, graph.add("negate", graph.add("multiply", share, node))
+    share = g / y.inputs[1]
+    return share, -(share * y)
 
 
-def reverse_number_over(graph: Graph, node: Node, g: Node) -> tuple[Node]:
-    """Of n / a: -g (n / a) / a."""
-    quotient = graph.add("divide", node, node.inputs[0])
-    return (graph.add("negate", graph.add("multiply", g, quotient)),)
-
-
-def reverse_sigmoid(graph: Graph, node: Node, g: Node) -> tuple[Node]:
-    """g y (1 - y)."""
-    rest = graph.add("number_minus", node, detail=1.0)
-    return (graph.add("multiply", g, graph.add("multiply", node, rest)),)
-
-
-def reverse_tanh(graph: Graph, node: Node, g: Node) -> tuple[Node]:
-    """g (1 - y^2)."""
-    square = graph.add("multiply", node, node)
-    return (graph.add("multiply", g, graph.add("number_minus", square, detail=1.0)),)
-
-
-def reverse_root(graph: Graph, node: Node, g: Node) -> tuple[Node]:
-    """g / (2 y)."""
-    return (scaled(graph, graph.add("divide", g, node), 0.5),)
-
-
-def reverse_where(graph: Graph, node: Node, g: Node) -> tuple[None, Node, Node]:
+def reverse_where(y: Node, g: Node) -> tuple[None, Node, Node]:
     """g to whichever was taken."""
-    condition, zero = node.inputs[0], fill(graph, node.width, 0)
-    return None, graph.add("where", condition, g, zero), graph.add("where", condition, zero, g)
+    condition, zero = y.inputs[0], y.graph.fill(y.width, 0)
+    return None, condition.then("where", g, zero), condition.then("where", zero, g)
+
+
+def holds(comparison: str) -> Operation:
+    """A comparison: 1 where it holds, else 0; without gradients."""
+    code, triton = f"{comparison} ? splat<Vec>(1) : Vec{{{{}}}}", f"({comparison}).to(REAL)"
+    return Operation(code, lambda y, g: (None, None), triton=triton)
 
 
 POINTWISE: dict[str, Operation] = {
-    "fill": Operation("splat<Vec>({n})", lambda graph, node, g: (), triton="tl.full((1, 1), {n}, REAL)"),
-    "copy": Operation("{0}", lambda graph, node, g: (g,)),
-    "detach": Operation("{0}", lambda graph, node, g: (None,)),
-    "add": Operation("{0} + {1}", lambda graph, node, g: (g, g)),
-    "subtract": Operation("{0} - {1}", lambda graph, node, g: (g, graph.add("negate", g))),
-    "multiply": Operation("{0} * {1}", reverse_multiply),
+    "fill": Operation("splat<Vec>({n})", lambda y, g: (), triton="tl.full((1, 1), {n}, REAL)"),
+    "copy": Operation("{0}", lambda y, g: (g,)),
+    "detach": Operation("{0}", lambda y, g: (None,)),
+    "add": Operation("{0} + {1}", lambda y, g: (g, g)),
+    "subtract": Operation("{0} - {1}", lambda y, g: (g, -g)),
+    "multiply": Operation("{0} * {1}", lambda y, g: (g * y.inputs[1], g * y.inputs[0])),
     "divide": Operation("{0} / {1}", reverse_divide),
-    "negate": Operation("-{0}", lambda graph, node, g: (graph.add("negate", g),)),
-    "add_number": Operation("{0} + {n}", lambda graph, node, g: (g,)),
-    "multiply_number": Operation("{0} * {n}", lambda graph, node, g: (scaled(graph, g, node.detail),)),
-    "number_minus": Operation("{n} - {0}", lambda graph, node, g: (graph.add("negate", g),)),
-    "number_over": Operation("{n} / {0}", reverse_number_over),
-    "sigmoid": Operation("sigmoid({0})", reverse_sigmoid, costly=True),
-    "tanh": Operation("hyperbolic_tangent({0})", reverse_tanh, costly=True),
-    "exp": Operation(
-        "exponential({0})",
-        lambda graph, node, g: (graph.add("multiply", g, node),),
-        costly=True,
-        triton="tl.exp({0})",
-    ),
-    "log": Operation(
-        "logarithm({0})",
-        lambda graph, node, g: (graph.add("divide", g, node.inputs[0]),),
-        costly=True,
-        triton="tl.log({0})",
-    ),
+    "negate": Operation("-{0}", lambda y, g: (-g,)),
+    "add_number": Operation("{0} + {n}", lambda y, g: (g,)),
+    "multiply_number": Operation("{0} * {n}", lambda y, g: (g * y.detail,)),
+    "number_minus": Operation("{n} - {0}", lambda y, g: (-g,)),
+    "number_over": Operation("{n} / {0}", lambda y, g: (-(g * (y / y.inputs[0])),)),
+    "sigmoid": Operation("sigmoid({0})", lambda y, g: (g * (y * (1.0 - y)),), costly=True),
+    "tanh": Operation("hyperbolic_tangent({0})", lambda y, g: (g * (1.0 - y * y),), costly=True),
+    "exp": Operation("exponential({0})", lambda y, g: (g * y,), costly=True, triton="tl.exp({0})"),
+    "log": Operation("logarithm({0})", lambda y, g: (g / y.inputs[0],), costly=True, triton="tl.log({0})"),
     "softplus": Operation(
-        "soft_positive_part({0})",
-        lambda graph, node, g: (graph.add("multiply", g, graph.add("sigmoid", node.inputs[0])),),
-        costly=True,
+        "soft_positive_part({0})", lambda y, g: (g * y.inputs[0].then("sigmoid"),), costly=True
     ),
-    "sqrt": Operation("square_root({0})", reverse_root, costly=True, triton="tl.sqrt({0})"),
-    "relu": Operation("positive_part({0})", lambda graph, node, g: (graph.add("where_positive", g, node),)),
+    "sqrt": Operation("square_root({0})", lambda y, g: (g / y * 0.5,), costly=True, triton="tl.sqrt({0})"),
+    "relu": Operation("positive_part({0})", lambda y, g: (g.then("where_positive", y),)),
     "where_positive": Operation(
-        "where_positive({0}, {1})",
-        lambda graph, node, g: (graph.add("where_positive", g, node.inputs[1]), None),
+        "where_positive({0}, {1})", lambda y, g: (g.then("where_positive", y.inputs[1]), None)
     ),
-    "greater": Operation(
-        "{0} > {1} ? splat<Vec>(1) : Vec{{}}",
-        lambda graph, node, g: (None, None),
-        triton="({0} > {1}).to(REAL)",
-    ),
-    "equal": Operation(
-        "{0} == {1} ? splat<Vec>(1) : Vec{{}}",
-        lambda graph, node, g: (None, None),
-        triton="({0} == {1}).to(REAL)",
-    ),
+    "greater": holds("{0} > {1}"),
+    "equal": holds("{0} == {1}"),
     "where": Operation("{0} != 0 ? {1} : {2}", reverse_where, triton="tl.where({0} != 0, {1}, {2})"),
+}
+
+aten = torch.ops.aten
+POWERS: dict[float, Callable[[Node], Node]] = {
+    1: lambda a: a.then("copy"),
+    2: lambda a: a * a,
+    3: lambda a: a * (a * a),
+    0.5: lambda a: a.then("sqrt"),
+    -0.5: lambda a: 1.0 / a.then("sqrt"),
+    -1: lambda a: 1.0 / a,
+}
+
+
+def power(a: Node, exponent: float) -> Node:
+    """a to one of a few exponents."""
+    if exponent not in POWERS:
+        raise Unsupported(f"aten.pow.Tensor_Scalar with exponent {exponent}")
+    return POWERS[exponent](a)
+
+
+def add(a: Any, b: Any, alpha: float = 1) -> Node:
+    """a + alpha b."""
+    return a - b if alpha == -1 else a + b * alpha
+
+
+def block(like: Node, part: Node | float) -> Node:
+    """`part`, or a block as wide as `like` with this number everywhere."""
+    return part if isinstance(part, Node) else like.graph.fill(like.width, part)
+
+
+def comparison(operation: str, swapped: bool = False, opposite: bool = False) -> Callable[..., Node]:
+    """1 where a comparison holds, else 0."""
+
+    def compare(a: Any, b: Any) -> Node:
+        a, b = block(b, a), block(a, b)
+        holds = b.then(operation, a) if swapped else a.then(operation, b)
+        return 1.0 - holds if opposite else holds
+
+    return compare
+
+
+def choose(condition: Node, a: Any, b: Any) -> Node:
+    """a where the condition holds, else b."""
+    return condition.then("where", block(condition, a), block(condition, b))
+
+
+def extreme(largest: bool) -> Callable[[Node, Node], Node]:
+    """The larger or the smaller of two; of equal ones the second; NaN where either is."""
+
+    def chosen(a: Node, b: Node) -> Node:
+        first = a.then("greater", b) if largest else b.then("greater", a)
+        is_nan = 1.0 - a.then("equal", a)
+        return (first + is_nan).then("where", a, b)
+
+    return chosen
+
+
+def clamp(a: Node, low: Any = None, high: Any = None) -> Node:
+    """a within bounds; a bound itself passes the gradient on."""
+    within = a
+    if low is not None:
+        low = block(a, low)
+        within = low.then("greater", a).then("where", low, within)
+    if high is not None:
+        high = block(a, high)
+        within = a.then("greater", high).then("where", high, within)
+    return within
+
+
+def sign(a: Node) -> Node:
+    """1, 0 or -1."""
+    zero = a.graph.fill(a.width, 0)
+    return a.then("greater", zero) - zero.then("greater", a)
+
+
+def leaky(a: Node, slope: float = 0.01) -> Node:
+    """a where it is positive, else slope a."""
+    return a.then("greater", a.graph.fill(a.width, 0)).then("where", a, a * slope)
+
+
+ATEN: dict[Any, Callable[..., Node]] = {
+    aten.add.Tensor: add,
+    aten.sub.Tensor: lambda a, b, alpha=1: add(a, b, -alpha),
+    aten.rsub.Scalar: lambda a, b, alpha=1: b - a * alpha,
+    aten.mul.Tensor: operator.mul,
+    aten.div.Tensor: operator.truediv,
+    aten.neg.default: operator.neg,
+    aten.reciprocal.default: lambda a: 1.0 / a,
+    aten.pow.Tensor_Scalar: power,
+    aten.rsqrt.default: POWERS[-0.5],
+    aten.lerp.Tensor: lambda a, b, weight: a + weight * (b - a),
+    aten.lerp.Scalar: lambda a, b, weight: a + weight * (b - a),
+    aten.softplus.default: lambda a, beta=1, threshold=20: (a * beta).then("softplus") * (1 / beta),
+    aten.silu.default: lambda a: a * a.then("sigmoid"),
+    aten.leaky_relu.default: leaky,
+    aten.abs.default: lambda a: a * sign(a),
+    aten.sign.default: sign,
+    aten.maximum.default: extreme(largest=True),
+    aten.minimum.default: extreme(largest=False),
+    aten.clamp.default: clamp,
+    aten.where.self: choose,
+    aten.addcmul.default: lambda a, b, c, value=1: add(a, b * c, value),
+    aten.addcdiv.default: lambda a, b, c, value=1: add(a, b / c, value),
+}
+ATEN |= {
+    getattr(aten, name).default: lambda a, name=name: a.then(name)
+    for name in ("sigmoid", "tanh", "exp", "log", "sqrt", "relu", "detach")
+}
+COMPARISONS = {
+    "gt": comparison("greater"),
+    "lt": comparison("greater", swapped=True),
+    "le": comparison("greater", opposite=True),
+    "ge": comparison("greater", swapped=True, opposite=True),
+    "eq": comparison("equal"),
+    "ne": comparison("equal", opposite=True),
+}
+ATEN |= {
+    getattr(getattr(aten, name), kind): compare
+    for name, compare in COMPARISONS.items()
+    for kind in ("Tensor", "Scalar")
 }

@@ -1,5 +1,5 @@
-"""In which order one step computes its nodes: products, loops that join operations on single numbers, and
-the rest one by one.
+"""In which order one step computes its nodes, and where it puts them: products, loops that join operations
+on single numbers, and the rest one by one.
 
 A small cell is bound by memory and not by arithmetic. So operations on single numbers share one pass over
 their blocks, a product is added onto what waits for it, and the tape keeps only what costs more to compute
@@ -9,6 +9,8 @@ again than to read.
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 from tensor_rnns.engine.ir.graph import SOURCES, VIRTUAL, Node, needed
 from tensor_rnns.engine.ir.operations import POINTWISE
@@ -19,35 +21,52 @@ CHEAP_ROWS = 4
 """Rows of a matrix up to which a product is repeated on the way back."""
 
 
+class Arena:
+    """Memory that an emitter lays out before any code runs: values of given widths, one behind another."""
+
+    def __init__(self, widths: Mapping[Any, int] = MappingProxyType({})) -> None:
+        self.width = 0
+        self.offsets: dict = {}
+        for key, width in widths.items():
+            self.take(key, width)
+
+    def take(self, key, width: int) -> int:
+        """The offset of `key`, new or known."""
+        if key not in self.offsets:
+            self.offsets[key] = self.width
+            self.width += width
+        return self.offsets[key]
+
+
 @dataclass(frozen=True)
-class Product:
-    """target = left @ matrix, or target += left @ matrix where the sum `target` takes the place of `onto`."""
+class Step:
+    """Nodes that are computed together: operations on single numbers of one width in one loop, or one node.
 
-    target: Node
-    product: Node
-    onto: Node | None = None
-
-
-@dataclass(frozen=True)
-class Loop:
-    """Nodes of one width, computed number by number in one pass."""
+    With a `product` that node is left @ matrix, or the sum of it and `onto`, whose place it takes: onto +=
+    left @ matrix.
+    """
 
     nodes: tuple[Node, ...]
+    product: Node | None = None
+    onto: Node | None = None
 
     @property
-    def width(self) -> int:
-        """The common width."""
-        return self.nodes[0].width
+    def target(self) -> Node:
+        """The one node, or the first of a loop."""
+        return self.nodes[0]
+
+    @property
+    def is_loop(self) -> bool:
+        """Whether these are operations on single numbers."""
+        return self.product is None and self.target.operation in POINTWISE
+
+    @property
+    def reads(self) -> list[Node]:
+        """The nodes that it reads, but for `onto`."""
+        nodes = [self.product] if self.product else self.nodes
+        return [part for node in nodes for part in node.inputs if part not in nodes]
 
 
-@dataclass(frozen=True)
-class Single:
-    """One node that moves or adds up numbers of a block."""
-
-    node: Node
-
-
-Step = Product | Loop | Single
 MOVING = ("join", "pick", *VIRTUAL)
 
 
@@ -63,8 +82,7 @@ def costly(node: Node) -> bool:
 
 def saved(program: Program, backward: Backward) -> list[Node]:
     """The nodes of the step that the way back reads from the tape; new states are kept in any case."""
-    stack = [g for g in (*backward.states, *backward.inputs) if g]
-    stack += [node for _, left, g in backward.matrices for node in (left, g)] + [g for _, g in backward.rows]
+    stack = [g for g in (*backward.states, *backward.inputs) if g] + backward.operands
     seen, kept = set(), []
     while stack:
         node = stack.pop()
@@ -78,21 +96,14 @@ def saved(program: Program, backward: Backward) -> list[Node]:
     return sorted(kept, key=lambda node: node.index)
 
 
-def results(step: Step) -> tuple[Node, ...]:
-    """The nodes that a step computes."""
-    if isinstance(step, Loop):
-        return step.nodes
-    return (step.target if isinstance(step, Product) else step.node,)
-
-
-def plan(roots: Iterable[Node], given: Iterable[Node], stored: Iterable[Node]) -> list[Step]:
+def plan(roots: Iterable[Node], given: Iterable[Node]) -> list[Step]:
     """The order of everything that `roots` need beyond what is `given`.
 
     A sum of a product and something that only this sum reads becomes one product onto it, unless either is
-    `stored`, in which case it has memory of its own.
+    a root, which has memory of its own.
     """
     todo = sorted(needed(roots, given), key=lambda node: node.index)
-    sums = accumulations(todo, set(stored) | set(roots))
+    sums = accumulations(todo, set(roots))
     absorbed = {product for _, product in sums.values()}
     done = set(given)
     rest = [node for node in todo if node not in absorbed]
@@ -105,7 +116,7 @@ def plan(roots: Iterable[Node], given: Iterable[Node], stored: Iterable[Node]) -
         # Products come first: what waits for them can then go into one long loop.
         ready = singles(rest, sums, done) or loop(rest, sums, done)
         steps += ready
-        done.update(node for step in ready for node in results(step))
+        done.update(node for step in ready for node in step.nodes)
         rest = [node for node in rest if node not in done]
     return steps
 
@@ -146,9 +157,9 @@ def singles(rest: Iterable[Node], sums: Mapping[Node, tuple[Node, Node]], done: 
         if node in sums:
             onto, product = sums[node]
             if onto in done and is_ready(product, done):
-                steps.append(Product(node, product, onto))
+                steps.append(Step((node,), product, onto))
         elif node.operation not in POINTWISE and is_ready(node, done):
-            steps.append(Product(node, node) if node.operation == "product" else Single(node))
+            steps.append(Step((node,), node if node.operation == "product" else None))
     return steps
 
 
@@ -161,4 +172,4 @@ def loop(rest: Iterable[Node], sums: Container[Node], done: set[Node]) -> list[S
         if node.operation in POINTWISE and node not in sums and same and is_ready(node, there):
             chosen.append(node)
             there.add(node)
-    return [Loop(tuple(chosen))] if chosen else []
+    return [Step(tuple(chosen))] if chosen else []

@@ -6,11 +6,13 @@ then been resolved, and only operations on tensors are left to translate.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map
 
 from tensor_rnns.engine.given import BATCH
 from tensor_rnns.engine.ir.operations import Unsupported
@@ -36,15 +38,8 @@ class Call:
     @property
     def values(self) -> list["Value"]:
         """Every value among the arguments and options."""
-        values: list[Value] = []
-        stack = [*self.arguments, *self.options.values()]
-        while stack:
-            part = stack.pop(0)
-            if isinstance(part, Value):
-                values.append(part)
-            elif isinstance(part, list | tuple):
-                stack = [*part, *stack]
-        return values
+        parts = tree_leaves((self.arguments, self.options))
+        return [part for part in parts if isinstance(part, Value)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,15 +56,11 @@ class Value:
     call: Call | None = None
 
 
-def split(x: Tensor, size: int, dim: int = 0) -> list[Tensor]:
-    """Slices of `size` numbers."""
-    return [x.narrow(dim, i, min(size, x.shape[dim] - i)) for i in range(0, x.shape[dim], size)]
-
-
-def split_with_sizes(x: Tensor, sizes: list[int], dim: int = 0) -> list[Tensor]:
-    """Slices of these sizes."""
-    starts = [sum(sizes[:i]) for i in range(len(sizes))]
-    return [x.narrow(dim, start, size) for start, size in zip(starts, sizes, strict=True)]
+def split(x: Tensor, sizes: int | list[int], dim: int = 0) -> list[Tensor]:
+    """Slices of these sizes, or all of one size but for the last."""
+    if isinstance(sizes, int):
+        sizes = [min(sizes, x.shape[dim] - i) for i in range(0, x.shape[dim], sizes)]
+    return [x.narrow(dim, end - size, size) for size, end in zip(sizes, accumulate(sizes), strict=True)]
 
 
 def softmax(x: Tensor, dim: int, half_to_float: bool = False) -> Tensor:
@@ -105,7 +96,7 @@ def layer_norm(
 
 EXPANSIONS: dict[Any, Callable[..., Any]] = {
     aten.split.Tensor: split,
-    aten.split_with_sizes.default: split_with_sizes,
+    aten.split_with_sizes.default: split,
     aten.unbind.int: lambda x, dim=0: [x.select(dim, i) for i in range(x.shape[dim])],
     aten.stack.default: lambda parts, dim=0: torch.cat([part.unsqueeze(dim) for part in parts], dim),
 }
@@ -142,7 +133,7 @@ class Recorder(TorchDispatchMode):
     def value(self, thing: Any) -> Any:
         """The value of a tensor, one from outside the step too; anything else as it is."""
         if not isinstance(thing, Tensor):
-            return tuple(map(self.value, thing)) if isinstance(thing, list | tuple) else thing
+            return thing
         if id(thing) not in self.values:
             label = f"tensor from outside {list(thing.shape)}"
             return self.name(thing, Value(label, tuple(thing.shape), constant=True, learned=False))
@@ -151,17 +142,14 @@ class Recorder(TorchDispatchMode):
     def __torch_dispatch__(
         self, target: Any, types: Any, args: tuple = (), kwargs: dict | None = None
     ) -> Any:
-        options = {name: self.value(thing) for name, thing in (kwargs or {}).items()}
-        call = Call(target, tuple(map(self.value, args)), options)
+        kwargs = kwargs or {}
+        call = Call(target, *tree_map(self.value, (args, kwargs)))
         constant = all(part.constant for part in call.values)
-        expansion = EXPANSIONS.get(target) or (None if constant else EXPANDED_BLOCKS.get(target))
-        if expansion:
+        simpler = EXPANSIONS.get(target) or (None if constant else EXPANDED_BLOCKS.get(target))
+        if simpler or target._can_decompose():
             with self:
-                return expansion(*args, **(kwargs or {}))
-        if target._can_decompose():
-            with self:
-                return target.decompose(*args, **(kwargs or {}))
-        result = target(*args, **(kwargs or {}))
+                return (simpler or target.decompose)(*args, **kwargs)
+        result = target(*args, **kwargs)
         if target in FILLS and (not result.dim() or result.shape[0] % ROWS):
             with self:
                 return torch.full(result.shape, FILLS[target])
@@ -175,6 +163,6 @@ class Recorder(TorchDispatchMode):
 
 def describe(part: Any) -> str:
     """An argument of a call in words."""
-    if isinstance(part, tuple):
+    if isinstance(part, list | tuple):
         return f"[{', '.join(map(describe, part))}]"
     return part.name if isinstance(part, Value) else str(part)

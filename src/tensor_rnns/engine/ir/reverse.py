@@ -13,6 +13,8 @@ from tensor_rnns.engine.ir.graph import VIRTUAL, Graph, Node
 from tensor_rnns.engine.ir.operations import POINTWISE
 from tensor_rnns.engine.ir.trace import Program
 
+REVERSE = structure.REVERSE | {name: operation.reverse for name, operation in POINTWISE.items()}
+
 
 @dataclass(frozen=True)
 class Backward:
@@ -30,10 +32,15 @@ class Backward:
     matrices: tuple[tuple[int, Node, Node], ...]
     rows: tuple[tuple[int, Node], ...]
 
+    @property
+    def operands(self) -> list[Node]:
+        """What the gradients of the leaves are sums of."""
+        return [node for _, *pair in self.matrices for node in pair] + [g for _, g in self.rows]
+
     def __str__(self) -> str:
         lines = [str(node) for node in self.graph.nodes[self.forward :]]
-        lines += [f"gradient of state {i} = %{g.index}" for i, g in enumerate(self.states) if g]
-        lines += [f"gradient of input {i} = %{g.index}" for i, g in enumerate(self.inputs) if g]
+        for kind, gradients in (("state", self.states), ("input", self.inputs)):
+            lines += [f"gradient of {kind} {i} = %{g.index}" for i, g in enumerate(gradients) if g]
         lines += [f"gradient of leaf {leaf} += %{left.index}^T %{g.index}" for leaf, left, g in self.matrices]
         lines += [f"gradient of leaf {leaf} += rows of %{g.index}" for leaf, g in self.rows]
         return "\n".join(lines)
@@ -43,14 +50,12 @@ class Backward:
 class Gradients:
     """What has come back to each node: whole blocks added up, and pieces of blocks not yet put together."""
 
-    graph: Graph
     whole: dict[Node, Node] = field(default_factory=dict)
     pieces: dict[Node, list[tuple[int, Node]]] = field(default_factory=dict)
 
     def add(self, node: Node, g: Node) -> None:
         """One more contribution to the gradient of `node`."""
-        before = self.whole.get(node)
-        self.whole[node] = self.graph.add("add", before, g) if before else g
+        self.whole[node] = self.whole[node] + g if node in self.whole else g
 
     def add_piece(self, node: Node, start: int, g: Node) -> None:
         """One more contribution to that of its numbers from `start` on."""
@@ -67,7 +72,7 @@ class Gradients:
                     end = start + g.width
                 else:
                     rest.append((start, g))
-            self.add(node, structure.join(self.graph, apart, node.width))
+            self.add(node, structure.join(apart, node.width))
             left = rest
         return self.whole.get(node)
 
@@ -75,7 +80,7 @@ class Gradients:
 def reverse(program: Program) -> Backward:
     """Gradients of the old states, the input and the leaves from those of the new states."""
     graph, forward = program.graph, len(program.graph.nodes)
-    gradients = Gradients(graph)
+    gradients = Gradients()
     for i, node in enumerate(program.outputs):
         gradients.add(node, graph.add("gradient", width=node.width, detail=i))
     matrices, rows = propagate(program, gradients, graph.nodes[:forward])
@@ -93,8 +98,8 @@ def reverse(program: Program) -> Backward:
         return handed_back
 
     states = handed("state", len(program.states))
-    matrices = [(leaf, left, settled(graph, g)) for leaf, left, g in matrices]
-    rows = [(leaf, settled(graph, g)) for leaf, g in rows]
+    matrices = [(leaf, left, settled(g)) for leaf, left, g in matrices]
+    rows = [(leaf, settled(g)) for leaf, g in rows]
     inputs = handed("input", len(program.inputs))
     return Backward(graph, forward, tuple(states), tuple(inputs), tuple(matrices), tuple(rows))
 
@@ -104,31 +109,30 @@ def propagate(
 ) -> tuple[list[tuple[int, Node, Node]], list[tuple[int, Node]]]:
     """Send gradients back through `nodes`, last to first; what comes to the leaves is returned, as `matrices`
     and `rows` of `Backward`."""
-    graph, matrices, rows = program.graph, [], []
+    matrices: list[tuple[int, Node, Node]] = []
+    rows: list[tuple[int, Node]] = []
     for node in reversed(nodes):
         g = gradients.of(node)
         if g is None or node.operation in ("input", "state"):
             continue
         if node.operation == "row":
             if program.is_learned(node.detail):
-                rows.append((node.detail, structure.solid(graph, g)))
+                rows.append((node.detail, structure.solid(g)))
         elif node.operation == "product":
             (left,), (leaf, transposed) = node.inputs, node.detail
-            g = structure.solid(graph, g)
+            g = structure.solid(g)
             if program.is_learned(leaf):
                 matrices.append((leaf, left, g))
-            gradients.add(left, graph.add("product", g, width=left.width, detail=(leaf, not transposed)))
+            gradients.add(left, g.then("product", width=left.width, detail=(leaf, not transposed)))
         elif node.operation == "slice":
             gradients.add_piece(node.inputs[0], node.detail, g)
         else:
-            table = POINTWISE[node.operation].reverse if node.operation in POINTWISE else None
-            parts = (table or structure.REVERSE[node.operation])(graph, node, g)
-            for part, share in zip(node.inputs, parts, strict=True):
+            for part, share in zip(node.inputs, REVERSE[node.operation](node, g), strict=True):
                 if share is not None:
                     gradients.add(part, share)
     return matrices, rows
 
 
-def settled(graph: Graph, g: Node) -> Node:
+def settled(g: Node) -> Node:
     """g, or a copy of it where it is an incoming gradient, which the next step overwrites."""
-    return graph.add("copy", g) if g.base.operation == "gradient" else g
+    return g.then("copy") if g.base.operation == "gradient" else g

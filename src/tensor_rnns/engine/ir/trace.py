@@ -47,6 +47,10 @@ class Program:
         """How many of the leaves the scan itself reads; the tables follow them."""
         return len(self.hoisted.leaves) - len(self.tables)
 
+    def sizes(self, leaf: int, transposed: bool) -> tuple[int, int]:
+        """Rows and columns of a matrix as a product reads it."""
+        return self.leaves[leaf][:: -1 if transposed else 1]
+
     def is_learned(self, leaf: int) -> bool:
         """Whether a leaf depends on parameters, and so has a gradient."""
         return self.hoisted.leaves[leaf].value.learned
@@ -63,6 +67,8 @@ def trace(cell: Cell, one_hot: bool = False) -> Program:
 
     Unsupported names the first operation that has no code.
     """
+    if problem := step_problem(cell):
+        raise Unsupported(problem)
     recorder = Recorder()
     params = {name: torch.zeros(shape) for name, shape in cell.shapes().items()}
     x, states = torch.zeros(ROWS, cell.inputs), cell.initial_state(ROWS, dtype=torch.float32)
@@ -75,8 +81,6 @@ def trace(cell: Cell, one_hot: bool = False) -> Program:
     ]
     with torch.no_grad(), recorder:
         results = cell.step(params, x, states)
-    if problem := step_problem(cell, states, results):
-        raise Unsupported(problem)
     translator = Translator(recorder, blocks[0] if one_hot else None)
     graph = translator.graph
     if not one_hot:

@@ -7,16 +7,17 @@ indices, and where each number went is read off the result.
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_map
 
 from tensor_rnns.engine.ir import structure
 from tensor_rnns.engine.ir.graph import Graph, Node
 from tensor_rnns.engine.ir.hoist import Leaf
-from tensor_rnns.engine.ir.names import ATEN, is_number
-from tensor_rnns.engine.ir.operations import Unsupported, fill, scaled
+from tensor_rnns.engine.ir.operations import ATEN, Unsupported
 from tensor_rnns.engine.ir.record import FILLS, ROWS, Call, Recorder, Value
 
 aten = torch.ops.aten
@@ -57,18 +58,13 @@ class Translator:
 
     def row(self, value: Value) -> Node:
         """A parameter-only value beside blocks, the same for every row of the batch."""
-        repeated = self.is_repeated(value)
-        width = math.prod(value.shape[1:] if repeated else value.shape)
-        return self.graph.add("row", width=width, detail=self.leaf(value, (1, width), repeated))
-
-    def is_repeated(self, value: Value) -> bool:
-        """Whether a parameter-only value has the axis of the batch."""
-        return len(value.shape) > 1 and value.shape[0] == ROWS
+        width = math.prod(self.axes(value))
+        return self.graph.add("row", width=width, detail=self.leaf(value, (1, width), is_repeated(value)))
 
     def axes(self, value: Value) -> tuple[int, ...]:
         """The axes of a value after that of the batch; a batch that took axes in gives them back."""
         if value.constant:
-            return value.shape[1:] if self.is_repeated(value) else value.shape
+            return value.shape[1:] if is_repeated(value) else value.shape
         if not value.shape or value.shape[0] % ROWS:
             raise Unsupported(f"{value.call and value.call.target}: the batch is not the first axis")
         more = value.shape[0] // ROWS
@@ -79,14 +75,12 @@ class Translator:
         node, axes = self.node(value), list(self.axes(value))
         while value.constant and len(axes) > len(shape) and axes[0] == 1:
             axes = axes[1:]
-        if len(axes) > len(shape):
-            raise Unsupported(f"{value.name} {list(value.shape)} beside a block of the batch")
         axes = [1] * (len(shape) - len(axes)) + axes
+        if len(axes) > len(shape) or any(own not in (1, size) for own, size in zip(axes, shape, strict=True)):
+            raise Unsupported(f"{value.name} {list(value.shape)} beside a block of the batch")
         for i, size in enumerate(shape):
             if axes[i] != size:
-                if axes[i] != 1:
-                    raise Unsupported(f"{value.name} {list(value.shape)} beside a block of the batch")
-                node = structure.spread(self.graph, node, math.prod(axes[:i]), size, math.prod(axes[i + 1 :]))
+                node = structure.spread(node, math.prod(axes[:i]), size, math.prod(axes[i + 1 :]))
                 axes[i] = size
         return node
 
@@ -99,10 +93,9 @@ class Translator:
             return self.batched_product(*call.arguments)
         if call.target in MOVES:
             return self.moved(call)
-        if call.target in FILLS:
-            return fill(self.graph, math.prod(self.axes(value)), FILLS[call.target])
-        if call.target in (aten.full_like.default, aten.new_full.default):
-            return fill(self.graph, math.prod(self.axes(value)), call.arguments[-1])
+        if call.target in (*FILLS, aten.full_like.default, aten.new_full.default):
+            number = FILLS.get(call.target, call.arguments[-1])
+            return self.graph.fill(math.prod(self.axes(value)), number)
         if call.target in SUMS:
             return self.reduced(call, *call.arguments)
         if call.target not in ATEN:
@@ -119,14 +112,13 @@ class Translator:
                 if not part.constant and len(part.shape) != len(value.shape):
                     raise Unsupported(f"{call.target} of blocks with different axes")
                 return node
-            if is_number(part) or part is None:
+            if isinstance(part, int | float | None):
                 return part
             raise Unsupported(f"the argument {part!r} of {call.target}")
 
-        options = {name: get(part) for name, part in call.options.items()}
-        arguments = [get(part) for part in call.arguments]
+        arguments, options = tree_map(get, (call.arguments, call.options))
         try:
-            return ATEN[call.target](self.graph, *arguments, **options)
+            return ATEN[call.target](*arguments, **options)
         except TypeError as error:
             raise Unsupported(f"{call.target} with {call.options}") from error
 
@@ -138,16 +130,16 @@ class Translator:
         node = self.times(left, right, right.shape)
         if not bias:
             return node
-        return self.graph.add("add", node, self.spread(bias[0], self.axes(value)))
+        return node + self.spread(bias[0], self.axes(value))
 
     def times(self, left: Value, right: Value, shape: tuple[int, int], first: bool = False) -> Node:
         """Block [.., K] times parameter matrix [K, N]."""
         if left is self.one_hot:
             table = self.tables.setdefault(Leaf(right, shape, first), len(self.tables))
             return self.graph.add("input", width=shape[1], detail=table)
-        node = structure.solid(self.graph, self.node(left))
+        node = structure.solid(self.node(left))
         leaf = self.leaf(right, shape, first)
-        return self.graph.add("product", node, width=node.width // shape[0] * shape[1], detail=(leaf, False))
+        return node.then("product", width=node.width // shape[0] * shape[1], detail=(leaf, False))
 
     def batched_product(self, left: Value, right: Value) -> Node:
         """A product of matrices for each row of the batch, or of blocks with a repeated parameter matrix."""
@@ -155,11 +147,11 @@ class Translator:
             raise Unsupported("aten.bmm.default other than one product for each row of the batch")
         if right.constant:
             return self.times(left, right, right.shape[1:], first=True)
-        graph, rows, (_, k, m) = self.graph, left.shape[1], right.shape
+        rows, (_, k, m) = left.shape[1], right.shape
         groups = right.shape[0] // ROWS
-        a = structure.spread(graph, self.node(left), groups * rows * k, m, 1)
-        b = structure.spread(graph, self.node(right), groups, rows, k * m)
-        return structure.total(graph, graph.add("multiply", a, b), groups * rows, k, m)
+        a = structure.spread(self.node(left), groups * rows * k, m, 1)
+        b = structure.spread(self.node(right), groups, rows, k * m)
+        return structure.total(a * b, groups * rows, k, m)
 
     def reduced(self, call: Call, value: Value, dims: Any, keepdim: bool = False, **_: Any) -> Node:
         """A sum, mean or greatest over axes other than the batch, one after another."""
@@ -174,9 +166,9 @@ class Translator:
             i = axis - 1 + extra
             layout = (math.prod(axes[:i]), axes[i], math.prod(axes[i + 1 :]))
             how = structure.greatest if call.target is aten.amax.default else structure.total
-            node = how(self.graph, node, *layout)
+            node = how(node, *layout)
             axes[i] = 1
-        return scaled(self.graph, node, 1 / count) if call.target is aten.mean.dim else node
+        return node / count if call.target is aten.mean.dim else node
 
     def moved(self, call: Call) -> Node:
         """What an operation that only moves numbers gives, found by moving their indices."""
@@ -190,25 +182,22 @@ class Translator:
             sources.append(node)
             total += node.width
             shape = value.shape
-            if value.constant and not self.is_repeated(value):
+            if value.constant and not is_repeated(value):
                 return own[0].reshape(shape)
             return (own + torch.arange(ROWS).unsqueeze(1) * MUCH).reshape(shape)
 
         def get(part: Any) -> Any:
-            if isinstance(part, tuple):
-                return [get(entry) for entry in part]
             if not isinstance(part, Value):
                 return part
-            whole = not self.recorder.alive[part].is_floating_point()
-            return self.recorder.alive[part] if part.constant and whole else indices(part)
+            tensor = self.recorder.alive[part]
+            return tensor if part.constant and not tensor.is_floating_point() else indices(part)
 
-        arguments = [get(part) for part in call.arguments]
+        arguments, options = tree_map(get, (call.arguments, call.options))
         if call.target is aten.constant_pad_nd.default:
             if any(arguments[2:]):
                 raise Unsupported(f"{call.target} with {arguments[2]}")
-            arguments[2:] = [-1]
-        moved = call.target(*arguments, **{name: get(part) for name, part in call.options.items()})
-        return self.gathered(call, sources, moved)
+            arguments = (*arguments[:2], -1)
+        return self.gathered(call, sources, call.target(*arguments, **options))
 
     def gathered(self, call: Call, sources: Sequence[Node], moved: Tensor) -> Node:
         """The node of indices into joined sources; each row of the batch must read itself alone."""
@@ -219,9 +208,13 @@ class Translator:
         from_rows = torch.where((table < MUCH) & (table[:1] == table), table, table - own)
         if not torch.equal(from_rows, from_rows[:1].expand_as(from_rows)):
             raise Unsupported(f"{call.target}: rows of the batch are mixed")
-        width = sum(node.width for node in sources)
-        starts = [sum(node.width for node in sources[:i]) for i in range(len(sources))]
         whole = sources[0]
         if len(sources) > 1:
-            whole = structure.join(self.graph, list(zip(starts, sources, strict=True)), width)
-        return structure.pick(self.graph, whole, tuple(from_rows[0].tolist()))
+            *starts, width = accumulate((node.width for node in sources), initial=0)
+            whole = structure.join(list(zip(starts, sources, strict=True)), width)
+        return structure.pick(whole, tuple(from_rows[0].tolist()))
+
+
+def is_repeated(value: Value) -> bool:
+    """Whether a parameter-only value has the axis of the batch."""
+    return len(value.shape) > 1 and value.shape[0] == ROWS

@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 from contextlib import contextmanager
 
-from tensor_rnns.engine.ir.arena import Arena
 from tensor_rnns.engine.ir.graph import Node
-from tensor_rnns.engine.triton.chip import Chip
-from tensor_rnns.engine.triton.memory import MOST, MemoryBlock, is_narrow, padded, seen_through
+from tensor_rnns.engine.ir.plan import Arena
+from tensor_rnns.engine.triton.memory import MOST, Chip, MemoryBlock, is_narrow, padded, seen_through
 
 
 class Blocks:
@@ -31,8 +30,6 @@ class Blocks:
         self.unseen: set[Node] = set()
         self.waits = False
 
-    # ---- lines ----
-
     def say(self, line: str) -> None:
         """One more line."""
         self.lines.append("    " * self.depth + line)
@@ -44,8 +41,6 @@ class Blocks:
         self.depth += 1
         yield
         self.depth -= 1
-
-    # ---- memory ----
 
     def block(self, node: Node) -> MemoryBlock:
         """Where a node lies; in the scratch memory if nowhere else."""
@@ -91,14 +86,10 @@ class Blocks:
     def copy(self, source: MemoryBlock | str, target: MemoryBlock, width: int) -> None:
         """Copy a block, or fill it with a number."""
         with self.turns(width) as (columns, mask):
-            number = (
-                source
-                if isinstance(source, str)
-                else f"tl.load({source.at(columns)}, mask={mask}, other=0.0)"
-            )
+            number = source
+            if isinstance(source, MemoryBlock):
+                number = f"tl.load({source.at(columns)}, mask={mask}, other=0.0)"
             self.say(f"tl.store({target.at(columns)}, {number}, mask={mask})")
-
-    # ---- registers ----
 
     def get(self, node: Node) -> str:
         """The variable that holds a narrow node."""

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 from tensor_rnns.engine.ir.graph import VIRTUAL, Node
 from tensor_rnns.engine.ir.operations import POINTWISE
-from tensor_rnns.engine.ir.plan import Loop, Product, Single, Step
+from tensor_rnns.engine.ir.plan import Step
 from tensor_rnns.engine.triton.blocks import Blocks
 from tensor_rnns.engine.triton.memory import MOST, axis, is_narrow, padded, plus, strided
 
@@ -28,11 +28,11 @@ class Body(Blocks):
     def write(self, steps: Iterable[Step]) -> None:
         """Append the lines of `steps`."""
         for step in steps:
-            if isinstance(step, Product):
+            if step.product:
                 self.product(step)
-            elif isinstance(step, Single):
-                self.join(step.node) if step.node.operation == "join" else self.gathered(step.node)
-            elif is_narrow(step.width):
+            elif not step.is_loop:
+                self.join(step.target) if step.target.operation == "join" else self.gathered(step.target)
+            elif is_narrow(step.target.width):
                 for node in step.nodes:
                     self.pointwise(node)
             else:
@@ -40,15 +40,13 @@ class Body(Blocks):
 
     def from_memory(self, step: Step) -> list[Node]:
         """What a step reads from memory and not from registers."""
-        if isinstance(step, Product):
-            (left,), onto = step.product.inputs, step.onto
+        if step.product:
+            (left,), onto = step.reads, step.onto
             block_read = [] if self.in_one(step) and left.operation not in VIRTUAL else [left]
             return [*block_read, onto] if onto and not self.in_registers(step) else block_read
-        if isinstance(step, Single) and step.node.operation != "join":
-            return list(step.node.inputs)
-        nodes = step.nodes if isinstance(step, Loop) else [step.node]
-        parts = [part for node in nodes for part in node.inputs if part not in nodes]
-        return [part for part in parts if part.operation in VIRTUAL or not is_narrow(part.width)]
+        if not step.is_loop and step.target.operation != "join":
+            return step.reads
+        return [part for part in step.reads if part.operation in VIRTUAL or not is_narrow(part.width)]
 
     def pointwise(self, node: Node) -> None:
         """An operation on each number of a narrow node by itself."""
@@ -61,12 +59,12 @@ class Body(Blocks):
             self.zeros.add(node)
         self.hold(node, f"a{node.index}")
 
-    def wide_loop(self, step: Loop) -> None:
+    def wide_loop(self, step: Step) -> None:
         """Operations on each number of wide nodes, some columns at a time."""
-        outside = [part for node in step.nodes for part in node.inputs if part not in step.nodes]
+        outside = step.reads
         self.see(outside)
         names = {node: f"a{node.index}" for node in (*outside, *step.nodes)}
-        with self.turns(step.width) as (columns, mask):
+        with self.turns(step.target.width) as (columns, mask):
             for part in dict.fromkeys(outside):
                 self.say(f"{names[part]} = {self.load(part, columns, mask)}")
             for node in step.nodes:
@@ -74,19 +72,19 @@ class Body(Blocks):
                 if node in self.kept:
                     self.store(node, names[node], columns, mask)
 
-    # ---- products ----
+    def is_whole(self, step: Step) -> bool:
+        """Whether a product is one of a whole block with its matrix."""
+        return step.product.inputs[0].width == self.chip.program.sizes(*step.product.detail)[0]
 
-    def in_one(self, step: Product) -> bool:
-        """Whether a product is one of a whole block with a matrix on the chip."""
-        (left,), detail = step.product.inputs, step.product.detail
-        return detail in self.chip.matrices and left.width == self.chip.shape(step.product)[0]
+    def in_one(self, step: Step) -> bool:
+        """Whether the matrix is on the chip too."""
+        return step.product.detail in self.chip.matrices and self.is_whole(step)
 
-    def in_registers(self, step: Product) -> bool:
+    def in_registers(self, step: Step) -> bool:
         """Whether the result of a product is added up in registers as a whole."""
-        (left,) = step.product.inputs
-        return left.width == self.chip.shape(step.product)[0] and is_narrow(step.target.width)
+        return self.is_whole(step) and is_narrow(step.target.width)
 
-    def product(self, step: Product) -> None:
+    def product(self, step: Step) -> None:
         """A product of a block with a matrix, for each group of as many columns as the matrix has rows."""
         product, target, onto = step.product, step.target, step.onto
         (left,) = product.inputs
@@ -106,10 +104,10 @@ class Body(Blocks):
             self.zeros.add(target)
         self.hold(target, name)
 
-    def piecewise(self, step: Product) -> None:
+    def piecewise(self, step: Step) -> None:
         """A product that is written into memory, for each group and some columns at a time."""
         product, target, onto = step.product, step.target, step.onto
-        rows, columns = self.chip.shape(product)
+        rows, columns = self.chip.program.sizes(*product.detail)
         groups = target.width // columns
         held = product.detail in self.chip.matrices
         breadth = padded(columns) if held else min(padded(columns), BREADTH)
@@ -131,7 +129,7 @@ class Body(Blocks):
     def accumulate(self, name: str, product: Node, start: str, columns: str) -> None:
         """Add to a variable the product of a block in memory, from a column on, with part of a matrix."""
         (left,) = product.inputs
-        rows, _ = self.chip.shape(product)
+        rows, _ = self.chip.program.sizes(*product.detail)
         held = self.chip.matrices.get(product.detail)
         depth = padded(rows) if held else min(padded(rows), DEPTH)
         with ExitStack() as loops:
@@ -145,8 +143,6 @@ class Body(Blocks):
             if not held:
                 self.say(f"{matrix} = {self.chip.matrix(product, down, columns)}")
             self.say(f"{name} = {dot(part, matrix, name)}")
-
-    # ---- what is gathered from memory ----
 
     def join(self, node: Node) -> None:
         """Blocks side by side in a row, and zeros between them."""
@@ -197,19 +193,19 @@ class Body(Blocks):
         start = f"{columns} // {inner} * {count * inner}" if inner > 1 else f"{columns} * {count}"
         return f"({start} + c * {inner}{rest})" if inner > 1 else f"({start} + c)"
 
-    def sum(self, node: Node, name: str, columns: str, mask: str) -> None:
-        """Sums over the middle axis."""
-        self.say(f"{name} = {zeros(block(node.width))}")
-        with self.within(f"for c in range({node.detail[1]}):"):
-            self.say(f"{name} += {self.load(node.inputs[0], self.spaced(node, columns), mask)}")
-
-    def greatest(self, node: Node, name: str, columns: str, mask: str) -> None:
-        """The greatest over the middle axis; NaN if one is."""
+    def reduced(self, node: Node, name: str, columns: str, mask: str) -> None:
+        """Sums over the middle axis, or the greatest there; NaN if one is."""
         x = f"x{node.index}"
+        read = self.load(node.inputs[0], self.spaced(node, columns), mask)
         self.say(f"{name} = {zeros(block(node.width))}")
         with self.within(f"for c in range({node.detail[1]}):"):
-            self.say(f"{x} = {self.load(node.inputs[0], self.spaced(node, columns), mask)}")
-            self.say(f"{name} = tl.where((c == 0) | ({x} > {name}) | ({x} != {x}), {x}, {name})")
+            if node.operation == "sum":
+                self.say(f"{name} += {read}")
+            else:
+                self.say(f"{x} = {read}")
+                self.say(f"{name} = tl.where((c == 0) | ({x} > {name}) | ({x} != {x}), {x}, {name})")
+
+    sum = greatest = reduced
 
     def contract(self, node: Node, name: str, columns: str, mask: str) -> None:
         """Sums of products of two blocks over the axes that the result does not have."""
@@ -221,17 +217,11 @@ class Body(Blocks):
         with ExitStack() as loops:
             for k in sorted(added, key=lambda k: -max(strides[k] for strides in operands)):
                 loops.enter_context(self.within(f"for i{k} in range({sizes[k]}):"))
-            for factor, part, strides in zip(
-                (f"x{node.index}", f"y{node.index}"), node.inputs, operands, strict=True
-            ):
-                columns_read = strided((index[k], strides[k]) for k in axes)
-                self.say(f"{factor} = {self.load(part, bracketed(columns_read or '0'), mask)}")
+            for factor, part, strides in zip("xy", node.inputs, operands, strict=True):
+                read = strided((index[k], strides[k]) for k in axes) or "0"
+                read = f"({read})" if " " in read else read
+                self.say(f"{factor}{node.index} = {self.load(part, read, mask)}")
             self.say(f"{name} += x{node.index} * y{node.index}")
-
-
-def bracketed(columns: str) -> str:
-    """Columns that may be part of a longer formula."""
-    return f"({columns})" if " " in columns else columns
 
 
 def block(width: int) -> int:
@@ -253,5 +243,6 @@ def dot(left: str, matrix: str, onto: str | None) -> str:
 def code(node: Node, values: Sequence[str]) -> str:
     """An operation on single numbers of these variables."""
     number = repr(node.detail) if isinstance(node.detail, float) else ""
+    operation = POINTWISE[node.operation]
     number = number if number.lstrip("-")[:1].isdigit() else f'float("{number}")'
-    return POINTWISE[node.operation].block_code.format(*values, n=number)
+    return (operation.triton or operation.code).format(*values, n=number)

@@ -4,24 +4,20 @@ One launch per direction: a launch per operation would cost more than the operat
 states would have to leave the chip.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
-from tensor_rnns.engine.ir.arena import Arena
 from tensor_rnns.engine.ir.graph import Node
-from tensor_rnns.engine.ir.plan import plan, results
+from tensor_rnns.engine.ir.plan import Arena, plan
 from tensor_rnns.engine.ir.trace import Program
 from tensor_rnns.engine.triton.body import Body, zeros
-from tensor_rnns.engine.triton.chip import HELD, Chip
-from tensor_rnns.engine.triton.emitted import Emitted
-from tensor_rnns.engine.triton.frame import indent, kernel
-from tensor_rnns.engine.triton.layout import Layout
-from tensor_rnns.engine.triton.memory import MemoryBlock, is_narrow, padded
+from tensor_rnns.engine.triton.memory import HELD, Chip, Layout, MemoryBlock, is_narrow, padded
 
 REALS = {torch.float32: "tl.float32", torch.float64: "tl.float64"}
-FOLDER = Path(__file__).parent
+FUNCTIONS = Path(__file__).parent / "functions.py"
 IMPORTS = "import triton\nimport triton.language as tl\n"
 TILE = 16
 """Rows of the batch that a program has: the fewest that a product takes."""
@@ -29,6 +25,24 @@ NAMES = """In the kernels a7 is node %7 in registers, c16 are columns 0 to 15, i
 block of 9 columns are there, now is the row of a step in [steps, replicas, batch], plane their number."""
 FORWARD = "The states after every step, behind those before the first; with `keep` the tape of all steps."
 BACKWARD = "Gradients of the states before the first step, of inputs, and what `sums_of_products` needs."
+
+START = (
+    "replica, tile = tl.program_id(0).to(tl.int64), tl.program_id(1)",
+    "replicas = tl.num_programs(0)",
+    "lane = tl.arange(0, TILE)[:, None]",
+    "rows = tile * TILE + lane",
+    "inside = rows < batch",
+)
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """The code of a file with the kernels `forward` and `backward`, their layout, and the `scratch` memory in
+    numbers of a row of a program there and back."""
+
+    code: str
+    layout: Layout
+    scratch: tuple[int, int]
 
 
 def emit(program: Program, dtype: torch.dtype, precision: str, memory: int) -> Emitted:
@@ -44,7 +58,7 @@ def emit(program: Program, dtype: torch.dtype, precision: str, memory: int) -> E
 
     scratch, scratch_back = Arena(), Arena()
     over_time, back = forward(layout, chip(), scratch), backward(layout, chip(), scratch_back)
-    functions, sums = ((FOLDER / name).read_text().split(IMPORTS)[1] for name in ("functions.py", "sums.py"))
+    functions = FUNCTIONS.read_text().split(IMPORTS)[1]
     head = f"{layout.printed}\n\nand back:\n{layout.back}\n\n{NAMES}"
     code = [
         *(f"# {line}".rstrip() for line in head.splitlines()),
@@ -59,14 +73,9 @@ def emit(program: Program, dtype: torch.dtype, precision: str, memory: int) -> E
         "",
         "",
         *back,
-        sums.rstrip(),
         "",
     ]
-    return Emitted(
-        "\n".join(code), tuple(program.leaves), program.inputs, program.states, layout.tape.width,
-        layout.kept.width, (scratch.width, scratch_back.width), tuple(layout.leaf_sums()),
-        tuple(index for indices in layout.tables.offsets for index in indices),
-    )  # fmt: skip
+    return Emitted("\n".join(code), layout, (scratch.width, scratch_back.width))
 
 
 def numbered(program: Program, *kinds: str) -> list[str]:
@@ -79,7 +88,7 @@ def forward(layout: Layout, chip: Chip, scratch: Arena) -> list[str]:
     """The kernel over time."""
     program, narrow = layout.program, layout.narrow
     stored = [*program.outputs, *layout.saved]
-    steps = plan(stored, (), stored)
+    steps = plan(stored, ())
     chip.hold(steps)
     states = [node for node in program.graph.nodes if node.operation == "state" and node.detail in narrow]
     body = Body(chip, layout.blocks("record"), {node: f"state_{node.detail}" for node in states}, scratch)
@@ -119,9 +128,9 @@ def backward(layout: Layout, chip: Chip, scratch: Arena) -> list[str]:
     turning = {sources[i]: layout.turning(scratch, i, "turn") for i in layout.wide}
     turned = {back.states[i]: layout.turning(scratch, i, "(1 - turn)") for i in layout.wide if back.states[i]}
     earlier, inward = ([node for node in nodes if node] for nodes in (back.states, back.inputs))
-    steps = plan([*kept, *earlier], given, [*kept, *earlier])
-    done = {node for step in steps for node in results(step) if is_narrow(node.width)}
-    later = plan(inward, (given | done | set(kept) | set(earlier)) - set(inward), inward)
+    steps = plan([*kept, *earlier], given)
+    done = {node for step in steps for node in step.nodes if is_narrow(node.width)}
+    later = plan(inward, (given | done | set(kept) | set(earlier)) - set(inward))
     chip.hold([*steps, *later])
     names = {sources[i]: f"gradient_{i}" for i in layout.narrow}
     body = Body(chip, memory | kept | turning | turned, names, scratch)
@@ -189,3 +198,39 @@ def ends(layout: Layout, chip: Chip, scratch: Arena) -> tuple[list[str], list[st
             before.copy(given, layout.turning(scratch, i, "0"), width)
             behind.copy(layout.turning(scratch, i, "(steps % 2)"), wanted, width)
     return [*before.lines, *(["tl.debug_barrier()"] if layout.wide else [])], behind.lines
+
+
+def indent(lines: Iterable[str]) -> list[str]:
+    """Lines one level further in."""
+    return [f"    {line}" for line in lines]
+
+
+def kernel(
+    name: str, words: str, tensors: Sequence[str], chip: Chip, scratch: Arena, lines: Sequence[str], last: str
+) -> list[str]:
+    """A kernel of those `tensors` that it uses: where a program stands, what is on its chip, then `lines`.
+
+    `last` is its last argument: "keep", which says whether the tape has all steps, or another.
+    """
+    text = "\n".join([*chip.lines, *lines])
+    leaves = sorted(chip.leaves)
+    used = [tensor for tensor in tensors if f"{tensor} " in text]
+    used += [f"leaf_{leaf}" for leaf in leaves]
+    used += [memory for memory in ("tape", "kept", "scratch", "tables") if f"{memory} " in text]
+    start = list(START)
+    if "* plane" in text:
+        steps = "(1 + (steps - 1) * keep)" if last == "keep" else "steps"
+        start.append(f"plane = replicas.to(tl.int64) * batch * {steps}")
+    if scratch.width:
+        start.append(f"scratch += (replica * tl.num_programs(1) + tile) * TILE * {scratch.width}")
+    for leaf in leaves:
+        rows, columns = chip.program.leaves[leaf]
+        start.append(f"leaf_{leaf} += replica * {rows * columns}")
+    numbers = '"steps", "batch", "keep"' if last == "keep" else '"steps", "batch"'
+    return [
+        f"@triton.jit(do_not_specialize=[{numbers}])",
+        f"def {name}(",
+        *indent(f"{argument}," for argument in (*used, "steps", "batch", last)),
+        "):",
+        *indent([f'"""{words}"""', *start, *chip.lines, *lines]),
+    ]

@@ -5,15 +5,14 @@ The package triton is optional and imported only when a kernel is made; see docs
 
 import torch
 
+from tensor_rnns.engine import build
 from tensor_rnns.engine.generated import Generated
 from tensor_rnns.engine.ir.trace import Program
-from tensor_rnns.engine.triton import build
-from tensor_rnns.engine.triton.emit import emit
-from tensor_rnns.engine.triton.emitted import Emitted
+from tensor_rnns.engine.triton.emit import Emitted, emit
 from tensor_rnns.engine.triton.kernel import Kernel
 
 MEMORY = 227 * 1024
-"""Shared memory where there is no device to ask: that of an H100."""
+"""Bytes of shared memory of a program where there is no device to ask: those of an H100."""
 
 
 class Triton(Generated):
@@ -25,7 +24,6 @@ class Triton(Generated):
         return None if build.is_installed() else build.ABSENT
 
     def device_type(self) -> str:
-        """CUDA, or the CPU for the interpreter."""
         return "cpu" if build.is_interpreted() else "cuda"
 
     def mode(self) -> tuple:
@@ -33,8 +31,10 @@ class Triton(Generated):
         return build.is_interpreted(), precision()
 
     def emit(self, program: Program, dtype: torch.dtype, device: torch.device) -> Emitted:
-        """One Python file."""
-        return emit(program, dtype, precision(), memory(device))
+        memory = MEMORY
+        if device.type == "cuda":
+            memory = torch.cuda.get_device_properties(device).shared_memory_per_block_optin
+        return emit(program, dtype, precision(), memory)
 
     def build(self, program: Program, dtype: torch.dtype, emitted: Emitted) -> Kernel:
         """The file as a module; Triton compiles it when it first runs."""
@@ -44,10 +44,3 @@ class Triton(Generated):
 def precision() -> str:
     """Of products in float32: "ieee", or "tf32" where torch.set_float32_matmul_precision asks for it."""
     return "ieee" if torch.get_float32_matmul_precision() == "highest" else "tf32"
-
-
-def memory(device: torch.device) -> int:
-    """Bytes of shared memory of a program on a device."""
-    if device.type != "cuda":
-        return MEMORY
-    return torch.cuda.get_device_properties(device).shared_memory_per_block_optin

@@ -1,13 +1,24 @@
-"""Where numbers lie in the memory of a GPU, and the Triton that points to them."""
+"""Where numbers lie: in the memory of a GPU, with the Triton that points to them, and on the chip, where a
+program of a kernel puts matrices of parameters before its loop over time, if they fit."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from torch import Tensor
+
 from tensor_rnns.engine.ir.graph import Node
+from tensor_rnns.engine.ir.plan import Arena, Step, saved
+from tensor_rnns.engine.ir.reverse import reverse
+from tensor_rnns.engine.ir.trace import Program
 
 LEAST = 16
 MOST = 256
 """The fewest columns that a product takes, and the most that stay in registers."""
+RESERVED = 48 * 1024
+"""Bytes of shared memory that are left to the blocks of a step."""
+HELD = {"ieee": 2048, "tf32": 128 * 128}
+"""The most numbers of a matrix that is held on the chip, by the precision of products. Without tensor cores
+every thread unpacks its columns of all matrices that are held; larger ones do not fit into its registers."""
 
 
 def padded(width: int) -> int:
@@ -67,3 +78,160 @@ def axis(columns: str, unit: int, size: int, width: int) -> str:
 def strided(terms: Iterable[tuple[str, int]]) -> str:
     """The sum of indices times their strides."""
     return " + ".join(f"{index} * {stride}" if stride > 1 else index for index, stride in terms if stride)
+
+
+class Chip:
+    """The lines before the loop: ranges of columns, masks, rows and matrices of parameters.
+
+    A matrix is loaded once if it has at most `most` numbers and fits with those before it into `memory`
+    bytes of shared memory, less RESERVED; others are read again in every step. `tables` are the indices of
+    all picks.
+    """
+
+    def __init__(self, program: Program, memory: int, size: int, most: int, tables: Arena) -> None:
+        self.program = program
+        self.free = (memory - RESERVED) // size
+        self.most = most
+        self.tables = tables
+        self.lines: list[str] = []
+        self.known: dict = {}
+        self.leaves: set[int] = set()
+        self.matrices: dict[tuple[int, bool], str] = {}
+
+    def once(self, key, name: str, value: str) -> str:
+        """The variable `name`, which gets its value where it is asked for first."""
+        if key not in self.known:
+            self.known[key] = name
+            self.lines.append(f"{name} = {value}")
+        return name
+
+    def columns(self, width: int) -> str:
+        """The columns of a padded block, [1, P]."""
+        count = padded(width)
+        return self.once(("columns", count), f"c{count}", f"tl.arange(0, {count})[None, :]")
+
+    def depth(self, count: int) -> str:
+        """The rows of a matrix, [P, 1]."""
+        return self.once(("rows", count), f"r{count}", f"tl.arange(0, {count})[:, None]")
+
+    def mask(self, width: int) -> str:
+        """Which numbers of a padded block are there."""
+        if padded(width) == width:
+            return "inside"
+        return self.once(("mask", width), f"in{width}", f"inside & ({self.columns(width)} < {width})")
+
+    def leaf(self, leaf: int) -> str:
+        """The pointer to a leaf of this replica."""
+        self.leaves.add(leaf)
+        return f"leaf_{leaf}"
+
+    def row(self, node: Node, address: str) -> str:
+        """A row of parameters."""
+        mask = f"{self.columns(node.width)} < {node.width}"
+        return self.once(node, f"row{node.index}", f"tl.load({address}, mask={mask}, other=0.0)")
+
+    def table(self, node: Node, columns: str) -> str:
+        """The indices that columns of a pick read."""
+        offset = self.tables.take(node.detail, node.width)
+        return f"tl.load(tables + {offset} + {columns}, mask={columns} < {node.width}, other=-1)"
+
+    def hold(self, steps: Iterable[Step]) -> None:
+        """Load the matrices of these steps, as far as they fit."""
+        for step in steps:
+            if step.product and step.product.detail not in self.matrices:
+                rows, columns = self.program.sizes(*step.product.detail)
+                size = padded(rows) * padded(columns)
+                if max(padded(rows), padded(columns)) <= MOST and size <= min(self.most, self.free):
+                    self.free -= size
+                    leaf, transposed = step.product.detail
+                    name = f"matrix_{leaf}_turned" if transposed else f"matrix_{leaf}"
+                    value = self.matrix(step.product, self.depth(padded(rows)), self.columns(columns))
+                    self.matrices[step.product.detail] = self.once(step.product.detail, name, value)
+
+    def matrix(self, product: Node, rows: str, columns: str) -> str:
+        """The Triton that reads these rows and columns of the matrix of a product."""
+        leaf, transposed = product.detail
+        height, width = self.program.sizes(*product.detail)
+        index = f"{rows} + {columns} * {height}" if transposed else f"{rows} * {width} + {columns}"
+        mask = f"({rows} < {height}) & ({columns} < {width})"
+        return f"tl.load({self.leaf(leaf)} + {index}, mask={mask}, other=0.0)"
+
+
+class Layout:
+    """The memory that both kernels of a program share.
+
+    `tape` has the values of a step that the way back reads, `kept` the gradients that `terms` read,
+    `tables` the indices of picks. The `narrow` states stay in registers from step to step, the `wide` ones
+    lie in memory.
+    """
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.printed = str(program)
+        self.back = reverse(program)
+        self.saved = saved(program, self.back)
+        self.tape, self.kept, self.tables = Arena({node: node.width for node in self.saved}), Arena(), Arena()
+        states = range(len(program.states))
+        self.narrow = [i for i in states if is_narrow(program.states[i])]
+        self.wide = [i for i in states if i not in self.narrow]
+
+    def blocks(self, record: str) -> dict[Node, MemoryBlock]:
+        """The blocks of inputs, states and saved values; `record` names their row on the tape."""
+        tensors = {"input": "input", "state": "states"}
+        blocks = {
+            node: MemoryBlock(f"{tensors[node.operation]}_{node.detail}", "now", node.width)
+            for node in self.program.graph.nodes
+            if node.operation in tensors
+        }
+        for node in self.saved:
+            blocks[node] = MemoryBlock(on_plane("tape", self.tape.offsets[node]), record, node.width)
+        for i, node in enumerate(self.program.outputs):
+            blocks[node] = MemoryBlock(f"states_{i}", "after", node.width)
+        return blocks
+
+    def keep(self, given: set[Node]) -> dict[Node, MemoryBlock]:
+        """Where the way back writes what the sums need and is not `given`."""
+        return {
+            node: MemoryBlock(on_plane("kept", self.kept.take(node, node.width)), "now", node.width)
+            for node in dict.fromkeys(operand.base for operand in self.back.operands)
+            if node not in given
+        }
+
+    def terms(self, leaf: int) -> list[tuple[Node | None, Node]]:
+        """(left, g) or (None, g): the gradient of the leaf is the sum of left^T g, or of g, over time, batch
+        and the groups of columns that left has."""
+        products = [(left, g) for number, left, g in self.back.matrices if number == leaf]
+        return products + [(None, g) for number, g in self.back.rows if number == leaf]
+
+    def operand(self, node: Node, tensors: Mapping[str, Tensor], first: Tensor) -> tuple[Tensor, int]:
+        """The memory of a node after the scan back, from its first number on, and how wide a row is there.
+
+        `tensors` are arguments of the kernel, `first` is one [steps, replicas, batch, ..].
+        """
+        steps, replicas, batch = first.shape[:3]
+        start = 0
+        while node.operation == "slice":
+            start, node = start + node.detail, node.inputs[0]
+        if node.operation == "input":
+            tensor = tensors[f"input_{node.detail}"]
+        elif node.operation == "state":
+            tensor = tensors[f"states_{node.detail}"]
+        elif node in self.program.outputs:
+            tensor = tensors[f"states_{self.program.outputs.index(node)}"]
+            start += node.width * replicas * batch
+        else:
+            name, arena = ("tape", self.tape) if node in self.tape.offsets else ("kept", self.kept)
+            tensor = tensors[name]
+            start += arena.offsets[node] * steps * replicas * batch
+        return tensor.view(-1)[start:], node.width
+
+    def turning(self, scratch: Arena, state: int, turn: str) -> MemoryBlock:
+        """The block of the gradient of a wide state: one of two, in turns."""
+        width = self.program.states[state]
+        offset = scratch.take(("gradient", state), 2 * width)
+        return MemoryBlock(f"scratch + ({offset} + {turn} * {width}) * TILE", "lane", width)
+
+
+def on_plane(tensor: str, offset: int) -> str:
+    """The base of a block of all steps, behind others of `offset` numbers a row."""
+    return f"{tensor} + {offset} * plane" if offset else tensor
