@@ -7,7 +7,7 @@ from pathlib import Path
 from tensor_rnns.engine import build
 
 SOURCE = Path(__file__).with_name("peak.cpp")
-VECTORS = Path(build.__file__).with_name("vectors.h")
+VECTORS = Path(build.__file__).with_name("compiled") / "vectors.h"
 SECONDS = 0.05
 TRIES = 5
 

@@ -289,9 +289,9 @@ def problems(
         yield (str(place[0]) if place else ""), message
 
 
-def build(kind: Any, value: Mapping[str, Any], what: str, nulls: bool = False) -> Any:
-    """The record `kind` of a mapping, `nulls` as in Reading; ValueError with every problem of it."""
-    reading = Reading(nulls)
+def build(kind: Any, value: Mapping[str, Any], what: str, reading: Reading | None = None) -> Any:
+    """The record `kind` of a mapping by the rules of `reading`; ValueError with every problem of it."""
+    reading = reading or Reading()
     record = reading.record(kind, value, (), what)
     if reading.problems:
         raise ValueError("; ".join(f"{what}: {message}" for _, message in reading.problems))

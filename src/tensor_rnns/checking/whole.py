@@ -11,9 +11,9 @@ from typing import Any
 from tensor_rnns import yaml_files
 from tensor_rnns.checking.form import ExperimentForm
 from tensor_rnns.checking.names import Known, name_problems
-from tensor_rnns.declared import NAME, Problem, Reading
+from tensor_rnns.declared import NAME, Problem
+from tensor_rnns.drawing.spec import reading_of
 from tensor_rnns.experiments import catalogue
-from tensor_rnns.experiments.selector import Rows, Selector
 from tensor_rnns.experiments.tables import block_of
 
 SHARED = ("artefacts", "claims")
@@ -77,7 +77,7 @@ def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterat
             yield (), f"the name {name!r} of a file or folder; allowed are letters, digits and . _ + -"
             return
     kind = content.get("kind") if isinstance(content, Mapping) else None
-    reading = Reading(swapped={Selector: Rows} if kind == "compute" else {})
+    reading = reading_of(kind)
     reading.record(ExperimentForm, content)
     yield from reading.problems
     for home, other in itertools.product(SHARED, (other for other in paper if other < path)):

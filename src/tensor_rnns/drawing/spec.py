@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal, Self
 
 from tensor_rnns.analysis.measures import Measure, is_setting
-from tensor_rnns.declared import Invalid, Natural, Rule, build, suggestion
+from tensor_rnns.declared import Invalid, Natural, Reading, Rule, build, suggestion
 from tensor_rnns.experiments import KEY
 from tensor_rnns.experiments.records import Artefact
 from tensor_rnns.experiments.selector import Rows, Selector
@@ -60,6 +60,11 @@ class Printed:
     option: str | None = None
 
 
+def reading_of(kind: str) -> Reading:
+    """How the artefacts of an experiment of a kind are read: a computed table is selected by its rows."""
+    return Reading(swapped={Selector: Rows} if kind == "compute" else {})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Spec:
     """Keys of every artefact."""
@@ -76,7 +81,7 @@ class Spec:
     def of(cls, artefact: Artefact, kind: str = "train") -> Self:
         """The keys of `artefact` in an experiment of a kind; ValueError with everything wrong in them."""
         keys = {key: value for key, value in artefact.spec.items() if key != "draw"}
-        return build(cls, keys, artefact.id, {Selector: Rows} if kind == "compute" else {})
+        return build(cls, keys, artefact.id, reading_of(kind))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from tensor_rnns.declared import BelowOne, Invalid, Positive, build
+from tensor_rnns.declared import BelowOne, Invalid, Positive, Reading, build
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Training:
         The task has `per_epoch` updates an epoch (None: data without end). ValueError for a block that is no
         record, and for epochs of a task that has none.
         """
-        training = build(cls, block, "training", nulls=True)
+        training = build(cls, block, "training", Reading(nulls=True))
         if per_epoch is None and (problems := [told for _, told in training.counting_epochs()]):
             raise ValueError("; ".join(problems))
         every = training.evaluate.every

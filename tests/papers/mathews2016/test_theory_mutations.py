@@ -94,9 +94,10 @@ def without_product(self, p, x, state):
 LSTM_STEP, GRU_STEP, GMR_STEP = gated.LSTM.step, gated.GRU.step, multiplicative.GMR.step
 
 
-def forget_in_place_of_convex(kind, p, h, z):
+def forget_in_place_of_convex(cell, p, x, state):
     """p h + z where p h + (1 - p) z is asked for."""
-    return p * h + z
+    gate, z = cell.gate_and_candidate(p, x, *state)
+    return (gate * state[0] + z,)
 
 
 def in_bits(target, output):
@@ -159,9 +160,10 @@ def without_one_minus_p(p):
     return np.append(np.prod(p), gates.forget_window(p))
 
 
-def leaking(kind, p, h, z):
+def leaking(cell, p, x, state):
     """A convex gate whose candidate takes in the state."""
-    return p * h + (1 - p) * (z + h)
+    gate, z = cell.gate_and_candidate(p, x, *state)
+    return (gate * state[0] + (1 - gate) * (z + state[0]),)
 
 
 def always(features, labels):
@@ -229,8 +231,8 @@ MUTATIONS = [
     (architectures, "by_definition", reversed_y, "cp-biases-are-less-4.1.1"),
     (multiplicative.GMR, "step", without_product, "gmr-4.1.2"),
     (gated.LSTM, "step", lstm_with_swapped_gates, "lstm-as-convex-gate-4.2.2"),
-    (tensor_gate, "gated", forget_in_place_of_convex, "tgu-4.3.2"),
-    (tensor_gate, "gated", leaking, "candidate-4.3.1"),
+    (tensor_gate.TensorGate, "step", forget_in_place_of_convex, "tgu-4.3.2"),
+    (tensor_gate.TensorGate, "step", leaking, "candidate-4.3.1"),
     (gates, "forget_window", with_first_gate, "forget-expansion-4.2.2"),
     (gates, "forget_run", closing, "forget-open-4.2.2"),
     (gates, "forget_run", gates.convex_run, "holding-4.2.2"),
