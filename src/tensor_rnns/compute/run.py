@@ -9,11 +9,10 @@ from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SCALES
 from tensor_rnns.experiments.run_folders import table_name
 from tensor_rnns.files import write_csv
+from tensor_rnns.rows import Rows, series
 
 COLUMNS = ("item", "name", "index", "value")
 PREFIX = "compute.arguments."
-Function = Callable[..., list[dict[str, Any]]]
-"""From arguments, and data sets where the experiment has some, to rows."""
 
 
 def arguments(experiment: Experiment, scale: str) -> dict[str, Any]:
@@ -35,11 +34,11 @@ def arguments(experiment: Experiment, scale: str) -> dict[str, Any]:
 
 
 def rows(
-    function: Function,
+    function: Callable[..., Rows],
     experiment: Experiment,
     scale: str,
     loaded: Mapping[str, datasets.Dataset] | None = None,
-) -> list[Mapping[str, Any]]:
+) -> Rows:
     """Rows {item, name, index, value} that `function` gives for the experiment at `scale`.
 
     With `loaded`, data sets by condition, the function counts on them: on the one under "only" itself, or
@@ -48,14 +47,12 @@ def rows(
     if not loaded:
         return function(arguments(experiment, scale))
     found = function(arguments(experiment, scale), loaded.get("only", loaded))
-    return [*found, *(
-        {"item": "dataset", "name": "stand_in", "index": place, "value": float(dataset.facts["stand_in"])}
-        for place, dataset in enumerate(loaded.values())
-    )]  # fmt: skip
+    marks = (dataset.facts["stand_in"] for dataset in loaded.values())
+    return found + series("dataset", "stand_in", marks)
 
 
 def run(
-    function: Function,
+    function: Callable[..., Rows],
     experiment: Experiment,
     scale: str,
     path: Path | str,

@@ -43,11 +43,7 @@ class Trained:
     @property
     def cell_parameters(self) -> dict[str, Tensor]:
         """The parameters of the cell alone, by the names its equations use."""
-        return {
-            name.removeprefix("cell/"): value
-            for name, value in self.parameters.items()
-            if name.startswith("cell/")
-        }
+        return {name: self.parameters[f"cell/{name}"] for name in self.model.cell.shapes()}
 
     @cached_property
     def cohort(self) -> dict[str, Tensor]:

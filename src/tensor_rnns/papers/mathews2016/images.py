@@ -6,8 +6,7 @@ import numpy as np
 
 from tensor_rnns.datasets import Dataset
 from tensor_rnns.declared import Share
-from tensor_rnns.rows import Rows
-from tensor_rnns.rows import row as table_row
+from tensor_rnns.rows import Rows, rows_of
 from tensor_rnns.tasks.pixels import permutation
 
 CHUNK = 500
@@ -32,20 +31,17 @@ def compute(dataset: Dataset, *, margin: Share, neighbours: tuple[int, ...]) -> 
     ink = images.sum(axis=(0, 2), dtype=np.float64)
     left_out = round(margin * rows)
     flat = images.reshape(len(images), -1)
-    found: dict[tuple[str, str], float] = {
-        ("images", "steps"): flat.shape[1],
-        ("images", "zero"): float((images == 0).mean()),
-        ("images", "middle"): ink[left_out : rows - left_out].sum() / ink.sum(),
-    }
-    for split in ("train", "valid", "test"):
-        found["chance", split] = np.bincount(arrays[f"{split}_labels"]).max() / len(arrays[f"{split}_labels"])
-    for order, sequence in (("scan", flat), ("permuted", flat[:, permutation(flat.shape[1])])):
-        found[order, "next"] = correlation(sequence, 1)
-        found[order, "below"] = correlation(sequence, columns)
-    both = nearest(arrays, ("train", "valid"), neighbours)
-    for told, shares in zip(("", ", with valid"), both, strict=True):
-        found |= {("nearest", f"k = {k}{told}"): share for k, share in shares.items()}
-    return [table_row(item, name, value) for (item, name), value in found.items()]
+    middle = ink[left_out : rows - left_out].sum() / ink.sum()
+    labels = {split: arrays[f"{split}_labels"] for split in ("train", "valid", "test")}
+    alone, with_valid = nearest(arrays, ("train", "valid"), neighbours)
+    return rows_of({
+        "images": {"steps": flat.shape[1], "zero": (images == 0).mean(), "middle": middle},
+        "chance": {split: np.bincount(own).max() / len(own) for split, own in labels.items()},
+        **{order: {"next": correlation(sequence, 1), "below": correlation(sequence, columns)}
+           for order, sequence in (("scan", flat), ("permuted", flat[:, permutation(flat.shape[1])]))},
+        "nearest": {f"k = {k}": share for k, share in alone.items()}
+        | {f"k = {k}, with valid": share for k, share in with_valid.items()},
+    })  # fmt: skip
 
 
 def correlation(sequences: np.ndarray, lag: int) -> float:

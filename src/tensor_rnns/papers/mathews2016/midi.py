@@ -33,10 +33,8 @@ def pieces(dataset: Dataset, split: str) -> list[np.ndarray]:
 
 def moved(roll: np.ndarray, semitones: int) -> np.ndarray:
     """A roll transposed; what leaves the piano is lost."""
-    found = np.zeros_like(roll)
     up, down = max(semitones, 0), max(-semitones, 0)
-    found[:, up : roll.shape[1] - down] = roll[:, down : roll.shape[1] - up]
-    return found
+    return np.pad(roll, [(0, 0), (up, down)])[:, down : roll.shape[1] + down]
 
 
 def differing(one: np.ndarray, other: np.ndarray) -> tuple[int, int, int]:
@@ -87,11 +85,11 @@ def agreement(rolls: Dataset, files: Dataset, near: float) -> dict[str, float]:
     found, lost = free(rolls, files)
     return {
         "files": len(rows) + found + lost,
-        "exact": int((mismatch == 0).sum()),
-        "near": int(((mismatch > 0) & (mismatch < near)).sum()),
-        "far": int((mismatch >= near).sum()),
-        "mean": float(mismatch.mean()),
-        "largest": float(mismatch.max()),
+        "exact": (mismatch == 0).sum(),
+        "near": ((mismatch > 0) & (mismatch < near)).sum(),
+        "far": (mismatch >= near).sum(),
+        "mean": mismatch.mean(),
+        "largest": mismatch.max(),
         "other_length": sum(row[3] for row in rows),
         "only_midi": sum(row[2] == 0 for row in off),
         "only_rolls": sum(row[1] == 0 for row in off),

@@ -21,8 +21,8 @@ def probe(trained: Trained) -> Findings:
     """
     model, task = trained.model, trained.task
     if not isinstance(model, StyleContent) or model.form != "full" or model.embedding:
-        told = f"the probe stored_fibres looks at {StyleContent.name} with a full tensor without embeddings"
-        raise ValueError(f"{told}, not at {model.name}")
+        told = f"looks at {StyleContent.name} with a full tensor without embeddings, not at {model.name}"
+        raise ValueError(f"the probe stored_fibres {told}")
     name = next(iter(model.shapes()))
     start = model.initialise(rng(trained.init_seed))[name].astype(np.float32).astype(np.float64)
     initial = torch.from_numpy(start)[None].requires_grad_()
@@ -31,10 +31,8 @@ def probe(trained: Trained) -> Findings:
     }
 
     def outputs(tensor: Tensor, split: str) -> tuple[Tensor, Tensor]:
-        pairs = torch.from_numpy(batches[split].inputs)[:, None]
-        return model.forward({name: tensor}, pairs)[0], torch.from_numpy(batches[split].targets)[
-            None
-        ].double()
+        pairs, targets = torch.from_numpy(batches[split].inputs), trained.tensor(batches[split].targets)
+        return model.forward({name: tensor}, pairs[:, None])[0], targets[None]
 
     (gradient,) = torch.autograd.grad(task.loss(*outputs(initial, "train")).sum(), initial)
     with torch.no_grad():
@@ -45,10 +43,8 @@ def probe(trained: Trained) -> Findings:
     change = trained.parameters[name] - initial[0].detach()
     largest = {"gradient": gradient[0].abs().amax(1), "moved": change.abs().amax(1)}
     places = {split: tuple(torch.from_numpy(batch.inputs)) for split, batch in batches.items()}
-    found = [("unseen", "error_change", after - before)]
+    rows = [row("unseen", "error_change", after - before)]
     for label, fibres in largest.items():
-        found += [
-            ("unseen", label, fibres[places["valid"]].max()),
-            ("seen", label, fibres[places["train"]].min()),
-        ]
-    return {}, [row(*one) for one in found]
+        rows.append(row("unseen", label, fibres[places["valid"]].max()))
+        rows.append(row("seen", label, fibres[places["train"]].min()))
+    return {}, rows
