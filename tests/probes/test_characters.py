@@ -65,7 +65,7 @@ def test_the_gates_of_every_layer_make_its_steps():
     one = trained()
     inputs = gate_saturation.text(one, "valid", 2, 9)
     x = one.model.entered(one.parameters, inputs, None)
-    layers = list(gate_saturation.over_layers(one, inputs))
+    layers = list(map(gate_saturation.gates_of, one.layers(inputs)))
     assert len(layers) == 3
     for (layer, cell), gates in zip(one.model.cells.items(), layers, strict=True):
         own = {name: one.parameters[f"{layer}/{name}"] for name in cell.shapes()}
@@ -96,10 +96,11 @@ def test_other_cells_have_their_gates(cell, names):
         one.model.cell, own, x, one.model.cell.initial_state(2, dtype=torch.float64)
     )
     before = torch.cat([torch.zeros_like(h[:1]), h[:-1]])
-    first = next(gate_saturation.over_layers(one, inputs))
+    layer = next(one.layers(inputs))
+    first = gate_saturation.gates_of(layer)
     assert first.keys() == names
     if "convex" in names:
-        p, z = one.gates(inputs, h)
+        p, z = layer.gates()
         np.testing.assert_allclose(first["convex"], p, atol=1e-12)
     else:
         z = torch.tanh(x @ own["W_z"] + (first["reset"] * before) @ own["U_z"] + own["b_z"])
@@ -143,7 +144,7 @@ def test_the_least_layer_decides_the_margin():
 
 
 def test_a_cell_without_gates_and_other_arguments_are_refused():
-    with pytest.raises(ValueError, match="the gates of the cell vanilla are not known; allowed: lstm, gru"):
+    with pytest.raises(ValueError, match="the cell vanilla does not tell its gate"):
         functions.probe("gate_saturation")(trained({"name": "vanilla", "hidden": 3}), WHOLE)
     with pytest.raises(ValueError, match=r"needs the key 'rows' .*needs the key 'steps'"):
         functions.probe("gate_saturation")(trained(), {"split": "valid"})

@@ -1,6 +1,7 @@
 """Proves on gates set by hand what the probe of gates counts, and that the bound of the state can fail."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -51,12 +52,12 @@ def test_the_state_of_a_forget_gate_does_not(net, numbers):
 def test_a_candidate_of_a_later_step_bounds_nothing_before_it(net, numbers):
     """A state of 5 after candidates of 1 and 2, the 9 coming later, is 3 too large."""
 
-    class Late(Trained):
-        def states(self, inputs):
-            return torch.tensor([0.5, -5.0, 1.0])[:, None, None]
+    states = torch.tensor([0.5, -5.0, 1.0])[:, None, None]
+    gates = torch.full((3, 1, 1), 0.5), torch.tensor([1.0, 2.0, 9.0])[:, None, None]
 
-        def gates(self, inputs, states):
-            return torch.full((3, 1, 1), 0.5), torch.tensor([1.0, 2.0, 9.0])[:, None, None]
+    class Late(Trained):
+        def layers(self, inputs):
+            return iter([SimpleNamespace(outputs=states, gates=lambda: gates)])
 
     one = net(TASK, {"name": "tgu", "hidden": 3, "rank": 2}, "last_output", kind=Late)
     assert numbers(functions.probe("mean_gates")(one, {"items": 7})[1])["bound", "error"] == [3.0]

@@ -42,12 +42,12 @@ def test_the_read_out_of_the_states_is_what_the_model_says(net, cell):
 def test_gates_and_candidates_give_the_next_state(net):
     one = net(BINDING, TGU)
     inputs, _ = one.items("test", 6)
-    states = one.states(inputs)
-    p, z = one.gates(inputs, states)
+    layer = next(one.layers(inputs))
+    states, (p, z) = layer.outputs, layer.gates()
     before = torch.cat([torch.zeros(1, 6, 4, dtype=torch.float64), states[:-1]])
     np.testing.assert_allclose(p * before + (1 - p) * z, states, rtol=1e-10, atol=1e-12)
     with pytest.raises(ValueError, match="the cell gru does not tell its gate"):
-        net(BINDING, {"name": "gru", "hidden": 4}).gates(inputs, states)
+        next(net(BINDING, {"name": "gru", "hidden": 4}).layers(inputs)).gates()
 
 
 def test_over_time_shows_a_few_items_through_the_link(net):

@@ -6,16 +6,11 @@ import numpy as np
 
 from tensor_rnns.datasets import Dataset
 from tensor_rnns.rows import Rows, rows_of
+from tensor_rnns.tasks.base import SPLITS
 
-SPLITS = ("train", "valid", "test")
 FACTS = (
-    "bytes",
-    "distinct_bytes",
-    "characters_as_stored",
-    "characters",
-    "distinct_characters",
-    "rare_in_train",
-)
+    "bytes", "distinct_bytes", "characters_as_stored", "characters", "distinct_characters", "rare_in_train",
+)  # fmt: skip
 """Facts counted when a text was prepared that are told where it has them."""
 
 

@@ -1,14 +1,11 @@
 """How much of the time each gate of each unit is nearly shut or nearly open (mathews2016, figure 4.2)."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from tensor_rnns import engine
-from tensor_rnns.cells.base import Cell
-from tensor_rnns.probes.trained import Findings, Trained
+from tensor_rnns.probes.trained import Findings, Layer, Trained, one_step_before
 from tensor_rnns.rows import row, rows_of, series
 
 LEFT, RIGHT = 0.1, 0.9
@@ -31,10 +28,10 @@ def probe(trained: Trained, *, split: Literal["train", "valid", "test"], rows: i
     """
     inputs = text(trained, split, rows, steps)
     arrays: dict[str, Tensor] = {}
-    for layer, gates in enumerate(over_layers(trained, inputs), start=1):
-        for name, gate in gates.items():
+    for number, layer in enumerate(trained.layers(inputs), start=1):
+        for name, gate in gates_of(layer).items():
             shares = [(gate < LEFT).double(), (gate > RIGHT).double(), gate]
-            arrays[f"{name}-{layer}"] = torch.stack([values.mean(0) for values in shares], dim=1)
+            arrays[f"{name}-{number}"] = torch.stack([values.mean(0) for values in shares], dim=1)
     table = [row("text", "steps", len(inputs))]
     for item, values in arrays.items():
         for name, units in zip(("left", "right", "mean"), values.mean(0).tolist(), strict=True):
@@ -64,30 +61,14 @@ def text(trained: Trained, split: str, rows: int, steps: int) -> Tensor:
     return joined if trained.task.symbols else joined.double()
 
 
-def over_layers(trained: Trained, inputs: Tensor) -> Iterator[dict[str, Tensor]]:
-    """The gates [T, B, H] of each layer by name, at every step."""
-    model = trained.model
-    with torch.no_grad():
-        x = model.entered(trained.parameters, inputs, None)
-        for layer, cell in model.cells.items():
-            own = {name: trained.parameters[f"{layer}/{name}"] for name in cell.shapes()}
-            start = cell.initial_state(inputs.shape[1], dtype=torch.float64)
-            outputs, _ = engine.find("eager").run(cell, own, x, start)
-            yield gates_of(cell, own, x, torch.cat([torch.zeros_like(outputs[:1]), outputs[:-1]]))
-            x = outputs
-
-
-def gates_of(cell: Cell, p: Mapping[str, Tensor], x: Any, before: Tensor) -> dict[str, Tensor]:
-    """Every gate that a cell has, from its input and the output one step before."""
-    if cell.name in LETTERS:
-        found = {}
-        for name, letter in LETTERS[cell.name].items():
-            if f"W_{letter}" not in p:
-                continue
+def gates_of(layer: Layer) -> dict[str, Tensor]:
+    """Every gate [T, B, H] of a layer by name, at every step."""
+    cell, p, before = layer.cell, layer.parameters, one_step_before(layer.outputs)
+    if cell.name not in LETTERS:
+        return {"convex": layer.gates()[0]}
+    found = {}
+    for name, letter in LETTERS[cell.name].items():
+        if f"W_{letter}" in p:
             bias = p[f"b_{letter}"] + (getattr(cell, "forget_bias", 0.0) if letter == "f" else 0.0)
-            found[name] = torch.sigmoid(x @ p[f"W_{letter}"] + before @ p[f"U_{letter}"] + bias)
-        return found
-    if hasattr(cell, "gate_and_candidate"):
-        return {"convex": cell.gate_and_candidate(p, x, before)[0]}
-    allowed = ", ".join([*LETTERS, "cells with gate_and_candidate"])
-    raise ValueError(f"the gates of the cell {cell.name} are not known; allowed: {allowed}")
+            found[name] = torch.sigmoid(layer.inputs @ p[f"W_{letter}"] + before @ p[f"U_{letter}"] + bias)
+    return found

@@ -16,8 +16,8 @@ def probe(trained: Trained, *, items: int = 100) -> Findings:
     0. Arrays [H]: `mean`, `left` and `right` of each unit. ValueError for a cell without a convex gate.
     """
     inputs, _ = trained.items("test", items)
-    states = trained.states(inputs)
-    gate, candidate = trained.gates(inputs, states)
+    layer = next(trained.layers(inputs))
+    states, (gate, candidate) = layer.outputs, layer.gates()
     excess = states.abs() - candidate.abs().cummax(0).values
     units = {
         "mean": gate.mean((0, 1)),

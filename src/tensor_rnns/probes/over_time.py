@@ -17,9 +17,9 @@ def probe(trained: Trained, *, items: int = 4, link: Literal["none", "sigmoid"] 
     `candidates` [T, B, H], all float32. ValueError for another link or argument.
     """
     inputs, targets = trained.items("test", items)
-    states = trained.states(inputs)
-    outputs = LINKS[link](trained.outputs(states))
-    found = {"inputs": inputs, "targets": targets, "outputs": outputs, "states": states}
-    if hasattr(trained.model.cell, "gate_and_candidate"):
-        found["gates"], found["candidates"] = trained.gates(inputs, states)
+    layer = next(trained.layers(inputs))
+    outputs = LINKS[link](trained.outputs(layer.outputs))
+    found = {"inputs": inputs, "targets": targets, "outputs": outputs, "states": layer.outputs}
+    if hasattr(layer.cell, "gate_and_candidate"):
+        found["gates"], found["candidates"] = layer.gates()
     return {name: values.float() for name, values in found.items()}, []

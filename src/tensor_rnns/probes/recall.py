@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from tensor_rnns.probes.trained import Findings, Trained
+from tensor_rnns.probes.trained import Findings, Trained, one_step_before
 from tensor_rnns.rows import row
 from tensor_rnns.tasks.variable_binding import VariableBinding
 
@@ -36,8 +36,7 @@ def probe(trained: Trained, *, items: int = 1000) -> Findings:
 def due_steps(labels: Tensor) -> Tensor:
     """Whether some label [T, B, N] was on the step before and is off: booleans [T, B]."""
     on = labels > 0.5
-    fallen = on[:-1] & ~on[1:]
-    return torch.cat([torch.zeros_like(fallen[:1]), fallen]).any(-1)
+    return (one_step_before(on) & ~on).any(-1)
 
 
 def correlation(first: Tensor, second: Tensor) -> Tensor:

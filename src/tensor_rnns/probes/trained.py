@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from tensor_rnns import datasets, engine, models, tasks
+from tensor_rnns.cells.base import Cell
 from tensor_rnns.experiments import KEY
 from tensor_rnns.experiments.run_folders import read_record, run_name
 from tensor_rnns.files import damaged
@@ -22,6 +23,28 @@ from tensor_rnns.training import statefile
 
 Findings = tuple[dict[str, Tensor | np.ndarray], Rows]
 """What a probe gives of one replica: arrays by name, and rows of a table."""
+
+
+def one_step_before(values: Tensor) -> Tensor:
+    """`values` [T, ..] one step later, 0 at the first."""
+    return torch.cat([torch.zeros_like(values[:1]), values[:-1]])
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A cell with its parameters, by the names its equations use, what enters it, and its outputs."""
+
+    cell: Cell
+    parameters: Mapping[str, Tensor]
+    inputs: Any
+    outputs: Tensor
+
+    def gates(self) -> tuple[Tensor, Tensor]:
+        """(p_t, z_t), gate and candidate [T, B, H] at every step; ValueError for a cell that does not tell
+        them."""
+        if not hasattr(self.cell, "gate_and_candidate"):
+            raise ValueError(f"the cell {self.cell.name} does not tell its gate and candidate")
+        return self.cell.gate_and_candidate(self.parameters, self.inputs, one_step_before(self.outputs))
 
 
 @dataclass(frozen=True)
@@ -39,11 +62,6 @@ class Trained:
     def model(self) -> Model:
         """The model of the replica, run by the reference engine."""
         return models.build(self.settings, self.task.inputs, self.task.outputs, "eager", self.task.symbols)
-
-    @property
-    def cell_parameters(self) -> dict[str, Tensor]:
-        """The parameters of the cell alone, by the names its equations use."""
-        return {name: self.parameters[f"cell/{name}"] for name in self.model.cell.shapes()}
 
     @cached_property
     def cohort(self) -> dict[str, Tensor]:
@@ -67,52 +85,42 @@ class Trained:
         ValueError where the split has fewer, and for a task that carries states where a batch has fewer: the
         rows of a later batch do not begin at a zero state.
         """
-        inputs, targets, found = [], [], 0
+        batches, found = [], 0
         for batch in self.task.evaluation_of(self.data_seed, split):
             if self.task.carries_state and batch.inputs.shape[1] < count:
                 rows = f"the task {self.task.name} carries states and has {batch.inputs.shape[1]} rows"
                 raise ValueError(f"{count} items asked for; {rows}, which begin at a zero state")
-            inputs.append(batch.inputs)
-            targets.append(batch.targets)
+            batches.append(batch)
             found += batch.inputs.shape[1]
             if found >= count:
                 break
         if found < count:
             raise ValueError(f"{count} items asked for; the split {split} has {found}")
-        joined = []
-        for arrays in (inputs, targets):
-            whole = np.issubdtype(arrays[0].dtype, np.integer)
-            array = np.concatenate(arrays, axis=-1 if whole else -2)
-            array = array[..., :count] if whole else array[..., :count, :]
-            joined.append(torch.from_numpy(array.copy()) if whole else self.tensor(array))
-        return joined[0], joined[1]
+
+        def joined(arrays: list[np.ndarray]) -> Tensor:
+            axis = -1 if np.issubdtype(arrays[0].dtype, np.integer) else -2
+            first = np.concatenate(arrays, axis).take(range(count), axis)
+            return torch.from_numpy(first) if axis == -1 else self.tensor(first)
+
+        return joined([batch.inputs for batch in batches]), joined([batch.targets for batch in batches])
+
+    def layers(self, inputs: Tensor) -> Iterator[Layer]:
+        """Each cell in turn, run on inputs [T, B, I], or [T, B] for symbols."""
+        x = self.model.entered(self.parameters, inputs, None)
+        for name, cell in self.model.cells.items():
+            own = {each: self.parameters[f"{name}/{each}"] for each in cell.shapes()}
+            start = cell.initial_state(inputs.shape[1], dtype=torch.float64)
+            outputs, _ = engine.find("eager").run(cell, own, x, start)
+            yield Layer(cell, own, x, outputs)
+            x = outputs
 
     def states(self, inputs: Tensor) -> Tensor:
-        """The outputs h_1 .. h_T [T, B, H] of the first cell on inputs [T, B, I], or [T, B] for symbols."""
-        start = self.model.cell.initial_state(inputs.shape[1], dtype=torch.float64)
-        with torch.no_grad():
-            x = self.model.entered(self.parameters, inputs, None)
-            outputs, _ = engine.find("eager").run(self.model.cell, self.cell_parameters, x, start)
-        return outputs
-
-    def gates(self, inputs: Tensor, states: Tensor) -> tuple[Tensor, Tensor]:
-        """(p_t, z_t), gate and candidate [T, B, H] of the first cell at every step; `states` are those of
-        `inputs`.
-
-        ValueError for a cell that does not tell them.
-        """
-        cell = self.model.cell
-        if not hasattr(cell, "gate_and_candidate"):
-            raise ValueError(f"the cell {cell.name} does not tell its gate and candidate")
-        before = torch.cat([torch.zeros_like(states[:1]), states[:-1]])
-        with torch.no_grad():
-            x = self.model.entered(self.parameters, inputs, None)
-            return cell.gate_and_candidate(self.cell_parameters, x, before)
+        """The outputs h_1 .. h_T [T, B, H] of the first cell."""
+        return next(self.layers(inputs)).outputs
 
     def outputs(self, states: Tensor) -> Tensor:
         """What the read-out says of `states` [.., H], at every step; for a model of one layer."""
-        with torch.no_grad():
-            return states @ self.parameters["read_out/W"] + self.parameters["read_out/b"]
+        return states @ self.parameters["read_out/W"] + self.parameters["read_out/b"]
 
 
 def trained_replicas(run: Path, ready: Path) -> Iterator[Trained]:

@@ -52,10 +52,11 @@ def test_falls_and_rises_of_a_state_step_by_step():
     net = trained(name="vanilla")
     arrays, rows = functions.probe("mathews2016.state_changes")(net, {"items": 7})
     inputs, _ = net.items("test", 7)
+    own = next(net.layers(inputs)).parameters
     state = net.model.cell.initial_state(7, dtype=torch.float64)
     changes, means = [], [0.0]
     for x in inputs:
-        after = net.model.cell.step(net.cell_parameters, x @ net.parameters["projection/W"], state)
+        after = net.model.cell.step(own, x @ net.parameters["projection/W"], state)
         changes.append(after[0] - state[0])
         means.append(float(after[0].mean()))
         state = after

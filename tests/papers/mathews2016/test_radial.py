@@ -3,7 +3,6 @@ widths in the table mean."""
 
 import math
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -80,8 +79,9 @@ def test_initial_values_have_their_scale():
 
 def test_training_lowers_the_error_of_every_draw():
     arguments = FOUND.compute["arguments"] | FEW | {"batch": 50, "frequency": 1.0}
-    before = radial.learn("tensor", 3, 6, SimpleNamespace(**arguments | {"updates": 1, "rate": 0.0}))
-    after = radial.learn("tensor", 3, 6, SimpleNamespace(**arguments | {"updates": 150}))
+    options = {name: arguments[name] for name in ("seed", "draws", "frequency", "products", "batch", "rate")}
+    before = radial.learn("tensor", 3, 6, **options | {"updates": 1, "rate": 0.0})
+    after = radial.learn("tensor", 3, 6, **options | {"updates": 150})
     assert before.shape == after.shape == (2,)
     assert (after < 0.1 * before).all()
     assert after[0] != after[1]

@@ -1,10 +1,9 @@
 """Does a trained net hold the answer in one unit that writes only where it must? (mathews2016, 5.1.1)"""
 
-import torch
 from torch import Tensor
 
 from tensor_rnns.declared import Positive
-from tensor_rnns.probes.trained import Findings, Trained
+from tensor_rnns.probes.trained import Findings, Trained, one_step_before
 from tensor_rnns.rows import rows_of
 from tensor_rnns.tasks.addition import Addition
 
@@ -25,14 +24,15 @@ def probe(trained: Trained, *, items: int = 1000, quiet: Positive = 0.001) -> Fi
     """
     trained.require("answer_in_state", task=Addition)
     inputs, targets = trained.items("test", items)
-    states = trained.states(inputs)
+    layer = next(trained.layers(inputs))
+    states = layer.outputs
     correlations = correlation(states[-1], targets)
     unit = int(correlations.abs().nan_to_num().argmax())
     found: dict[str, float] = {"correlation": float(correlations.abs().nan_to_num()[unit]), "unit": unit}
     shown = {"values": inputs[..., 0], "marks": inputs[..., 1], "held": states[..., unit]}
-    if hasattr(trained.model.cell, "gate_and_candidate"):
-        gate, held = trained.gates(inputs, states)[0][..., unit], shown["held"]
-        written = held - gate * torch.cat([torch.zeros_like(held[:1]), held[:-1]])
+    if hasattr(layer.cell, "gate_and_candidate"):
+        gate, held = layer.gates()[0][..., unit], shown["held"]
+        written = held - gate * one_step_before(held)
         at_mark = inputs[..., 1] > 0.5
         found["quiet_share"] = float((written[~at_mark].abs() < quiet).double().mean())
         found["marked_share"] = float((written[at_mark].abs() >= quiet).double().mean())

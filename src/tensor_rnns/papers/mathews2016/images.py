@@ -1,6 +1,6 @@
 """What images read as sequences of pixels are like: ink, next pixels, neighbours (mathews2016 5.1.3)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -47,19 +47,14 @@ def compute(dataset: Dataset, *, margin: Share, neighbours: tuple[int, ...]) -> 
 def correlation(sequences: np.ndarray, lag: int) -> float:
     """Pearson correlation of x_t and x_{t + lag} over all steps of sequences [items, T]; 0 where constant."""
     sums = np.zeros(5)
-    for part in chunks(sequences):
+    for start in range(0, len(sequences), CHUNK):
+        part = sequences[start : start + CHUNK].astype(np.float64)
         a, b = part[:, :-lag].ravel(), part[:, lag:].ravel()
         sums += (a.sum(), b.sum(), a @ a, b @ b, a @ b)
     pairs = len(sequences) * (sequences.shape[1] - lag)
     mean_a, mean_b, aa, bb, ab = sums / pairs
     spread = (aa - mean_a**2) * (bb - mean_b**2)
     return float((ab - mean_a * mean_b) / np.sqrt(spread)) if spread > 0 else 0.0
-
-
-def chunks(rows: np.ndarray) -> Iterator[np.ndarray]:
-    """`rows` in float64, a chunk at a time."""
-    for start in range(0, len(rows), CHUNK):
-        yield rows[start : start + CHUNK].astype(np.float64)
 
 
 def nearest(

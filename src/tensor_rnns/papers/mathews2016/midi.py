@@ -7,8 +7,7 @@ import numpy as np
 from tensor_rnns.datasets import Dataset
 from tensor_rnns.declared import Share
 from tensor_rnns.rows import Rows, rows_of
-
-SPLITS = ("train", "valid", "test")
+from tensor_rnns.tasks.base import SPLITS
 
 
 def compute(loaded: Mapping[str, Dataset], *, near: Share, pairs: dict[str, tuple[str, str]]) -> Rows:

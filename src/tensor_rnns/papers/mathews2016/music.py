@@ -8,9 +8,8 @@ import numpy as np
 
 from tensor_rnns.datasets import Dataset
 from tensor_rnns.rows import Rows, rows_of
-
-SPLITS = ("train", "valid", "test")
-LOWEST = 21
+from tensor_rnns.tasks.base import SPLITS
+from tensor_rnns.tasks.polyphony import LOWEST_MIDI
 
 
 def compute(loaded: Mapping[str, Dataset], *, ranked: tuple[str, ...]) -> Rows:
@@ -32,7 +31,7 @@ def numbers(dataset: Dataset) -> dict[str, float]:
     """The numbers of one data set; see `compute`."""
     roll = np.concatenate([dataset.arrays[f"{split}_roll"] for split in SPLITS])
     pieces = sum(len(dataset.arrays[f"{split}_lengths"]) for split in SPLITS)
-    used = np.flatnonzero(roll.any(axis=0)) + LOWEST
+    used = np.flatnonzero(roll.any(axis=0)) + LOWEST_MIDI
     return {
         "pieces": pieces,
         "steps": len(roll),

@@ -1,6 +1,7 @@
 """Can a pattern be read from the state by an affine map, and which units carry it? (mathews2016, 5.1.2)"""
 
 import itertools
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor
@@ -37,25 +38,25 @@ def probe(trained: Trained, *, items: int = 1000) -> Findings:
         weights.append(share / share.sum().clamp(min=torch.finfo(share.dtype).tiny))
     sets = [carriers(share) for share in weights]
     overlaps = [overlap(*pair) for pair in itertools.combinations(sets, 2)]
-    numbers = [("bits", "accuracy", accuracy), ("carriers", "units", [float(len(one)) for one in sets]),
-               ("overlap", "share", overlaps)]  # fmt: skip
-    rows = [row for item, name, values in numbers for row in series(item, name, values)]
-    return {"weight": torch.stack(weights)}, rows
+    rows = series("bits", "accuracy", accuracy) + series("carriers", "units", map(len, sets))
+    return {"weight": torch.stack(weights)}, rows + series("overlap", "share", overlaps)
 
 
 def held(trained: Trained, split: str, items: int) -> list[tuple[Tensor, Tensor]]:
     """For each label: the states [items, H] amid its hold, and its bits [items, D] as -1 and 1."""
-    task = trained.task
     inputs, _ = trained.items(split, items)
     states, everyone = trained.states(inputs), torch.arange(items)
-    found = []
-    for k in range(task.patterns):
+    every = labels(inputs, trained.task.patterns, trained.task.bits)
+    return [(states[start + (on.sum(0) + 1) // 2, everyone], bits) for on, start, bits in every]
+
+
+def labels(inputs: Tensor, patterns: int, bits: int) -> Iterator[tuple[Tensor, Tensor, Tensor]]:
+    """For each label: whether it is on [T, items], its first step [items], and its bits as -1 and 1."""
+    everyone = torch.arange(inputs.shape[1])
+    for k in range(patterns):
         on = inputs[..., -1 - k] > 0.5
         start = on.double().argmax(0)
-        middle = start + (on.sum(0) + 1) // 2
-        bits = 2 * inputs[start + 1, everyone, : task.bits] - 1
-        found.append((states[middle, everyone], bits))
-    return found
+        yield on, start, 2 * inputs[start + 1, everyone, :bits] - 1
 
 
 def ridge(x: Tensor, y: Tensor) -> Tensor:

@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -30,19 +31,6 @@ class Widths:
 
     plain: tuple[int, ...]
     tensor: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Training:
-    """How every net is trained: on which draws of sin(`frequency` |x|^2), with how many `products`."""
-
-    seed: int
-    draws: int
-    frequency: float
-    products: int
-    updates: int
-    batch: int
-    rate: float
 
 
 def points(draw: np.random.Generator, dimension: int, frequency: float, count: int) -> tuple[Tensor, Tensor]:
@@ -93,27 +81,30 @@ def outputs(params: list[Tensor], x: Tensor) -> Tensor:
     return x
 
 
-def learn(net: str, dimension: int, width: int, training: Training) -> np.ndarray:
+def learn(
+    net: str, dimension: int, width: int, *, seed: int, draws: int, frequency: float, products: int,
+    updates: int, batch: int, rate: float,
+) -> np.ndarray:  # fmt: skip
     """The error of each draw after training with Adam, its rate falling to 0 in a straight line; [draws]."""
-    layers = shapes(net, dimension, width, training.products)
-    streams = [rng(training.seed, dimension, draw) for draw in range(training.draws)]
+    layers = shapes(net, dimension, width, products)
+    streams = [rng(seed, dimension, draw) for draw in range(draws)]
     starts = [initial(draw, layers) for draw in streams]
     params = [torch.from_numpy(np.stack(values)).requires_grad_() for values in zip(*starts, strict=True)]
 
-    def batch(size: int) -> list[Tensor]:
-        drawn = [points(draw, dimension, training.frequency, size) for draw in streams]
+    def fresh(size: int) -> list[Tensor]:
+        drawn = [points(draw, dimension, frequency, size) for draw in streams]
         return [torch.stack(values) for values in zip(*drawn, strict=True)]
 
-    adam = torch.optim.Adam(params, lr=training.rate)
-    falling = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.0, training.updates)
-    for _ in range(training.updates):
-        x, y = batch(training.batch)
+    adam = torch.optim.Adam(params, lr=rate)
+    falling = torch.optim.lr_scheduler.LinearLR(adam, 1.0, 0.0, updates)
+    for _ in range(updates):
+        x, y = fresh(batch)
         adam.zero_grad()
         (outputs(params, x) - y).square().mean((1, 2)).sum().backward()
         adam.step()
         falling.step()
     with torch.no_grad():
-        x, y = batch(TEST)
+        x, y = fresh(TEST)
         return (outputs(params, x) - y).square().mean((1, 2)).numpy()
 
 
@@ -152,13 +143,17 @@ def compute(
         raise ValueError(
             f"radial was asked to compare width {compared}; allowed are those of tensor, {widths.tensor}"
         )
-    training = Training(seed, draws, frequency, products, updates, batch, rate)
+
+    train = partial(
+        learn, seed=seed, draws=draws, frequency=frequency, products=products, updates=updates, batch=batch,
+        rate=rate,
+    )  # fmt: skip
     rows: Rows = []
     slopes, matched = {}, {}
-    for net, own in (("plain", widths.plain), ("tensor", widths.tensor)):
+    for net, own in vars(widths).items():
         least = {}
         for dimension in dimensions:
-            errors = {width: float(np.median(learn(net, dimension, width, training))) for width in own}
+            errors = {width: float(np.median(train(net, dimension, width))) for width in own}
             rows += [row(net, f"error {dimension}", error, width) for width, error in errors.items()]
             least[dimension] = needed(errors, exact)
             rows.append(row(net, "needed", least[dimension], dimension))
@@ -168,7 +163,7 @@ def compute(
     rows.append(row("slopes", "tensor less plain", slopes["tensor"] - slopes["plain"]))
     for dimension in dimensions:
         width = of_equal_size(dimension, compared, products)
-        error = float(np.median(learn("deep", dimension, width, training)))
+        error = float(np.median(train("deep", dimension, width)))
         found = {"width": width, "error": error, "ratio": matched["tensor", dimension] / error}
         rows += [row("deep", name, value, dimension) for name, value in found.items()]
     return rows

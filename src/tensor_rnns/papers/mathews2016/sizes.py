@@ -1,5 +1,6 @@
 """Sizes of the models for polyphonic music (mathews2016 table 5.2), counted on those trained here."""
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from functools import cache
 
@@ -32,13 +33,12 @@ def rank_at(width: int, hidden: int, rank: int | None) -> int | None:
 
 def nearest(model: str, hidden: int, rank: int | None, inputs: int, budget: int) -> int:
     """The width whose count lies nearest to `budget` under the rule of the rank; counts rise with it."""
-    distance = {}
-    for width in range(2, WIDEST):
-        count = parameters(model, width, rank_at(width, hidden, rank), inputs)
-        distance[width] = abs(count - budget)
-        if count > 2 * budget:
-            break
-    return min(distance, key=distance.__getitem__)
+
+    def count(width: int) -> int:
+        return parameters(model, width, rank_at(width, hidden, rank), inputs)
+
+    above = bisect_left(range(WIDEST), budget, lo=3, hi=WIDEST - 1, key=count)
+    return min((above - 1, above), key=lambda width: abs(count(width) - budget))
 
 
 def summary(table: Mapping[str, Mapping[str, float]], other_inputs: tuple[int, ...]) -> dict[str, float]:

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from tensor_rnns.papers.mathews2016.answer_in_state import correlation
+from tensor_rnns.papers.mathews2016.pattern_in_state import labels
 from tensor_rnns.probes.trained import Findings, Trained
 from tensor_rnns.rows import row, series
 from tensor_rnns.tasks.variable_binding import VariableBinding
@@ -34,12 +35,7 @@ def probe(trained: Trained, *, items: int = 300) -> Findings:
 
 def features(inputs: Tensor, patterns: int, bits: int) -> Tensor:
     """[T, B, N (1 + D)]: each label, then the bits of its pattern while they are to be held."""
-    everyone, found = torch.arange(inputs.shape[1]), []
-    steps = torch.arange(len(inputs))[:, None]
-    for k in range(patterns):
-        label = inputs[..., -1 - k]
-        start = (label > 0.5).double().argmax(0)
-        shown = 2 * inputs[start + 1, everyone, :bits] - 1
-        holding = (label > 0.5) & (steps > start)
-        found += [label[..., None], holding[..., None] * shown]
+    found, steps = [], torch.arange(len(inputs))[:, None]
+    for k, (on, start, shown) in enumerate(labels(inputs, patterns, bits)):
+        found += [inputs[..., -1 - k, None], (on & (steps > start))[..., None] * shown]
     return torch.cat(found, dim=-1)

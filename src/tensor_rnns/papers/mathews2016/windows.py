@@ -65,15 +65,13 @@ def constant_gates(steps: int, level: float) -> dict[str, dict[str, float]]:
     k steps back. Errors are relative to the largest weight.
     """
     powers = np.array([level ** (steps - i) for i in range(1, steps + 1)])
-    gates = np.full(steps, level)
-    convex = convex_window(gates)
-    half = convex_window(np.full(steps, 0.5))[1:]
+    half, halves = convex_window(np.full(steps, 0.5))[1:], 0.5 ** np.arange(steps, 0, -1)
+    forget, convex = forget_window(np.full(steps, level)), convex_window(np.full(steps, level))
     wanted = np.append(level**steps, (1 - level) * powers)
-    back = np.array([0.5 ** (k + 1) for k in range(steps)])[::-1]
     return {
-        "constant-forget": {"error": np.abs(forget_window(gates) - powers).max()},
+        "constant-forget": {"error": np.abs(forget - powers).max()},
         "constant-convex": {"error": np.abs(convex - wanted).max() / wanted.max(), "total": convex[1:].sum()},
-        "constant-half": {"error": np.abs(half - back).max() / back.max()},
+        "constant-half": {"error": np.abs(half - halves).max() / halves.max()},
     }
 
 
