@@ -3,7 +3,6 @@
 Addition is learnt from one fixed batch, so that the loss before and after a step differs by the step alone.
 """
 
-import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -17,7 +16,6 @@ from tensor_rnns.rows import Rows, rows_of, series
 
 VALUES, READ_OUT, ITEMS = range(3)
 """Streams: initial values of the cell, those of its read-out, the batch."""
-ARMS = ("unclipped", "clipped")
 
 
 def begin(cell: cells.Cell, seed: int, draws: int) -> dict[str, Tensor]:
@@ -82,6 +80,12 @@ def steepest(curve: np.ndarray, jumped: np.ndarray) -> int:
     return int(rises.max(0).argmax())
 
 
+def counts(jumped: np.ndarray, above: np.ndarray) -> dict[str, int]:
+    """The numbers of jumps [updates, ..], of runs with any, of runs that blew up, and of all runs."""
+    found = {"jumps": jumped.sum(), "runs with jumps": jumped.any(0).sum()}
+    return found | {"blown up": above.sum(), "runs": above.size}
+
+
 def compute(
     *, seed: Natural, draws: int, cell: dict, length: int, batch: int, updates: int,
     rates: tuple[Positive, ...], clip_norm: Positive, small: Positive, steep: Positive, blown: Positive,
@@ -97,34 +101,26 @@ def compute(
     task = tasks.build({"task": block, "training": {"batch": batch}})
     net = cells.build(cell, task.inputs)
     batches = [task.generate(rng(seed, ITEMS, draw), batch) for draw in range(draws)]
-    places = list(itertools.product(ARMS, rates, range(draws)))
-    limits = {"unclipped": np.inf, "clipped": clip_norm}
-    copies = len(ARMS) * len(rates)
+    arms = {"unclipped": np.inf, "clipped": clip_norm}
+    copies = len(arms) * len(rates)
     curve, sizes = descend(
         net,
         {name: torch.cat([value] * copies) for name, value in begin(net, seed, draws).items()},
         torch.from_numpy(np.stack([one.inputs for one in batches] * copies, axis=1)).double(),
         torch.from_numpy(np.stack([one.targets for one in batches] * copies)).double(),
-        torch.tensor([rate for _, rate, _ in places], dtype=torch.float64),
-        torch.tensor([limits[arm] for arm, _, _ in places], dtype=torch.float64),
+        torch.tensor(rates, dtype=torch.float64).repeat_interleave(draws).repeat(len(arms)),
+        torch.tensor([*arms.values()], dtype=torch.float64).repeat_interleave(len(rates) * draws),
         updates,
     )
+    shape = len(arms), len(rates), draws
     found = jumps(curve, sizes, small, steep)
-    above = ~(curve <= blown).all(0)
+    jumped, above = found.reshape(updates, *shape), ~(curve <= blown).all(0).reshape(shape)
     items = {}
-    for arm in ARMS:
-        for label, kept in [(arm, rates), *((f"{arm} {rate:g}", [rate]) for rate in rates)]:
-            chosen = np.array([place[0] == arm and place[1] in kept for place in places])
-            items[label] = {
-                "jumps": found[:, chosen].sum(),
-                "runs with jumps": found[:, chosen].any(0).sum(),
-                "blown up": above[chosen].sum(),
-                "runs": chosen.sum(),
-            }
+    for k, arm in enumerate(arms):
+        items[arm] = counts(jumped[:, k], above[k])
+        items |= {f"{arm} {rate:g}": counts(jumped[:, k, j], above[k, j]) for j, rate in enumerate(rates)}
     items["difference"] = {name: value - items["unclipped"][name] for name, value in items["clipped"].items()}
-    rows = rows_of(items)
-    half = len(places) // 2
+    half = above[0].size
     shown = steepest(curve[:, :half], found[:, :half])
-    for arm, place in zip(ARMS, (shown, shown + half), strict=True):
-        rows += series("loss", arm, curve[:, place])
-    return rows
+    curves = [series("loss", arm, curve[:, shown + k * half]) for k, arm in enumerate(arms)]
+    return sum(curves, rows_of(items))

@@ -13,27 +13,13 @@ import numpy as np
 
 from tensor_rnns.declared import Invalid, Natural
 from tensor_rnns.experiments.streams import rng
+from tensor_rnns.papers.mathews2016.theory import decompositions as forms
 from tensor_rnns.papers.mathews2016.theory.bilinear import by_definition, identity_tensor
 from tensor_rnns.papers.mathews2016.theory.checking import normal, relative
-from tensor_rnns.papers.mathews2016.theory.decompositions import (
-    Factors,
-    cp_product,
-    cp_tensor,
-    filled,
-    tt_product,
-    tt_tensor,
-)
 from tensor_rnns.rows import Rows, rows_of
 
-Arrays = Mapping[str, np.ndarray]
 
-
-def factors(nodes: Arrays) -> Factors:
-    """The factors A, B and C of a diagram."""
-    return nodes["A"], nodes["B"], nodes["C"]
-
-
-def tensor_train(nodes: Arrays) -> np.ndarray:
+def tensor_train(**nodes: np.ndarray) -> np.ndarray:
     """Y at (i_1 .. i_d): the product of one slice of each core, in the order of the nodes (section 3.3.2)."""
     first, *cores, last = nodes.values()
 
@@ -43,23 +29,23 @@ def tensor_train(nodes: Arrays) -> np.ndarray:
             row = row @ core[:, place]
         return row @ last[:, index[-1]]
 
-    return filled((first.shape[0], *(core.shape[1] for core in cores), last.shape[1]), entry)
+    return forms.filled((first.shape[0], *(core.shape[1] for core in cores), last.shape[1]), entry)
 
 
-FORMULAS: dict[str, Callable[[Arrays], Any]] = {
-    "itself": lambda nodes: next(iter(nodes.values())),
-    "matrix_vector": lambda nodes: [row @ nodes["x"] for row in nodes["A"]],
-    "matrix_matrix": lambda nodes: [[row @ column for column in nodes["B"].T] for row in nodes["A"]],
-    "bilinear_form": lambda nodes: nodes["a"] @ [row @ nodes["b"] for row in nodes["U"]],
-    "bilinear": lambda nodes: by_definition(nodes["W"], nodes["x"], nodes["y"]),
-    "cp_bilinear": lambda nodes: cp_product(factors(nodes), nodes["x"], nodes["y"]),
-    "cp_reconstructed": lambda nodes: by_definition(cp_tensor(factors(nodes)), nodes["x"], nodes["y"]),
+FORMULAS: dict[str, Callable[..., Any]] = {
+    "itself": lambda **nodes: next(iter(nodes.values())),
+    "matrix_vector": lambda A, x: [row @ x for row in A],
+    "matrix_matrix": lambda A, B: [[row @ column for column in B.T] for row in A],
+    "bilinear_form": lambda a, U, b: a @ [row @ b for row in U],
+    "bilinear": lambda W, x, y: by_definition(W, x, y),
+    "cp_bilinear": lambda A, B, C, x, y, **identity: forms.cp_product((A, B, C), x, y),
+    "cp_reconstructed": lambda A, B, C, x, y, **identity: by_definition(forms.cp_tensor((A, B, C)), x, y),
     "tensor_train": tensor_train,
-    "tt_bilinear": lambda nodes: tt_product(factors(nodes), nodes["x"], nodes["y"]),
-    "tt_reconstructed": lambda nodes: by_definition(tt_tensor(factors(nodes)), nodes["x"], nodes["y"]),
+    "tt_bilinear": lambda A, B, C, x, y: forms.tt_product((A, B, C), x, y),
+    "tt_reconstructed": lambda A, B, C, x, y: by_definition(forms.tt_tensor((A, B, C)), x, y),
 }
-"""What a diagram can be said to equal: y_i = <A_i., x>, C_ik = <A_i., B_.k>, <a, U b> (3.1, 3.2.1), and the
-products of `theory`."""
+"""What a diagram can be said to equal, of its nodes by name: y_i = <A_i., x>, C_ik = <A_i., B_.k>, <a, U b>
+(3.1, 3.2.1), and the products of `theory`."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +100,7 @@ class Diagram:
             found[name] = identity_tensor(shape[0]) if node.diagonal else normal(draw, *shape)
         return found
 
-    def contract(self, arrays: Arrays) -> np.ndarray:
+    def contract(self, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
         """The sum over all shared arms; an index of the result for each arm of `free`, in that order."""
         letters = {arm: place for place, arm in enumerate(self.sizes)}
         operands: list[Any] = []
@@ -137,7 +123,7 @@ def compute(*, seed: Natural, draws: int, diagrams: dict[str, Diagram]) -> Rows:
             arrays = diagram.draw(rng(seed, number))
             result = diagram.contract(arrays)
             for formula in diagram.formulas:
-                wanted = np.asarray(FORMULAS[formula](arrays))
+                wanted = np.asarray(FORMULAS[formula](**arrays))
                 errors.append(relative(result, wanted) if result.shape == wanted.shape else np.inf)
                 arms.append(abs(len(diagram.free) - wanted.ndim))
         found[name] = {

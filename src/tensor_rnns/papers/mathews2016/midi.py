@@ -70,29 +70,26 @@ def free(rolls: Dataset, files: Dataset) -> tuple[int, int]:
 
 def equal_to(piece: np.ndarray, left: Mapping[int, np.ndarray]) -> int | None:
     """The place of the piece that equals this one in some key; None where there is none."""
-    for place, other in left.items():
-        if any(differing(moved(piece, semitones), other)[:2] == (0, 0) for semitones in range(-11, 12)):
-            return place
-    return None
+    keys = [moved(piece, semitones) for semitones in range(-11, 12)]
+    equal = (k for k, other in left.items() if any(differing(key, other)[:2] == (0, 0) for key in keys))
+    return next(equal, None)
 
 
 def agreement(rolls: Dataset, files: Dataset, near: float) -> dict[str, float]:
     """The numbers of one pair; see `compute`."""
-    rows = list(compared(rolls, files))
-    mismatch = np.array([row[0] for row in rows])
-    off = [row for row in rows if row[0]]
+    mismatch, more, less, other_length = np.array(list(compared(rolls, files))).T
     found, lost = free(rolls, files)
     return {
-        "files": len(rows) + found + lost,
+        "files": len(mismatch) + found + lost,
         "exact": (mismatch == 0).sum(),
         "near": ((mismatch > 0) & (mismatch < near)).sum(),
         "far": (mismatch >= near).sum(),
         "mean": mismatch.mean(),
         "largest": mismatch.max(),
-        "other_length": sum(row[3] for row in rows),
-        "only_midi": sum(row[2] == 0 for row in off),
-        "only_rolls": sum(row[1] == 0 for row in off),
-        "both": sum(row[1] > 0 and row[2] > 0 for row in off),
+        "other_length": other_length.sum(),
+        "only_midi": ((more > 0) & (less == 0)).sum(),
+        "only_rolls": ((more == 0) & (less > 0)).sum(),
+        "both": ((more > 0) & (less > 0)).sum(),
         "found": found,
         "lost": lost,
     }
