@@ -144,7 +144,7 @@ def test_the_least_layer_decides_the_margin():
 
 
 def test_a_cell_without_gates_and_other_arguments_are_refused():
-    with pytest.raises(ValueError, match="the cell vanilla does not tell its gate"):
+    with pytest.raises(ValueError, match="the gates of the cell vanilla are not known; allowed: lstm, gru"):
         functions.probe("gate_saturation")(trained({"name": "vanilla", "hidden": 3}), WHOLE)
     with pytest.raises(ValueError, match=r"needs the key 'rows' .*needs the key 'steps'"):
         functions.probe("gate_saturation")(trained(), {"split": "valid"})

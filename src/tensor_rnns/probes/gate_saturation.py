@@ -64,8 +64,11 @@ def text(trained: Trained, split: str, rows: int, steps: int) -> Tensor:
 def gates_of(layer: Layer) -> dict[str, Tensor]:
     """Every gate [T, B, H] of a layer by name, at every step."""
     cell, p, before = layer.cell, layer.parameters, one_step_before(layer.outputs)
-    if cell.name not in LETTERS:
+    if hasattr(cell, "gate_and_candidate"):
         return {"convex": layer.gates()[0]}
+    if cell.name not in LETTERS:
+        allowed = ", ".join([*LETTERS, "cells with gate_and_candidate"])
+        raise ValueError(f"the gates of the cell {cell.name} are not known; allowed: {allowed}")
     found = {}
     for name, letter in LETTERS[cell.name].items():
         if f"W_{letter}" in p:

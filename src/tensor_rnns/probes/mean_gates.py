@@ -1,9 +1,8 @@
 """How far open the convex gates of a net are, and what bounds its state (mathews2016, 2.4.2, 4.2.2)."""
 
+from tensor_rnns.probes.gate_saturation import LEFT, RIGHT
 from tensor_rnns.probes.trained import Findings, Trained
-from tensor_rnns.rows import row
-
-LEFT, RIGHT = 0.1, 0.9
+from tensor_rnns.rows import rows_of
 
 
 def probe(trained: Trained, *, items: int = 100) -> Findings:
@@ -24,10 +23,10 @@ def probe(trained: Trained, *, items: int = 100) -> Findings:
         "left": (gate < LEFT).double().mean((0, 1)),
         "right": (gate > RIGHT).double().mean((0, 1)),
     }
-    numbers = [("gate", name, values.mean()) for name, values in units.items()]
-    numbers += [
-        ("state", "largest", states.abs().max()),
-        ("candidate", "largest", candidate.abs().max()),
-        ("bound", "error", excess.max().clamp(min=0)),
-    ]
-    return units, [row(*one) for one in numbers]
+    numbers = {
+        "gate": {name: values.mean() for name, values in units.items()},
+        "state": {"largest": states.abs().max()},
+        "candidate": {"largest": candidate.abs().max()},
+        "bound": {"error": excess.max().clamp(min=0)},
+    }
+    return units, rows_of(numbers)
