@@ -6,7 +6,6 @@ from typing import Any
 
 from tensor_rnns import datasets
 from tensor_rnns.experiments.experiment import Experiment
-from tensor_rnns.experiments.records import SCALES
 from tensor_rnns.experiments.run_folders import table_name
 from tensor_rnns.files import write_csv
 from tensor_rnns.rows import Rows, series
@@ -16,13 +15,8 @@ PREFIX = "compute.arguments."
 
 
 def arguments(experiment: Experiment, scale: str) -> dict[str, Any]:
-    """The arguments at `scale`: those of the block `compute`, then what the scale sets under
-    compute.arguments.*.
-
-    Raises ValueError for an unknown scale or another key.
-    """
-    if scale not in SCALES:
-        raise ValueError(f"{experiment.name}: unknown scale {scale!r}; allowed are {', '.join(SCALES)}")
+    """Those of the block `compute`, then what `scale` sets under compute.arguments.*; ValueError for another
+    key."""
     found = dict(experiment.compute.get("arguments") or {})
     for key, value in (experiment.scale_block(scale).get("set") or {}).items():
         if not key.startswith(PREFIX):
