@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 
-from tensor_rnns.datasets import abc, scores, tunes
+from tensor_rnns.datasets import abc, rolls, tunes
 
 
 def read(music, key="C", unit="1/4"):
@@ -95,15 +95,15 @@ def test_a_tune_as_a_roll_at_eighths(tmp_path):
 
 
 def test_pieces_are_collected_without_doubles():
-    rolls = [scores.sampled([([], 3)], "it") for _ in range(7)]
-    for place, roll in enumerate(rolls):
+    made = [rolls.sampled([([], 3)], "it") for _ in range(7)]
+    for place, roll in enumerate(made):
         roll[0, place % 6] = 1
-    arrays, facts = scores.collected((f"p{place}", roll) for place, roll in enumerate(rolls))
+    arrays, facts = rolls.collected((f"p{place}", roll) for place, roll in enumerate(made))
     assert facts["removed_as_equal"] == {"p6": "p0"}
     assert facts["pieces"] == {"train": 4, "valid": 1, "test": 1}
     assert arrays["valid_roll"][0].nonzero()[0].tolist() == [3]
     with pytest.raises(ValueError, match="it: no voices"):
-        scores.sampled([], "it")
+        rolls.sampled([], "it")
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,6 @@ class CPDelta(TensorCell):
         return self.new_tensor("a_"), self.new_tensor("b_")
 
     def tensors(self) -> tuple[bilinear.Form, ...]:
-        """W_a, W_b."""
         return self.adding_and_subtracting
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:

@@ -101,5 +101,4 @@ class TensorCell(Cell):
         return bilinear.form(self.form, *sizes, self.rank, self.append_one, prefix)
 
     def tensors(self) -> tuple[bilinear.Form, ...]:
-        """The tensor alone."""
         return (self.tensor,)

@@ -22,7 +22,6 @@ class Gated(Cell):
     biases: dict[str, float]
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """W, U, b for each of `biases`."""
         sizes = {"W": (self.inputs, self.hidden), "U": (self.hidden, self.hidden), "b": (1, self.hidden)}
         return {f"{name}_{gate}": size for gate in self.biases for name, size in sizes.items()}
 
@@ -58,7 +57,6 @@ class LSTM(Gated):
 
     @property
     def biases(self) -> dict[str, float]:
-        """i, f, g, o."""
         return dict.fromkeys("ifgo" if self.input_gate else "fgo", 0.0)
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -92,7 +90,6 @@ class GRU(Gated):
 
     @property
     def biases(self) -> dict[str, float]:
-        """f, r, z."""
         return {"f": self.gate_bias, "r": self.gate_bias, "z": 0.0}
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:

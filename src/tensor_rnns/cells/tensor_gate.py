@@ -29,7 +29,6 @@ class TensorGate(TensorCell):
     candidate_bias: Scheme = "zeros"
 
     def matrices(self) -> dict[str, tuple[tuple[int, int], Scheme]]:
-        """W_in, U_in, b_in of the candidate."""
         state = {"U_in": ((self.hidden, self.hidden), self.weights)} if self.candidate_state else {}
         bias = {"b_in": ((1, self.hidden), self.candidate_bias)}
         return {"W_in": ((self.inputs, self.hidden), self.weights)} | state | bias
@@ -62,7 +61,6 @@ class TGU(TensorGate):
     gate_bias: Scheme = "zeros"
 
     def matrices(self) -> dict[str, tuple[tuple[int, int], Scheme]]:
-        """U, V, b of the gate, then those of the candidate."""
         gate = {
             "U": ((self.hidden, self.hidden), self.weights),
             "V": ((self.inputs, self.hidden), self.weights),
@@ -71,7 +69,6 @@ class TGU(TensorGate):
         return gate | super().matrices()
 
     def gate_signal(self, p: dict[str, Tensor], x: Tensor, h: Tensor) -> Tensor:
-        """p_t, equation 4.6."""
         return torch.sigmoid(self.tensor.product(p, x, h) + h @ p["U"] + x @ p["V"] + p["b"])
 
 
@@ -88,5 +85,4 @@ class TGUC(TensorGate):
     append_one: ClassVar[bool] = True
 
     def gate_signal(self, p: dict[str, Tensor], x: Tensor, h: Tensor) -> Tensor:
-        """p_t, section 4.3.2."""
         return torch.sigmoid(self.tensor.product(p, x, h))

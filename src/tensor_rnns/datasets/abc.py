@@ -106,8 +106,7 @@ class Player:
                 raise ValueError(f"character {at:,} of the music: {music[at : at + 12]!r} is not understood")
             at = match.end()
             if self.chord is not None and match["bar"] and match["bar"].startswith("]"):
-                at = match.start() + 1
-                length = AFTER_CHORD.match(music, at)
+                length = AFTER_CHORD.match(music, match.start() + 1)
                 at = length.end()
                 self.add(self.chord_length * multiple(length[0]), self.chord)
                 self.chord = None
@@ -132,7 +131,12 @@ class Player:
         elif match["field"] == "L":
             self.unit = unit_of({"L": match["value"]})
         elif match["tuplet"]:
-            self.begin_tuplet(int(match["tuplet"]), int(match["time"] or 0), int(match["many"] or 0))
+            notes, time = int(match["tuplet"]), int(match["time"] or 0)
+            if not time and notes not in TUPLETS:
+                raise ValueError(f"a tuplet of {notes}; 2 to 9 are allowed")
+            # The next `many` notes, else as many as the tuplet has, go `notes` in the time of `time`.
+            self.tuplet = Fraction(time or TUPLETS[notes], notes)
+            self.left = int(match["many"] or 0) or notes
         elif match["broken"]:
             self.break_rhythm(match["broken"])
         elif match["open"]:
@@ -157,22 +161,15 @@ class Player:
         octave = 12 * (match["letter"].islower() + marks.count("'") - marks.count(","))
         return 60 + STEPS[letter] + octave + self.bar.get(name, self.key.get(letter, 0))
 
-    def begin_tuplet(self, notes: int, time: int, many: int) -> None:
-        """The next `many` notes (else as many as the tuplet has) go `notes` in the time of `time`."""
-        if not time and notes not in TUPLETS:
-            raise ValueError(f"a tuplet of {notes}; 2 to 9 are allowed")
-        self.tuplet, self.left = Fraction(time or TUPLETS[notes], notes), many or notes
-
     def break_rhythm(self, marks: str) -> None:
         """`>` lengthens the note before and shortens the one after, `<` the other way round."""
         if not self.events:
             raise ValueError(f"{marks} before any note")
         short = Fraction(1, 2 ** len(marks))
-        long = 2 - short
-        before, after = (long, short) if marks[0] == ">" else (short, long)
+        before = 2 - short if marks[0] == ">" else short
         length, pitches = self.events[-1]
         self.events[-1] = (length * before, pitches)
-        self.next_factor = after
+        self.next_factor = 2 - before
 
     def add(self, length: Fraction, pitches: list[int]) -> None:
         """One note, chord or rest after the others."""

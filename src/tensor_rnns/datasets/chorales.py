@@ -6,7 +6,7 @@ import numpy as np
 
 from tensor_rnns.datasets import musicxml
 from tensor_rnns.datasets.parsers import Parsed
-from tensor_rnns.datasets.scores import collected, matching, sampled
+from tensor_rnns.datasets.rolls import collected, matching, sampled
 
 PARTS = 4
 

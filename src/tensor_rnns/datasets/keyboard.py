@@ -6,7 +6,7 @@ import numpy as np
 
 from tensor_rnns.datasets import musicxml
 from tensor_rnns.datasets.parsers import Parsed
-from tensor_rnns.datasets.scores import corpus, described, sampled
+from tensor_rnns.datasets.rolls import corpus, described, sampled
 
 EIGHTHS = 2
 PIECES = {

@@ -105,22 +105,18 @@ class Content:
 
     @property
     def parts(self) -> list[Part]:
-        """Every experiment."""
         return [part for paper in self.papers for part in paper.parts]
 
     @property
     def pieces(self) -> list[Piece]:
-        """Every artefact."""
         return [piece for part in self.parts for piece in part.pieces]
 
     @property
     def runs(self) -> list[Run]:
-        """Every run of every experiment."""
         return [run for part in self.parts for run in part.runs]
 
     @property
     def failed(self) -> list[Run]:
-        """The runs that diverged."""
         return [run for run in self.runs if run.failed]
 
     @property

@@ -164,11 +164,9 @@ class Generated(Task):
         raise NotImplementedError
 
     def batch(self, seed: int, update: int) -> Batch:
-        """Fresh items for this seed and update."""
         return self.generate(rng(seed, update), self.batch_size, seed)
 
     def evaluation(self, split: str) -> Iterator[Batch]:
-        """The batches of `split` for every replica."""
         return self.evaluation_of(0, split)
 
     def evaluation_of(self, seed: int, split: str) -> Iterator[Batch]:
@@ -187,12 +185,10 @@ class Chunks(Task):
 
     @property
     def outputs(self) -> int:
-        """As many as inputs."""
         return self.inputs
 
     @property
     def updates_per_epoch(self) -> int:
-        """Chunks of the training split."""
         return self.chunks("train")
 
     def batch(self, seed: int, update: int) -> Batch:
@@ -200,7 +196,6 @@ class Chunks(Task):
         return self.chunk("train", update % self.updates_per_epoch)
 
     def evaluation(self, split: str) -> Iterator[Batch]:
-        """All chunks of a split in order."""
         self.check_split(split, SPLITS)
         for index in range(self.chunks(split)):
             yield self.chunk(split, index)

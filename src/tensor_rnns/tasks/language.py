@@ -49,7 +49,6 @@ class NextSymbol(Chunks):
 
     @property
     def inputs(self) -> int:
-        """The size of the vocabulary."""
         return len(self.dataset.arrays["vocabulary"])
 
     @cached_property
@@ -119,11 +118,9 @@ class Words(NextSymbol):
         return {split: np.where(words < self.inputs, words, unknown) for split, words in tokens.items()}
 
     def tokens(self, split: str) -> np.ndarray:
-        """The numbers of all words of a split, in order."""
         return super().tokens(split) if self.vocabulary is None else self.kept[split]
 
     def derived(self, means: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """perplexity."""
         return {"perplexity": means["nll"].exp()}
 
 
@@ -143,13 +140,11 @@ class Characters(NextSymbol):
     loader: Literal["rows", "authors"] = "rows"
 
     def chunks(self, split: str) -> int:
-        """Whole chunks of a split."""
         if self.loader == "authors":
             return len(self.tokens(split)) // (self.batch_size * (self.bptt + 1))
         return super().chunks(split)
 
     def starts(self, split: str, index: int) -> np.ndarray:
-        """Where in the split each row of chunk `index` begins, [batch]."""
         if self.loader == "authors":
             return index * self.bptt + np.arange(self.batch_size) * (self.bptt + 1)
         return super().starts(split, index)

@@ -63,19 +63,16 @@ class Pixels(Task):
 
     @property
     def outputs(self) -> int:
-        """The number of classes."""
         return self.dataset.facts["classes"]
 
     @property
     def baseline(self) -> float:
-        """The entropy of the shares of the classes among the training images, in nats."""
         counts = np.bincount(self.classes["train"])
         shares = counts[counts > 0] / counts.sum()
         return float(-(shares * np.log(shares)).sum())
 
     @property
     def updates_per_epoch(self) -> int:
-        """Whole batches of the training images."""
         return len(self.classes["train"]) // self.batch_size
 
     def items(self, split: str, chosen: np.ndarray | slice) -> Batch:

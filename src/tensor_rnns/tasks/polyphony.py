@@ -65,7 +65,6 @@ class Polyphony(Chunks):
 
     @property
     def inputs(self) -> int:
-        """Units of a frame: the notes of the range, and one more when the end of a piece has its own."""
         return self.streams["train"].shape[-1]
 
     def chunks(self, split: str) -> int:

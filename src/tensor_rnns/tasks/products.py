@@ -31,12 +31,10 @@ class Product(Generated):
 
     @property
     def inputs(self) -> int:
-        """Both vectors."""
         return 2 * self.size
 
     @property
     def outputs(self) -> int:
-        """One vector."""
         return self.size
 
     def loss(self, outputs: Tensor, targets: Tensor) -> Tensor:
@@ -65,7 +63,6 @@ class RandomProduct(Product):
 
     @property
     def form(self) -> bilinear.Form:
-        """The form of T."""
         return bilinear.form(self.target, self.size, self.size, self.size, self.target_rank)
 
     @property

@@ -59,18 +59,15 @@ class StyleContent(Task):
 
     @property
     def inputs(self) -> tuple[int, int]:
-        """How many styles and letters there are."""
         styles, letters, _ = self.images.shape
         return styles, letters
 
     @property
     def outputs(self) -> int:
-        """Pixels of an image."""
         return self.images.shape[2]
 
     @cached_property
     def baseline(self) -> float:
-        """What the mean image of all pairs scores."""
         error = float(self.images.var((0, 1), dtype=np.float64).mean())
         return error * self.summed
 
@@ -81,7 +78,6 @@ class StyleContent(Task):
 
     @property
     def updates_per_epoch(self) -> int:
-        """Whole batches of the training pairs."""
         return len(self.pairs(0, "train")) // self.batch_size
 
     def pairs(self, seed: int, split: str) -> np.ndarray:
@@ -91,7 +87,6 @@ class StyleContent(Task):
         return np.argwhere(held if split == "valid" else ~held)
 
     def chosen(self, pairs: np.ndarray) -> Batch:
-        """The batch of these pairs."""
         return Batch(np.ascontiguousarray(pairs.T), self.images[pairs[:, 0], pairs[:, 1]], len(pairs))
 
     def batch(self, seed: int, update: int) -> Batch:

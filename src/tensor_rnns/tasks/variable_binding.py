@@ -49,12 +49,10 @@ class VariableBinding(Generated):
 
     @property
     def inputs(self) -> int:
-        """Pattern bits and label bits."""
         return self.bits + self.patterns
 
     @property
     def outputs(self) -> int:
-        """Pattern bits."""
         return self.bits
 
     @property
@@ -64,7 +62,6 @@ class VariableBinding(Generated):
 
     @cached_property
     def baseline(self) -> float:
-        """What knowing the timing alone costs, in nats an item."""
         return timing_only(self.length, self.patterns, self.bits, self.rule)
 
     def generate(self, generator: np.random.Generator, items: int, seed: int = 0) -> Batch:
