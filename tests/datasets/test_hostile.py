@@ -9,7 +9,7 @@ import struct
 import numpy as np
 import pytest
 
-from tensor_rnns.datasets import fonts, load, midi, midi_zip, ready
+from tensor_rnns.datasets import fonts, load, midi, ready
 from tensor_rnns.datasets.texts import lines_of, number, read_text
 from tensor_rnns.files import Damaged, seal, unsealed
 
@@ -160,7 +160,7 @@ TABLES = {
 def test_hostile_table_of_matches_is_refused(case, tmp_path):
     content, reason = TABLES[case]
     with pytest.raises(ValueError, match=rf"a\.csv.*{reason}"):
-        midi_zip.matches(stored(tmp_path, "a.csv", content.encode()))
+        midi.matches(stored(tmp_path, "a.csv", content.encode()))
 
 
 FACTS = {

@@ -9,7 +9,7 @@ import pretty_midi
 import pytest
 
 from tensor_rnns import functions
-from tensor_rnns.datasets import Dataset, keyboard_midi, midi, midi_zip, tunes_midi
+from tensor_rnns.datasets import Dataset, keyboard_midi, midi, tunes_midi
 from tensor_rnns.papers.mathews2016 import midi as agreement
 
 TICK = 0.5 / 480
@@ -106,7 +106,7 @@ ROWS = [
 
 def test_files_their_splits_and_their_matches(tmp_path):
     packed(tmp_path, FILES, ROWS)
-    arrays, facts = midi_zip.read(tmp_path)
+    arrays, facts = midi.read(tmp_path)
     assert arrays["train_lengths"].tolist() == [1, 2]
     assert arrays["train_index"].tolist() == [-1, 1]
     assert arrays["train_transposition"].tolist() == [0, -3]
@@ -121,13 +121,13 @@ def test_files_and_table_must_fit(tmp_path):
     with pytest.raises(
         ValueError, match=r"1 files are not in a\.zip \[\('test', 'e\.mid'\)\], 1 of its files"
     ):
-        midi_zip.read(tmp_path)
+        midi.read(tmp_path)
 
 
 def test_a_bad_file_is_named(tmp_path):
     packed(tmp_path, FILES | {"N/valid/c.mid": b"MThd"}, ROWS)
     with pytest.raises(ValueError, match=r"a\.zip: c\.mid: 4 bytes; the header of a MIDI file has 14"):
-        midi_zip.read(tmp_path)
+        midi.read(tmp_path)
 
 
 @pytest.mark.parametrize(("module", "pieces"), [(tunes_midi, 12), (keyboard_midi, 3)])
