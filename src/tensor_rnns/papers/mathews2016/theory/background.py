@@ -2,17 +2,13 @@
 
 import numpy as np
 import torch
+from scipy.special import softmax
 
 from tensor_rnns.papers.mathews2016.theory.bilinear import by_definition, identity_tensor
 from tensor_rnns.papers.mathews2016.theory.checking import jacobian, normal, sizes, statement
 from tensor_rnns.papers.mathews2016.theory.decompositions import cp_product
 
 STEPS = 6
-
-
-def softmax(values: np.ndarray) -> np.ndarray:
-    """e^x_i over the sum of e^x_j."""
-    return np.exp(values - values.max()) / np.exp(values - values.max()).sum()
 
 
 def cross_entropy(target: np.ndarray, output: np.ndarray) -> float:

@@ -43,10 +43,7 @@ def tt_tensor(factors: Factors) -> np.ndarray:
 
 def filled(shape: tuple[int, ...], entry: Callable[..., float]) -> np.ndarray:
     """The array whose entry at every index is entry(*index)."""
-    array = np.empty(shape)
-    for index in np.ndindex(*shape):
-        array[index] = entry(*index)
-    return array
+    return np.reshape([entry(*index) for index in np.ndindex(*shape)], shape)
 
 
 def cp_forward(a, b, c, x, y):
