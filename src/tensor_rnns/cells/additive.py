@@ -1,13 +1,11 @@
 """Cells that add to their state, CP+ and CP-Delta of mathews2016 section 5.1.3."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar, Literal
 
 import torch
 from torch import Tensor
 
-from tensor_rnns import bilinear
 from tensor_rnns.bilinear.initialisers import Scheme
 from tensor_rnns.cells.base import ACTIVATIONS, TensorCell
 
@@ -51,21 +49,14 @@ class CPDelta(TensorCell):
 
     name: ClassVar[str] = "cp_delta"
     append_one: ClassVar[bool] = True
+    prefixes: ClassVar[tuple[str, ...]] = ("a_", "b_")
     normalise: Literal["frobenius", "none", "rows"] = "frobenius"
     factors: Scheme = "spectral_norm(0.9090909090909091)"
-
-    @cached_property
-    def adding_and_subtracting(self) -> tuple[bilinear.Form, ...]:
-        """W_a, W_b."""
-        return self.new_tensor("a_"), self.new_tensor("b_")
-
-    def tensors(self) -> tuple[bilinear.Form, ...]:
-        return self.adding_and_subtracting
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         (h,) = state
         w = self.normalised(p)
-        a, b = (torch.relu(tensor.product(w, x, h)) for tensor in self.adding_and_subtracting)
+        a, b = (torch.relu(tensor.product(w, x, h)) for tensor in self.forms)
         return (h + a - b,)
 
     def normalised(self, p: dict[str, Tensor]) -> dict[str, Tensor]:

@@ -79,26 +79,28 @@ class Cell:
 
 @dataclass(frozen=True)
 class TensorCell(Cell):
-    """A cell with a bilinear form of its input and old state.
+    """A cell with a bilinear form of its input and old state, or several, whose parameters have `prefixes`.
 
     `form` is that of its tensor and `rank` its rank: both ranks of a tensor train, none for the full tensor.
     """
 
     append_one: ClassVar[bool] = False
+    prefixes: ClassVar[tuple[str, ...]] = ("",)
     inputs: int
     hidden: int
     rank: int | None = None
     form: Literal["cp", "tensor_train", "full"] = "cp"
 
     @cached_property
-    def tensor(self) -> bilinear.Form:
-        """The three-way tensor of x, what is made of it, and h; with `append_one` of (x, 1) and (h, 1)."""
-        return self.new_tensor()
+    def forms(self) -> tuple[bilinear.Form, ...]:
+        """Three-way tensors of x, what is made of it, and h; with `append_one` of (x, 1) and (h, 1)."""
+        shape = self.form, self.inputs, self.hidden, self.hidden, self.rank, self.append_one
+        return tuple(bilinear.form(*shape, prefix) for prefix in self.prefixes)
 
-    def new_tensor(self, prefix: str = "") -> bilinear.Form:
-        """Such a tensor, whose parameters have the prefix."""
-        sizes = self.inputs, self.hidden, self.hidden
-        return bilinear.form(self.form, *sizes, self.rank, self.append_one, prefix)
+    @property
+    def tensor(self) -> bilinear.Form:
+        """The first of them, where there is but one."""
+        return self.forms[0]
 
     def tensors(self) -> tuple[bilinear.Form, ...]:
-        return (self.tensor,)
+        return self.forms

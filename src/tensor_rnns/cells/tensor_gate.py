@@ -45,8 +45,8 @@ class TensorGate(TensorCell):
         return gate, ACTIVATIONS[self.candidate](x @ p["W_in"] + u)
 
     def gate_signal(self, p: dict[str, Tensor], x: Tensor, h: Tensor) -> Tensor:
-        """p_t."""
-        raise NotImplementedError
+        """p_t of the tensor alone, as where it holds the biases."""
+        return torch.sigmoid(self.tensor.product(p, x, h))
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,3 @@ class TGUC(TensorGate):
 
     name: ClassVar[str] = "tgu_c"
     append_one: ClassVar[bool] = True
-
-    def gate_signal(self, p: dict[str, Tensor], x: Tensor, h: Tensor) -> Tensor:
-        return torch.sigmoid(self.tensor.product(p, x, h))
