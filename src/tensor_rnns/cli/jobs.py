@@ -33,6 +33,7 @@ def chunk_of(found: list[Replica], curve: Curve, size: int, chunk: int) -> list[
 @options.with_default("chunk", 0)
 @options.cohort_size
 @click.option("--chosen", type=options.PRESENT, help="The chosen.json of the search before.")
+@options.with_default("seeds", 0, about="Final seeds, where the experiment file says fewer.")
 @options.engine
 @options.with_default("device", "auto", about="auto, cpu or cuda.")
 @options.with_default("threads", 1)
@@ -42,7 +43,7 @@ def chunk_of(found: list[Replica], curve: Curve, size: int, chunk: int) -> list[
 @options.out
 def train(
     scale, data, paper, experiment, condition, variant, option, guests, stage, chunk, cohort_size, chosen,
-    engine, device, threads, checkpoint_seconds, ready, state, out,
+    seeds, engine, device, threads, checkpoint_seconds, ready, state, out,
 ) -> None:  # fmt: skip
     """Train one chunk of replicas; goes on from its checkpoint if it has one."""
     from tensor_rnns.training import job
@@ -51,7 +52,7 @@ def train(
     curve = condition, variant, option
     of = "/".join((paper, experiment, scale, *curve))
     values = {curve: read_json(chosen, of)["values"]} if chosen else None
-    found = options.experiment_named(paper, experiment, guests).replicas(scale, data, stage, values)
+    found = options.experiment_named(paper, experiment, guests).replicas(scale, data, stage, values, seeds)
     replicas = chunk_of(found, curve, cohort_size, chunk)
     try:
         job.run(replicas, out, state, ready, engine, device, threads, checkpoint_seconds)

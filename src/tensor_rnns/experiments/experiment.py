@@ -76,9 +76,11 @@ class Experiment:
         blocks = blocks or {"only": self.dataset}
         return {name: block[key] for name, block in blocks.items() if block} if self.kind == "compute" else {}
 
-    def replicas(self, scale: str, data: str, stage: str, chosen: Mapping | None = None) -> list[Replica]:
+    def replicas(
+        self, scale: str, data: str, stage: str, chosen: Mapping | None = None, seeds: int = 0
+    ) -> list[Replica]:
         """All replicas of a stage; see `resolve.replicas`."""
-        return resolve.replicas(self, scale, data, stage, chosen)
+        return resolve.replicas(self, scale, data, stage, chosen, seeds)
 
     @cached_property
     def planned(self) -> dict[Curve, Replica]:

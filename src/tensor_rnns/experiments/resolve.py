@@ -149,11 +149,13 @@ def replicas(
     data: str,
     stage: str,
     chosen: Mapping[tuple, Mapping[str, Any]] | None = None,
+    seeds: int = 0,
 ) -> list[Replica]:
     """All replicas of `stage` ("search" or "final") at `scale`, with `data` "embedded" or "real".
 
     `chosen` maps (condition, variant, option) to the values that the search chose; without it the searched
-    keys of a final replica keep the file's value, which is enough to plan.
+    keys of a final replica keep the file's value, which is enough to plan. `seeds` final seeds are more than
+    the file's where that says fewer.
     """
     if experiment.kind != "train":
         return []
@@ -165,7 +167,7 @@ def replicas(
             first, count = SEARCH_SEED, experiment.search.get("select", {}).get("seeds", 1)
             places = points(keys) if keys else []
         else:
-            first, count = 0, experiment.scale_block(scale).get("seeds", 1)
+            first, count = 0, max(experiment.scale_block(scale).get("seeds", 1), seeds)
             places = [(chosen or {}).get(curve, {}) if keys else {}]
         base = settings_of(experiment, scale, data, *curve)
         key = experiment.paper, experiment.name, scale, *curve, stage

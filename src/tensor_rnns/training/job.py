@@ -29,6 +29,10 @@ from tensor_rnns.training.learner import Layout, Learner
 from tensor_rnns.training.progress import Progress
 
 log = logging.getLogger(__name__)
+TRAINED = (
+    "engine", "device", "host", "threads", "commit", "dirty", "processor", "instruction_set", "versions",
+)  # fmt: skip
+"""What the record says of where each replica was trained."""
 METRIC_COLUMNS = (*KEY, "split", "name", "value")
 CURVE_COLUMNS = (*KEY, "split", "name", "update", "value")
 IDENTITY = ("hash", "protocol", "searched", "settings", "data_seed", "init_seed")
@@ -225,7 +229,7 @@ def write_outputs(
         runs.append(
             key
             | {name: notes[name] for name in ("status", "failed_at", "updates", "parameters")}
-            | {name: notes["environment"][name] for name in ("engine", "device", "host", "threads", "commit")}
+            | {name: notes["environment"].get(name) for name in TRAINED}
             | {name: getattr(replica, name) for name in IDENTITY}
             | {"seconds_per_update": notes["seconds"] / max(notes["updates"], 1) / notes["cohort"]}
         )

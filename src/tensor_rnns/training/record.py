@@ -12,6 +12,10 @@ from typing import Any
 
 import torch
 
+CHANGES = (
+    "status", "--porcelain", "--untracked-files=no", "--", ":(top)", ":(top,exclude)results/recorded",
+)  # fmt: skip
+"""What git is asked for changes: runs that were just recorded are none."""
 PACKAGES = ("torch", "numpy", "scipy", "snakemake", "safetensors")
 
 
@@ -51,7 +55,7 @@ def environment(device: torch.device, threads: int, engine: str) -> dict[str, An
     gpu = None
     if device.type == "cuda":
         gpu = {"name": torch.cuda.get_device_name(device), "cuda": torch.version.cuda}
-    status = git("status", "--porcelain", "--untracked-files=no")
+    status = git(*CHANGES)
     return {
         "commit": git("rev-parse", "HEAD"),
         "dirty": bool(status) if status is not None else None,
