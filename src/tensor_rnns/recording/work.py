@@ -1,0 +1,138 @@
+"""What an update of a replica has to do, in numbers: steps, rows, widths, parameters, multiplications."""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tensor_rnns import datasets, engine, models, tasks
+from tensor_rnns.datasets import table
+from tensor_rnns.experiments import Replica
+from tensor_rnns.models.recurrent import Recurrent
+from tensor_rnns.tasks import Task
+from tensor_rnns.training.schedule import Schedule
+
+EVALUATION = 0.35
+"""A batch that is only evaluated, in updates: the forward pass of one."""
+NOTES = 88
+"""Columns of every piano roll."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """Sizes of one update of one replica, and how many updates there are.
+
+    `rows` are the steps of all items of a batch; `state` the numbers in the states of all cells; `core` and
+    `head` the floating-point operations of the products in the cells and around them, forward and back;
+    `logged` the points of its curves.
+    """
+
+    engine: str
+    cell: str
+    steps: int
+    rows: int
+    inputs: int
+    state: int
+    core: float
+    head: float
+    parameters: int
+    updates: float = 0.0
+    logged: int = 0
+
+
+@cache
+def hollow(name: str) -> datasets.Dataset:
+    """A data set of zeros in the sizes that its entry counts, so that hours can be said before anything is
+    downloaded: black images, silent pieces, one word again and again. ValueError where it counts too little.
+    """
+    entry = table.entry(name)
+    facts = {**entry.counted, **entry.facts}
+    try:
+        return datasets.Dataset(name, arrays_of(entry.kind, facts), facts)
+    except KeyError as error:
+        raise ValueError(
+            f"sizes of {name} asked for; its entry counts {', '.join(facts)}, no {error}"
+        ) from None
+
+
+def arrays_of(kind: str, facts: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The arrays of a hollow data set; see `datasets.Dataset`."""
+    found: dict[str, np.ndarray] = {}
+    if kind == "fonts":
+        return {
+            "images": np.zeros([facts[key] for key in ("styles", "letters", "rows", "columns")], np.uint8)
+        }
+    for split, count in facts[{"images": "images", "polyphony": "steps"}.get(kind, "tokens")].items():
+        if kind == "images":
+            found[f"{split}_images"] = np.zeros((count, facts["rows"], facts["columns"]), np.uint8)
+            found[f"{split}_labels"] = np.zeros(count, np.uint8)
+        elif kind == "polyphony":
+            found[f"{split}_roll"] = np.zeros((count, NOTES), np.uint8)
+            found[f"{split}_lengths"] = np.bincount(np.arange(count) % facts["pieces"][split])
+        else:
+            found[f"{split}_tokens"] = np.zeros(count, np.uint16)
+            found["vocabulary"] = np.array(["<unk>", *map(str, range(1, facts["symbols"]))])
+    return found
+
+
+def work_of(replica: Replica, engine_name: str = "auto", device: str = "cpu") -> Work:
+    """The work of a replica on the engine that `engine_name` means; ValueError as of `hollow`."""
+    settings = replica.settings
+    parts = json.dumps({name: settings[name] for name in ("task", "model", "cell", "dataset")})
+    work, per_epoch, valid = sized(parts, settings["training"].get("batch"), engine_name, device)
+    schedule = Schedule.of(settings["training"], per_epoch)
+    passes = schedule.updates // schedule.evaluate_every if schedule.evaluate_every else 0
+    evaluated = EVALUATION * valid * (passes + len(schedule.final_splits))
+    logged = schedule.updates // schedule.log_every + 2 * passes
+    return replace(work, updates=schedule.updates + evaluated, logged=logged)
+
+
+@cache
+def task_of(block: str, batch: int | None, dataset: str | None) -> tuple[Task, np.ndarray, float]:
+    """The task of a block written as JSON, on a hollow data set; the inputs of a batch; the validation split
+    in such batches."""
+    settings = {"task": json.loads(block), "training": {"batch": batch}}
+    task = tasks.build(settings, hollow(dataset) if dataset else None)
+    inputs = task.batch(0, 0).inputs
+    try:
+        return task, inputs, sum(part.inputs.size for part in task.evaluation_of(0, "valid")) / inputs.size
+    except (NotImplementedError, ValueError):
+        return task, inputs, 0.0
+
+
+@cache
+def sized(parts: str, batch: int | None, engine_name: str, device: str) -> tuple[Work, int | None, float]:
+    """The work of one update, updates an epoch, and batches of training size in the validation split."""
+    settings = json.loads(parts)
+    task, inputs, valid = task_of(json.dumps(settings["task"]), batch, settings["dataset"])
+    model = models.build(settings, task.inputs, task.outputs, symbols=task.symbols)
+    chosen = engine.choose(engine_name, settings["cell"], device)
+    items, parameters = inputs.shape[-1 if task.symbols else -2], model.parameter_count()
+    if isinstance(model, Recurrent):
+        rows = inputs.shape[0] * items
+        core, head = products(model, rows, items)
+        shapes = [shape for cell in model.cells.values() for shape in cell.state_shapes().values()]
+        sizes = len(inputs), rows, 0 if task.symbols else task.inputs, sum(map(math.prod, shapes))
+        work = Work(chosen, settings["cell"]["name"], *sizes, 6.0 * core, 6.0 * head, parameters)
+    else:
+        name = settings["model"]["name"]
+        work = Work(chosen, name, 1, items, 0, 0, 0.0, 6.0 * parameters * items, parameters)
+    return work, task.updates_per_epoch, valid
+
+
+def products(model: Recurrent, rows: int, items: int) -> tuple[int, int]:
+    """Multiplications of the forward pass in the cells, and in the read-out; rows that are looked up are
+    none."""
+    core = head = 0
+    for name, shape in model.declared().items():
+        layer = name.partition("/")[0]
+        one_hot = name == "embedding/W" or (model.one_hot and layer in model.stack[0])
+        if layer == "read_out":
+            head += math.prod(shape) * (items if model.last_only else rows)
+        elif not (one_hot and shape[0] == model.inputs):
+            core += math.prod(shape) * rows
+    return core, head

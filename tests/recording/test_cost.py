@@ -1,0 +1,102 @@
+"""The cost model finds coefficients that are known, says its error, and covers every job of the papers."""
+
+import statistics
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks import costs
+from tensor_rnns.experiments import Catalogue, Replica
+from tensor_rnns.files import read_json
+from tensor_rnns.recording.cost import Costs
+from tensor_rnns.recording.units import estimate, units
+from tensor_rnns.recording.work import Work, hollow, work_of
+
+
+def points(factor=1.0, engine="compiled"):
+    """Made-up points: 0.1 ms an update, 20 ns a row of a replica, a nanosecond for ten operations; the GRU
+    takes `factor` times as long."""
+    return [
+        costs.Point(
+            f"p/{name}", work, replicas, times * seconds, 300 + 2e-3 * replicas * work.rows, "made up"
+        )
+        for name in ("a", "b", "c")
+        for cell, times in (("lstm", 1.0), ("gru", factor))
+        for steps in (10, 50, 200)
+        for hidden in (8, 40)
+        for replicas in (1, 5)
+        for work in [sized(engine, cell, steps + ord(name), hidden)]
+        for seconds in [1e-4 + replicas * (2e-8 * work.rows + 1e-10 * work.core)]
+    ]
+
+
+def sized(engine, cell, steps, hidden):
+    """A cell that reads three numbers, eight rows a step."""
+    core = 6.0 * 8 * steps * 4 * hidden * (hidden + 3)
+    return Work(engine, cell, steps, 8 * steps, 3, hidden, core, 48.0 * hidden, 5 * hidden * hidden)
+
+
+def test_known_coefficients_and_factors_are_found():
+    found = costs.fit(points(factor=1.5))
+    wide = sized("compiled", "lstm", 500, 60)
+    expected = 1e-4 + 3 * (2e-8 * wide.rows + 1e-10 * wide.core)
+    assert found.seconds(wide, 3) == pytest.approx(expected, rel=0.25)
+    ratio = found.seconds(replace(wide, cell="gru"), 3) / found.seconds(wide, 3)
+    assert ratio == pytest.approx(1.5, rel=0.1)
+    assert found.megabytes(wide, 3) == pytest.approx(300 + 2e-3 * 3 * wide.rows, rel=0.05)
+    assert statistics.median(costs.errors(points(factor=1.5))) < 0.15
+
+
+def test_an_engine_that_was_not_measured_is_refused():
+    with pytest.raises(
+        ValueError, match="cost of engine triton asked for; measured are compiled; measure again"
+    ):
+        costs.fit(points()).seconds(replace(sized("compiled", "lstm", 9, 4), engine="triton"), 1)
+
+
+def test_a_table_of_other_columns_is_refused(tmp_path):
+    (tmp_path / "costs.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match=r"columns \['a', 'b'\] given; allowed: experiment, engine"):
+        costs.read(tmp_path / "costs.csv")
+
+
+def test_the_committed_model_is_that_of_the_committed_table_and_right_to_a_quarter_in_the_median():
+    measured = costs.read()
+    assert statistics.median(costs.errors(measured)) <= 0.25
+    committed, again = Costs.read(), costs.fit(measured)
+    assert committed.told.startswith(f"cost model: {len(measured)} measured updates")
+    for point in measured:
+        ours = again.seconds(point.work, point.replicas)
+        assert committed.seconds(point.work, point.replicas) == pytest.approx(ours, rel=1e-6)
+
+
+def test_every_experiment_has_hours_at_the_papers_scale():
+    model = Costs.read()
+    first = {}
+    for unit in units(Catalogue.load("workflow/papers").experiments.values(), 5):
+        first.setdefault((unit.experiment.name, unit.curve[0]), unit)
+    for unit in first.values():
+        found = estimate(unit, model)
+        assert 0 < found.chain <= found.hours < 10_000, unit.place
+        assert 100 < found.memory < 100_000
+        assert found.disk > 0
+
+
+def test_updates_and_parameters_are_those_of_recorded_runs():
+    """Sizes follow from the table of data sets alone."""
+    paths = sorted(Path("results/recorded/runs").rglob("final-*/record.json"))
+    assert paths
+    for path in paths:
+        replica = read_json(path)["replicas"][0]
+        names = ("paper", "experiment", "scale", "condition", "variant", "option", "stage", "point", "seed")
+        work = work_of(Replica(*(replica[name] for name in names), replica["settings"]))
+        assert work.parameters == replica["parameters"]
+        assert replica["updates"] <= work.updates <= 1.2 * replica["updates"]
+
+
+def test_sizes_that_an_entry_does_not_count_are_not_invented():
+    with pytest.raises(
+        ValueError, match="sizes of chorales asked for; its entry counts low, high, range, no 'steps'"
+    ):
+        hollow("chorales")
