@@ -1,12 +1,10 @@
-"""Commands from tables to the report: draw, judge, report, record, recorded, plan, target."""
+"""Commands from tables to the report: draw, judge, report, recorded, coverage, target."""
 
 from pathlib import Path
 
 import click
 
 from tensor_rnns.cli import options
-from tensor_rnns.experiments import Catalogue, Replica, cohorts
-from tensor_rnns.experiments import engines as known
 
 FOLDERS = ("figures", "tables", "music")
 """What a figure or table is written into below the results of a scale."""
@@ -52,17 +50,6 @@ def report(scale: str, data: str, results: Path, guests: str, papers: str, parti
 
 
 @click.command()
-@options.experiment
-@options.results
-def record(paper: str, experiment: str, results: Path) -> None:
-    """Keep the runs of one experiment at the paper's scale in results/recorded, to be committed."""
-    from tensor_rnns.report import recorded
-
-    for folder in recorded.record(options.load_catalogue(), paper, experiment, results):
-        click.echo(folder)
-
-
-@click.command()
 @options.results
 def recorded(results: Path) -> None:
     """Make the report of the recorded runs; trains nothing and needs no torch."""
@@ -73,53 +60,6 @@ def recorded(results: Path) -> None:
     kept.collect_recorded(catalogue, results)
     draw_what_is_there(catalogue, kept.SCALE, results)
     build(catalogue, kept.SCALE, "real", results)
-
-
-@click.command()
-@options.scale
-@options.data
-@options.guests
-@options.cohort_size
-@options.engine
-def plan(scale: str, data: str, guests: str, cohort_size: int, engine: str) -> None:
-    """List what a scale trains: curves, replicas, jobs, and the engine of each on this machine's
-    processor."""
-    known.check(engine)
-    catalogue = options.load_catalogue(guests=guests)
-    jobs, trainings = planned(catalogue, scale, data, cohort_size, engine)
-    click.echo(f"{scale} on {data} data: {trainings} trainings in {jobs} jobs")
-
-
-def planned(catalogue: Catalogue, scale: str, data: str, cohort_size: int, engine: str) -> tuple[int, int]:
-    """Print a line for each stage of each experiment; returns how many jobs and trainings there are in
-    all."""
-    jobs = trainings = 0
-    for (paper, name), experiment in catalogue.experiments.items():
-        for stage in ("search", "final"):
-            found = experiment.replicas(scale, data, stage)
-            places = {r.place for r in found}
-            size = experiment.cohort_size(cohort_size)
-            count = sum(len(cohorts([r for r in found if r.place == place], size)) for place in places)
-            jobs, trainings = jobs + count, trainings + len(found)
-            if found:
-                said = f"{len(places)} curves, {len(found)} replicas, {count} jobs, {engines(found, engine)}"
-                click.echo(f"{paper}/{name} {stage}: {said}")
-        if experiment.kind == "compute":
-            click.echo(f"{paper}/{name}: computed")
-    return jobs, trainings
-
-
-def engines(found: list[Replica], asked: str) -> str:
-    """Which engines the cells of `found` would run on, in words."""
-    try:
-        from tensor_rnns import engine
-    except ModuleNotFoundError:
-        return "engine unknown without torch"
-    cells = {repr(replica.settings["cell"]): replica.settings["cell"] for replica in found}
-    names = [engine.choose(asked, cell, "cpu") for cell in cells.values() if cell is not None]
-    if not names:
-        return "no cell to run over time"
-    return "engine " + ", ".join(f"{name} ({names.count(name)} cells)" for name in sorted(set(names)))
 
 
 @click.command()

@@ -1,71 +1,43 @@
 """Runs of the paper's scale that are kept in the repository, and the report that is made from them alone.
 
-They are a source of runs, not a result: no rule makes them, so nothing can plan a training over them. Weights
-stay behind; metrics, curves, the run record with its resolved settings, and the choice of a search are small.
+They are a source of runs, not a result: no rule makes them, so nothing can plan a training over them. The
+room `recording` puts them there.
 """
 
-import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from tensor_rnns.analysis.collect import collect
+from tensor_rnns.analysis.tables import PROBED
 from tensor_rnns.experiments import Catalogue
-from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key
+from tensor_rnns.experiments.run_folders import table_name
+from tensor_rnns.files import read_csv, read_npz, write_csv, write_npz
 
-KEPT = ("metrics.csv", "curves.csv.gz", RECORD)
 SCALE = "recorded"
 
 
-def record(catalogue: Catalogue, paper: str, experiment: str, results: Path) -> list[Path]:
-    """Copy the runs of one experiment at the paper's scale below `results`/recorded; returns the folders.
-
-    A computed experiment has one table instead. An older recording of the same curve is replaced. ValueError
-    where the experiment is unknown or nothing of it was run.
-    """
-    if (paper, experiment) not in catalogue.experiments:
-        known = ", ".join(sorted(map(" ".join, catalogue.experiments)))
-        raise ValueError(f"unknown experiment {paper} {experiment}; allowed are {known}")
-    written = []
-    table = results / "paper" / "computed" / paper / f"{experiment}.csv"
-    if table.exists():
-        target = results / SCALE / "computed" / paper / table.name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        written.append(Path(shutil.copy2(table, target)))
-    source = results / "paper" / "runs" / paper / experiment
-    home = results / SCALE / "runs" / paper / experiment
-    for curve in sorted({found.parents[1] for found in source.rglob("record.json")}):
-        target = home / curve.relative_to(source)
-        shutil.rmtree(target, ignore_errors=True)
-        for run in newest_runs(curve):
-            (target / run.name).mkdir(parents=True)
-            for name in KEPT:
-                shutil.copy2(run / name, target / run.name / name)
-            written.append(target / run.name)
-        if (curve / "chosen.json").exists():
-            shutil.copy2(curve / "chosen.json", target / "chosen.json")
-    if not written:
-        raise ValueError(f"{paper} {experiment}: nothing was run at the paper's scale")
-    return written
-
-
-def newest_runs(curve: Path) -> list[Path]:
-    """The run folders of a curve without those that hold a replica which a newer folder holds too.
-
-    After a change of the cohort size, folders of the old cut lie beside the new ones.
-    """
-    kept, seen = [], set()
-    for path in sorted(curve.glob("*/record.json"), key=lambda path: path.stat().st_mtime_ns, reverse=True):
-        keys = {replica_key(replica) for replica in read_record(path.parent)["replicas"]}
-        if not keys & seen:
-            kept.append(path.parent)
-            seen |= keys
-    return sorted(kept)
-
-
 def collect_recorded(catalogue: Catalogue, results: Path) -> None:
-    """Join the recorded runs of each experiment, as the rule `collect` does for the runs of a scale."""
-    for paper, experiment in catalogue.experiments:
+    """Join the recorded runs of each experiment, as the rule `collect` does for the runs of a scale, and what
+    each probe took from them."""
+    for (paper, experiment), content in catalogue.experiments.items():
         home = results / SCALE / "runs" / paper / experiment
         folders = sorted(path.parent for path in home.rglob("record.json"))
         if folders:
             collect(folders, results / SCALE / "collected" / paper / experiment)
+            for probe in content.probes:
+                of = f"{table_name(paper, experiment, SCALE)}/{probe}"
+                join_probe(
+                    sorted(home.rglob(f"probes/{probe}.npz")),
+                    of,
+                    results / SCALE / "probes" / paper / experiment,
+                )
             print(f"{paper}/{experiment}: {len(folders)} recorded runs")
+
+
+def join_probe(parts: Sequence[Path], of: str, out: Path) -> None:
+    """Join the arrays and the tables that one probe took from each recorded curve, the .npz files `parts`."""
+    if parts:
+        arrays = {name: array for part in parts for name, array in read_npz(part, of).items()}
+        rows = [row for part in parts for row in read_csv(part.with_suffix(".csv"), PROBED, of)]
+        write_npz(out / parts[0].name, arrays, of)
+        write_csv(out / f"{parts[0].stem}.csv", rows, PROBED, of)

@@ -1,0 +1,119 @@
+"""Commands about the paper's scale: what it costs, recording it, and how far that is."""
+
+import os
+from collections import Counter
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from tensor_rnns.cli import options
+from tensor_rnns.experiments import engines as known
+
+COSTS = Path("benchmarks/recorded/costs.json")
+state = options.with_default("state", Path(".state"), options.PATH)
+costs_table = options.with_default("costs", COSTS, options.PATH, "The cost model.")
+
+
+def need_torch(asked: str) -> None:
+    """ValueError where there is no torch."""
+    if find_spec("torch") is None:
+        raise ValueError(f"{asked} asked for; allowed with torch: install tensor-rnns[train]")
+
+
+@click.command()
+@options.scale
+@options.data
+@options.guests
+@options.papers
+@options.cohort_size
+@options.engine
+@costs_table
+def plan(scale: str, data: str, guests: str, papers: str, cohort_size: int, engine: str, costs: Path) -> None:
+    """List what a scale trains and costs by experiment: trainings, jobs, core-hours, GPU-hours, disk, memory,
+    the longest chain of jobs, and engines."""
+    known.check(engine)
+    need_torch("plan")
+    from tensor_rnns.recording import cost, tables
+
+    catalogue = options.load_catalogue(papers, guests)
+    for line in tables.plan(catalogue, scale, data, cohort_size, engine, cost.Costs.read(costs)):
+        click.echo(line)
+
+
+@click.command()
+@options.papers
+@options.results
+@options.cohort_size
+@state
+@costs_table
+def status(papers: str, results: Path, cohort_size: int, state: Path, costs: Path) -> None:
+    """Print by experiment how many curves of the paper's scale are recorded, running, begun and missing, and
+    the core-hours left."""
+    need_torch("status")
+    from tensor_rnns.recording import cost, tables, units
+
+    found = units.units(options.load_catalogue(papers).experiments.values(), cohort_size)
+    for line in tables.status(found, cost.Costs.read(costs), results, state):
+        click.echo(line)
+
+
+@click.command()
+@options.papers
+@options.with_default("hours", None, float, "Stop after so many hours; left out, when nothing is left.")
+@options.with_default("jobs", 1, click.IntRange(1), "Train so many curves at once, each on one core.")
+@click.option("--mirror", "mirrors", multiple=True, envvar="TENSOR_RNNS_MIRROR", help="As of download.")
+@click.option("--from", "source", type=options.PRESENT, help="Import the runs of this folder; train nothing.")
+@click.option("--claim", help="Train more seeds for this undecided claim.")
+@options.with_default("seeds", 5, click.IntRange(1), "With --claim: seeds in a block.")
+@options.with_default("blocks", 1, click.IntRange(1), "With --claim: blocks at most.")
+@click.option("--dirty", is_flag=True, help="Record runs of code that was not committed, too.")
+@options.with_default("nice", 19, click.IntRange(0, 19), "Priority of the trainings; 19 is the lowest.")
+@options.results
+@options.cohort_size
+@options.engine
+@state
+@costs_table
+def record(
+    papers, hours, jobs, mirrors, source, claim, seeds, blocks, dirty, nice, results, cohort_size, engine,
+    state, costs,
+) -> None:  # fmt: skip
+    """Train the paper's scale, curve by curve, and keep each in results/recorded/runs.
+
+    First come the curves that bring the most judged statements for a core-hour. SIGTERM and Ctrl-C end it
+    with checkpoints; the same command goes on.
+    """
+    known.check(engine)
+    need_torch("record")
+    from tensor_rnns import checking
+    from tensor_rnns.recording import cost, order, store, units
+    from tensor_rnns.recording import record as recorder
+
+    catalogue = options.load_catalogue(papers)
+    settings = recorder.Settings(
+        results, state, ",".join(options.paper_roots()), mirrors, cohort_size, engine, jobs, hours, dirty
+    )
+    if problems := checking.problems(options.paper_roots(), Path.cwd(), state / "checked"):
+        raise ValueError("\n".join(problems))
+    if not dirty:
+        order.check_checkout()
+    with recorder.alone(state) as note:
+        if source:
+            found = units.units(catalogue.experiments.values(), cohort_size)
+            tally = Counter()
+            for kept, told in store.import_runs(found, source, results, settings.ready, dirty):
+                tally[kept] += 1
+                click.echo(told)
+            tables = list(store.import_computed(catalogue.experiments.values(), source, results))
+            click.echo(
+                f"{tally[True]} curves and {len(tables)} computed tables recorded, {tally[False]} refused"
+            )
+            return
+        if claim:
+            found = order.units_of_claim(catalogue, settings, claim, seeds, blocks)
+        else:
+            found = order.next_units(catalogue, settings, cost.Costs.read(costs))
+        os.nice(max(0, nice - os.nice(0)))
+        worker = recorder.Recorder(settings, click.echo, note)
+        count = worker.run(found)
+        click.echo(f"{count} of {len(found)} curves recorded, {len(worker.failed)} failed")

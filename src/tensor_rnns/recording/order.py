@@ -1,0 +1,113 @@
+"""Which curves come next: those that bring the most judged statements for a core-hour."""
+
+import difflib
+from collections.abc import Collection, Mapping, Sequence, Set
+
+from tensor_rnns.analysis.comparable import needed
+from tensor_rnns.analysis.verdicts import selectors_of, split_by_each
+from tensor_rnns.experiments import Catalogue, Claim, Experiment, ledger
+from tensor_rnns.recording import extension, store
+from tensor_rnns.recording.cost import Costs
+from tensor_rnns.recording.record import Settings
+from tensor_rnns.recording.units import Unit, estimate, units
+from tensor_rnns.report.recorded import collect_recorded
+from tensor_rnns.training import record as environment
+
+Need = tuple[frozenset[str], float]
+"""The places that a claim needs, and the part of a statement that it is."""
+LEAST_HOURS = 1e-4
+
+
+def needs(catalogue: Catalogue) -> dict[str, Need]:
+    """{claim: what it needs} of all claims that are judged on trained runs; a statement of several claims is
+    shared among them, and claims on other claims are none."""
+    weights: dict[str, float] = {}
+    for paper, home in catalogue.folders.items():
+        own = [claim.id for claim in catalogue.claims if claim.paper == paper]
+        for statement in ledger.read(home):
+            judged_by = statement.judged_by(own)
+            weights |= dict.fromkeys(judged_by, 1 / max(len(judged_by), 1))
+    found = {}
+    for claim in catalogue.claims:
+        experiment = catalogue.experiment_of(claim)
+        if experiment.kind == "train" and claim.test != "refers":
+            found[claim.id] = places(claim, experiment), weights.get(claim.id, 1.0)
+    return found
+
+
+def places(claim: Claim, experiment: Experiment) -> frozenset[str]:
+    """The places of the curves that a claim needs."""
+    home = f"{experiment.paper}/{experiment.name}"
+    parts = split_by_each(claim.spec, experiment)
+    curves = [curve for part in parts for curve in needed(selectors_of(part) or [{}], experiment)]
+    return frozenset(f"{home}/{'/'.join(curve)}" for curve in curves)
+
+
+def ordered(found: Collection[Need], hours: Mapping[str, float], done: Collection[str]) -> list[str]:
+    """The places of `hours` that are not done: again and again those that some claim lacks, where they give
+    the most statements an hour; at the end those that no claim needs, the cheap ones first."""
+    cut: dict[str, dict[str, float]] = {}
+    for place, cost in hours.items():
+        cut.setdefault("/".join(place.split("/")[:2]), {})[place] = cost
+    queues = [steps(found, own, set(done)) for own in cut.values()]
+    result: list[str] = []
+    while queues := [queue for queue in queues if queue]:
+        result += max(queues, key=lambda queue: queue[0][0]).pop(0)[1]
+    rest = hours.keys() - set(result) - set(done)
+    return result + sorted(rest, key=lambda place: (hours[place], place))
+
+
+def steps(
+    found: Collection[Need], hours: Mapping[str, float], done: Set[str]
+) -> list[tuple[float, Sequence[str]]]:
+    """(statements an hour, places) of one experiment, each the best after those before it."""
+    lacking = [(need - done, weight) for need, weight in found]
+    lacking = [(need, weight) for need, weight in lacking if need and need <= hours.keys()]
+    result = []
+    while lacking:
+        # In the order of names, so that equals do not change places from run to run.
+        candidates = sorted({need for need, _ in lacking}, key=sorted)
+        rates = [
+            sum(weight for need, weight in lacking if need <= chosen)
+            / max(sum(hours[place] for place in chosen), LEAST_HOURS)
+            for chosen in candidates
+        ]
+        best = candidates[rates.index(max(rates))]
+        result.append((max(rates), sorted(best, key=lambda place: (hours[place], place))))
+        lacking = [(need - best, weight) for need, weight in lacking if not need <= best]
+    return result
+
+
+def next_units(catalogue: Catalogue, settings: Settings, costs: Costs) -> list[Unit]:
+    """What is not recorded as it is set today, in the order of `ordered`."""
+    found = {unit.place: unit for unit in units(catalogue.experiments.values(), settings.cohort_size)}
+    done = {place for place, unit in found.items() if store.is_recorded(unit, settings.results)}
+    hours = {place: estimate(unit, costs, settings.engine).hours for place, unit in found.items()}
+    return [found[place] for place in ordered(needs(catalogue).values(), hours, done)]
+
+
+def units_of_claim(
+    catalogue: Catalogue, settings: Settings, claim: str, seeds: int, blocks: int
+) -> list[Unit]:
+    """The curves of a claim with as many seeds as its stopping rule grants now; ValueError where it grants
+    none."""
+    known = needs(catalogue)
+    if claim not in known:
+        near = ", ".join(difflib.get_close_matches(claim, known, 5, 0)) or "none"
+        raise ValueError(f"claim {claim!r} asked for; allowed are those on trained runs, such as {near}")
+    collect_recorded(catalogue, settings.results)
+    wanted = extension.granted(catalogue, claim, seeds, blocks, settings.results)
+    places, _ = known[claim]
+    found = units(catalogue.experiments.values(), settings.cohort_size, seeds=wanted)
+    return [unit for unit in found if unit.place in places and not store.is_recorded(unit, settings.results)]
+
+
+def check_checkout() -> None:
+    """ValueError where the code that would train differs from its commit."""
+    changes = environment.git(*environment.CHANGES)
+    if changes is None or changes:
+        what = f"with changes ({changes.split()[1]})" if changes else "outside a git checkout"
+        raise ValueError(
+            f"recording asked for {what}; allowed are clean checkouts, as of `git worktree add ../record`, "
+            "or --dirty"
+        )

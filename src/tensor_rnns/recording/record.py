@@ -1,0 +1,203 @@
+"""The recorder: trains units in their order with the commands of the rules, and records each as it ends.
+
+It has no memory of its own. What is recorded lies in results/recorded, what is trained in the state folder,
+what is in progress in checkpoints; a killed recorder is started again and loses the minute since the last
+one. Train jobs hold their own locks, so that neither a second recorder nor a workflow beside it is a second
+writer.
+"""
+
+import fcntl
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tensor_rnns import datasets
+from tensor_rnns.recording import store
+from tensor_rnns.recording.units import Unit
+
+LOCK = "recorder.lock"
+PROGRAM = (sys.executable, "-c", "from tensor_rnns.cli import main; main()")
+INTERRUPTED = 143
+"""What a train job exits with that was asked to stop and has written its checkpoint."""
+POLL_SECONDS = 0.2
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where and how is recorded."""
+
+    results: Path
+    state: Path
+    roots: str
+    mirrors: Sequence[str]
+    cohort_size: int
+    engine: str
+    jobs: int
+    hours: float | None
+    dirty: bool
+
+    @property
+    def ready(self) -> Path:
+        """The folder of prepared data sets."""
+        return self.results / "data" / "ready"
+
+
+@contextmanager
+def alone(state: Path) -> Iterator[Callable[[Sequence[str]], None]]:
+    """Be the only recorder of a state folder while the block runs; yields a function that notes what is being
+    trained, for `tensor-rnns status`. ValueError where another one works."""
+    state.mkdir(parents=True, exist_ok=True)
+    who = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M")}
+    with open(state / LOCK, "a", encoding="utf-8") as stream:
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(
+                f"recording asked for; {holder(state)[0]} records here, allowed is one"
+            ) from None
+
+        def note(places: Sequence[str]) -> None:
+            stream.truncate(0)
+            stream.write(json.dumps(who | {"running": list(places)}))
+            stream.flush()
+
+        note([])
+        yield note
+
+
+def holder(state: Path) -> tuple[str, list[str]]:
+    """The recorder that works on a state folder, in words, and the places that it trains; "" where there is
+    none."""
+    try:
+        with open(state / LOCK, encoding="utf-8") as stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                who = json.load(stream)
+                return f"process {who['pid']} on {who['host']} since {who['since']}", who["running"]
+    except (OSError, ValueError):
+        pass
+    return "", []
+
+
+@dataclass
+class Recorder:
+    """Trains and records units until none is left, the hours are over, or it is asked to stop."""
+
+    settings: Settings
+    say: Callable[[str], None]
+    note: Callable[[Sequence[str]], None]
+    stopping: threading.Event = field(default_factory=threading.Event)
+    running: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    turn: threading.Lock = field(default_factory=threading.Lock)
+
+    def run(self, units: Sequence[Unit]) -> int:
+        """Record `units` in their order; returns how many were recorded."""
+        for name in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(name, lambda *_: self.stopping.set())
+        timer = threading.Timer((self.settings.hours or 0) * 3600, self.stopping.set)
+        timer.daemon = True
+        if self.settings.hours is not None:
+            timer.start()
+        with ThreadPoolExecutor(self.settings.jobs) as pool:
+            return sum(pool.map(self.record, units))
+
+    def record(self, unit: Unit) -> bool:
+        """Train and record one unit; whether that was done. What fails is said, and the next one follows."""
+        if self.stopping.is_set():
+            return False
+        began, results = time.monotonic(), self.settings.results
+        self.mark(unit, self.running.append)
+        try:
+            with self.turn:
+                ready = all(self.call(line, unit) for line in preparations(unit, self.settings))
+            if not ready or not all(self.call(line, unit) for line in commands(unit, self.settings)):
+                return False
+            with self.turn:
+                home = store.keep(
+                    unit, unit.folder(results), results, self.settings.ready, self.settings.dirty
+                )
+        except Exception as error:
+            self.failed.append(unit.place)
+            self.say(f"{unit.place}: not recorded, {type(error).__name__}: {error}")
+            return False
+        finally:
+            self.mark(unit, self.running.remove)
+        self.say(f"{home}: recorded after {time.monotonic() - began:.0f} s")
+        return True
+
+    def mark(self, unit: Unit, change: Callable[[str], None]) -> None:
+        """Note that a unit begins or ends."""
+        with self.turn:
+            change(unit.place)
+            self.note(self.running)
+
+    def call(self, line: Sequence[str], unit: Unit) -> bool:
+        """Run one command to its end; when asked to stop, hand that on. Whether it did its work; ValueError
+        with its last line where it failed."""
+        if self.stopping.is_set():
+            return False
+        log = self.settings.results / unit.scale / "logs" / "record" / f"{unit.place}.log"
+        log.parent.mkdir(parents=True, exist_ok=True)
+        threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
+        with open(log, "a", encoding="utf-8") as out:
+            print("tensor-rnns", *line, file=out, flush=True)
+            streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": out}
+            # A session of its own: Ctrl-C is for the recorder, which asks the job to write its checkpoint.
+            job = subprocess.Popen(
+                [*PROGRAM, *line], env=os.environ | threads, start_new_session=True, **streams
+            )
+        asked = False
+        while (code := job.poll()) is None:
+            if self.stopping.is_set() and not asked:
+                job.terminate()
+                asked = True
+            time.sleep(POLL_SECONDS)
+        if code and not asked and code != INTERRUPTED:
+            last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1]
+            raise ValueError(f"{line[2]} ended with {code}: {last[:300]} (log: {log})")
+        return code == 0
+
+
+def preparations(unit: Unit, settings: Settings) -> Iterator[list[str]]:
+    """The commands that bring the unit's data sets, where they are not there yet."""
+    raw, ready = str(settings.results / "data" / "raw"), str(settings.ready)
+    for name in dict.fromkeys(group[0].settings["dataset"] for _, _, group in unit.jobs):
+        if name and not (settings.ready / f"{name}.json").exists():
+            if source := datasets.source_of(name):
+                mirrors = [word for mirror in settings.mirrors for word in ("--mirror", mirror)]
+                yield ["--roots", settings.roots, "download", source, *mirrors, "--into", raw]
+            yield ["--roots", settings.roots, "prepare", name, "--raw", raw, "--into", ready]
+
+
+def commands(unit: Unit, settings: Settings) -> Iterator[list[str]]:
+    """The commands that train a unit, as the rules `train` and `select` print them; those whose work is done
+    already only write their files again."""
+    home, roots = unit.folder(settings.results), ["--roots", settings.roots]
+    names = ("paper", "experiment", "condition", "variant", "option")
+    protocol = ["--scale", unit.scale, "--data", unit.data]
+    for name, value in zip(names, unit.place.split("/"), strict=True):
+        protocol += [f"--{name}", value]
+    size = str(unit.experiment.cohort_size(settings.cohort_size))
+    searched = [str(home / f"search-{number}") for number in range(len(unit.search))]
+    for stage, number, _ in unit.jobs:
+        if searched and (stage, number) == ("final", 0):
+            yield [*roots, "select", *protocol, "--out", str(home / store.CHOSEN), *searched]
+        yield [
+            *roots, "train", *protocol, "--stage", stage, "--chunk", str(number), "--cohort-size", size,
+            "--engine", settings.engine, "--device", "cpu", "--threads", "1", "--seeds", str(unit.seeds),
+            "--ready", str(settings.ready), "--state", str(settings.state),
+            "--out", str(home / f"{stage}-{number}"),
+            *(["--chosen", str(home / store.CHOSEN)] if searched and stage == "final" else []),
+        ]  # fmt: skip

@@ -1,0 +1,137 @@
+"""The way of finished runs into results/recorded: whole, today's, sealed, with the arrays of their probes.
+
+A unit is put together aside and renamed. Weights stay behind; metrics, curves, the run record with its
+resolved settings, the choice of a search and what probes took from the weights are small.
+"""
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from tensor_rnns import functions
+from tensor_rnns.experiments import Experiment
+from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key, run_name, table_name
+from tensor_rnns.files import Damaged, read_json, read_table
+from tensor_rnns.probes import run as probes
+from tensor_rnns.recording.units import Unit
+
+RECORDED = "recorded"
+TABLES = ("metrics.csv", "curves.csv.gz")
+CHOSEN, WEIGHTS = "chosen.json", "weights.safetensors"
+
+
+def runs_of(unit: Unit, home: Path) -> dict[Path, list[Mapping[str, Any]]]:
+    """The replicas of each run folder in `home` that belongs to the unit; a newer folder goes before one that
+    holds the same replicas, and none of other settings or of another grid counts."""
+    points = {replica.hash for group in unit.search for replica in group}
+    protocol = unit.final[0][0].protocol
+    found, seen = {}, set()
+    for path in sorted(home.glob(f"*/{RECORD}"), key=lambda path: path.stat().st_mtime_ns, reverse=True):
+        record = read_record(path.parent)
+        replicas = [{"dirty": record.get("dirty"), **replica} for replica in record["replicas"]]
+        keys = {replica_key(replica) for replica in replicas}
+        if not keys & seen and all(
+            replica["hash"] in points if replica["stage"] == "search" else replica["protocol"] == protocol
+            for replica in replicas
+        ):
+            found[path.parent] = replicas
+            seen |= keys
+    return dict(sorted(found.items()))
+
+
+def lacks(unit: Unit, home: Path) -> str:
+    """Why the runs in the folder `home` are not all of this unit as it is set today, in words; else ""."""
+    of = "/".join((unit.experiment.paper, unit.experiment.name, unit.scale, *unit.curve))
+    try:
+        held = {replica["hash"] for replicas in runs_of(unit, home).values() for replica in replicas}
+        values = read_json(home / CHOSEN, of)["values"] if unit.search else None
+    except FileNotFoundError:
+        return f"{CHOSEN} is not there"
+    except Damaged as error:
+        return str(error)
+    wanted = [replica.hash for group in unit.search for replica in group]
+    wanted += [replica.hash for replica in unit.finals(values)]
+    missing = len(set(wanted) - held)
+    return f"{missing} of {len(wanted)} replicas have not been run as they are set today" if missing else ""
+
+
+def is_recorded(unit: Unit, results: Path) -> bool:
+    """Whether the unit is recorded as it is set today."""
+    return not lacks(unit, unit.folder(results, RECORDED))
+
+
+def keep(unit: Unit, source: Path, results: Path, ready: Path, dirty: bool = False) -> Path:
+    """Record the unit whose runs lie in the folder `source`; returns its folder among the recorded ones.
+
+    An older recording of it is replaced. ValueError where runs are lacking or damaged, or were trained by
+    code that was not committed and `dirty` is not given; FileNotFoundError where a probe lacks weights.
+    """
+    if problem := lacks(unit, source):
+        raise ValueError(f"{unit.place}: recording asked for, but {problem}")
+    runs, aside = runs_of(unit, source), results / RECORDED / ".aside"
+    unclean = {
+        replica["commit"] for group in runs.values() for replica in group if replica["dirty"] is not False
+    }
+    if unclean and not dirty:
+        raise ValueError(
+            f"{unit.place}: recording asked for of runs of {', '.join(map(str, unclean))} with changes that "
+            "were not committed; allowed are runs of a clean checkout, or --dirty"
+        )
+    shutil.rmtree(aside, ignore_errors=True)
+    new, target = aside / "new", unit.folder(results, RECORDED)
+    for run, replicas in runs.items():
+        (new / run.name).mkdir(parents=True)
+        for name in (*TABLES, RECORD):
+            if name in TABLES:
+                read_table(run / name, run_name(replicas[0]))
+            shutil.copy2(run / name, new / run.name / name)
+    if unit.search:
+        shutil.copy2(source / CHOSEN, new / CHOSEN)
+    take_probes(unit, [run for run in runs if run.name.startswith("final-")], new / "probes", ready)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if target.exists():
+        target.rename(aside / "old")
+    new.rename(target)
+    shutil.rmtree(aside)
+    return target
+
+
+def take_probes(unit: Unit, finals: Iterable[Path], out: Path, ready: Path) -> None:
+    """Take every probe of the unit from the weights of its final runs, on one thread."""
+    torch.set_num_threads(1)
+    for name, block in unit.probes.items():
+        of = f"{table_name(unit.experiment.paper, unit.experiment.name, unit.scale)}/{name}"
+        if missing := [str(run) for run in finals if not (run / WEIGHTS).exists()]:
+            raise FileNotFoundError(f"the probe {of} needs {WEIGHTS}, which is not in {', '.join(missing)}")
+        function = functions.probe(block["function"])
+        probes.run(function, block.get("arguments") or {}, finals, ready, out / f"{name}.npz", of)
+
+
+def import_runs(
+    units: Iterable[Unit], source: Path, results: Path, ready: Path, dirty: bool = False
+) -> Iterator[tuple[bool, str]]:
+    """Record what lies complete below the results folder `source` of a scale and is not recorded yet.
+
+    Yields whether a unit, of which something was run, was recorded; and its folder, or why not.
+    """
+    for unit in units:
+        home = source / "runs" / unit.place
+        if any(home.glob(f"*/{RECORD}")) and not is_recorded(unit, results):
+            try:
+                yield True, str(keep(unit, home, results, ready, dirty))
+            except (ValueError, OSError) as error:
+                yield False, str(error)
+
+
+def import_computed(experiments: Iterable[Experiment], source: Path, results: Path) -> Iterator[Path]:
+    """Copy the tables of computed experiments below the results folder `source` of a scale."""
+    for experiment in experiments:
+        table = source / "computed" / experiment.paper / f"{experiment.name}.csv"
+        if table.exists():
+            read_table(table, table_name(experiment.paper, experiment.name, "paper"))
+            target = results / RECORDED / "computed" / experiment.paper / table.name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            yield Path(shutil.copy2(table, target))

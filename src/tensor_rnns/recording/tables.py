@@ -1,0 +1,112 @@
+"""What `tensor-rnns plan` and `tensor-rnns status` print."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from tensor_rnns import engine
+from tensor_rnns.experiments import Catalogue, Replica
+from tensor_rnns.experiments.run_folders import RECORD, read_record
+from tensor_rnns.recording import store
+from tensor_rnns.recording.cost import Costs
+from tensor_rnns.recording.record import holder
+from tensor_rnns.recording.units import Estimate, Unit, estimate, units
+
+PLAN = ("trainings", "jobs", "core-h", "GPU-h", "disk MB", "memory MB", "longest h")
+STATES = ("recorded", "running", "begun", "missing")
+STATUS = ("curves", *STATES, "core-h done", "predicted", "core-h left")
+
+
+def amount(value: float) -> str:
+    """A number in a column, with two digits that count; ? where it is not known."""
+    if math.isnan(value):
+        return "?"
+    if float(value).is_integer():
+        return f"{value:,.0f}"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.2g}"
+
+
+def line(name: str, numbers: Iterable[float], heads: Sequence[str], more: str = "") -> str:
+    """A row of a table whose columns are as wide as their heads."""
+    parts = [f"{amount(number):>{len(head) + 2}}" for number, head in zip(numbers, heads, strict=True)]
+    return f"{name:<28}{''.join(parts)}  {more}".rstrip()
+
+
+def head(heads: Sequence[str]) -> str:
+    """The first row of a table."""
+    return f"{'experiment':<28}{''.join(f'  {text}' for text in heads)}"
+
+
+def plan(catalogue: Catalogue, scale: str, data: str, size: int, asked: str, costs: Costs) -> Iterator[str]:
+    """A line for each experiment, one for all, and how far they can be trusted."""
+    rows: list[list[float]] = []
+    unknown = {} if "triton" in costs.coefficients else {"GPU-h: no update was measured on a GPU": None}
+    yield head(PLAN)
+    for (paper, name), experiment in catalogue.experiments.items():
+        found = list(units([experiment], size, scale, data))
+        if experiment.kind == "compute":
+            yield f"{paper}/{name}: computed"
+        if found:
+            rows.append(together([columns(unit, asked, costs, unknown) for unit in found]))
+            groups = [group for unit in found for _, _, group in unit.jobs]
+            yield line(f"{paper}/{name}", rows[-1], PLAN, engines(groups, asked))
+    if rows:
+        whole = together(rows)
+        yield line("all", whole, PLAN)
+        yield f"{scale} on {data} data: {whole[0]:.0f} trainings in {whole[1]:.0f} jobs"
+    yield costs.told
+    yield from (f"?: {reason}" for reason in unknown)
+
+
+def columns(unit: Unit, asked: str, costs: Costs, unknown: dict[str, None]) -> list[float]:
+    """What `plan` says of a unit; what is not known is NaN, and why goes to `unknown`."""
+    groups, cpu, gpu = [group for _, _, group in unit.jobs], Estimate(*[math.nan] * 4), math.nan
+    try:
+        cpu = estimate(unit, costs, asked)
+        gpu = estimate(unit, costs, asked, "cuda").hours if "triton" in costs.coefficients else math.nan
+    except ValueError as error:
+        unknown[str(error)] = None
+    return [sum(map(len, groups)), len(groups), cpu.hours, gpu, *cpu[1:]]
+
+
+def together(rows: Sequence[Sequence[float]]) -> list[float]:
+    """Rows of `columns` as one: the sums, but the largest memory and the longest chain."""
+    table = np.array(rows, float)
+    return [*table[:, :5].sum(axis=0), *table[:, 5:].max(axis=0)]
+
+
+def engines(groups: Sequence[Sequence[Replica]], asked: str) -> str:
+    """Which engines the cells of jobs would run on, in words."""
+    blocks = {repr(group[0].settings["cell"]): group[0].settings["cell"] for group in groups}
+    names = Counter(engine.choose(asked, block, "cpu") for block in blocks.values() if block is not None)
+    told = ", ".join(f"{name} ({count} cells)" for name, count in sorted(names.items()))
+    return f"engine {told}" if told else "no cell to run over time"
+
+
+def status(found: Iterable[Unit], costs: Costs, results: Path, state: Path) -> Iterator[str]:
+    """A line for each experiment: curves recorded, running, begun and missing, and core-hours; then who
+    records."""
+    recorder, running = holder(state)
+    rows: dict[str, list[float]] = {}
+    for unit in found:
+        row = rows.setdefault("/".join(unit.place.split("/")[:2]), [0] * 5 + [0.0] * 3)
+        target, hours = unit.folder(results, store.RECORDED), estimate(unit, costs).hours
+        if store.is_recorded(unit, results):
+            taken = sum(read_record(path.parent)["core_hours"] for path in target.glob(f"*/{RECORD}"))
+            which, spent = "recorded", (taken, hours, 0.0)
+        else:
+            begun = any(unit.folder(results).glob(f"*/{RECORD}"))
+            which = "running" if unit.place in running else "begun" if begun else "missing"
+            spent = 0.0, 0.0, hours
+        row[0] += 1
+        row[1 + STATES.index(which)] += 1
+        row[5:] = [a + b for a, b in zip(row[5:], spent, strict=True)]
+    yield head(STATUS)
+    for name, row in rows.items():
+        yield line(name, row, STATUS)
+    yield line("all", map(sum, zip(*rows.values(), strict=True)), STATUS)
+    yield costs.told
+    yield f"recorder: {recorder}, training {', '.join(running)}" if recorder else "recorder: none works here"

@@ -1,0 +1,36 @@
+"""Which curves come first, on needs and hours whose best order is known by hand."""
+
+from tensor_rnns.experiments import Catalogue
+from tensor_rnns.recording.order import needs, ordered
+from tensor_rnns.recording.units import units
+
+HOURS = {"p/a/1": 1.0, "p/a/2": 3.0, "p/a/3": 2.0, "p/b/1": 5.0, "p/b/2": 0.5}
+
+
+def need(*places, weight=1.0):
+    return frozenset(places), weight
+
+
+def test_most_statements_an_hour_come_first_over_all_experiments():
+    """b/1 gives 5 in 5 hours, a/1 with a/2 gives 3 in 4; alone a/1 gives 0.5 an hour."""
+    found = [need("p/b/1", weight=5.0), need("p/a/1", weight=0.5), need("p/a/1", "p/a/2", weight=2.5)]
+    assert ordered(found, HOURS, []) == ["p/b/1", "p/a/1", "p/a/2", "p/b/2", "p/a/3"]
+
+
+def test_what_is_recorded_makes_its_neighbours_cheap():
+    found = [need("p/a/1", "p/a/2"), need("p/a/1", "p/a/3")]
+    assert ordered(found, HOURS, ["p/a/2"])[:2] == ["p/a/1", "p/a/3"]
+    assert ordered(found, HOURS, ["p/a/1"])[:2] == ["p/a/3", "p/a/2"]
+
+
+def test_a_claim_on_a_curve_that_is_not_there_moves_nothing():
+    assert ordered([need("p/a/9", "p/a/2", weight=99.0)], HOURS, [])[0] == "p/b/2"
+
+
+def test_every_claim_of_the_papers_needs_curves_that_there_are():
+    catalogue = Catalogue.load("workflow/papers", ["mathews2016/addition", "mathews2016/polyphony"])
+    known = {unit.place for unit in units(catalogue.experiments.values(), 5)}
+    found = needs(catalogue)
+    assert len(found) > 100
+    assert all(places and places <= known for places, _ in found.values())
+    assert all(0 < weight <= 1 for _, weight in found.values())

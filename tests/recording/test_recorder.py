@@ -1,0 +1,235 @@
+"""The recorder on a real checkout: recorded, stopped, killed, imported, refused; always the same bytes."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from tensor_rnns.files import read_json, read_npz, write_json
+from tensor_rnns.recording.record import alone
+from tests.recording.conftest import UPDATES, Checkout, files
+from tests.workflow.conftest import environment
+
+CURVES = ("only/gru/main", "only/tgu/main")
+
+
+def curves(results: Path) -> Path:
+    """Where the curves of the experiment are recorded."""
+    return results / "recorded" / "runs" / "made2024" / "addition"
+
+
+def test_a_unit_holds_search_choice_finals_and_probes_and_no_weights(undisturbed):
+    home = curves(undisturbed) / "only" / "tgu" / "main"
+    runs = ("curves.csv.gz", "metrics.csv", "record.json")
+    expected = {f"{run}/{name}" for run in ("search-0", "final-0") for name in runs}
+    expected |= {"chosen.json", "probes/reach.csv", "probes/reach.npz"}
+    assert {str(path.relative_to(home)) for path in home.rglob("*.*") if path.is_file()} == expected
+    arrays = read_npz(home / "probes" / "reach.npz", "made2024/addition/paper/reach")
+    assert {int(name.split("/")[3]) for name in arrays} == {0, 1, 2, 3, 4}
+    assert all(np.isfinite(array).all() for array in arrays.values())
+    assert not (curves(undisturbed) / "only" / "gru" / "main" / "probes").exists()
+
+
+def test_each_replica_says_where_and_by_what_it_was_trained(checkout, undisturbed):
+    commit = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=checkout.folder, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    record = read_json(curves(undisturbed) / "only/tgu/main/final-0/record.json")
+    for replica in record["replicas"]:
+        assert (replica["commit"], replica["dirty"]) == (commit, False)
+        assert replica["updates"] == UPDATES
+        assert all(replica[name] for name in ("host", "processor", "instruction_set", "engine"))
+        assert replica["versions"]["torch"]
+
+
+def test_stopped_killed_and_started_again_it_ends_with_the_same_bytes(checkout, undisturbed, waiting):
+    """SIGTERM leaves a checkpoint; SIGKILL leaves a train job behind, for which the next recorder waits."""
+    results = checkout.folder / "broken"
+    recorder = checkout.start("record", results="broken")
+    waiting(lambda: training(results))
+    recorder.send_signal(signal.SIGTERM)
+    said, _ = recorder.communicate(timeout=120)
+    assert recorder.returncode == 0
+    assert "0 of 2 curves recorded, 0 failed" in said
+    assert list(results.glob("state/cohorts/*/checkpoint-?"))
+    assert not training(results)
+    recorder = checkout.start("record", results="broken")
+    (job,) = waiting(lambda: training(results))
+    recorder.kill()
+    recorder.communicate()
+    assert job in training(results)
+    code, said = checkout.run("record", results="broken")
+    assert code == 0
+    assert "2 of 2 curves recorded, 0 failed" in said
+    assert files(results / "recorded") == files(undisturbed / "recorded")
+
+
+def training(results: Path) -> list[int]:
+    """The train jobs that live, by the locks that they hold, once they heed SIGTERM."""
+    found = []
+    for path in results.glob("state/locks/*"):
+        try:
+            process = json.loads(path.read_text())["pid"]
+            caught = re.search(r"SigCgt:\s*(\w+)", Path(f"/proc/{process}/status").read_text())[1]
+        except (OSError, ValueError):
+            continue
+        found += [process] if int(caught, 16) >> (signal.SIGTERM - 1) & 1 else []
+    return found
+
+
+def test_a_second_recorder_is_refused_and_status_names_the_first(checkout, undisturbed):
+    with alone(undisturbed / "state") as note:
+        note(["made2024/addition/only/gru/main"])
+        code, said = checkout.run("record", results="whole")
+        assert code == 2
+        assert f"recording asked for; process {os.getpid()} on " in said
+        assert "records here, allowed is one" in said
+        _, said = checkout.run("status", results="whole")
+        assert said.splitlines()[-1].startswith(f"recorder: process {os.getpid()} on ")
+        assert said.splitlines()[-1].endswith(", training made2024/addition/only/gru/main")
+
+
+def test_where_all_is_recorded_nothing_is_left(checkout, undisturbed):
+    code, said = checkout.run("record", results="whole")
+    assert (code, said.splitlines()[-1]) == (0, "0 of 0 curves recorded, 0 failed")
+
+
+def test_hours_end_it_with_a_checkpoint(checkout):
+    code, said = checkout.run("record", "--hours", "0.0001", results="short")
+    assert code == 0
+    assert "0 of 2 curves recorded, 0 failed" in said
+
+
+def test_what_the_workflow_made_is_imported_and_has_the_recorders_bytes(checkout, undisturbed):
+    """Snakemake's rules train the same, and what is not complete stays out."""
+    home = "results/paper/runs/made2024/addition/only"
+    line = [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "rules", "--config", "scale=paper"]
+    line += ["data=real", f"paper_roots={checkout.papers}", "papers=made2024", "state=results/state", "--"]
+    line += [f"{home}/tgu/main/final-0/record.json", f"{home}/gru/main/search-0/record.json"]
+    done = subprocess.run(
+        line,
+        cwd=checkout.folder,
+        env=environment(checkout.folder),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
+    code, said = checkout.run("record", "--from", "results/paper")
+    assert code == 0
+    assert "1 curves and 0 computed tables recorded, 1 refused" in said
+    assert "made2024/addition/only/gru/main: recording asked for, but chosen.json is not there" in said
+    ours, theirs = (
+        curves(folder) / "only" / "tgu" / "main" for folder in (checkout.folder / "results", undisturbed)
+    )
+    assert files(ours) == files(theirs)
+
+
+def test_runs_of_other_settings_are_not_imported(checkout, undisturbed):
+    before = checkout.experiment.read_text(encoding="utf-8")
+    try:
+        checkout.experiment.write_text(before.replace("batch: 4", "batch: 8"), encoding="utf-8")
+        arguments = ("record", "--dirty", "--from", str(undisturbed / "paper"))
+        code, said = checkout.run(*arguments, results="other")
+    finally:
+        checkout.experiment.write_text(before, encoding="utf-8")
+    assert code == 0
+    assert "0 curves and 0 computed tables recorded, 2 refused" in said
+    assert "7 of 7 replicas have not been run as they are set today" in said
+
+
+def test_code_that_is_not_committed_is_refused(checkout, undisturbed):
+    changed = checkout.folder / "src" / "tensor_rnns" / "rows.py"
+    before = changed.read_text(encoding="utf-8")
+    try:
+        changed.write_text(before + "\n# a change\n", encoding="utf-8")
+        code, said = checkout.run("record", results="dirty")
+    finally:
+        changed.write_text(before, encoding="utf-8")
+    assert code == 2
+    assert "recording asked for with changes (src/tensor_rnns/rows.py)" in said
+
+
+def test_runs_of_code_that_was_not_committed_are_refused(checkout, undisturbed):
+    shutil.copytree(undisturbed / "paper", checkout.folder / "dirty" / "paper")
+    (path,) = checkout.folder.glob("dirty/paper/runs/*/*/only/gru/main/final-0/record.json")
+    record = read_json(path)
+    record["replicas"][3]["dirty"] = True
+    write_json(path, record, "made2024/addition/paper/only/gru/main/final")
+    _, said = checkout.run("record", "--from", "dirty/paper", results="clean")
+    assert "1 curves and 0 computed tables recorded, 1 refused" in said
+    assert "allowed are runs of a clean checkout, or --dirty" in said
+    _, said = checkout.run("record", "--dirty", "--from", "dirty/paper", results="clean")
+    assert "1 curves and 0 computed tables recorded, 0 refused" in said
+
+
+def test_the_report_of_recorded_runs_joins_the_probes(checkout, undisturbed):
+    code, said = checkout.run("recorded", "--results", str(undisturbed))
+    assert code == 0, said
+    joined = undisturbed / "recorded" / "probes" / "made2024" / "addition" / "reach"
+    part = curves(undisturbed) / "only" / "tgu" / "main" / "probes" / "reach"
+    assert joined.with_suffix(".csv").read_bytes() == part.with_suffix(".csv").read_bytes()
+    assert joined.with_suffix(".npz").read_bytes() == part.with_suffix(".npz").read_bytes()
+    table = (undisturbed / "recorded" / "tables" / "made2024" / "table-1.csv").read_text()
+    assert "largest state" in table
+
+
+def test_status_counts_what_is_recorded(checkout, undisturbed):
+    code, said = checkout.run("status", results="whole")
+    assert code == 0
+    row = said.splitlines()[1].split()
+    assert row[:6] == ["made2024/addition", "2", "2", "0", "0", "0"]
+    assert said.splitlines()[-1] == "recorder: none works here"
+
+
+def test_more_seeds_need_a_rule_that_was_committed_before(checkout: Checkout, undisturbed: Path):
+    """The first call writes the rule; once it is committed, one block is trained and no more."""
+    shutil.copytree(undisturbed, checkout.folder / "more")
+    results = checkout.folder / "more"
+    claim = ("record", "--claim", "x1-3", "--seeds", "2")
+    said = checkout.run("recorded", "--results", "more")
+    judged = (results / "recorded" / "claims.csv").read_text()
+    assert any("x1-3" in row and "undecided" in row for row in judged.splitlines()), judged
+    code, said = checkout.run(*claim, results="more")
+    assert code == 2
+    assert (
+        "more/recorded/stopping.csv now says: x1-3: after 5 seeds, 2 more at a time, at most 1 times" in said
+    )
+    assert "together in at most 10%" in said
+    code, said = checkout.run(*claim, results="more")
+    assert (code, "allowed once more/recorded/stopping.csv is committed" in said) == (2, True)
+    checkout.git("add", "--force", "more/recorded/stopping.csv")
+    checkout.git("commit", "--quiet", "--message", "a rule")
+    code, said = checkout.run("record", "--claim", "x1-3", "--seeds", "3", results="more")
+    assert code == 2
+    assert "3 more seeds for x1-3 asked for, 1 times; it is undecided (n = 5), and allowed is what" in said
+    code, said = checkout.run(*claim, results="more")
+    assert code == 0, said
+    assert "2 of 2 curves recorded, 0 failed" in said
+    for curve in CURVES:
+        records = [read_json(path) for path in (curves(results) / curve).glob("final-*/record.json")]
+        assert sorted(r["seed"] for record in records for r in record["replicas"]) == list(range(7))
+        first = curves(undisturbed) / curve / "final-0" / "metrics.csv"
+        assert (curves(results) / curve / "final-0" / "metrics.csv").read_bytes() == first.read_bytes()
+    code, said = checkout.run(*claim, results="more")
+    assert code == 2
+    assert "2 more seeds for x1-3 asked for" in said
+    assert "(n = 7), " in said
+    _, said = checkout.run("status", results="more")
+    assert said.splitlines()[1].split()[1:3] == ["2", "2"]
+
+
+def test_a_decided_or_unknown_claim_gets_no_seeds(checkout, undisturbed):
+    code, said = checkout.run("record", "--claim", "x1-2", results="whole")
+    assert code == 2
+    assert "5 more seeds for x1-2 asked for; it is " in said
+    assert "allowed are undecided claims" in said
+    code, said = checkout.run("record", "--claim", "x1-9", results="whole")
+    assert code == 2
+    assert "claim 'x1-9' asked for; allowed are" in said
