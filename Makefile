@@ -1,7 +1,7 @@
 # Short forms of the commands that a reader needs; each prints the command behind it. `make help` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help environment report figure plan recorded test lint clean
+.PHONY: help environment report figure plan record status recorded test lint clean
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -11,6 +11,8 @@ SCALE ?= laptop
 DATA ?= embedded
 CONFIG ?=
 PYTEST_ARGS ?=
+HOURS ?=
+JOBS ?= 1
 NO_SKIP ?=
 
 export NO_SKIP
@@ -37,9 +39,15 @@ report: environment ## train, draw, judge, and write results/$(SCALE)/report/ind
 figure: environment ## one figure or table: make figure NAME=fig-5.1 SCALE=laptop
 	@files=$$(tensor-rnns target --scale $(SCALE) "$(NAME)") && $(SNAKEMAKE) $(CHOICE) -- $$files && ls -1 $$files
 
-plan: environment ## what a report would run, without running it
+plan: environment ## what a report would train, core-hours, disk and memory by experiment; runs nothing
 	@tensor-rnns plan --scale $(SCALE) --data $(DATA)
 	snakemake --cores $(CORES) --dry-run --nolock --quiet rules $(CHOICE) -- all
+
+record: environment ## train the paper's scale on real data and keep it: make record HOURS=8 JOBS=2
+	tensor-rnns record $(if $(HOURS),--hours $(HOURS)) --jobs $(JOBS)
+
+status: environment ## of the paper's scale: recorded, running, missing, core-hours left
+	@tensor-rnns status
 
 recorded: ## the report of the recorded runs of the paper's scale; needs no torch
 	@$(MAKE_ENVIRONMENT) runtime package
