@@ -36,7 +36,7 @@ from tensor_rnns.recording import cost, work
 from tensor_rnns.training import job, loop, record
 from tensor_rnns.training.engine_selection import dtype_of, model_of
 from tensor_rnns.training.learner import Learner
-from tensor_rnns.training.schedule import Schedule
+from tensor_rnns.training.settings import Training
 
 TABLE = RECORDED / "costs.csv"
 SIZES = tuple(field.name for field in fields(work.Work))[2:-2]
@@ -159,14 +159,14 @@ def milliseconds(replicas: Sequence[Replica], device: torch.device) -> float:
     with job.numerics(1):
         _, net = model_of(settings, task, "auto", device)
         learner = Learner(net, task, replicas, device, dtype_of(settings))
-        schedule = Schedule.of(settings["training"], task.updates_per_epoch)
+        decay = Training.of(settings["training"], task.updates_per_epoch).decay
         optimiser, limits = loop.optimiser_of(learner)
         state = loop.start(learner, optimiser)
 
         def turn(repeats: int) -> float:
             began = time.process_time()
             for _ in range(repeats):
-                loop.step(learner, schedule.with_decay(optimiser, 0, state.rate), limits, state)
+                loop.step(learner, loop.decayed(optimiser, decay, state), limits, state)
             return (time.process_time() - began) / repeats
 
         turn(1)

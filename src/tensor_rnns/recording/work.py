@@ -14,7 +14,7 @@ from tensor_rnns.datasets import table
 from tensor_rnns.experiments import Replica
 from tensor_rnns.models.recurrent import Recurrent
 from tensor_rnns.tasks import Task
-from tensor_rnns.training.schedule import Schedule
+from tensor_rnns.training.settings import Training
 
 EVALUATION = 0.35
 """A batch that is only evaluated, in updates: the forward pass of one."""
@@ -84,11 +84,12 @@ def work_of(replica: Replica, engine_name: str = "auto", device: str = "cpu") ->
     settings = replica.settings
     parts = json.dumps({name: settings[name] for name in ("task", "model", "cell", "dataset")})
     work, per_epoch, valid = sized(parts, settings["training"].get("batch"), engine_name, device)
-    schedule = Schedule.of(settings["training"], per_epoch)
-    passes = schedule.updates // schedule.evaluate_every if schedule.evaluate_every else 0
-    evaluated = EVALUATION * valid * (passes + len(schedule.final_splits))
-    logged = schedule.updates // schedule.log_every + 2 * passes
-    return replace(work, updates=schedule.updates + evaluated, logged=logged)
+    training = Training.of(settings["training"], per_epoch)
+    every = training.evaluate.every
+    passes = training.updates // every if every else 0
+    evaluated = EVALUATION * valid * (passes + len(training.evaluate.splits))
+    logged = training.updates // training.log_every + 2 * passes
+    return replace(work, updates=training.updates + evaluated, logged=logged)
 
 
 @cache
