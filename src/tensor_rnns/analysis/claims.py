@@ -39,7 +39,11 @@ class SelectedFrom:
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimForm:
-    """What every claim has; `paper` is the number or the words of the document."""
+    """What every claim has; `paper` is the number or the words of the document, `quote` its own sentence.
+
+    `reading` is the charitable reading of that sentence on which the test rests. `erratum` says what is
+    misprinted, `corrected` is the number that is right in place of `paper`.
+    """
 
     statement: Sentence
     artefact: str
@@ -47,6 +51,10 @@ class ClaimForm:
     section: Section | None = None
     note: str | None = None
     paper: Section | None = None
+    quote: str | None = None
+    reading: str | None = None
+    erratum: str | None = None
+    corrected: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
