@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tensor_rnns import functions
+from tensor_rnns import functions, tasks
 from tensor_rnns.papers.mathews2016 import generators
 
 SMALL = {
@@ -66,6 +66,20 @@ def test_patterns_due_together_are_merged_and_cheaper():
     assert (found["merged"], found["wrong"]) == (1, 0)
     assert found["oracle"] == pytest.approx(-2 * math.log(0.75))
     assert generators.broken(item(*both), BITS, "printed")["oracle"] == pytest.approx(2 * math.log(2))
+
+
+@pytest.mark.parametrize("rule", ["held", "printed"])
+@pytest.mark.parametrize("patterns", [1, 2, 3])
+def test_a_guess_costs_ln_2_for_each_bit_of_each_step_at_which_something_is_due(rule, patterns):
+    """By counting the steps that are due in drawn items, whose targets have a bit at all but 2^-16 of them."""
+    length, bits, items = 12, 16, 20_000
+    block = {"name": "variable_binding", "length": length, "patterns": patterns, "bits": bits, "rule": rule}
+    task = tasks.build({"task": block, "training": {"batch": items}})
+    due = task.batch(0, 0).targets.any(-1).sum(0)
+    error = bits * math.log(2) * due.std() / math.sqrt(items)
+    found = generators.guessed(length, patterns, bits, rule)
+    assert abs(found - bits * math.log(2) * due.mean()) < 4 * error + 0.01
+    assert found <= task.ceiling + 1e-9
 
 
 def test_labels_that_go_out_before_the_last_step_are_cut():

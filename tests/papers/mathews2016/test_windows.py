@@ -54,13 +54,17 @@ def test_panels():
     assert len(table["fig-4.3c", "p=0.5"]) == 60
 
 
-def test_both_gates_flatten_alike():
-    """Oldest over newest weight is p^(t-1) under both gates, so that both windows get flatter with p."""
-    table = found()
-    assert table["flatter", "convex"] == table["flatter", "forget"] == [1.0]
-    assert table["flatter", "difference"][0] < 1e-12
-    assert table["p=0.8", "convex_flatness"] == pytest.approx([0.8**59])
-    assert table["p=0.8", "convex_total"] == pytest.approx([1 - 0.8**60])
+def test_a_gate_near_one_flattens_the_forget_window_alone():
+    """Both have sum p^k squared over sum p^2k candidates while the start state has no weight; then it has all."""
+    table = found(levels=[0.5, 0.8, 0.999])
+    assert table["flatter", "forget"] == [2.0]
+    assert table["flatter", "convex"] == [1.0]
+    for gate in ("forget", "convex"):
+        assert table["p=0.5", f"{gate}_width"] == pytest.approx([3])
+        assert table["p=0.8", f"{gate}_width"] == pytest.approx([9], rel=1e-4)
+    assert table["p=0.999", "convex_start"] == pytest.approx([0.999**60])
+    assert table["p=0.999", "forget_width"][0] > 59
+    assert table["p=0.999", "convex_width"][0] < 1.2
 
 
 def test_scalars_of_windows():

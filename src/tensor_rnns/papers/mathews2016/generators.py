@@ -1,6 +1,7 @@
 """What the generators of addition and variable binding draw, by counting (mathews2016, appendix B)."""
 
 import itertools
+import math
 from typing import Any, Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy import stats
 from tensor_rnns import tasks
 from tensor_rnns.rows import Rows, rows_of
 from tensor_rnns.tasks import Task
+from tensor_rnns.tasks.variable_binding import end_laws
 
 RULES = ("held", "printed")
 
@@ -57,14 +59,33 @@ def binding_facts(length: int, patterns: int, rule: str, items: int, chunk: int)
     out before the last step. Shares of items: `stray`, with bits on at a step that follows no rise;
     `together`, with two patterns shown at one step; `merged`, with two due at one step; `wrong`, with a
     target other than the OR of the patterns due. `hold`: mean share of the sequence that a label is on after
-    its start. `ceiling` and `baseline` as the task states them; `oracle`: the mean cost of answering each
-    due bit with its true chance, given how many patterns are due.
+    its start. `ceiling` and `baseline` as the task states them; `guess`: see `guessed`; `oracle`: the mean
+    cost of answering each due bit with its true chance, given how many patterns are due.
     """
     block = {"name": "variable_binding", "length": length, "patterns": patterns, "rule": rule}
     task, batches = drawn(block, items, chunk)
     found = [broken(batch, task.bits, rule) for batch in batches]
     means = {name: float(np.mean([one[name] for one in found])) for name in found[0]}
-    return means | {"ceiling": task.ceiling, "baseline": task.baseline}
+    guess = guessed(length, patterns, task.bits, rule)
+    return means | {"ceiling": task.ceiling, "baseline": task.baseline, "guess": guess}
+
+
+def guessed(length: int, patterns: int, bits: int, rule: str) -> float:
+    """What answering 0.5 at every step at which some pattern is due costs, in nats an item.
+
+    A step is due unless none of the labels ends before it. `rule: held` draws starts without replacement, so
+    that the chance of none is the mean, over all sets of N starts, of the product of their chances.
+    """
+    ends = end_laws(length, rule)
+    if rule == "printed":
+        none = (1 - ends.mean(0)[:-1]) ** patterns
+    else:
+        sums = [np.ones(length)] + [np.zeros(length) for _ in range(patterns)]
+        for law in ends:
+            for m in range(patterns, 0, -1):
+                sums[m] = sums[m] + sums[m - 1] * (1 - law)
+        none = sums[patterns] / math.comb(len(ends), patterns)
+    return bits * math.log(2) * float((1 - none).sum())
 
 
 def broken(batch: Any, bits: int, rule: str) -> dict[str, float]:

@@ -76,23 +76,21 @@ def constant_gates(steps: int, level: float) -> dict[str, dict[str, float]]:
 
 
 def level_numbers(steps: int, levels: Sequence[float]) -> dict[str, dict[str, float]]:
-    """Does a higher gate flatten the window? Oldest over newest weight at each level, for both gates.
+    """Does a higher gate flatten the window? Its effective width at each level, for both gates.
 
+    The convex window has the start state as its first candidate, with p_0 = 0, as proposition 4.2.1 has it.
     `forget` and `convex` of the item `flatter` count the steps from one level to the next over which the
-    window gets flatter; `difference` is the largest relative difference between the two gates' flatness:
-    the shapes are the same. What differs is the scale: the candidates' total weight 1 - p^t under the
-    convex gate.
+    window gets wider; `convex_start` of a level is the weight p^t of the start state.
     """
     of_level = {}
     for each in levels:
-        forget, convex = forget_window(np.full(steps, each)), convex_window(np.full(steps, each))[1:]
+        convex = convex_window(np.full(steps, each))
         of_level[f"p={each:g}"] = {
-            "forget_flatness": forget[0] / forget[-1], "convex_flatness": convex[0] / convex[-1],
-            "convex_total": convex.sum(),
+            "forget_width": width(forget_window(np.full(steps, each))), "convex_width": width(convex),
+            "convex_start": convex[0],
         }  # fmt: skip
     first, second, _ = np.array([list(numbers.values()) for numbers in of_level.values()]).T
-    flatter = {"forget": (np.diff(first) > 0).sum(), "convex": (np.diff(second) > 0).sum(),
-               "difference": np.abs(second / first - 1).max()}  # fmt: skip
+    flatter = {"forget": (np.diff(first) > 0).sum(), "convex": (np.diff(second) > 0).sum()}
     return {"flatter": flatter, **of_level}
 
 
