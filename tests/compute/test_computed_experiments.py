@@ -52,7 +52,7 @@ def holds(spec, table) -> bool:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_fails_is_an_erratum(computed, name):
-    """Every number that a claim names is computed; what fails as printed is exactly what is called an erratum."""
+    """Every number that a claim names is computed; what fails as printed is exactly what is an erratum."""
     claims = [claim for claim in CATALOGUE.experiments["mathews2016", name].claims if claim.test != "refers"]
     failed = {claim.id for claim in claims if not holds(claim.spec, computed[name])}
     assert failed == {claim.id for claim in claims if "erratum" in claim.spec}
@@ -60,7 +60,7 @@ def test_what_fails_is_an_erratum(computed, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_erratum_holds_as_corrected(computed, name):
-    """The corrected form of an identity, and the number that is said to be right in place of the printed one."""
+    """The corrected form of an identity, and the number that is right in place of the printed one."""
     for claim in CATALOGUE.experiments["mathews2016", name].claims:
         spec = claim.spec
         if "erratum" in spec and spec["test"] == "identity":

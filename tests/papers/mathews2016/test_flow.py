@@ -17,6 +17,8 @@ from tensor_rnns.papers.mathews2016 import flow
 CATALOGUE = Catalogue.load(Path(__file__).parents[3] / "workflow" / "papers", ["mathews2016"])
 FOUND = CATALOGUE.experiments["mathews2016", "flow"]
 FEW = {"draws": 3, "units": 9, "steps": 40, "widths": [4, 7], "scales": [1, 30]}
+
+
 def table(rows):
     """{(item, name): values in the order of the index}."""
     found = {}

@@ -71,7 +71,7 @@ def test_patterns_due_together_are_merged_and_cheaper():
 @pytest.mark.parametrize("rule", ["held", "printed"])
 @pytest.mark.parametrize("patterns", [1, 2, 3])
 def test_a_guess_costs_ln_2_for_each_bit_of_each_step_at_which_something_is_due(rule, patterns):
-    """By counting the steps that are due in drawn items, whose targets have a bit at all but 2^-16 of them."""
+    """By counting the steps that are due in drawn items; one target in 2^16 has no bit and is missed."""
     length, bits, items = 12, 16, 20_000
     block = {"name": "variable_binding", "length": length, "patterns": patterns, "bits": bits, "rule": rule}
     task = tasks.build({"task": block, "training": {"batch": items}})

@@ -55,7 +55,7 @@ def test_panels():
 
 
 def test_a_gate_near_one_flattens_the_forget_window_alone():
-    """Both have sum p^k squared over sum p^2k candidates while the start state has no weight; then it has all."""
+    """Both windows are alike while the start state has no weight; near a gate of one it has nearly all."""
     table = found(levels=[0.5, 0.8, 0.999])
     assert table["flatter", "forget"] == [2.0]
     assert table["flatter", "convex"] == [1.0]
