@@ -52,7 +52,7 @@ CLAIMS = {
     "either of an order": (
         "ratio: 0.5",
         "either: 1",
-        "test order has no key 'either'; allowed are artefact, at_least, each, less,",
+        "test order has no key 'either'; allowed are artefact, at_least,",
     ),
     "measure of the other side": (
         "ratio: 0.5",
@@ -124,7 +124,7 @@ CLAIMS = {
     "below of solves": (
         "within: 90, ",
         "below: 90, within: 90, ",
-        "test solves has no key 'below'; allowed are above, artefact, at_most, each,",
+        "test solves has no key 'below'; allowed are above, artefact, at_most,",
     ),
     "share": ("share: 0.5", "share: 50", "share is 50; allowed is a share from 0 to 1"),
     "nothing counted": (

@@ -209,11 +209,15 @@ def test_a_claim_takes_its_statement_and_section_from_the_ledger(written):
     assert (found["m1"].test, found["m1"].spec["claims"]) == ("refers", ["m1.a", "m1.b"])
 
 
+PROSE = ("note", "quote", "reading", "erratum", "artefact", "id")
+"""Keys of a claim whose text may repeat a number, such as a sentence of the document."""
+
+
 def leaves(block: Any) -> Iterator[Any]:
-    """Every number and text of a block, but for notes."""
+    """Every number and text of a block, but for prose and names."""
     if isinstance(block, dict):
         for key, one in block.items():
-            yield from () if key in ("note", "artefact", "id") else leaves(one)
+            yield from () if key in PROSE else leaves(one)
     elif isinstance(block, list):
         for one in block:
             yield from leaves(one)
