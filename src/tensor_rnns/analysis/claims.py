@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from tensor_rnns.analysis.curve_measures import Best
-from tensor_rnns.analysis.measures import Measure, read_block
-from tensor_rnns.declared import AtLeastZero, ByName, Invalid, Positive, Rule, Share
+from tensor_rnns.analysis.measures import OF_ALL, Measure, read_block
+from tensor_rnns.declared import AtLeastZero, ByName, Invalid, Natural, Positive, Rule, Share
 from tensor_rnns.experiments.records import Claim
 from tensor_rnns.experiments.selector import Selector
 
@@ -96,6 +96,10 @@ class OrderForm(Measuring):
             raise Invalid(given[0], f"{' and '.join(given)} are given; allowed is one of them")
         if self.than == ():
             raise Invalid("than", "than is empty; allowed is a selector or a list of them")
+        for key, measure in (("measure", self.measure), ("than_measure", self.than_measure)):
+            if measure is not None and measure.measure in OF_ALL:
+                told = "is one number for all seeds, which has no scatter to order it by"
+                raise Invalid(key, f"{measure.measure} {told}; allowed is a measure of one run")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,10 +137,30 @@ class Threshold:
 
 @dataclass(frozen=True, kw_only=True)
 class SolvesForm(Threshold, Measuring):
-    """`test: solves`: a threshold, and a share of runs."""
+    """`test: solves`: a threshold, and a share of runs.
+
+    `runs` says how many runs the sentence of the document rests on, `passed` how many of them did: all
+    unless given, or with `at_most` none.
+    """
 
     share: Share | None = None
     at_most: Share | None = None
+    runs: Natural | None = None
+    passed: Natural | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.passed is not None and not self.passed <= (self.runs or 0):
+            raise Invalid("passed", f"passed is {self.passed}, runs {self.runs}; allowed is at most 'runs'")
+
+    @property
+    def of_paper(self) -> tuple[int, int] | None:
+        """(passed, of how many runs) in the document."""
+        if not self.runs:
+            return None
+        return (
+            0 if self.at_most is not None else self.runs
+        ) if self.passed is None else self.passed, self.runs
 
 
 @dataclass(frozen=True)
@@ -210,6 +234,8 @@ FORMS: dict[str, type[ClaimForm]] = {
     "value": ValueForm, "order": OrderForm, "trend": TrendForm, "solves": SolvesForm, "count": CountForm,
     "identity": IdentityForm, "refers": RefersForm,
 }  # fmt: skip
+MISPRINTED = (ValueForm, CountForm, IdentityForm)
+"""What may be an erratum of the document."""
 AnyClaim = Annotated[Any, ByName("test", "test", lambda: FORMS)]
 
 

@@ -1,9 +1,11 @@
 """The six tests: from a claim and the runs of its experiment to the outcome of a rule."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from tensor_rnns.analysis import claims, intervals, rules
 from tensor_rnns.analysis.claims import LIMITS, Threshold, several
@@ -11,10 +13,12 @@ from tensor_rnns.analysis.measures import is_share, measure_of
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.analysis.samples import Sample, curve_of, sample
+from tensor_rnns.analysis.selection import selected
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.guests import is_guest
 from tensor_rnns.experiments.selector import Selector
+from tensor_rnns.experiments.streams import fresh_tasks
 
 
 @dataclass
@@ -58,6 +62,15 @@ class ClaimContext:
     tables: Tables
     scale: str
 
+    def selection(self, claim: claims.ValueForm, found: Sample) -> list[float] | None:
+        """What each seed of the search would have chosen; None where nothing was searched."""
+        runs = [run for run in found.runs if run.searched]
+        return (
+            selected(self.tables.runs, runs, claim.measure, self.experiment.search["select"])
+            if runs
+            else None
+        )
+
     def sample(self, claim: claims.Measuring, where: Selector | None) -> Sample:
         """The sample of the claim's measure under one selector; guest cells are in no claim."""
         selector = (where or Selector()).at(self.experiment.main_option(self.scale))
@@ -69,13 +82,15 @@ def value(claim: claims.ValueForm, context: ClaimContext) -> Evidence:
     """The paper's number against our distribution; see rules.value."""
     found, outcome = context.sample(claim, claim.where), Outcome("unclear")
     if numbers := list(found.values.values()):
-        outcome = rules.value(numbers, claim.paper, claim.tol, claim.runs, found.exact)
+        chosen = None if found.exact else context.selection(claim, found)
+        outcome = rules.value(numbers, claim.paper, claim.tol, claim.runs, found.exact, chosen)
         outcome = outcome.cut() if is_share(claim.measure) else outcome
     return Evidence(outcome, [found], [claim.where or Selector()])
 
 
 def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
-    """less + at_least < than, or less < ratio * than, paired by seed; see rules.below.
+    """less + at_least < than, or less < ratio * than, by pairs where seeds share data, else Welch; see
+    rules.below.
 
     `ours` is the mean difference less - than, or with `ratio` the mean ratio less / than; `than_measure`
     stands in place of the measure on the side of `than`. `tie: x` asks instead that the difference lies
@@ -91,23 +106,52 @@ def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
     for rival in several(claim.than):
         second = context.sample(other, rival)
         samples.append(second)
-        pairs = intervals.paired(numbers(first), numbers(second))
-        if not pairs:
+        levels = {-1.0: numbers(second), 1.0: numbers(first)}
+        found = contrast(levels, np.array([-1.0, 1.0]), share_data([first, second]))
+        if found is None:
             outcomes.append(Outcome("unclear").because("no seed ran on both sides"))
             continue
-        exact = first.exact and second.exact
-        censored = bool(first.censored & second.censored)
-        outcomes.append(rules.below(list(pairs.values()), limit, tie, exact, censored))
+        outcome = rules.below(found, limit, tie, first.exact and second.exact)
+        if found.error == 0 and "seconds" in (claim.measure.measure, other.measure.measure):
+            outcome = replace(outcome, holds="unclear").because("the seeds of a cohort are timed as one")
+        outcomes.append(named(outcome, intervals.RATIO if logs else intervals.DIFFERENCE, found))
     shown = every(outcomes)
     if logs:
         ends = {end: getattr(shown, end) for end in ("ours", "low", "high")}
-        ratios = {end: None if number is None else math.exp(number) for end, number in ends.items()}
-        shown = replace(shown, interval=intervals.RATIO, **ratios)
+        shown = replace(shown, **{end: None if ln is None else math.exp(ln) for end, ln in ends.items()})
     return Evidence(shown, samples, [claim.less, *several(claim.than)])
 
 
+def share_data(samples: Sequence[Sample]) -> bool:
+    """Whether seeds of the samples are pairs: their task has new data in every batch, which all curves of a
+    condition share."""
+    conditions = {frozenset(run.key["condition"] for run in sample.runs) for sample in samples}
+    tasks = {(run.settings.get("task") or {}).get("name") for sample in samples for run in sample.runs}
+    return len(conditions) == 1 and tasks <= fresh_tasks()
+
+
+def contrast(
+    levels: Mapping[float, Mapping[int, float]], weights: np.ndarray, paired: bool
+) -> intervals.Estimate | None:
+    """The weighted sum of the levels' values: seed by seed where they are `paired`, else of means (Welch);
+    None where there is nothing to take it of."""
+    if paired:
+        seeds = sorted(set.intersection(*(set(values) for values in levels.values())))
+        sums = [float(weights @ [values[seed] for values in levels.values()]) for seed in seeds]
+        return intervals.contrast([sums], [1.0]) if sums else None
+    samples = [[*values.values()] for values in levels.values()]
+    return intervals.contrast(samples, list(weights)) if all(samples) else None
+
+
+def named(outcome: Outcome, interval: str, found: intervals.Estimate) -> Outcome:
+    """The outcome with the name of its interval: t of pairs, or Welch's."""
+    return replace(
+        outcome, interval=interval if len(found.sizes) == 1 else interval.replace("95 % t", "95 % Welch")
+    )
+
+
 def trend(claim: claims.TrendForm, context: ClaimContext) -> Evidence:
-    """The sign of the slope of the measure over the levels, seed by seed; see rules.slope.
+    """The sign of the slope of the measure over the levels; see rules.slope.
 
     A measure never reached counts as one more than the updates granted. Levels that did not run are left out.
     """
@@ -121,19 +165,20 @@ def trend(claim: claims.TrendForm, context: ClaimContext) -> Evidence:
         levels[float(level)] = samples[-1].uncensored()
     if not samples:
         raise MissingValue(f"no run of any {claim.over}")
-    slopes = intervals.paired_slopes(levels)
-    if not slopes:
+    known = len(levels) > 1
+    found = contrast(levels, intervals.slope_weights([*levels]), share_data(samples)) if known else None
+    if found is None:
         outcome = Outcome("unclear").because("fewer than two levels ran with the same seeds")
         return Evidence(outcome, samples, wheres)
-    exact = all(sample.exact for sample in samples)
-    censored = all(bool(sample.censored) for sample in samples)
-    return Evidence(rules.slope(list(slopes.values()), claim.direction, exact, censored), samples, wheres)
+    outcome = rules.slope(found, claim.direction, all(sample.exact for sample in samples))
+    return Evidence(named(outcome, intervals.SLOPE, found), samples, wheres)
 
 
 def solves(claim: claims.SolvesForm, context: ClaimContext) -> Evidence:
     """The share of runs past a threshold; a failed run has not solved; see rules.solved."""
     found = context.sample(claim, claim.where)
-    outcome = rules.solved(*passing(found, claim, claim), **given(claim, "share", "at_most"))
+    limits = given(claim, "share", "at_most")
+    outcome = rules.solved(*passing(found, claim, claim), **limits, paper=claim.of_paper)
     return Evidence(outcome, [found], [claim.where or Selector()])
 
 
@@ -228,10 +273,14 @@ def evidence(claim: claims.ClaimForm, context: ClaimContext) -> Evidence:
 
 
 def every(outcomes: Sequence[Outcome]) -> Outcome:
-    """All must hold: no if one does not; the least favourable is shown."""
+    """All must hold; the least favourable is shown. No if one does not after Holm's adjustment."""
+    holds, doubt = rules.together([(outcome.holds, outcome.doubt) for outcome in outcomes])
     rank = {"no": 0, "unclear": 1, "yes": 2}
     worst = min(rank[outcome.holds] for outcome in outcomes)
-    return max(
+    shown = max(
         (outcome for outcome in outcomes if rank[outcome.holds] == worst),
         key=lambda outcome: -math.inf if outcome.ours is None else outcome.ours,
     )
+    if holds != shown.holds:
+        shown = shown.because(f"no alone, but one of {len(outcomes)} may be that by chance")
+    return replace(shown, holds=holds, doubt=doubt)

@@ -1,8 +1,10 @@
 """Intervals and p values for few seeds; scipy's where it has them."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import Any
 
 import numpy as np
 from scipy import special, stats
@@ -17,7 +19,6 @@ RANGE, TOLERANCE = "smallest and largest value", "largest error allowed"
 CUT = ", cut at 0 and 1"
 """What an interval is called wherever it is shown."""
 MOST_SEEDS = 10_000
-STRATA = 4000
 
 
 @cache
@@ -26,11 +27,11 @@ def quantile(n: int) -> float:
     return float(stats.t.ppf((1 + LEVEL) / 2, n - 1))
 
 
-def half_width(n: int, deviation: float, extra: float = 0.0) -> float:
-    """t(n - 1) * deviation * sqrt(1/n + extra); infinite for n < 2."""
+def half_width(n: int, deviation: Any) -> Any:
+    """t(n - 1) * deviation * sqrt(1/n); infinite for n < 2."""
     if n < 2:
         return math.inf
-    return quantile(n) * deviation * math.sqrt(1 / n + extra)
+    return quantile(n) * deviation * math.sqrt(1 / n)
 
 
 def t_interval(values: Sequence[float]) -> tuple[float, float]:
@@ -67,30 +68,81 @@ def deviation(values: Sequence[float]) -> float:
     return float(np.std(values, ddof=1)) if len(values) > 1 and np.ptp(values) > 0 else 0.0
 
 
-def t_p_value(distance: float, n: int, deviation: float, extra: float = 0.0) -> float | None:
-    """The two-sided p value of a mean `distance` from its hypothesis; None where nothing scatters."""
-    if n < 2 or deviation == 0:
-        return None
-    return float(2 * stats.t.sf(abs(distance) / (deviation * math.sqrt(1 / n + extra)), n - 1))
+def summed(parts: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
+    """The standard error of a sum of independent terms, each of (variance, degrees of freedom), and its
+    degrees of freedom by Welch and Satterthwaite; 1 where nothing scatters."""
+    total = sum(variance for variance, _ in parts)
+    below = sum(variance**2 / freedom for variance, freedom in parts)
+    return np.sqrt(total), np.divide(total**2, below, out=np.ones_like(below, dtype=float), where=below > 0)
 
 
-def paired(first: Mapping[int, float], second: Mapping[int, float]) -> dict[int, float]:
-    """first - second for every seed that both have."""
-    return {seed: first[seed] - second[seed] for seed in sorted(first.keys() & second.keys())}
+@dataclass(frozen=True)
+class Estimate:
+    """A weighted sum of means: its number, standard error and degrees of freedom, each a number or an array,
+    and the sizes of the samples behind it."""
+
+    mean: Any
+    error: Any
+    freedom: Any
+    sizes: tuple[int, ...]
+
+    def half(self, count: int | None = None) -> Any:
+        """Half of its 95 % interval, or of that with `count` seeds in the smallest sample; infinite for one
+        seed."""
+        n = min(self.sizes)
+        count = count or n
+        if min(n, count) < 2:
+            return math.inf
+        freedom = self.freedom * (count - 1) / (n - 1)
+        return special.stdtrit(freedom, (1 + LEVEL) / 2) * self.error * math.sqrt(n / count)
+
+    def p(self, hypothesis: float) -> float:
+        """The two-sided p value of a mean; of one that differs where nothing scatters, see `p_of_equals`."""
+        if self.error == 0:
+            return p_of_equals(self.sizes)
+        return float(t_p(abs(self.mean - hypothesis) / self.error, self.freedom))
 
 
-def paired_slopes(levels: Mapping[float, Mapping[int, float]]) -> dict[int, float]:
-    """Per seed, the least-squares slope of its values on the levels; only seeds that every level has."""
-    if len(levels) < 2:
-        return {}
-    order = sorted(levels)
-    x = np.array(order, dtype=float)
-    x -= x.mean()
-    slopes = {}
-    for seed in sorted(set.intersection(*(set(values) for values in levels.values()))):
-        y = np.array([levels[level][seed] for level in order], dtype=float)
-        slopes[seed] = float(x @ (y - y.mean()) / (x @ x))
-    return slopes
+def contrast(samples: Sequence[Any], weights: Sequence[float]) -> Estimate:
+    """The sum of the means of independent samples, times weights; seeds are the last axis.
+
+    One sample gives Student's t interval, two with weights 1 and -1 Welch's (scipy's ttest_ind with
+    equal_var=False).
+    """
+    arrays = [np.asarray(sample, dtype=float) for sample in samples]
+    sizes = tuple(array.shape[-1] for array in arrays)
+    mean = sum(weight * array.mean(-1) for weight, array in zip(weights, arrays, strict=True))
+    if min(sizes) < 2:
+        return Estimate(mean, 0.0, 1.0, sizes)
+    parts = [
+        (weight**2 * np.where(np.ptp(array, -1) > 0, array.var(-1, ddof=1), 0.0) / n, n - 1)
+        for weight, array, n in zip(weights, arrays, sizes, strict=True)
+    ]
+    return Estimate(mean, *summed(parts), sizes)
+
+
+def slope_weights(levels: Sequence[float]) -> np.ndarray:
+    """What the means of the levels are multiplied with in their least-squares slope."""
+    centred = np.asarray(levels, dtype=float) - np.mean(levels)
+    return centred / (centred @ centred)
+
+
+@lru_cache(maxsize=4096)
+def p_of_equals(sizes: tuple[int, ...]) -> float:
+    """Fisher's exact p value of two sides that share no value, where all seeds of each side are equal."""
+    first, second = (sorted(sizes) * 2)[:2] if len(sizes) == 1 else sorted(sizes)[:2]
+    return float(stats.fisher_exact([[first, 0], [0, second]]).pvalue)
+
+
+@lru_cache(maxsize=4096)
+def p_of_shares(first: tuple[int, int], second: tuple[int, int]) -> float:
+    """Fisher's exact p value of two shares, each (passed, of how many)."""
+    return float(stats.fisher_exact([[passed, n - passed] for passed, n in (first, second)]).pvalue)
+
+
+def t_p(t: Any, freedom: Any) -> Any:
+    """The two-sided p value of a t statistic; numbers or arrays."""
+    return 2 * special.stdtr(freedom, -t)
 
 
 @lru_cache(maxsize=4096)
@@ -118,22 +170,3 @@ def seeds_to_decide(decided: Callable[[int], bool]) -> int | None:
         middle = (low + high) // 2
         low, high = (low, middle) if decided(middle) else (middle, high)
     return high
-
-
-@cache
-def strata(n: int) -> np.ndarray:
-    """The sample deviations of `n` values of a standard normal law, at evenly spaced ranks."""
-    ranks = (np.arange(STRATA) + 0.5) / STRATA
-    return np.sqrt(stats.chi2.ppf(ranks, n - 1) / (n - 1))
-
-
-@lru_cache(maxsize=4096)
-def t_power(n: int, shift: float, extra: float = 0.0) -> float:
-    """The chance that a two-sided t test at 5 % sees a shift of so many standard deviations.
-
-    The normal law averaged over strata of the sample deviation: the non-central t without its overflows.
-    """
-    if n < 2:
-        return 0.0
-    centre, reach = shift / math.sqrt(1 / n + extra), quantile(n) * strata(n)
-    return float(np.mean(special.ndtr(centre - reach) + special.ndtr(-reach - centre)))

@@ -1,17 +1,17 @@
 """Every claim of a catalogue judged at one scale: claims.csv and board.json."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from graphlib import TopologicalSorter
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from tensor_rnns.analysis import rules
 from tensor_rnns.analysis.intervals import LEVEL, holm
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.analysis.verdicts import (
-    NOT_REPRODUCED,
-    REPRODUCED,
+    ERRATUM,
     VERDICT,
     VERDICTS,
     Judgement,
@@ -22,32 +22,33 @@ from tensor_rnns.files import write_csv, write_json
 
 CLAIMS = (
     "paper", "claim", "statement", "artefact", "paper_value", "ours", "low", "high", "interval", "n",
-    "failed", "holds", "verdict", "reason", "test", "holm_p",
+    "failed", "holds", "verdict", "reason", "margin", "test", "holm_p",
 )  # fmt: skip
 
 
 def refers(claim: Claim, referred: Sequence[tuple[str, Judgement | None]], scale: str) -> Judgement:
-    """The judgement of a claim that rests on others: all of them, or `at_least` so many.
+    """The judgement of a claim that rests on others: all of them, or `at_least` so many; see rules.together.
 
-    It has a verdict as soon as those with a verdict settle it.
+    It has a verdict as soon as those with a verdict settle it. No single one refutes it, nor do errata count.
     """
     known = [judgement for _, judgement in referred if judgement is not None]
-    wanted = claim.spec.get("at_least", len(referred))
-
-    def tally(yes: int, no: int) -> str:
-        return "yes" if yes >= wanted else "no" if len(referred) - no < wanted else "unclear"
-
-    holds = Counter(judgement.holds for judgement in known)
-    verdicts = Counter(judgement.verdict for judgement in known)
-    settled = tally(verdicts[REPRODUCED], verdicts[NOT_REPRODUCED])
+    counted = [judgement for _, judgement in referred if not judgement or judgement.verdict != ERRATUM]
+    wanted = min(claim.spec.get("at_least", len(counted)), len(counted))
+    parts = [(one.holds, one.doubt) if one else ("unclear", 1.0) for one in counted]
+    judged = [
+        part if one and one.judged else ("unclear", 1.0) for part, one in zip(parts, counted, strict=True)
+    ]
+    (holds, _), (settled, doubt) = (rules.together(some, wanted, 2) for some in (parts, judged))
     found = Judgement(
-        tally(holds["yes"], holds["no"]),
+        holds,
         VERDICT[settled],
         n=min((judgement.n for judgement in known), default=0),
         failed=max((judgement.failed for judgement in known), default=0),
         reason=", ".join(f"{name}: {j.holds}" for name, j in referred if j is not None),
-        could_fail=any(judgement.could_fail for judgement in known),
+        doubt=doubt,
     )
+    if not counted:
+        return replace(found, holds="no", verdict=ERRATUM)
     without = [name for name, judgement in referred if judgement is None]
     without += [name for name, judgement in referred if judgement is not None and not judgement.judged]
     if settled == "unclear" and without:
@@ -90,9 +91,7 @@ def adjusted(claims: Sequence[Claim], judgements: Mapping[str, Judgement]) -> di
 def board(claims: Sequence[Claim], judgements: Mapping[str, Judgement]) -> dict[str, Any]:
     """How many claims have which verdict, by paper and in all, and how far that can be trusted.
 
-    `expected_false` is 5 % of the verdicts that rest on an interval. `could_fail` counts the verdicts that
-    could have come out *not reproduced* with the seeds at hand: a truth 5 standard deviations beyond the
-    tolerance would have been seen in 9 of 10 cases.
+    `expected_false` is 5 % of the verdicts that rest on an interval.
     """
 
     def part(chosen: Sequence[Judgement]) -> dict[str, Any]:
@@ -105,7 +104,6 @@ def board(claims: Sequence[Claim], judgements: Mapping[str, Judgement]) -> dict[
             "judged": len(judged),
             "by_interval": by_interval,
             "expected_false": round((1 - LEVEL) * by_interval, 10),
-            "could_fail": sum(j.could_fail for j in judged),
         }
 
     papers: dict[str, list[Judgement]] = {}
@@ -127,7 +125,7 @@ def judge(catalogue: Catalogue, scale: str, results: Path | str) -> list[Judgeme
         {
             "paper": claim.paper, "claim": claim.id, "statement": claim.statement, "artefact": claim.artefact,
             "paper_value": claim.spec.get("paper"), "test": claim.test, "holm_p": holm_p.get(claim.id),
-        } | {name: getattr(judgements[claim.id], name) for name in CLAIMS[5:14]}
+        } | {name: getattr(judgements[claim.id], name) for name in CLAIMS[5:15]}
         for claim in claims
     ]  # fmt: skip
     folder = Path(results) / scale

@@ -111,6 +111,8 @@ EXACT = frozenset({"parameters", "baseline", "fact", "computed"})
 """Measures without scatter between seeds: one value is certain."""
 OF_FAILED = frozenset({"reached", "short"})
 """Measures that are 1 or 0, for which a failed run is an answer like any other."""
+OF_ALL = frozenset({"over_seeds"})
+"""Measures that are one number for all seeds of a curve."""
 SHARES = OF_FAILED | {"share"}
 """Measures between 0 and 1 whatever they are taken of."""
 VALUES = frozenset({"final", "metric", "at", "running", "minimum", "maximum", "best_valid"})

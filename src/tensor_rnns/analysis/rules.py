@@ -7,20 +7,31 @@ is none and the point estimate stands alone. `exact` numbers have no scatter: on
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from tensor_rnns.analysis import intervals
+from tensor_rnns.analysis.intervals import Estimate
 
 SHARE = 0.5
-SHIFT = 5.0
-"""A claim could fail if a truth so many standard deviations off is seen in 9 of 10 cases."""
+MISS = 1 - intervals.LEVEL
+SEARCHES = 3
+"""So many seeds a point of a search show how far the choice scatters."""
+FAR = 3.0
+"""Where they are fewer, a value so many halves of its prediction interval away is not the choice's doing."""
+
+EQUAL = "equal in all {} seeds, which says little of the scatter"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a rule says: our number, its interval, the p value, whether it could have been no."""
+    """What a rule says: our number, its interval, its p value, and how sure the answer is.
+
+    `doubt` is the p value of the answer, 0 where it is certain. `margin` is how far the answer is from being
+    another: in halves of the interval, or in runs.
+    """
 
     holds: str
     ours: float | None = None
@@ -28,11 +39,12 @@ class Outcome:
     high: float | None = None
     n: int = 0
     p: float | None = None
-    could_fail: bool = False
     exact: bool = False
     reasons: tuple[str, ...] = field(default=())
     interval: str = ""
     """Which interval low and high are, in words."""
+    doubt: float = 0.0
+    margin: float | None = None
 
     def because(self, *reasons: str) -> "Outcome":
         """The same with further reasons; empty ones are left out."""
@@ -61,101 +73,185 @@ def advised(found: Outcome, decides: Callable[[int], bool]) -> Outcome:
     return found.because(f"about {max(needed, found.n + 1)} seeds would decide")
 
 
-def value(values: Sequence[float], paper: float, tol: float, runs: int = 1, exact: bool = False) -> Outcome:
+def turning(decide: Callable[[float], str], at: float, places: Sequence[float], unit: float) -> float | None:
+    """How many `unit`s lie between `at` and the nearest of the places where the answer changes."""
+    step = 1e-9 * unit
+    changes = [place for place in places if decide(place - step) != decide(place + step)]
+    return min((abs(at - place) / unit for place in changes), default=None) if unit > 0 else None
+
+
+def near(distance: Any, predicted: Any, half: Any, tol: float) -> tuple[Any, Any]:
+    """Where a value at a `distance` from our mean agrees and where it does not; numbers or arrays."""
+    inside = (distance <= predicted) & (predicted <= tol)
+    return inside | (distance + half <= tol), (distance > predicted) & (distance > tol)
+
+
+def predicted(n: int, s: Any, runs: int, chosen: tuple[Any, int] | None = None) -> Any:
+    """Half of the prediction interval of the mean of `runs` further runs; `chosen` is the variance that the
+    choice adds to one run, over so many searches."""
+    parts = [(np.square(s) * (1 / runs + 1 / n), n - 1)]
+    if chosen:
+        parts.append((chosen[0] * (1 + 1 / chosen[1]), chosen[1] - 1))
+    return Estimate(0.0, *intervals.summed(parts), (n,)).half()
+
+
+def value(
+    values: Sequence[float], paper: float, tol: float, runs: int = 1, exact: bool = False,
+    selection: Sequence[float] | None = None,
+) -> Outcome:  # fmt: skip
     """Is the paper's value, the mean of `runs` of its runs, consistent with our distribution?
 
     The interval is the prediction interval P = m +- t s sqrt(1/runs + 1/n). Yes if the paper's value lies
     in P and half of P is at most `tol`, or if |m - paper| plus half of the mean's own interval is at most
     `tol`. No if it lies outside P and |m - paper| exceeds `tol`. p is the two-sided p value of the paper's
-    value under our distribution.
+    value under our distribution. `selection` are the values of what each seed of our search would have
+    chosen: their variance widens P, and with fewer than `SEARCHES` only a value that is far off is answered.
     """
     n, m = len(values), float(np.mean(values))
     if not math.isfinite(m):
         return Outcome("unclear", m, n=n).because("some seeds never got there, so that there is no mean")
     s, distance = intervals.deviation(values), abs(m - paper)
     if exact:
-        near = distance <= tol * (1 + 1e-9)
-        return Outcome(answer(near, not near), m, m, m, n, None, True, True)
-
-    def decide(count: int) -> str:
-        predicted = intervals.half_width(count, s, 1 / runs)
-        inside = distance <= predicted
-        near = distance + intervals.half_width(count, s) <= tol
-        return answer((inside and predicted <= tol) or near, not inside and distance > tol)
-
+        within = distance <= tol * (1 + 1e-9)
+        return Outcome(answer(within, not within), m, m, m, n, None, True)
     if n < 2:
         return Outcome("unclear", m, n=n).because("one seed gives no interval")
-    half = intervals.half_width(n, s, 1 / runs)
-    red = s == 0 or any(intervals.t_power(n, shift, 1 / runs) >= 0.9 for shift in (SHIFT, SHIFT + tol / s))
-    p = intervals.t_p_value(distance, n, s, 1 / runs)
-    found = Outcome(decide(n), m, m - half, m + half, n, p, red, interval=intervals.PREDICTION)
-    return advised(found, lambda count: decide(count) != "unclear")
+    few = selection is not None and len(selection) < SEARCHES
+    chosen = (float(np.var(selection, ddof=1)), len(selection)) if selection is not None and not few else None
+    if s == 0 and not (chosen and chosen[0]):
+        return equal_value(m, n, distance, tol)
+
+    def decide(at: float, count: int = n) -> str:
+        reach = predicted(count, s, runs, chosen)
+        if few:
+            return answer(False, at > max(FAR * reach, tol))
+        return answer(*near(at, reach, intervals.half_width(count, s), tol))
+
+    reach, half = float(predicted(n, s, runs, chosen)), intervals.half_width(n, s)
+    p = float(intervals.t_p(distance / reach * intervals.quantile(n), n - 1))
+    margin = turning(decide, distance, [FAR * reach if few else reach, tol, tol - half], reach)
+    found = Outcome(decide(distance), m, m - reach, m + reach, n, p, interval=intervals.PREDICTION)
+    found = replace(found, margin=margin, doubt=p if found.holds == "no" else 0.0)
+    if few:
+        told = f"{SEARCHES} or more seeds a point would show how far the search's choice scatters; it has"
+        return found.because(f"{told} {len(selection or ())}")
+    return advised(found, lambda count: count > 1 and decide(distance, count) != "unclear")
 
 
-def below(
-    differences: Sequence[float], limit: float = 0.0, tie: float | None = None, exact: bool = False,
-    censored: bool = False,
-) -> Outcome:  # fmt: skip
-    """Is the mean of paired differences below `limit`, or with `tie` inside +-`tie`?
+def equal_value(m: float, n: int, distance: float, tol: float) -> Outcome:
+    """Of n equal seeds: most runs give that number, and any other has at most the chance 1/(n + 1)."""
+    p = 1 / (n + 1)
+    yes = distance <= tol and intervals.clopper_pearson(n, n)[0] >= SHARE
+    found = Outcome(answer(yes, distance > tol and p <= MISS), m, n=n)
+    return replace(found, doubt=p if found.holds == "no" else 0.0).because(EQUAL.format(n))
 
-    Yes if the whole interval is, no if the whole interval lies outside. Equal sides are not below one
-    another, unless both are `censored` (neither got there), which is unclear. p is the two-sided p value of
-    a mean at `limit`.
+
+def beyond(m: Any, half: Any, limit: float = 0.0, tie: float | None = None) -> tuple[Any, Any]:
+    """Where the whole interval is below the limit or within the tie, and where outside; numbers or arrays."""
+    if tie is not None:
+        return abs(m) + half <= tie, abs(m) - half > tie
+    return m + half < limit, m - half > limit
+
+
+def below(found: Estimate, limit: float = 0.0, tie: float | None = None, exact: bool = False) -> Outcome:
+    """Is a difference of means below `limit`, or with `tie` inside +-`tie`?
+
+    Yes if the whole interval is, no if the whole interval lies outside. p is the two-sided p value of a mean
+    at `limit`. Where nothing scatters, Fisher's test of the two sides stands for it; equal sides are unclear
+    then, unless they are `exact`.
     """
-    n, m, s = len(differences), float(np.mean(differences)), intervals.deviation(differences)
-    certain = exact or (s == 0 and n > 1)
-    if n < 2 and not exact:
-        return Outcome("unclear", m, n=n).because("one pair gives no interval")
-    half = 0.0 if certain else intervals.half_width(n, s)
-    if censored and certain and m == 0:
-        return Outcome("unclear", m, m, m, n).because("neither side got there within the updates granted")
+    n, m = min(found.sizes), float(found.mean)
+    if exact:
+        yes, no = beyond(m, 0.0, limit, tie)
+        return Outcome(answer(yes, no or (tie is None and m == limit)), m, m, m, n, exact=True)
+    if n < 2:
+        return Outcome("unclear", m, n=n).because("one seed gives no interval")
+    half, edge = float(found.half()), limit if tie is None else math.copysign(tie, m)
+    p = found.p(edge)
 
-    def decide(half: float) -> str:
-        if tie is not None:
-            return answer(abs(m) + half <= tie, abs(m) - half > tie)
-        return answer(m + half < limit, m - half > limit or (half == 0 and m == limit))
+    def decide(at: float, half: float = half) -> str:
+        return answer(*beyond(at, half, limit, tie))
 
-    red = certain or intervals.t_power(n, SHIFT) >= 0.9
-    p = None if certain or tie is not None else intervals.t_p_value(m - limit, n, s)
-    found = Outcome(decide(half), m, m - half, m + half, n, p, red, exact, interval=intervals.DIFFERENCE)
-    return found if certain else advised(found, lambda n: decide(intervals.half_width(n, s)) != "unclear")
+    if found.error == 0:
+        tied = tie is not None and decide(m) == "yes"
+        sure = intervals.clopper_pearson(n, n)[0] >= SHARE if tied else p <= MISS
+        equal = Outcome(decide(m) if sure else "unclear", m, n=n, doubt=0.0 if tied else p)
+        return equal.because(EQUAL.format(n))
+    margin = turning(decide, m, [edge - half, edge + half], half)
+    answered = Outcome(
+        decide(m), m, m - half, m + half, n, None if tie is not None else p, interval=intervals.DIFFERENCE,
+        doubt=p, margin=margin,
+    )  # fmt: skip
+    return advised(answered, lambda count: decide(m, found.half(count)) != "unclear")
 
 
-def slope(slopes: Sequence[float], direction: str, exact: bool = False, censored: bool = False) -> Outcome:
-    """Is the mean of the seeds' slopes positive (`direction` up) or negative (down)? Rules as in `below`."""
+def slope(found: Estimate, direction: str, exact: bool = False) -> Outcome:
+    """Is a slope positive (`direction` up) or negative (down)? Rules as in `below`."""
     sign = -1.0 if direction == "up" else 1.0
-    found = below([sign * slope for slope in slopes], exact=exact, censored=censored)
-    found = replace(found, interval=intervals.SLOPE)
-    if sign > 0 or found.ours is None:
-        return found
-    low, high = (None if end is None else -end for end in (found.high, found.low))
-    return replace(found, ours=-found.ours, low=low, high=high)
+    outcome = replace(below(replace(found, mean=sign * found.mean), exact=exact), interval=intervals.SLOPE)
+    if sign > 0 or outcome.ours is None:
+        return outcome
+    low, high = (None if end is None else -end for end in (outcome.high, outcome.low))
+    return replace(outcome, ours=-outcome.ours, low=low, high=high)
 
 
-def solved(successes: int, n: int, share: float = SHARE, at_most: float | None = None) -> Outcome:
+def solved(
+    successes: int, n: int, share: float = SHARE, at_most: float | None = None,
+    paper: tuple[int, int] | None = None,
+) -> Outcome:  # fmt: skip
     """Is the share of solved seeds at least `share`, or with `at_most` no more than that?
 
     The interval's ends are the one-sided 95 % Clopper-Pearson bounds. Yes if the lower one reaches `share`,
     no if the upper one is below it. With `at_most`: no if the lower bound exceeds it (one solved seed
     refutes 0), yes if our share does not exceed it and the upper bound is below `share`. p is that of the
-    binomial test at `share`, or at `at_most`.
+    binomial test at `share`, or at `at_most`. Where the document rests on so many of so many runs (`paper`),
+    no only if Fisher's exact test tells our share from theirs.
     """
-    low, high = intervals.clopper_pearson(successes, n)
-    if at_most is None:
-        holds = answer(low >= share, high < share)
-        red = intervals.clopper_pearson(0, n)[1] < share
-    else:
-        holds = answer(successes / n <= at_most and high < share, low > at_most)
-        red = intervals.clopper_pearson(n, n)[0] > at_most
-    limit = share if at_most is None else at_most
-    p = float(stats.binomtest(successes, n, limit, alternative="greater").pvalue)
+    apart = intervals.p_of_shares((successes, n), paper) if paper else 0.0
 
-    def decides(count: int) -> bool:
-        bounds = intervals.clopper_pearson(round(successes / n * count), count)
-        return bounds[1] < share or (at_most is None and bounds[0] >= share)
+    def decide(passed: int, count: int = n) -> str:
+        low, high = intervals.clopper_pearson(passed, count)
+        if at_most is None:
+            yes, no = low >= share, high < share
+        else:
+            yes, no = passed / count <= at_most and high < share, low > at_most
+        return answer(yes, no and (not paper or intervals.p_of_shares((passed, count), paper) <= MISS))
 
-    found = Outcome(holds, successes / n, low, high, n, p, red, interval=intervals.BOUNDS)
-    return advised(found, decides)
+    def p(side: str, limit: float) -> float:
+        return float(stats.binomtest(successes, n, limit, alternative=side).pvalue)
+
+    limit, holds = share if at_most is None else at_most, decide(successes)
+    upward = (holds == "yes") == (at_most is None)
+    doubt = p("greater", limit) if upward else p("less", share)
+    others = ((step, successes + sign * step) for step in range(1, n + 1) for sign in (-1, 1))
+    margin = next((step for step, passed in others if 0 <= passed <= n and decide(passed) != holds), None)
+    found = Outcome(
+        holds, successes / n, *intervals.clopper_pearson(successes, n), n, p("greater", limit),
+        interval=intervals.BOUNDS, doubt=max(doubt, apart if holds == "no" else 0.0), margin=margin,
+    )  # fmt: skip
+    if paper and holds == "unclear" and apart > MISS:
+        found = found.because(f"against {paper[0]} of {paper[1]} of the document's runs p = {apart:.2g}")
+    return advised(found, lambda count: decide(round(successes / n * count), count) != "unclear")
+
+
+def together(
+    parts: Sequence[tuple[str, float]], wanted: int | None = None, fewest: int = 1
+) -> tuple[str, float]:
+    """The answer to several at once, each (holds, doubt), and its doubt: do all hold, or `wanted` so many?
+
+    Yes if all hold. Else as many as are needed must say so after Holm's adjustment, which keeps the chance of
+    a false answer at 5 % for all of them; at least `fewest` for a no.
+    """
+    k, wanted = len(parts), len(parts) if wanted is None else wanted
+
+    def least(said: str, needed: int) -> float:
+        doubts = intervals.holm([doubt if holds == said else 1.0 for holds, doubt in parts])
+        return sorted(doubts)[needed - 1] if 0 < needed <= k else 1.0
+
+    sure = max((doubt if holds == "yes" else 1.0 for holds, doubt in parts), default=1.0)
+    yes = min(sure, least("yes", wanted)) if wanted else 0.0
+    no = least("no", max(k - wanted + 1, min(fewest, k)))
+    return (answer(yes <= MISS, no <= MISS), min(yes, no))
 
 
 def counted(
@@ -169,7 +265,7 @@ def counted(
     worst = max(values, key=lambda value: math.inf if math.isnan(value) else max(low - value, value - high))
     inside = low - tolerance <= worst <= high + tolerance
     return Outcome(
-        answer(inside, not inside), worst, min(values), max(values), len(values), None, True, True,
+        answer(inside, not inside), worst, min(values), max(values), len(values), None, True,
         interval=intervals.RANGE,
     )  # fmt: skip
 
@@ -185,7 +281,7 @@ def identity(errors: Sequence[float], tolerance: float, printed: Sequence[float]
         return max((math.inf if math.isnan(value) else abs(value) for value in values), default=math.inf)
 
     def outcome(holds: str, error: float, n: int) -> Outcome:
-        return Outcome(holds, error, None, tolerance, n, None, True, True, interval=intervals.TOLERANCE)
+        return Outcome(holds, error, None, tolerance, n, None, True, interval=intervals.TOLERANCE)
 
     corrected = worst(errors)
     if printed is None:

@@ -2,15 +2,18 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from tensor_rnns.analysis.collect import collect
 from tensor_rnns.analysis.curve_measures import better
-from tensor_rnns.analysis.measures import arguments, measure_of
+from tensor_rnns.analysis.measures import AnyMeasure, arguments, measure_of
 from tensor_rnns.analysis.runs import MissingValue, Run
+from tensor_rnns.analysis.samples import curve_of
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.experiments.run_folders import RECORD, read_record, run_name
 from tensor_rnns.files import damaged, write_json
@@ -27,7 +30,7 @@ class Choice:
     all_failed: bool = False
 
 
-def score(runs: Sequence[Run], measure: Mapping[str, Any]) -> float:
+def score(runs: Sequence[Run], measure: AnyMeasure) -> float:
     """The mean over one point's seeds; a measure never reached counts as updates granted + 1."""
     numbers = []
     for run in runs:
@@ -64,6 +67,34 @@ def choose(runs: Sequence[Run], select: Mapping[str, Any], points: Sequence[Mapp
     chosen = next((point for point, score in known.items() if score == best), sound[0])
     shown = [score if math.isfinite(score) else None for score in scores]
     return Choice(chosen, points[chosen], shown, failed, all_failed)
+
+
+def selected(
+    runs: Sequence[Run], final: Sequence[Run], measure: Any, select: Mapping[str, Any]
+) -> list[float]:
+    """What each seed of the search would have chosen for the curve of the `final` runs: the mean of the
+    measure, on the validation split, over all seeds at the point that is best by that seed alone.
+
+    Of several curves the one whose choice scatters most; empty where no search is at hand.
+    """
+    if getattr(measure, "split", None) == "test":
+        measure = replace(measure, split="valid")
+    found: list[list[float]] = []
+    for curve in dict.fromkeys((curve_of(run), run.key["dataset"]) for run in final):
+        own = [one for one in runs if (curve_of(one), one.key["dataset"]) == curve]
+        searched = [one for one in own if one.key["stage"] == "search"]
+        points = [{}] * len({one.key["point"] for one in searched})
+        by_seed = [[one for one in searched if one.key["seed"] == seed]
+                   for seed in sorted({one.key["seed"] for one in searched})]  # fmt: skip
+        chosen = [choose(group, select, points).point for group in by_seed if len(group) == len(points)]
+        try:
+            means = [
+                score([one for one in searched if one.key["point"] == point], measure) for point in chosen
+            ]
+        except MissingValue:
+            means = []
+        found.append([mean for mean in means if math.isfinite(mean)])
+    return max(found, key=lambda values: (-len(values), np.ptp(values) if values else 0.0))
 
 
 def select_from_folders(

@@ -1,24 +1,28 @@
 """How often the rules err, by simulated replications: `python -m tensor_rnns.analysis.simulate`."""
 
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from tensor_rnns.analysis import rules
-from tensor_rnns.analysis.intervals import paired_slopes
+from tensor_rnns.analysis import intervals, rules
+from tensor_rnns.analysis.samples import MOST_FAILED
 from tensor_rnns.experiments.streams import rng
 
 SEED = 20161125
-REPLICATIONS = 2000
-SEEDS = (2, 3, 5, 10)
-TOLERANCES = (0.5, 1.0, 2.0, 3.0)
+DRAWS = 20_000
+SEEDS = (3, 5, 10)
+TOLERANCES = (0.5, 2.0, 3.0)
 LEVELS = (250.0, 500.0, 750.0)
 APART = {0.0: "equal", 5.0: "5 sd apart as claimed", -5.0: "5 sd apart the other way"}
-Once = Callable[[np.random.Generator], rules.Outcome]
-"""One simulated replication."""
+GRID = np.array([0.0, 0.3, 0.6, 0.9, 3.0])
+"""The true means of the points of a searched grid."""
+Answers = tuple[np.ndarray, np.ndarray]
+"""Where the draws say yes, and where no."""
+Simulated = Callable[[np.random.Generator, int], Answers]
+"""So many simulated replications."""
 
 
 @dataclass(frozen=True)
@@ -30,65 +34,162 @@ class Rate:
     n: int
     yes: float
     no: float
-    unclear: float
+
+    def line(self) -> str:
+        """A row of the table."""
+        shares = "".join(f"{100 * share:8.1f}%" for share in (self.yes, self.no, 1 - self.yes - self.no))
+        return f"{self.test:8}{self.truth:45}{self.n:>3}{shares}"
 
 
-def rates(test: str, truth: str, n: int, replications: int, once: Once) -> Rate:
-    """The shares of the three answers over `replications` draws, each from its own stream."""
-    name = [ord(letter) for letter in f"{test} {truth}"]
-    answers = Counter(once(rng(SEED, n, i, *name)).holds for i in range(replications))
-    return Rate(test, truth, n, *(answers[answer] / replications for answer in ("yes", "no", "unclear")))
+def rate(test: str, truth: str, n: int, draws: int, simulated: Simulated) -> Rate:
+    """The shares of yes and no over so many draws, each situation from its own stream."""
+    yes, no = simulated(rng(SEED, n, *map(ord, f"{test} {truth}")), draws)
+    return Rate(test, truth, n, float(np.mean(yes)), float(np.mean(no)))
 
 
-def value_once(n: int, shift: float, tol: float) -> Once:
+def judged(x: np.ndarray, paper: np.ndarray, tol: float, chosen: tuple | None = None) -> Answers:
+    """The value rule on rows of seeds."""
+    n, s = x.shape[-1], x.std(-1, ddof=1)
+    distance = np.abs(x.mean(-1) - paper)
+    return rules.near(distance, rules.predicted(n, s, 1, chosen), intervals.half_width(n, s), tol)
+
+
+def value(n: int, shift: float, tol: float, draw: np.random.Generator, draws: int) -> Answers:
     """`n` seeds of a normal law of deviation 1, and one run of the paper from a law `shift` away."""
-    return lambda draw: rules.value(draw.normal(size=n), float(draw.normal(shift)), tol)
+    return judged(draw.normal(size=(draws, n)), draw.normal(shift, size=draws), tol)
 
 
-def order_once(n: int, shift: float) -> Once:
-    """`n` paired differences of deviation 1 whose mean is `shift` below 0."""
-    return lambda draw: rules.below(draw.normal(-shift, size=n))
+def failing(n: int, tol: float, draw: np.random.Generator, draws: int) -> Answers:
+    """The same law, but one seed in ten fails and ends 5 deviations off; with too many of them, unclear."""
+    failed = draw.random((draws, n)) < 0.1
+    yes, no = judged(draw.normal(size=(draws, n)) + 5 * failed, draw.normal(size=draws), tol)
+    sound = failed.mean(-1) <= MOST_FAILED
+    return yes & sound, no & sound
 
 
-def trend_once(n: int, shift: float) -> Once:
-    """Three levels, `n` seeds, slopes of deviation 1 with mean `shift`."""
-    scale = np.sqrt(sum((level - np.mean(LEVELS)) ** 2 for level in LEVELS))
+def searched(
+    n: int, searches: int, tol: float, shift: float, draw: np.random.Generator, draws: int
+) -> Answers:
+    """Paper and we choose from one grid by validation, which knows half of the variance of a run.
 
-    def once(draw: np.random.Generator) -> rules.Outcome:
-        levels = {x: dict(enumerate(draw.normal(shift * x / scale, scale=1.0, size=n))) for x in LEVELS}
-        return rules.slope([slope * scale for slope in paired_slopes(levels).values()], "up")
-
-    return once
-
-
-def solves_once(n: int, share: float) -> Once:
-    """`n` seeds that each solve with probability `share`, asked whether at least half do."""
-    return lambda draw: rules.solved(int(draw.binomial(n, share)), n)
-
-
-def table(replications: int = REPLICATIONS, seeds: tuple[int, ...] = SEEDS) -> Iterator[Rate]:
-    """Every situation, one rate at a time."""
-    for n in seeds:
-        for tol in TOLERANCES:
-            for shift, truth in ((0.0, "same law"), (5.0, "5 sd off")):
-                once = value_once(n, shift, tol)
-                yield rates("value", f"{truth}, tolerance {tol} sd", n, replications, once)
-        for shift, truth in APART.items():
-            yield rates("order", truth, n, replications, order_once(n, shift))
-            yield rates("trend", truth, n, replications, trend_once(n, shift))
-        for share in (0.05, 0.5, 0.95):
-            yield rates("solves", f"share {share}", n, replications, solves_once(n, share))
+    The paper searches with one run a point and reports the chosen run; we choose by the mean of our searches
+    and then run `n` fresh seeds.
+    """
+    runs = GRID[:, None] + draw.normal(size=(draws, len(GRID), searches + 1))
+    valid = runs + draw.normal(size=runs.shape)
+    theirs = np.take_along_axis(runs[..., 0], valid[..., 0].argmin(1)[:, None], 1)[:, 0] + shift
+    ours = valid[..., 1:]
+    best = GRID[ours.mean(-1).argmin(1)]
+    x = best[:, None] + draw.normal(size=(draws, n))
+    if searches < rules.SEARCHES:
+        distance, reach = np.abs(x.mean(-1) - theirs), rules.predicted(n, x.std(-1, ddof=1), 1)
+        return np.zeros(draws, bool), distance > np.maximum(rules.FAR * reach, tol)
+    of_choice = np.take_along_axis(ours.mean(-1), ours.argmin(1), 1)
+    return judged(x, theirs, tol, (of_choice.var(-1, ddof=1), searches))
 
 
-def main() -> None:
-    """Print the table."""
-    replications = int(sys.argv[1]) if len(sys.argv) > 1 else REPLICATIONS
-    print(f"{replications} simulated replications a row; yes = reproduced, no = not reproduced")
-    print(f"{'test':7}{'truth':28}{'n':>4}{'yes':>9}{'no':>9}{'unclear':>9}")
-    for rate in table(replications):
-        shares = "".join(f"{100 * share:8.1f}%" for share in (rate.yes, rate.no, rate.unclear))
-        print(f"{rate.test:7}{rate.truth:28}{rate.n:>4}{shares}")
+def order(n: int, shift: float, pairs: bool, draw: np.random.Generator, draws: int) -> Answers:
+    """`n` seeds a side, the means `shift` apart: of pairs whose seeds share as much as they differ by, or of
+    two samples, the second three times as wide."""
+    if pairs:
+        found = intervals.contrast([draw.normal(-shift, size=(draws, n))], [1.0])
+    else:
+        sides = [draw.normal(-shift, size=(draws, n)), draw.normal(scale=3, size=(draws, n))]
+        found = intervals.contrast(sides, [1.0, -1.0])
+    return rules.beyond(found.mean, found.half())
+
+
+def censored(n: int, late: float, draw: np.random.Generator, draws: int) -> Answers:
+    """Two samples of times to a threshold of which those above the budget, the median of the second, are set
+    to it; the first side's are `late` as long. Draws in which neither scatters are unclear."""
+    sides = [np.minimum(scale * draw.exponential(size=(draws, n)), np.log(2)) for scale in (late, 1.0)]
+    found = intervals.contrast(sides, [1.0, -1.0])
+    answers = rules.beyond(found.mean, found.half())
+    return answers[0] & (found.error > 0), answers[1] & (found.error > 0)
+
+
+def trend(n: int, shift: float, draw: np.random.Generator, draws: int) -> Answers:
+    """Welch's slope over three levels of which the last lies `shift` deviations above the first."""
+    rise = [shift * (level - LEVELS[0]) / (LEVELS[-1] - LEVELS[0]) for level in LEVELS]
+    samples = [draw.normal(height, size=(draws, n)) for height in rise]
+    found = intervals.contrast(samples, -intervals.slope_weights(LEVELS))
+    return rules.beyond(found.mean, found.half())
+
+
+def solves(n: int, share: float, runs: int, draw: np.random.Generator, draws: int) -> Answers:
+    """`n` seeds that each solve with chance `share`; the paper has seen `runs` that all did, or says no
+    number."""
+    answers = [rules.solved(j, n, paper=(runs, runs) if runs else None).holds for j in range(n + 1)]
+    found = np.array(answers)[draw.binomial(n, share, size=draws)]
+    return found == "yes", found == "no"
+
+
+def several(
+    n: int, shifts: list[float], wanted: int, fewest: int, draw: np.random.Generator, draws: int
+) -> Answers:
+    """Orders of pairs, each with its shift, of which `wanted` must hold."""
+    differences = draw.normal(-np.array(shifts)[:, None], size=(draws, len(shifts), n))
+    found = intervals.contrast([differences], [1.0])
+    yes, no = rules.beyond(found.mean, found.half())
+    return combined(yes, no, intervals.t_p(np.abs(found.mean) / found.error, found.freedom), wanted, fewest)
+
+
+def values(n: int, children: int, draw: np.random.Generator, draws: int) -> Answers:
+    """A claim that refers to true values, with a tolerance of half a deviation."""
+    x, paper = draw.normal(size=(draws, children, n)), draw.normal(size=(draws, children))
+    yes, no = judged(x, paper, 0.5)
+    t = np.abs(x.mean(-1) - paper) / x.std(-1, ddof=1) / np.sqrt(1 + 1 / n)
+    return combined(yes, no, np.where(yes, 0.0, intervals.t_p(t, n - 1)), children, 2)
+
+
+def combined(yes: np.ndarray, no: np.ndarray, doubt: np.ndarray, wanted: int, fewest: int) -> Answers:
+    """`rules.together` draw by draw."""
+    holds = np.where(yes, "yes", np.where(no, "no", "unclear"))
+    rows = zip(holds.tolist(), doubt.tolist(), strict=True)
+    found = np.array([rules.together([*zip(*row, strict=True)], wanted, fewest)[0] for row in rows])
+    return found == "yes", found == "no"
+
+
+def situations(n: int) -> Iterator[tuple[str, str, Simulated]]:
+    """Every situation: the test, the truth, and what draws it."""
+    for tol in TOLERANCES:
+        for shift, truth in ((0.0, "same law"), (5.0, "5 sd off")):
+            yield "value", f"{truth}, tolerance {tol} sd", partial(value, n, shift, tol)
+    yield "value", "same law, 1 seed in 10 fails", partial(failing, n, 0.5)
+    for searches in (1, 3, 5):
+        for shift, truth in ((0.0, "same grid"), (20.0, "20 sd off")):
+            yield (
+                "value",
+                f"{truth}, searched {searches} x a point",
+                partial(searched, n, searches, 0.5, shift),
+            )
+    for shift, truth in APART.items():
+        yield "order", f"{truth}, pairs", partial(order, n, shift, True)
+        yield "order", f"{truth}, Welch", partial(order, n, shift, False)
+        yield "trend", truth, partial(trend, n, shift)
+    yield "order", "equal, half of the times censored", partial(censored, n, 1.0)
+    yield "order", "5 x as late, half of the rivals censored", partial(censored, n, 5.0)
+    for share in (0.05, 0.5, 0.95):
+        yield "solves", f"share {share}", partial(solves, n, share, 0)
+    for runs in (1, 5):
+        yield "solves", f"share 0.5, and {runs} of {runs} of the paper's runs", partial(solves, n, 0.5, runs)
+    for shifts, truth in (([0.0] * 5, "5 equal rivals"), ([5.0] * 5, "5 rivals beaten"),
+                          ([-5.0] + [5.0] * 4, "4 of 5 rivals beaten")):  # fmt: skip
+        yield "order", truth, partial(several, n, shifts, 5, 1)
+    yield "refers", "14 true values", partial(values, n, 14)
+    for wrong in (1, 2):
+        shifts = [-5.0] * wrong + [5.0] * (14 - wrong)
+        yield "refers", f"14 orders, {wrong} the other way", partial(several, n, shifts, 14, 2)
+    yield "refers", "1 of 5 orders asked for, all equal", partial(several, n, [0.0] * 5, 1, 2)
+
+
+def table(draws: int = DRAWS) -> str:
+    """The whole table."""
+    head = f"{draws} simulated replications a row; yes = reproduced, no = not reproduced\n"
+    head += f"{'test':8}{'truth':45}{'n':>3}{'yes':>9}{'no':>9}{'unclear':>9}\n"
+    rows = (rate(test, truth, n, draws, drawn) for n in SEEDS for test, truth, drawn in situations(n))
+    return head + "".join(f"{row.line()}\n" for row in rows)
 
 
 if __name__ == "__main__":
-    main()
+    print(table(*map(int, sys.argv[1:])), end="")

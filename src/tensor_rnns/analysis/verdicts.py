@@ -30,7 +30,7 @@ VERDICT = {"yes": REPRODUCED, "no": NOT_REPRODUCED, "unclear": UNDECIDED}
 
 @dataclass(frozen=True)
 class Judgement:
-    """What is said of one claim; `could_fail` says whether the seeds at hand could have shown it false."""
+    """What is said of one claim; `doubt` and `margin` are those of `rules.Outcome`."""
 
     holds: str
     verdict: str = NOT_JUDGED
@@ -42,7 +42,8 @@ class Judgement:
     failed: int = 0
     reason: str = ""
     p: float | None = None
-    could_fail: bool = False
+    margin: float | None = None
+    doubt: float = 0.0
     statistical: bool = False
 
     @property
@@ -100,7 +101,23 @@ def judge_claim(claim: Claim, experiment: Experiment, tables: Tables, scale: str
         return Judgement("unclear").not_judged([f"{NOT_RUN}{scale}{why}"])
     found = least_favourable(parts, absent, failed_count(form))
     apart = absent + [reason for part in parts for reason in differences(experiment, part)]
-    return found.not_judged([scale, *dict.fromkeys(apart)]) if apart else found
+    return found.not_judged([scale, *dict.fromkeys(apart)]) if apart else or_erratum(found, form)
+
+
+def or_erratum(found: Judgement, form: ClaimForm) -> Judgement:
+    """A printed form or number that fails and is right as corrected is an erratum; never a trained outcome.
+
+    Without `corrected` the claim's own words say what is right.
+    """
+    misprinted = getattr(form, "expect", "") == "fails_as_printed" or form.erratum
+    if found.verdict != NOT_REPRODUCED or found.statistical or not misprinted:
+        return found
+    ends = (found.ours, found.low, found.high)
+    if form.corrected is not None and not all(
+        math.isclose(end, form.corrected, rel_tol=1e-6, abs_tol=1e-9) for end in ends if end is not None
+    ):
+        return replace(found, reason="; ".join(filter(None, (found.reason, "nor is it as corrected"))))
+    return replace(found, verdict=ERRATUM, reason="; ".join(filter(None, (found.reason, form.erratum))))
 
 
 def least_favourable(parts: Sequence[Evidence], absent: Sequence[str], failed_counts: bool) -> Judgement:
@@ -123,8 +140,8 @@ def least_favourable(parts: Sequence[Evidence], absent: Sequence[str], failed_co
     low, high = finite(shown.low), finite(shown.high)
     return Judgement(
         shown.holds, VERDICT[shown.holds], shown.ours, low, high, "" if low == high else shown.interval,
-        shown.n, max(part.failed for part in parts), "; ".join(shown.reasons), shown.p, shown.could_fail,
-        statistical=not shown.exact,
+        shown.n, max(part.failed for part in parts), "; ".join(shown.reasons), shown.p, shown.margin,
+        shown.doubt, statistical=not shown.exact,
     )  # fmt: skip
 
 

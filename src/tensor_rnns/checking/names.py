@@ -74,6 +74,9 @@ def of_claim(place: Place, claim: claims.ClaimForm, known: Known) -> Iterator[Pr
         yield place, "an identity of a trained experiment needs 'probe'; it has no computed table"
     if isinstance(claim, claims.CountForm) and claim.of is not None and not known.computed:
         yield (*place, "of"), "a trained experiment has no computed table; allowed is a measure"
+    if claim.erratum and not (known.computed and isinstance(claim, claims.MISPRINTED)):
+        told = "an erratum is of a computed number or identity and no trained outcome"
+        yield (*place, "erratum"), f"{told}; allowed in computed experiments, tests value, count, identity"
     if isinstance(claim, claims.TrendForm) and not known.computed:
         for name in claim.values:
             yield from unknown((*place, "values", name), claim.over, name, known.names[claim.over])

@@ -4,10 +4,14 @@ Philox is counter-based, so a generator is a pure function of (seed, position) a
 batch 700 of a replica is the same whether the 699 before it were made in this process or not.
 """
 
+import ast
 import hashlib
+from functools import cache
 
 import numpy as np
 from numpy.random.bit_generator import ISeedSequence
+
+from tensor_rnns.experiments.digest import PACKAGE, declared_name
 
 
 def integer(*identity: str | int) -> int:
@@ -33,3 +37,20 @@ def rng(seed: int, *position: int) -> np.random.Generator:
     16 bytes of a SHA-256 digest of both as its key."""
     digest = hashlib.sha256(",".join([str(int(part)) for part in (seed, *position)]).encode()).digest()
     return np.random.Generator(np.random.Philox(Key(digest)))
+
+
+@cache
+def fresh_tasks() -> frozenset[str | None]:
+    """The tasks of which every batch is new, as they or their base declare by `updates_per_epoch = None`.
+
+    Their replicas of one condition and seed share these data, so that seeds are pairs. Read from the source,
+    since the classes themselves need torch.
+    """
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (PACKAGE / "tasks").glob("*.py")]
+    classes = {node.name: node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)}
+
+    def fresh(node: ast.ClassDef) -> bool:
+        bases = [classes[base] for base in map(ast.unparse, node.bases) if base in classes]
+        return "updates_per_epoch = None" in map(ast.unparse, node.body) or any(map(fresh, bases))
+
+    return frozenset(map(declared_name, filter(fresh, classes.values()))) - {None}

@@ -49,7 +49,7 @@ def totals(content: Content) -> dict[str, int]:
 
 
 def trust(content: Content) -> str:
-    """What the verdicts are worth: how many chance alone makes false, and how many could have failed."""
+    """What the verdicts are worth: how many chance alone makes false."""
     found = content.board.get("all") or {}
     judged = found.get("judged", 0)
     if not judged:
@@ -57,7 +57,7 @@ def trust(content: Content) -> str:
             f"No claim has a verdict at {content.scale} scale: a verdict needs the paper's protocol, its "
             "data and at least five seeds. The column “holds” says what the runs here show."
         )
-    by_interval, could_fail = found["by_interval"], found["could_fail"]
+    by_interval = found["by_interval"]
     chance = (
         f"{by_interval} of them rest on a 95 % interval, so about {shown(found['expected_false'])} are "
         "expected to be false by chance alone"
@@ -65,9 +65,8 @@ def trust(content: Content) -> str:
         else "none of them rests on an interval, so none is expected to be false by chance"
     )
     return (
-        f"{judged} claim{'s have' if judged != 1 else ' has'} a verdict; {chance}; {could_fail} could have "
-        "come out “not reproduced” with the seeds at hand. “Holds” is said at every scale, a verdict only "
-        "where the run is comparable with the paper's."
+        f"{judged} claim{'s have' if judged != 1 else ' has'} a verdict; {chance}. “Holds” is said at every "
+        "scale, a verdict only where the run is comparable with the paper's."
     )
 
 

@@ -20,9 +20,11 @@ def interval(row: Mapping[str, str]) -> str:
 
 
 def because(claim: Mapping[str, str]) -> str:
-    """Why a claim's row has its verdict: the reason, and Holm's p value."""
+    """Why a claim's row has its verdict, how far it is from another answer, and Holm's p value."""
     holm = f"Holm p = {printed(claim['holm_p'])}" if claim["holm_p"] else ""
-    return "; ".join(filter(None, (claim["reason"], holm)))
+    unit = "runs" if claim["test"] == "solves" else "half widths of the interval"
+    margin = f"{printed(claim['margin'])} {unit} from another answer" if claim.get("margin") else ""
+    return "; ".join(filter(None, (claim["reason"], margin, holm)))
 
 
 def plain(value: Any) -> str:
