@@ -31,13 +31,6 @@ def test_prediction_interval_by_hand():
 
 def test_one_value_has_no_interval():
     assert intervals.t_interval([3.0]) == (-math.inf, math.inf)
-    assert intervals.t_p_value(1.0, 1, 0.0) is None
-
-
-def test_p_value_is_scipys():
-    numbers = np.array([0.3, -0.1, 0.5, 0.2, 0.9, 0.4])
-    ours = intervals.t_p_value(numbers.mean(), 6, numbers.std(ddof=1))
-    assert ours == pytest.approx(stats.ttest_1samp(numbers, 0).pvalue, rel=1e-10)
 
 
 def test_clopper_pearson_by_closed_forms():
@@ -55,18 +48,52 @@ def test_holm_is_statsmodels(p_values):
     assert intervals.holm(p_values) == pytest.approx(expected, abs=1e-15)
 
 
-def test_pairs_are_by_seed():
-    first, second = {0: 1.0, 1: 5.0, 3: 2.0}, {3: 1.0, 0: 4.0, 2: 9.0}
-    assert intervals.paired(first, second) == {0: -3.0, 3: 1.0}
+FIRST, SECOND = [3.1, 4.4, 2.7, 3.9], [5.0, 9.5, 4.1, 6.6, 8.2, 7.3]
 
 
-def test_slopes_are_least_squares_by_seed():
-    levels = {1.0: {0: 2.0, 1: 0.0, 2: 1.0}, 2.0: {0: 4.0, 1: 1.0}, 4.0: {0: 8.0, 1: -3.0}}
-    slopes = intervals.paired_slopes(levels)
-    assert slopes.keys() == {0, 1}
-    assert slopes[0] == pytest.approx(2.0)
-    assert slopes[1] == pytest.approx(np.polyfit([1, 2, 4], [0, 1, -3], 1)[0])
-    assert intervals.paired_slopes({1.0: {0: 2.0}}) == {}
+def test_contrast_of_two_samples_is_scipys_welch():
+    found = intervals.contrast([FIRST, SECOND], [1.0, -1.0])
+    expected = stats.ttest_ind(FIRST, SECOND, equal_var=False)
+    ends = expected.confidence_interval(0.95)
+    assert (found.mean - found.half(), found.mean + found.half()) == pytest.approx(tuple(ends), rel=1e-12)
+    assert found.freedom == pytest.approx(expected.df, rel=1e-12)
+    assert found.p(0.0) == pytest.approx(expected.pvalue, rel=1e-10)
+
+
+def test_contrast_of_one_sample_is_scipys_t():
+    found, expected = intervals.contrast([FIRST], [1.0]), stats.ttest_1samp(FIRST, 0.5)
+    assert found.p(0.5) == pytest.approx(expected.pvalue, rel=1e-10)
+    ends = tuple(expected.confidence_interval(0.95))
+    assert (found.mean - found.half(), found.mean + found.half()) == pytest.approx(ends, rel=1e-12)
+
+
+def test_contrast_takes_rows_of_draws():
+    draws = np.random.Generator(np.random.Philox(5)).normal(size=(7, 3, 4))
+    found = intervals.contrast([draws[:, 0], draws[:, 1, :3], draws[:, 2]], [2.0, -1.5, 1.0])
+    for row in range(7):
+        one = intervals.contrast([draws[row, 0], draws[row, 1, :3], draws[row, 2]], [2.0, -1.5, 1.0])
+        assert (found.mean[row], found.half()[row]) == pytest.approx((one.mean, one.half()), rel=1e-12)
+
+
+def test_slope_weights_are_least_squares():
+    values = [0.0, 1.0, -3.0]
+    assert intervals.slope_weights([1, 2, 4]) @ values == pytest.approx(np.polyfit([1, 2, 4], values, 1)[0])
+
+
+def test_interval_of_a_single_seed_is_open_and_more_seeds_narrow_it():
+    assert intervals.contrast([[2.0], SECOND], [1.0, -1.0]).half() == math.inf
+    found = intervals.contrast([FIRST], [1.0])
+    assert found.half(4) == found.half()
+    expected = stats.t.ppf(0.975, 15) * np.std(FIRST, ddof=1) / 4
+    assert found.half(16) == pytest.approx(expected, rel=1e-12)
+
+
+def test_equal_seeds_are_told_apart_by_fisher():
+    """Five and five of 252 ways to deal ten seeds to two sides, two of which part them so."""
+    assert intervals.contrast([[1.0] * 5], [1.0]).p(0.0) == pytest.approx(2 / math.comb(10, 5))
+    sides = intervals.contrast([[1.0] * 3, [0.0] * 4], [1.0, -1.0])
+    assert (sides.error, sides.p(0.0)) == (0.0, pytest.approx(2 / math.comb(6, 3), rel=1e-9))
+    assert intervals.p_of_shares((0, 5), (1, 2)) == pytest.approx(2 / 7)
 
 
 @given(values, st.integers(-500, 500))
@@ -79,14 +106,6 @@ def test_an_interval_moves_with_its_values(numbers, shift):
 def test_seeds_to_decide_finds_the_first():
     assert intervals.seeds_to_decide(lambda n: n >= 17) == 17
     assert intervals.seeds_to_decide(lambda n: False) is None
-
-
-def test_power_of_the_t_test_by_simulation():
-    draws = np.random.Generator(np.random.Philox(3)).normal(1.5, size=(20000, 4))
-    seen = (stats.ttest_1samp(draws, 0, axis=1).pvalue < 0.05).mean()
-    assert intervals.t_power(4, 1.5) == pytest.approx(seen, abs=0.012)
-    assert intervals.t_power(1, 9.0) == 0.0
-    assert intervals.t_power(6, 1e6) == 1.0
 
 
 @pytest.mark.parametrize(

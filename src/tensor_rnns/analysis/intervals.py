@@ -97,9 +97,10 @@ class Estimate:
         return special.stdtrit(freedom, (1 + LEVEL) / 2) * self.error * math.sqrt(n / count)
 
     def p(self, hypothesis: float) -> float:
-        """The two-sided p value of a mean; of one that differs where nothing scatters, see `p_of_equals`."""
+        """The two-sided p value of a mean; where nothing scatters, Fisher's of sides that share nothing."""
         if self.error == 0:
-            return p_of_equals(self.sizes)
+            first, second = sorted(self.sizes * 2)[:2]
+            return p_of_shares((first, first), (0, second))
         return float(t_p(abs(self.mean - hypothesis) / self.error, self.freedom))
 
 
@@ -125,13 +126,6 @@ def slope_weights(levels: Sequence[float]) -> np.ndarray:
     """What the means of the levels are multiplied with in their least-squares slope."""
     centred = np.asarray(levels, dtype=float) - np.mean(levels)
     return centred / (centred @ centred)
-
-
-@lru_cache(maxsize=4096)
-def p_of_equals(sizes: tuple[int, ...]) -> float:
-    """Fisher's exact p value of two sides that share no value, where all seeds of each side are equal."""
-    first, second = (sorted(sizes) * 2)[:2] if len(sizes) == 1 else sorted(sizes)[:2]
-    return float(stats.fisher_exact([[first, 0], [0, second]]).pvalue)
 
 
 @lru_cache(maxsize=4096)

@@ -176,7 +176,7 @@ def below(found: Estimate, limit: float = 0.0, tie: float | None = None, exact: 
         tied = tie is not None and decide(m) == "yes"
         sure = intervals.clopper_pearson(n, n)[0] >= SHARE if tied else p <= MISS
         equal = Outcome(decide(m) if sure else "unclear", m, n=n, doubt=0.0 if tied else p)
-        return equal.because(EQUAL.format(n))
+        return equal.because(EQUAL.format(n), "" if tied else f"Fisher's exact p = {p:.2g}")
     margin = turning(decide, m, [edge - half, edge + half], half)
     answered = Outcome(
         decide(m), m, m - half, m + half, n, None if tie is not None else p, interval=intervals.DIFFERENCE,

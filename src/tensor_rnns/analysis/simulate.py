@@ -15,7 +15,6 @@ SEED = 20161125
 DRAWS = 20_000
 SEEDS = (3, 5, 10)
 TOLERANCES = (0.5, 2.0, 3.0)
-LEVELS = (250.0, 500.0, 750.0)
 APART = {0.0: "equal", 5.0: "5 sd apart as claimed", -5.0: "5 sd apart the other way"}
 GRID = np.array([0.0, 0.3, 0.6, 0.9, 3.0])
 """The true means of the points of a searched grid."""
@@ -54,15 +53,11 @@ def judged(x: np.ndarray, paper: np.ndarray, tol: float, chosen: tuple | None = 
     return rules.near(distance, rules.predicted(n, s, 1, chosen), intervals.half_width(n, s), tol)
 
 
-def value(n: int, shift: float, tol: float, draw: np.random.Generator, draws: int) -> Answers:
-    """`n` seeds of a normal law of deviation 1, and one run of the paper from a law `shift` away."""
-    return judged(draw.normal(size=(draws, n)), draw.normal(shift, size=draws), tol)
-
-
-def failing(n: int, tol: float, draw: np.random.Generator, draws: int) -> Answers:
-    """The same law, but one seed in ten fails and ends 5 deviations off; with too many of them, unclear."""
-    failed = draw.random((draws, n)) < 0.1
-    yes, no = judged(draw.normal(size=(draws, n)) + 5 * failed, draw.normal(size=draws), tol)
+def value(n: int, shift: float, tol: float, lost: float, draw: np.random.Generator, draws: int) -> Answers:
+    """`n` seeds of a normal law of deviation 1, and one run of the paper from a law `shift` away; seeds that
+    are `lost` end 5 deviations off, and with too many of them the answer is unclear."""
+    failed = draw.random((draws, n)) < lost
+    yes, no = judged(draw.normal(size=(draws, n)) + 5 * failed, draw.normal(shift, size=draws), tol)
     sound = failed.mean(-1) <= MOST_FAILED
     return yes & sound, no & sound
 
@@ -88,14 +83,12 @@ def searched(
     return judged(x, theirs, tol, (of_choice.var(-1, ddof=1), searches))
 
 
-def order(n: int, shift: float, pairs: bool, draw: np.random.Generator, draws: int) -> Answers:
-    """`n` seeds a side, the means `shift` apart: of pairs whose seeds share as much as they differ by, or of
-    two samples, the second three times as wide."""
-    if pairs:
-        found = intervals.contrast([draw.normal(-shift, size=(draws, n))], [1.0])
-    else:
-        sides = [draw.normal(-shift, size=(draws, n)), draw.normal(scale=3, size=(draws, n))]
-        found = intervals.contrast(sides, [1.0, -1.0])
+def means(
+    n: int, samples: list[tuple[float, float]], weights: list[float], draw: np.random.Generator, draws: int
+) -> Answers:
+    """Is a sum of means times weights below 0? Of samples with (mean, deviation): one of pairs, two or more
+    by Welch."""
+    found = intervals.contrast([draw.normal(*law, size=(draws, n)) for law in samples], weights)
     return rules.beyond(found.mean, found.half())
 
 
@@ -106,14 +99,6 @@ def censored(n: int, late: float, draw: np.random.Generator, draws: int) -> Answ
     found = intervals.contrast(sides, [1.0, -1.0])
     answers = rules.beyond(found.mean, found.half())
     return answers[0] & (found.error > 0), answers[1] & (found.error > 0)
-
-
-def trend(n: int, shift: float, draw: np.random.Generator, draws: int) -> Answers:
-    """Welch's slope over three levels of which the last lies `shift` deviations above the first."""
-    rise = [shift * (level - LEVELS[0]) / (LEVELS[-1] - LEVELS[0]) for level in LEVELS]
-    samples = [draw.normal(height, size=(draws, n)) for height in rise]
-    found = intervals.contrast(samples, -intervals.slope_weights(LEVELS))
-    return rules.beyond(found.mean, found.half())
 
 
 def solves(n: int, share: float, runs: int, draw: np.random.Generator, draws: int) -> Answers:
@@ -127,35 +112,23 @@ def solves(n: int, share: float, runs: int, draw: np.random.Generator, draws: in
 def several(
     n: int, shifts: list[float], wanted: int, fewest: int, draw: np.random.Generator, draws: int
 ) -> Answers:
-    """Orders of pairs, each with its shift, of which `wanted` must hold."""
+    """Orders of pairs, each with its shift, of which `wanted` must hold; `rules.together` draw by draw."""
     differences = draw.normal(-np.array(shifts)[:, None], size=(draws, len(shifts), n))
     found = intervals.contrast([differences], [1.0])
     yes, no = rules.beyond(found.mean, found.half())
-    return combined(yes, no, intervals.t_p(np.abs(found.mean) / found.error, found.freedom), wanted, fewest)
-
-
-def values(n: int, children: int, draw: np.random.Generator, draws: int) -> Answers:
-    """A claim that refers to true values, with a tolerance of half a deviation."""
-    x, paper = draw.normal(size=(draws, children, n)), draw.normal(size=(draws, children))
-    yes, no = judged(x, paper, 0.5)
-    t = np.abs(x.mean(-1) - paper) / x.std(-1, ddof=1) / np.sqrt(1 + 1 / n)
-    return combined(yes, no, np.where(yes, 0.0, intervals.t_p(t, n - 1)), children, 2)
-
-
-def combined(yes: np.ndarray, no: np.ndarray, doubt: np.ndarray, wanted: int, fewest: int) -> Answers:
-    """`rules.together` draw by draw."""
+    doubt = intervals.t_p(np.abs(found.mean) / found.error, found.freedom)
     holds = np.where(yes, "yes", np.where(no, "no", "unclear"))
     rows = zip(holds.tolist(), doubt.tolist(), strict=True)
-    found = np.array([rules.together([*zip(*row, strict=True)], wanted, fewest)[0] for row in rows])
-    return found == "yes", found == "no"
+    answers = np.array([rules.together([*zip(*row, strict=True)], wanted, fewest)[0] for row in rows])
+    return answers == "yes", answers == "no"
 
 
 def situations(n: int) -> Iterator[tuple[str, str, Simulated]]:
     """Every situation: the test, the truth, and what draws it."""
     for tol in TOLERANCES:
         for shift, truth in ((0.0, "same law"), (5.0, "5 sd off")):
-            yield "value", f"{truth}, tolerance {tol} sd", partial(value, n, shift, tol)
-    yield "value", "same law, 1 seed in 10 fails", partial(failing, n, 0.5)
+            yield "value", f"{truth}, tolerance {tol} sd", partial(value, n, shift, tol, 0.0)
+    yield "value", "same law, 1 seed in 10 fails", partial(value, n, 0.0, 0.5, 0.1)
     for searches in (1, 3, 5):
         for shift, truth in ((0.0, "same grid"), (20.0, "20 sd off")):
             yield (
@@ -164,9 +137,11 @@ def situations(n: int) -> Iterator[tuple[str, str, Simulated]]:
                 partial(searched, n, searches, 0.5, shift),
             )
     for shift, truth in APART.items():
-        yield "order", f"{truth}, pairs", partial(order, n, shift, True)
-        yield "order", f"{truth}, Welch", partial(order, n, shift, False)
-        yield "trend", truth, partial(trend, n, shift)
+        yield "order", f"{truth}, pairs", partial(means, n, [(-shift, 1.0)], [1.0])
+        wide = [(-shift, 1.0), (0.0, 3.0)]
+        yield "order", f"{truth}, rival 3 x as wide", partial(means, n, wide, [1.0, -1.0])
+        levels = [(-shift / 2, 1.0), (0.0, 1.0), (shift / 2, 1.0)]
+        yield "trend", f"{truth}, 3 levels", partial(means, n, levels, [1.0, 0.0, -1.0])
     yield "order", "equal, half of the times censored", partial(censored, n, 1.0)
     yield "order", "5 x as late, half of the rivals censored", partial(censored, n, 5.0)
     for share in (0.05, 0.5, 0.95):
@@ -176,8 +151,8 @@ def situations(n: int) -> Iterator[tuple[str, str, Simulated]]:
     for shifts, truth in (([0.0] * 5, "5 equal rivals"), ([5.0] * 5, "5 rivals beaten"),
                           ([-5.0] + [5.0] * 4, "4 of 5 rivals beaten")):  # fmt: skip
         yield "order", truth, partial(several, n, shifts, 5, 1)
-    yield "refers", "14 true values", partial(values, n, 14)
-    for wrong in (1, 2):
+    yield "refers", "14 orders, all equal", partial(several, n, [0.0] * 14, 14, 2)
+    for wrong in (0, 1, 2):
         shifts = [-5.0] * wrong + [5.0] * (14 - wrong)
         yield "refers", f"14 orders, {wrong} the other way", partial(several, n, shifts, 14, 2)
     yield "refers", "1 of 5 orders asked for, all equal", partial(several, n, [0.0] * 5, 1, 2)
