@@ -69,9 +69,9 @@ def test_contrast_of_one_sample_is_scipys_t():
 
 def test_contrast_takes_rows_of_draws():
     draws = np.random.Generator(np.random.Philox(5)).normal(size=(7, 3, 4))
-    found = intervals.contrast([draws[:, 0], draws[:, 1, :3], draws[:, 2]], [2.0, -1.5, 1.0])
+    found = intervals.contrast([draws[:, 0], draws[:, 1, :3], draws[:, 2]], [2.0, -3.0, 1.0])
     for row in range(7):
-        one = intervals.contrast([draws[row, 0], draws[row, 1, :3], draws[row, 2]], [2.0, -1.5, 1.0])
+        one = intervals.contrast([draws[row, 0], draws[row, 1, :3], draws[row, 2]], [2.0, -3.0, 1.0])
         assert (found.mean[row], found.half()[row]) == pytest.approx((one.mean, one.half()), rel=1e-12)
 
 

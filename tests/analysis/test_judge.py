@@ -91,10 +91,55 @@ def test_holm_is_within_the_artefact(catalogue, results):
 def test_claims_that_refer_follow_the_others(catalogue, results):
     found = judge_claims(catalogue.claims, catalogue.experiments, "paper", results)
     assert found["r1"].verdict == "reproduced"
-    assert found["r2"].verdict == "not reproduced"
+    assert found["r2"].verdict == "undecided"
     assert found["r3"].verdict == "reproduced"
     assert why(found["r4"]) == "paper, without a verdict on absent"
     assert found["r2"].reason == "r1: yes, o2: no"
+
+
+def test_two_parts_refute_what_one_does_not(catalogue_of, trained):
+    lines = order("o1", 2, 3) + order("o2", 5, 4) + order("o3", 9, 7) + refers("r1", "o1, o2")
+    lines += refers("r2", "o1, o2, o3") + refers("r3", "o2") + refers("r4", "o1, o2, o3", ", at_least: 1")
+    catalogue = catalogue_of(VARIANTS + SCALES + lines)
+    results = trained(catalogue.experiments["made2016", "made"], outcome)
+    found = judge_claims(catalogue.claims, catalogue.experiments, "paper", results)
+    verdicts = [found[f"r{i}"].verdict for i in range(1, 5)]
+    assert verdicts == ["undecided", "not reproduced", "not reproduced", "reproduced"]
+
+
+def test_a_misprint_is_an_erratum_and_condemns_nothing(catalogue_of, tmp_path):
+    header = "title: Made\nsource: {section: 1}\nkind: compute\ncompute: {function: sizes}\nclaims:\n"
+    count = "test: count, of: {item: cp, name: size}"
+    lines = (
+        claim("c1", f"{count}, equals: 30")
+        + claim("x1", f"{count}, equals: 31, erratum: thirty is meant, corrected: 30")
+        + claim("x2", f"{count}, equals: 31, erratum: thirty-two is meant, corrected: 32")
+        + claim("x3", f"{count}, equals: 31, erratum: thirty is meant")
+        + claim("x4", f"{count}, equals: 30, erratum: thirty is right")
+        + claim("x5", f"{count}, equals: 31")
+        + refers("r1", "c1, x1, x3")
+        + refers("r2", "x1, x3")
+        + refers("r3", "c1, x2, x5")
+    )
+    write_computed(tmp_path, ["cp,size,0,30.0"])
+    catalogue = catalogue_of(lines, header)
+    found = judge_claims(catalogue.claims, catalogue.experiments, "smoke", tmp_path)
+    red = "not reproduced"
+    assert {name: one.verdict for name, one in found.items()} == {
+        "c1": "reproduced", "x1": "erratum", "x2": red, "x3": "erratum", "x4": "reproduced", "x5": red,
+        "r1": "reproduced", "r2": "erratum", "r3": red,
+    }  # fmt: skip
+    assert (found["x1"].reason, found["x2"].reason) == ("thirty is meant", "nor is it as corrected")
+
+
+def test_no_trained_outcome_is_an_erratum(catalogue_of, trained):
+    lines = claim(
+        "e1", f"test: value, where: {{variant: gru7}}, {NLL}, paper: 9, tol: 0.1, why: w, erratum: 7"
+    )
+    catalogue = catalogue_of(VARIANTS + SCALES + lines.replace("erratum: 7", "erratum: seven is meant"))
+    results = trained(catalogue.experiments["made2016", "made"], outcome)
+    found = judge_claims(catalogue.claims, catalogue.experiments, "paper", results)
+    assert found["e1"].verdict == "not reproduced"
 
 
 def test_a_circle_of_claims_is_an_error(catalogue_of, tmp_path):
@@ -109,7 +154,7 @@ def test_the_board_counts_and_says_how_far_to_trust_it(catalogue, results):
     assert board["scale"] == "paper"
     assert board["all"] == board["papers"]["made2016"]
     assert board["all"]["verdicts"] == {
-        "reproduced": 15, "not reproduced": 2, "undecided": 0, "erratum": 0, "not judged": 1,
+        "reproduced": 15, "not reproduced": 1, "undecided": 1, "erratum": 0, "not judged": 1,
         "not testable": 0,
     }  # fmt: skip
     assert (board["all"]["claims"], board["all"]["judged"], board["all"]["by_interval"]) == (18, 17, 14)

@@ -5,9 +5,11 @@ import math
 import numpy as np
 import pytest
 
+from tensor_rnns import tasks
 from tensor_rnns.analysis.runs import MissingValue
 from tensor_rnns.analysis.samples import sample
 from tensor_rnns.experiments import Selector
+from tensor_rnns.experiments.streams import fresh_tasks
 
 FINAL = {"name": "final"}
 
@@ -65,3 +67,10 @@ def test_finished_replica_without_a_probed_value_counts_as_failed(run_of):
     diverged = [curve(run_of, 1.0, 3, status="failed", load_probe=lambda name: {}), *runs]
     found = sample(diverged, measure, Selector())
     assert (found.failed, found.missing.keys()) == ({0, 3}, {0})
+
+
+def test_tasks_with_new_data_in_every_batch_are_those_that_say_so():
+    """Read from the source they are what the classes themselves say."""
+    said = {name for name, kind in tasks.names().items() if getattr(kind, "updates_per_epoch", 0) is None}
+    assert fresh_tasks() == said
+    assert {"addition", "variable_binding", "random_product", "elementwise_product"} == said

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tensor_rnns.analysis.selection import choose, select_from_folders
+from tensor_rnns.analysis.measures import record_of
+from tensor_rnns.analysis.selection import choose, select_from_folders, selected
 from tensor_rnns.files import read_json
 
 POINTS = [{"training.learning_rate": rate} for rate in (0.1, 0.01, 0.001)]
@@ -57,6 +58,20 @@ def test_a_measure_never_reached_counts_as_one_more_than_the_updates(run_of):
 def test_a_point_that_did_not_run_is_an_error(run_of):
     with pytest.raises(ValueError, match=r"3 points; without a run are \[1\]"):
         choose([search_run(run_of, point, 0, 1.0) for point in (0, 2)], SELECT, POINTS)
+
+
+def test_each_seed_of_a_search_chooses_for_itself(run_of):
+    """By seed the points 1, 0 and 1 are best; their means over the three seeds are 3 and 2."""
+    valid = [(4.0, 2.0, 3.0), (1.0, 4.0, 1.0), (9.0, 9.0, 9.0), (8.0, 8.0, 8.0)]
+    search = [search_run(run_of, p, s, v) for p, three in enumerate(valid) for s, v in enumerate(three)]
+    final = [search_run(run_of, 1, 0, 5.0, test=7.0)]
+    for run in search + final:
+        run.key["dataset"] = ""
+    final[0].key["stage"] = "final"
+    measure = record_of({"name": "metric", "split": "test", "of": "nll"})
+    assert selected(search + final, final, measure, SELECT) == [2.0, 3.0, 2.0]
+    assert selected([run for run in search if run.key["seed"] < 2], final, measure, SELECT) == [2.5, 3.0]
+    assert selected(final, final, measure, SELECT) == []
 
 
 def test_from_run_folders_to_chosen_json(catalogue_of, run_folder, tmp_path):

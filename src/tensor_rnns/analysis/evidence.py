@@ -137,7 +137,8 @@ def contrast(
     None where there is nothing to take it of."""
     if paired:
         seeds = sorted(set.intersection(*(set(values) for values in levels.values())))
-        sums = [float(weights @ [values[seed] for values in levels.values()]) for seed in seeds]
+        rows = [np.array([values[seed] for values in levels.values()]) for seed in seeds]
+        sums = [float(weights @ (row - row[0])) for row in rows]
         return intervals.contrast([sums], [1.0]) if sums else None
     samples = [[*values.values()] for values in levels.values()]
     return intervals.contrast(samples, list(weights)) if all(samples) else None

@@ -105,14 +105,16 @@ class Estimate:
 
 
 def contrast(samples: Sequence[Any], weights: Sequence[float]) -> Estimate:
-    """The sum of the means of independent samples, times weights; seeds are the last axis.
+    """The sum of the means of independent samples, times weights that add up to 0 where there are several;
+    seeds are the last axis.
 
     One sample gives Student's t interval, two with weights 1 and -1 Welch's (scipy's ttest_ind with
     equal_var=False).
     """
     arrays = [np.asarray(sample, dtype=float) for sample in samples]
     sizes = tuple(array.shape[-1] for array in arrays)
-    mean = sum(weight * array.mean(-1) for weight, array in zip(weights, arrays, strict=True))
+    origin = arrays[0].mean(-1) if len(arrays) > 1 else 0.0
+    mean = sum(weight * (array.mean(-1) - origin) for weight, array in zip(weights, arrays, strict=True))
     if min(sizes) < 2:
         return Estimate(mean, 0.0, 1.0, sizes)
     parts = [

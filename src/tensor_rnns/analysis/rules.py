@@ -22,7 +22,7 @@ SEARCHES = 3
 FAR = 3.0
 """Where they are fewer, a value so many halves of its prediction interval away is not the choice's doing."""
 
-EQUAL = "equal in all {} seeds, which says little of the scatter"
+EQUAL = "equal in all {} seeds, so that the scatter is not known"
 
 
 @dataclass(frozen=True)
