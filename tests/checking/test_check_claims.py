@@ -59,6 +59,16 @@ CLAIMS = {
         "than_measure: {name: finale}, ratio: 0.5",
         "unknown measure 'finale'; did you mean 'final'?",
     ),
+    "a number of all seeds": (
+        "ratio: 0.5",
+        "than_measure: {name: over_seeds, reduce: maximum}, ratio: 0.5",
+        "over_seeds is one number for all seeds, which has no scatter to order it by",
+    ),
+    "erratum of a trained number": (
+        "tol: 0.01",
+        "tol: 0.01, erratum: another number is meant",
+        "an erratum is of a computed number or identity and no trained outcome",
+    ),
     "two margins": ("ratio: 0.5", "ratio: 0.5, tie: 1", "ratio and tie are given; allowed is one of them"),
     "ratio of nought": ("ratio: 0.5", "ratio: 0", "ratio is 0; allowed is a number above 0"),
     "selector beside less": ("ratio: 0.5", "where: {variant: tgu}", "reads 'variant' from less and than"),

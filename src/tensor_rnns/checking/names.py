@@ -9,7 +9,7 @@ from typing import Any
 
 from tensor_rnns import datasets
 from tensor_rnns.analysis import claims
-from tensor_rnns.analysis.measures import Measured
+from tensor_rnns.analysis.measures import EXACT, Measured
 from tensor_rnns.checking import form
 from tensor_rnns.declared import Place, Problem, Reading, suggestion
 from tensor_rnns.drawing.spec import Spec
@@ -74,9 +74,11 @@ def of_claim(place: Place, claim: claims.ClaimForm, known: Known) -> Iterator[Pr
         yield place, "an identity of a trained experiment needs 'probe'; it has no computed table"
     if isinstance(claim, claims.CountForm) and claim.of is not None and not known.computed:
         yield (*place, "of"), "a trained experiment has no computed table; allowed is a measure"
-    if claim.erratum and not (known.computed and isinstance(claim, claims.MISPRINTED)):
+    certain = known.computed or getattr(getattr(claim, "measure", None), "measure", None) in EXACT
+    if claim.erratum and not (certain and isinstance(claim, claims.MISPRINTED)):
         told = "an erratum is of a computed number or identity and no trained outcome"
-        yield (*place, "erratum"), f"{told}; allowed in computed experiments, tests value, count, identity"
+        exact = f"of the measures {', '.join(sorted(EXACT))}"
+        yield (*place, "erratum"), f"{told}; allowed in tests value, count, identity {exact}"
     if isinstance(claim, claims.TrendForm) and not known.computed:
         for name in claim.values:
             yield from unknown((*place, "values", name), claim.over, name, known.names[claim.over])
