@@ -1,12 +1,15 @@
 """Guest cells: what is read from the file, how guests join an experiment, and that claims leave them out."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from tensor_rnns import cells, checking, models, tasks
+from tensor_rnns.analysis import claims, comparable, evidence
 from tensor_rnns.experiments import Catalogue, guests
 from tensor_rnns.experiments.digest import code_of
+from tensor_rnns.experiments.selector import Selector
 
 DOCS = Path(__file__).parents[2] / "docs"
 EXAMPLE = (DOCS / "my_cell.py").read_text()
@@ -59,6 +62,44 @@ def test_guests_join_every_list_of_variants(files):
     assert experiment.variants["guest-my_leaky"]["label"] == "my_leaky (guest)"
     assert experiment.probes["gates"]["where"] == {"variant": ["tgu", "gru"]}
     assert experiment.probes["states"]["where"] == {"variant": "tgu", "option": "wide"}
+
+
+def test_a_guest_is_trained_as_the_first_cell(files):
+    """Options, patterns of conditions, options and scales, and the grid of the search are those of the cell of
+    its budget, but for fields of cells."""
+    text = EXPERIMENT.replace(
+        "options: {", "options: {own: {why: made, variants: [tgu], set: {training.batch: 5}}, "
+    )
+    text = text.replace("paper: {seeds: 2}", "paper: {seeds: 2, per: {'*/tgu': {training.updates: 6}}}") + (
+        "conditions: {short: {per: {tgu: {training.learning_rate: 0.3, cell.rank: 2}, gru: {task.length: 9}}}}\n"
+        "search: {grid: {}, per: {tg*: {training.clip_norm: [1, 2], cell.rank: [1]}, gru: {task.length: [3]}}}\n"
+    )
+    (files / "papers" / "made2000" / "made.yaml").write_text(text)
+    found = joined(files).replicas("paper", "embedded", "search")
+    own = [
+        r
+        for r in found
+        if r.variant == "tgu" and r.option in ("main", "own", "slow") and r.settings["cell"]["rank"] == 1
+    ]
+    mine = [r for r in found if r.variant == "guest-my_leaky"]
+
+    def compared(replicas):
+        return [(r.option, r.settings["task"], r.settings["training"]) for r in replicas]
+
+    assert compared(mine) == compared(own)
+    assert {r.searched_keys for r in mine} == {("training.clip_norm",)}
+    assert {r.option for r in mine} == {"main", "own", "slow"}
+
+
+def test_a_guest_is_in_no_claim(files):
+    """Neither among the runs of an identity or a count, nor among the curves that a claim needs."""
+    runs = [SimpleNamespace(key={"variant": name}) for name in ("tgu", "guest-my_leaky")]
+    tables = SimpleNamespace(runs=runs, computed={("a", "error"): [0.0], ("a", "n"): [3.0]})
+    context = evidence.ClaimContext(joined(files), tables, "paper")
+    identity = claims.IdentityForm(statement="Made.", artefact="fig-1", item="a", tolerance=0.1)
+    assert evidence.evidence(identity, context).runs == runs[:1]
+    needed = comparable.needed([Selector()], joined(files))
+    assert {variant for _, variant, _ in needed} == {"tgu", "gru"}
 
 
 def test_without_guests_nothing_changes(files):

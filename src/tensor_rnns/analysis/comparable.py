@@ -7,6 +7,7 @@ from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.samples import curve_of
 from tensor_rnns.datasets.table import packaged
 from tensor_rnns.experiments.experiment import Experiment
+from tensor_rnns.experiments.guests import is_guest
 from tensor_rnns.experiments.selector import Curve, Selector
 
 FEWEST = 5
@@ -19,8 +20,9 @@ def real_dataset(experiment: Experiment, condition: str) -> str:
 
 
 def needed(wheres: Sequence[Selector], experiment: Experiment) -> list[Curve]:
-    """Every curve of the paper scale that the selectors of a claim take."""
-    main, known = experiment.main_option("paper"), experiment.planned
+    """Every curve of the paper scale that the selectors of a claim take; those of guests are in none."""
+    main = experiment.main_option("paper")
+    known = {curve: found for curve, found in experiment.planned.items() if not is_guest(curve[1])}
     return list(dict.fromkeys(curve for where in wheres for curve in where.curves(known, main)))
 
 

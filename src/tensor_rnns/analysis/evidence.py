@@ -62,20 +62,22 @@ class ClaimContext:
     tables: Tables
     scale: str
 
+    @property
+    def runs(self) -> list[Run]:
+        """Those that claims are judged on: guest cells are in none."""
+        return [run for run in self.tables.runs if not is_guest(run.key["variant"])]
+
     def selection(self, claim: claims.ValueForm, found: Sample) -> list[float] | None:
         """What each seed of the search would have chosen; None where nothing was searched."""
-        runs = [run for run in found.runs if run.searched]
-        return (
-            selected(self.tables.runs, runs, claim.measure, self.experiment.search["select"])
-            if runs
-            else None
-        )
+        final = [run for run in found.runs if run.searched]
+        if not final:
+            return None
+        return selected(self.runs, final, claim.measure, self.experiment.search["select"])
 
     def sample(self, claim: claims.Measuring, where: Selector | None) -> Sample:
-        """The sample of the claim's measure under one selector; guest cells are in no claim."""
+        """The sample of the claim's measure under one selector."""
         selector = (where or Selector()).at(self.experiment.main_option(self.scale))
-        runs = [run for run in self.tables.runs if not is_guest(run.key["variant"])]
-        return sample(runs, claim.measure, selector, getattr(claim, "selected_from", None))
+        return sample(self.runs, claim.measure, selector, getattr(claim, "selected_from", None))
 
 
 def value(claim: claims.ValueForm, context: ClaimContext) -> Evidence:
@@ -209,8 +211,8 @@ def count(claim: claims.CountForm, context: ClaimContext) -> Evidence:
     """
     limits = given(claim, *LIMITS, "tolerance")
     if claim.of:
-        numbers = column(context.tables, claim.of.item, claim.of.name)
-        return Evidence(rules.counted(numbers, **limits), [Sample(runs=context.tables.runs, exact=True)])
+        numbers = column(context, claim.of.item, claim.of.name)
+        return Evidence(rules.counted(numbers, **limits), [Sample(runs=context.runs, exact=True)])
     found = context.sample(claim, claim.where)
     if claim.passing:
         number, runs = passing(found, claim, claim.passing)
@@ -221,11 +223,12 @@ def count(claim: claims.CountForm, context: ClaimContext) -> Evidence:
     return Evidence(outcome, [found], [claim.where or Selector()])
 
 
-def column(tables: Tables, item: Any, name: str, probe: str | None = None) -> list[float]:
+def column(context: ClaimContext, item: Any, name: str, probe: str | None = None) -> list[float]:
     """All positions of `name` of one or several items of the computed table, or of every replica's probe."""
     numbers: list[float] = []
     for key in several(item):
-        rows = probed(tables.runs, probe, key, name) if probe else list(tables.computed.get((key, name), ()))
+        computed = () if probe else context.tables.computed.get((key, name), ())
+        rows = probed(context.runs, probe, key, name) if probe else list(computed)
         if not rows:
             raise MissingValue(f"{f'probe {probe}' if probe else 'computed'} has no {name} of {key}")
         numbers += rows
@@ -253,13 +256,13 @@ def identity(claim: claims.IdentityForm, context: ClaimContext) -> Evidence:
     """An identity to a tolerance, or with `expect: fails_as_printed` the misprint; see rules.identity."""
 
     def errors(name: str) -> list[float]:
-        return column(context.tables, claim.item, name, claim.probe)
+        return column(context, claim.item, name, claim.probe)
 
     if claim.expect == "holds":
         outcome = rules.identity(errors(claim.name or "error"), claim.tolerance)
     else:
         outcome = rules.identity(errors("corrected_error"), claim.tolerance, errors("printed_error"))
-    return Evidence(outcome, [Sample(runs=context.tables.runs, exact=True)])
+    return Evidence(outcome, [Sample(runs=context.runs, exact=True)])
 
 
 TESTS: dict[type, Callable[[Any, ClaimContext], Evidence]] = {

@@ -1,7 +1,8 @@
 """Guest cells: cells in a file of the reader's own, joined to every train experiment as one more variant.
 
 A guest gets the width with which its model has as many parameters as that of the experiment's first cell,
-the same grid, seeds, data and budget of updates. It is drawn beside the others and is in no claim.
+the grid, options, seeds, data and budget of updates of that cell. It is drawn beside the others and is in no
+claim.
 """
 
 import copy
@@ -52,9 +53,9 @@ def read(paths: Sequence[Path]) -> dict[str, Path]:
 def join(content: Mapping[str, Any], found: Mapping[str, Path]) -> dict[str, Any]:
     """The content of an experiment file with the guests as variants; the same where no variant has a cell.
 
-    They are added wherever a scale or an artefact lists variants. An option for all variants that sets a
-    field of a cell stays with the variants of the file, since a guest has other fields, and so does a probe,
-    which may ask for gates that a guest has not.
+    They are added wherever a scale or an artefact lists variants, and to options of the first cell. An option
+    that sets a field of a cell stays with the variants of the file, since a guest has other fields, and so
+    does a probe, which may ask for gates that a guest has not.
     """
     content = copy.deepcopy(dict(content))
     own = dict(content.get("variants") or {})
@@ -68,8 +69,9 @@ def join(content: Mapping[str, Any], found: Mapping[str, Path]) -> dict[str, Any
         for name, path in found.items()
     }
     for option in (content.get("options") or {}).values():
-        if "variants" not in option and any(key.startswith("cell.") for key in option.get("set") or {}):
-            option["variants"] = list(own)
+        listed = option.get("variants", list(own))
+        of_cells = any(key.startswith("cell.") for key in option.get("set") or {})
+        option["variants"] = [*listed, *(names if first in listed and not of_cells else ())]
     for probe in (content.get("probes") or {}).values():
         probe["where"] = {"variant": list(own)} | (probe.get("where") or {})
     for scale in (content.get("scales") or {}).values():

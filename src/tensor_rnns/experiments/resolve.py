@@ -60,12 +60,12 @@ def layers(
         for key, value in experiment.block(block).items():
             yield (block, key), f"{block}.{key}", value
     own = dict(experiment.conditions.get(condition) or {})
-    for pattern, keys in [(None, own), *matching(own.pop("per", None), variant)]:
+    for pattern, keys in [(None, own), *matching(own.pop("per", None), like(experiment, variant))]:
         home = ("conditions", condition) + (() if pattern is None else ("per", pattern))
         for key, value in keys.items():
             yield (*home, key), key, value
     chosen = experiment.variants[variant]
-    block = "cell" if "cell" in chosen else "model"
+    block, curve = "cell" if "cell" in chosen else "model", f"{condition}/{like(experiment, variant)}"
     for key, value in sorted(chosen.items(), key=lambda entry: "." in entry[0]):
         if key != "label":
             dotted = key if "." in key else f"{block}.{'name' if key == block else key}"
@@ -74,9 +74,14 @@ def layers(
     for home, changed in [*changes, (("scales", scale), experiment.scale_block(scale))]:
         for key, value in (changed.get("set") or {}).items():
             yield (*home, "set", key), key, value
-        for pattern, keys in matching(changed.get("per"), f"{condition}/{variant}"):
+        for pattern, keys in matching(changed.get("per"), curve):
             for key, value in keys.items():
                 yield (*home, "per", pattern, key), key, value
+
+
+def like(experiment: "Experiment", variant: str) -> str:
+    """The variant whose settings a guest shares but for its cell; any other variant is itself."""
+    return experiment.variants[variant].get("budget", variant)
 
 
 def settings_of(
@@ -92,8 +97,10 @@ def settings_of(
     for _, key, value in layers(experiment, scale, condition, variant, option):
         put(settings, key, value)
     if "budget" in experiment.variants[variant]:
-        like = settings_of(experiment, scale, data, condition, experiment.variants[variant]["budget"], option)
-        settings["cell"] = {key: settings["cell"][key] for key in ("name", "file")} | {"budget": like["cell"]}
+        beside = settings_of(experiment, scale, data, condition, like(experiment, variant), option)
+        settings["cell"] = {key: settings["cell"][key] for key in ("name", "file")} | {
+            "budget": beside["cell"]
+        }
     pair = settings["dataset"]
     settings["dataset"] = (pair["real"] if data == "real" else pair["stand_in"]) if pair else None
     return settings
@@ -102,13 +109,13 @@ def settings_of(
 def searched(experiment: "Experiment", scale: str, variant: str) -> Iterable[tuple[Place, str, list[Any]]]:
     """Every key of the grid of a variant as (place in the file, dotted keys with commas, values); a later one
     stands in place of an earlier one."""
-    own = experiment.scale_block(scale).get("search") or {}
+    own, alike = experiment.scale_block(scale).get("search") or {}, like(experiment, variant)
     if not experiment.search or own == "none":
         return
     for part in ("grid", "per"):
         home = ("scales", scale, "search", part) if part in own else ("search", part)
         block = (own if part in own else experiment.search).get(part) or {}
-        for pattern, keys in [(None, block)] if part == "grid" else matching(block, variant):
+        for pattern, keys in [(None, block)] if part == "grid" else matching(block, alike):
             for joint, values in keys.items():
                 yield (*home, *([] if pattern is None else [pattern]), joint), joint, values
 
