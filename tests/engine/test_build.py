@@ -136,13 +136,13 @@ def test_a_compiler_that_fails(fresh, monkeypatch, caplog):
 
 
 def test_an_unknown_operation(fresh, monkeypatch, caplog):
-    assert runs_eager(Sorted(), caplog) == ["cell sorted runs eager, not compiled: aten.sort.default"]
+    where = f"test_build.py:{Sorted.step.__code__.co_firstlineno + 1}"
+    told = [f"cell sorted runs eager, not compiled: aten.sort.default ({where})"]
+    assert runs_eager(Sorted(), caplog) == told
     caplog.clear()
     monkeypatch.setattr(generated.cells, "build", lambda block, inputs: Sorted())
     assert [engine.choose("auto", {"name": "sorted"}) for _ in range(2)] == ["eager", "eager"]
-    assert [r.getMessage() for r in caplog.records] == [
-        "cell sorted runs eager, not compiled: aten.sort.default"
-    ]
+    assert [r.getMessage() for r in caplog.records] == told
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)

@@ -65,14 +65,15 @@ def test_guests_join_every_list_of_variants(files):
 
 
 def test_a_guest_is_trained_as_the_first_cell(files):
-    """Options, patterns of conditions, options and scales, and the grid of the search are those of the cell of
-    its budget, but for fields of cells."""
+    """Options, patterns of conditions and scales, and the grid of the search are those of the cell of its
+    budget, but for fields of cells."""
     text = EXPERIMENT.replace(
         "options: {", "options: {own: {why: made, variants: [tgu], set: {training.batch: 5}}, "
     )
     text = text.replace("paper: {seeds: 2}", "paper: {seeds: 2, per: {'*/tgu': {training.updates: 6}}}") + (
-        "conditions: {short: {per: {tgu: {training.learning_rate: 0.3, cell.rank: 2}, gru: {task.length: 9}}}}\n"
-        "search: {grid: {}, per: {tg*: {training.clip_norm: [1, 2], cell.rank: [1]}, gru: {task.length: [3]}}}\n"
+        "conditions: {short: {per: {tgu: {training.learning_rate: 0.3}, gru: {task.length: 9}}}}\n"
+        "search:\n  grid: {}\n"
+        "  per: {tg*: {training.clip_norm: [1, 2], cell.rank: [1]}, gru: {task.length: [3]}}\n"
     )
     (files / "papers" / "made2000" / "made.yaml").write_text(text)
     found = joined(files).replicas("paper", "embedded", "search")
@@ -191,6 +192,12 @@ def test_the_code_of_a_guest_counts(files):
         (EXAMPLE.replace("my_leaky", "gru"), "'gru' is already the name of a class"),
         (EXAMPLE.replace("    hidden: int\n", ""), "it needs hidden"),
         (EXAMPLE.replace("keep: float = 0.9", "keep: float"), "keep has no default"),
+        (
+            EXAMPLE.replace("return (self.keep", "return (torch.cat([h, h], -1) + self.keep")
+            .replace('+ p["b"]),)', '+ p["b"]).repeat(1, 2),)')
+            .replace("self.keep * h", "self.keep * torch.cat([h, h], -1)"),
+            r"my_leaky: its step returns the state h with shape \(10,\); declared: \(5,\)",
+        ),
     ],
 )
 def test_a_bad_guest_is_refused_before_any_work(tmp_path, text, told):

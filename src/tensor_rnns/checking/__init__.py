@@ -46,13 +46,16 @@ def digest(roots: Iterable[Path]) -> str:
 
 def check_guests(paths: Sequence[Path | str]) -> None:
     """ValueError where a file of guest cells cannot be read, or where there is torch, cannot be imported or
-    has a cell that takes no width."""
+    has a cell that takes no width or whose step returns other states than it declares."""
     from tensor_rnns.experiments import guests
 
     guests.read([Path(path) for path in paths])
     # Cells import torch, which takes seconds of every parse.
     if paths and importlib.util.find_spec("torch") is not None:
-        from tensor_rnns import cells
+        from tensor_rnns import cells, engine
 
         for path in paths:
-            cells.guests(Path(path).resolve())
+            for name in cells.guests(Path(path).resolve()):
+                block = {"name": name, "file": str(path), "budget": {"hidden": 5, "rank": 5}}
+                if problem := engine.step_problem(cells.build(block, 3)):
+                    raise ValueError(f"guest cell {name}: {problem}")

@@ -11,6 +11,7 @@ import shutil
 import stat
 import subprocess
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -65,6 +66,24 @@ def is_whole(path: Path) -> bool:
 def warn_of_damage(path: Path) -> None:
     """Say which kept file is not what was built, and what is done about it."""
     log.warning("kernel %s is damaged: its digest does not match; it is built anew", path)
+
+
+def kept(name: str, parts: Sequence[str], find: Callable[[], str]) -> str:
+    """The words that `find` gives for these parts on this processor, found once and kept like a kernel."""
+    key = hashlib.sha256("\0".join([*parts, processor()]).encode()).hexdigest()[:24]
+    try:
+        path = made_folder() / f"{name}-{key}.trial"
+        if is_whole(path):
+            return path.read_bytes()[:-DIGEST].decode()
+        if path.exists():
+            warn_of_damage(path)
+        words = find()
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as aside:
+            aside.write(words.encode())
+        seal(Path(aside.name), path)
+    except OSError as error:
+        raise BuildError(str(error)) from error
+    return words
 
 
 # ---- C++ ----

@@ -9,6 +9,7 @@ import torch
 
 from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine import trial
 from tensor_rnns.engine.build import is_interpreted
 from tensor_rnns.engine.compiled.engine import Compiled
 from tensor_rnns.engine.eager import Engine
@@ -111,9 +112,17 @@ def warn(words: str) -> None:
 def resolve(name: str, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False) -> str:
     """The engine that will really run: `name`, or eager where it cannot be made ready here.
 
-    `one_hot` says that one-hot vectors enter the cell. Asked once, at the start of a replica, so that the run
-    record and the name of the result tell the truth.
+    `one_hot` says that one-hot vectors enter the cell. The engine passes a trial first; see `trial`. Asked
+    once, at the start of a replica, so that the run record and the name of the result tell the truth.
     """
     if problem := step_problem(cell):
         raise ValueError(f"cell {cell.name}: {problem}")
-    return "eager" if ENGINES[name].prepare(cell, dtype, device, one_hot) is None else name
+    engine = ENGINES[name]
+    ready = engine.prepare(cell, dtype, device, one_hot)
+    if ready is not engine or name == "eager":
+        return "eager" if ready is None else name
+    run = functools.partial(engine.run, cell)
+    reason = trial.failure(run, cell, dtype, device)
+    if reason:
+        log.warning("cell %s does not run on engine %s: %s", cell.name, name, reason)
+    return "eager" if reason else name

@@ -1,6 +1,7 @@
 """What the engines have in common that generate their kernels from the step of a cell: when there is a
 kernel, its gradient, and what torch does around it."""
 
+import dataclasses
 import functools
 import json
 import logging
@@ -16,7 +17,8 @@ from torch.autograd.function import once_differentiable
 
 from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.engine.build import BuildError
+from tensor_rnns.engine import trial
+from tensor_rnns.engine.build import BuildError, kept
 from tensor_rnns.engine.eager import Engine
 from tensor_rnns.engine.given import Inputs, Params, State, Steps, check, identity
 from tensor_rnns.engine.ir.hoist import Hoisted
@@ -88,7 +90,7 @@ class Ready:
     hoisted: Hoisted
     tables: int
 
-    def run(self, params: Params, inputs: Inputs, state: State, last_only: bool) -> Steps:
+    def run(self, params: Params, inputs: Inputs, state: State, last_only: bool = False) -> Steps:
         """As `Engine.run`."""
         check(self.cell, params, inputs, state)
         leaves = self.hoisted(params, inputs.shape[1])
@@ -150,13 +152,33 @@ class Generated(Engine):
             try:
                 if device.type != self.device_type() or dtype not in DTYPES:
                     raise Unsupported(f"{dtype} on {device.type}")
-                program = trace(cell, one_hot)
-                kernel = self.build(program, dtype, self.emit(program, dtype, device))
-                self.ready[key] = Ready(cell, kernel, program.hoisted, len(program.tables))
+                program = trace(cell, one_hot, dtype)
+                emitted = self.emit(program, dtype, device)
+                kernel = self.build(program, dtype, emitted)
+                ready = Ready(cell, kernel, program.hoisted, len(program.tables))
+                code = getattr(emitted, "code", emitted)
+                self.hold_to_the_loop(ready, (self.name, repr(key), code), dtype, device, one_hot)
+                self.ready[key] = ready
             except (Unsupported, BuildError) as error:
                 self.warn(cell.name, error)
                 self.ready[key] = None
         return self.ready[key]
+
+    def hold_to_the_loop(
+        self, ready: Ready, parts: tuple, dtype: torch.dtype, device: torch.device, one_hot: bool
+    ) -> None:
+        """Unsupported where a kernel fails its trial, which is made once for these parts and the cell."""
+
+        def find() -> str:
+            return trial.failure(ready.run, ready.cell, dtype, device, one_hot) or ""
+
+        place = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
+        if dataclasses.is_dataclass(ready.cell):
+            found = kept(ready.cell.name, (*parts, trial.code_of(type(ready.cell)), place), find)
+        else:
+            found = find()
+        if found:
+            raise Unsupported(found)
 
     def warn(self, name: str, reason: Exception) -> None:
         """Say that a cell runs in the eager loop, and why."""

@@ -1,7 +1,9 @@
 """What a caller hands to an engine: a cell, one-hot vectors that are never built, tensors that must fit."""
 
 import dataclasses
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Protocol
 
 import torch
@@ -31,13 +33,30 @@ class Symbols(Protocol):
     def __matmul__(self, matrix: Tensor) -> Tensor: ...
 
 
+INSIDE = (str(Path(torch.__file__).parent), str(Path(__file__).parent))
+"""Where the code of torch and of the engines lies."""
+
+
+def is_of_the_step(filename: str) -> bool:
+    """Whether a file is neither torch's nor the engines'."""
+    return not filename.startswith(INSIDE)
+
+
+def place() -> str:
+    """The line of the step's own code that is being run, `file:line`."""
+    frame = sys._getframe(1)
+    while frame.f_back and not is_of_the_step(frame.f_code.co_filename):
+        frame = frame.f_back
+    return f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
+
+
 Inputs = Tensor | Symbols
 """What enters a cell over time, [T, S, B, I]."""
 
 
 def identity(cell: Cell) -> tuple:
     """Equal for cells with the same step and sizes."""
-    return type(cell), repr(cell) if dataclasses.is_dataclass(cell) else id(cell)
+    return type(cell), repr(cell) if dataclasses.is_dataclass(cell) else cell
 
 
 def vectors(inputs: Inputs, dtype: torch.dtype) -> Tensor:
@@ -73,6 +92,9 @@ def step_problem(cell: Cell) -> str | None:
     """
     params = {name: torch.zeros(shape) for name, shape in cell.shapes().items()}
     states = cell.initial_state(BATCH)
+    for (name, shape), part in zip(cell.state_shapes().items(), states, strict=True):
+        if part.shape[1:] != shape:
+            return f"its first state {name} has shape {tuple(part.shape[1:])}; declared: {tuple(shape)}"
     with torch.no_grad():
         results = cell.step(params, torch.zeros(BATCH, cell.inputs), states)
     if len(results) != len(states):

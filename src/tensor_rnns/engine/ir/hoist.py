@@ -28,6 +28,8 @@ MOVES = {
     aten.clone.default,
 }  # fmt: skip
 """Neither these nor their gradients round, so that torch may keep their graph: it is quicker."""
+PRECISE = {aten.linalg_matrix_exp.default}
+"""Made in float64: the larger its gradient, such as a sum over all steps, the fewer digits torch leaves."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,10 @@ def stacked(value: Value, get: Callable, replicas: int) -> Tensor:
         own, named = tree_map_only(
             Tensor, lambda part, s=s: part[s if len(part) > 1 else 0], (arguments, options)
         )
-        results.append(call.target(*own, **named))
+        if call.target in PRECISE:
+            results.append(call.target(own[0].double()).to(own[0].dtype))
+        else:
+            results.append(call.target(*own, **named))
     return torch.stack(results)
 
 

@@ -29,6 +29,11 @@ class Operation:
 class Unsupported(Exception):
     """A step does what this engine has no code for; the message names it."""
 
+    def at(self, place: str) -> "Unsupported":
+        """With the line of the step, unless one is known."""
+        named = str(self) if str(self).endswith(")") else f"{self} ({place})"
+        return Unsupported(named)
+
 
 def reverse_divide(y: Node, g: Node) -> tuple[Node, Node]:
     """Of a / b: g / b and -g / b * (a / b)."""
@@ -122,13 +127,22 @@ def choose(condition: Node, a: Any, b: Any) -> Node:
     return condition.then("where", block(condition, a), block(condition, b))
 
 
+def softplus(a: Node, beta: float = 1, threshold: float = 20) -> Node:
+    """log(1 + e^(beta a)) / beta; a itself beyond a threshold below which that would be another number."""
+    soft = (a * beta).then("softplus") * (1 / beta)
+    if threshold >= 20:
+        return soft
+    return (a * beta).then("greater", a.graph.fill(a.width, threshold)).then("where", a, soft)
+
+
 def extreme(largest: bool) -> Callable[[Node, Node], Node]:
-    """The larger or the smaller of two; of equal ones the second; NaN where either is."""
+    """The larger or the smaller of two; the mean of equal ones; NaN where either is."""
 
     def chosen(a: Node, b: Node) -> Node:
         first = a.then("greater", b) if largest else b.then("greater", a)
         is_nan = 1.0 - a.then("equal", a)
-        return (first + is_nan).then("where", a, b)
+        either = (first + is_nan).then("where", a, b)
+        return a.then("equal", b).then("where", a * 0.5 + b * 0.5, either)
 
     return chosen
 
@@ -168,7 +182,7 @@ ATEN: dict[Any, Callable[..., Node]] = {
     aten.rsqrt.default: POWERS[-0.5],
     aten.lerp.Tensor: lambda a, b, weight: a + weight * (b - a),
     aten.lerp.Scalar: lambda a, b, weight: a + weight * (b - a),
-    aten.softplus.default: lambda a, beta=1, threshold=20: (a * beta).then("softplus") * (1 / beta),
+    aten.softplus.default: softplus,
     aten.silu.default: lambda a: a * a.then("sigmoid"),
     aten.leaky_relu.default: leaky,
     aten.abs.default: lambda a: a * sign(a),

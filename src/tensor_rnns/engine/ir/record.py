@@ -11,10 +11,11 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
-from tensor_rnns.engine.given import BATCH
+from tensor_rnns.engine.given import BATCH, place
 from tensor_rnns.engine.ir.operations import Unsupported
 
 aten = torch.ops.aten
@@ -29,11 +30,13 @@ FILLS = {
 
 @dataclass(frozen=True)
 class Call:
-    """One recorded operation; `arguments` hold a Value where the step had a tensor."""
+    """One recorded operation and the line of the step that asked for it; `arguments` hold a Value where the
+    step had a tensor."""
 
     target: Any
     arguments: tuple[Any, ...]
     options: dict[str, Any]
+    place: str
 
     @property
     def values(self) -> list["Value"]:
@@ -76,22 +79,38 @@ def logsumexp(x: Tensor, dim: int | list[int], keepdim: bool = False) -> Tensor:
     return total if keepdim else total.squeeze(dim)
 
 
-def vector_norm(x: Tensor, order: float = 2, dim: Any = None, keepdim: bool = False, **_: Any) -> Tensor:
+def vector_norm(
+    x: Tensor, order: float = 2, dim: Any = None, keepdim: bool = False, dtype: torch.dtype | None = None
+) -> Tensor:
     """The root of the sum of squares; no other norm is known."""
-    if order != 2 or dim is None:
-        raise Unsupported(f"aten.linalg_vector_norm.default of order {order} over {dim}")
+    if order != 2 or dim is None or dtype is not None:
+        raise Unsupported(f"aten.linalg_vector_norm.default of order {order} over {dim} in {dtype}")
     return torch.sqrt((x * x).sum(dim, keepdim=keepdim))
 
 
 def layer_norm(
     x: Tensor, shape: list[int], weight: Tensor | None, bias: Tensor | None, epsilon: float
 ) -> tuple[Tensor, ...]:
-    """Mean 0 and variance 1 over the last axes, then weight and bias."""
+    """Mean 0 and variance 1 over the last axes, then weight and bias; the mean and 1 / the deviation, which
+    have no gradient."""
     dims = list(range(-len(shape), 0))
-    centred = x - x.mean(dims, keepdim=True)
-    y = centred / torch.sqrt((centred * centred).mean(dims, keepdim=True) + epsilon)
+    mean = x.mean(dims, keepdim=True)
+    centred = x - mean
+    deviation = torch.sqrt((centred * centred).mean(dims, keepdim=True) + epsilon)
+    y = centred / deviation
     y = y if weight is None else y * weight
-    return (y if bias is None else y + bias,) * 3
+    return y if bias is None else y + bias, mean.detach(), (1 / deviation).detach()
+
+
+def elu(x: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Tensor:
+    """scale x where x is positive, else scale alpha (e^(input_scale x) - 1)."""
+    below = torch.exp(torch.clamp(x, max=0) * input_scale) - 1
+    return torch.where(x > 0, x * scale, below * (alpha * scale))
+
+
+def hardtanh(x: Tensor, low: float = -1, high: float = 1) -> Tensor:
+    """x within bounds, which pass no gradient on."""
+    return torch.where((x > low) == (x < high), x, torch.clamp(x, low, high).detach())
 
 
 EXPANSIONS: dict[Any, Callable[..., Any]] = {
@@ -106,10 +125,25 @@ EXPANDED_BLOCKS: dict[Any, Callable[..., Any]] = {
     aten.logsumexp.default: logsumexp,
     aten.linalg_vector_norm.default: vector_norm,
     aten.native_layer_norm.default: layer_norm,
-    aten.elu.default: lambda x, alpha=1, *_: torch.where(x > 0, x, alpha * (torch.exp(x) - 1)),
+    aten.elu.default: elu,
+    aten.celu.default: lambda x, alpha=1: elu(x, alpha, 1, 1 / alpha),
     aten.log_sigmoid_forward.default: lambda x: (-torch.nn.functional.softplus(-x),) * 2,
-    aten.hardtanh.default: lambda x, low=-1, high=1: torch.clamp(x, low, high),
+    aten.hardtanh.default: hardtanh,
 }
+UNSEEN = {"numpy", "tolist", "__array__", "register_hook", "data_ptr", "storage", "untyped_storage"}
+"""Methods of a tensor that take numbers out of it, or change its gradient, without an operation."""
+
+
+class Refusal(TorchFunctionMode):
+    """Refuses what a step does to tensors without an operation that could be recorded."""
+
+    def __torch_function__(self, function: Any, types: Any, args: tuple = (), kwargs: dict | None = None):
+        name = getattr(function, "__name__", "")
+        if name in UNSEEN:
+            raise Unsupported(f"Tensor.{name}").at(place())
+        if name == "_set_grad_enabled" and not args[0]:
+            raise Unsupported("torch.no_grad").at(place())
+        return function(*args, **(kwargs or {}))
 
 
 class Recorder(TorchDispatchMode):
@@ -143,18 +177,24 @@ class Recorder(TorchDispatchMode):
         self, target: Any, types: Any, args: tuple = (), kwargs: dict | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        call = Call(target, *tree_map(self.value, (args, kwargs)))
+        call = Call(target, *tree_map(self.value, (args, kwargs)), place())
+        if torch.Tag.nondeterministic_seeded in target.tags or torch.is_inference_mode_enabled():
+            what = "in inference mode" if torch.is_inference_mode_enabled() else "draws random numbers"
+            raise Unsupported(f"{target} {what}").at(call.place)
         constant = all(part.constant for part in call.values)
         simpler = EXPANSIONS.get(target) or (None if constant else EXPANDED_BLOCKS.get(target))
         if simpler or target._can_decompose():
-            with self:
-                return (simpler or target.decompose)(*args, **kwargs)
+            try:
+                with self:
+                    return (simpler or target.decompose)(*args, **kwargs)
+            except Unsupported as error:
+                raise error.at(call.place) from None
         result = target(*args, **kwargs)
         if target in FILLS and (not result.dim() or result.shape[0] % ROWS):
             with self:
                 return torch.full(result.shape, FILLS[target])
         if not isinstance(result, Tensor) or target._schema.is_mutable:
-            raise Unsupported(str(target))
+            raise Unsupported(str(target)).at(call.place)
         label = f"{target.overloadpacket.__name__}({', '.join(describe(part) for part in call.arguments)})"
         learned = any(part.learned for part in call.values)
         self.calls.append(self.name(result, Value(label, tuple(result.shape), constant, learned, call)))

@@ -15,7 +15,7 @@ from tensor_rnns.engine.given import step_problem
 from tensor_rnns.engine.ir.graph import VIRTUAL, Graph, Node
 from tensor_rnns.engine.ir.hoist import Hoisted, Leaf
 from tensor_rnns.engine.ir.operations import Unsupported
-from tensor_rnns.engine.ir.record import ROWS, Recorder, Value
+from tensor_rnns.engine.ir.record import ROWS, Recorder, Refusal, Value
 from tensor_rnns.engine.ir.translate import Translator
 
 PASSED_ON = ("product", "row", "input", "state", *VIRTUAL)
@@ -62,16 +62,16 @@ class Program:
         return "\n".join([f"step of {self.name}", *leaves, str(self.graph), *ends])
 
 
-def trace(cell: Cell, one_hot: bool = False) -> Program:
-    """The step of `cell` for one replica, of vectors or of one-hot vectors.
+def trace(cell: Cell, one_hot: bool = False, dtype: torch.dtype = torch.float32) -> Program:
+    """The step of `cell` for one replica, of vectors or of one-hot vectors, with constants of a dtype.
 
-    Unsupported names the first operation that has no code.
+    Unsupported names the first operation that has no code, and its line.
     """
     if problem := step_problem(cell):
         raise Unsupported(problem)
     recorder = Recorder()
-    params = {name: torch.zeros(shape) for name, shape in cell.shapes().items()}
-    x, states = torch.zeros(ROWS, cell.inputs), cell.initial_state(ROWS, dtype=torch.float32)
+    params = {name: torch.zeros(shape, dtype=dtype) for name, shape in cell.shapes().items()}
+    x, states = torch.zeros(ROWS, cell.inputs, dtype=dtype), cell.initial_state(ROWS, dtype=dtype)
     for name, tensor in params.items():
         recorder.name(tensor, Value(name, tuple(tensor.shape), constant=True, learned=True))
     names = ["input", *(f"state {i}" for i in range(len(states)))]
@@ -79,7 +79,7 @@ def trace(cell: Cell, one_hot: bool = False) -> Program:
         recorder.name(tensor, Value(name, tuple(tensor.shape), constant=False, learned=True))
         for name, tensor in zip(names, (x, *states), strict=True)
     ]
-    with torch.no_grad(), recorder:
+    with torch.no_grad(), Refusal(), recorder:
         results = cell.step(params, x, states)
     translator = Translator(recorder, blocks[0] if one_hot else None)
     graph = translator.graph

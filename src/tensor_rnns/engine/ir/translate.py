@@ -53,7 +53,10 @@ class Translator:
         if value is self.one_hot:
             raise Unsupported("one-hot vectors other than in a product with a matrix")
         if value not in self.nodes:
-            self.nodes[value] = self.row(value) if value.constant else self.translate(value)
+            try:
+                self.nodes[value] = self.row(value) if value.constant else self.translate(value)
+            except Unsupported as error:
+                raise (error.at(value.call.place) if value.call else error) from None
         return self.nodes[value]
 
     def row(self, value: Value) -> Node:

@@ -1,0 +1,200 @@
+"""The first use of a cell on an engine: it is held to the eager loop on small random numbers.
+
+Sizes are odd, the batch is another than that of the trace, one replica begins with the cell's own start and
+one anywhere. What passes is a pure function of the cell, its code, the kernel and the compiler.
+"""
+
+import hashlib
+import inspect
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine.eager import Engine
+from tensor_rnns.engine.given import Params, State, is_of_the_step, place
+
+STEPS, REPLICAS, BATCH, FEWER = 3, 2, 5, 3
+"""Of a trial; and the rows of the batch of a step that is compared with itself."""
+MANY = 35
+"""Steps on a GPU: more than one recording of a CUDA graph."""
+BOUND = {torch.float32: 2e-5, torch.float64: 1e-9}
+"""The largest difference over the largest value; of TF32, whose products have ten bits, TENSOR_CORES."""
+TENSOR_CORES = 1e-2
+PACKAGE = Path(__file__).parents[1]
+LOOP = Engine().run
+"""The eager loop."""
+
+Scan = Callable[..., tuple[Tensor, State]]
+Given = tuple[Params, Tensor, State]
+
+
+class Rows:
+    """One-hot vectors for a kernel that looks up rows, `given.Symbols`, here as the vectors themselves."""
+
+    def __init__(self, vectors: Tensor) -> None:
+        self.vectors, self.shape, self.device = vectors, tuple(vectors.shape), vectors.device
+
+    def __matmul__(self, matrix: Tensor) -> Tensor:
+        return self.vectors @ matrix
+
+
+def failure(
+    run: Scan, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False
+) -> str | None:
+    """How `run(params, inputs, state)` fails, or differs from the eager loop in float64, with the cause if it
+    can be told and the line of the step; None where neither."""
+    given = drawn(cell, dtype, device, one_hot)
+    try:
+        exact = outcome(cell, given, torch.float64)
+        ours = outcome(cell, given, dtype, run, one_hot)
+    except Exception as error:  # compilers for GPUs have errors of their own
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [f" ({Path(f.filename).name}:{f.lineno})" for f in frames if is_of_the_step(f.filename)]
+        where = lines[-1] if lines else ""
+        return f"{type(error).__name__}: {error}".partition("\n")[0] + where
+    bound = BOUND[dtype]
+    if device.type == "cuda" and dtype == torch.float32:
+        tensor_cores = torch.backends.cudnn.allow_tf32 or torch.get_float32_matmul_precision() != "highest"
+        bound = TENSOR_CORES if tensor_cores else bound
+    if not (errors := beyond(ours, exact, bound)):
+        return None
+    # Where a step loses digits by itself, an engine may lose as many.
+    loop = beyond(outcome(cell, given, dtype), exact, 0)
+    for name, error in errors.items():
+        if not error <= 4 * loop.get(name, 0):
+            why = cause(cell, given)
+            return f"its {name} differs from the loop's by {error:.1e} of the largest{why and ': '}{why}"
+    return None
+
+
+def drawn(cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool) -> Given:
+    """Parameters near those of the start, inputs and states, at random but always the same."""
+    rng = np.random.default_rng(1)
+    first = [cell.initialise(rng) for _ in range(REPLICAS)]
+
+    def tensor(values: Any) -> Tensor:
+        return torch.from_numpy(np.asarray(values)).to(device, dtype)
+
+    params = {
+        name: tensor(
+            np.stack([values.get(name, np.zeros(shape)) for values in first])
+            + rng.standard_normal((REPLICAS, *shape)) * 0.5 / (shape[-2] if shape[1:] else 1) ** 0.5
+        )
+        for name, shape in cell.shapes().items()
+    }
+    steps = MANY if device.type == "cuda" else STEPS
+    if one_hot:
+        inputs = tensor(np.eye(cell.inputs)[rng.integers(0, cell.inputs, (steps, REPLICAS, BATCH))])
+    else:
+        inputs = tensor(rng.standard_normal((steps, REPLICAS, BATCH, cell.inputs)))
+    state = cell.initial_state(REPLICAS, BATCH, dtype=dtype, device=device)
+    for part in state:
+        part[1] += tensor(rng.standard_normal(part.shape[1:]))
+    return params, inputs, state
+
+
+def outcome(
+    cell: Cell, given: Given, dtype: torch.dtype, run: Scan | None = None, one_hot: bool = False
+) -> dict[str, Tensor]:
+    """Outputs, last states and every gradient of `run`, or of the eager loop."""
+
+    def leaf(part: Tensor) -> Tensor:
+        return part.to(dtype, copy=True).requires_grad_()
+
+    params, x, state = {name: leaf(part) for name, part in given[0].items()}, leaf(given[1]), given[2]
+    start = tuple(map(leaf, state))
+    inputs: Any = Rows(x) if one_hot and run else x
+    outputs, final = run(params, inputs, start) if run else LOOP(cell, params, inputs, start)
+    ends = {"output": outputs} | {f"state {i}": part for i, part in enumerate(final)}
+    rng = np.random.default_rng(2)
+    loss = sum((y * torch.from_numpy(rng.standard_normal(y.shape)).to(y)).sum() for y in ends.values())
+    leaves = params | {"input": x} | {f"first state {i}": part for i, part in enumerate(start)}
+    gradients: Sequence[Tensor] = [torch.zeros_like(part) for part in leaves.values()]
+    if loss.requires_grad:
+        gradients = torch.autograd.grad(loss, list(leaves.values()), materialize_grads=True)
+    results = {name: end.detach() for name, end in ends.items()}
+    return results | {f"gradient of {name}": g for name, g in zip(leaves, gradients, strict=True)}
+
+
+def beyond(ours: Mapping[str, Tensor], exact: Mapping[str, Tensor], bound: float) -> dict[str, float]:
+    """The largest difference over the largest value of each result for which that is more than `bound`."""
+    found = {}
+    for name, value in exact.items():
+        apart, size = (ours[name].to(value) - value).abs(), float(value[value.isfinite()].abs().amax(0).max())
+        same = (ours[name] == value) | (ours[name].isnan() & value.isnan())
+        error = float(torch.where(same, 0, apart).nan_to_num(torch.inf, torch.inf).max()) / (size or 1.0)
+        if error > bound:
+            found[name] = error
+    return found
+
+
+class Watched(TorchFunctionMode):
+    """Keeps every tensor that a function of torch gives, with the function's name and the line; and hooks."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[tuple[str, Tensor]] = []
+        self.hook = ""
+
+    def __torch_function__(self, function: Any, types: Any, args: tuple = (), kwargs: dict | None = None):
+        result, name = function(*args, **(kwargs or {})), getattr(function, "__name__", str(function))
+        if isinstance(result, Tensor):
+            self.calls.append((f"{name} ({place()})", result))
+        elif "hook" in name:
+            self.hook = f"Tensor.{name} ({place()})"
+        return result
+
+
+def cause(cell: Cell, given: Given) -> str:
+    """What no engine can see from one replica and one size of the batch: a backward of the step's own, or the
+    first function whose rows depend on how many there are; else the step and its line."""
+    params = {name: part.clone().requires_grad_() for name, part in given[0].items()}
+    first, *state = (part.clone().requires_grad_() for part in (given[1][0], *given[2]))
+    with Watched() as whole:
+        results = cell.step(params, first, tuple(state))
+    if own := whole.hook or backward_of_its_own([part.grad_fn for part in results]):
+        return own
+    alone, last = {name: value[-1] for name, value in params.items()}, first[-1, -FEWER:]
+    start = tuple(part[-1, -FEWER:] for part in state)
+    with Watched() as one:
+        cell.step(alone, last, start)
+    for (name, large), (other, small) in zip(whole.calls, one.calls, strict=False):
+        if large.dim() == small.dim() + 1:
+            large = large[-1]
+        if large.dim() == small.dim():
+            large = large[tuple(slice(-size if size else 0, None) for size in small.shape)]
+        if name != other or large.shape != small.shape or not torch.allclose(large, small, 1e-3, 1e-3):
+            return f"{name} depends on the size of the batch, or counts an axis from the front"
+    code = inspect.unwrap(type(cell).step).__code__
+    return f"step ({Path(code.co_filename).name}:{code.co_firstlineno})"
+
+
+def backward_of_its_own(nodes: Sequence[Any]) -> str:
+    """The first torch.autograd.Function among nodes of a graph and those before them, with its line."""
+    seen, left = set(), [node for node in nodes if node is not None]
+    while left:
+        node = left.pop()
+        if isinstance(node, torch.autograd.function.BackwardCFunction):
+            code = node._forward_cls.backward.__code__
+            return f"{node._forward_cls.__name__} ({Path(code.co_filename).name}:{code.co_firstlineno})"
+        seen.add(node)
+        left += [before for before, _ in node.next_functions if before is not None and before not in seen]
+    return ""
+
+
+@cache
+def code_of(kind: type[Cell]) -> str:
+    """The digest of all code that a trial of such a cell rests on but its kernel."""
+    files = {Path(inspect.getfile(part)) for part in kind.__mro__ if part.__module__ != "builtins"}
+    for room in ("bilinear", "cells", "engine"):
+        files |= {path for path in (PACKAGE / room).rglob("*") if path.suffix in (".py", ".h")}
+    content = [path.read_bytes() for path in sorted(files)]
+    return hashlib.sha256(b"\0".join([torch.__version__.encode(), *content])).hexdigest()
