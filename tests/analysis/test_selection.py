@@ -1,8 +1,13 @@
 """The search chooses by validation, the first of equals, and a failed point only where all failed."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from tensor_rnns.analysis.evidence import ClaimContext
 from tensor_rnns.analysis.measures import record_of
+from tensor_rnns.analysis.rules import Outcome
+from tensor_rnns.analysis.samples import Sample
 from tensor_rnns.analysis.selection import choose, select_from_folders, selected
 from tensor_rnns.files import read_json
 
@@ -72,6 +77,22 @@ def test_each_seed_of_a_search_chooses_for_itself(run_of):
     assert selected(search + final, final, measure, SELECT) == [2.0, 3.0, 2.0]
     assert selected([run for run in search if run.key["seed"] < 2], final, measure, SELECT) == [2.5, 3.0]
     assert selected(final, final, measure, SELECT) == []
+
+
+@pytest.mark.parametrize(("seeds", "holds"), [(1, "unclear"), (2, "unclear"), (3, "no")])
+def test_a_comparison_after_a_search_of_few_runs_stays_open(run_of, seeds, holds):
+    """Another search could have chosen another point, on either side."""
+    runs = [search_run(run_of, point, seed, point + 1.0) for point in range(4) for seed in range(seeds)]
+    final = search_run(run_of, 0, 0, 5.0, searched=True)
+    final.key["stage"] = "final"
+    for run in (*runs, final):
+        run.key["dataset"] = ""
+    experiment = SimpleNamespace(search={"select": SELECT})
+    context = ClaimContext(experiment, SimpleNamespace(runs=[*runs, final]), "paper")
+    claim = SimpleNamespace(measure=record_of({"name": "metric", "split": "valid", "of": "nll"}))
+    found = context.chosen_by_few(claim, Outcome("no"), [Sample(runs=[final])])
+    assert found.holds == holds
+    assert [f"it has {seeds}" in reason for reason in found.reasons] == [True] * (seeds < 3)
 
 
 def test_from_run_folders_to_chosen_json(catalogue_of, run_folder, tmp_path):

@@ -67,12 +67,21 @@ class ClaimContext:
         """Those that claims are judged on: guest cells are in none."""
         return [run for run in self.tables.runs if not is_guest(run.key["variant"])]
 
-    def selection(self, claim: claims.ValueForm, found: Sample) -> list[float] | None:
+    def selection(self, claim: claims.Measuring, found: Sample) -> list[float] | None:
         """What each seed of the search would have chosen; None where nothing was searched."""
         final = [run for run in found.runs if run.searched]
         if not final:
             return None
         return selected(self.runs, final, claim.measure, self.experiment.search["select"])
+
+    def chosen_by_few(self, claim: claims.Measuring, outcome: Outcome, samples: Sequence[Sample]) -> Outcome:
+        """The outcome of a comparison, unclear where a search with too few runs a point chose what it
+        compares: how far that choice scatters is not known."""
+        choices = [self.selection(claim, found) for found in samples if not found.exact]
+        fewest = min((len(chosen) for chosen in choices if chosen is not None), default=rules.SEARCHES)
+        if fewest >= rules.SEARCHES or outcome.holds == "unclear":
+            return outcome
+        return replace(outcome, holds="unclear").because(rules.few_searches(fewest))
 
     def sample(self, claim: claims.Measuring, where: Selector | None) -> Sample:
         """The sample of the claim's measure under one selector."""
@@ -117,7 +126,7 @@ def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
         if found.error == 0 and "seconds" in (claim.measure.measure, other.measure.measure):
             outcome = replace(outcome, holds="unclear").because("the seeds of a cohort are timed as one")
         outcomes.append(named(outcome, intervals.RATIO if logs else intervals.DIFFERENCE, found))
-    shown = every(outcomes)
+    shown = context.chosen_by_few(claim, every(outcomes), samples)
     if logs:
         ends = {end: getattr(shown, end) for end in ("ours", "low", "high")}
         shown = replace(shown, **{end: None if ln is None else math.exp(ln) for end, ln in ends.items()})
@@ -174,7 +183,8 @@ def trend(claim: claims.TrendForm, context: ClaimContext) -> Evidence:
         outcome = Outcome("unclear").because("fewer than two levels ran with the same seeds")
         return Evidence(outcome, samples, wheres)
     outcome = rules.slope(found, claim.direction, all(sample.exact for sample in samples))
-    return Evidence(named(outcome, intervals.SLOPE, found), samples, wheres)
+    outcome = context.chosen_by_few(claim, named(outcome, intervals.SLOPE, found), samples)
+    return Evidence(outcome, samples, wheres)
 
 
 def solves(claim: claims.SolvesForm, context: ClaimContext) -> Evidence:

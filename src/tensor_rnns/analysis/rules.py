@@ -133,9 +133,13 @@ def value(
     found = Outcome(decide(distance), m, m - reach, m + reach, n, p, interval=intervals.PREDICTION)
     found = replace(found, margin=margin, doubt=p if found.holds == "no" else 0.0)
     if few:
-        told = f"{SEARCHES} or more seeds a point would show how far the search's choice scatters; it has"
-        return found.because(f"{told} {len(selection or ())}")
+        return found.because(few_searches(len(selection or ())))
     return advised(found, lambda count: count > 1 and decide(distance, count) != "unclear")
+
+
+def few_searches(count: int) -> str:
+    """Why a search with so few runs a point leaves its choice in doubt."""
+    return f"{SEARCHES} or more seeds a point would show how far the search's choice scatters; it has {count}"
 
 
 def equal_value(m: float, n: int, distance: float, tol: float) -> Outcome:
