@@ -34,3 +34,6 @@ def test_every_claim_of_the_papers_needs_curves_that_there_are():
     assert len(found) > 100
     assert all(places and places <= known for places, _ in found.values())
     assert all(0 < weight <= 1 for _, weight in found.values())
+    value, order = (sorted(found[claim][0]) for claim in ("m5.T3.tgu.jsb.test", "m5.2.1-10.jsb.tgu-gru"))
+    assert value == ["mathews2016/polyphony/jsb/tgu/main"]
+    assert order == ["mathews2016/polyphony/jsb/gru/main", "mathews2016/polyphony/jsb/tgu/main"]

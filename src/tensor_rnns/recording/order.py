@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Collection, Mapping, Sequence, Set
 
+from tensor_rnns.analysis.claims import form_of
 from tensor_rnns.analysis.comparable import needed
 from tensor_rnns.analysis.verdicts import selectors_of, split_by_each
 from tensor_rnns.experiments import Catalogue, Claim, Experiment, ledger
@@ -38,8 +39,8 @@ def needs(catalogue: Catalogue) -> dict[str, Need]:
 def places(claim: Claim, experiment: Experiment) -> frozenset[str]:
     """The places of the curves that a claim needs."""
     home = f"{experiment.paper}/{experiment.name}"
-    parts = split_by_each(claim.spec, experiment)
-    curves = [curve for part in parts for curve in needed(selectors_of(part) or [{}], experiment)]
+    parts = split_by_each(form_of(claim), experiment)
+    curves = [curve for part in parts for curve in needed(selectors_of(part), experiment)]
     return frozenset(f"{home}/{'/'.join(curve)}" for curve in curves)
 
 
