@@ -32,9 +32,9 @@ help: ## list what can be made
 environment: ## the virtual environment: envs/runtime.lock, this package, torch
 	@$(MAKE_ENVIRONMENT) runtime package torch
 
-report: environment ## train, draw, judge, and write results/$(SCALE)/report/index.html, report.tex, report.pdf
+report: environment ## train, draw, judge, and write results/$(SCALE)/report/{index.html,report.pdf,appendix.pdf}
 	@$(SNAKEMAKE) $(CHOICE) -- all
-	@ls -1 results/$(SCALE)/report/index.html results/$(SCALE)/report/report.*
+	@ls -1 results/$(SCALE)/report/*.*
 
 figure: environment ## one figure or table: make figure NAME=fig-5.1 SCALE=laptop
 	@files=$$(tensor-rnns target --scale $(SCALE) "$(NAME)") && $(SNAKEMAKE) $(CHOICE) -- $$files && ls -1 $$files

@@ -44,7 +44,7 @@ def lacking_real_data() -> str:
 PARTS: dict[str, Callable[[], str]] = {
     "gpu": lacking_gpu,
     "slurm": lacking_slurm,
-    "latex": lambda: lacking("latexmk", "pdflatex"),
+    "latex": lambda: lacking("latexmk", "pdflatex", "pdfinfo"),
     "browser": lambda: lacking("chromium", "chromedriver"),
     "real_data": lacking_real_data,
     "triton": lacking_triton,

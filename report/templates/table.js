@@ -1,6 +1,7 @@
 "use strict";
 /* Tables of the class `sortable`: each heading becomes a button that sorts; `data-filter` adds a labelled filter, and
-   to it a choice of what occurs in each column whose heading has `data-choose`. */
+   to it a choice of what occurs in each column whose heading has `data-choose`, made by an address such as ?Holds=yes.
+   An anchor that is not on the page is followed to where the first link with it leads. */
 (function () {
   const order = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
@@ -57,9 +58,12 @@
     bar.append(label, count);
     (table.closest(".scroll") || table).before(bar);
     const rows = Array.from(table.tBodies[0].rows);
+    const asked = new URLSearchParams(location.search);
     const choices = Array.from(table.tHead.rows[0].cells).flatMap((heading, column) => {
       if (heading.dataset.choose === undefined) return [];
-      const select = addChoice(bar, count, heading.dataset.choose || heading.textContent.trim(), rows, column);
+      const name = heading.dataset.choose || heading.textContent.trim();
+      const select = addChoice(bar, count, name, rows, column);
+      if (Array.from(select.options).some((option) => option.value === asked.get(name))) select.value = asked.get(name);
       select.addEventListener("change", () => show());
       return [{ select, column }];
     });
@@ -91,10 +95,15 @@
 
   function open() {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const moved = location.hash && !target && document.querySelector(`a[href$="${CSS.escape(location.hash)}"]`);
+    if (moved) location.replace(moved.href);
     for (let box = target && target.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
     if (target) target.scrollIntoView();
   }
   window.addEventListener("hashchange", open);
   open();
-  window.addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((box) => (box.open = true)));
+  window.addEventListener("beforeprint", () => {
+    document.querySelectorAll("details").forEach((box) => (box.open = true));
+    document.querySelectorAll("img").forEach((image) => (image.loading = "eager"));
+  });
 })();

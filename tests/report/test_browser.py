@@ -1,12 +1,14 @@
-"""In a real browser: tables sort and filter by mouse and keyboard, nothing is fetched, no error is logged."""
+"""In a real browser: tables sort and filter by mouse and keyboard, anchors are found, no error is logged."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.wait import WebDriverWait
 
 from tensor_rnns.report.build import build
 
@@ -30,9 +32,11 @@ def browser(tmp_path: Path):
 
 
 @pytest.fixture
-def address(checkout, monkeypatch) -> str:
+def report(checkout, monkeypatch) -> Callable[[str], str]:
+    """The address of a page of the report, by its file."""
     monkeypatch.setattr("tensor_rnns.report.latex.shutil.which", lambda name: None)
-    return build(checkout[0], "smoke", "embedded", checkout[1])[0].as_uri()
+    home = build(checkout[0], "smoke", "embedded", checkout[1])[0].as_uri()
+    return lambda page: home.replace("index.html", page)
 
 
 def column(table, number: int) -> list[str]:
@@ -50,10 +54,10 @@ def requests(browser) -> list[str]:
     ]
 
 
-def test_the_page_works(browser, address):
+def test_a_table_sorts_and_filters(browser, report):
     browser.get("about:blank")
     requests(browser)
-    browser.get(address)
+    browser.get(report("pages/coverage.html"))
     table = browser.find_element(By.CSS_SELECTOR, "#coverage table")
     name, drawn = (table.find_elements(By.CSS_SELECTOR, "thead th button")[k] for k in (1, 3))
     before = column(table, 1)
@@ -74,12 +78,56 @@ def test_the_page_works(browser, address):
     box.send_keys(Keys.DELETE)
     assert len(column(table, 1)) == 7
 
-    assert requests(browser) == [address]
+    assert requests(browser) == [report("pages/coverage.html")]
     assert browser.get_log("browser") == []
 
 
-def test_a_choice_of_holds_and_verdict_narrows_the_claims(browser, address):
-    browser.get(address)
+def test_every_page_shows_its_pictures_and_loads_nothing_else(browser, report, checkout):
+    folder = checkout[1] / "smoke" / "report"
+    seen = []
+    for path in sorted(folder.rglob("*.html")):
+        browser.get("about:blank")
+        requests(browser)
+        browser.get(path.as_uri())
+        browser.execute_script(
+            "document.querySelectorAll('img').forEach((image) => (image.loading = 'eager'))"
+        )
+        shown = browser.execute_async_script(
+            "Promise.all([...document.images].map((one) => one.decode().then(() => one.naturalWidth)))"
+            ".then(arguments[0])"
+        )
+        assert all(width > 500 for width in shown)
+        first, *others = requests(browser)
+        assert first == path.as_uri()
+        assert all(other.startswith((folder / "pages" / "pictures").as_uri()) for other in others)
+        seen += others
+        assert browser.get_log("browser") == []
+    assert len(seen) == 2
+
+
+def test_an_anchor_that_has_moved_is_followed(browser, report):
+    browser.get(report("index.html#artefact-made2016-table-1"))
+    WebDriverWait(browser, 10).until(lambda driver: "addition.html" in driver.current_url)
+    assert browser.current_url == report("pages/made2016/addition.html#artefact-made2016-table-1")
+    browser.get(report("index.html#claims"))
+    WebDriverWait(browser, 10).until(lambda driver: "claims.html" in driver.current_url)
+
+
+def test_a_count_of_the_board_leads_to_those_claims(browser, report):
+    browser.get(report("index.html"))
+    count = browser.find_element(By.CSS_SELECTOR, "a[href*='Verdict=not+judged']")
+    number = int(count.text)
+    count.click()
+    assert browser.find_element(By.CSS_SELECTOR, "#claims select:last-of-type").is_displayed()
+    chosen = browser.execute_script(
+        "return [...document.querySelectorAll('#claims select')].map((s) => s.value)"
+    )
+    assert chosen[-1] == "not judged"
+    assert browser.find_element(By.CSS_SELECTOR, "#claims output").text == f"{number} of {number}"
+
+
+def test_a_choice_of_holds_and_verdict_narrows_the_claims(browser, report):
+    browser.get(report("pages/claims.html"))
     table = browser.find_element(By.CSS_SELECTOR, "#claims table")
     names = [heading.text.rstrip(" ↕") for heading in table.find_elements(By.CSS_SELECTOR, "thead th")]
     held = column(table, names.index("Holds"))
@@ -97,8 +145,8 @@ def test_a_choice_of_holds_and_verdict_narrows_the_claims(browser, address):
     assert column(table, 0) == []
 
 
-def test_numbers_sort_as_numbers_and_empty_cells_stay_last(browser, address):
-    browser.get(address)
+def test_numbers_sort_as_numbers_and_empty_cells_stay_last(browser, report):
+    browser.get(report("pages/coverage.html"))
     browser.execute_script("""
         const body = document.querySelector('#coverage table').tBodies[0];
         const texts = ['−0.5 ± 0.1', '10', '', '9.5', '1\u202f000', '2e−03', '∞'];
@@ -113,18 +161,25 @@ def test_numbers_sort_as_numbers_and_empty_cells_stay_last(browser, address):
     assert column(table, 3) == [*reversed(up), ""]
 
 
-def test_a_link_to_a_run_opens_its_table(browser, address):
-    browser.get(address)
-    runs = browser.find_element(By.CSS_SELECTOR, "#runs-made2016-addition")
-    assert runs.get_attribute("open") is None
+def test_a_link_to_a_claim_opens_its_table(browser, report, monkeypatch, checkout):
+    monkeypatch.setattr("tensor_rnns.report.html.MOST_OPEN", 0)
+    build(checkout[0], "smoke", "embedded", checkout[1])
+    browser.get(report("pages/claims.html"))
+    browser.find_element(By.LINK_TEXT, "made-2").click()
+    WebDriverWait(browser, 10).until(lambda driver: "addition.html" in driver.current_url)
+    assert browser.find_element(By.ID, "claim-made2016-made-2").is_displayed()
+    assert not browser.find_element(By.ID, "claim-made2016-made-1").is_displayed()
+
+
+def test_a_failed_seed_leads_to_its_run(browser, report):
+    browser.get(report("pages/runs.html"))
     browser.find_element(By.CSS_SELECTOR, "#failed a").click()
-    assert runs.get_attribute("open") is not None
     assert browser.find_element(By.ID, "run-made2016-addition-T20-gru-main-final-0-2").is_displayed()
 
 
 @pytest.mark.parametrize("width", [400, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_fits_and_figures_stay_on_white(browser, address, width, scheme):
+def test_every_page_fits_and_figures_stay_on_white(browser, report, checkout, width, scheme):
     browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
         {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False},
@@ -132,10 +187,12 @@ def test_it_fits_and_figures_stay_on_white(browser, address, width, scheme):
     browser.execute_cdp_cmd(
         "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
     )
-    browser.get(address)
-    page = "document.documentElement"
-    assert browser.execute_script(f"return {page}.scrollWidth - {page}.clientWidth") == 0
-    assert browser.execute_script("return window.innerWidth") == width
+    for path in sorted((checkout[1] / "smoke" / "report").rglob("*.html")):
+        browser.get(path.as_uri())
+        page = "document.documentElement"
+        assert browser.execute_script(f"return {page}.scrollWidth - {page}.clientWidth") == 0, path
+        assert browser.execute_script("return window.innerWidth") == width
+    browser.get(report("pages/made2016/addition.html"))
     card = browser.find_element(By.CSS_SELECTOR, ".card").value_of_css_property("background-color")
     page = browser.find_element(By.TAG_NAME, "body").value_of_css_property("background-color")
     assert card == "rgba(255, 255, 255, 1)"

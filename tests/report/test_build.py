@@ -11,7 +11,7 @@ from tensor_rnns.report.build import build
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*.*"))}
 
 
 @pytest.fixture
@@ -25,7 +25,8 @@ def test_twice_the_same_bytes(checkout):
     build(catalogue, "smoke", "embedded", results)
     build(catalogue, "smoke", "embedded", results, out=results / "smoke" / "again")
     first, second = files(results / "smoke" / "report"), files(results / "smoke" / "again")
-    assert sorted(first) == ["index.html", "report.tex"]
+    assert {name for name in first if "/" not in name} == {"index.html", "report.tex", "appendix.tex"}
+    assert len(first) == 14
     assert first == second
 
 
@@ -33,23 +34,21 @@ def test_twice_the_same_bytes(checkout):
 def test_a_missing_engine_is_said_in_one_line(checkout, capsys):
     build(checkout[0], "smoke", "embedded", checkout[1])
     said = capsys.readouterr().out.splitlines()
-    assert said[-1] == "report.pdf was not made: no LaTeX engine was found (latexmk with pdflatex)"
-    assert len(said) == 3
+    assert said[-1] == "no PDF was made: no LaTeX engine was found (latexmk with pdflatex)"
+    assert len(said) == 4
 
 
 @pytest.mark.usefixtures("without_latex")
 def test_a_paper_that_never_ran_is_named_not_an_error(checkout):
     catalogue, results = checkout
     build(catalogue, "smoke", "embedded", results)
-    page = (results / "smoke" / "report" / "index.html").read_text()
-    late = page[page.index('id="artefact-late2017-fig-1"') :]
-    assert "Not run at this scale." in late[:600]
-    assert "planned, not run" in page
+    pages = results / "smoke" / "report" / "pages"
+    late = (pages / "late2017" / "later.html").read_text()
+    assert "Not run at this scale." in late[late.index('id="artefact-late2017-fig-1"') :][:600]
+    assert "planned, not run" in (pages / "coverage.html").read_text()
     shutil.rmtree(results)
     build(catalogue, "smoke", "embedded", results)
-    assert (
-        "Nothing has been trained at this scale." in (results / "smoke" / "report" / "index.html").read_text()
-    )
+    assert "Nothing has been trained at this scale." in (pages / "runs.html").read_text()
 
 
 @pytest.mark.usefixtures("without_latex")
@@ -69,9 +68,9 @@ def test_partial_draws_and_judges_what_is_there_aside(checkout, capsys):
         "left out: late2017 fig-1: later was not run at scale smoke-partial"
     ]
     assert "made-2" in (aside / "claims.csv").read_text()
-    page = (aside / "report" / "index.html").read_text()
+    assert "3 of 7 drawn at this scale" in (aside / "report" / "index.html").read_text()
+    page = (aside / "report" / "pages" / "made2016" / "addition.html").read_text()
     assert "made-2" in page
-    assert "3 of 7 drawn at this scale" in page
     assert "make figure NAME=fig-1 SCALE=smoke</code>" in page
 
 
@@ -79,9 +78,10 @@ def test_partial_draws_and_judges_what_is_there_aside(checkout, capsys):
 def test_pdf_twice_the_same_bytes_from_two_folders(checkout):
     catalogue, results = checkout
     made = [
-        build(catalogue, "smoke", "embedded", results, out=results / "smoke" / name)[-1]
+        build(catalogue, "smoke", "embedded", results, out=results / "smoke" / name)[-2:]
         for name in ("report", "again")
     ]
-    first, second = (path.read_bytes() for path in made)
-    assert first.startswith(b"%PDF")
-    assert first == second
+    assert [path.name for path in made[0]] == ["report.pdf", "appendix.pdf"]
+    for first, second in zip(*made, strict=True):
+        assert first.read_bytes().startswith(b"%PDF")
+        assert first.read_bytes() == second.read_bytes()

@@ -29,7 +29,8 @@ def test_a_paper_outside_the_project_runs_to_the_report(tmp_path, project, snake
     assert claims["x1-2"]["paper_value"] == "0.2"
     for drawn in ("figures/made2024/fig-1.svg", "figures/made2024/fig-2.svg", "tables/made2024/table-1.csv"):
         assert (results / drawn).stat().st_size > 100
-    page = (results / "report" / "index.html").read_text(encoding="utf-8")
+    pages = (results / "report").rglob("*.html")
+    page = " ".join(path.read_text(encoding="utf-8") for path in sorted(pages))
     assert "a caption made up for this figure" in page
     assert "A made-up paper on gates" in page
     assert "mathews2016/" not in json.dumps(sorted(map(str, results.rglob("*"))))

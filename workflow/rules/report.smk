@@ -28,7 +28,9 @@ rule report:
         datasets_used,
     output:
         "results/{scale}/report/index.html",
+        directory("results/{scale}/report/pages"),
         "results/{scale}/report/report.tex",
+        "results/{scale}/report/appendix.tex",
     log:
         "results/{scale}/logs/report.log",
     conda:

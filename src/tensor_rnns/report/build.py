@@ -1,4 +1,4 @@
-"""The whole report of one scale: index.html, report.tex and, where LaTeX is installed, report.pdf."""
+"""The whole report of one scale: HTML pages, an article and its appendix in LaTeX and, where it is, PDF."""
 
 import shutil
 from pathlib import Path
@@ -37,14 +37,13 @@ def build(
     home = Path.cwd()
     content = gather(catalogue, scale, data, results, commit_of(home))
     templates = home / "report" / "templates"
-    written = [write_html(content, out, templates), write_latex(content, out, templates)]
-    pdf = compile_pdf(written[1], content.commit.epoch)
-    if pdf:
-        written.append(pdf)
+    sources = write_latex(content, out, templates)
+    pdfs = [compile_pdf(source, content.commit.epoch) for source in sources]
+    written = [write_html(content, out, templates), *sources, *filter(None, pdfs)]
     for path in written:
         print(path)
-    if not pdf:
-        print("report.pdf was not made: no LaTeX engine was found (latexmk with pdflatex)")
+    if None in pdfs:
+        print("no PDF was made: no LaTeX engine was found (latexmk with pdflatex)")
     return written
 
 

@@ -56,6 +56,11 @@ class Piece:
         """Whether it was drawn at this scale."""
         return bool(self.files)
 
+    @property
+    def numbered(self) -> bool:
+        """Whether it stands in the document, which its name says by a number such as fig-5.9a."""
+        return bool(re.fullmatch(r"[a-z]+-[A-Z]?[\d.]+[a-z]?", self.artefact.id))
+
 
 @dataclass(frozen=True)
 class Part:

@@ -1,9 +1,17 @@
-"""The report as one HTML page that needs no other file and no network."""
+"""The report as HTML pages: index.html is the first screen, all else is loaded when wanted.
+
+Pages open from disk, without network or server. Each holds its style and script; pictures are files that load
+when they are seen.
+"""
 
 import os
 import re
-from html import escape
+import shutil
+from collections.abc import Iterator, Mapping
+from html import unescape
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
 
 from markupsafe import Markup
 
@@ -11,63 +19,116 @@ from tensor_rnns.analysis.verdicts import GIVEN
 from tensor_rnns.files import writing
 from tensor_rnns.report import words
 from tensor_rnns.report.gather import Content, Piece, Run
-from tensor_rnns.report.templates import environment, in_words, tally
+from tensor_rnns.report.templates import environment
 
+HOME = "index.html"
+PAGES = "pages"
+"""The folder beside HOME that has all else."""
+ON_PAGES = {"coverage": ("coverage", "statements"), "claims": ("claims",), "deviations": ("deviations",),
+            "data": ("data",), "runs": ("runs", "failed"), "notes": ("notes", "versions")}  # fmt: skip
+"""The pages beside those of the experiments, and the sections of each."""
+SECTIONS = {"overview": HOME} | {
+    section: f"{PAGES}/{page}.html" for page, sections in ON_PAGES.items() for section in sections
+}
 MOST_OPEN = 8
 """Claims of a table that stands open; a longer one is folded under its tally."""
-DROPPED = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", re.S)
-SIZE = re.compile(r'(<svg\b[^>]*?) (?:width|height)="[^"]*"')
-ID = re.compile(r'\bid="([^"]+)"')
-REFERENCE = re.compile(r'(\burl\(#|href="#)([^")]+)')
+SIZE = re.compile(r'<svg\b[^>]*\bviewBox="0 0 ([\d.]+) ([\d.]+)"')
 DESCRIPTION = re.compile(r"<dc:description>(.*?)</dc:description>", re.S)
 
 
-def inlined(svg: str, prefix: str) -> str:
-    """The `<svg>` element alone, fit to stand in a page.
+class Site:
+    """Where each section of a report stands, and what its pages show beside texts."""
 
-    Every id begins with `prefix`, there is no fixed size, and the description that the figure's metadata give
-    to those who cannot see it is its name.
-    """
-    found = DESCRIPTION.search(svg)
-    said = re.sub(r"\s+", " ", found[1]).strip() if found else ""
-    body = DROPPED.sub("", svg).strip()
-    for _ in range(2):
-        body = SIZE.sub(r"\1", body, count=1)
-    body = ID.sub(lambda match: f'id="{prefix}-{match[1]}"', body)
-    body = REFERENCE.sub(lambda match: f"{match[1]}{prefix}-{match[2]}", body)
-    body = re.sub(r">\s+<", "><", body)
-    label = escape(said or "Figure", quote=True).replace("&amp;", "&")
-    return body.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
+    def __init__(self, content: Content, out: Path):
+        self.content, self.out = content, out
+        self.homes: dict[tuple[str, str, str], str] = {}
+        for piece in content.pieces:
+            artefact = piece.artefact
+            names = [("artefact", artefact.id), *(("claim", claim["claim"]) for claim in piece.claims)]
+            self.homes |= {(kind, artefact.paper, name): artefact.experiment for kind, name in names}
+
+    def place_of(self, kind: str, *names: str) -> tuple[str, str]:
+        """(page, anchor) of a section; a claim or an artefact that no experiment shows is in its list."""
+        anchor = words.slug(kind, *names)
+        if not names:
+            return SECTIONS[kind], anchor
+        if kind in ("paper", "contents"):
+            return HOME, anchor
+        if kind == "data":
+            return SECTIONS[kind], anchor
+        if kind in ("artefact", "claim"):
+            if (kind, *names) not in self.homes:
+                return self.place_of("claims" if kind == "claim" else "coverage")
+            names = (names[0], self.homes[kind, *names])
+        return f"{PAGES}/{names[0]}/{names[1]}.html", anchor
+
+    def picture(self, svg: Path) -> tuple[Path, str, int, int]:
+        """(copy among the pages, what it shows in words, width and height in pixels) of a drawn file."""
+        text = svg.read_text(encoding="utf-8")
+        copy = self.out / PAGES / "pictures" / svg.relative_to(self.content.results)
+        with writing(copy) as stream:
+            stream.write(text)
+        found, size = DESCRIPTION.search(text), SIZE.search(text)
+        width, height = (round(float(size[k]) * 4 / 3) for k in (1, 2)) if size else (640, 480)
+        return copy, " ".join(unescape(found[1]).split()) if found else "Figure", width, height
+
+    def pages(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
+        """(file, template, its own variables) of each page."""
+        yield HOME, HOME, {}
+        for name in ON_PAGES:
+            yield f"{PAGES}/{name}.html", f"{name}.html", {}
+        for paper in self.content.papers:
+            turns = [None, *(part.experiment for part in paper.parts), None]
+            for part, before, after in zip(paper.parts, turns, turns[2:], strict=False):
+                page, _ = self.place_of("experiment", paper.paper, part.experiment.name)
+                own = {"paper": paper, "part": part, "before": before, "after": after}
+                yield page, "experiment.html", own
+
+    def seen_from(self, page: str) -> Mapping[str, Any]:
+        """What a template on `page` is given: addresses that are relative to it."""
+
+        def link(path: Path) -> str:
+            return Path(os.path.relpath(path, (self.out / page).parent)).as_posix()
+
+        def at(kind: str, *names: str, **narrowed: str) -> str:
+            file, anchor = self.place_of(kind, *names)
+            query = f"?{urlencode(narrowed)}" if narrowed else ""
+            return f"{'' if file == page else link(self.out / file)}{query}#{anchor}"
+
+        def here(section: str) -> Markup:
+            return Markup(' aria-current="page"') if SECTIONS[section] == page else Markup("")
+
+        def picture(piece: Piece) -> Markup:
+            svg = next(path for path in piece.files if path.suffix == ".svg")
+            copy, *shown = self.picture(svg)
+            form = '<img src="{}" alt="{}" width="{}" height="{}" loading="lazy" decoding="async">'
+            return Markup(form).format(link(copy), *shown)
+
+        def of_run(run: Run, table: str) -> str:
+            own = [run.folder / f"{table}{ending}" for ending in (".csv", ".csv.gz")] if run.folder else []
+            scale, *home = (run.row[name] for name in ("scale", "paper", "experiment"))
+            collected = self.content.results.joinpath(scale, "collected", *home, f"{table}.csv")
+            return link(next(filter(Path.is_file, own), collected))
+
+        return {"link": link, "at": at, "here": here, "picture": picture, "of_run": of_run}
 
 
 def write_html(content: Content, out: Path, templates: Path) -> Path:
-    """Write `out`/index.html."""
-
-    def link(path: Path) -> str:
-        return Path(os.path.relpath(path, out)).as_posix()
-
-    def figure(piece: Piece) -> Markup:
-        svg = next(path for path in piece.files if path.suffix == ".svg")
-        prefix = words.slug(piece.artefact.paper, piece.artefact.id)
-        return Markup(inlined(svg.read_text(encoding="utf-8"), prefix))
-
-    def metrics(run: Run) -> str:
-        own = run.folder / "metrics.csv" if run.folder else None
-        home = [run.row[name] for name in ("scale", "paper", "experiment")]
-        collected = content.results.joinpath(home[0], "collected", *home[1:], "metrics.csv")
-        return link(own if own and own.is_file() else collected)
-
+    """Write `out`/index.html and, in `out`/pages, all that it leads to; pages of an earlier report go."""
+    site = Site(content, out)
     made = environment(content, templates, autoescape=True)
-    made.filters |= {"tally": tally, "in_words": in_words}
     made.globals |= {
-        "slug": words.slug, "symbols": words.SYMBOLS, "given": GIVEN, "most_open": MOST_OPEN, "link": link,
-        "figure": figure, "metrics": metrics,
+        "slug": words.slug, "symbols": words.SYMBOLS, "given": GIVEN, "most_open": MOST_OPEN,
+        "pages": tuple(ON_PAGES),
         "experiments": {(claim.paper, claim.id): part.experiment.name
                         for part in content.parts if part.runs for claim in part.experiment.claims},
-        "artefacts": {(piece.artefact.paper, piece.artefact.id) for piece in content.pieces},
     }  # fmt: skip
-    css, js = (Markup((templates / name).read_text(encoding="utf-8")) for name in ("style.css", "table.js"))
-    page = made.get_template("report.html").render(css=css, js=js)
-    with writing(out / "index.html") as stream:
-        stream.write(page)
-    return out / "index.html"
+    made.globals |= {
+        name: Markup((templates / file).read_text(encoding="utf-8"))
+        for name, file in {"css": "style.css", "js": "table.js"}.items()
+    }
+    shutil.rmtree(out / PAGES, ignore_errors=True)
+    for page, template, own in site.pages():
+        with writing(out / page) as stream:
+            stream.write(made.get_template(template).render(**site.seen_from(page), **own))
+    return out / HOME

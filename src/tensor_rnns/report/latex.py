@@ -1,4 +1,4 @@
-"""The report as a LaTeX file with vector figures by path, and as PDF where a LaTeX engine is installed."""
+"""The report as an article and its appendix: LaTeX, and PDF where a LaTeX engine is installed."""
 
 import os
 import shutil
@@ -13,6 +13,8 @@ from tensor_rnns.report import words
 from tensor_rnns.report.gather import Content
 from tensor_rnns.report.templates import environment
 
+FILES = ("report.tex", "appendix.tex")
+"""The article, and the claims, protocols and runs behind it."""
 ENGINE = ("latexmk", "-norc", "-pdf", "-interaction=nonstopmode", "-halt-on-error")
 
 
@@ -28,8 +30,8 @@ def breakable(text: Any) -> Raw:
     return Raw(found)
 
 
-def write_latex(content: Content, out: Path, templates: Path) -> Path:
-    """Write `out`/report.tex; figures and tables are named by their paths from `out`.
+def write_latex(content: Content, out: Path, templates: Path) -> list[Path]:
+    """Write FILES to `out`; figures and tables are named by their paths from `out`.
 
     Delimiters are <% block %>, << value >> and <# remark #>; every value is escaped unless it is `Raw`.
     """
@@ -42,15 +44,18 @@ def write_latex(content: Content, out: Path, templates: Path) -> Path:
         variable_end_string=">>", comment_start_string="<#", comment_end_string="#>", autoescape=False,
         finalize=lambda value: value if isinstance(value, Raw) else latex("" if value is None else value),
     )  # fmt: skip
-    made.filters |= {"breakable": breakable, "raw": Raw, "label": lambda text: Raw(words.slug(text))}
-    page = made.get_template("report.tex").render(path=path)
-    with writing(out / "report.tex") as stream:
-        stream.write(page)
-    return out / "report.tex"
+    made.filters |= {
+        "breakable": breakable, "raw": Raw, "label": lambda text: Raw(words.slug(text)),
+        "capitalised": lambda text: text[:1].upper() + text[1:],
+    }  # fmt: skip
+    for name in FILES:
+        with writing(out / name) as stream:
+            stream.write(made.get_template(name).render(path=path))
+    return [out / name for name in FILES]
 
 
 def compile_pdf(tex: Path, epoch: int) -> Path | None:
-    """Make report.pdf beside `tex`; None where latexmk or pdflatex is missing.
+    """Make the .pdf beside `tex`; None where latexmk or pdflatex is missing.
 
     Dates in the PDF are `epoch`. RuntimeError with the log's first error if LaTeX fails.
     """

@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from tensor_rnns.analysis.verdicts import GIVEN, OF_CLAIMS
 from tensor_rnns.drawing.tables import shown
 from tensor_rnns.experiments.records import PARTIAL
-from tensor_rnns.report.gather import NOT_RUN, Content, Part, Run
+from tensor_rnns.report.gather import NOT_RUN, Content, PaperPart, Part, Run
 from tensor_rnns.report.words import FILTERS
 
 HOLDS = {"yes": ("holds", "hold"), "no": ("does not", "do not"), "unclear": ("unclear", "unclear")}
@@ -23,19 +23,23 @@ def environment(content: Content, folder: Path, **syntax: Any) -> Environment:
         loader=FileSystemLoader(folder), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True, **syntax,
     )  # fmt: skip
-    made.filters |= FILTERS
+    made.filters |= {**FILTERS, "tally": tally, "in_words": in_words}
     made.globals |= {
         "c": content, "verdicts": OF_CLAIMS, "not_run": NOT_RUN, "curves": curves, "shared": shared,
-        "finals": finals, "totals": totals(content), "coverage": coverage(content), "trust": trust(content),
+        "finals": finals, "totals": totals(content), "trust": trust(content),
+        "judged": {(row["paper"], row["claim"]): row for row in content.claims},
+        "covered": coverage, "coverage": coverage(content.papers),
         "command": lambda artefact: command(content, artefact),
     }  # fmt: skip
     return made
 
 
-def coverage(content: Content) -> dict[str, int]:
+def coverage(papers: Iterable[PaperPart]) -> dict[str, int]:
     """How many rows of the catalogue are listed, drawn here, drawn at another scale, absent, recorded."""
-    rows = [row for paper in content.papers for row in paper.coverage]
-    here = {(piece.artefact.paper, piece.artefact.id) for piece in content.pieces if piece.drawn}
+    papers = list(papers)
+    rows = [row for paper in papers for row in paper.coverage]
+    pieces = [piece for paper in papers for part in paper.parts for piece in part.pieces]
+    here = {(piece.artefact.paper, piece.artefact.id) for piece in pieces if piece.drawn}
     drawn = sum((row.paper, row.id) in here for row in rows)
     elsewhere = sum(bool(row.drawn) and (row.paper, row.id) not in here for row in rows)
     return {"listed": len(rows), "drawn": drawn, "elsewhere": elsewhere,

@@ -27,6 +27,14 @@ def because(claim: Mapping[str, str]) -> str:
     return "; ".join(filter(None, (claim["reason"], margin, holm)))
 
 
+def outcome(claim: Mapping[str, str]) -> str:
+    """What a claim's row came to: `does not hold: ours 0.1667, paper's 0.1767`."""
+    said = {"yes": "holds", "no": "does not hold"}.get(claim["holds"], "unclear")
+    numbers = (("ours", claim["ours"]), ("paper's", claim["paper_value"]))
+    shown = ", ".join(f"{whose} {printed(number)}" for whose, number in numbers if number)
+    return f"{said}: {shown}" if shown else said
+
+
 def plain(value: Any) -> str:
     """A value of a YAML file in one line: texts as they are, lists and mappings without braces and quotes."""
     if isinstance(value, Mapping):
@@ -78,6 +86,6 @@ def _part(part: str) -> tuple[str, str]:
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {"cell": printed} | {
-    function.__name__: function for function in (interval, because, plain, source, hours, paragraphs)
+    function.__name__: function for function in (interval, because, outcome, plain, source, hours, paragraphs)
 }
 """The filters of both kinds of template."""
