@@ -224,8 +224,7 @@ def test_a_report_of_recorded_runs_says_what_they_are_and_how_it_is_made(checkou
     (results / "data" / "ready" / "chorales.json").unlink()
     build(catalogue, "recorded", "embedded", results)
     text = " ".join(path.read_text() for path in (results / "recorded" / "report").rglob("*.html"))
-    assert "recorded <span" in text
-    assert "(runs of the paper's scale that are kept with the code)" in text
+    assert "recorded scale (runs of the paper's scale that are kept with the code)" in text
     assert "shorter than" not in text
     assert "Made by <code>make recorded</code>" in text
     assert "make figure" not in text
