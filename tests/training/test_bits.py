@@ -1,53 +1,133 @@
 """Proves the promise of the compiled engine for whole runs: a replica's bits depend on that replica alone."""
 
 import json
+from dataclasses import dataclass
+from typing import ClassVar
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
+from tensor_rnns import cells, engine, models, tasks
+from tensor_rnns.cells import Cell
 from tensor_rnns.files import read_csv
 from tensor_rnns.training import job, loop, optimisers
 from tensor_rnns.training.checkpoint import Checkpoints
+from tensor_rnns.training.learner import Learner
 
-EVALUATE = {"every": 3, "splits": ["valid", "test"]}
-ADDITION = {
-    "task": {"name": "addition", "length": 41},
-    "training": {"batch": 7, "updates": 8, "evaluate": EVALUATE, "keep": "best", "optimiser": "rmsprop"},
-}
+ADDITION = {"name": "addition", "length": 41}
+BINDING = {"name": "variable_binding", "length": 13, "bits": 5}
+TGU, GRU, LSTM = (
+    {"name": "tgu", "hidden": 9, "rank": 4},
+    {"name": "gru", "hidden": 9},
+    {"name": "lstm", "hidden": 9},
+)
+
+
+def case(cell, task=None, training=None, **model):
+    """The blocks of a training, on the chain of symbols where no task is given; it validates every 3 updates
+    and keeps its best."""
+    block = {"batch": 7, "updates": 8 if task else 7, "evaluate": {"every": 3, "splits": ["valid", "test"]}}
+    block |= {"keep": "best", "optimiser": "rmsprop"} if task else {}
+    made = {"cell": cell, "model": model, "training": block | (training or {})}
+    return made | ({"task": task} if task else {})
+
+
 CASES = {
-    "tgu": ADDITION | {"cell": {"name": "tgu", "hidden": 9, "rank": 4}},
-    "normalised": ADDITION | {"cell": {"name": "cp_delta", "hidden": 63, "rank": 5}},
-    "projected": ADDITION | {"cell": {"name": "gru", "hidden": 9}, "projection": 5, "input_dropout": 0.2},
-    "full": ADDITION | {"cell": {"name": "gmr_c", "hidden": 9, "form": "full"}, "optimiser": "adam"},
-    "embedded": {
-        "cell": {"name": "lstm", "hidden": 9},
-        "training": {"batch": 7, "updates": 7, "evaluate": EVALUATE},
-    },
-    "one-hot": {
-        "cell": {"name": "tgu_c", "hidden": 9, "rank": 4, "form": "tensor_train"},
-        "embedding": None,
-        "input_dropout": 0.0,
-        "training": {"batch": 7, "updates": 7, "evaluate": EVALUATE, "optimiser": "adagrad"},
-    },
+    "tgu": case(TGU, ADDITION),
+    "normalised": case({"name": "cp_delta", "hidden": 63, "rank": 5}, ADDITION),
+    "projected": case(GRU, ADDITION, projection=5, input_dropout=0.2),
+    "full": case({"name": "gmr_c", "hidden": 9, "form": "full"}, ADDITION, {"optimiser": "adam"}),
+    "embedded": case(LSTM),
+    "one-hot": case(
+        {"name": "tgu_c", "hidden": 9, "rank": 4, "form": "tensor_train"}, None, {"optimiser": "adagrad"},
+        embedding=None, input_dropout=0.0,
+    ),
+}  # fmt: skip
+PLATEAU = {
+    "learning_rate": 0.2,
+    "updates": 12,
+    "evaluate": {"every": 1, "splits": ["valid", "test"]},
+    "decay": {"factor": 0.5, "patience": 1, "reload": True},
 }
+CONTRACTS = {
+    "reservoir": (case(GRU, ADDITION, fixed="cell/*"), {"model": {"fixed": ""}}),
+    "a fixed layer below one that learns": (
+        case(TGU, BINDING, name="every_step", fixed="cell/*", layers=2), {"model": {"fixed": ""}},
+    ),
+    "both directions": (
+        case(LSTM, BINDING, name="every_step", bidirectional=True, layers=2),
+        {"model": {"bidirectional": False}},
+    ),
+    "both directions, the last output": (
+        case(TGU, ADDITION, bidirectional=True, layers=3), {"model": {"bidirectional": False}},
+    ),
+    "masks of a sequence": (
+        case(GRU, BINDING, name="every_step", projection=6, layers=2, dropout="sequence",
+             input_dropout=0.3, output_dropout=0.4),
+        {"model": {"dropout": "step"}},
+    ),
+    "masks of the state": (
+        case({"name": "masked", "hidden": 9}, ADDITION, state_dropout=0.3), {"model": {"state_dropout": 0.0}},
+    ),
+    "clipped by value": (
+        case(TGU, ADDITION, {"clip_norm": None, "clip_value": 0.002, "unclipped": ["read_out/*"]}),
+        {"training": {"clip_value": None}},
+    ),
+    "norms that are held": (case(LSTM, ADDITION, max_norm=0.7), {"model": {"max_norm": None}}),
+    "plateau": (case(TGU, ADDITION, PLATEAU), {"training": {"decay": None}}),
+}  # fmt: skip
+"""Each contract of training, and what is changed where it is switched off."""
+CASES |= {name: found for name, (found, _) in CONTRACTS.items()}
+
+
+@dataclass(frozen=True)
+class Masked(Cell):
+    """h_t = tanh(W x_t + U (m * h_{t-1})) with a mask m of dropout that holds for a sequence."""
+
+    name: ClassVar[str] = "masked"
+    states: ClassVar[tuple[str, ...]] = ("h", "m")
+    masks: ClassVar[tuple[str, ...]] = ("m",)
+    inputs: int
+    hidden: int
+
+    def matrices(self):
+        rows = {"W": self.inputs, "U": self.hidden}
+        return {name: ((count, self.hidden), "unit_scaling") for name, count in rows.items()}
+
+    def step(self, p, x, state):
+        h, m = state
+        return torch.tanh(x @ p["W"] + (m * h) @ p["U"]), m
 
 
 @pytest.fixture
-def go(tmp_path, make_replica, make_reader):
-    """A function that trains replicas of a case with the compiled engine, and reads what was written."""
+def replicas_of(make_replica, make_reader, monkeypatch):
+    """A function that makes the replicas of a case with these seeds, some of its blocks `changed`."""
+    known = cells.families()
+    monkeypatch.setattr(cells, "families", lambda: known | {"masked": Masked})
 
-    def train(case, seeds, threads=1, folder="out"):
-        wanted = CASES[case]
-        reading = "task" not in wanted
-        replicas = [(make_reader if reading else make_replica)(seed, **wanted["training"]) for seed in seeds]
+    def make(name, seeds, **changed):
+        asked = CASES[name]
+        replicas = [(make_replica if "task" in asked else make_reader)(seed) for seed in seeds]
         for replica in replicas:
-            replica.settings.update({key: wanted[key] for key in ("task", "cell") if key in wanted})
-            more = {key: wanted[key] for key in ("projection", "embedding", "input_dropout") if key in wanted}
-            replica.settings["model"] = replica.settings["model"] | more
+            settings = replica.settings
+            for blocks in (asked, changed):
+                settings |= {key: blocks[key] for key in ("task", "cell") if key in blocks}
+                settings |= {key: settings[key] | blocks.get(key, {}) for key in ("model", "training")}
+        return replicas
+
+    return make
+
+
+@pytest.fixture
+def go(tmp_path, replicas_of):
+    """A function that trains replicas of a case with the compiled engine, or another, and returns the folder
+    of what was written."""
+
+    def train(name, seeds, threads=1, folder="out", engine="compiled", **changed):
         out, state = tmp_path / folder, tmp_path / f"{folder}-state"
-        job.run(replicas, out, state, tmp_path, "compiled", "cpu", threads)
-        assert json.loads((out / "record.json").read_text())["engine"] == "compiled"
+        job.run(replicas_of(name, seeds, **changed), out, state, tmp_path, engine, "cpu", threads)
+        assert json.loads((out / "record.json").read_text())["engine"] == engine
         return out
 
     return train
@@ -66,21 +146,21 @@ def of_seed(out, seed):
     return rows, mine
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_alone_as_in_a_cohort_and_on_two_threads(go, case):
+@pytest.mark.parametrize("name", CASES)
+def test_alone_as_in_a_cohort_and_on_two_threads(go, name):
     """One replica, three on two threads, and five."""
-    five = go(case, range(5), folder="five")
-    three = go(case, (1, 4, 2), threads=2, folder="three")
+    five = go(name, range(5), folder="five")
+    three = go(name, (1, 4, 2), threads=2, folder="three")
     for seed in (4, 2):
         expected = of_seed(five, seed)
         assert of_seed(three, seed) == expected
-        assert of_seed(go(case, (seed,), threads=seed // 2, folder=f"alone{seed}"), seed) == expected
+        assert of_seed(go(name, (seed,), threads=seed // 2, folder=f"alone{seed}"), seed) == expected
 
 
-@pytest.mark.parametrize("case", ["tgu", "embedded"])
-def test_before_as_after_a_kill(go, case, monkeypatch):
+@pytest.mark.parametrize("name", ["tgu", "embedded", *CONTRACTS])
+def test_before_as_after_a_kill(go, name, monkeypatch):
     """A run that dies at its fifth checkpoint goes on to the bits of an unbroken one."""
-    whole = go(case, range(3), folder="whole")
+    whole = go(name, range(3), folder="whole")
     original, count = Checkpoints.save, []
 
     def dies(self, state):
@@ -92,11 +172,54 @@ def test_before_as_after_a_kill(go, case, monkeypatch):
     monkeypatch.setattr(Checkpoints, "save", dies)
     monkeypatch.setattr(job.run, "__defaults__", (*job.run.__defaults__[:-1], 0.0))
     with pytest.raises(KeyboardInterrupt):
-        go(case, range(3), folder="broken")
-    broken = go(case, range(3), folder="broken")
+        go(name, range(3), folder="broken")
+    broken = go(name, range(3), folder="broken")
     assert len(count) > 5
     for seed in range(3):
         assert of_seed(broken, seed) == of_seed(whole, seed)
+
+
+@pytest.mark.parametrize("name", CONTRACTS)
+def test_without_its_contract_a_run_has_other_bits(go, name):
+    """So no contract above is proved on a run that it leaves alone."""
+    changed = go(name, (2,), folder="without", **CONTRACTS[name][1])
+    assert of_seed(go(name, (2,)), 2)[1] != of_seed(changed, 2)[1]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_gradients_in_float32_are_those_of_the_loop_in_float64(replicas_of, monkeypatch, name):
+    """Of every parameter, relative to its largest; for the batch, the masks and the buffers of an update."""
+    gradients = []
+    for kind, dtype in (("compiled", torch.float32), ("eager", torch.float64)):
+        replicas = replicas_of(name, (0, 3, 4))
+        settings = replicas[0].settings
+        task = tasks.build(settings)
+        model = models.build(settings, task.inputs, task.outputs, kind, task.symbols)
+        learner = Learner(model, task, replicas, torch.device("cpu"), dtype)
+        batch, draws = learner.batch(1)
+        with monkeypatch.context() as patch:
+            if kind == "compiled":
+                patch.setattr(engine.Engine, "run", lambda *_, **__: pytest.fail("the eager loop ran"))
+            found = learner.gradient(learner.initial(), batch, (), draws, learner.initial_buffers())
+        gradients.append(learner.layout.views(found[1].double()))
+    for key, exact in gradients[1].items():
+        assert (gradients[0][key] - exact).abs().max() <= 1e-5 * exact.abs().max(), key
+
+
+@pytest.mark.parametrize("name", CONTRACTS)
+def test_the_outcome_in_float64_is_that_of_the_loop(go, name):
+    """Every metric, curve and weight of a whole run, on shorter sequences."""
+    changed = {"training": {"dtype": "float64"}, "task": CASES[name]["task"] | {"length": 11}}
+    ours, loops = (go(name, range(3), folder=kind, engine=kind, **changed) for kind in ("compiled", "eager"))
+    for table in ("metrics.csv", "curves.csv.gz"):
+        pairs = zip(read_csv(ours / table), read_csv(loops / table), strict=True)
+        for row, other in pairs:
+            value, exact = float(row.pop("value")), float(other.pop("value"))
+            assert row == other
+            assert value == pytest.approx(exact, rel=1e-5, abs=1e-9)
+    exact = load_file(loops / "weights.safetensors")
+    for key, tensor in load_file(ours / "weights.safetensors").items():
+        torch.testing.assert_close(tensor, exact[key], rtol=1e-5, atol=1e-9)
 
 
 @pytest.mark.parametrize("cell", [{}, {"name": "gru", "hidden": 9}], ids=["lstm", "gru"])

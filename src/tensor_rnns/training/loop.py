@@ -72,7 +72,7 @@ def start(learner: Learner, optimiser: optimisers.Optimiser) -> State:
         rate=torch.ones(count, dtype=torch.float64),
         optimiser=optimiser.start(parameters),
         buffers=buffers,
-        best_buffers=dict(buffers),
+        best_buffers={name: value.clone() for name, value in buffers.items()},
         **{event: torch.full((count,), NEVER, dtype=torch.int64) for event in events},
     )
 
