@@ -8,7 +8,7 @@ from tensor_rnns.analysis.evidence import ClaimContext
 from tensor_rnns.analysis.measures import record_of
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.samples import Sample
-from tensor_rnns.analysis.selection import choose, select_from_folders, selected
+from tensor_rnns.analysis.selection import choose, searches, select_from_folders, selected
 from tensor_rnns.files import read_json
 
 POINTS = [{"training.learning_rate": rate} for rate in (0.1, 0.01, 0.001)]
@@ -77,6 +77,20 @@ def test_each_seed_of_a_search_chooses_for_itself(run_of):
     assert selected(search + final, final, measure, SELECT) == [2.0, 3.0, 2.0]
     assert selected([run for run in search if run.key["seed"] < 2], final, measure, SELECT) == [2.5, 3.0]
     assert selected(final, final, measure, SELECT) == []
+    assert (
+        selected(search + final, final, record_of({"name": "metric", "split": "valid", "of": "kl"}), SELECT)
+        == []
+    )
+
+
+def test_the_seeds_of_a_search_count_where_its_runs_lack_the_measure(run_of):
+    """A probe looks at final runs alone; three seeds at each of two points and two at the third are two."""
+    search = [search_run(run_of, point, seed, 1.0) for point in range(3) for seed in range(3 - (point == 2))]
+    final = [search_run(run_of, 1, 0, 5.0)]
+    for run in search + final:
+        run.key["dataset"] = ""
+    final[0].key["stage"] = "final"
+    assert [len(groups) for groups in searches(search + final, final)] == [2]
 
 
 @pytest.mark.parametrize(("seeds", "holds"), [(1, "unclear"), (2, "unclear"), (3, "no")])
@@ -89,8 +103,7 @@ def test_a_comparison_after_a_search_of_few_runs_stays_open(run_of, seeds, holds
         run.key["dataset"] = ""
     experiment = SimpleNamespace(search={"select": SELECT})
     context = ClaimContext(experiment, SimpleNamespace(runs=[*runs, final]), "paper")
-    claim = SimpleNamespace(measure=record_of({"name": "metric", "split": "valid", "of": "nll"}))
-    found = context.chosen_by_few(claim, Outcome("no"), [Sample(runs=[final])])
+    found = context.chosen_by_few(Outcome("no"), [Sample(runs=[final])])
     assert found.holds == holds
     assert [f"it has {seeds}" in reason for reason in found.reasons] == [True] * (seeds < 3)
 

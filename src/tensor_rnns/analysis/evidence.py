@@ -13,7 +13,7 @@ from tensor_rnns.analysis.measures import is_share, measure_of
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.analysis.samples import Sample, curve_of, sample
-from tensor_rnns.analysis.selection import selected
+from tensor_rnns.analysis.selection import searches, selected
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.guests import is_guest
@@ -74,11 +74,11 @@ class ClaimContext:
             return None
         return selected(self.runs, final, claim.measure, self.experiment.search["select"])
 
-    def chosen_by_few(self, claim: claims.Measuring, outcome: Outcome, samples: Sequence[Sample]) -> Outcome:
+    def chosen_by_few(self, outcome: Outcome, samples: Sequence[Sample]) -> Outcome:
         """The outcome of a comparison, unclear where a search with too few runs a point chose what it
         compares: how far that choice scatters is not known."""
-        choices = [self.selection(claim, found) for found in samples if not found.exact]
-        fewest = min((len(chosen) for chosen in choices if chosen is not None), default=rules.SEARCHES)
+        final = [run for found in samples if not found.exact for run in found.runs if run.searched]
+        fewest = min(map(len, searches(self.runs, final)), default=rules.SEARCHES)
         if fewest >= rules.SEARCHES or outcome.holds == "unclear":
             return outcome
         return replace(outcome, holds="unclear").because(rules.few_searches(fewest))
@@ -126,7 +126,7 @@ def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
         if found.error == 0 and "seconds" in (claim.measure.measure, other.measure.measure):
             outcome = replace(outcome, holds="unclear").because("the seeds of a cohort are timed as one")
         outcomes.append(named(outcome, intervals.RATIO if logs else intervals.DIFFERENCE, found))
-    shown = context.chosen_by_few(claim, every(outcomes), samples)
+    shown = context.chosen_by_few(every(outcomes), samples)
     if logs:
         ends = {end: getattr(shown, end) for end in ("ours", "low", "high")}
         shown = replace(shown, **{end: None if ln is None else math.exp(ln) for end, ln in ends.items()})
@@ -183,7 +183,7 @@ def trend(claim: claims.TrendForm, context: ClaimContext) -> Evidence:
         outcome = Outcome("unclear").because("fewer than two levels ran with the same seeds")
         return Evidence(outcome, samples, wheres)
     outcome = rules.slope(found, claim.direction, all(sample.exact for sample in samples))
-    outcome = context.chosen_by_few(claim, named(outcome, intervals.SLOPE, found), samples)
+    outcome = context.chosen_by_few(named(outcome, intervals.SLOPE, found), samples)
     return Evidence(outcome, samples, wheres)
 
 

@@ -69,27 +69,37 @@ def choose(runs: Sequence[Run], select: Mapping[str, Any], points: Sequence[Mapp
     return Choice(chosen, points[chosen], shown, failed, all_failed)
 
 
+def searches(runs: Sequence[Run], final: Sequence[Run]) -> list[list[list[Run]]]:
+    """Of each curve of the `final` runs the runs of its search: a group for each seed with all points."""
+    found = []
+    for curve in dict.fromkeys((curve_of(run), run.key["dataset"]) for run in final):
+        own = [run for run in runs if (curve_of(run), run.key["dataset"]) == curve]
+        own = [run for run in own if run.key["stage"] == "search"]
+        points = len({run.key["point"] for run in own})
+        by_seed = [[run for run in own if run.key["seed"] == seed]
+                   for seed in sorted({run.key["seed"] for run in own})]  # fmt: skip
+        found.append([group for group in by_seed if len(group) == points])
+    return found
+
+
 def selected(
-    runs: Sequence[Run], final: Sequence[Run], measure: Any, select: Mapping[str, Any]
+    runs: Sequence[Run], final: Sequence[Run], measure: AnyMeasure, select: Mapping[str, Any]
 ) -> list[float]:
     """What each seed of the search would have chosen for the curve of the `final` runs: the mean of the
     measure, on the validation split, over all seeds at the point that is best by that seed alone.
 
-    Of several curves the one whose choice scatters most; empty where no search is at hand.
+    Of several curves the one whose choice scatters most; empty where no search is at hand, or none that has
+    the measure.
     """
     if getattr(measure, "split", None) == "test":
         measure = replace(measure, split="valid")
     found: list[list[float]] = []
-    for curve in dict.fromkeys((curve_of(run), run.key["dataset"]) for run in final):
-        own = [one for one in runs if (curve_of(one), one.key["dataset"]) == curve]
-        searched = [one for one in own if one.key["stage"] == "search"]
-        points = [{}] * len({one.key["point"] for one in searched})
-        by_seed = [[one for one in searched if one.key["seed"] == seed]
-                   for seed in sorted({one.key["seed"] for one in searched})]  # fmt: skip
-        chosen = [choose(group, select, points).point for group in by_seed if len(group) == len(points)]
+    for groups in searches(runs, final):
+        chosen = [choose(group, select, [{}] * len(group)).point for group in groups]
+        all_runs = [run for group in groups for run in group]
         try:
             means = [
-                score([one for one in searched if one.key["point"] == point], measure) for point in chosen
+                score([run for run in all_runs if run.key["point"] == point], measure) for point in chosen
             ]
         except MissingValue:
             means = []

@@ -8,6 +8,7 @@ from typing import Any
 from tensor_rnns.analysis.claims import ClaimForm, CountForm, OrderForm, SolvesForm, form_of, several
 from tensor_rnns.analysis.comparable import differences, needed
 from tensor_rnns.analysis.evidence import ClaimContext, Evidence, every, evidence
+from tensor_rnns.analysis.intervals import RANGE
 from tensor_rnns.analysis.measures import OF_FAILED
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue
@@ -112,7 +113,7 @@ def or_erratum(found: Judgement, form: ClaimForm) -> Judgement:
     misprinted = getattr(form, "expect", "") == "fails_as_printed" or form.erratum
     if found.verdict != NOT_REPRODUCED or found.statistical or not misprinted:
         return found
-    ends = (found.ours, found.low, found.high)
+    ends = (found.ours, found.low, found.high) if found.interval == RANGE else (found.ours,)
     if form.corrected is not None and not all(
         math.isclose(end, form.corrected, rel_tol=1e-6, abs_tol=1e-9) for end in ends if end is not None
     ):

@@ -9,8 +9,8 @@ import click
 
 from tensor_rnns.cli import options
 from tensor_rnns.experiments import engines as known
+from tensor_rnns.recording import COSTS
 
-COSTS = Path("benchmarks/recorded/costs.json")
 state = options.with_default("state", Path(".state"), options.PATH)
 costs_table = options.with_default("costs", COSTS, options.PATH, "The cost model.")
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tensor_rnns.files import read_json
+from tensor_rnns.recording import COSTS
 from tensor_rnns.recording.work import Work
 
-TABLE = Path("benchmarks/recorded/costs.json")
 REMEDY = "measure again: python -m benchmarks.costs --record"
 
 
@@ -48,7 +48,7 @@ class Costs:
     told: str
 
     @classmethod
-    def read(cls, path: Path = TABLE) -> "Costs":
+    def read(cls, path: Path = COSTS) -> "Costs":
         """The model in a file."""
         return cls(**read_json(path, "costs", REMEDY))
 

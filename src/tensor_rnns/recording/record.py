@@ -7,7 +7,6 @@ writer.
 """
 
 import fcntl
-import json
 import os
 import signal
 import socket
@@ -22,10 +21,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tensor_rnns import datasets
+from tensor_rnns.files import read_json, write_json
 from tensor_rnns.recording import store
 from tensor_rnns.recording.units import Unit
 
-LOCK = "recorder.lock"
+LOCK, NOTE = "recorder.lock", "recorder.json"
 PROGRAM = (sys.executable, "-c", "from tensor_rnns.cli import main; main()")
 INTERRUPTED = 143
 """What a train job exits with that was asked to stop and has written its checkpoint."""
@@ -58,7 +58,7 @@ def alone(state: Path) -> Iterator[Callable[[Sequence[str]], None]]:
     trained, for `tensor-rnns status`. ValueError where another one works."""
     state.mkdir(parents=True, exist_ok=True)
     who = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M")}
-    with open(state / LOCK, "a", encoding="utf-8") as stream:
+    with open(state / LOCK, "a") as stream:
         try:
             fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -67,9 +67,7 @@ def alone(state: Path) -> Iterator[Callable[[Sequence[str]], None]]:
             ) from None
 
         def note(places: Sequence[str]) -> None:
-            stream.truncate(0)
-            stream.write(json.dumps(who | {"running": list(places)}))
-            stream.flush()
+            write_json(state / NOTE, who | {"running": list(places)}, NOTE)
 
         note([])
         yield note
@@ -79,11 +77,11 @@ def holder(state: Path) -> tuple[str, list[str]]:
     """The recorder that works on a state folder, in words, and the places that it trains; "" where there is
     none."""
     try:
-        with open(state / LOCK, encoding="utf-8") as stream:
+        with open(state / LOCK) as stream:
             try:
                 fcntl.flock(stream, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:
-                who = json.load(stream)
+                who = read_json(state / NOTE, NOTE)
                 return f"process {who['pid']} on {who['host']} since {who['since']}", who["running"]
     except (OSError, ValueError):
         pass
