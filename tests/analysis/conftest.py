@@ -148,9 +148,12 @@ def judged(
 ) -> Callable[..., Judgement]:
     """The judgement of one claim written as a flow mapping, on runs made by `outcome`."""
 
-    def run(claim, outcome=metric_of, scale="paper", data="real", keep=lambda replica: True, blocks=BLOCKS):
+    def run(
+        claim, outcome=metric_of, scale="paper", data="real", keep=lambda replica: True, blocks=BLOCKS,
+        header=HEADER,
+    ):  # fmt: skip
         line = f"  c1: {{statement: said of it, artefact: fig-1, {claim}}}\n"
-        catalogue = catalogue_of(blocks + line)
+        catalogue = catalogue_of(blocks + line, header)
         experiment = catalogue.experiments["made2016", "made"]
         results = trained(experiment, outcome, scale, data, keep)
         tables = Tables(results, scale, "made2016", "made")

@@ -7,7 +7,7 @@ from scipy import stats
 
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.analysis.verdicts import judge_claim
-from tests.analysis.conftest import BLOCKS, NLL, VALUE, WOBBLE, metric_of, why
+from tests.analysis.conftest import BLOCKS, HEADER, NLL, VALUE, WOBBLE, metric_of, why
 
 
 def test_a_value_near_the_papers_is_reproduced(judged):
@@ -237,6 +237,16 @@ def test_solves_counts_seeds_and_failed_ones_as_unsolved(judged):
     assert judged(f"test: solves, {SOLVES}, within: 8", solving(range(6))).verdict == "not reproduced"
     found = judged(claim, solving(range(6), failed_seeds=[2, 3]))
     assert (found.verdict, found.ours, found.failed) == ("undecided", 4 / 6, 2)
+
+
+def test_the_runs_behind_a_curve_of_the_document_count_against_a_no(judged):
+    """None of 6 against the one run of a plotted curve is p = 1/7, against five runs p = 1/462."""
+    claim, none = f"test: solves, {SOLVES}, within: 12", solving([])
+    for runs, verdict in ((1, "undecided"), (5, "not reproduced")):
+        header = HEADER.replace("section: 1", f"section: 1, runs: {runs}")
+        assert judged(claim, none, header=header).verdict == verdict
+        assert judged(f"{claim}, runs: 5", none, header=header).verdict == "not reproduced"
+        assert judged(claim, solving(range(6)), header=header).verdict == "reproduced"
 
 
 def test_what_must_not_solve(judged):

@@ -18,7 +18,7 @@ UPDATES = 2000
 SEARCH = """\
 search:
   grid: {training.learning_rate: [0.01, 0.003]}
-  select: {why: made up, measure: {name: final, share: 0.5}, split: train, best: lowest}
+  select: {why: made up, measure: {name: final, share: 0.5}, split: train, best: lowest, seeds: 3}
 """
 CLAIM = """\
   x1-3:

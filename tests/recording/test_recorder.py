@@ -225,7 +225,12 @@ def test_more_seeds_need_a_rule_that_was_committed_before(checkout: Checkout, un
     assert said.splitlines()[1].split()[1:3] == ["2", "2"]
 
 
-def test_an_unknown_claim_gets_no_seeds(checkout, undisturbed):
+def test_a_decided_or_unknown_claim_gets_no_seeds(checkout, undisturbed):
+    """The search has three seeds a point: with fewer no claim on what it chose is decided."""
+    code, said = checkout.run("record", "--claim", "x1-2", results="whole")
+    assert code == 2
+    assert "5 more seeds for x1-2 asked for; it is " in said
+    assert "allowed are undecided claims" in said
     code, said = checkout.run("record", "--claim", "x1-9", results="whole")
     assert code == 2
     assert "claim 'x1-9' asked for; allowed are" in said

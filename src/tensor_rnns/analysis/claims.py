@@ -139,8 +139,8 @@ class Threshold:
 class SolvesForm(Threshold, Measuring):
     """`test: solves`: a threshold, and a share of runs.
 
-    `runs` says how many runs the sentence of the document rests on, `passed` how many of them did: all
-    unless given, or with `at_most` none.
+    `runs` says how many runs the sentence of the document rests on, unless given those of its curves (the
+    experiment's `source`), and `passed` how many of them did: all unless given, or with `at_most` none.
     """
 
     share: Share | None = None
@@ -153,14 +153,11 @@ class SolvesForm(Threshold, Measuring):
         if self.passed is not None and not self.passed <= (self.runs or 0):
             raise Invalid("passed", f"passed is {self.passed}, runs {self.runs}; allowed is at most 'runs'")
 
-    @property
-    def of_paper(self) -> tuple[int, int] | None:
-        """(passed, of how many runs) in the document."""
-        if not self.runs:
-            return None
-        return (
-            0 if self.at_most is not None else self.runs
-        ) if self.passed is None else self.passed, self.runs
+    def of_paper(self, of_curves: int) -> tuple[int, int] | None:
+        """(passed, of how many runs) in the document, which has `of_curves` runs of the claim's curves."""
+        runs = of_curves if self.runs is None else self.runs
+        all_or_none = runs if self.at_most is None else 0
+        return (all_or_none if self.passed is None else self.passed, runs) if runs else None
 
 
 @dataclass(frozen=True)

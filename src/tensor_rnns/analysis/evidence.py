@@ -191,7 +191,9 @@ def solves(claim: claims.SolvesForm, context: ClaimContext) -> Evidence:
     """The share of runs past a threshold; a failed run has not solved; see rules.solved."""
     found = context.sample(claim, claim.where)
     limits = given(claim, "share", "at_most")
-    outcome = rules.solved(*passing(found, claim, claim), **limits, paper=claim.of_paper)
+    curves = {curve_of(run) for run in found.runs}
+    paper = claim.of_paper((context.experiment.source or {}).get("runs", 0) * len(curves))
+    outcome = rules.solved(*passing(found, claim, claim), **limits, paper=paper)
     return Evidence(outcome, [found], [claim.where or Selector()])
 
 

@@ -37,10 +37,11 @@ class Data:
 
 @dataclass(frozen=True)
 class Source:
-    """Where in the document the experiment is."""
+    """Where in the document the experiment is, and how many runs there are behind each of its curves."""
 
     section: Section | None = None
     page: Page | None = None
+    runs: int | None = None
     generator: Text | None = None
     note: Text | None = None
 
