@@ -173,7 +173,7 @@ def preparations(unit: Unit, settings: Settings) -> Iterator[list[str]]:
     raw, ready = str(settings.results / "data" / "raw"), str(settings.ready)
     for name in dict.fromkeys(group[0].settings["dataset"] for _, _, group in unit.jobs):
         if name and not (settings.ready / f"{name}.json").exists():
-            if source := datasets.source_of(name):
+            if source := datasets.entry(name).source:
                 mirrors = [word for mirror in settings.mirrors for word in ("--mirror", mirror)]
                 yield ["--roots", settings.roots, "download", source, *mirrors, "--into", raw]
             yield ["--roots", settings.roots, "prepare", name, "--raw", raw, "--into", ready]
