@@ -30,6 +30,7 @@ localrules:
     download,
     prepare,
     select,
+    collect_recorded,
     judge,
     report,
 

@@ -1,8 +1,10 @@
 """Recorded runs: their tables are the tables of the originals."""
 
+import os
+
 from tensor_rnns.analysis.collect import CURVES, METRICS
 from tensor_rnns.experiments import KEY, Catalogue
-from tensor_rnns.experiments.run_folders import run_name
+from tensor_rnns.experiments.run_folders import changes, run_name
 from tensor_rnns.files import write_csv, write_json
 from tensor_rnns.report import recorded
 
@@ -48,3 +50,18 @@ def test_recorded_runs_are_joined(tmp_path, capsys):
         (results / "recorded" / "collected" / "paper2000" / "small" / "metrics.csv").read_text().splitlines()
     )
     assert rows[2] == "paper2000,small,paper,only,tgu,main,final,0,3,,none,parameters,193"
+
+
+def test_a_change_of_a_curve_is_seen_in_its_folder_or_in_that_of_its_first_runs(tmp_path):
+    """A curve that was renamed into place changes its folder, a checkout the folders of runs."""
+    _, results = made(tmp_path)
+    home = results / "recorded" / "runs" / "paper2000" / "small"
+    curve = home / "only" / "tgu" / "main"
+    os.utime(curve, ns=(5, 7))
+    os.utime(curve / "final-0", ns=(5, 6))
+    assert changes(home) == {str(curve): 7}
+    os.utime(curve / "final-0", ns=(5, 9))
+    (home / "only" / "gru" / "main").mkdir(parents=True)
+    os.utime(home / "only" / "gru" / "main", ns=(5, 8))
+    assert changes(home) == {str(home / "only" / "gru" / "main"): 8, str(curve): 9}
+    assert changes(home.parent / "other") == {}

@@ -20,3 +20,24 @@ rule collect:
         out=lambda wildcards, output: str(Path(output[0]).parent),
     shell:
         "tensor-rnns collect --out {params.out:q} {params.runs:q} 2>&1 | tee {log:q}"
+
+
+# Recorded runs of the paper's scale are joined in the same way, with what their probes took, and drawn as far as they
+# reach. They are a source: no rule makes results/recorded/runs.
+rule collect_recorded:
+    input:
+        lambda wildcards: latest_recorded(wildcards.paper, wildcards.experiment),
+    output:
+        "results/recorded/collected/{paper}/{experiment}/metrics.csv",
+        "results/recorded/collected/{paper}/{experiment}/curves.csv",
+        "results/recorded/collected/{paper}/{experiment}/runs.csv",
+        directory("results/recorded/probes/{paper}/{experiment}"),
+    log:
+        "results/recorded/logs/collect/{paper}/{experiment}.log",
+    conda:
+        "../../envs/main.yaml"
+    params:
+        roots=lambda wildcards, output: FROM_ROOTS,
+        digest=lambda wildcards: recorded_digest(wildcards.paper, wildcards.experiment),
+    shell:
+        "tensor-rnns {params.roots:q} recorded --only {wildcards.paper:q}/{wildcards.experiment:q} 2>&1 | tee {log:q}"

@@ -12,7 +12,10 @@ from tensor_rnns.experiments import (
     cohorts,
     digest,
     engines,
+    ledger,
     resolve,
+    run_folders,
+    score,
 )
 from tensor_rnns.report.provenance import commit_of
 from tensor_rnns.training import revisions

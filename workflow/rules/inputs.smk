@@ -151,6 +151,41 @@ def all_evidence(wildcards):
     ]
 
 
+RECORDED_RUNS = Path("results/recorded/runs")
+
+
+@cache
+def recorded_curves(paper, experiment):
+    """{folder of each recorded curve of an experiment: when it changed last}."""
+    return run_folders.changes(RECORDED_RUNS / paper / experiment)
+
+
+def latest_recorded(paper, experiment):
+    """The curve that was recorded last: a job that is older than that is done again."""
+    curves = recorded_curves(paper, experiment)
+    return max(curves, key=lambda folder: (curves[folder], folder))
+
+
+def recorded_digest(paper, experiment):
+    """All recorded curves of an experiment, and the code that joins and draws them."""
+    code = [digest.of_room("analysis"), digest.of_room("drawing")]
+    return digest.digest([recorded_curves(paper, experiment), code])
+
+
+def recorded_evidence(wildcards):
+    """What claims read of recorded runs, where an experiment has some."""
+    collected = [
+        f"results/recorded/collected/{paper}/{name}/runs.csv"
+        for paper, name in CATALOGUE.experiments
+        if recorded_curves(paper, name)
+    ]
+    computed = [
+        f"results/recorded/computed/{paper}/{name}.csv"
+        for paper, name in CATALOGUE.experiments
+    ]
+    return collected + [path for path in computed if Path(path).exists()]
+
+
 def datasets_used(wildcards):
     """The cards of the data sets behind a scale."""
     used = {
@@ -172,6 +207,16 @@ def judged_by(experiment):
         key: block for key, block in experiment.content.items() if key not in drawn
     }
     return [settings, experiment.scale_block("paper")]
+
+
+def statement_texts():
+    """What each paper states, and how much each statement weighs."""
+    return [
+        (folder / name).read_text()
+        for folder in CATALOGUE.folders.values()
+        for name in (ledger.FILE, score.FILE)
+        if (folder / name).exists()
+    ]
 
 
 def report_texts():

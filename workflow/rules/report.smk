@@ -2,6 +2,7 @@
 rule judge:
     input:
         all_evidence,
+        recorded=recorded_evidence,
     output:
         "results/{scale}/claims.csv",
         "results/{scale}/board.json",
@@ -13,7 +14,7 @@ rule judge:
         roots=lambda wildcards, output: FROM_ROOTS,
         digest=lambda wildcards: digest.digest(
             [[claim.id, claim.spec] for claim in CATALOGUE.claims]
-            + [digest.of_room("analysis")]
+            + [statement_texts(), digest.of_room("analysis")]
         ),
         papers=PAPER_NAMES,
     shell:

@@ -6,19 +6,10 @@ from typing import Annotated, Any, Literal
 
 from tensor_rnns.analysis.curve_measures import Best
 from tensor_rnns.analysis.measures import OF_ALL, Measure, read_block
-from tensor_rnns.declared import AtLeastZero, ByName, Invalid, Natural, Positive, Rule, Share
+from tensor_rnns.declared import AtLeastZero, ByName, Invalid, Natural, Page, Positive, Sentence, Share
 from tensor_rnns.experiments.records import Claim
 from tensor_rnns.experiments.selector import Selector
 
-
-def letters(least: int) -> Rule:
-    """The rule of a text that is no shorter."""
-    words = f"a text of at least {least} letters"
-    return Rule(words, lambda value: isinstance(value, str) and len(value) >= least)
-
-
-Sentence = Annotated[str, letters(10)]
-Page = int | str
 Section = str | float
 Items = str | tuple[str, ...]
 Key = Literal["condition", "variant", "option"]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tensor_rnns.analysis import rules
 from tensor_rnns.analysis.claims import ClaimForm, CountForm, OrderForm, SolvesForm, form_of, several
 from tensor_rnns.analysis.comparable import differences, needed
 from tensor_rnns.analysis.evidence import ClaimContext, Evidence, every, evidence
@@ -14,7 +15,7 @@ from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.experiments.experiment import Experiment
-from tensor_rnns.experiments.records import Claim
+from tensor_rnns.experiments.records import RECORDED, Claim
 from tensor_rnns.experiments.selector import CURVE, Selector
 
 REPRODUCED, NOT_REPRODUCED, UNDECIDED = "reproduced", "not reproduced", "undecided"
@@ -26,6 +27,8 @@ GIVEN, OF_CLAIMS = VERDICTS[:4], VERDICTS[:5]
 """Those that are given where there is something to judge, and those that a claim may have."""
 NOT_RUN = "not run at "
 """What the reason begins with where nothing was there to judge."""
+OPEN = ("unclear", 1.0)
+"""(holds, doubt) of what nothing is known of."""
 VERDICT = {"yes": REPRODUCED, "no": NOT_REPRODUCED, "unclear": UNDECIDED}
 
 
@@ -46,6 +49,10 @@ class Judgement:
     margin: float | None = None
     doubt: float = 0.0
     statistical: bool = False
+    source: str = ""
+    """Which runs it rests on: `recorded`, or a scale; several of a claim on claims; empty where none ran."""
+    here: str = ""
+    """What `holds` is by the runs of the scale at hand alone; empty where none of them ran."""
 
     @property
     def judged(self) -> bool:
@@ -88,6 +95,8 @@ def narrowed(form: ClaimForm, keys: Mapping[str, str]) -> ClaimForm:
 
 def judge_claim(claim: Claim, experiment: Experiment, tables: Tables, scale: str) -> Judgement:
     """The judgement of a claim on its experiment; `each` asks it of every value of some keys."""
+    if not tables.runs:
+        return Judgement("unclear").not_judged([f"{NOT_RUN}{scale}"])
     context, form = ClaimContext(experiment, tables, scale), form_of(claim)
     parts, absent = [], []
     for part in split_by_each(form, experiment):
@@ -98,11 +107,39 @@ def judge_claim(claim: Claim, experiment: Experiment, tables: Tables, scale: str
         except (ValueError, KeyError) as error:
             raise ValueError(f"claim {claim.id}: {error}") from error
     if not parts:
-        why = f": {absent[0]}" if tables.runs else ""
-        return Judgement("unclear").not_judged([f"{NOT_RUN}{scale}{why}"])
-    found = least_favourable(parts, absent, failed_count(form))
+        return Judgement("unclear").not_judged([f"{NOT_RUN}{scale}: {absent[0]}"])
+    found = replace(least_favourable(parts, absent, failed_count(form)), source=scale)
     apart = absent + [reason for part in parts for reason in differences(experiment, part)]
     return found.not_judged([scale, *dict.fromkeys(apart)]) if apart else or_erratum(found, form)
+
+
+def joined(referred: Mapping[str, Judgement | None], scale: str, at_least: int | None = None) -> Judgement:
+    """The judgement of what rests on others: on all of them, or `at_least` so many; see rules.together.
+
+    It has a verdict as soon as those with a verdict settle it. No single one refutes it, nor do errata count.
+    """
+    known = {name: one for name, one in referred.items() if one is not None}
+    counted = [one for one in referred.values() if not one or one.verdict != ERRATUM]
+    wanted = min(len(counted) if at_least is None else at_least, len(counted))
+    said = [(one.holds, one.doubt) if one else OPEN for one in counted]
+    judged = [part if one and one.judged else OPEN for part, one in zip(said, counted, strict=True)]
+    (holds, _), (settled, doubt) = (rules.together(some, wanted, 2) for some in (said, judged))
+    sources = dict.fromkeys(source for one in known.values() for source in one.source.split(", ") if source)
+    found = Judgement(
+        holds,
+        VERDICT[settled],
+        n=min((one.n for one in known.values()), default=0),
+        failed=max((one.failed for one in known.values()), default=0),
+        reason=", ".join(f"{name}: {one.holds}" for name, one in known.items()),
+        doubt=doubt,
+        source=", ".join(sorted(sources, key=lambda source: (source != RECORDED, source))),
+    )
+    if not counted:
+        return replace(found, holds="no", verdict=ERRATUM)
+    without = [name for name in referred if name not in known or not known[name].judged]
+    if settled == "unclear" and without:
+        return found.not_judged([scale, f"without a verdict on {', '.join(without)}"])
+    return found
 
 
 def or_erratum(found: Judgement, form: ClaimForm) -> Judgement:

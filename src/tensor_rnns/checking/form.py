@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from tensor_rnns.analysis.claims import AnyClaim, Page, Section, letters
+from tensor_rnns.analysis.claims import AnyClaim, Section
 from tensor_rnns.analysis.curve_measures import Best
 from tensor_rnns.analysis.measures import Measure
-from tensor_rnns.declared import NAME, ByName, Finite, Invalid, Name, Rule
+from tensor_rnns.declared import NAME, ByName, Finite, Invalid, Name, Page, Reason, Rule
 from tensor_rnns.drawing.render import kinds
 from tensor_rnns.experiments.selector import MAIN, NameList, Selector
 
@@ -18,7 +18,6 @@ def is_option(value: Any) -> bool:
 
 
 Text = Annotated[str, Rule("a text", lambda value: isinstance(value, str) and value.strip() != "")]
-Reason = Annotated[str, letters(5)]
 OptionName = Annotated[
     str, Rule(f"a name of letters, digits and . _ + - but {MAIN}, which is implied", is_option)
 ]

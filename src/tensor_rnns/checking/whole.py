@@ -3,7 +3,7 @@ each with file and line."""
 
 import importlib.util
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from tensor_rnns.checking.form import ExperimentForm
 from tensor_rnns.checking.names import Known, name_problems
 from tensor_rnns.declared import NAME, Problem
 from tensor_rnns.drawing.spec import reading_of
-from tensor_rnns.experiments import catalogue
+from tensor_rnns.experiments import catalogue, ledger, score
 from tensor_rnns.experiments.tables import block_of
 
 SHARED = ("artefacts", "claims")
@@ -49,8 +49,25 @@ def paper_problems(folder: Path, shown: Path | None) -> Iterator[str]:
             for place, message in file_problems(path, content, contents)
         }
         yield from (f"{short}:{line}: {place}: {message}" for line, place, message in sorted(problems))
-    if contents and readable(contents):
-        yield from catalogue.tables_of(folder).homeless([*shared(contents)[0]])
+    if readable(contents):
+        artefacts = shared(contents)[0]
+        if contents:
+            yield from catalogue.tables_of(folder).homeless([*artefacts])
+        yield from score_problems(folder / score.FILE, artefacts, shown)
+
+
+def score_problems(path: Path, artefacts: Collection[str], shown: Path | None) -> Iterator[str]:
+    """Everything that is wrong with the score file of a paper, where it has one; a document's figures are
+    those of its files and of its list."""
+    if path.exists():
+        listed = catalogue.header_of(path.parent).get("catalogue") or {}
+        statements = [one.id for one in ledger.read(path.parent)]
+        short = path.relative_to(shown) if shown and path.is_relative_to(shown) else path
+        try:
+            for line, place, told in score.problems(path, statements, {*artefacts, *listed}):
+                yield f"{short}:{line}: {place}: {told}"
+        except ValueError as error:
+            yield str(error).replace(str(path), str(short))
 
 
 def readable(contents: Mapping[Path, Any]) -> bool:

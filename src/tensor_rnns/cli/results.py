@@ -51,15 +51,19 @@ def report(scale: str, data: str, results: Path, guests: str, papers: str, parti
 
 @click.command()
 @options.results
-def recorded(results: Path) -> None:
+@click.option("--only", default="", help="Join and draw the runs of paper/experiment, without a report.")
+def recorded(results: Path, only: str) -> None:
     """Make the report of the recorded runs; trains nothing and needs no torch."""
-    from tensor_rnns.report import recorded as kept
+    from tensor_rnns.analysis.judge import judge
     from tensor_rnns.report.build import build, draw_what_is_there
+    from tensor_rnns.report.recorded import RECORDED, collect_recorded
 
-    catalogue = options.load_catalogue()
-    kept.collect_recorded(catalogue, results)
-    draw_what_is_there(catalogue, kept.SCALE, results)
-    build(catalogue, kept.SCALE, "real", results)
+    catalogue = options.load_catalogue(only)
+    collect_recorded(catalogue, results)
+    draw_what_is_there(catalogue, RECORDED, results)
+    if not only:
+        judge(catalogue, RECORDED, results)
+        build(catalogue, RECORDED, "real", results)
 
 
 @click.command()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tensor_rnns.experiments import guests
+from tensor_rnns.experiments import guests, score
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import Artefact, Claim
 from tensor_rnns.experiments.tables import PaperTables
@@ -95,7 +95,7 @@ def paper_folders(roots: Roots) -> dict[str, Path]:
 
 def experiment_files(folder: Path) -> list[Path]:
     """The experiment files of the paper in `folder`, sorted by name."""
-    return [path for path in sorted(folder.glob("*.yaml")) if path.name != PAPER_FILE]
+    return [path for path in sorted(folder.glob("*.yaml")) if path.name not in (PAPER_FILE, score.FILE)]
 
 
 def header_of(folder: Path) -> dict[str, Any]:

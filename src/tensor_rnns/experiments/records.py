@@ -10,6 +10,8 @@ from tensor_rnns.experiments.streams import integer
 
 KEY = ("paper", "experiment", "scale", "condition", "variant", "option", "stage", "point", "seed", "dataset")
 SCALES = ("smoke", "laptop", "paper")
+RECORDED = "recorded"
+"""The name of the runs of the paper's scale that are kept with the code, where that of a scale stands."""
 PARTIAL = "-partial"
 """What a scale's name ends in where its results are judged and drawn before all of them are there."""
 SPLITS = ("train", "valid", "test", "none")

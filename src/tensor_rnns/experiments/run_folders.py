@@ -1,10 +1,12 @@
 """Run folders: what a train job leaves, and whose it is."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tensor_rnns.experiments.records import KEY, PARTIAL
+from tensor_rnns.experiments.records import KEY, PARTIAL, RECORDED
+from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.files import damaged, parsing, read_json
 
 RECORD = "record.json"
@@ -18,7 +20,26 @@ def run_name(key: Mapping[str, Any]) -> str:
 def table_name(paper: str, experiment: str, scale: str) -> str:
     """What the tables of an experiment say they hold; recorded runs keep the scale of their training, and a
     partial report reads the tables of its scale."""
-    return "/".join((paper, experiment, "paper" if scale == "recorded" else scale.removesuffix(PARTIAL)))
+    return "/".join((paper, experiment, "paper" if scale == RECORDED else scale.removesuffix(PARTIAL)))
+
+
+def changes(home: Path) -> dict[str, int]:
+    """{folder of a curve: when it, or its first final runs, changed last, in ns} of the experiment in `home`.
+
+    The folder alone would not do: a checkout writes into the folders of runs.
+    """
+    folders = [str(home)] if home.is_dir() else []
+    for _ in CURVE:
+        folders = [entry.path for folder in folders for entry in os.scandir(folder) if entry.is_dir()]
+    return {folder: max(map(changed, (folder, f"{folder}/final-0"))) for folder in sorted(folders)}
+
+
+def changed(path: str) -> int:
+    """When a file or folder changed last, in ns; 0 where there is none."""
+    try:
+        return os.stat(path).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def replica_key(replica: Mapping[str, Any]) -> tuple[str | int, ...]:
@@ -42,7 +63,7 @@ def read_record(folder: Path) -> dict[str, Any]:
     if folder.parts[-7:-6] == ("runs",):
         scale, _, paper, experiment, *curve, last = folder.parts[-8:]
         # Recorded runs keep the scale at which they were trained.
-        scale = keys[0][2] if scale == "recorded" else scale.removesuffix(PARTIAL)
+        scale = keys[0][2] if scale == RECORDED else scale.removesuffix(PARTIAL)
         asked = "/".join((paper, experiment, str(scale), *curve, last.partition("-")[0]))
         if held != {asked}:
             raise damaged(path, f"it holds {', '.join(sorted(held))}; the folder is that of {asked}")

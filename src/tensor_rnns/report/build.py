@@ -32,6 +32,7 @@ def build(
     results = Path(results).resolve()
     if partial:
         scale = overlay(results, scale)
+        judge(catalogue, scale, results)
         draw_what_is_there(catalogue, scale, results)
     out = Path(out).resolve() if out else results / scale / "report"
     home = Path.cwd()
@@ -62,8 +63,7 @@ def overlay(results: Path, scale: str) -> str:
 
 
 def draw_what_is_there(catalogue: Catalogue, scale: str, results: Path) -> None:
-    """Judge all claims and draw every artefact that the results allow; print why the others are left out."""
-    judge(catalogue, scale, results)
+    """Draw every artefact that the results allow; print why the others are left out."""
     for paper, artefact in catalogue.artefacts:
         try:
             render(catalogue, scale, paper, artefact, results)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tensor_rnns.analysis.verdicts import NOT_RUN, NOT_TESTABLE
+from tensor_rnns.analysis.verdicts import NOT_TESTABLE
 from tensor_rnns.drawing.render import paths
 from tensor_rnns.experiments import Artefact, Catalogue, Experiment, Selector, ledger, resolve, values
 from tensor_rnns.experiments.run_folders import read_record
@@ -124,14 +124,15 @@ def statements(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
 
 
 def judged_at(results: Path, scale: str, paper: str) -> dict[str, int]:
-    """{claim: runs} of every claim of the paper that was judged from runs at a scale; at least 1 each."""
+    """{claim: runs} of every claim of the paper that was judged from that scale's own runs; at least 1
+    each."""
     path = results / scale / "claims.csv"
     if not path.is_file():
         return {}
     return {
         row["claim"]: max(1, int(row["n"] or 0))
         for row in read_csv(path, of=scale)
-        if row["paper"] == paper and not row["reason"].startswith(NOT_RUN)
+        if row["paper"] == paper and row["here"]
     }
 
 

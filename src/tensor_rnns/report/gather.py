@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tensor_rnns.analysis.verdicts import OF_CLAIMS
 from tensor_rnns.drawing.render import paths, table_of
 from tensor_rnns.drawing.tables import Table
 from tensor_rnns.experiments import Artefact, Catalogue, Experiment
+from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.run_folders import RECORD, read_record, table_name
 from tensor_rnns.files import read_csv, read_json
 from tensor_rnns.report import coverage
 from tensor_rnns.report.cards import Card, cards
+from tensor_rnns.report.findings import Finding, findings
 from tensor_rnns.report.provenance import Commit
-
-NOT_RUN = "not run at this scale"
 
 
 @dataclass(frozen=True)
@@ -50,6 +49,7 @@ class Piece:
     claims: list[Mapping[str, str]]
     caption: str
     described: str
+    scale: str
 
     @property
     def drawn(self) -> bool:
@@ -79,14 +79,16 @@ class Part:
 
 @dataclass(frozen=True)
 class PaperPart:
-    """One paper: its header, its experiments, the coverage of its catalogue, and its verdicts."""
+    """One paper: its header, its experiments, the coverage of its catalogue, its part of the board (`rows`,
+    `score`, `statements`), and its headline findings."""
 
     paper: str
     header: Mapping[str, Any]
     parts: list[Part]
     coverage: list[coverage.Row]
     statements: list[coverage.Row]
-    verdicts: Mapping[str, int]
+    board: Mapping[str, Any]
+    findings: list[Finding]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,10 +139,16 @@ def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, com
     results = Path(results)
     home, ready = results / scale, results / "data" / "ready"
     claims, board = read_rows(home / "claims.csv", scale), home / "board.json"
+    on_board = read_json(board, scale) if board.is_file() else {}
     records = {path.parent: read_record(path.parent) for path in sorted(home.glob(f"runs/**/{RECORD}"))}
     folders = {replica["hash"]: path for path, record in records.items() for replica in record["replicas"]}
     order = coverage.in_order(catalogue)
-    papers = [paper_part(catalogue, paper, scale, results, claims, folders) for paper in order]
+    papers = [
+        paper_part(
+            catalogue, paper, scale, results, claims, folders, (on_board.get("papers") or {}).get(paper)
+        )
+        for paper in order
+    ]
     facts = [read_json(path, path.stem) for path in sorted(ready.glob("*.json"))]
     parts = [part for paper in papers for part in paper.parts]
     named = [run.row["dataset"] for part in parts for run in part.runs]
@@ -148,7 +156,7 @@ def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, com
         named += part.experiment.counted_on(data).values() if part.computed else ()
     return Content(
         scale=scale, commit=commit, papers=papers, claims=claims, data=data, results=results,
-        board=read_json(board, scale) if board.is_file() else {},
+        board=on_board,
         cards=cards(named, {card.get("dataset", ""): card for card in facts}),
         core_hours=core_hours(records.values()),
         hosts=sorted({host(record) for record in records.values()}),
@@ -184,7 +192,7 @@ def read_rows(path: Path, of: str) -> list[dict[str, str]]:
 
 def paper_part(
     catalogue: Catalogue, paper: str, scale: str, results: Path, claims: Sequence[dict[str, str]],
-    folders: Mapping[str, Path],
+    folders: Mapping[str, Path], board: Mapping[str, Any] | None,
 ) -> PaperPart:  # fmt: skip
     """One paper, its experiments in reading order."""
     header = {"title": paper, "authors": "", "year": "", "source": ""} | catalogue.papers[paper]
@@ -204,13 +212,21 @@ def paper_part(
                 computed if computed.is_file() else None,
             ))  # fmt: skip
     parts.sort(key=lambda part: reading_order(part.experiment.source, part.experiment.name))
-    judged = {claim["claim"]: claim["verdict"] for claim in own}
-    mine = [claim.id for claim in catalogue.claims if claim.paper == paper]
-    verdicts = {verdict: list(judged.values()).count(verdict) for verdict in OF_CLAIMS}
-    verdicts[NOT_RUN] = sum(name not in judged for name in mine)
+
+    def picture(name: str) -> Piece | None:
+        artefact = catalogue.artefacts.get((paper, name))
+        if artefact is None:
+            return None
+        experiment = catalogue.experiment_of(artefact)
+        pieces = [
+            piece_of(artefact, experiment, place, results, own, described) for place in (RECORDED, scale)
+        ]
+        return next((piece for piece in pieces if piece.drawn), pieces[-1])
+
+    board = board or {"rows": [], "score": None, "headlines": [], "statements": []}
     return PaperPart(
         paper, header, parts, coverage.artefacts(catalogue, paper, results),
-        coverage.statements(catalogue, paper, results), verdicts,
+        coverage.statements(catalogue, paper, results), board, findings(board["headlines"], own, picture),
     )  # fmt: skip
 
 
@@ -227,7 +243,7 @@ def piece_of(
     written = text_of(experiment.path.parent / "captions" / f"{artefact.id}.md")
     caption = str(artefact.spec.get("caption") or written or artefact.sources)
     title = described.get(artefact.id, experiment.title)
-    return Piece(artefact, experiment, files, table, own, caption, title)
+    return Piece(artefact, experiment, files, table, own, caption, title, scale)
 
 
 def reading_order(source: Mapping[str, Any] | None, name: str) -> tuple[Any, ...]:

@@ -9,29 +9,30 @@ from pathlib import Path
 
 from tensor_rnns.analysis.collect import collect
 from tensor_rnns.analysis.tables import PROBED
-from tensor_rnns.experiments import Catalogue
+from tensor_rnns.experiments import Catalogue, Experiment
+from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.run_folders import table_name
 from tensor_rnns.files import read_csv, read_npz, write_csv, write_npz
-
-SCALE = "recorded"
 
 
 def collect_recorded(catalogue: Catalogue, results: Path) -> None:
     """Join the recorded runs of each experiment, as the rule `collect` does for the runs of a scale, and what
     each probe took from them."""
-    for (paper, experiment), content in catalogue.experiments.items():
-        home = results / SCALE / "runs" / paper / experiment
+    for experiment in catalogue.experiments.values():
+        home = results / RECORDED / "runs" / experiment.paper / experiment.name
         folders = sorted(path.parent for path in home.rglob("record.json"))
         if folders:
-            collect(folders, results / SCALE / "collected" / paper / experiment)
-            for probe in content.probes:
-                of = f"{table_name(paper, experiment, SCALE)}/{probe}"
-                join_probe(
-                    sorted(home.rglob(f"probes/{probe}.npz")),
-                    of,
-                    results / SCALE / "probes" / paper / experiment,
-                )
-            print(f"{paper}/{experiment}: {len(folders)} recorded runs")
+            collect(folders, results / RECORDED / "collected" / experiment.paper / experiment.name)
+            join_probes(experiment, home, results / RECORDED / "probes" / experiment.paper / experiment.name)
+            print(f"{experiment.paper}/{experiment.name}: {len(folders)} recorded runs")
+
+
+def join_probes(experiment: Experiment, home: Path, out: Path) -> None:
+    """Join what each probe of an experiment took from the recorded curves below `home`."""
+    out.mkdir(parents=True, exist_ok=True)
+    for probe in experiment.probes:
+        of = f"{table_name(experiment.paper, experiment.name, RECORDED)}/{probe}"
+        join_probe(sorted(home.rglob(f"probes/{probe}.npz")), of, out)
 
 
 def join_probe(parts: Sequence[Path], of: str, out: Path) -> None:

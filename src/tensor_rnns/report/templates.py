@@ -10,11 +10,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from tensor_rnns.analysis.verdicts import GIVEN, OF_CLAIMS
 from tensor_rnns.drawing.tables import shown
 from tensor_rnns.experiments.records import PARTIAL
-from tensor_rnns.report.gather import NOT_RUN, Content, PaperPart, Part, Run
-from tensor_rnns.report.words import FILTERS
-
-HOLDS = {"yes": ("holds", "hold"), "no": ("does not", "do not"), "unclear": ("unclear", "unclear")}
-"""What a claim's row says, and the words for one such claim and for several."""
+from tensor_rnns.report.gather import Content, PaperPart, Part, Run
+from tensor_rnns.report.words import FILTERS, HOLDS
 
 
 def environment(content: Content, folder: Path, **syntax: Any) -> Environment:
@@ -25,8 +22,8 @@ def environment(content: Content, folder: Path, **syntax: Any) -> Environment:
     )  # fmt: skip
     made.filters |= {**FILTERS, "tally": tally, "in_words": in_words}
     made.globals |= {
-        "c": content, "verdicts": OF_CLAIMS, "not_run": NOT_RUN, "curves": curves, "shared": shared,
-        "finals": finals, "totals": totals(content), "trust": trust(content),
+        "c": content, "verdicts": OF_CLAIMS, "curves": curves, "shared": shared,
+        "finals": finals, "trust": trust(content),
         "judged": {(row["paper"], row["claim"]): row for row in content.claims},
         "covered": coverage, "coverage": coverage(content.papers),
         "command": lambda artefact: command(content, artefact),
@@ -47,14 +44,9 @@ def coverage(papers: Iterable[PaperPart]) -> dict[str, int]:
             "recorded": sum(row.recorded > 0 for row in rows)}  # fmt: skip
 
 
-def totals(content: Content) -> dict[str, int]:
-    """The claims of all papers by verdict."""
-    return {name: sum(paper.verdicts[name] for paper in content.papers) for name in (*OF_CLAIMS, NOT_RUN)}
-
-
 def trust(content: Content) -> str:
     """What the verdicts are worth: how many chance alone makes false."""
-    found = content.board.get("all") or {}
+    found = content.board.get("claims") or {}
     judged = found.get("judged", 0)
     if not judged:
         return (

@@ -9,6 +9,8 @@ from tensor_rnns.analysis.verdicts import VERDICTS
 from tensor_rnns.drawing.tables import printed
 
 SYMBOLS = dict(zip(VERDICTS, "✓✗?±○–", strict=True))
+HOLDS = {"yes": ("holds", "hold"), "no": ("does not", "do not"), "unclear": ("unclear", "unclear")}
+"""What a claim's row says, and the words for one such claim and for several."""
 
 
 def interval(row: Mapping[str, str]) -> str:
@@ -61,6 +63,13 @@ def hours(value: float) -> str:
     return f"{value:.3g}"
 
 
+def score(found: Mapping[str, float]) -> str:
+    """The score of a document as a range, and its coverage."""
+    low, high, coverage = (f"{100 * found[name]:.0f}" for name in ("low", "high", "coverage"))
+    share = f"{low} %" if low == high else f"{low} to {high} %"
+    return f"Score: {share} of the weight reproduced; {coverage} % has a verdict"
+
+
 def paragraphs(text: str) -> list[list[tuple[str, str]]]:
     """Plain Markdown as paragraphs of (kind, text): kind is text, code or strong; headings are strong
     paragraphs.
@@ -86,6 +95,7 @@ def _part(part: str) -> tuple[str, str]:
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {"cell": printed} | {
-    function.__name__: function for function in (interval, because, outcome, plain, source, hours, paragraphs)
+    function.__name__: function
+    for function in (interval, because, outcome, plain, source, hours, score, paragraphs)
 }
 """The filters of both kinds of template."""

@@ -1,0 +1,177 @@
+"""The board: the statements of each document by kind of evidence and verdict, and one weighted score.
+
+The unit is the statement, a row of the ledger, or a claim that is below no row and part of no other claim.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tensor_rnns.analysis import verdicts
+from tensor_rnns.analysis.claims import CountForm, IdentityForm, form_of
+from tensor_rnns.analysis.intervals import LEVEL
+from tensor_rnns.analysis.measures import EXACT
+from tensor_rnns.analysis.verdicts import OF_CLAIMS, VERDICT, Judgement, joined
+from tensor_rnns.experiments import Catalogue, Claim, ledger
+from tensor_rnns.experiments.score import COMPUTED, COUNTS, ERRATA, IDENTITIES, KINDS, TRAINED, Score, read
+
+SIZES = frozenset({"parameters", "fact"})
+"""Measures that count something of a model or of data."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A statement of a document: what is said of it, by which `claims`, and how much it weighs.
+
+    `kind` is the kind of its evidence, `source` as of a claim.
+    """
+
+    statement: str
+    says: str
+    kind: str
+    weight: float | None
+    verdict: str
+    holds: str
+    source: str
+    claims: list[str]
+
+
+def kind_of(claim: Claim, catalogue: Catalogue) -> str:
+    """The kind of evidence that a claim on runs is: an identity, a trained outcome unless its measure has no
+    scatter, a count where one number is printed or a size is measured, else computed."""
+    form, experiment = form_of(claim), catalogue.experiment_of(claim)
+    measure = getattr(getattr(form, "measure", None), "measure", None)
+    if isinstance(form, IdentityForm):
+        return IDENTITIES
+    if experiment.kind == "train" and measure not in EXACT:
+        return TRAINED
+    counted = isinstance(form, CountForm) and form.equals is not None
+    return COUNTS if counted or measure in SIZES else COMPUTED
+
+
+def leaves(name: str, claims: Mapping[str, Claim]) -> Iterator[str]:
+    """The claims on runs that a claim rests on, itself where it refers to none."""
+    if name in claims:
+        below = claims[name].spec["claims"] if claims[name].test == "refers" else ()
+        for other in below:
+            yield from leaves(other, claims)
+        if not below:
+            yield name
+
+
+def deciding(
+    claims: Mapping[str, Claim], rows: Sequence[ledger.Statement]
+) -> dict[str, tuple[str, list[str]]]:
+    """{statement: (what it says, the claims that decide it)}.
+
+    A statement is decided by the claim of its own id, and without one by all claims on it that no other
+    refers to. What else is claimed of it, with another protocol say, decides nothing.
+    """
+    referred = {name for claim in claims.values() if claim.test == "refers" for name in claim.spec["claims"]}
+    found, seen = {}, set(referred)
+    for row in rows:
+        own = row.judged_by(claims)
+        seen.update(own)
+        tops = [row.id] if row.id in own else [name for name in own if name not in referred]
+        if tops:
+            found[row.id] = row.statement, tops
+    return found | {name: (claim.statement, [name]) for name, claim in claims.items() if name not in seen}
+
+
+def judged(
+    claims: Mapping[str, Claim], rows: Sequence[ledger.Statement], found: Mapping[str, Judgement], scale: str
+) -> dict[str, tuple[str, Judgement, list[str]]]:
+    """{statement: (what it says, the judgement of it, the claims on runs behind that)}.
+
+    The judgement is that of the claim that decides it, or of several as of one that refers to them.
+    """
+    result = {}
+    for name, (says, tops) in deciding(claims, rows).items():
+        below = list(dict.fromkeys(leaf for one in tops for leaf in leaves(one, claims)))
+        one = found[tops[0]] if len(tops) == 1 else joined({top: found[top] for top in tops}, scale)
+        result[name] = says, one, below
+    return result
+
+
+def headlines(
+    score: Score | None, found: Mapping[str, tuple[str, Judgement, list[str]]], scale: str
+) -> list[dict[str, Any]]:
+    """The headline findings of a paper on which there is any claim, judged as one that refers to their
+    statements."""
+    result = []
+    for headline in score.headlines if score else ():
+        known = [found[name] for name in headline.statements if name in found]
+        if known:
+            on = {name: found[name][1] if name in found else None for name in headline.statements}
+            one = joined(on, scale)
+            below = dict.fromkeys(leaf for *_, own in known for leaf in own)
+            said = {"verdict": one.verdict, "holds": one.holds, "source": one.source, "claims": list(below)}
+            result.append(asdict(headline) | said)
+    return result
+
+
+def scored(found: Sequence[Standing]) -> dict[str, float] | None:
+    """The share of all weight that is reproduced: `low` counts that alone, `high` also what is undecided or
+    not judged; `coverage` is the share that has a verdict. None where nothing has a weight."""
+    total = sum(one.weight or 0.0 for one in found)
+
+    def share(verdict: str) -> float:
+        return sum(one.weight or 0.0 for one in found if one.verdict == verdict) / total
+
+    if not total:
+        return None
+    result = {
+        "low": share(verdicts.REPRODUCED), "high": 1 - share(verdicts.NOT_REPRODUCED),
+        "coverage": 1 - share(verdicts.NOT_JUDGED), "weight": total,
+    }  # fmt: skip
+    return {name: round(value, 10) for name, value in result.items()}
+
+
+def totals(judgements: Sequence[Judgement]) -> dict[str, Any]:
+    """How many claims have which verdict, and how far that can be trusted: `expected_false` is 5 % of the
+    verdicts that rest on an interval."""
+    judged = [judgement for judgement in judgements if judgement.judged]
+    by_interval = sum(judgement.statistical for judgement in judged)
+    return {
+        "claims": len(judgements),
+        "verdicts": {verdict: sum(one.verdict == verdict for one in judgements) for verdict in OF_CLAIMS},
+        "holds": {answer: sum(one.holds == answer for one in judgements) for answer in VERDICT},
+        "judged": len(judged),
+        "by_interval": by_interval,
+        "expected_false": round((1 - LEVEL) * by_interval, 10),
+    }
+
+
+def board(catalogue: Catalogue, judgements: Mapping[str, Judgement], scale: str) -> dict[str, Any]:
+    """The board as plain records: the claims of all papers by verdict, and of each paper its rows, its score,
+    its headline findings and its statements. The kind of a statement is the first, in the order of the board,
+    that any of its claims is. A paper of which some experiments were left out has no score."""
+    papers = {}
+    for paper, folder in catalogue.folders.items():
+        score = read(folder)
+        claims = {claim.id: claim for claim in catalogue.claims if claim.paper == paper}
+        statements = judged(claims, ledger.read(folder), judgements, scale)
+        found = []
+        for name, (says, one, below) in statements.items():
+            kinds = {kind_of(claims[leaf], catalogue) for leaf in below}
+            kind = ERRATA if one.verdict == verdicts.ERRATUM else min(kinds or {TRAINED}, key=KINDS.index)
+            weight = score.weight(name, kind) if score else None
+            found.append(Standing(name, says, kind, weight, one.verdict, one.holds, one.source, below))
+        papers[paper] = {
+            "rows": [row(kind, [one for one in found if one.kind == kind]) for kind in KINDS],
+            "score": None if paper in catalogue.left_out else scored(found),
+            "headlines": headlines(score, statements, scale),
+            "statements": [asdict(one) for one in found],
+        }
+    return {"claims": totals([*judgements.values()]), "papers": papers}
+
+
+def row(kind: str, found: Sequence[Standing]) -> dict[str, Any]:
+    """A row of the board: how many statements, and how many have which verdict."""
+    counts = {verdict: sum(one.verdict == verdict for one in found) for verdict in OF_CLAIMS}
+    return {"kind": kind, "statements": len(found)} | counts
+
+
+def rows(board: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Every row of a board as it was written, paper by paper, with the paper's name first."""
+    return [{"paper": paper} | one for paper, found in board["papers"].items() for one in found["rows"]]

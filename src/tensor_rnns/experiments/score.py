@@ -1,0 +1,129 @@
+"""What a document stands for, and how much each statement weighs: `score.yaml` beside its experiments.
+
+`weights` says the weight of a headline finding and of any other statement by its kind of evidence, each with
+its reason; `headlines` are the at most ten findings that a reader would cite. The unit is a statement of the
+ledger. The file is written before the runs that it weighs.
+"""
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from tensor_rnns import yaml_files
+from tensor_rnns.declared import (
+    AtLeastZero,
+    Invalid,
+    Page,
+    Place,
+    Problem,
+    Reading,
+    Reason,
+    Sentence,
+    suggestion,
+)  # fmt: skip
+
+FILE = "score.yaml"
+TRAINED, COMPUTED, COUNTS, IDENTITIES, ERRATA = (
+    "trained outcomes", "computed", "counts", "identities", "errata",
+)  # fmt: skip
+KINDS = (TRAINED, COMPUTED, COUNTS, IDENTITIES, ERRATA)
+"""The kinds of evidence that a statement may have, in the order of a board. Errata have no weight."""
+HEADLINE = "headline"
+WEIGHED = (HEADLINE, *KINDS[:-1])
+MOST_HEADLINES = 10
+
+
+@dataclass(frozen=True)
+class Weight:
+    """How much a statement counts, and why."""
+
+    weight: AtLeastZero
+    why: Reason
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headline:
+    """A finding in the document's words: the statements that it is made of, and where it is to be seen."""
+
+    statements: tuple[str, ...]
+    quote: Sentence
+    page: Page
+    artefact: str
+    why: Reason
+
+
+@dataclass(frozen=True)
+class Score:
+    """All of the file. The statements of a headline share its weight."""
+
+    weights: dict[Literal[WEIGHED], Weight]  # type: ignore[valid-type]
+    headlines: tuple[Headline, ...]
+
+    def __post_init__(self) -> None:
+        if missing := [name for name in WEIGHED if name not in self.weights]:
+            raise Invalid("weights", f"weights has no {', '.join(missing)}; needed are {', '.join(WEIGHED)}")
+        if len(self.headlines) > MOST_HEADLINES:
+            told = f"{len(self.headlines)} headlines given; allowed are at most {MOST_HEADLINES}"
+            raise Invalid("headlines", told, MOST_HEADLINES)
+        for at, headline in enumerate(self.headlines):
+            if not headline.statements:
+                raise Invalid("headlines", "statements is empty; allowed is a list of ids", at, "statements")
+        times = Counter(name for headline in self.headlines for name in headline.statements)
+        if twice := [name for name, count in times.items() if count > 1]:
+            raise Invalid("headlines", f"{', '.join(twice)} given twice; allowed is one headline for each")
+
+    @cached_property
+    def shares(self) -> dict[str, float]:
+        """{statement of a headline: its share of the headline's weight}."""
+        return {
+            name: self.weights[HEADLINE].weight / len(headline.statements)
+            for headline in self.headlines
+            for name in headline.statements
+        }
+
+    def weight(self, statement: str, kind: str) -> float:
+        """How much a statement counts whose evidence is of a kind."""
+        if kind == ERRATA:
+            return 0.0
+        return self.shares.get(statement, self.weights[kind].weight)
+
+
+def read(folder: Path) -> Score | None:
+    """The score file of a paper's folder; None where it has none. ValueError with everything wrong in it."""
+    path = folder / FILE
+    if not path.exists():
+        return None
+    found, reading, document = parsed(path)
+    if reading.problems:
+        lines = [f"{path}:{document.line_of(place)}: {told}" for place, told in reading.problems]
+        raise ValueError("\n".join(lines))
+    return found
+
+
+def parsed(path: Path) -> tuple[Any, Reading, yaml_files.Document]:
+    """(the record, what reading it found, the document) of a score file."""
+    document, reading = yaml_files.read(path), Reading()
+    return reading.value(Score, document.content), reading, document
+
+
+def problems(
+    path: Path, statements: Collection[str], artefacts: Collection[str]
+) -> list[tuple[int, str, str]]:
+    """(line, place, what is wrong) of a score file, its names held against those of the paper; ValueError
+    where it is not YAML."""
+    _, reading, document = parsed(path)
+    wrong: list[Problem] = [*reading.problems]
+    for place, record in reading.records:
+        if isinstance(record, Headline):
+            wrong += unknown((*place, "statements"), "statement", record.statements, statements)
+            wrong += unknown((*place, "artefact"), "artefact", [record.artefact], artefacts)
+    return [(document.line_of(place), ".".join(map(str, place)) or "file", told) for place, told in wrong]
+
+
+def unknown(place: Place, what: str, names: Collection[str], known: Collection[str]) -> list[Problem]:
+    """A problem for each name that the paper does not define."""
+    strange = [name for name in names if name not in known]
+    return [(place, f"unknown {what} {name!r}; {suggestion(name, known)}") for name in strange]

@@ -1,0 +1,107 @@
+"""The headline findings of a paper: in its words, with our verdict, our numbers, a picture, and what a reader
+should now believe. The sentence follows from the verdict and the numbers; none is written beforehand."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from tensor_rnns.analysis.verdicts import ERRATUM, NOT_JUDGED, NOT_REPRODUCED, REPRODUCED, UNDECIDED
+from tensor_rnns.drawing.tables import printed
+from tensor_rnns.report.words import HOLDS, interval
+
+MOST_ROWS = 6
+"""Claims that a finding shows; the others are counted."""
+BELIEVE = {
+    REPRODUCED: "It stands: {answers} by {runs}{example}.",
+    NOT_REPRODUCED: "It does not stand with us: {answers} by {runs}{example}.",
+    UNDECIDED: "It is open: {answers} by {runs}, which settle it neither way{example}.",
+    ERRATUM: "Read it as corrected: {reason}.",
+    NOT_JUDGED: "Believe neither it nor its contrary on our account: no comparable run settles it{hint}.",
+}
+"""What a reader should believe, by verdict."""
+HINT = "; in what ran so far ({runs}) {answers}"
+
+ALIKE = {
+    "yes": ("the claim holds", "all {} claims hold"),
+    "no": ("the claim does not hold", "none of {} claims holds"),
+    "unclear": ("the claim is unclear", "all {} claims are unclear"),
+}
+"""What is said of one claim, and of several that are alike, by `holds`."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One headline finding; `rows` are claims of claims.csv, `others` how many more it rests on, `piece` the
+    figure or table that shows it, drawn of recorded runs where there are some."""
+
+    quote: str
+    page: Any
+    why: str
+    verdict: str
+    holds: str
+    source: str
+    rows: list[Mapping[str, str]]
+    others: int
+    believe: str
+    piece: Any
+
+
+def findings(
+    headlines: Sequence[Mapping[str, Any]],
+    claims: Sequence[Mapping[str, str]],
+    piece_of: Callable[[str], Any],
+) -> list[Finding]:
+    """The findings of one paper, of the board's headlines and its claims; `piece_of` finds an artefact."""
+    by_id = {claim["claim"]: claim for claim in claims}
+    result = []
+    for one in headlines:
+        rows = [by_id[name] for name in one["claims"] if name in by_id]
+        rows.sort(key=partial(order, one))
+        result.append(Finding(
+            one["quote"], one["page"], one["why"], one["verdict"], one["holds"], one["source"],
+            rows[:MOST_ROWS], len(rows[MOST_ROWS:]), believe(one, rows), piece_of(one["artefact"]),
+        ))  # fmt: skip
+    return result
+
+
+def order(headline: Mapping[str, Any], row: Mapping[str, str]) -> tuple[bool, bool, bool]:
+    """First the claims that answer as the finding does, with a verdict, with a number."""
+    return row["holds"] != headline["holds"], row["verdict"] == NOT_JUDGED, row["ours"] == ""
+
+
+def believe(headline: Mapping[str, Any], rows: Sequence[Mapping[str, str]]) -> str:
+    """The sentence of a finding, from its verdict and the claims that it rests on, the telling ones first."""
+    fields = {
+        "runs": runs(headline["source"]),
+        "answers": answers(rows),
+        "example": f", such as: {example(rows[0])}" if rows and rows[0]["ours"] else "",
+        "reason": rows[0]["reason"] if rows else "",
+        "hint": "",
+    }
+    if headline["source"]:
+        fields["hint"] = HINT.format(**fields)
+    return BELIEVE[headline["verdict"]].format(**fields)
+
+
+def runs(source: str) -> str:
+    """The runs that a finding rests on, in words."""
+    return " and ".join(f"{name} runs" for name in source.split(", "))
+
+
+def answers(rows: Sequence[Mapping[str, str]]) -> str:
+    """How many of the claims hold, do not, and are unclear."""
+    count = Counter(row["holds"] for row in rows)
+    if len(count) == 1:
+        one, several = ALIKE[rows[0]["holds"]]
+        return one if len(rows) == 1 else several.format(len(rows))
+    said = [f"{count[name]} {words[count[name] > 1]}" for name, words in HOLDS.items() if count[name]]
+    return f"of {len(rows)} claims {', '.join(said)}"
+
+
+def example(row: Mapping[str, str]) -> str:
+    """A claim with our number, its interval by name, and n."""
+    ends = interval(row)
+    named = f" {ends}, {row['interval']}" if ends else ""
+    return f"{row['statement'].rstrip('.')} (ours {printed(row['ours'])}{named}, n = {row['n']})"
