@@ -91,17 +91,6 @@ Name = Annotated[
         lambda value: isinstance(value, str) and NAME.fullmatch(value) is not None,
     ),
 ]
-Page = int | str
-
-
-def letters(least: int) -> Rule:
-    """The rule of a text that is no shorter."""
-    words = f"a text of at least {least} letters"
-    return Rule(words, lambda value: isinstance(value, str) and len(value) >= least)
-
-
-Reason = Annotated[str, letters(5)]
-Sentence = Annotated[str, letters(10)]
 Finite = Annotated[Any, Rule("texts, finite numbers, lists and mappings", lambda value: is_finite(value))]
 
 

@@ -6,9 +6,10 @@ from typing import Annotated, Any, Literal
 
 from tensor_rnns.analysis.curve_measures import Best
 from tensor_rnns.analysis.measures import OF_ALL, Measure, read_block
-from tensor_rnns.declared import AtLeastZero, ByName, Invalid, Natural, Page, Positive, Sentence, Share
+from tensor_rnns.declared import AtLeastZero, ByName, Invalid, Natural, Positive, Share
 from tensor_rnns.experiments.records import Claim
 from tensor_rnns.experiments.selector import Selector
+from tensor_rnns.experiments.texts import Page, Sentence
 
 Section = str | float
 Items = str | tuple[str, ...]

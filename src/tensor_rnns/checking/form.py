@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal
 from tensor_rnns.analysis.claims import AnyClaim, Section
 from tensor_rnns.analysis.curve_measures import Best
 from tensor_rnns.analysis.measures import Measure
-from tensor_rnns.declared import NAME, ByName, Finite, Invalid, Name, Page, Reason, Rule
+from tensor_rnns.declared import NAME, ByName, Finite, Invalid, Name, Rule
 from tensor_rnns.drawing.render import kinds
 from tensor_rnns.experiments.selector import MAIN, NameList, Selector
+from tensor_rnns.experiments.texts import Page, Reason
 
 
 def is_option(value: Any) -> bool:

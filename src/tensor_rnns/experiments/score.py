@@ -13,17 +13,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tensor_rnns import yaml_files
-from tensor_rnns.declared import (
-    AtLeastZero,
-    Invalid,
-    Page,
-    Place,
-    Problem,
-    Reading,
-    Reason,
-    Sentence,
-    suggestion,
-)  # fmt: skip
+from tensor_rnns.declared import AtLeastZero, Invalid, Place, Problem, Reading, suggestion
+from tensor_rnns.experiments.texts import Page, Reason, Sentence
 
 FILE = "score.yaml"
 TRAINED, COMPUTED, COUNTS, IDENTITIES, ERRATA = (
