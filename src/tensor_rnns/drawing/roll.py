@@ -131,13 +131,10 @@ def _name(pitch: float) -> str:
 def notes(roll: np.ndarray, lowest: int) -> Iterator[tuple[int, int, int]]:
     """(first step, step after the last, MIDI number) of every run of steps in which a note of `roll`
     [T, notes] sounds."""
-    sounding = np.zeros((len(roll) + 2, roll.shape[1]), dtype=bool)
-    sounding[1:-1] = roll > 0.5
-    changes = sounding[1:] != sounding[:-1]
-    for column in range(roll.shape[1]):
-        times = np.flatnonzero(changes[:, column])
-        for start, end in zip(times[::2], times[1::2], strict=True):
-            yield int(start), int(end), lowest + column
+    for pitch, sounding in enumerate((roll > 0.5).T, start=lowest):
+        changes = np.flatnonzero(np.diff(sounding, prepend=False, append=False))
+        for start, end in changes.reshape(-1, 2).tolist():
+            yield start, end, pitch
 
 
 def write_midi(

@@ -5,6 +5,7 @@ A loss is summed over everything but the replicas. That of a tensor [.., S, B, O
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -97,32 +98,14 @@ def values(outputs: Tensor | Affine) -> Tensor:
     return outputs.tensor() if isinstance(outputs, Affine) else outputs
 
 
-def squared_error(
-    outputs: Tensor | Affine, targets: Tensor, over: float, weights: Tensor | None = None
+def loss(
+    kind: int, outputs: Tensor | Affine, targets: Tensor, over: float, weights: Tensor | None = None
 ) -> Tensor:
-    """The sum of (y - t)^2 / over, [S]; targets [.., S, B, O]. With `weights` [.., S, B] each row counts so
-    much: 0 for what comes after the end of a sequence."""
-    return loss(parts.SQUARED, outputs, targets, over, weights)
+    """The sum of the losses of a kind over every axis but that of the replicas, divided by `over`, [S].
 
-
-def binary_cross_entropy(
-    outputs: Tensor | Affine, targets: Tensor, over: float, weights: Tensor | None = None
-) -> Tensor:
-    """The sum of the cross entropies of sigma(y) / over, in nats, [S]; targets and weights as for
-    `squared_error`."""
-    return loss(parts.BERNOULLI, outputs, targets, over, weights)
-
-
-def cross_entropy(
-    outputs: Tensor | Affine, targets: Tensor, over: float, weights: Tensor | None = None
-) -> Tensor:
-    """The sum of the cross entropies of softmax(y) / over, in nats, [S]; targets are integers [.., S, B],
-    weights as for `squared_error`."""
-    return loss(parts.CLASSES, outputs, targets, over, weights)
-
-
-def loss(kind: int, outputs: Tensor | Affine, targets: Tensor, over: float, weights: Tensor | None) -> Tensor:
-    """The loss of a kind, weighted and summed over every axis but that of the replicas."""
+    Targets are [.., S, B, O], or integers [.., S, B] for classes. With `weights` [.., S, B] each row counts
+    so much: 0 for what comes after the end of a sequence.
+    """
     if isinstance(outputs, Affine):
         return outputs.loss(kind, targets, over, weights)
     if kind == parts.SQUARED:
@@ -139,3 +122,11 @@ def loss(kind: int, outputs: Tensor | Affine, targets: Tensor, over: float, weig
         losses = torch.where(each == 0, 0, losses * each)
     replicas = losses.dim() - after - 1
     return losses.sum([axis for axis in range(losses.dim()) if axis != replicas]) / over
+
+
+squared_error = partial(loss, parts.SQUARED)
+"""(y - t)^2."""
+binary_cross_entropy = partial(loss, parts.BERNOULLI)
+"""The cross entropy of sigma(y), in nats."""
+cross_entropy = partial(loss, parts.CLASSES)
+"""The cross entropy of softmax(y), in nats."""

@@ -29,11 +29,13 @@ class Limits(NamedTuple):
 class Optimiser:
     """What all have in common: `rate` [S, 1] and the names of the `states`, tensors [S, P].
 
+    The fused update reads the options in `constants`, in the order of optimisers.h of the compiled engine.
     The state `square` begins at the optimiser's `initial_accumulator` where it has one, all others at zero.
     """
 
     name: ClassVar[str]
     states: ClassVar[tuple[str, ...]]
+    constants: ClassVar[tuple[str, ...]]
     rate: Tensor
 
     def start(self, parameters: Tensor) -> dict[str, Tensor]:
@@ -46,8 +48,8 @@ class Optimiser:
         raise NotImplementedError
 
     def numbers(self, count: int) -> tuple[float, ...]:
-        """The numbers of the fused update at `count`, as optimisers.h of the compiled engine orders them."""
-        raise NotImplementedError
+        """The numbers of the fused update at `count`: the `constants`, and what depends on the count."""
+        return tuple([float(getattr(self, name)) for name in self.constants])
 
     def moved(
         self,
@@ -76,6 +78,7 @@ class Adam(Optimiser):
 
     name: ClassVar[str] = "adam"
     states: ClassVar[tuple[str, ...]] = ("mean", "square")
+    constants: ClassVar[tuple[str, ...]] = ("beta1", "beta2", "epsilon")
     beta1: BelowOne = 0.9
     beta2: BelowOne = 0.999
     epsilon: AtLeastZero = 1e-8
@@ -88,7 +91,7 @@ class Adam(Optimiser):
         return self.rate * m_hat / (v_hat.sqrt() + self.epsilon)
 
     def numbers(self, count: int) -> tuple[float, ...]:
-        return self.beta1, self.beta2, self.epsilon, 1 - self.beta1**count, 1 - self.beta2**count
+        return *super().numbers(count), 1 - self.beta1**count, 1 - self.beta2**count
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,7 @@ class RMSProp(Optimiser):
 
     name: ClassVar[str] = "rmsprop"
     states: ClassVar[tuple[str, ...]] = ("square", "velocity")
+    constants: ClassVar[tuple[str, ...]] = ("decay", "momentum", "epsilon", "epsilon_inside")
     decay: BelowOne = 0.9
     momentum: BelowOne = 0.0
     epsilon: AtLeastZero = 1e-10
@@ -108,9 +112,6 @@ class RMSProp(Optimiser):
         root = (v + self.epsilon).sqrt() if self.epsilon_inside else v.sqrt() + self.epsilon
         return state["velocity"].mul_(self.momentum).add_(self.rate * gradient / root)
 
-    def numbers(self, count: int) -> tuple[float, ...]:
-        return self.decay, self.momentum, self.epsilon, float(self.epsilon_inside)
-
 
 @dataclass(frozen=True)
 class SGD(Optimiser):
@@ -118,13 +119,11 @@ class SGD(Optimiser):
 
     name: ClassVar[str] = "sgd"
     states: ClassVar[tuple[str, ...]] = ("velocity",)
+    constants: ClassVar[tuple[str, ...]] = ("momentum",)
     momentum: BelowOne = 0.0
 
     def update(self, gradient: Tensor, state: dict[str, Tensor], count: int) -> Tensor:
         return self.rate * state["velocity"].mul_(self.momentum).add_(gradient)
-
-    def numbers(self, count: int) -> tuple[float, ...]:
-        return (self.momentum,)
 
 
 @dataclass(frozen=True)
@@ -133,15 +132,13 @@ class Adagrad(Optimiser):
 
     name: ClassVar[str] = "adagrad"
     states: ClassVar[tuple[str, ...]] = ("square",)
+    constants: ClassVar[tuple[str, ...]] = ("epsilon",)
     epsilon: AtLeastZero = 1e-10
     initial_accumulator: AtLeastZero = 0.1
 
     def update(self, gradient: Tensor, state: dict[str, Tensor], count: int) -> Tensor:
         total = state["square"].addcmul_(gradient, gradient)
         return self.rate * gradient / (total.sqrt() + self.epsilon)
-
-    def numbers(self, count: int) -> tuple[float, ...]:
-        return (self.epsilon,)
 
 
 OPTIMISERS: dict[str, type[Optimiser]] = {kind.name: kind for kind in (Adam, RMSProp, SGD, Adagrad)}
