@@ -27,7 +27,7 @@ def curves(results: Path) -> Path:
 def test_a_unit_holds_search_choice_finals_and_probes_and_no_weights(undisturbed):
     home = curves(undisturbed) / "only" / "tgu" / "main"
     runs = ("curves.csv.gz", "metrics.csv", "record.json")
-    expected = {f"{run}/{name}" for run in ("search-0", "final-0") for name in runs}
+    expected = {f"{run}/{name}" for run in ("search-0", "search-1", "final-0") for name in runs}
     expected |= {"chosen.json", "probes/reach.csv", "probes/reach.npz"}
     assert {str(path.relative_to(home)) for path in home.rglob("*.*") if path.is_file()} == expected
     arrays = read_npz(home / "probes" / "reach.npz", "made2024/addition/paper/reach")
@@ -141,7 +141,7 @@ def test_runs_of_other_settings_are_not_imported(checkout, undisturbed):
         checkout.experiment.write_text(before, encoding="utf-8")
     assert code == 0
     assert "0 curves and 0 computed tables recorded, 2 refused" in said
-    assert "7 of 7 replicas have not been run as they are set today" in said
+    assert "11 of 11 replicas have not been run as they are set today" in said
 
 
 def test_code_that_is_not_committed_is_refused(checkout, undisturbed):
