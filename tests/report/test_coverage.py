@@ -56,6 +56,16 @@ def test_a_claim_that_was_not_run_does_not_count(made):
     assert states(catalogue, results)["claim", "made-2"] == "planned, not run"
 
 
+def test_a_verdict_of_recorded_runs_does_not_count_for_the_run_at_hand(made):
+    """At smoke only what smoke ran stands; a claim on claims does so as soon as it is listed."""
+    catalogue, results = made
+    row = dict.fromkeys(CLAIMS, "") | {"paper": "made2016", "verdict": "reproduced", "source": "recorded"}
+    rows = [row | {"claim": "made-1", "test": "value"}, row | {"claim": "made-2", "test": "refers"}]
+    write_csv(results / "smoke" / "claims.csv", rows, CLAIMS, "smoke")
+    found = states(catalogue, results)
+    assert (found["claim", "made-1"], found["claim", "made-2"]) == ("planned, not run", "smoke")
+
+
 def test_recorded_seeds_are_those_of_the_weakest_recorded_curve(made):
     """Three seeds of one curve and two of another are `recorded n = 2`, and the curves are counted."""
     catalogue, results = made

@@ -124,15 +124,15 @@ def statements(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
 
 
 def judged_at(results: Path, scale: str, paper: str) -> dict[str, int]:
-    """{claim: runs} of every claim of the paper that was judged from that scale's own runs; at least 1
-    each."""
+    """{claim: runs} of every claim of the paper that was judged from that scale's own runs, and of
+    every claim on claims; at least 1 each."""
     path = results / scale / "claims.csv"
     if not path.is_file():
         return {}
     return {
         row["claim"]: max(1, int(row["n"] or 0))
         for row in read_csv(path, of=scale)
-        if row["paper"] == paper and row["here"]
+        if row["paper"] == paper and (row["here"] or row["test"] == "refers")
     }
 
 
