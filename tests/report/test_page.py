@@ -118,6 +118,7 @@ def test_the_way_from_the_board_leads_over_a_claim_to_the_runs_and_their_curves(
     experiment = follow(claims, "#claim-made2016-made-1")
     assert experiment == follow(claims, "#runs-made2016-addition")
     assert follow(experiment, "curves.csv.gz").read_bytes()
+    assert re.search(r'aria-label="train loss from 0\.3\d* to 0\.0\d+"', experiment.read_text())
     assert "run-made2016-addition-T20-tgu-main-final-0-1" in pages[experiment].ids
 
 

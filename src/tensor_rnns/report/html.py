@@ -16,9 +16,12 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from tensor_rnns.analysis.verdicts import GIVEN
+from tensor_rnns.experiments import Experiment
+from tensor_rnns.experiments.run_folders import table_name
 from tensor_rnns.files import writing
 from tensor_rnns.report import words
 from tensor_rnns.report.gather import Content, Piece, Run
+from tensor_rnns.report.sparks import HEIGHT, WIDTH, Spark, run_of, sparks
 from tensor_rnns.report.templates import environment
 
 HOME = "index.html"
@@ -82,7 +85,13 @@ class Site:
             for part, before, after in zip(paper.parts, turns, turns[2:], strict=False):
                 page, _ = self.place_of("experiment", paper.paper, part.experiment.name)
                 own = {"paper": paper, "part": part, "before": before, "after": after}
-                yield page, "experiment.html", own
+                yield page, "experiment.html", own | {"sparks": self.sparks(part.experiment)}
+
+    def sparks(self, experiment: Experiment) -> dict[tuple[str, ...], Spark]:
+        """The curves of the runs of an experiment."""
+        scale, home = self.content.scale, (experiment.paper, experiment.name)
+        table = self.content.results.joinpath(scale, "collected", *home, "curves.csv")
+        return sparks(table, table_name(*home, scale))
 
     def seen_from(self, page: str) -> Mapping[str, Any]:
         """What a template on `page` is given: addresses that are relative to it."""
@@ -119,7 +128,7 @@ def write_html(content: Content, out: Path, templates: Path) -> Path:
     made = environment(content, templates, autoescape=True)
     made.globals |= {
         "slug": words.slug, "symbols": words.SYMBOLS, "given": GIVEN, "most_open": MOST_OPEN,
-        "pages": tuple(ON_PAGES),
+        "pages": tuple(ON_PAGES), "run_of": run_of, "spark_size": f"{WIDTH} {HEIGHT}",
         "experiments": {(claim.paper, claim.id): part.experiment.name
                         for part in content.parts if part.runs for claim in part.experiment.claims},
     }  # fmt: skip
