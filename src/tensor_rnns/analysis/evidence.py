@@ -12,13 +12,12 @@ from tensor_rnns.analysis.claims import LIMITS, Threshold, several
 from tensor_rnns.analysis.measures import is_share, measure_of
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue, Run
-from tensor_rnns.analysis.samples import Sample, curve_of, sample
+from tensor_rnns.analysis.samples import Sample, curve_of, sample, share_data
 from tensor_rnns.analysis.selection import searches, selected
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.guests import is_guest
 from tensor_rnns.experiments.selector import Selector
-from tensor_rnns.experiments.streams import fresh_tasks
 
 
 @dataclass
@@ -78,10 +77,10 @@ class ClaimContext:
         """The outcome of a comparison, unclear where a search with too few runs a point chose what it
         compares: how far that choice scatters is not known."""
         final = [run for found in samples if not found.exact for run in found.runs if run.searched]
-        fewest = min(map(len, searches(self.runs, final)), default=rules.SEARCHES)
-        if fewest >= rules.SEARCHES or outcome.holds == "unclear":
+        fewest = min(map(len, searches(self.runs, final)), default=intervals.SEARCHES)
+        if fewest >= intervals.SEARCHES or outcome.holds == "unclear":
             return outcome
-        return replace(outcome, holds="unclear").because(rules.few_searches(fewest))
+        return replace(outcome, holds="unclear").because(intervals.few_searches(fewest))
 
     def sample(self, claim: claims.Measuring, where: Selector | None) -> Sample:
         """The sample of the claim's measure under one selector."""
@@ -131,14 +130,6 @@ def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
         ends = {end: getattr(shown, end) for end in ("ours", "low", "high")}
         shown = replace(shown, **{end: None if ln is None else math.exp(ln) for end, ln in ends.items()})
     return Evidence(shown, samples, [claim.less, *several(claim.than)])
-
-
-def share_data(samples: Sequence[Sample]) -> bool:
-    """Whether seeds of the samples are pairs: their task has new data in every batch, which all curves of a
-    condition share."""
-    conditions = {frozenset(run.key["condition"] for run in sample.runs) for sample in samples}
-    tasks = {(run.settings.get("task") or {}).get("name") for sample in samples for run in sample.runs}
-    return len(conditions) == 1 and tasks <= fresh_tasks()
 
 
 def contrast(

@@ -19,6 +19,8 @@ RANGE, TOLERANCE = "smallest and largest value", "largest error allowed"
 CUT = ", cut at 0 and 1"
 """What an interval is called wherever it is shown."""
 MOST_SEEDS = 10_000
+SEARCHES = 3
+"""So many seeds a point of a search show how far the choice scatters."""
 
 
 @cache
@@ -166,3 +168,10 @@ def seeds_to_decide(decided: Callable[[int], bool]) -> int | None:
         middle = (low + high) // 2
         low, high = (low, middle) if decided(middle) else (middle, high)
     return high
+
+
+def few_searches(count: int) -> str:
+    """Why a search of which so few runs a point have a number leaves its choice in doubt."""
+    if not count:
+        return "no run of the search gives this number, so that how far its choice scatters is not known"
+    return f"{SEARCHES} or more seeds a point would show how far the search's choice scatters; it has {count}"

@@ -17,8 +17,6 @@ from tensor_rnns.analysis.intervals import Estimate
 
 SHARE = 0.5
 MISS = 1 - intervals.LEVEL
-SEARCHES = 3
-"""So many seeds a point of a search show how far the choice scatters."""
 FAR = 3.0
 """Where they are fewer, a value so many halves of its prediction interval away is not the choice's doing."""
 
@@ -105,7 +103,7 @@ def value(
     in P and half of P is at most `tol`, or if |m - paper| plus half of the mean's own interval is at most
     `tol`. No if it lies outside P and |m - paper| exceeds `tol`. p is the two-sided p value of the paper's
     value under our distribution. `selection` are the values of what each seed of our search would have
-    chosen: their variance widens P, and with fewer than `SEARCHES` only a value that is far off is answered.
+    chosen: their variance widens P, and with fewer than three a value that is far off alone is answered.
     """
     n, m = len(values), float(np.mean(values))
     if not math.isfinite(m):
@@ -116,7 +114,7 @@ def value(
         return Outcome(answer(within, not within), m, m, m, n, None, True)
     if n < 2:
         return Outcome("unclear", m, n=n).because("one seed gives no interval")
-    few = selection is not None and len(selection) < SEARCHES
+    few = selection is not None and len(selection) < intervals.SEARCHES
     chosen = (float(np.var(selection, ddof=1)), len(selection)) if selection is not None and not few else None
     if s == 0 and not (chosen and chosen[0]):
         return equal_value(m, n, distance, tol)
@@ -133,15 +131,8 @@ def value(
     found = Outcome(decide(distance), m, m - reach, m + reach, n, p, interval=intervals.PREDICTION)
     found = replace(found, margin=margin, doubt=p if found.holds == "no" else 0.0)
     if few:
-        return found.because(few_searches(len(selection or ())))
+        return found.because(intervals.few_searches(len(selection or ())))
     return advised(found, lambda count: count > 1 and decide(distance, count) != "unclear")
-
-
-def few_searches(count: int) -> str:
-    """Why a search of which so few runs a point have a number leaves its choice in doubt."""
-    if not count:
-        return "no run of the search gives this number, so that how far its choice scatters is not known"
-    return f"{SEARCHES} or more seeds a point would show how far the search's choice scatters; it has {count}"
 
 
 def equal_value(m: float, n: int, distance: float, tol: float) -> Outcome:

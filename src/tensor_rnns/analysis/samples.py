@@ -9,6 +9,7 @@ from tensor_rnns.analysis.curve_measures import better
 from tensor_rnns.analysis.measures import EXACT, AnyMeasure, measure_of, record_of
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.experiments.selector import Curve, Selector
+from tensor_rnns.experiments.streams import fresh_tasks
 
 MOST_FAILED = 0.2
 
@@ -113,3 +114,11 @@ def sample(
     if not found.values and found.failed == found.missing.keys():
         raise MissingValue(next(iter(found.missing.values()), "no seed ran in all of the selected curves"))
     return found
+
+
+def share_data(samples: Sequence[Sample]) -> bool:
+    """Whether seeds of the samples are pairs: their task has new data in every batch, which all curves of a
+    condition share."""
+    conditions = {frozenset(run.key["condition"] for run in sample.runs) for sample in samples}
+    tasks = {(run.settings.get("task") or {}).get("name") for sample in samples for run in sample.runs}
+    return len(conditions) == 1 and tasks <= fresh_tasks()

@@ -76,7 +76,7 @@ def searched(
     ours = valid[..., 1:]
     best = GRID[ours.mean(-1).argmin(1)]
     x = best[:, None] + draw.normal(size=(draws, n))
-    if searches < rules.SEARCHES:
+    if searches < intervals.SEARCHES:
         distance, reach = np.abs(x.mean(-1) - theirs), rules.predicted(n, x.std(-1, ddof=1), 1)
         return np.zeros(draws, bool), distance > np.maximum(rules.FAR * reach, tol)
     of_choice = np.take_along_axis(ours.mean(-1), ours.argmin(1), 1)
