@@ -116,7 +116,7 @@ def test_an_anchor_that_has_moved_is_followed(browser, report):
 def test_a_count_of_the_board_leads_to_those_claims(browser, report):
     browser.get(report("index.html"))
     count = browser.find_element(By.CSS_SELECTOR, "a[href*='Verdict=not+judged']")
-    number = int(count.text)
+    number = int(count.text.split()[-1])
     count.click()
     assert browser.find_element(By.CSS_SELECTOR, "#claims select:last-of-type").is_displayed()
     chosen = browser.execute_script(
@@ -132,7 +132,8 @@ def test_a_choice_of_holds_and_verdict_narrows_the_claims(browser, report):
     names = [heading.text.rstrip(" ↕") for heading in table.find_elements(By.CSS_SELECTOR, "thead th")]
     held = column(table, names.index("Holds"))
     choices = browser.find_elements(By.CSS_SELECTOR, "#claims select")
-    assert [choice.find_element(By.XPATH, "..").text.split()[0] for choice in choices] == ["Holds", "Verdict"]
+    asked = [choice.find_element(By.XPATH, "..").text.split()[0] for choice in choices]
+    assert asked == ["Holds", "Source", "Verdict"]
     options = [option.text for option in choices[0].find_elements(By.TAG_NAME, "option")]
     assert options == ["all", *(f"{value} ({held.count(value)})" for value in sorted(set(held)))]
     choices[0].find_elements(By.TAG_NAME, "option")[1].click()
