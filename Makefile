@@ -1,7 +1,7 @@
 # Short forms of the commands that a reader needs; each prints the command behind it. `make help` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help environment report figure plan record status recorded test lint clean
+.PHONY: help environment report figure plan record status recorded gpu test lint clean
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -14,6 +14,7 @@ PYTEST_ARGS ?=
 HOURS ?=
 JOBS ?= 1
 NO_SKIP ?=
+REHEARSE ?=
 
 export NO_SKIP
 export PATH := $(abspath $(VENV))/bin:$(PATH)
@@ -52,6 +53,10 @@ status: environment ## of the paper's scale: recorded, running, missing, core-ho
 recorded: ## the report of the recorded runs of the paper's scale; needs no torch
 	@$(MAKE_ENVIRONMENT) runtime package
 	tensor-rnns recorded
+
+gpu: ## all that waits for a GPU: tests, tables, repeats, the dearest curves: make gpu HOURS=8; REHEARSE=1 does without
+	@$(MAKE_ENVIRONMENT) runtime package torch dev
+	@python -m benchmarks.on_gpu $(if $(HOURS),--hours $(HOURS)) $(if $(REHEARSE),--rehearse)
 
 test: ## all tests; what needs a missing part is named and left out, NO_SKIP=1 refuses that
 	@$(MAKE_ENVIRONMENT) runtime package torch dev

@@ -17,17 +17,9 @@ from tensor_rnns.files import write_json, writing
 from tensor_rnns.training import record
 
 RECORDED = Path(__file__).with_name("recorded")
-CHANGES = (
-    "status",
-    "--porcelain",
-    "--untracked-files=no",
-    "--",
-    ":(top)",
-    ":(top,exclude)benchmarks/recorded",
-)
-"""What git is asked for changes: figures that were just recorded are none."""
-FAST = {"cpu": ("compiled",), "cuda": ("triton", "torch_nn", "graphed")}
-"""The engines that are compared with the eager loop and torch.nn, by device; those not there are left out."""
+FAST = {"cpu": ("compiled", "triton"), "cuda": ("triton", "torch_nn", "graphed")}
+"""The engines that are compared with the eager loop and torch.nn, by device; those not there are left out. On
+a CPU triton is there by its interpreter alone."""
 INSTRUCTIONS = ("avx2", "fma", "avx512f")
 
 
@@ -36,7 +28,8 @@ def options(description: str | None, rounds: int, device: bool = True) -> argpar
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--threads", type=int, default=2, help="threads of torch (2)")
     parser.add_argument("--rounds", type=int, default=rounds, help=f"rounds of every variant ({rounds})")
-    parser.add_argument("--record", action="store_true", help="write into benchmarks/recorded/")
+    parser.add_argument("--record", action="store_true", help="write files")
+    parser.add_argument("--into", type=Path, default=RECORDED, help="their folder (benchmarks/recorded)")
     if device:
         parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     return parser
@@ -59,8 +52,6 @@ def machine(device: torch.device, threads: int) -> dict[str, Any]:
     card = record.environment(device, threads, "")
     for name in ("host", "engine"):
         del card[name]
-    changes = record.git(*CHANGES)
-    card["dirty"] = None if changes is None else bool(changes)
     flags = set(build.processor().split())
     card["instructions"] = [name for name in INSTRUCTIONS if name in flags]
     compiler = build.compiler()
@@ -123,7 +114,7 @@ def close(
     body = f"# {name}\n\n{described(report['machine'])}\n\n{text(report)}"
     print(body)
     if asked.record:
-        path = written(name, report, body, RECORDED)
+        path = written(name, report, body, asked.into)
         print(f"written: {path} and {path.with_suffix('.md').name}")
     else:
         print(json.dumps(report))

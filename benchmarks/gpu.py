@@ -18,7 +18,7 @@ from benchmarks.bars import EAGER, NN, figure
 from benchmarks.tables import section, table
 from benchmarks.timing import Variant, failure, rounds, watched
 from benchmarks.variants import TORCH, Update, able, ours, theirs
-from benchmarks.workloads import CELLS, TASKS, WORKLOADS, Workload
+from benchmarks.workloads import CELLS, TASKS, WORKLOADS, Workload, small
 
 LARGE = {
     "G1": Workload(1024, 512, 64, 16, 64, 10, "classes", last_only=True),
@@ -116,12 +116,13 @@ def main() -> None:
     parser = command.options(__doc__, rounds=7, device=False)
     parser.add_argument("--workloads", nargs="+", default=list(LOADS), choices=LOADS)
     parser.add_argument("--cells", nargs="+", default=list(CELLS), choices=CELLS)
+    parser.add_argument("--rehearse", action="store_true", help="tiny sizes, on the CPU")
     asked = parser.parse_args()
-    device = command.prepared(parser, asked, "cuda")
+    device = command.prepared(parser, asked, "cpu" if asked.rehearse else "cuda")
     engines = [*command.FAST[device.type], EAGER, NN]
     report = {"machine": command.machine(device, asked.threads), "engines": engines, "workloads": {}}
     for label in asked.workloads:
-        load, found, failed = LOADS[label], {}, []
+        load, found, failed = small(LOADS[label]) if asked.rehearse else LOADS[label], {}, []
         with watched() as watch:
             for replicas in REPLICAS:
                 found[str(replicas)], said = measured(

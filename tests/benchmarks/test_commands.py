@@ -9,6 +9,7 @@ import pytest
 from benchmarks import bars, command, engine, gpu, gradients, scaling, shares, timing
 from benchmarks.workloads import WORKLOADS, small
 from tensor_rnns.files import read_json
+from tensor_rnns.training import record
 
 
 @pytest.fixture
@@ -98,18 +99,20 @@ def test_recorded_figures_are_no_changes_of_the_code(tmp_path):
         command_line = ("git", "-C", str(tmp_path), *who, *arguments)
         return subprocess.run(command_line, capture_output=True, text=True, check=True).stdout.split()
 
-    recorded, code = tmp_path / "benchmarks" / "recorded" / "a.json", tmp_path / "code.py"
-    recorded.parent.mkdir(parents=True)
+    recorded = [tmp_path / room / "recorded" / "a.json" for room in ("benchmarks", "results")]
+    code = tmp_path / "code.py"
     git("init")
     for text in ("before", "after"):
-        recorded.write_text(text)
+        for path in recorded:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
         code.write_text("before")
         git("add", "--all")
         if text == "before":
             git("commit", "-m", "all")
-    assert git(*command.CHANGES) == []
+    assert git(*record.CHANGES) == []
     code.write_text("after")
-    assert git(*command.CHANGES) == ["M", "code.py"]
+    assert git(*record.CHANGES) == ["M", "code.py"]
 
 
 def test_the_kind_of_a_machine():

@@ -4,10 +4,12 @@ import os
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import click
 
 from tensor_rnns.cli import options
+from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments import engines as known
 from tensor_rnns.recording import COSTS
 
@@ -68,6 +70,9 @@ def status(papers: str, results: Path, cohort_size: int, state: Path, costs: Pat
 @options.with_default("seeds", 5, click.IntRange(1), "With --claim: seeds in a block.")
 @options.with_default("blocks", 1, click.IntRange(1), "With --claim: blocks at most.")
 @click.option("--dirty", is_flag=True, help="Record runs of code that was not committed, too.")
+@options.with_default("device", "cpu", click.Choice(["cpu", "cuda"]))
+@click.option("--dearest", is_flag=True, help="First those that cost most, as where there is a GPU.")
+@click.option("--rehearse", is_flag=True, help="The smoke scale on embedded data, into other --results.")
 @options.with_default("nice", 19, click.IntRange(0, 19), "Priority of the trainings; 19 is the lowest.")
 @options.results
 @options.cohort_size
@@ -75,8 +80,8 @@ def status(papers: str, results: Path, cohort_size: int, state: Path, costs: Pat
 @state
 @costs_table
 def record(
-    papers, hours, jobs, mirrors, source, claim, seeds, blocks, dirty, nice, results, cohort_size, engine,
-    state, costs,
+    papers, hours, jobs, mirrors, source, claim, seeds, blocks, dirty, device, dearest, rehearse, nice,
+    results, cohort_size, engine, state, costs,
 ) -> None:  # fmt: skip
     """Train the paper's scale, curve by curve, and keep each in results/recorded/runs.
 
@@ -85,13 +90,24 @@ def record(
     """
     known.check(engine)
     need_torch("record")
+    if rehearse and results == options.RESULTS:
+        raise ValueError(f"--rehearse into {results} asked for; allowed is another folder: --results")
     from tensor_rnns import checking
-    from tensor_rnns.recording import cost, order, store, units
+    from tensor_rnns.recording import cost, order
     from tensor_rnns.recording import record as recorder
 
     catalogue = options.load_catalogue(papers)
     settings = recorder.Settings(
-        results, state, ",".join(options.paper_roots()), mirrors, cohort_size, engine, jobs, hours, dirty
+        results,
+        state,
+        ",".join(options.paper_roots()),
+        mirrors,
+        cohort_size,
+        engine,
+        jobs,
+        hours,
+        dirty,
+        device,
     )
     if problems := checking.problems(options.paper_roots(), Path.cwd(), state / "checked"):
         raise ValueError("\n".join(problems))
@@ -99,21 +115,27 @@ def record(
         order.check_checkout()
     with recorder.alone(state) as note:
         if source:
-            found = units.units(catalogue.experiments.values(), cohort_size)
-            tally = Counter()
-            for kept, told in store.import_runs(found, source, results, settings.ready, dirty):
-                tally[kept] += 1
-                click.echo(told)
-            tables = list(store.import_computed(catalogue.experiments.values(), source, results))
-            click.echo(
-                f"{tally[True]} curves and {len(tables)} computed tables recorded, {tally[False]} refused"
-            )
+            import_all(catalogue, settings, source)
             return
         if claim:
             found = order.units_of_claim(catalogue, settings, claim, seeds, blocks)
         else:
-            found = order.next_units(catalogue, settings, cost.Costs.read(costs))
+            protocol = ("smoke", "embedded") if rehearse else ()
+            found = order.next_units(catalogue, settings, cost.Costs.read(costs), dearest, protocol)
         os.nice(max(0, nice - os.nice(0)))
         worker = recorder.Recorder(settings, click.echo, note)
         count = worker.run(found)
         click.echo(f"{count} of {len(found)} curves recorded, {len(worker.failed)} failed")
+
+
+def import_all(catalogue: Catalogue, settings: Any, source: Path) -> None:
+    """Record what lies complete below the results folder `source`, and say what does not."""
+    from tensor_rnns.recording import store, units
+
+    experiments, tally = catalogue.experiments.values(), Counter()
+    found = units.units(experiments, settings.cohort_size)
+    for kept, told in store.import_runs(found, source, settings.results, settings.ready, settings.dirty):
+        tally[kept] += 1
+        click.echo(told)
+    tables = list(store.import_computed(experiments, source, settings.results))
+    click.echo(f"{tally[True]} curves and {len(tables)} computed tables recorded, {tally[False]} refused")

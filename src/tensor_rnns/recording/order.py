@@ -79,11 +79,23 @@ def steps(
     return result
 
 
-def next_units(catalogue: Catalogue, settings: Settings, costs: Costs) -> list[Unit]:
-    """What is not recorded as it is set today, in the order of `ordered`."""
-    found = {unit.place: unit for unit in units(catalogue.experiments.values(), settings.cohort_size)}
+def next_units(
+    catalogue: Catalogue,
+    settings: Settings,
+    costs: Costs,
+    dearest: bool = False,
+    protocol: Sequence[str] = (),
+) -> list[Unit]:
+    """What is not recorded as it is set today, in the order of `ordered`, or with `dearest` those first that
+    cost most. `protocol`: another scale and data than the paper's."""
+    known = units(catalogue.experiments.values(), settings.cohort_size, *protocol)
+    found = {unit.place: unit for unit in known}
     done = {place for place, unit in found.items() if store.is_recorded(unit, settings.results)}
     hours = {place: estimate(unit, costs, settings.engine).hours for place, unit in found.items()}
+    if dearest:
+        return [
+            found[place] for place in sorted(hours.keys() - done, key=lambda place: (-hours[place], place))
+        ]
     return [found[place] for place in ordered(needs(catalogue).values(), hours, done)]
 
 

@@ -45,6 +45,7 @@ class Settings:
     jobs: int
     hours: float | None
     dirty: bool
+    device: str = "cpu"
 
     @property
     def ready(self) -> Path:
@@ -194,8 +195,8 @@ def commands(unit: Unit, settings: Settings) -> Iterator[list[str]]:
             yield [*roots, "select", *protocol, "--out", str(home / store.CHOSEN), *searched]
         yield [
             *roots, "train", *protocol, "--stage", stage, "--chunk", str(number), "--cohort-size", size,
-            "--engine", settings.engine, "--device", "cpu", "--threads", "1", "--seeds", str(unit.seeds),
-            "--ready", str(settings.ready), "--state", str(settings.state),
+            "--engine", settings.engine, "--device", settings.device, "--threads", "1",
+            "--seeds", str(unit.seeds), "--ready", str(settings.ready), "--state", str(settings.state),
             "--out", str(home / f"{stage}-{number}"),
             *(["--chosen", str(home / store.CHOSEN)] if searched and stage == "final" else []),
         ]  # fmt: skip

@@ -14,8 +14,9 @@ import torch
 
 CHANGES = (
     "status", "--porcelain", "--untracked-files=no", "--", ":(top)", ":(top,exclude)results/recorded",
+    ":(top,exclude)benchmarks/recorded",
 )  # fmt: skip
-"""What git is asked for changes: runs that were just recorded are none."""
+"""What git is asked for changes: runs and figures that were just recorded are none."""
 PACKAGES = ("torch", "numpy", "scipy", "snakemake", "safetensors")
 
 

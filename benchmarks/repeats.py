@@ -1,0 +1,73 @@
+"""Whether an update has one bit pattern: outputs and gradients of each cell, made again and again.
+
+The same parameters and data each time, in float32, on every engine that is there and runs the cell.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from benchmarks import command
+from benchmarks.bars import EAGER
+from benchmarks.gradients import results
+from benchmarks.tables import section, table
+from benchmarks.timing import failure
+from benchmarks.variants import able, initial, ours, stacked
+from benchmarks.workloads import CELLS, COUPLED, WORKLOADS, Workload, model, small
+
+NAMES = (*CELLS, *COUPLED)
+
+
+def patterns(name: str, kind: str, load: Workload, times: int, device: torch.device) -> int:
+    """How many bit patterns outputs and gradient have in so many updates."""
+    made = model(name, load, kind)
+    inputs, targets = (part.to(device) for part in stacked(load))
+    flat, found = initial(made).to(device), set()
+    for _ in range(times):
+        parts = results(made, load, flat, inputs, targets, targets.numel())
+        found.add(hashlib.sha256(b"".join(part.cpu().numpy().tobytes() for part in parts)).hexdigest())
+    return len(found)
+
+
+def text(report: Mapping[str, Any]) -> str:
+    """A table an engine: patterns of each cell on each workload."""
+    parts = []
+    for kind, by_load in report["patterns"].items():
+        cells = list(dict.fromkeys(cell for found in by_load.values() for cell in found))
+        rows = [[cell, *(found.get(cell) for found in by_load.values())] for cell in cells]
+        title = f"{kind}: bit patterns in {report['times']} updates"
+        several = [count for found in by_load.values() for count in found.values() if count > 1]
+        said = f"{len(several)} have several." if several else "Each has one."
+        parts.append(section(title, table(["cell", *by_load], rows), said))
+    return "\n".join(parts) + "".join(f"\nFailed: {line}\n" for line in report["failed"])
+
+
+def main() -> None:
+    """Print how many bit patterns each cell has on each workload, then everything as JSON."""
+    parser = command.options(__doc__, rounds=1)
+    parser.add_argument("--workloads", nargs="+", default=list(WORKLOADS), choices=WORKLOADS)
+    parser.add_argument("--cells", nargs="+", default=list(NAMES), choices=NAMES)
+    parser.add_argument("--times", type=int, default=100, help="updates of each cell (100)")
+    parser.add_argument("--tiny", action="store_true", help="tiny sizes: a rehearsal")
+    asked = parser.parse_args()
+    device = command.prepared(parser, asked, asked.device)
+    report: dict[str, Any] = {"machine": command.machine(device, asked.threads), "times": asked.times}
+    report |= {"patterns": {}, "failed": []}
+    for label in asked.workloads:
+        load = small(WORKLOADS[label]) if asked.tiny else WORKLOADS[label]
+        for name in asked.cells:
+            for kind in (*command.FAST[device.type], EAGER):
+                if not able(name, kind, load, device):
+                    continue
+                if words := failure(ours(name, kind, load, device), device):
+                    report["failed"].append(f"{name} on {label}, {kind}: {words}")
+                    continue
+                found = patterns(name, kind, load, asked.times, device)
+                report["patterns"].setdefault(kind, {}).setdefault(label, {})[name] = found
+    command.close("repeats", asked, report, text)
+
+
+if __name__ == "__main__":
+    main()
