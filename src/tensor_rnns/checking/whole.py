@@ -11,10 +11,11 @@ from typing import Any
 from tensor_rnns import yaml_files
 from tensor_rnns.checking.form import ExperimentForm
 from tensor_rnns.checking.names import Known, name_problems
-from tensor_rnns.declared import NAME, Problem
+from tensor_rnns.declared import NAME, Problem, suggestion
 from tensor_rnns.drawing.spec import reading_of
 from tensor_rnns.experiments import catalogue, ledger, score
 from tensor_rnns.experiments.tables import block_of
+from tensor_rnns.experiments.titles import FIELD
 
 SHARED = ("artefacts", "claims")
 """Blocks whose ids are known to all files of a paper."""
@@ -50,10 +51,11 @@ def paper_problems(folder: Path, shown: Path | None) -> Iterator[str]:
         }
         yield from (f"{short}:{line}: {place}: {message}" for line, place, message in sorted(problems))
     if readable(contents):
-        artefacts = shared(contents)[0]
+        artefacts, claims, _ = shared(contents)
         if contents:
             yield from catalogue.tables_of(folder).homeless([*artefacts])
         yield from score_problems(folder / score.FILE, artefacts, shown)
+        yield from caption_problems(folder, claims, shown)
 
 
 def score_problems(path: Path, artefacts: Collection[str], shown: Path | None) -> Iterator[str]:
@@ -68,6 +70,15 @@ def score_problems(path: Path, artefacts: Collection[str], shown: Path | None) -
                 yield f"{short}:{line}: {place}: {told}"
         except ValueError as error:
             yield str(error).replace(str(path), str(short))
+
+
+def caption_problems(folder: Path, claims: Collection[str], shown: Path | None) -> Iterator[str]:
+    """Fields of captions that name no claim of the paper."""
+    for path in sorted(folder.glob("captions/*.md")):
+        short = path.relative_to(shown) if shown and path.is_relative_to(shown) else path
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            for name in sorted({*FIELD.findall(line)} - {*claims}):
+                yield f"{short}:{number}: unknown claim {name!r} in a caption; {suggestion(name, claims)}"
 
 
 def readable(contents: Mapping[Path, Any]) -> bool:

@@ -6,7 +6,7 @@ import sys
 import click
 
 from tensor_rnns import papers
-from tensor_rnns.cli import data, engines, jobs, options, recording, results
+from tensor_rnns.cli import data, engines, jobs, options, pages, recording, results
 
 
 @click.group(cls=options.Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -21,7 +21,8 @@ def main(roots: str) -> None:
 for command in (
     data.check, data.download, data.prepare,
     jobs.train, jobs.select, jobs.compute, jobs.probe, jobs.collect,
-    results.draw, results.judge, results.report, results.recorded, results.target, results.coverage,
-    recording.plan, recording.record, recording.status, engines.engines,
+    results.draw, results.judge, results.report, results.recorded, results.diff, results.target,
+    results.coverage,
+    recording.plan, recording.record, recording.status, engines.engines, pages.docs,
 ):  # fmt: skip
     main.add_command(command)

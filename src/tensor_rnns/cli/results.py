@@ -1,5 +1,6 @@
-"""Commands from tables to the report: draw, judge, report, recorded, coverage, target."""
+"""Commands from tables to the report: draw, judge, report, recorded, diff, coverage, target."""
 
+import sys
 from pathlib import Path
 
 import click
@@ -64,6 +65,29 @@ def recorded(results: Path, only: str) -> None:
     if not only:
         judge(catalogue, RECORDED, results)
         build(catalogue, RECORDED, "real", results)
+
+
+@click.command()
+@click.argument("before", type=options.PRESENT)
+@click.argument("after", type=options.PRESENT)
+def diff(before: Path, after: Path) -> None:
+    """Print what differs between two results folders of one scale, such as results/laptop of two checkouts:
+    verdicts first, then numbers, replicas, settings, artefacts, and what they were made by.
+
+    Ends with 0 where they are equal, 1 where they differ, 2 where they cannot be compared.
+    """
+    from tensor_rnns.report import diff as comparing
+
+    tolerances = {
+        claim.id: claim.spec["tol"] for claim in options.load_catalogue().claims if "tol" in claim.spec
+    }
+    first, second = comparing.read(before), comparing.read(after)
+    found = comparing.differences(first, second, tolerances)
+    for heading, lines in found.items():
+        click.echo("\n  ".join([f"{heading} ({len(lines)})", *lines]))
+    if found.keys() - {comparing.MADE_BY}:
+        sys.exit(1)
+    click.echo(f"equal: {first.size}")
 
 
 @click.command()

@@ -1,5 +1,9 @@
-"""How cells are called in legends, tables and statements."""
+"""How cells are called in legends, tables and statements; fields of captions."""
 
+import re
+
+FIELD = re.compile(r"\{([A-Za-z0-9.+_-]+)\}")
+"""A field of a caption, `{claim}`: our number of that claim."""
 TITLES = {
     "cp_plus": "CP+", "cp_delta": "CP-Δ", "vanilla": "vanilla RNN", "lin_tgu": "lin-TGU",
     "lin_tgu_c": "lin-TGU-C", "tlstm_2d": "2D tLSTM", "tlstm_3d": "3D tLSTM", "perceptron": "perceptron",

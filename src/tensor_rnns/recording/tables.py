@@ -86,10 +86,10 @@ def engines(groups: Sequence[Sequence[Replica]], asked: str) -> str:
     return f"engine {told}" if told else "no cell to run over time"
 
 
-def status(found: Iterable[Unit], costs: Costs, results: Path, state: Path) -> Iterator[str]:
-    """A line for each experiment: curves recorded, running, begun and missing, and core-hours; then who
-    records."""
-    recorder, running = holder(state)
+def tallies(
+    found: Iterable[Unit], costs: Costs, results: Path, running: Sequence[str] = ()
+) -> dict[str, list[float]]:
+    """The numbers of STATUS of each experiment."""
     rows: dict[str, list[float]] = {}
     for unit in found:
         row = rows.setdefault("/".join(unit.place.split("/")[:2]), [0] * 5 + [0.0] * 3)
@@ -104,6 +104,14 @@ def status(found: Iterable[Unit], costs: Costs, results: Path, state: Path) -> I
         row[0] += 1
         row[1 + STATES.index(which)] += 1
         row[5:] = [a + b for a, b in zip(row[5:], spent, strict=True)]
+    return rows
+
+
+def status(found: Iterable[Unit], costs: Costs, results: Path, state: Path) -> Iterator[str]:
+    """A line for each experiment: curves recorded, running, begun and missing, and core-hours; then who
+    records."""
+    recorder, running = holder(state)
+    rows = tallies(found, costs, results, running)
     yield head(STATUS)
     for name, row in rows.items():
         yield line(name, row, STATUS)

@@ -18,6 +18,7 @@ from tensor_rnns.report import coverage
 from tensor_rnns.report.cards import Card, cards
 from tensor_rnns.report.findings import Finding, findings
 from tensor_rnns.report.provenance import Commit
+from tensor_rnns.report.words import filled
 
 
 @dataclass(frozen=True)
@@ -241,7 +242,7 @@ def piece_of(
     table = Table.read(drawn_table, table_of(artefact, scale)) if drawn_table else None
     own = [claim for claim in claims if claim["artefact"] == artefact.id]
     written = text_of(experiment.path.parent / "captions" / f"{artefact.id}.md")
-    caption = str(artefact.spec.get("caption") or written or artefact.sources)
+    caption = filled(str(artefact.spec.get("caption") or written or artefact.sources), claims)
     title = described.get(artefact.id, experiment.title)
     return Piece(artefact, experiment, files, table, own, caption, title, scale)
 

@@ -2,11 +2,12 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tensor_rnns.analysis.verdicts import VERDICTS
 from tensor_rnns.drawing.tables import printed
+from tensor_rnns.experiments.titles import FIELD
 
 SYMBOLS = dict(zip(VERDICTS, "✓✗?±○–", strict=True))
 HOLDS = {"yes": ("holds", "hold"), "no": ("does not", "do not"), "unclear": ("unclear", "unclear")}
@@ -35,6 +36,12 @@ def outcome(claim: Mapping[str, str]) -> str:
     numbers = (("ours", claim["ours"]), ("paper's", claim["paper_value"]))
     shown = ", ".join(f"{whose} {printed(number)}" for whose, number in numbers if number)
     return f"{said}: {shown}" if shown else said
+
+
+def filled(caption: str, claims: Iterable[Mapping[str, str]]) -> str:
+    """A caption with its fields filled from the rows of claims; of a claim that was not run it says so."""
+    ours = {claim["claim"]: printed(claim["ours"]) for claim in claims}
+    return FIELD.sub(lambda field: ours.get(field[1]) or f"(no number of {field[1]} yet)", caption)
 
 
 def plain(value: Any) -> str:

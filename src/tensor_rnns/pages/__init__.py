@@ -1,0 +1,1 @@
+"""What of README.md and docs/ is generated, from which files, and whether it still stands."""

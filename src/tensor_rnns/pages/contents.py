@@ -1,0 +1,174 @@
+"""The generated texts of the pages by name, each from committed files alone."""
+
+import inspect
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property, partial
+from pathlib import Path
+
+from tensor_rnns.analysis import board, simulate
+from tensor_rnns.analysis.verdicts import OF_CLAIMS
+from tensor_rnns.declared import suggestion
+from tensor_rnns.drawing.tables import printed
+from tensor_rnns.experiments import Catalogue
+from tensor_rnns.experiments.titles import cell_title
+from tensor_rnns.files import read_csv, read_json
+from tensor_rnns.pages import speed
+from tensor_rnns.recording import tables
+from tensor_rnns.recording.cost import Costs
+from tensor_rnns.recording.units import units
+from tensor_rnns.report import coverage
+from tensor_rnns.report.words import interval
+
+RESULTS, RECORDED = Path("results"), "recorded"
+BOARD = Path("workflow/board-laptop.json")
+"""The board of a laptop run, as `make report` writes it."""
+SIZE = 5
+"""Replicas of a cohort, as `config.yaml` says."""
+LEDGER = ("experiment", "curves", "recorded", "core-hours", "predicted", "core-hours left")
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What the texts are made from; each part is read when it is first asked for."""
+
+    catalogue: Catalogue
+
+    @cached_property
+    def recorded(self) -> list[Mapping[str, str]]:
+        """The claims as `make recorded` judges them, of the experiments that have recorded runs."""
+        rows = list(read_csv(RESULTS / RECORDED / "claims.csv", of=RECORDED))
+        ran = {self.home(row) for row in rows if row["n"] not in ("", "0")} - {""}
+        return [row for row in rows if self.home(row) in ran]
+
+    def home(self, row: Mapping[str, str]) -> str:
+        """The experiment of a claim's row; "" where there is no such claim any more."""
+        return self.homes.get(row["claim"], "")
+
+    @cached_property
+    def homes(self) -> dict[str, str]:
+        """The experiment of each claim."""
+        return {claim.id: f"{claim.paper}/{claim.experiment}" for claim in self.catalogue.claims}
+
+    @cached_property
+    def costs(self) -> Costs:
+        """The cost model."""
+        return Costs.read()
+
+
+def count(sources: Sources, what: str, paper: str) -> str:
+    """How many a paper has: artefacts, claims, statements, tested and untested ones."""
+    catalogue = sources.catalogue
+    rows = coverage.statements(catalogue, paper, Path()) if paper in catalogue.papers else []
+    numbers = {
+        "artefacts": sum(home == paper for home, _ in catalogue.artefacts),
+        "claims": sum(claim.paper == paper for claim in catalogue.claims),
+        "statements": len(rows),
+        "tested": sum(row.planned for row in rows),
+        "untested": sum(bool(row.untested) and not row.planned for row in rows),
+    }
+    return f"{numbers[what]:,}"
+
+
+def runs(sources: Sources, scale: str, what: str) -> str:
+    """Jobs or trainings of a scale on embedded data."""
+    found = [unit.jobs for unit in units(sources.catalogue.experiments.values(), SIZE, scale, "embedded")]
+    numbers = {
+        "jobs": sum(map(len, found)),
+        "trainings": sum(len(group) for jobs in found for _, _, group in jobs),
+    }
+    return f"{numbers[what]:,}"
+
+
+def recorded_values(sources: Sources, artefact: str, condition: str, split: str) -> str:
+    """The printed values of one condition of a table beside ours, as judged on recorded runs."""
+    rows, claims = [], {claim.id: claim for claim in sources.catalogue.claims}
+    for row in sources.recorded:
+        spec = claims[row["claim"]].spec
+        if (row["artefact"], row["test"]) == (artefact, "value") and (
+            spec["where"].get("condition"), spec["measure"].get("split"),
+        ) == (condition, split):  # fmt: skip
+            numbers = printed(row["paper_value"]), printed(row["ours"]), interval(row)
+            rows.append([cell_title(spec["where"]["variant"]), *numbers, row["n"], row["verdict"]])
+    return speed.table(["model", "paper", "ours", "interval", "n", "verdict"], rows)
+
+
+def recorded_claims(sources: Sources) -> str:
+    """A row for each experiment with recorded runs: its claims by verdict."""
+    counts: dict[str, Counter[str]] = {}
+    for row in sources.recorded:
+        counts.setdefault(sources.home(row), Counter()).update(["claims", row["verdict"]])
+    heads = ["claims", *OF_CLAIMS]
+    rows = [[name, *(str(mine[head] or "") for head in heads)] for name, mine in counts.items()]
+    return speed.table(["recorded experiment", *heads], rows)
+
+
+def board_rows(sources: Sources) -> str:
+    """The statements of each document by kind of evidence and verdict."""
+    heads = ["statements", *OF_CLAIMS]
+    rows = [
+        [one["paper"], one["kind"], *(str(one[head] or "") for head in heads)]
+        for one in board.rows(read_json(BOARD, "laptop"))
+        if one["statements"]
+    ]
+    return speed.table(["document", "evidence", *heads], rows)
+
+
+def score(sources: Sources, paper: str) -> str:
+    """The weighted score of a document, from low to high, and how much of the weight is judged."""
+    found = read_json(BOARD, "laptop")["papers"][paper]["score"]
+    return f"{found['low']:.0%} to {found['high']:.0%}, with {found['coverage']:.0%} of the weight judged"
+
+
+def hours(sources: Sources) -> str:
+    """The core-hours that recorded runs took, what the cost model says of them, and what is left."""
+    found = units(sources.catalogue.experiments.values(), SIZE)
+    rows = tables.tallies(found, sources.costs, RESULTS)
+    sums = [sum(column) for column in zip(*rows.values(), strict=True)]
+    chosen = [0, 1, 5, 6, 7]
+    return speed.table(
+        [*LEDGER],
+        [[name, *(tables.amount(row[k]) for k in chosen)] for name, row in [*rows.items(), ("all", sums)]],
+    )
+
+
+OF_SOURCES: Mapping[str, Callable[..., str]] = {
+    "board": board_rows,
+    "score": score,
+    "count": count,
+    "runs": runs,
+    "recorded-values": recorded_values,
+    "recorded-claims": recorded_claims,
+    "core-hours": hours,
+    "cost-model": lambda sources: sources.costs.told,
+    "error-rates": lambda sources: f"```\n{simulate.table()}```",
+}
+OF_SPEED: Mapping[str, Callable[..., str]] = {
+    "milliseconds": speed.milliseconds,
+    "updates": speed.updates,
+    "peak": speed.peak,
+    "goals": speed.goals,
+    "missed-goals": speed.missed,
+}
+
+
+def texts(catalogue: Catalogue) -> Callable[[str], str]:
+    """A function that makes the text of a name with its arguments; ValueError for a name that there is not,
+    or arguments that it does not take."""
+    sources = Sources(catalogue)
+    known = {name: partial(function, sources) for name, function in OF_SOURCES.items()} | OF_SPEED
+
+    @cache
+    def text(asked: str) -> str:
+        name, *arguments = asked.split()
+        if name not in known:
+            raise ValueError(f"generated text {name!r} asked for; {suggestion(name, known)}")
+        try:
+            inspect.signature(known[name]).bind(*arguments)
+            return known[name](*arguments)
+        except (TypeError, LookupError) as error:
+            takes = inspect.signature(known[name])
+            raise ValueError(f"generated text {asked!r} asked for; {name} takes {takes}: {error}") from error
+
+    return text

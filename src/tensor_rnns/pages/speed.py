@@ -1,0 +1,74 @@
+"""What pages say of the recorded benchmark of the engine."""
+
+import json
+import re
+import statistics
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+HOME, MACHINE = Path("benchmarks/recorded"), "amd-epyc-2-cores-avx512f"
+TASKS = {"W1": "addition", "W2": "binding", "W3": "pixels", "W4": "War and Peace", "W5": "PTB words"}
+OURS, EAGER, NN = "compiled", "eager", "torch.nn"
+ROWS = (("tgu", OURS), ("tgu", EAGER), ("lstm", OURS), ("lstm", NN), ("gru", OURS), ("gru", NN))
+"""Cells of the table, each beside what one would take instead."""
+LABELS = {OURS: "ours", EAGER: "eager loop"}
+
+
+@cache
+def report() -> dict[str, Any]:
+    """The recorded benchmark."""
+    return json.loads((HOME / f"engine-{MACHINE}.json").read_text(encoding="utf-8"))
+
+
+def figure(value: float) -> str:
+    """Two digits that count, whole numbers in full."""
+    return f"{value:.2g}" if value < 99.5 else f"{value:.0f}"
+
+
+def milliseconds(workload: str, cell: str, kind: str) -> str:
+    """The median of the rounds of whole updates; of torch.nn with the better number of threads. LookupError
+    for what was not measured."""
+    times = report()["workloads"][workload]["milliseconds"][cell]
+    found = [statistics.median(values) for name, values in times.items() if name.partition(", ")[0] == kind]
+    if not found:
+        raise LookupError(kind)
+    return figure(min(found))
+
+
+def updates() -> str:
+    """The table of whole updates."""
+    steps = {label: entry["sizes"]["steps"] for label, entry in report()["workloads"].items()}
+    heads = ["ms an update", *(f"{task}, T = {steps[label]}" for label, task in TASKS.items())]
+    rows = [
+        [f"{cell.upper()}, {LABELS.get(kind, kind)}", *(milliseconds(label, cell, kind) for label in TASKS)]
+        for cell, kind in ROWS
+    ]
+    return table(heads, rows)
+
+
+def peak(threads: str) -> str:
+    """The measured peak in GFLOP/s on so many threads."""
+    return figure(report()["machine"]["peak_gigaflops"][threads])
+
+
+def goals() -> str:
+    """How many of the goals are met: 36 of 44."""
+    return re.search(r"^(\d+ of \d+) ratios meet", bars(), re.MULTILINE)[1]
+
+
+def missed() -> str:
+    """A line for each goal that is missed."""
+    return "\n".join(line for line in bars().splitlines() if line.startswith("- "))
+
+
+def bars() -> str:
+    """The section on goals of the benchmark's own page."""
+    text = (HOME / f"engine-{MACHINE}.md").read_text(encoding="utf-8")
+    return text.split("## Bars\n", 1)[1].split("\n## ", 1)[0]
+
+
+def table(heads: list[str], rows: list[list[str]]) -> str:
+    """A table in Markdown."""
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

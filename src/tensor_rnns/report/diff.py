@@ -1,0 +1,215 @@
+"""What differs between two results folders of one scale: verdicts, numbers, settings, artefacts, makers."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tensor_rnns.drawing.tables import printed
+from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key
+from tensor_rnns.files import read_csv, read_json
+from tensor_rnns.report.gather import flattened
+from tensor_rnns.report.words import interval
+
+Row = Mapping[str, str]
+Found = dict[str, list[str]]
+"""Lines by the heading under which they stand."""
+MADE_BY = "made by"
+"""The heading of what may differ between equal results: commits, versions, hosts, engines."""
+MAKERS = ("commit", "dirty", "host", "processor", "instruction_set", "gpu", "device", "engine", "threads")
+NAMED = 3
+"""How many curves with one change are named."""
+DRAWN = ("figures", "tables", "music")
+
+
+@dataclass(frozen=True)
+class Side:
+    """What a results folder holds: its scales, claims by id, records of its runs, replicas and settings by
+    curve, numbers of runs and computed tables by experiment, artefacts, and who made it."""
+
+    home: Path
+    scales: set[str]
+    claims: dict[str, Row]
+    replicas: dict[str, dict[tuple[int, int], str]]
+    settings: dict[str, dict[str, set[str]]]
+    numbers: dict[str, dict[tuple[str, ...], str]]
+    drawn: dict[str, tuple[tuple[str, ...], ...]]
+    makers: dict[str, set[str]]
+
+    @property
+    def size(self) -> str:
+        """How much there is, in words."""
+        replicas, numbers = (sum(map(len, it.values())) for it in (self.replicas, self.numbers))
+        return (
+            f"{len(self.claims)} claims, {replicas} replicas, {numbers} numbers, {len(self.drawn)} artefacts"
+        )
+
+
+def read(home: Path) -> Side:
+    """A results folder; ValueError where it is none, or a file in it is damaged."""
+    paths = sorted(home.glob(f"runs/**/{RECORD}"))
+    if not paths and not (home / "claims.csv").exists():
+        raise ValueError(f"{home} given; allowed are folders with runs or claims, as results/laptop")
+    side = Side(home, set(), {}, {}, {}, {}, {}, {})
+    for path in paths:
+        add_run(side, path.parent)
+    if (home / "claims.csv").exists():
+        side.claims.update((row["claim"], row) for row in read_csv(home / "claims.csv"))
+    if not side.scales and (home / "board.json").exists():
+        side.scales.add(str(read_json(home / "board.json").get("scale")))
+    for path in sorted(home.glob("computed/*/*.csv")):
+        rows = read_csv(path)
+        side.numbers[f"{path.parent.name}/{path.stem}"] = {
+            tuple(list(row.values())[:-1]): row["value"] for row in rows
+        }
+    for path in sorted(path for kind in DRAWN for path in home.glob(f"{kind}/*/*.*")):
+        rows = tuple(tuple(row.values()) for row in read_csv(path)) if path.suffix == ".csv" else ()
+        name = f"{path.parent.name}/{path.stem}"
+        side.drawn[name] = side.drawn.get(name, ()) + rows
+    return side
+
+
+def add_run(side: Side, folder: Path) -> None:
+    """Take what one run folder holds."""
+    record = read_record(folder)
+    for replica in record["replicas"]:
+        known = record | replica
+        side.scales.add(replica["scale"])
+        *place, point, seed, _ = replica_key(replica)
+        curve = "/".join(map(str, (*place[:2], *place[3:])))
+        side.replicas.setdefault(curve, {})[int(point), int(seed)] = f"{replica['hash']} {replica['status']}"
+        values = side.settings.setdefault(curve, {})
+        for name, value in flattened(replica["settings"]):
+            values.setdefault(name, set()).add(str(value))
+        versions = {f"version of {name}": value for name, value in (known.get("versions") or {}).items()}
+        for name, value in ({name: known.get(name) for name in MAKERS} | versions).items():
+            side.makers.setdefault(name, set()).add(str(value))
+    experiment = f"{record['replicas'][0]['paper']}/{record['replicas'][0]['experiment']}"
+    numbers = side.numbers.setdefault(experiment, {})
+    for row in read_csv(folder / "metrics.csv"):
+        numbers[tuple(list(row.values())[:-1])] = row["value"]
+
+
+def differences(before: Side, after: Side, tolerances: Mapping[str, float]) -> Found:
+    """What differs, by heading; ValueError for results of two scales. `tolerances` are those of claims."""
+    if before.scales != after.scales:
+        told = [f"{side.home} of {', '.join(sorted(side.scales)) or 'no scale'}" for side in (before, after)]
+        raise ValueError(f"{told[0]} and {told[1]} given; allowed are results of one scale")
+    found = of_claims(before.claims, after.claims, tolerances)
+    found["replicas"] = list(of_replicas(before.replicas, after.replicas))
+    found["settings"] = of_settings(before.settings, after.settings)
+    found["numbers"] = list(of_numbers(before.numbers, after.numbers))
+    found["artefacts"] = list(of_artefacts(before.drawn, after.drawn))
+    found[MADE_BY] = [
+        f"{name}: {words(before.makers.get(name))} -> {words(after.makers.get(name))}"
+        for name in dict.fromkeys([*before.makers, *after.makers])
+        if before.makers.get(name) != after.makers.get(name)
+    ]
+    return {heading: lines for heading, lines in found.items() if lines}
+
+
+def of_claims(before: Mapping[str, Row], after: Mapping[str, Row], tolerances: Mapping[str, float]) -> Found:
+    """Claims whose verdict, answer or numbers changed, and those that only one side has."""
+    found: Found = {"verdicts": [], "answers (holds)": [], "numbers of claims": []}
+    for name in before.keys() & after.keys():
+        old, new = before[name], after[name]
+        for heading, key in (("verdicts", "verdict"), ("answers (holds)", "holds")):
+            if old[key] != new[key]:
+                numbers = f"{in_words(old)} -> {in_words(new)}"
+                found[heading].append(f"{name}: {old[key]} -> {new[key]}; {numbers}; {new['reason']}")
+                break
+        else:
+            if any(old[key] != new[key] for key in ("ours", "low", "high", "n", "failed")):
+                far = apart(old, new, tolerances.get(name))
+                found["numbers of claims"].append(f"{name}: {in_words(old)} -> {in_words(new)}{far}")
+    found["claims"] = [f"{name}: {words}" for name, words in only(before, after)]
+    return {heading: sorted(lines) for heading, lines in found.items()}
+
+
+def in_words(row: Row) -> str:
+    """The numbers of a claim."""
+    return " ".join(filter(None, (printed(row["ours"]) or "no number", interval(row), f"n = {row['n']}")))
+
+
+def apart(old: Row, new: Row, tolerance: float | None) -> str:
+    """How far our numbers are apart, in tolerances and in halves of the first interval."""
+    if not old["ours"] or not new["ours"]:
+        return ""
+    distance = abs(float(new["ours"]) - float(old["ours"]))
+    ends = [float(old[end]) for end in ("low", "high") if old[end]]
+    scales = {"tolerances": tolerance, "half widths": (ends[1] - ends[0]) / 2 if len(ends) == 2 else None}
+    said = [f"{distance / scale:.2g} {unit}" for unit, scale in scales.items() if scale]
+    return f"; {', '.join(said)} apart" if said else ""
+
+
+def of_replicas(before: Mapping[str, Mapping], after: Mapping[str, Mapping]) -> Iterator[str]:
+    """Curves, seeds and points that only one side has, and replicas that ended otherwise."""
+    yield from (f"{curve}: {words}" for curve, words in only(before, after))
+    for curve in sorted(before.keys() & after.keys()):
+        old, new = before[curve], after[curve]
+        for sign, keys in (("gone", old.keys() - new.keys()), ("new", new.keys() - old.keys())):
+            if keys:
+                named = ", ".join(f"point {point} seed {seed}" for point, seed in sorted(keys)[:NAMED])
+                yield f"{curve}: {len(keys)} {sign} ({named}{', ...' if len(keys) > NAMED else ''})"
+        ended = [[it[key].split()[1] for it in (old, new)] for key in sorted(old.keys() & new.keys())]
+        for (was, now), count in Counter(map(tuple, ended)).items():
+            if was != now:
+                yield f"{curve}: {count} {was} -> {now}"
+
+
+def of_settings(before: Mapping[str, Mapping], after: Mapping[str, Mapping]) -> list[str]:
+    """Settings of curves of both sides that changed; curves with the same change share a line."""
+    alike: dict[tuple[str, str], list[str]] = {}
+    for curve in sorted(before.keys() & after.keys()):
+        paper, experiment, place = curve.split("/", 2)
+        for name in sorted(before[curve].keys() | after[curve].keys()):
+            old, new = (side[curve].get(name) for side in (before, after))
+            if old != new:
+                change = f"{name}: {words(old)} -> {words(new)}"
+                alike.setdefault((f"{paper}/{experiment}", change), []).append(place)
+    return [
+        f"{experiment}: {change} in {len(places)} curve{'s' * (len(places) > 1)} "
+        f"({', '.join(places[:NAMED])}{', ...' if len(places) > NAMED else ''})"
+        for (experiment, change), places in alike.items()
+    ]
+
+
+def of_numbers(before: Mapping[str, Mapping], after: Mapping[str, Mapping]) -> Iterator[str]:
+    """Experiments whose metrics or computed values differ: how many, and by how much at most."""
+    for name in sorted(before.keys() & after.keys()):
+        old, new = before[name], after[name]
+        changed = [(old[key], new[key]) for key in old.keys() & new.keys() if old[key] != new[key]]
+        if changed:
+            largest = max(relative(*pair) for pair in changed)
+            yield f"{name}: {len(changed)} of {len(old.keys() & new.keys())}, by {largest:.2g} at most"
+
+
+def relative(old: str, new: str) -> float:
+    """The difference of two numbers over the larger one; infinity where one of them is none."""
+    try:
+        a, b = float(old), float(new)
+    except ValueError:
+        return math.inf
+    found = abs(a - b) / max(abs(a), abs(b), 1e-300)
+    return found if math.isfinite(found) else math.inf
+
+
+def of_artefacts(before: Mapping[str, Sequence], after: Mapping[str, Sequence]) -> Iterator[str]:
+    """Artefacts that only one side has drawn, and tables with other rows."""
+    yield from (f"{name}: {words}" for name, words in only(before, after))
+    for name in sorted(before.keys() & after.keys()):
+        if count := sum((Counter(after[name]) - Counter(before[name])).values()):
+            yield f"{name}: {count} of {len(after[name])} rows are others"
+
+
+def only(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(name, gone or new) of what only one side has."""
+    gone, new = before.keys() - after.keys(), after.keys() - before.keys()
+    return sorted([(name, "gone") for name in gone] + [(name, "new") for name in new])
+
+
+def words(values: Iterable[str] | None) -> str:
+    """Several values of one name; a dash for none."""
+    return ", ".join(sorted(values)) if values else "-"
