@@ -9,7 +9,7 @@ from tests.analysis.conftest import NLL, write_run_folder
 
 BLOCKS = """
 variants: {tgu: {cell: tgu, hidden: 5, rank: 3}, gru: {cell: gru, hidden: 5}}
-scales: {paper: {seeds: 6}, laptop: {seeds: 2}}
+scales: {paper: {seeds: 6}, laptop: {seeds: 2}, smoke: {seeds: 6}}
 claims:
 """
 CLAIMS = "".join(
@@ -101,6 +101,17 @@ def test_recorded_runs_without_a_verdict_give_way_to_the_run_at_hand(catalogue, 
     assert found.reason.startswith("recorded, n = 3")
     trained(catalogue.experiments["made2016", "made"], outcome(9, 4), scale="laptop")
     assert judged(catalogue, tmp_path)["tgu"].source == "laptop"
+
+
+def test_recorded_runs_come_first_where_the_run_at_hand_has_a_verdict_too(
+    catalogue, trained, record, tmp_path
+):
+    trained(catalogue.experiments["made2016", "made"], outcome(9, 4), scale="smoke")
+    record(outcome(3, 4), "tgu")
+    assert said(judged(catalogue, tmp_path, "smoke"), "tgu", "gru") == [
+        ("reproduced", "recorded", "no"),
+        ("reproduced", "smoke", "yes"),
+    ]
 
 
 def test_at_the_paper_s_scale_the_run_at_hand_comes_first(catalogue, trained, record, tmp_path):

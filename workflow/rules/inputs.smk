@@ -163,6 +163,8 @@ def recorded_curves(paper, experiment):
 def latest_recorded(paper, experiment):
     """The curve that was recorded last: a job that is older than that is done again."""
     curves = recorded_curves(paper, experiment)
+    if not curves:
+        raise WorkflowError(f"{paper}/{experiment} has no recorded runs to join")
     return max(curves, key=lambda folder: (curves[folder], folder))
 
 
