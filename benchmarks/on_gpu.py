@@ -60,8 +60,8 @@ def rehearsed(folder: Path) -> dict[str, list[str]]:
         "errors": module("gradients", folder, *TINY),
         "repeats": [*interpreted, *module("repeats", folder, "--tiny", "--times", "2", *TINY)],
         RECORD: [
-            *PROGRAM, RECORD, "--rehearse", "--dearest", "--dirty", "--jobs", "2",
-            "--papers", "mathews2016/xor", *own,
+            *PROGRAM, "--roots", "tests/papers/made_up", RECORD, "--rehearse", "--dearest", "--dirty",
+            "--jobs", "2", *own,
         ],
     }  # fmt: skip
 

@@ -56,7 +56,7 @@ def test_the_rehearsal_leaves_everything_in_one_folder(tmp_path):
     assert {
         count for by_load in patterns.values() for cells in by_load.values() for count in cells.values()
     } == {1}
-    assert list(folder.glob("results/recorded/runs/mathews2016/xor/*/*/*/final-0/record.json"))
+    assert list(folder.glob("results/recorded/runs/made2024/addition/*/*/*/final-0/record.json"))
     said = subprocess.run(line, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=500)
     assert said.returncode == 0
     assert said.stdout.count("ended well before") == len(on_gpu.steps(folder)) - 1

@@ -4,6 +4,7 @@ import pytest
 
 from tensor_rnns.report.gather import reading_order
 from tensor_rnns.report.templates import in_words, tally
+from tensor_rnns.report.words import filled
 
 SOURCES = [
     ({"section": "2 to 4 and A", "page": "3 to 47, 69"}, "theory"),
@@ -57,3 +58,10 @@ def test_the_tally_in_words():
     )
     assert in_words(CLAIMS[-1:]) == "1 claim: 1 holds"
     assert in_words([claim("no", "not judged")] * 2) == "2 claims: 2 do not"
+
+
+def test_a_field_of_a_caption_is_our_number_of_a_claim():
+    rows = [{"claim": "m1-2.a", "ours": "0.33333333"}, {"claim": "m1-3", "ours": ""}]
+    assert filled("a third ({m1-2.a}), {m1-3} and {m1-4}", rows) == (
+        "a third (0.3333), (no number of m1-3 yet) and (no number of m1-4 yet)"
+    )
