@@ -61,7 +61,7 @@ def rehearsed(folder: Path) -> dict[str, list[str]]:
         "repeats": [*interpreted, *module("repeats", folder, "--tiny", "--times", "2", *TINY)],
         RECORD: [
             *PROGRAM, "--roots", "tests/papers/made_up", RECORD, "--rehearse", "--dearest", "--dirty",
-            "--jobs", "2", *own,
+            "--jobs", "2", "--nice", "0", *own,
         ],
     }  # fmt: skip
 
