@@ -44,6 +44,7 @@ def test_each_run_has_its_first_curve(tmp_path):
         "variant": "tgu",
         "option": "main",
         "stage": "final",
+        "point": "0",
     }
     rows = [
         key | {"seed": seed, "split": split, "name": "loss", "update": k, "value": seed + k + 1}

@@ -3,11 +3,10 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 
+from tensor_rnns.analysis.tables import CURVES, read_table
 from tensor_rnns.drawing.tables import shown
-from tensor_rnns.files import read_csv
 
 WIDTH, HEIGHT, POINTS = 96, 18, 32
 OF_RUN = ("condition", "variant", "option", "stage", "point", "seed")
@@ -24,11 +23,12 @@ class Spark:
 def sparks(table: Path, of: str) -> dict[tuple[str, ...], Spark]:
     """{run: its first curve} of a collected table of curves that holds `of`; {} where there is no table."""
     found: dict[tuple[str, ...], Spark] = {}
-    rows = read_csv(table, of=of) if table.is_file() else ()
-    for (run, curve), points in groupby(rows, lambda row: (run_of(row), (row["split"], row["name"]))):
-        values = [float(point["value"]) for point in points]
-        if run not in found:
-            found[run] = drawn(values, " ".join(filter(None, curve)))
+    for run, curves in (
+        read_table(table, CURVES, of).groupby([*OF_RUN], sort=False) if table.is_file() else ()
+    ):
+        (_, curve), *_ = curves.groupby(["split", "name"], sort=False)
+        name = " ".join(filter(None, curve[["split", "name"]].iloc[0]))
+        found[tuple(map(str, run))] = drawn(curve["value"].tolist(), name)
     return found
 
 
