@@ -47,6 +47,14 @@ def test_states_follow_the_files(made):
     assert found["artefact", "fig-1"] == found["claim", "made-1"] == "planned, not run"
 
 
+def test_claims_of_other_columns_are_named_with_what_to_do(made):
+    catalogue, results = made
+    old = [name for name in CLAIMS if name != "here"]
+    write_csv(results / "smoke" / "claims.csv", [], old, "smoke")
+    with pytest.raises(ValueError, match=r"smoke/claims\.csv.*its columns are .*remove it"):
+        states(catalogue, results)
+
+
 def test_a_claim_that_was_not_run_does_not_count(made):
     """A row of claims.csv that says `not run` is no evidence."""
     catalogue, results = made

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from tensor_rnns.analysis.judge import CLAIMS
 from tensor_rnns.analysis.verdicts import NOT_TESTABLE
 from tensor_rnns.drawing.render import paths
 from tensor_rnns.experiments import Artefact, Catalogue, Experiment, Selector, ledger, resolve, values
@@ -131,7 +132,7 @@ def judged_at(results: Path, scale: str, paper: str) -> dict[str, int]:
         return {}
     return {
         row["claim"]: max(1, int(row["n"] or 0))
-        for row in read_csv(path, of=scale)
+        for row in read_csv(path, CLAIMS, scale)
         if row["paper"] == paper and (row["here"] or row["test"] == "refers")
     }
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tensor_rnns.analysis.judge import CLAIMS
 from tensor_rnns.drawing.render import paths, table_of
 from tensor_rnns.drawing.tables import Table
 from tensor_rnns.experiments import Artefact, Catalogue, Experiment
@@ -139,7 +140,7 @@ def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, com
     """Read what `results` holds for the report at `scale`; what is absent there is absent here."""
     results = Path(results)
     home, ready = results / scale, results / "data" / "ready"
-    claims, board = read_rows(home / "claims.csv", scale), home / "board.json"
+    claims, board = read_rows(home / "claims.csv", scale, CLAIMS), home / "board.json"
     on_board = read_json(board, scale) if board.is_file() else {}
     records = {path.parent: read_record(path.parent) for path in sorted(home.glob(f"runs/**/{RECORD}"))}
     folders = {replica["hash"]: path for path, record in records.items() for replica in record["replicas"]}
@@ -186,9 +187,9 @@ def flattened(block: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, 
             yield dotted, value
 
 
-def read_rows(path: Path, of: str) -> list[dict[str, str]]:
+def read_rows(path: Path, of: str, columns: Sequence[str] | None = None) -> list[dict[str, str]]:
     """The rows of a CSV file as texts; [] where there is none."""
-    return list(read_csv(path, of=of)) if path.is_file() else []
+    return list(read_csv(path, columns, of)) if path.is_file() else []
 
 
 def paper_part(
