@@ -55,7 +55,7 @@ def test_without_no_skip_nothing_fails_and_each_part_has_its_line(tmp_path: Path
     assert status == 0, output
     assert "1 passed, 3 skipped, 3 deselected, 1 xfailed" in output
     assert "gpu: 1 tests not run: no CUDA device\n" in output
-    assert "latex: 1 tests not run: no latexmk, no pdflatex\n" in output
+    assert "latex: 1 tests not run: no latexmk, no pdflatex, no pdfinfo\n" in output
     assert "real_data: 1 tests not run: TENSOR_RNNS_MIRROR is not set\n" in output
 
 
@@ -70,7 +70,7 @@ def test_missing_part_fails(tmp_path: Path, options: tuple[str, ...]) -> None:
     status, output = outcome(tmp_path, "1", FINE, PARTS, options=options)
     assert status == 1, output
     assert "1 passed" in output
-    assert "latex: 1 tests not run: no latexmk, no pdflatex (a failure: NO_SKIP=1)\n" in output
+    assert "latex: 1 tests not run: no latexmk, no pdflatex, no pdfinfo (a failure: NO_SKIP=1)\n" in output
 
 
 @pytest.mark.parametrize(("file", "count"), [(SKIPS, "2 failed, 1 passed, 1 error"), (MODULE, "1 error")])

@@ -1,6 +1,5 @@
 """Proves that the files of addition, binding and music resolve to the settings and sizes of the authors."""
 
-import csv
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ import torch
 from tensor_rnns import cells
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.digest import digest
+from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.files import read_json
 from tensor_rnns.training import optimisers
 
@@ -25,6 +25,8 @@ PRINTED_PARAMETERS = {
 }  # fmt: skip
 ADDED_PARAMETERS = {"cp_plus": {19998, 19987, 20155, 19879}, "cp_delta": {19993, 20119, 20248, 19760}}
 STAND_INS = {"jsb": "chorales", "nottingham": "tunes", "piano_midi": "keyboard", "musedata": "quartets"}
+OUTDATED = {("polyphony", "jsb", cell, "main") for cell in ("gmr", "gmr_c", "tgu", "tgu_c")}
+"""Recorded before the search ran each point three times; not judged, and to be recorded again."""
 RANKS = ("rank-1", "rank-half", "rank-full", "rank-double")
 
 
@@ -185,27 +187,18 @@ def test_music_trains_on_the_stand_ins_unless_real_data_are_asked_for(experiment
 
 def test_recorded_runs_are_of_the_protocol_of_the_paper_scale(experiments):
     """A change of the settings of these curves would leave what was recorded without a use."""
-    polyphony = experiments["mathews2016", "polyphony"]
-    protocols = {(one.condition, one.variant, one.option): one.protocol
-                 for one in polyphony.replicas("paper", "real", "final")}  # fmt: skip
-    kept = list((RECORDED / "mathews2016" / "polyphony").rglob("final-*/record.json"))
-    assert len(kept) >= 7
+    protocols = {one.place: one.protocol for experiment in experiments.values()
+                 for one in experiment.replicas("paper", "real", "final")}  # fmt: skip
+    kept = list((RECORDED / "mathews2016").rglob("final-*/record.json"))
+    assert len(kept) >= 50
     for path in kept:
         for replica in read_json(path)["replicas"]:
-            place = replica["condition"], replica["variant"], replica["option"]
-            assert replica["protocol"] == protocols[place], place
+            place = tuple(replica[name] for name in ("paper", "experiment", *CURVE))
+            assert replica["protocol"] == protocols[place] or place[1:] in OUTDATED, place
 
 
-def test_recorded_replicas_have_the_digests_of_their_old_names_in_the_map():
-    """With the model's name under its old key each recorded replica has the old digest of the map."""
-    with open(RECORDED.parent / "renamed.csv", encoding="utf-8", newline="") as stream:
-        old = {(row["digest"], row["new"]): row["old"] for row in csv.DictReader(stream)}
+def test_recorded_replicas_have_the_digests_of_what_their_records_say():
     for path in RECORDED.rglob("record.json"):
         for replica in read_json(path)["replicas"]:
-            settings = replica["settings"]
             seeds = {"data": replica["data_seed"], "initialisation": replica["init_seed"]}
-            assert digest({"settings": settings} | seeds) == replica["hash"]
-            model = dict(settings["model"])
-            before = settings | {"model": {"shell": model.pop("name")} | model}
-            assert digest({"settings": before} | seeds) == old["hash", replica["hash"]]
-            assert ("protocol", replica["protocol"]) in old
+            assert digest({"settings": replica["settings"]} | seeds) == replica["hash"]
