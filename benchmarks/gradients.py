@@ -7,7 +7,7 @@ far more than the rounding. Other data (--seed) have other such places.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import torch
@@ -117,6 +117,16 @@ def missed(by_load: Errors, eager: Errors) -> str:
     )
 
 
+def running(name: str, label: str, load: Workload, device: torch.device, failed: list[str]) -> Iterator[str]:
+    """The engines that run a cell on a workload; of each that should and fails, `failed` gets a line."""
+    for kind in (*command.FAST[device.type], EAGER):
+        if able(name, kind, load, device):
+            if words := failure(ours(name, kind, load, device), device):
+                failed.append(f"{name} on {label}, {kind}: {words}")
+            else:
+                yield kind
+
+
 def main() -> None:
     """Print the worst error of each cell on each workload beside the limit, then everything as JSON."""
     parser = command.options(__doc__, rounds=1)
@@ -131,12 +141,7 @@ def main() -> None:
         load = WORKLOADS[label]
         for name in asked.cells:
             exact = reference(name, load, asked.seed)
-            for kind in (*command.FAST[device.type], EAGER):
-                if not able(name, kind, load, device):
-                    continue
-                if words := failure(ours(name, kind, load, device), device):
-                    report["failed"].append(f"{name} on {label}, {kind}: {words}")
-                    continue
+            for kind in running(name, label, load, device, report["failed"]):
                 found = errors(name, kind, load, exact, device, asked.seed)
                 report["errors"].setdefault(kind, {}).setdefault(label, {})[name] = found
     report["seed"], report["seconds"] = asked.seed, round(time.perf_counter() - began, 1)

@@ -10,11 +10,9 @@ from typing import Any
 import torch
 
 from benchmarks import command
-from benchmarks.bars import EAGER
-from benchmarks.gradients import results
+from benchmarks.gradients import results, running
 from benchmarks.tables import section, table
-from benchmarks.timing import failure
-from benchmarks.variants import able, initial, ours, stacked
+from benchmarks.variants import initial, stacked
 from benchmarks.workloads import CELLS, COUPLED, WORKLOADS, Workload, model, small
 
 NAMES = (*CELLS, *COUPLED)
@@ -58,12 +56,7 @@ def main() -> None:
     for label in asked.workloads:
         load = small(WORKLOADS[label]) if asked.tiny else WORKLOADS[label]
         for name in asked.cells:
-            for kind in (*command.FAST[device.type], EAGER):
-                if not able(name, kind, load, device):
-                    continue
-                if words := failure(ours(name, kind, load, device), device):
-                    report["failed"].append(f"{name} on {label}, {kind}: {words}")
-                    continue
+            for kind in running(name, label, load, device, report["failed"]):
                 found = patterns(name, kind, load, asked.times, device)
                 report["patterns"].setdefault(kind, {}).setdefault(label, {})[name] = found
     command.close("repeats", asked, report, text)

@@ -212,12 +212,11 @@ def read_json(path: Path | str, of: str | None = None, remedy: str = "") -> dict
         return content
 
 
-def write_npz(path: Path | str, arrays: Mapping[str, np.ndarray], of: str) -> None:
-    """Write arrays as an uncompressed .npz in order of name; equal arrays give equal bytes."""
-    held = io.BytesIO()
-    np.savez(
-        held, allow_pickle=False, **{name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
-    )
+def write_npz(path: Path | str, arrays: Mapping[str, np.ndarray], of: str, compressed: bool = False) -> None:
+    """Write arrays as an .npz in order of name; equal arrays give equal bytes. Compressed ones are small, and
+    are never mapped into memory."""
+    held, save = io.BytesIO(), np.savez_compressed if compressed else np.savez
+    save(held, allow_pickle=False, **{name: np.asarray(arrays[name], order="C") for name in sorted(arrays)})
     comment = unsealed(of).encode()
     with writing(path, "wb") as stream:
         # A zip file ends with the length of its comment and the comment.

@@ -5,6 +5,7 @@ import pytest
 from tensor_rnns.analysis import board
 from tensor_rnns.analysis.verdicts import Judgement
 from tensor_rnns.experiments import score
+from tests.checking.conftest import WEIGHTS
 
 LEDGER = """\
 id,section,where,statement,untested
@@ -29,16 +30,12 @@ claims:
   s5: {statement: said about s5, artefact: a, test: count, measure: {name: parameters}, equals: 8}
   v1: {statement: a number of a table, artefact: a, test: solves, measure: {name: metric}, within: 3}
 """
-SCORE = """
-weights:
-  headline: {weight: 10, why: it is cited}
-  trained outcomes: {weight: 3, why: it can fail}
-  computed: {weight: 1, why: it rarely fails}
-  counts: {weight: 0.5, why: it is a size}
-  identities: {weight: 0.25, why: it is exact}
-headlines:
+SCORE = (
+    WEIGHTS
+    + """\
   - {statements: [s1, s4], quote: both of them at once, page: 3, artefact: a, why: it is cited}
 """
+)
 YES, NO, OPEN = (Judgement(*said) for said in (
     ("yes", "reproduced"), ("no", "not reproduced"), ("unclear", "undecided")
 ))  # fmt: skip

@@ -4,6 +4,16 @@ import pytest
 
 from tensor_rnns import checking
 
+WEIGHTS = """\
+weights:
+  headline: {weight: 10, why: it is cited}
+  trained outcomes: {weight: 3, why: it can fail}
+  computed: {weight: 1, why: it rarely fails}
+  counts: {weight: 0.5, why: it is a size}
+  identities: {weight: 0.25, why: it is exact}
+headlines:
+"""
+"""What a score file begins with: a weight of each kind, and its reason."""
 WHOLE = """\
 title: Addition, small
 kind: train

@@ -6,16 +6,8 @@ import pytest
 
 from tensor_rnns import checking
 from tensor_rnns.experiments import score
+from tests.checking.conftest import WEIGHTS
 
-WEIGHTS = """\
-weights:
-  headline: {weight: 10, why: it is cited}
-  trained outcomes: {weight: 3, why: it can fail}
-  computed: {weight: 1, why: it rarely fails}
-  counts: {weight: 0.5, why: it is a size}
-  identities: {weight: 0.25, why: it is exact}
-headlines:
-"""
 HEADLINE = "  - {statements: [m1-1], quote: it is so and so, page: 3, artefact: fig-1, why: it is cited}\n"
 LEDGER = "id,section,where,statement,untested\nm1-1,1,ch. 1,it is so,\nm1-2,1,ch. 1,it is not,\n"
 

@@ -183,7 +183,7 @@ def solves(claim: claims.SolvesForm, context: ClaimContext) -> Evidence:
     found = context.sample(claim, claim.where)
     limits = given(claim, "share", "at_most")
     curves = {curve_of(run) for run in found.runs}
-    paper = claim.of_paper((context.experiment.source or {}).get("runs", 0) * len(curves))
+    paper = claim.of_paper(((context.experiment.source or {}).get("runs") or 0) * len(curves))
     outcome = rules.solved(*passing(found, claim, claim), **limits, paper=paper)
     return Evidence(outcome, [found], [claim.where or Selector()])
 

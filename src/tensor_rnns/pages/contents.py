@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
 
+from tensor_rnns import yaml_files
 from tensor_rnns.analysis import board, simulate
 from tensor_rnns.analysis.verdicts import OF_CLAIMS
 from tensor_rnns.declared import suggestion
 from tensor_rnns.drawing.tables import printed
 from tensor_rnns.experiments import Catalogue
+from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.titles import cell_title
 from tensor_rnns.files import read_csv, read_json
 from tensor_rnns.pages import speed
@@ -21,11 +23,9 @@ from tensor_rnns.recording.units import units
 from tensor_rnns.report import coverage
 from tensor_rnns.report.words import interval
 
-RESULTS, RECORDED = Path("results"), "recorded"
+RESULTS = Path("results")
 BOARD = Path("workflow/board-laptop.json")
 """The board of a laptop run, as `make report` writes it."""
-SIZE = 5
-"""Replicas of a cohort, as `config.yaml` says."""
 LEDGER = ("experiment", "curves", "recorded", "core-hours", "predicted", "core-hours left")
 
 
@@ -52,6 +52,11 @@ class Sources:
         return {claim.id: f"{claim.paper}/{claim.experiment}" for claim in self.catalogue.claims}
 
     @cached_property
+    def cohort_size(self) -> int:
+        """Replicas of a cohort."""
+        return yaml_files.read(Path("config.yaml")).content["cohort_size"]
+
+    @cached_property
     def costs(self) -> Costs:
         """The cost model."""
         return Costs.read()
@@ -73,7 +78,8 @@ def count(sources: Sources, what: str, paper: str) -> str:
 
 def runs(sources: Sources, scale: str, what: str) -> str:
     """Jobs or trainings of a scale on embedded data."""
-    found = [unit.jobs for unit in units(sources.catalogue.experiments.values(), SIZE, scale, "embedded")]
+    experiments = sources.catalogue.experiments.values()
+    found = [unit.jobs for unit in units(experiments, sources.cohort_size, scale, "embedded")]
     numbers = {
         "jobs": sum(map(len, found)),
         "trainings": sum(len(group) for jobs in found for _, _, group in jobs),
@@ -123,7 +129,7 @@ def score(sources: Sources, paper: str) -> str:
 
 def hours(sources: Sources) -> str:
     """The core-hours that recorded runs took, what the cost model says of them, and what is left."""
-    found = units(sources.catalogue.experiments.values(), SIZE)
+    found = units(sources.catalogue.experiments.values(), sources.cohort_size)
     rows = tables.tallies(found, sources.costs, RESULTS)
     sums = [sum(column) for column in zip(*rows.values(), strict=True)]
     chosen = [0, 1, 5, 6, 7]

@@ -36,7 +36,7 @@ def run(
             place = f"{key['condition']}/{key['variant']}/{key['option']}/{key['seed']}"
             arrays |= {f"{place}/{array}": as_array(value) for array, value in found.items()}
             rows += [{**key, **row} for row in numbers]
-    write_npz(out, arrays, of)
+    write_npz(out, arrays, of, compressed=True)
     write_csv(out.with_suffix(".csv"), rows, COLUMNS, of)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from tensor_rnns.analysis.judge import judge_claims
 from tensor_rnns.analysis.verdicts import UNDECIDED
 from tensor_rnns.experiments import Catalogue
+from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.files import write_csv
 from tensor_rnns.training.record import git
 
@@ -70,7 +71,7 @@ def granted(catalogue: Catalogue, claim: str, seeds: int, blocks: int, results: 
 
     The first call writes the rule and refuses (ValueError), and so does any that the rule does not allow.
     """
-    found = judge_claims(catalogue.claims, catalogue.experiments, "recorded", results)[claim]
+    found = judge_claims(catalogue.claims, catalogue.experiments, RECORDED, results)[claim]
     path, has = results / FILE, f"{found.verdict} (n = {found.n})"
     asked, written = f"{seeds} more seeds for {claim} asked for", rules(path)
     rule = written.get(claim) or Rule(claim, found.n, seeds, blocks)

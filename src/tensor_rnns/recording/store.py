@@ -13,12 +13,12 @@ import torch
 
 from tensor_rnns import functions
 from tensor_rnns.experiments import Experiment
+from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key, run_name, table_name
 from tensor_rnns.files import Damaged, read_json, read_table
 from tensor_rnns.probes import run as probes
 from tensor_rnns.recording.units import Unit
 
-RECORDED = "recorded"
 TABLES = ("metrics.csv", "curves.csv.gz")
 CHOSEN, WEIGHTS = "chosen.json", "weights.safetensors"
 

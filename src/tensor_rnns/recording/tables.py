@@ -9,6 +9,7 @@ import numpy as np
 
 from tensor_rnns import engine
 from tensor_rnns.experiments import Catalogue, Replica
+from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.run_folders import RECORD, read_record
 from tensor_rnns.recording import store
 from tensor_rnns.recording.cost import Costs
@@ -93,7 +94,7 @@ def tallies(
     rows: dict[str, list[float]] = {}
     for unit in found:
         row = rows.setdefault("/".join(unit.place.split("/")[:2]), [0] * 5 + [0.0] * 3)
-        target, hours = unit.folder(results, store.RECORDED), estimate(unit, costs).hours
+        target, hours = unit.folder(results, RECORDED), estimate(unit, costs).hours
         if store.is_recorded(unit, results):
             taken = sum(read_record(path.parent)["core_hours"] for path in target.glob(f"*/{RECORD}"))
             which, spent = "recorded", (taken, hours, 0.0)

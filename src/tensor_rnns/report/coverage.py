@@ -13,10 +13,11 @@ from tensor_rnns.analysis.judge import CLAIMS
 from tensor_rnns.analysis.verdicts import NOT_TESTABLE
 from tensor_rnns.drawing.render import paths
 from tensor_rnns.experiments import Artefact, Catalogue, Experiment, Selector, ledger, resolve, values
+from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.run_folders import read_record
 from tensor_rnns.files import read_csv, write_csv
 
-SCALES = ("smoke", "laptop", "paper", "recorded")
+SCALES = ("smoke", "laptop", "paper", RECORDED)
 COLUMNS = ("document", "kind", "id", *SCALES)
 
 
@@ -59,7 +60,7 @@ class Row:
         """The row of a coverage file: a mark for each scale, seeds for what is recorded."""
         marks = {scale: "yes" if scale in self.drawn else "" for scale in SCALES}
         if self.recorded:
-            marks["recorded"] = str(self.recorded)
+            marks[RECORDED] = str(self.recorded)
         return {"document": self.paper, "kind": self.kind, "id": self.id, **marks}
 
 
@@ -87,7 +88,7 @@ def recorded_seeds(artefact: Artefact, experiment: Experiment, results: Path) ->
         return 0, ""
     selector = Selector.of(artefact.spec.get("where"))
     asked = selector.curves(resolve.curves(experiment, "paper"), experiment.main_option("paper"))
-    home = results / "recorded" / "runs" / experiment.paper / experiment.name
+    home = results / RECORDED / "runs" / experiment.paper / experiment.name
     found = {curve: finals(home.joinpath(*curve)) for curve in asked}
     counts = [count for count in found.values() if count]
     return (min(counts), f"{len(counts)} of {len(asked)}") if counts else (0, "")
@@ -107,7 +108,7 @@ def statements(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
 
     def row(name: str, what: str, own: Sequence[str], listed: bool = True, **more: str) -> Row:
         drawn = tuple(scale for scale in SCALES[:3] if judged[scale].keys() & set(own))
-        seeds = min((judged["recorded"][claim] for claim in own if claim in judged["recorded"]), default=0)
+        seeds = min((judged[RECORDED][claim] for claim in own if claim in judged[RECORDED]), default=0)
         return Row(paper, "claim", name, what, listed, bool(own), drawn, seeds, **more)
 
     tabled = [

@@ -40,5 +40,5 @@ def join_probe(parts: Sequence[Path], of: str, out: Path) -> None:
     if parts:
         arrays = {name: array for part in parts for name, array in read_npz(part, of).items()}
         rows = [row for part in parts for row in read_csv(part.with_suffix(".csv"), PROBED, of)]
-        write_npz(out / parts[0].name, arrays, of)
+        write_npz(out / parts[0].name, arrays, of, compressed=True)
         write_csv(out / f"{parts[0].stem}.csv", rows, PROBED, of)

@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tensor_rnns.analysis.verdicts import GIVEN, OF_CLAIMS
 from tensor_rnns.drawing.tables import shown
-from tensor_rnns.experiments.records import PARTIAL
+from tensor_rnns.experiments.records import PARTIAL, RECORDED
 from tensor_rnns.report.gather import Content, PaperPart, Part, Run
 from tensor_rnns.report.words import FILTERS, HOLDS
 
@@ -68,7 +68,7 @@ def trust(content: Content) -> str:
 
 def command(content: Content, artefact: str) -> str:
     """The command that makes one artefact again; recorded runs are drawn all together."""
-    if content.scale == "recorded":
+    if content.scale == RECORDED:
         return "make recorded"
     return f"make figure NAME={artefact} SCALE={content.scale.removesuffix(PARTIAL)}"
 

@@ -20,7 +20,7 @@ def probe(
     """What one replica of the model style_content draws; `letter` is the hard one, the strip over contents
     goes from one of the letters `ends` to the other, each strip in as many `frames`.
 
-    Arrays of images [N, height, width] in the units of the task, with texts [N] as their titles:
+    Arrays of images [N, height, width], float32 in the units of the task, with texts [N] as their titles:
 
     - `content`, `style`, titles `frames`: from the first style that was trained in both letters, the content
       vector goes to the other letter, then the style vector to that of the last style trained in it; the
@@ -71,7 +71,8 @@ def probe(
         "letter_styles": [f"{s + 1} unseen" if s in held else f"{s + 1}" for s in range(len(actual))],
         "frames": ["data", *[f"{part:.2g}" for part in np.linspace(0, 1, frames)], "data"],
     }
-    images = {name: array.reshape(-1, *shape) for name, array in arrays.items()}
+    # To be looked at: half the bytes of what the rows were counted in.
+    images = {name: array.reshape(-1, *shape).astype(np.float32) for name, array in arrays.items()}
     return images | {name: np.array(text) for name, text in texts.items()}, rows
 
 
