@@ -39,6 +39,7 @@ KINDS = {
     "curves.csv.gz": (write_table, read_table),
     "record.json": (lambda path, of: files.write_json(path, FACTS, of), files.read_json),
     "arrays.npz": (lambda path, of: files.write_npz(path, ARRAYS, of), files.read_npz),
+    "small.npz": (lambda path, of: files.write_npz(path, ARRAYS, of, compressed=True), files.read_npz),
     "weights.safetensors": (
         lambda path, of: statefile.write(path, TENSORS, {"update": 3}, of),
         statefile.read,
@@ -196,3 +197,12 @@ def test_large_arrays_are_mapped_and_cannot_be_written_through(tmp_path, monkeyp
     assert isinstance(found["big"].base, np.memmap) > isinstance(found["small"].base, np.memmap)
     found["big"][0, 0] = 77
     assert files.read_npz(tmp_path / "a.npz", OF)["big"][0, 0] == 0
+
+
+def test_compressed_arrays_are_smaller_and_come_back_bit_for_bit(tmp_path):
+    arrays = {"image": np.tile(np.linspace(0, 1, 7), 900), "names": np.array(["a", "bc"])}
+    for name, compressed in (("large.npz", False), ("small.npz", True)):
+        files.write_npz(tmp_path / name, arrays, OF, compressed)
+    found = files.read_npz(tmp_path / "small.npz", OF)
+    assert all(np.array_equal(found[name], value) for name, value in arrays.items())
+    assert (tmp_path / "small.npz").stat().st_size < (tmp_path / "large.npz").stat().st_size / 5
