@@ -16,6 +16,8 @@ import sys
 import time
 from pathlib import Path
 
+from tensor_rnns.cli import start_warm as warming
+
 ROOT = Path(__file__).resolve().parents[2]
 OWN = ROOT / ".snakemake"
 
@@ -53,24 +55,13 @@ def by_hand() -> str:
 def start_warm() -> None:
     """Start the process that the commands of the jobs run in.
 
-    It sees its standard input end when this process does, also after that has become Snakemake. Only on
-    Linux: libraries of other systems may not outlive a fork.
+    It sees its standard input end when this process does, also after that has become Snakemake.
     """
-    if sys.platform != "linux":
-        return
     for left in OWN.glob("warm-*"):
         left.unlink()
     # Relative to this folder, as jobs run here: the path of a socket may have 107 characters.
-    path = OWN.relative_to(ROOT) / f"warm-{os.getpid()}"
-    threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
-    warm = subprocess.Popen(
-        [sys.executable, "-m", "tensor_rnns.cli.warm", str(path)],
-        cwd=ROOT,
-        env=os.environ | threads,
-        stdin=subprocess.PIPE,
-    )
-    os.set_inheritable(warm.stdin.fileno(), True)
-    os.environ["TENSOR_RNNS_WARM"] = str(path)
+    if warm := warming.start_warm(OWN.relative_to(ROOT) / f"warm-{os.getpid()}"):
+        os.set_inheritable(warm.stdin.fileno(), True)
 
 
 def main() -> None:

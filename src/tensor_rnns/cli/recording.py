@@ -4,11 +4,13 @@ import os
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 
 from tensor_rnns.cli import options
+from tensor_rnns.cli.start_warm import warm_process
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments import engines as known
 from tensor_rnns.recording import COSTS
@@ -124,7 +126,8 @@ def record(
             found = order.next_units(catalogue, settings, cost.Costs.read(costs), dearest, protocol)
         os.nice(max(0, nice - os.nice(0)))
         worker = recorder.Recorder(settings, click.echo, note)
-        count = worker.run(found)
+        with TemporaryDirectory(prefix="tensor-rnns-") as folder, warm_process(Path(folder) / "warm"):
+            count = worker.run(found)
         click.echo(f"{count} of {len(found)} curves recorded, {len(worker.failed)} failed")
 
 
