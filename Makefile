@@ -1,7 +1,7 @@
 # Short forms of the commands that a reader needs; each prints the command behind it. `make help` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help environment report figure plan record status recorded gpu test lint clean
+.PHONY: help environment report figure plan record status recorded gpu test docs lint clean
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -61,6 +61,11 @@ gpu: ## all that waits for a GPU: tests, tables, repeats, the dearest curves: ma
 test: ## all tests; what needs a missing part is named and left out, NO_SKIP=1 refuses that
 	@$(MAKE_ENVIRONMENT) runtime package torch dev
 	python -m pytest $(PYTEST_ARGS)
+
+docs: ## the pages of docs/ as a site in build/docs; a dead link fails
+	@$(MAKE_ENVIRONMENT) runtime package dev
+	python -m sphinx --nitpicky --fail-on-warning --keep-going --quiet --builder html docs build/docs
+	@ls build/docs/README.html
 
 lint: ## the checks of style and structure
 	@$(MAKE_ENVIRONMENT) runtime package torch dev
