@@ -1,7 +1,7 @@
 # Short forms of the commands that a reader needs; each prints the command behind it. `make help` lists them.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help environment report figure plan record status recorded gpu test docs lint clean
+.PHONY: help environment report figure archive plan record status recorded gpu test docs lint clean
 
 PYTHON ?= python3
 VENV ?= .venv
@@ -15,6 +15,7 @@ HOURS ?=
 JOBS ?= 1
 NO_SKIP ?=
 REHEARSE ?=
+WEIGHTS ?=
 
 export NO_SKIP
 export PATH := $(abspath $(VENV))/bin:$(PATH)
@@ -39,6 +40,9 @@ report: environment ## train, draw, judge, and write results/$(SCALE)/report/{in
 
 figure: environment ## one figure or table: make figure NAME=fig-5.1 SCALE=laptop
 	@files=$$(tensor-rnns target --scale $(SCALE) "$(NAME)") && $(SNAKEMAKE) $(CHOICE) -- $$files && ls -1 $$files
+
+archive: environment ## one zip of the report and all that it rests on: make archive SCALE=laptop WEIGHTS=1
+	@tensor-rnns archive --scale $(SCALE) $(if $(WEIGHTS),--weights)
 
 plan: environment ## what a report would train, core-hours, disk and memory by experiment; runs nothing
 	@tensor-rnns plan --scale $(SCALE) --data $(DATA)

@@ -149,12 +149,12 @@ def number(value: Any) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
-def write_csv(
-    path: Path | str, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], of: str | None
-) -> None:
-    """Write `rows` under the header `columns`, sealed but for a list kept by hand (`of` is None).
+def table_bytes(
+    rows: Iterable[Mapping[str, Any]], columns: Sequence[str], of: str | None, name: Path | str = "table"
+) -> bytes:
+    """`rows` under the header `columns` as the bytes of a CSV file, sealed but where `of` is None.
 
-    A row with another set of keys raises ValueError.
+    A row with another set of keys raises ValueError, which says `name`.
     """
     text = io.StringIO()
     text.write("" if of is None else f"# {unsealed(of)}\n")
@@ -162,11 +162,21 @@ def write_csv(
     writer.writeheader()
     for row in rows:
         if row.keys() != set(columns):
-            raise ValueError(f"{path}: a row has the columns {sorted(row)}; the table has {sorted(columns)}")
-        writer.writerow({name: number(value) for name, value in row.items()})
+            raise ValueError(f"{name}: a row has the columns {sorted(row)}; the table has {sorted(columns)}")
+        writer.writerow({column: number(value) for column, value in row.items()})
+    content = text.getvalue().encode()
+    return content if of is None else seal(content)
+
+
+def write_csv(
+    path: Path | str, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], of: str | None
+) -> None:
+    """Write `rows` under the header `columns`, sealed but for a list kept by hand (`of` is None).
+
+    A row with another set of keys raises ValueError.
+    """
     with writing(path, "wb") as stream:
-        content = text.getvalue().encode()
-        stream.write(content if of is None else seal(content))
+        stream.write(table_bytes(rows, columns, of, path))
 
 
 def read_table(path: Path | str, of: str | None = None, remedy: str = "") -> str:
@@ -194,12 +204,17 @@ def read_csv(
         yield dict(zip(header, row, strict=True))
 
 
-def write_json(path: Path | str, content: Mapping[str, Any], of: str) -> None:
-    """Write `content` as JSON with sorted keys; NaN and infinity are refused (ValueError)."""
+def json_bytes(content: Mapping[str, Any], of: str) -> bytes:
+    """`content` as sealed JSON with sorted keys; NaN and infinity are refused (ValueError)."""
     text = json.dumps(content, sort_keys=True, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     first = f'{{\n "seal": "{unsealed(of)}"'
+    return seal((first + ("," if content else "\n") + text[1:]).encode())
+
+
+def write_json(path: Path | str, content: Mapping[str, Any], of: str) -> None:
+    """Write `content` as JSON with sorted keys; NaN and infinity are refused (ValueError)."""
     with writing(path, "wb") as stream:
-        stream.write(seal((first + ("," if content else "\n") + text[1:]).encode()))
+        stream.write(json_bytes(content, of))
 
 
 def read_json(path: Path | str, of: str | None = None, remedy: str = "") -> dict[str, Any]:

@@ -1,0 +1,103 @@
+"""What an archive of one scale holds: files of the checkout and of its results, and tables made of them."""
+
+import importlib.metadata
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+
+from tensor_rnns import datasets
+from tensor_rnns.analysis.judge import CLAIMS
+from tensor_rnns.archive import layout
+from tensor_rnns.experiments.records import RECORDED
+from tensor_rnns.files import read_csv, table_bytes
+from tensor_rnns.report.provenance import Commit
+
+Members = dict[str, Path | bytes]
+"""{path below the top folder: the file that holds it, or its bytes}."""
+DATA_COLUMNS = (
+    "dataset", "title", "source", "file", "bytes", "sha256", "addresses", "licence", "may be passed on",
+    "redistribution", "stood in by", "used by a run",
+)  # fmt: skip
+
+
+def refuse_what_lacks(home: Path, results: Path, scale: str, commit: Commit, dirty: bool) -> None:
+    """ValueError that says all at once what is missing for an archive of `scale`."""
+    report, claims = results / scale / "report" / "index.html", results / scale / "claims.csv"
+    missing = [
+        f"no {path}: make it by `make report SCALE={scale}`"
+        for path in (report, claims)
+        if not path.is_file()
+    ]
+    if commit.name == "unknown":
+        missing.append(f"{home} is no git checkout, so there is no commit whose code could be archived")
+    elif commit.dirty and not dirty:
+        missing.append(f"tracked files differ from commit {commit.name[:12]}: commit them, or give --dirty")
+    if missing:
+        raise ValueError(f"no archive of the {scale} scale: {'; '.join(missing)}")
+    # A folder of another scale under this name is refused by the seal.
+    list(read_csv(claims, CLAIMS, scale))
+
+
+def code(home: Path) -> Members:
+    """The tracked files of the checkout, but for the recorded runs, which stand with the results."""
+    listed = subprocess.run(
+        ["git", "-C", str(home), "ls-files", "-z"], capture_output=True, text=True, check=True
+    ).stdout
+    names = [name for name in listed.split("\0") if name and not name.startswith(f"results/{RECORDED}/")]
+    return {f"{layout.CODE}/{name}": home / name for name in names if (home / name).is_file()}
+
+
+def outcomes(results: Path, scale: str, weights: bool) -> Members:
+    """The results of `scale` and the recorded runs, without logs, and without weights unless asked for; the
+    facts of the prepared data sets, without their arrays."""
+    found: Members = {}
+    for place in (scale, RECORDED):
+        files = [results / place / name for name in layout.FILES]
+        for folder in layout.FOLDERS:
+            files += (results / place / folder).rglob("*")
+        for path in files:
+            hidden = path.name.startswith(".") or (path.name == layout.WEIGHTS and not weights)
+            if path.is_file() and not hidden:
+                found[f"{layout.RESULTS}/{path.relative_to(results).as_posix()}"] = path
+    for path in (results / "data" / "ready").glob("*.json"):
+        found[f"{layout.RESULTS}/data/ready/{path.name}"] = path
+    return found
+
+
+def data_table(used: Iterable[str]) -> bytes:
+    """The data sets that are known, a row a file: where they come from and what may be passed on.
+
+    No data are in an archive: whoever runs it again gets them from these addresses, or from the packages.
+    """
+    used, rows = set(used), []
+    stand_ins: dict[str, list[str]] = {}
+    for name in datasets.names():
+        for stood_for in datasets.entry(name).stands_in_for:
+            stand_ins.setdefault(stood_for, []).append(name)
+    for name in datasets.names():
+        card = datasets.card(name)
+        for file in card["files"] or [
+            {"name": f"in {card['package']}", "size": "", "sha256": "", "urls": []}
+        ]:
+            rows.append(dict(zip(DATA_COLUMNS, (
+                name, card["title"], card["source"] or "", file["name"], file["size"], file["sha256"],
+                " ".join(file["urls"]), " ".join(card["licence"].split()), card["archive"],
+                " ".join(card["redistribution"].split()), ", ".join(stand_ins.get(name, ())), name in used,
+            ), strict=True)))  # fmt: skip
+    return table_bytes(rows, DATA_COLUMNS, layout.holds(layout.DATA_TABLE))
+
+
+def environment(home: Path) -> Members:
+    """The locks, and the packages with their versions in the environment that makes the archive."""
+    installed = {f"{dist.metadata['Name']}=={dist.version}" for dist in importlib.metadata.distributions()}
+    text = "".join(f"{line}\n" for line in sorted(installed, key=str.casefold))
+    locks = {f"{layout.ENVIRONMENT}/{path.name}": path for path in (home / "envs").glob("*.lock")}
+    return {layout.INSTALLED: text.encode(), **locks}
+
+
+def used_data(results: Path, scale: str) -> set[str]:
+    """The data sets that a run of `scale` or a recorded one was trained on."""
+    tables = [
+        table for place in (scale, RECORDED) for table in (results / place / "collected").rglob("runs.csv")
+    ]
+    return {row["dataset"] for table in tables for row in read_csv(table)} - {""}

@@ -1,0 +1,21 @@
+"""Where things lie in an archive, below its one top folder, and what its own tables say they hold."""
+
+CRATE, CODECHECK, FORRT, MANIFEST = "ro-crate-metadata.json", "codecheck.yml", "forrt.csv", "MANIFEST.csv"
+CODE, RESULTS, DATA, ENVIRONMENT, PROVENANCE = "code", "results", "data", "environment", "provenance"
+DATA_TABLE, JOBS_TABLE = f"{DATA}/manifest.csv", f"{PROVENANCE}/jobs.csv"
+CONFIG = f"{PROVENANCE}/config.json"
+"""roots, scale, data, papers, guests: the settings of the report, as the commands take them."""
+INSTALLED = f"{ENVIRONMENT}/installed.txt"
+
+FOLDERS = ("report", "runs", "probes", "computed", "collected", "figures", "tables", "music")
+"""What of the results of a scale, and of the recorded runs, is in an archive; logs are not."""
+FILES = ("claims.csv", "board.json", "stopping.csv")
+WEIGHTS = "weights.safetensors"
+"""Of a run folder only on request: most of an archive's bytes, and no number is printed from them alone."""
+
+MANIFEST_COLUMNS = ("path", "bytes", "sha256")
+
+
+def holds(table: str) -> str:
+    """What the seal of a table of the archive says: `archive/<path>`."""
+    return f"archive/{table}"

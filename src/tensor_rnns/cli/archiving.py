@@ -1,0 +1,23 @@
+"""Commands for what leaves the machine: archive."""
+
+from pathlib import Path
+
+import click
+
+from tensor_rnns.cli import options
+
+
+@click.command()
+@options.scale
+@options.results
+@click.option(
+    "--out", type=options.PATH, help="The zip file; left out, results/archives/tensor-rnns-SCALE.zip."
+)
+@click.option("--weights", is_flag=True, help="With the trained weights.")
+@click.option("--dirty", is_flag=True, help="Although tracked files differ from the commit.")
+def archive(scale: str, results: Path, out: Path | None, weights: bool, dirty: bool) -> None:
+    """Write the report of a scale and all that it rests on to one zip file."""
+    from tensor_rnns.archive.make import make
+
+    out = out or results / "archives" / f"tensor-rnns-{scale}.zip"
+    click.echo(make(scale, results, out, weights=weights, dirty=dirty))

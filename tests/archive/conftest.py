@@ -1,0 +1,74 @@
+"""A checkout with a commit of its own in which the workflow has run, and archives made there."""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAPERS = "mathews2016/xor,mathews2016/sizes"
+"""An experiment that trains in a second and has recorded runs, and one that computes."""
+RECORDED = "results/recorded/runs/mathews2016/xor"
+
+
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess:
+    """`command` in `folder`, with the package that lies there; what it said where it fails."""
+    own = {
+        "PYTHONPATH": str(folder / "src"), "OMP_NUM_THREADS": "1", "SOURCE_DATE_EPOCH": "1479686400",
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+    }  # fmt: skip
+    found = subprocess.run(
+        command, cwd=folder, env=os.environ | own, capture_output=True, text=True, timeout=500, check=False
+    )
+    assert found.returncode == 0, found.stdout[-3000:] + found.stderr[-6000:]
+    return found
+
+
+@pytest.fixture(scope="session")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project as it stands here, committed, with the smoke scale of PAPERS run by Snakemake."""
+    folder = tmp_path_factory.mktemp("archived") / "checkout"
+    listed = run(ROOT, "git", "ls-files", "-co", "--exclude-standard").stdout.splitlines()
+    for name in listed:
+        if (ROOT / name).is_file() and (not name.startswith("results/") or name.startswith(RECORDED)):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    who = ("-c", "user.name=Zoltan Quux", "-c", "user.email=zoltan@quux.example")
+    run(folder, "git", "init", "-q")
+    run(folder, "git", "add", "-A")
+    run(folder, "git", *who, "commit", "-q", "-m", "As it stands")
+    chosen = ("--config", "scale=smoke", "data=embedded", f"papers={PAPERS}")
+    run(folder, "python", "workflow/scripts/snakemake_locked.py", "--cores", "2", *chosen, "--", "all")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def archived(checkout: Path) -> Callable[..., Path]:
+    """Makes an archive of the checkout's smoke scale: (file name, options of `tensor-rnns archive`)."""
+
+    def make(name: str, *options: str) -> Path:
+        out = checkout / "results" / "archives" / name
+        run(checkout, "tensor-rnns", "archive", "--scale", "smoke", "--out", str(out), *options)
+        return out
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def plain(archived: Callable[..., Path]) -> Path:
+    """The archive without options."""
+    return archived("plain.zip")
+
+
+@pytest.fixture(scope="session")
+def unpacked(plain: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The top folder of `plain`, unpacked."""
+    folder = tmp_path_factory.mktemp("unpacked")
+    with zipfile.ZipFile(plain) as archive:
+        archive.extractall(folder)
+    return folder / plain.stem
