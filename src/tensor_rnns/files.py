@@ -7,6 +7,7 @@ The digest covers every byte (of a .gz file: unzipped). `of` says whose the cont
 """
 
 import csv
+import glob
 import gzip
 import hashlib
 import io
@@ -14,17 +15,20 @@ import json
 import mmap
 import os
 import re
+import socket
 import struct
 import tempfile
 import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
+
+from tensor_rnns.messages import printable, shortened
 
 MARK = "sha256 with zeros in its place: "
 ZEROS = "0" * 64
@@ -35,6 +39,8 @@ MALFORMED = (
 )  # fmt: skip
 MAPPED = 1 << 24
 """Bytes from which a one-byte array is mapped and not read."""
+MOST_UNZIPPED = 1 << 29
+"""Bytes that a .gz file may hold."""
 
 
 class Damaged(ValueError):
@@ -48,7 +54,7 @@ def damaged(path: Path | str, problem: str, remedy: str = "") -> Damaged:
         remedy = (
             f"restore it: git checkout -- {path}" if recorded else "remove it; the next run makes it again"
         )
-    return Damaged(f"{path}: {problem}; {remedy}")
+    return Damaged(f"{path}: {printable(problem, 1000)}; {remedy}")
 
 
 @contextmanager
@@ -59,7 +65,7 @@ def parsing(path: Path | str, remedy: str = "") -> Iterator[None]:
     except Damaged:
         raise
     except MALFORMED as error:
-        problem = f"not what was written ({type(error).__name__}: {str(error)[:200]})"
+        problem = f"not what was written ({type(error).__name__}: {shortened(str(error), 400)})"
         raise damaged(path, problem, remedy) from error
 
 
@@ -108,17 +114,40 @@ def verify(path: Path | str, content: bytes | mmap.mmap, of: str | None = None, 
         raise damaged(path, f"it holds {written[2].decode(errors='replace')!r}; asked for was {of!r}", remedy)
 
 
+def remove_left(path: Path) -> None:
+    """Remove the temporary files of `path` whose process on this host has ended."""
+    begins = f".{path.name}.{socket.gethostname()}."
+    for left in path.parent.glob(f"{glob.escape(begins)}*.aside"):
+        process = left.name.removeprefix(begins).partition(".")[0]
+        with suppress(FileNotFoundError):  # another writer removes it too
+            if process.isdecimal() and not is_alive(int(process)):
+                left.unlink()
+
+
+def is_alive(process: int) -> bool:
+    """Whether there is a process of this number on this host."""
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
+
+
 @contextmanager
 def writing(path: Path | str, mode: str = "w") -> Iterator[IO]:
     """Open a temporary file beside `path` and rename it to `path` when the block ends without an error.
 
     `mode` is "w" (UTF-8 text, LF line ends) or "wb". A name ending in .gz is compressed, without time or name
     in its header. Parent folders are made. On an error the temporary file is removed and `path` keeps its old
-    content.
+    content; what a killed process left aside goes at the next write.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, aside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".aside", dir=path.parent)
+    remove_left(path)
+    own = f".{path.name}.{socket.gethostname()}.{os.getpid()}."
+    handle, aside = tempfile.mkstemp(prefix=own, suffix=".aside", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as raw:
             binary: IO = (
@@ -183,7 +212,11 @@ def read_table(path: Path | str, of: str | None = None, remedy: str = "") -> str
     """The text of a CSV file, from its header on; Damaged where a byte differs or it does not hold `of`."""
     with parsing(path, remedy):
         content = Path(path).read_bytes()
-        content = gzip.decompress(content) if Path(path).suffix == ".gz" else content
+        if Path(path).suffix == ".gz":
+            with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
+                content = stream.read(MOST_UNZIPPED + 1)
+            if len(content) > MOST_UNZIPPED:
+                raise damaged(path, f"more than {MOST_UNZIPPED:,} bytes come out", remedy)
         verify(path, content, of, remedy)
         return content.decode().partition("\n")[2]
 

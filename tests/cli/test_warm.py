@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -11,6 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from tensor_rnns.cli.asking import ADDRESS, in_a_warm_process
 
 ROOT = Path(__file__).parents[2]
 COMMAND = """
@@ -35,27 +38,27 @@ def await_that(happens: Callable[[], object]) -> None:
         time.sleep(0.01)
 
 
-def start_warm(socket: Path, source: Path = ROOT / "src") -> subprocess.Popen:
+def start_warm(address: Path, source: Path = ROOT / "src") -> subprocess.Popen:
     """A warm process that runs the package below `source`, ready to be asked."""
     started = subprocess.Popen(
-        [sys.executable, "-m", "tensor_rnns.cli.warm", str(socket)],
+        [sys.executable, "-m", "tensor_rnns.cli.warm", str(address)],
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(source), "OMP_NUM_THREADS": "1"},
         stdin=subprocess.PIPE,
     )
-    await_that(socket.exists)
+    await_that(address.exists)
     return started
 
 
 @pytest.fixture(scope="module")
 def warm(tmp_path_factory) -> Iterator[Path]:
     """The socket of a warm process."""
-    socket = tmp_path_factory.mktemp("warm") / "socket"
-    process = start_warm(socket)
-    yield socket
+    address = tmp_path_factory.mktemp("warm") / "socket"
+    process = start_warm(address)
+    yield address
     process.stdin.close()
     assert process.wait(timeout=300) == 0
-    assert not socket.exists()
+    assert not address.exists()
 
 
 def asking(warm: Path, *arguments: str, cwd: Path = ROOT, **variables: str) -> subprocess.Popen:
@@ -85,6 +88,43 @@ def test_a_refusal_comes_with_its_code_from_the_folder_of_the_command(warm, tmp_
     assert said == "by another\n"
     assert why.startswith("tensor-rnns: no papers below workflow/papers")
     assert refused.returncode == 2
+
+
+@pytest.mark.parametrize("accepts", [True, False])
+def test_a_socket_that_never_answers_is_left_and_the_command_runs_by_itself(accepts, tmp_path, monkeypatch):
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "socket"))
+        listener.listen(5)
+        silent = asking(tmp_path / "socket", "target", "fig-5.1")
+        line = listener.accept()[0] if accepts else None
+        said, why = silent.communicate(timeout=300)
+        assert line is None or (line.recv(8), line.close()) == (b"", None)
+        monkeypatch.setenv(ADDRESS, str(tmp_path / "socket"))
+        began = time.monotonic()
+        in_a_warm_process()
+        assert 2 <= time.monotonic() - began < 4
+    assert said.endswith("fig-5.1.svg\nby itself\n")
+    assert why == f"tensor-rnns: no answer from {tmp_path / 'socket'} in 2 s; not waited for\n"
+    assert silent.returncode == 0
+
+
+def test_a_command_that_gave_up_is_not_run_by_the_warm_process_too(warm, tmp_path):
+    """What it asked for waits in the socket when the warm process wakes up, and nobody is there any more."""
+    process = next(
+        int(path.parent.name)
+        for path in Path("/proc").glob("[0-9]*/cmdline")
+        if str(warm) in path.read_bytes().decode(errors="replace").split("\0")
+    )
+    os.kill(process, signal.SIGSTOP)
+    try:
+        said, why = asking(warm, "target", "fig-5.1").communicate(timeout=300)
+    finally:
+        os.kill(process, signal.SIGCONT)
+    assert said.endswith("by itself\n")
+    assert "no answer from" in why
+    again = asking(warm, "target", "fig-5.1").communicate(timeout=300)
+    assert again[0].endswith("by another\n")
+    assert again[1] == ""
 
 
 def test_the_environment_is_that_of_the_command(warm, tmp_path):

@@ -3,14 +3,20 @@ program does to it.
 """
 
 import hashlib
+import io
 import lzma
+import os
+import re
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import requests
 
-from tensor_rnns.datasets import DownloadError, download, unpack
+from tensor_rnns.datasets import DownloadError, download, table, transfer, unpack
+from tensor_rnns.datasets.sums import Refused
 
 
 def endless(handler, block=b"x" * 65_536):
@@ -93,6 +99,36 @@ def test_server_that_trickles_is_left(head, byte, reason, server, one_file, data
     assert any(f"{reason} (2 tries)" in line for line in lines), lines
 
 
+def test_server_above_the_floor_that_would_take_too_long_is_left(server, one_file, data, hurried, tmp_path):
+    """40 bytes in 0.02 s are above a floor of 1 a second; the file would take 100 s, and 2 are granted."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: 200003\r\n\r\n"
+    one_file(server.misbehave("/slow", trickle(head, b"x" * 40)), server.serve("/right", data))
+    patience, lines = replace(hurried, floor=1, grace=1.0, slowest=200_003), []
+    begun = time.monotonic()
+    (path,) = download("thing", tmp_path, patience=patience, say=lines.append)
+    assert path.read_bytes() == data
+    assert time.monotonic() - begun < 10
+    assert any("too slow: " in line and "of 200,003 bytes when its time was over" in line for line in lines)
+
+
+def test_redirect_from_https_to_http_is_refused(monkeypatch, brisk):
+    """What http would bring has passed a line without lock, though its sum is checked all the same."""
+    answer = requests.Response()
+    answer.raw = io.BytesIO()
+    answer.status_code, answer.headers["location"] = 302, "http://host/thing.bin"
+    monkeypatch.setattr(transfer.Session, "get", lambda *_, **__: answer)
+    with pytest.raises(Refused, match=r"redirected to http://host/thing\.bin; only https are followed"):
+        transfer.ask("https://host/thing.bin", {}, brisk)
+
+
+def test_every_file_of_every_source_has_a_sum_and_addresses_of_the_web():
+    for source in table.sources().values():
+        for file in source.files:
+            assert re.fullmatch("[0-9a-f]{64}", file.sha256), file.name
+            for copy in (file, *file.packed):
+                assert {url.partition(":")[0] for url in copy.urls} <= {"https", "http"}, file.name
+
+
 def test_endless_body_is_left_beyond_the_expected_size(server, one_file, data, brisk, tmp_path):
     def answer(handler):
         handler.wfile.write(b"HTTP/1.1 200 OK\r\n\r\n")
@@ -142,6 +178,45 @@ def test_folder_in_place_of_the_partial_file_is_named(server, one_file, data, br
     one_file(server.serve("/thing.bin", data))
     (tmp_path / "thing" / "thing.bin.part").mkdir(parents=True)
     with pytest.raises(DownloadError, match=r"thing\.bin cannot be written: .*Is a directory.*\.part"):
+        download("thing", tmp_path, patience=brisk)
+
+
+@pytest.mark.parametrize(
+    "name", ["thing.bin.part", ".thing.lock", "thing.bin.xz.part", "thing.bin.unpacked.part"]
+)
+@pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to], ids=["symbolic", "hard"])
+def test_no_link_at_a_name_of_ours_damages_what_it_points_to(
+    name, link, server, one_file, data, brisk, tmp_path
+):
+    content = lzma.compress(data)
+    packed = table.Packed(
+        form="xz", size=len(content), sha256=hashlib.sha256(content).hexdigest(),
+        urls=(server.serve("/thing.xz", content),),
+    )  # fmt: skip
+    one_file(
+        *(() if "xz" in name or "unpacked" in name else (server.serve("/thing.bin", data),)), packed=packed
+    )
+    mine = tmp_path / "mine"
+    mine.write_bytes(data[:50])
+    (tmp_path / "thing").mkdir()
+    link((tmp_path if name.endswith("lock") else tmp_path / "thing") / name, mine)
+    (path,) = download("thing", tmp_path, patience=brisk)
+    assert path.read_bytes() == data
+    assert mine.read_bytes() == data[:50]
+
+
+def test_pipe_in_place_of_the_partial_file_is_not_waited_for(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/thing.bin", data))
+    (tmp_path / "thing").mkdir()
+    os.mkfifo(tmp_path / "thing" / "thing.bin.part")
+    (path,) = download("thing", tmp_path, patience=brisk)
+    assert path.read_bytes() == data
+
+
+def test_folder_in_place_of_the_file_is_named(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/thing.bin", data))
+    (tmp_path / "thing" / "thing.bin").mkdir(parents=True)
+    with pytest.raises(DownloadError, match=r"thing\.bin cannot be read: .*Is a directory"):
         download("thing", tmp_path, patience=brisk)
 
 

@@ -2,6 +2,7 @@
 
 import ctypes
 import logging
+import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -244,10 +245,40 @@ def test_damaged_code_of_triton_is_named_and_written_anew(tmp_path, monkeypatch,
     assert list(tmp_path.iterdir()) == [kept], "no bytecode that could be damaged in its place"
 
 
-def test_a_folder_that_everybody_may_write_to_is_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize("mode", [0o777, 0o770, 0o707])
+def test_a_folder_that_others_may_write_to_is_refused(tmp_path, monkeypatch, mode):
     monkeypatch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path))
-    tmp_path.chmod(0o777)
+    tmp_path.chmod(mode)
     with pytest.raises(
-        build.BuildError, match=f"everybody may write to {tmp_path}; allowed: a folder of your"
+        build.BuildError, match=f"{tmp_path} may be written by others; allowed is a folder th"
     ):
         build.library(SOURCE, "answer")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_of_another_user_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path))
+    owner = os.stat(tmp_path).st_uid
+    monkeypatch.setattr(build.os, "geteuid", lambda: owner + 1000)
+    tmp_path.chmod(0o755)
+    if owner == 0:
+        os.chown(tmp_path, 1234, -1)
+    with pytest.raises(
+        build.BuildError, match=rf"{tmp_path} belongs to user \d+; allowed is a folder that you"
+    ):
+        build.library(SOURCE, "answer")
+
+
+def test_a_kernel_that_others_may_write_is_built_anew(tmp_path, monkeypatch, caplog):
+    """Though its digest is right: who may write the file may write its digest too."""
+    monkeypatch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path))
+    code = SOURCE.replace("42", "48")
+    build.library(code, "answer")
+    (kept,) = tmp_path.glob("answer-*.so")
+    assert kept.stat().st_mode & 0o077 == 0
+    kept.chmod(0o775)
+    assert build.library(code, "answer").answer() == 48
+    assert kept.stat().st_mode & 0o077 == 0
+    assert [record.getMessage() for record in caplog.records] == [
+        f"kernel {kept} may be written by others; it is built anew"
+    ]

@@ -1,8 +1,9 @@
 """The side of a command that asks the warm process to run it; see `warm`. Imports nothing that is slow.
 
-A request is 8 bytes of length and a JSON object {argv, folder, environment}; the three standard streams go
-along. The answer is the number of the process that runs the command, 8 bytes, and when it has ended its exit
-code, 1 byte.
+The warm process answers a connection with the number of the process that will run the command, 8 bytes. A
+request follows, 8 bytes of length and a JSON object {argv, folder, environment}, and the three standard
+streams go along, which nobody gets who has not answered. When the command has ended its exit code comes, 1
+byte.
 """
 
 import json
@@ -13,6 +14,8 @@ import sys
 
 ADDRESS = "TENSOR_RNNS_WARM"
 """The environment variable with the path of the socket."""
+SECONDS = 2.0
+"""How long an answer is waited for: what runs a command answers at once, or never."""
 KILLED = 128 + signal.SIGKILL
 
 
@@ -27,16 +30,21 @@ def in_a_warm_process() -> None:
         return
     with socket.socket(socket.AF_UNIX) as line:
         try:
+            line.settimeout(SECONDS)
             line.connect(path)
+            answers = line.makefile("rb")
+            worker = int.from_bytes(answers.read(8), "big")
+            line.settimeout(None)
+            if not worker:
+                return
             asked = {"argv": sys.argv, "folder": os.getcwd(), "environment": dict(os.environ)}
             content = json.dumps(asked).encode()
             socket.send_fds(line, [len(content).to_bytes(8, "big")], [0, 1, 2])
             line.sendall(content)
-            answers = line.makefile("rb")
-            worker = int.from_bytes(answers.read(8), "big")
-        except OSError:
+        except TimeoutError:
+            print(f"tensor-rnns: no answer from {path} in {SECONDS:g} s; not waited for", file=sys.stderr)
             return
-        if not worker:
+        except OSError:
             return
         signal.signal(signal.SIGTERM, lambda *_: os.kill(worker, signal.SIGTERM))
         try:

@@ -9,6 +9,7 @@ import click
 
 from tensor_rnns.analysis.runs import MissingValue
 from tensor_rnns.experiments import SCALES, Catalogue, Experiment
+from tensor_rnns.messages import bounded
 
 ROOTS = "workflow/papers"
 RESULTS = Path("results")
@@ -60,7 +61,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except (ValueError, OSError, MissingValue) as error:
-            click.echo(f"tensor-rnns: {error}", err=True)
+            click.echo(bounded(f"tensor-rnns: {error}"), err=True)
             sys.exit(2)
 
 

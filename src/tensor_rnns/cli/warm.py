@@ -46,9 +46,8 @@ def stamp() -> list[tuple[str, int, int]]:
     return sorted((str(path), state.st_mtime_ns, state.st_size) for path, state in found)
 
 
-def serve(listener: socket.socket) -> None:
-    """Answer until standard input ends or the code changes. In a fork this does not return."""
-    before = stamp()
+def import_all() -> None:
+    """Import what the commands import when they run, and parse what most of them read."""
     rooms = [importlib.import_module(f"tensor_rnns.{room}") for room in ROOMS]
     modules = [module.name for room in rooms for module in iter_modules(room.__path__, f"{room.__name__}.")]
     for name in (*IMPORTED, *modules):
@@ -59,6 +58,11 @@ def serve(listener: socket.socket) -> None:
     # Pages that no collection writes to stay shared with the forks.
     gc.collect()
     gc.freeze()
+
+
+def serve(listener: socket.socket, before: list[tuple[str, int, int]]) -> None:
+    """Answer until standard input ends or the code has another stamp than `before`. In a fork this does not
+    return."""
     # Forks that have ended are forgotten at once; `become` takes this back, for they wait for their own.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
@@ -94,7 +98,12 @@ def become(line: socket.socket) -> None:
     """Take streams, folder, environment and arguments of the command that asks on `line`."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    size, streams, _, _ = socket.recv_fds(line, 8, 3)
+    size, streams = b"", []
+    with suppress(OSError):
+        line.sendall(os.getpid().to_bytes(8, "big"))
+        size, streams, _, _ = socket.recv_fds(line, 8, 3)
+    if len(streams) < 3:  # who asked has given up waiting
+        os._exit(1)
     asked = json.loads(line.makefile("rb").read(int.from_bytes(size, "big")))
     for here, there in enumerate(streams):
         os.dup2(there, here)
@@ -103,7 +112,6 @@ def become(line: socket.socket) -> None:
     os.environ.clear()
     os.environ.update(asked["environment"])
     sys.argv = asked["argv"]
-    line.sendall(os.getpid().to_bytes(8, "big"))
     threading.Thread(target=stop_with, args=(line,), daemon=True).start()
 
 
@@ -115,14 +123,16 @@ def stop_with(line: socket.socket) -> None:
 
 
 def main() -> None:
-    """Listen at once, so that those who ask wait; then import, then serve."""
+    """Import, then listen, so that who asks meanwhile runs its command itself; then serve."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = stamp()
+    import_all()
     path = Path(sys.argv[1])
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(path))
         try:
             listener.listen(128)
-            serve(listener)
+            serve(listener, before)
         finally:
             path.unlink(missing_ok=True)
     # Nothing is left to do, and imported libraries have words about their own ends.

@@ -110,7 +110,7 @@ def download(
 @contextmanager
 def alone(home: Path, say: Say) -> Iterator[None]:
     """Hold the lock of a source's folder: a second download waits, and then finds the files there."""
-    with open(home.with_name(f".{home.name}.lock"), "w") as lock:
+    with open(home.with_name(f".{home.name}.lock"), "a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -131,6 +131,8 @@ def fetch_file(
             return
         except Refused as error:
             say(f"there, but wrong ({error}); fetched again")
+        except OSError as error:
+            raise DownloadError(f"{target} cannot be read: {error}") from error
     reasons = []
     for url, copy in tried:
         say(f"{copy.size:,} bytes from {url}")

@@ -1,14 +1,16 @@
 """Bring one address to one partial file: HTTP with resume, retries and time-outs, or a local file."""
 
 import errno
+import math
 import os
+import stat
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -20,6 +22,7 @@ import urllib3
 from tqdm import tqdm
 
 from tensor_rnns.datasets.sums import Refused, check, page
+from tensor_rnns.messages import printable
 
 BLOCK = 1 << 16
 SLACK = 1 << 20
@@ -41,7 +44,8 @@ class Interrupted(Exception):
 class Patience:
     """How often an address is tried, the first wait between tries (then doubled), and time-outs, in seconds.
 
-    A transfer is broken off where fewer than `floor` bytes come in `read` seconds.
+    A transfer is broken off where fewer than `floor` bytes come in `read` seconds. An address is left for
+    good after `grace` seconds and those that the file takes at `slowest` bytes a second: at `ends`.
     """
 
     attempts: int = 4
@@ -49,6 +53,9 @@ class Patience:
     connect: float = 10.0
     read: float = 60.0
     floor: int = 1 << 15
+    grace: float = 600.0
+    slowest: int = 1 << 14
+    ends: float = math.inf
 
 
 class Session(requests.Session):
@@ -65,8 +72,8 @@ def transfer(url: str, part: Path, size: int, digest: str, patience: Patience, s
     the start, for its beginning may have come from elsewhere. Raises Refused (`part` is removed if its
     content is wrong and kept if it is a beginning), and OSError from writing.
     """
-    if part.is_symlink():
-        part.unlink()
+    make_own(part)
+    patience = replace(patience, ends=time.monotonic() + patience.grace + size / patience.slowest)
     for last in (False, True):
         if urlsplit(url).scheme == "file":
             path, resumed = Path(unquote(urlsplit(url).path)), False
@@ -85,6 +92,15 @@ def transfer(url: str, part: Path, size: int, digest: str, patience: Patience, s
             if last or not resumed:
                 raise
             say(f"the resumed file is wrong ({error}); fetched again from the start")
+
+
+def make_own(aside: Path) -> None:
+    """Remove what stands at `aside` unless it is a plain file by this name alone: through a link another file
+    would be written to. OSError for a folder."""
+    with suppress(FileNotFoundError):
+        state = aside.lstat()
+        if not stat.S_ISREG(state.st_mode) or state.st_nlink > 1:
+            aside.unlink()
 
 
 def blocks_of(path: Path) -> Iterator[bytes]:
@@ -130,11 +146,6 @@ def cause(error: BaseException) -> str:
     return printable(str(error)) or type(error).__name__
 
 
-def printable(text: str) -> str:
-    """Foreign text for a message: at most 200 characters, none of them for control."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text[:200])
-
-
 def within(seconds: float, work: Callable[[], Any], late: str) -> Any:
     """What `work()` returns or raises; Interrupted(late) if it takes longer than `seconds`.
 
@@ -155,16 +166,18 @@ def within(seconds: float, work: Callable[[], Any], late: str) -> Any:
 
 
 def ask(url: str, headers: dict[str, str], patience: Patience) -> requests.Response:
-    """The answer to a request, its body unread, after at most MOST_REDIRECTS redirects to http or https."""
+    """The answer to a request, its body unread, after at most MOST_REDIRECTS redirects to http or https; from
+    https to https alone."""
     for _ in range(MOST_REDIRECTS + 1):
         with Session() as session:
             answer = session.get(url, headers=headers, stream=True, timeout=(patience.connect, patience.read))
         if not answer.is_redirect:
             return answer
         answer.close()
+        allowed = ("http", "https") if urlsplit(url).scheme == "http" else ("https",)
         url = urljoin(url, answer.headers["location"])
-        if urlsplit(url).scheme not in ("http", "https"):
-            raise Refused(f"redirected to {printable(url)}; only http and https are followed")
+        if urlsplit(url).scheme not in allowed:
+            raise Refused(f"redirected to {printable(url)}; only {' and '.join(allowed)} are followed")
     raise Refused(f"more than {MOST_REDIRECTS} redirects")
 
 
@@ -220,6 +233,8 @@ def store(blocks: Iterator[bytes], part: Path, begin: int, size: int, patience: 
             if plain and 4 * done // size > quarter:
                 quarter = 4 * done // size
                 say(f"{done:,} of {size:,} bytes")
+            if time.monotonic() > patience.ends:
+                raise Refused(f"too slow: {done:,} of {size:,} bytes when its time was over")
             if time.monotonic() - judged_at > patience.read:
                 if done - judged < patience.floor:
                     raise Interrupted(f"only {done - judged:,} bytes in {patience.read:g} s")

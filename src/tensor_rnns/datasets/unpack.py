@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from tensor_rnns.datasets.sums import Refused, check
+from tensor_rnns.datasets.transfer import make_own
 
 MOST_MEMBERS = 10_000
 MOST_BYTES = 1 << 26
@@ -144,6 +145,7 @@ def unpack(packed: Path, target: Path, form: str, size: int, digest: str, member
     At most `size` bytes are written. `packed` is removed when it is refused.
     """
     aside = target.with_name(f"{target.name}.unpacked.part")
+    make_own(aside)
     try:
         with FORMS[form](packed, member) as stream, open(aside, "wb") as out:
             shutil.copyfileobj(Bounded(stream, size), out)

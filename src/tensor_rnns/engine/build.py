@@ -34,12 +34,20 @@ def folder() -> Path:
 
 
 def made_folder() -> Path:
-    """The folder, made if it is not there; BuildError where everybody may put code into it."""
+    """The folder, made if it is not there; BuildError where others may put code into it."""
     kernels = folder()
-    kernels.mkdir(parents=True, exist_ok=True)
-    if kernels.stat().st_mode & stat.S_IWOTH:
-        raise BuildError(f"everybody may write to {kernels}; allowed: a folder of your own")
+    kernels.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if reason := open_to_others(kernels):
+        raise BuildError(f"{kernels} {reason}; allowed is a folder that you alone may write to (chmod go-w)")
     return kernels
+
+
+def open_to_others(path: Path) -> str:
+    """Why code at `path` need not be ours, as the end of a sentence; "" where only we and root may write."""
+    state = path.stat()
+    if state.st_uid not in (os.geteuid(), 0):
+        return f"belongs to user {state.st_uid}"
+    return "may be written by others" if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else ""
 
 
 def digest_of(path: Path, content: bytes) -> bytes:
@@ -51,21 +59,23 @@ def seal(made: Path, target: Path) -> None:
     """Put the digest behind a file, and the file where it is kept: whole or not at all."""
     with open(made, "r+b") as stream:
         stream.write(digest_of(target, stream.read()))
+    os.chmod(made, 0o700)
     os.replace(made, target)
 
 
 def is_whole(path: Path) -> bool:
-    """Whether a kept file has the digest that it got.
+    """Whether a kept file has the digest that it got, and nobody else may have written it.
 
     A damaged library must not reach the loader, which would take it, or end the process by a signal.
     """
-    content = path.read_bytes() if path.exists() else b""
+    content = path.read_bytes() if path.exists() and not open_to_others(path) else b""
     return content[-DIGEST:] == digest_of(path, content[:-DIGEST])
 
 
 def warn_of_damage(path: Path) -> None:
     """Say which kept file is not what was built, and what is done about it."""
-    log.warning("kernel %s is damaged: its digest does not match; it is built anew", path)
+    reason = open_to_others(path) or "is damaged: its digest does not match"
+    log.warning("kernel %s %s; it is built anew", path, reason)
 
 
 def kept(name: str, parts: Sequence[str], find: Callable[[], str]) -> str:

@@ -6,7 +6,7 @@ file holds the whole cohort, because files per replica would tear.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,9 +14,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tensor_rnns.declared import is_number, is_whole
 from tensor_rnns.files import Damaged, parsing
 from tensor_rnns.training import statefile
-from tensor_rnns.training.loop import State
+from tensor_rnns.training.loop import Mismatch, State
 
 log = logging.getLogger(__name__)
 NAMES = ("checkpoint-a", "checkpoint-b")
@@ -79,11 +80,11 @@ class Checkpoints:
         statefile.write(self.folder / NAMES[self.turn], tensors, notes, self.folder.name)
         self.turn = 1 - self.turn
 
-    def load(self, device: torch.device) -> State | None:
+    def load(self, device: torch.device, check: Callable[[State], None] = lambda state: None) -> State | None:
         """The newest whole checkpoint of this configuration, or None.
 
-        A damaged file is set aside and the one before is used; a checkpoint of another configuration, engine
-        or instruction set is refused, with both said.
+        A damaged file, or one whose state `check` refuses by Mismatch, is set aside and the other one is
+        used; a checkpoint of another configuration, engine or instruction set is refused, with both said.
         """
         whole: list[tuple[int, int, State]] = []
         for index, name in enumerate(NAMES):
@@ -94,8 +95,10 @@ class Checkpoints:
                 tensors, notes = statefile.read(path, self.folder.name)
                 with parsing(path):
                     state, configuration = unpack(tensors, notes, device), dict(notes["configuration"])
-            except Damaged as error:
-                statefile.set_aside(path, error, "going back to the checkpoint before")
+                if configuration == self.configuration:
+                    check(state)
+            except (Damaged, Mismatch) as error:
+                statefile.set_aside(path, error, "going back to the other checkpoint, else to the start")
                 continue
             if configuration != self.configuration:
                 theirs = {k: v for k, v in configuration.items() if self.configuration.get(k) != v}
@@ -118,6 +121,21 @@ class Checkpoints:
             self.folder.rmdir()
 
 
+def check_notes(notes: Mapping[str, Any]) -> None:
+    """KeyError, TypeError or ValueError unless `notes` are those of a finished replica."""
+    counts = [notes[name] for name in ("updates", "parameters", "cohort")]
+    if not all(map(is_whole, counts)) or min(counts) < 0 or not notes["cohort"]:
+        raise ValueError(f"updates, parameters and cohort are {counts}")
+    if notes["status"] not in ("done", "failed") or not is_number(notes["seconds"]):
+        raise ValueError(f"status is {notes['status']!r}, seconds are {notes['seconds']!r}")
+    _ = notes["failed_at"], dict(notes["environment"])
+    points = [(u, "train", "loss", value) for u, value in notes["train"]] + notes["evaluated"]
+    for update, split, name, value in points + [[0, *row] for row in notes["metrics"]]:
+        if type(update) is not int or not isinstance(split, str) or not isinstance(name, str):
+            raise TypeError(f"a point of {split!r}, {name!r} at {update!r}")
+        float(value)
+
+
 class Results:
     """Finished replicas by their hash: what any later cohort, scale or report may use again."""
 
@@ -134,7 +152,10 @@ class Results:
         if not path.exists():
             return None
         try:
-            return statefile.read(path, name)
+            tensors, notes = statefile.read(path, name)
+            with parsing(path):
+                check_notes(notes)
+            return tensors, notes
         except Damaged as error:
             statefile.set_aside(path, error, "training this replica again")
             return None

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -122,7 +123,7 @@ def train_cohort(
 ) -> None:
     """Train one cohort to its end, from its checkpoint if it has one, and keep every replica's result."""
     training = loop.Training.of(learner.replicas[0].settings["training"], learner.task.updates_per_epoch)
-    state = checkpoints.load(learner.device)
+    state = checkpoints.load(learner.device, partial(loop.check, learner, training))
     if state is None:
         optimiser, _ = loop.optimiser_of(learner)
         state = loop.start(learner, optimiser)

@@ -7,13 +7,14 @@ loss is no longer finite is a result: it stops, is kept, and is shown.
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 
 import torch
 from torch import Tensor
 
+from tensor_rnns.declared import is_number
 from tensor_rnns.training import optimisers
 from tensor_rnns.training.learner import Learner
 from tensor_rnns.training.progress import Progress
@@ -24,6 +25,10 @@ NEVER = -1
 
 class Interrupted(Exception):
     """Training was asked to stop (SIGTERM); the checkpoint is written."""
+
+
+class Mismatch(Exception):
+    """A state that cannot be that of the cohort at hand."""
 
 
 @dataclass
@@ -75,6 +80,44 @@ def start(learner: Learner, optimiser: optimisers.Optimiser) -> State:
         best_buffers={name: value.clone() for name, value in buffers.items()},
         **{event: torch.full((count,), NEVER, dtype=torch.int64) for event in events},
     )
+
+
+def check(learner: Learner, training: Training, state: State) -> None:
+    """Mismatch unless `state` may be that of `learner` at some update of `training`: tensors of the names,
+    shapes and types that one update leaves, and nothing later than its own update."""
+    if type(state.update) is not int or not 0 <= state.update <= training.updates:
+        raise Mismatch(f"it is at update {state.update!r}; allowed are 0 to {training.updates}")
+    optimiser, limits = optimiser_of(learner)
+    like = start(learner, optimiser)
+    if state.update:
+        step(learner, optimiser, limits, like)
+    expected, found = dict(forms(like)), dict(forms(state))
+    if differing := sorted(k for k in expected | found if expected.get(k) != found.get(k)):
+        told = (f"{name} is {found.get(name, 'missing')}, not {expected.get(name)}" for name in differing[:3])
+        raise Mismatch(f"{len(differing)} tensors of another form: {'; '.join(told)}")
+    curves = [*((update, "train", "loss", value) for update, value in state.train), *state.evaluated]
+    if not all(len(point) == 4 and point[-1].shape == state.rate.shape for point in curves):
+        raise Mismatch(f"a point of its curves has not {len(state.rate)} values")
+    times = [update for update, *_ in curves]
+    for name in ("failed_at", "stopped_at", "best_update", "lowered_at"):
+        times += [update for update in getattr(state, name).tolist() if update != NEVER]
+    if not all(type(update) is int and 1 <= update <= state.update for update in times):
+        raise Mismatch(f"at update {state.update} it tells of a later one, or of none")
+    if not is_number(state.seconds) or state.seconds < 0:
+        raise Mismatch(f"its training took {state.seconds!r} seconds")
+
+
+def forms(state: State) -> Iterator[tuple[str, str]]:
+    """(name, type and shape) of every tensor of a state but its curves."""
+    for one in fields(state):
+        value = getattr(state, one.name)
+        if isinstance(value, dict | tuple):
+            parts = value.items() if isinstance(value, dict) else enumerate(value)
+            named = {f"{one.name}/{key}": part for key, part in parts}
+        else:
+            named = {one.name: value} if isinstance(value, Tensor) else {}
+        for name, tensor in named.items():
+            yield name, f"{tensor.dtype} {list(tensor.shape)}".removeprefix("torch.")
 
 
 def optimiser_of(learner: Learner) -> tuple[optimisers.Optimiser, optimisers.Limits]:

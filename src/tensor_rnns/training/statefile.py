@@ -42,10 +42,11 @@ def read(path: Path, of: str) -> tuple[dict[str, Tensor], dict[str, Any]]:
         return tensors, notes
 
 
-def set_aside(path: Path, error: Damaged, then: str) -> None:
+def set_aside(path: Path, error: Exception, then: str) -> None:
     """Rename a damaged file so that it is kept but not read again; say so, and what happens `then`."""
     number = 1
     while (aside := path.with_name(f"{path.name}.damaged-{number}")).exists():
         number += 1
     os.replace(path, aside)
-    log.warning("%s; set aside as %s, %s", error, aside.name, then)
+    problem = str(error) if isinstance(error, Damaged) else f"{path}: {error}"
+    log.warning("%s; set aside as %s, %s", problem, aside.name, then)

@@ -1,0 +1,26 @@
+"""How text that comes from outside is put into a message: printable, and of bounded length."""
+
+MOST_OF_A_LINE = 2000
+MOST_LINES = 500
+"""Limits of a message: characters of a line, and lines."""
+
+
+def printable(text: str, most: int = 200) -> str:
+    """At most `most` characters of foreign text, none of which can make a terminal do anything."""
+    return "".join(letter if letter.isprintable() else "?" for letter in shortened(text, most))
+
+
+def shortened(text: str, most: int = MOST_OF_A_LINE) -> str:
+    """`text`; of a longer one its beginning and its end, which often says what to do, within `most`."""
+    if len(text) <= most:
+        return text
+    gap = f" [... of {len(text):,} characters ...] "
+    end = (most - len(gap)) // 4
+    return text[: most - len(gap) - end] + gap + text[len(text) - end :]
+
+
+def bounded(text: str) -> str:
+    """A message of printable lines: each of at most MOST_OF_A_LINE characters, at most MOST_LINES of them."""
+    lines = text.split("\n")
+    more = [f"[... {len(lines) - MOST_LINES:,} more lines]"] if len(lines) > MOST_LINES else []
+    return "\n".join([printable(line, MOST_OF_A_LINE) for line in lines[:MOST_LINES]] + more)
