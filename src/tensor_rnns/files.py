@@ -7,7 +7,6 @@ The digest covers every byte (of a .gz file: unzipped). `of` says whose the cont
 """
 
 import csv
-import glob
 import gzip
 import hashlib
 import io
@@ -15,19 +14,19 @@ import json
 import mmap
 import os
 import re
-import socket
 import struct
 import tempfile
 import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
+from tensor_rnns import asides
 from tensor_rnns.messages import printable, shortened
 
 MARK = "sha256 with zeros in its place: "
@@ -114,27 +113,6 @@ def verify(path: Path | str, content: bytes | mmap.mmap, of: str | None = None, 
         raise damaged(path, f"it holds {written[2].decode(errors='replace')!r}; asked for was {of!r}", remedy)
 
 
-def remove_left(path: Path) -> None:
-    """Remove the temporary files of `path` whose process on this host has ended."""
-    begins = f".{path.name}.{socket.gethostname()}."
-    for left in path.parent.glob(f"{glob.escape(begins)}*.aside"):
-        process = left.name.removeprefix(begins).partition(".")[0]
-        with suppress(FileNotFoundError):  # another writer removes it too
-            if process.isdecimal() and not is_alive(int(process)):
-                left.unlink()
-
-
-def is_alive(process: int) -> bool:
-    """Whether there is a process of this number on this host."""
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        pass
-    return True
-
-
 @contextmanager
 def writing(path: Path | str, mode: str = "w") -> Iterator[IO]:
     """Open a temporary file beside `path` and rename it to `path` when the block ends without an error.
@@ -145,9 +123,8 @@ def writing(path: Path | str, mode: str = "w") -> Iterator[IO]:
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    remove_left(path)
-    own = f".{path.name}.{socket.gethostname()}.{os.getpid()}."
-    handle, aside = tempfile.mkstemp(prefix=own, suffix=".aside", dir=path.parent)
+    asides.remove_left(path)
+    handle, aside = tempfile.mkstemp(asides.SUFFIX, asides.prefix(path), path.parent)
     try:
         with os.fdopen(handle, "wb") as raw:
             binary: IO = (
