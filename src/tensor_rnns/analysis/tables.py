@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tensor_rnns import datasets
 from tensor_rnns.analysis.collect import CURVES, METRICS, RUNS
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.experiments.records import KEY
@@ -90,9 +91,11 @@ class Tables:
         return self.probe_tables[name]
 
     def facts(self, dataset: str) -> Mapping[str, Any]:
-        """The counted facts of a prepared data set; {} where it is not prepared."""
+        """The counted facts of a prepared data set; of another those that every preparation is held to."""
         path = self.ready / f"{dataset}.json"
-        return read_json(path, dataset) if dataset and path.exists() else {}
+        if dataset and path.exists():
+            return read_json(path, dataset)
+        return datasets.card(dataset)["counted"] if dataset in datasets.names() else {}
 
     @cached_property
     def runs(self) -> list[Run]:

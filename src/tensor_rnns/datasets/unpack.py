@@ -9,9 +9,10 @@ import shutil
 import stat
 import struct
 import tarfile
+import unicodedata
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -29,21 +30,26 @@ DAMAGED = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, EOFErro
 
 
 def inside(name: str) -> str:
-    """The path of a member, without a leading "./"; ValueError if it leads out of the archive."""
+    """The path of a member, without a leading "./"; ValueError if it leads out of the archive, or holds a
+    control character."""
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or "\\" in name or "\0" in name:
         raise ValueError(f"the member {name!r} leads out of the archive")
+    if any(unicodedata.category(sign) in ("Cc", "Cf", "Cs") for sign in name):
+        raise ValueError(f"the name of the member {name!a} holds a control character")
     return str(path)
 
 
-def checked(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+def checked(archive: zipfile.ZipFile, most: int = MOST_MEMBERS) -> dict[str, zipfile.ZipInfo]:
     """The files of an archive by path; folders are passed over.
 
-    ValueError for more than MOST_MEMBERS, and for one that is a link, encrypted, twice there or leads out.
+    ValueError for more than `most` members, for one that is a link, encrypted, twice there (in another case or
+    another spelling of its letters too), leads out or is both a file and a folder, and where two share bytes.
     """
     entries: dict[str, zipfile.ZipInfo] = {}
-    if len(archive.infolist()) > MOST_MEMBERS:
-        raise ValueError(f"{len(archive.infolist()):,} members; at most {MOST_MEMBERS:,} are read")
+    folded: dict[str, str] = {}
+    if len(archive.infolist()) > most:
+        raise ValueError(f"{len(archive.infolist()):,} members; at most {most:,} are read")
     for entry in archive.infolist():
         name = inside(entry.orig_filename)
         if entry.is_dir():
@@ -54,8 +60,33 @@ def checked(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
             raise ValueError(f"the member {name!r} is encrypted")
         if name in entries:
             raise ValueError(f"the member {name!r} is there twice")
-        entries[name] = entry
+        if other := folded.get(fold(name)):
+            raise ValueError(f"the members {other!r} and {name!r} are one file where case does not count")
+        entries[name], folded[fold(name)] = entry, name
+    for name in folded:
+        if above := next((str(one) for one in PurePosixPath(name).parents if str(one) in folded), None):
+            raise ValueError(f"the member {folded[above]!r} is both a file and a folder")
+    placed = sorted(archive.infolist(), key=lambda entry: entry.header_offset)
+    for entry, after in zip(placed, placed[1:], strict=False):
+        # A header has 30 bytes, then the name.
+        if entry.header_offset + 30 + len(entry.orig_filename) + entry.compress_size > after.header_offset:
+            raise ValueError(f"the members {entry.filename!r} and {after.filename!r} share bytes")
     return entries
+
+
+def fold(name: str) -> str:
+    """Equal for names that some file systems take for one."""
+    return unicodedata.normalize("NFC", name).casefold()
+
+
+def extract(archive: zipfile.ZipFile, entries: Mapping[str, zipfile.ZipInfo], into: Path) -> None:
+    """Write the `checked` files of an archive below the empty folder `into`, of each no more than its declared
+    size."""
+    for name, entry in entries.items():
+        target = into / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with archive.open(entry) as stream, open(target, "xb") as out:
+            shutil.copyfileobj(Bounded(stream, entry.file_size), out)
 
 
 def members(path: Path, suffix: str, most: int) -> dict[str, bytes]:

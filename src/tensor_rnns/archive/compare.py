@@ -1,0 +1,128 @@
+"""What differs between a given file and the same file recomputed: where, what was given, what comes out."""
+
+import csv
+import io
+import json
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tensor_rnns.files import read_json, read_npz, read_table
+
+MOST = 3
+"""Differences of one file that are named; of the others, how many."""
+AROUND = 24
+NUMBER = re.compile(rb"\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+STREAM = re.compile(rb"stream\r?\n(.*?)endstream", re.S)
+NAMES = ("claim", "variant", "item", "name")
+"""Columns that say whose a row is."""
+
+
+def differences(given: Path, again: Path) -> list[str]:
+    """Each place in which the file `given` is not the recomputed `again`; [] where all that they say is
+    equal. More than MOST are counted."""
+    one, other = given.read_bytes(), again.read_bytes()
+    if one == other:
+        return []
+    kind = {".csv": tables, ".json": records, ".npz": arrays, ".pdf": streams}.get(given.suffix, texts)
+    found = list(kind(given, again))
+    if not found and given.suffix in (".csv", ".json"):
+        found = ["other bytes, though every value is equal"]
+    return found[:MOST] + ([f"and {len(found) - MOST} further differences"] if len(found) > MOST else [])
+
+
+def numbers(path: Path) -> int:
+    """How many numbers a file of text holds."""
+    return 0 if path.suffix in (".pdf", ".npz", ".mid") else len(NUMBER.findall(path.read_bytes()))
+
+
+def said(where: str, given: Any, again: Any) -> str:
+    """The one form of a difference."""
+    return f"{where}: given {given!r}, recomputed {again!r}"
+
+
+def tables(given: Path, again: Path) -> Iterator[str]:
+    """Cells of two CSV files that differ, by line, row and column."""
+    ours, theirs = (list(csv.reader(io.StringIO(read_table(path)))) for path in (given, again))
+    if ours[:1] != theirs[:1]:
+        yield said("columns", ours[:1], theirs[:1])
+        return
+    if len(ours) != len(theirs):
+        yield said("rows", len(ours) - 1, len(theirs) - 1)
+    header = ours[0] if ours else []
+    # The line of the seal is the first.
+    for line, (row, expected) in enumerate(zip(ours, theirs, strict=False), start=2):
+        if row != expected:
+            known = dict(zip(header, expected, strict=False))
+            name = " ".join(known[column] for column in NAMES if known.get(column))
+            for column, mine, right in zip_longest(header, row, expected):
+                if mine != right:
+                    yield said(f"line {line}{f' ({name})' if name else ''}, {column}", mine, right)
+
+
+def records(given: Path, again: Path) -> Iterator[str]:
+    """Values of two JSON files that differ, by their dotted names."""
+    ours, theirs = (dict(leaves(read_json(path))) for path in (given, again))
+    for name in [*theirs, *(ours.keys() - theirs.keys())]:
+        if json.dumps(ours.get(name)) != json.dumps(theirs.get(name)):
+            yield said(name, ours.get(name), theirs.get(name))
+
+
+def leaves(content: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """(dotted name, value) of nested content."""
+    if isinstance(content, Mapping | list):
+        pairs = content.items() if isinstance(content, Mapping) else enumerate(content)
+        for key, value in pairs:
+            yield from leaves(value, f"{name}.{key}" if name else str(key))
+    else:
+        yield name, content
+
+
+def arrays(given: Path, again: Path) -> Iterator[str]:
+    """Arrays of two .npz files that differ, by name."""
+    ours, theirs = read_npz(given), read_npz(again)
+    for name in sorted(ours.keys() | theirs.keys()):
+        one, other = ours.get(name), theirs.get(name)
+        if one is None or other is None or one.dtype != other.dtype or one.shape != other.shape:
+            yield said(name, *(array if array is None else f"{array.dtype}{array.shape}" for array in (one, other)))
+        elif one.tobytes() != other.tobytes():
+            # NaN is no number that equals itself.
+            places = zip(one.ravel().tolist(), other.ravel().tolist(), strict=True)
+            place = next((k for k, (a, b) in enumerate(places) if a != b and (a == a or b == b)), 0)
+            yield said(f"{name}[{place}]", one.ravel()[place].item(), other.ravel()[place].item())
+
+
+def streams(given: Path, again: Path) -> Iterator[str]:
+    """The first difference of two PDF files whose streams are unpacked, as programs pack them differently."""
+    ours, theirs = (STREAM.sub(inflated, path.read_bytes()) for path in (given, again))
+    lengths = re.compile(rb"/Length \d+|\d{10} \d{5} [nf]|startxref\s+\d+")
+    yield from first(lengths.sub(b"", ours).decode("latin1"), lengths.sub(b"", theirs).decode("latin1"))
+
+
+def inflated(stream: re.Match[bytes]) -> bytes:
+    """A stream of a PDF file unpacked, or as it is."""
+    try:
+        return zlib.decompress(stream[1])
+    except zlib.error:
+        return stream[1]
+
+
+def texts(given: Path, again: Path) -> Iterator[str]:
+    """The first difference of each line of two texts."""
+    ours, theirs = (path.read_bytes().decode("utf-8", "replace").split("\n") for path in (given, again))
+    for line, (one, other) in enumerate(zip_longest(ours, theirs), start=1):
+        if one != other:
+            yield from first(one or "", other or "", f"line {line}")
+
+
+def first(one: str, other: str, where: str = "") -> Iterator[str]:
+    """The first place where two texts differ, with some of what stands around it."""
+    place = next((k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    if one != other:
+        begin, end = max(0, place - AROUND), place + AROUND
+        yield said(where or f"at {place}", one[begin:end], other[begin:end])

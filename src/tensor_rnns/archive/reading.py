@@ -1,0 +1,153 @@
+"""Read an archive that may be hostile: every member is looked at before one is written.
+
+The archive has one form, which `make` writes: members one after another in the order of their names, each
+under the header that its entry in the directory gives, and nothing before, between or behind them.
+"""
+
+import copy
+import csv
+import hashlib
+import io
+import struct
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO
+
+from tensor_rnns.archive import layout
+from tensor_rnns.datasets import unpack
+from tensor_rnns.files import Damaged, read_table, verify
+
+MOST_MEMBERS = 200_000
+MOST_BYTES = 1 << 35
+MOST_RATIO = 200
+"""Limits: members, bytes of all of them, bytes that come out of one that is packed."""
+BLOCK = 1 << 20
+SEALED = (".csv", ".csv.gz", ".json", ".npz", ".safetensors")
+"""Endings of results that carry their own digest."""
+END = struct.Struct("<4s4H2LH")
+REMEDY = "make the archive again"
+Entries = Mapping[str, zipfile.ZipInfo]
+
+
+class NotAnArchive(ValueError):
+    """A file that is no archive of this project, or one that nobody should unpack."""
+
+
+def entries_of(archive: zipfile.ZipFile, raw: IO[bytes]) -> Entries:
+    """{path below the top folder: entry} of the members, without reading what is in them.
+
+    ValueError as of `unpack.checked`, for more bytes than the limits, for a second top folder, and where the
+    file is not in the form that an archive has.
+    """
+    entries = unpack.checked(archive, MOST_MEMBERS)
+    total = 0
+    for name, entry in entries.items():
+        total += entry.file_size
+        if entry.file_size > MOST_RATIO * (entry.compress_size + 1000):
+            size = f"{entry.file_size:,} bytes out of {entry.compress_size:,}"
+            raise ValueError(f"the member {name!r} declares {size}; at most {MOST_RATIO} times as many are read")
+        if total > MOST_BYTES:
+            raise ValueError(f"more than {MOST_BYTES:,} bytes come out")
+    tops = sorted({name.partition("/")[0] for name in entries})
+    if len(tops) != 1 or tops[0] in entries:
+        raise ValueError(f"expected is one top folder; there are {tops[:5]}")
+    in_form(archive, raw)
+    return {name.partition("/")[2]: entry for name, entry in entries.items()}
+
+
+def in_form(archive: zipfile.ZipFile, raw: IO[bytes]) -> None:
+    """ValueError unless the bytes around the members are those that `make` writes."""
+    at, previous, times = 0, "", {entry.date_time for entry in archive.infolist()}
+    for entry in archive.infolist():
+        raw.seek(at)
+        name = entry.orig_filename
+        found = raw.read(30 + len(name.encode()) + 20)
+        headers = [copy.copy(entry).FileHeader(zip64) for zip64 in (False, True)]
+        header = next((one for one in headers if found.startswith(one)), None)
+        if entry.header_offset != at or header is None or str(Path(name)) != name or name <= previous:
+            raise ValueError(f"the member {name!r} is not where or what the directory says")
+        plain = entry.external_attr >> 16 in (0o100644, 0o100755) and not entry.external_attr & 0xFFFF
+        made = entry.create_system, entry.create_version, entry.reserved, entry.volume, entry.internal_attr
+        versions = entry.extract_version in (20, 45) and made == (3, entry.extract_version, 0, 0, 0)
+        if not (plain and versions and len(times) == 1) or entry.extra or entry.comment:
+            raise ValueError(f"the member {name!r} has attributes that no archive has")
+        at, previous = at + len(header) + entry.compress_size, name
+    raw.seek(0, io.SEEK_END)
+    count, size = len(archive.infolist()), raw.tell() - END.size - at
+    raw.seek(-END.size, io.SEEK_END)
+    if archive.start_dir != at or raw.read() != END.pack(b"PK\5\6", 0, 0, count, count, size, at, 0):
+        raise ValueError("the directory is not behind the last member, or something is behind it")
+
+
+def manifest(content: bytes) -> dict[str, tuple[int, str]]:
+    """{path: (bytes, sha256)} of MANIFEST.csv; Damaged where a byte of it is another."""
+    verify(layout.MANIFEST, content, layout.holds(layout.MANIFEST), REMEDY)
+    rows = csv.DictReader(io.StringIO(content.decode().partition("\n")[2]))
+    return {row["path"]: (int(row["bytes"]), row["sha256"]) for row in rows}
+
+
+def faults(archive: zipfile.ZipFile, entries: Entries) -> Iterator[str]:
+    """What differs from MANIFEST.csv, and each result whose own digest differs, a line each."""
+    try:
+        listed = manifest(archive.read(entries[layout.MANIFEST]))
+    except (Damaged, zipfile.BadZipFile, *unpack.DAMAGED) as error:
+        yield f"{layout.MANIFEST}: {error}".replace(f"{layout.MANIFEST}: {layout.MANIFEST}", layout.MANIFEST)
+        return
+    there = entries.keys() - {layout.MANIFEST}
+    yield from (f"{name}: in {layout.MANIFEST}, not in the archive" for name in sorted(listed.keys() - there))
+    yield from (f"{name}: in the archive, not in {layout.MANIFEST}" for name in sorted(there - listed.keys()))
+    for name in sorted(there & listed.keys()):
+        size, digest = listed[name]
+        try:
+            found_size, found = summed(archive, entries[name])
+        except unpack.DAMAGED as error:
+            yield f"{name}: {error}"
+            continue
+        if (size, digest) != (found_size, found):
+            yield f"{name}: {found_size:,} bytes of sha256 {found}; {layout.MANIFEST} says {size:,} of {digest}"
+
+
+def summed(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[int, str]:
+    """(bytes, sha256) of a member."""
+    digest, size = hashlib.sha256(), 0
+    with archive.open(entry) as stream:
+        while block := stream.read(BLOCK):
+            digest.update(block)
+            size += len(block)
+    return size, digest.hexdigest()
+
+
+def unpacked(path: Path, into: Path) -> tuple[list[str], list[str]]:
+    """(members, faults) of the archive `path`, which is unpacked below `into` only where it has no fault.
+
+    NotAnArchive, before anything is written, where the file is none or a hostile one.
+    """
+    try:
+        with open(path, "rb") as raw, zipfile.ZipFile(raw) as archive:
+            entries = entries_of(archive, raw)
+            if layout.MANIFEST not in entries:
+                raise ValueError(f"it has no {layout.MANIFEST}")
+            found = list(faults(archive, entries))
+            if not found:
+                unpack.extract(archive, entries, into)
+            return sorted(entries), found
+    except FileNotFoundError:
+        raise
+    except (*unpack.DAMAGED, ValueError, NotImplementedError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the disk, not of what is read
+        raise NotAnArchive(f"{path}: no archive that can be verified: {error}") from error
+
+
+def unsound(top: Path, members: list[str]) -> Iterator[str]:
+    """Each result that is not what its own digest says, a line each."""
+    for name in members:
+        if name.startswith(f"{layout.RESULTS}/") and name.endswith(SEALED):
+            try:
+                if name.endswith(".gz"):
+                    read_table(top / name, remedy=REMEDY)
+                else:
+                    verify(name, (top / name).read_bytes(), remedy=REMEDY)
+            except Damaged as error:
+                yield str(error).replace(f"{top}/", "")

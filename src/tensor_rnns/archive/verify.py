@@ -1,0 +1,160 @@
+"""Check an archive from its bytes to its verdicts, and say what was checked and what could not be."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import chdir
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import tensor_rnns
+from tensor_rnns.archive import compare, layout, reading
+from tensor_rnns.archive.recompute import GIVEN, MADE, Scale, settings_of
+from tensor_rnns.experiments import Catalogue
+from tensor_rnns.experiments.records import RECORDED, SCALES
+from tensor_rnns.files import Damaged, read_json
+
+PACKAGE = Path(tensor_rnns.__file__).resolve().parent
+TEMPLATES = Path("report") / "templates"
+Say = Callable[[str], None]
+
+
+@dataclass
+class Outcome:
+    """`differences`, each with the file, what was given and what comes out; `checked`, counts by name;
+    `unchecked`, what was taken as given and why; `notes`."""
+
+    differences: list[str] = field(default_factory=list)
+    checked: Counter[str] = field(default_factory=Counter)
+    unchecked: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+
+
+def verify(path: Path, say: Say) -> Outcome:
+    """Check the archive `path`, with progress to `say`.
+
+    NotAnArchive, before anything is unpacked, where it is none or a hostile one. Where a sum differs nothing is
+    recomputed.
+    """
+    outcome = Outcome()
+    templates = templates_of(Path.cwd())
+    with TemporaryDirectory() as aside:
+        # Messages name what lies in the folder, wherever that is.
+        top = Path(aside).resolve() / "given"
+        say(f"{path}: the sum of every member")
+        members, outcome.differences = reading.unpacked(path, top)
+        outcome.checked["members, by their sums"] = len(members)
+        if outcome.differences:
+            outcome.notes.append("nothing was recomputed, as members are not what the manifest says")
+            return outcome
+        outcome.differences += reading.unsound(top, members)
+        rules(top, templates, outcome)
+        with chdir(top / layout.CODE):
+            recompute(top, templates, outcome, say)
+    return outcome
+
+
+def templates_of(folder: Path) -> Path:
+    """The templates that belong to the installed code: beside its source, or in the working folder, a checkout.
+
+    A template is a program, so those of the archive are not run. ValueError where there are none.
+    """
+    places = [home / TEMPLATES for home in (PACKAGE.parents[1], folder.resolve())]
+    found = next((place for place in places if place.is_dir()), None)
+    if found is None:
+        raise ValueError(f"no {TEMPLATES} in {folder}; run this in a checkout of the project, whose rules you trust")
+    return found
+
+
+def rules(top: Path, templates: Path, outcome: Outcome) -> None:
+    """Note where the rules that are installed are not those of the archive."""
+    pairs = {f"src/{PACKAGE.name}": PACKAGE, str(TEMPLATES): templates}
+    differ, count = [], 0
+    for name, home in pairs.items():
+        ours, theirs = (
+            {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*")
+             if file.is_file() and "__pycache__" not in file.parts}
+            for folder in (home, top / layout.CODE / name)
+        )  # fmt: skip
+        count += len(ours)
+        differ += [f"{name}/{file}" for file in sorted(ours.keys() | theirs.keys()) if ours.get(file) != theirs.get(file)]
+    if differ:
+        more = f" and {len(differ) - 5} others" if len(differ) > 5 else ""
+        outcome.notes.append(f"the installed rules are not those of the archive: {', '.join(differ[:5])}{more} differ")
+    else:
+        outcome.notes.append(f"the installed rules are those of the archive: {count} files of code are equal")
+
+
+def recompute(top: Path, templates: Path, outcome: Outcome, say: Say) -> None:
+    """Make all again that can be, and compare; the recorded runs first, on which the verdicts rest too."""
+    config = read_json(top / layout.CONFIG, layout.holds(layout.CONFIG))
+    given, again = top / layout.RESULTS, top.parent / "again" / layout.RESULTS
+    again.mkdir(parents=True)
+    (again / "data").symlink_to(given / "data")
+    roots = settings_of(config, "roots") or ["workflow/papers"]
+    chosen = settings_of(config, "papers") or None, settings_of(config, "guests")
+    for scale in (RECORDED, *SCALES):
+        if not (given / scale).is_dir():
+            continue
+        own, data = (chosen, config["data"]) if scale == config["scale"] else ((None, []), "real")
+        made = Scale(Catalogue.load(roots, *own), scale, data, given, again, templates)
+        try:
+            make_again(made, outcome, say)
+        except (ValueError, OSError) as error:
+            outcome.differences.append(f"{layout.RESULTS}/{scale}: {error}".replace(f"{top}/", ""))
+            continue
+        compare_all(made, outcome)
+
+
+def make_again(made: Scale, outcome: Outcome, say: Say) -> None:
+    """Recompute one scale step by step."""
+    for told in made.tables():
+        say(f"{made.scale}: joined {told}")
+        outcome.checked["experiments, whose runs were joined again"] += 1
+    for told in made.drawings():
+        say(f"{made.scale}: drew {told}")
+        outcome.checked["figures and tables, drawn again"] += 1
+    say(f"{made.scale}: verdicts and report")
+    outcome.checked["claims, judged again"] += made.verdicts()
+    made.report()
+
+
+def compare_all(made: Scale, outcome: Outcome) -> None:
+    """Compare every file of a scale with what came out, and name what was taken as given."""
+    joined = (*MADE, "probes") if made.scale == RECORDED else MADE
+    ours, theirs = (dict(files(folder)) for folder in (made.given, made.again))
+    wanted = {path.parts[:3] for path in ours if path.parts[0] == "collected"}
+    for path in sorted(ours.keys() | theirs.keys()):
+        name, kind = f"{layout.RESULTS}/{made.scale}/{path}", path.parts[0]
+        if kind not in joined:
+            outcome.unchecked[reason(path)] += path in ours
+        elif path.parts[0] == "report" and path.suffix == ".pdf":
+            outcome.unchecked["PDF of the report, made by LaTeX of the source that was checked"] += 1
+        elif path not in ours:
+            # Verdicts on all recorded runs need tables that an archive of some papers need not hold.
+            if kind not in ("collected", "probes") or ("collected", *path.parts[1:3]) in wanted:
+                outcome.differences.append(f"{name}: not in the archive, though its runs give it")
+        elif path not in theirs:
+            outcome.differences.append(f"{name}: in the archive, though nothing there gives it")
+        else:
+            found = compare.differences(ours[path], theirs[path])
+            outcome.differences += [f"{name}: {one}" for one in found]
+            outcome.checked["files, recomputed and compared"] += 1
+            outcome.checked["numbers in them"] += compare.numbers(ours[path])
+
+
+def files(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """(path below `folder`, file) of each plain file; what links lead to is not looked at."""
+    for home, _, names in os.walk(folder):
+        for name in names:
+            yield (Path(home) / name).relative_to(folder), Path(home) / name
+
+
+def reason(path: Path) -> str:
+    """Why a file is taken as given."""
+    if path.name == layout.WEIGHTS:
+        return "weights"
+    if path.parts[0] == GIVEN[0]:
+        return "files of runs, which training made"
+    return f"{path.parts[0]}, which needs torch, weights or data" if path.parts[0] in GIVEN else f"{path}"
