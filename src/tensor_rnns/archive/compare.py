@@ -10,8 +10,6 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tensor_rnns.files import read_json, read_npz, read_table
 
 MOST = 3
@@ -19,7 +17,7 @@ MOST = 3
 AROUND = 24
 NUMBER = re.compile(rb"\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 STREAM = re.compile(rb"stream\r?\n(.*?)endstream", re.S)
-NAMES = ("claim", "variant", "item", "name")
+NAMES = ("claim", "condition", "variant", "option", "stage", "point", "seed", "split", "item", "name")
 """Columns that say whose a row is."""
 
 
@@ -89,7 +87,9 @@ def arrays(given: Path, again: Path) -> Iterator[str]:
     for name in sorted(ours.keys() | theirs.keys()):
         one, other = ours.get(name), theirs.get(name)
         if one is None or other is None or one.dtype != other.dtype or one.shape != other.shape:
-            yield said(name, *(array if array is None else f"{array.dtype}{array.shape}" for array in (one, other)))
+            yield said(
+                name, *(array if array is None else f"{array.dtype}{array.shape}" for array in (one, other))
+            )
         elif one.tobytes() != other.tobytes():
             # NaN is no number that equals itself.
             places = zip(one.ravel().tolist(), other.ravel().tolist(), strict=True)
@@ -122,7 +122,9 @@ def texts(given: Path, again: Path) -> Iterator[str]:
 
 def first(one: str, other: str, where: str = "") -> Iterator[str]:
     """The first place where two texts differ, with some of what stands around it."""
-    place = next((k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    place = next(
+        (k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    )
     if one != other:
         begin, end = max(0, place - AROUND), place + AROUND
         yield said(where or f"at {place}", one[begin:end], other[begin:end])

@@ -46,7 +46,9 @@ def entries_of(archive: zipfile.ZipFile, raw: IO[bytes]) -> Entries:
         total += entry.file_size
         if entry.file_size > MOST_RATIO * (entry.compress_size + 1000):
             size = f"{entry.file_size:,} bytes out of {entry.compress_size:,}"
-            raise ValueError(f"the member {name!r} declares {size}; at most {MOST_RATIO} times as many are read")
+            raise ValueError(
+                f"the member {name!r} declares {size}; at most {MOST_RATIO} times as many are read"
+            )
         if total > MOST_BYTES:
             raise ValueError(f"more than {MOST_BYTES:,} bytes come out")
     tops = sorted({name.partition("/")[0] for name in entries})
@@ -105,7 +107,8 @@ def faults(archive: zipfile.ZipFile, entries: Entries) -> Iterator[str]:
             yield f"{name}: {error}"
             continue
         if (size, digest) != (found_size, found):
-            yield f"{name}: {found_size:,} bytes of sha256 {found}; {layout.MANIFEST} says {size:,} of {digest}"
+            listed_as = f"{layout.MANIFEST} says {size:,} bytes of {digest}"
+            yield f"{name}: given are {found_size:,} bytes of sha256 {found}; {listed_as}"
 
 
 def summed(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> tuple[int, str]:

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import chdir
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +13,7 @@ from tensor_rnns.archive import compare, layout, reading
 from tensor_rnns.archive.recompute import GIVEN, MADE, Scale, settings_of
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import RECORDED, SCALES
-from tensor_rnns.files import Damaged, read_json
+from tensor_rnns.files import MALFORMED, read_json
 
 PACKAGE = Path(tensor_rnns.__file__).resolve().parent
 TEMPLATES = Path("report") / "templates"
@@ -30,12 +30,21 @@ class Outcome:
     unchecked: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
 
+    def lines(self) -> Iterator[str]:
+        """What differs, then one table of what was checked and what was not, then the notes."""
+        yield from (f"DIFFERS  {one}" for one in self.differences)
+        for heading, counts in (("checked", self.checked), ("taken as given", self.unchecked)):
+            for name, count in counts.items():
+                yield f"{heading:<15} {count:>12,}  {name}"
+        yield from (f"{'note':<15} {'':>12}  {note}" for note in self.notes)
+        yield f"{len(self.differences)} differences" if self.differences else "all equal"
+
 
 def verify(path: Path, say: Say) -> Outcome:
     """Check the archive `path`, with progress to `say`.
 
-    NotAnArchive, before anything is unpacked, where it is none or a hostile one. Where a sum differs nothing is
-    recomputed.
+    NotAnArchive, before anything is unpacked, where it is none or a hostile one. Where a sum differs nothing
+    is recomputed.
     """
     outcome = Outcome()
     templates = templates_of(Path.cwd())
@@ -56,14 +65,16 @@ def verify(path: Path, say: Say) -> Outcome:
 
 
 def templates_of(folder: Path) -> Path:
-    """The templates that belong to the installed code: beside its source, or in the working folder, a checkout.
+    """The templates of the installed code: beside its source, or in the working folder, a checkout.
 
     A template is a program, so those of the archive are not run. ValueError where there are none.
     """
     places = [home / TEMPLATES for home in (PACKAGE.parents[1], folder.resolve())]
     found = next((place for place in places if place.is_dir()), None)
     if found is None:
-        raise ValueError(f"no {TEMPLATES} in {folder}; run this in a checkout of the project, whose rules you trust")
+        raise ValueError(
+            f"no {TEMPLATES} in {folder}; run this in a checkout of the project, whose rules you trust"
+        )
     return found
 
 
@@ -78,10 +89,16 @@ def rules(top: Path, templates: Path, outcome: Outcome) -> None:
             for folder in (home, top / layout.CODE / name)
         )  # fmt: skip
         count += len(ours)
-        differ += [f"{name}/{file}" for file in sorted(ours.keys() | theirs.keys()) if ours.get(file) != theirs.get(file)]
+        differ += [
+            f"{name}/{file}"
+            for file in sorted(ours.keys() | theirs.keys())
+            if ours.get(file) != theirs.get(file)
+        ]
     if differ:
         more = f" and {len(differ) - 5} others" if len(differ) > 5 else ""
-        outcome.notes.append(f"the installed rules are not those of the archive: {', '.join(differ[:5])}{more} differ")
+        outcome.notes.append(
+            f"the installed rules are not those of the archive: {', '.join(differ[:5])}{more} differ"
+        )
     else:
         outcome.notes.append(f"the installed rules are those of the archive: {count} files of code are equal")
 
@@ -101,8 +118,9 @@ def recompute(top: Path, templates: Path, outcome: Outcome, say: Say) -> None:
         made = Scale(Catalogue.load(roots, *own), scale, data, given, again, templates)
         try:
             make_again(made, outcome, say)
-        except (ValueError, OSError) as error:
-            outcome.differences.append(f"{layout.RESULTS}/{scale}: {error}".replace(f"{top}/", ""))
+        except (*MALFORMED, OSError) as error:
+            told = f"cannot be made again ({type(error).__name__}: {error})"
+            outcome.differences.append(f"{layout.RESULTS}/{scale}: {told}".replace(f"{top.parent}/", ""))
             continue
         compare_all(made, outcome)
 
@@ -122,26 +140,32 @@ def make_again(made: Scale, outcome: Outcome, say: Say) -> None:
 
 def compare_all(made: Scale, outcome: Outcome) -> None:
     """Compare every file of a scale with what came out, and name what was taken as given."""
-    joined = (*MADE, "probes") if made.scale == RECORDED else MADE
     ours, theirs = (dict(files(folder)) for folder in (made.given, made.again))
-    wanted = {path.parts[:3] for path in ours if path.parts[0] == "collected"}
     for path in sorted(ours.keys() | theirs.keys()):
         name, kind = f"{layout.RESULTS}/{made.scale}/{path}", path.parts[0]
-        if kind not in joined:
-            outcome.unchecked[reason(path)] += path in ours
-        elif path.parts[0] == "report" and path.suffix == ".pdf":
-            outcome.unchecked["PDF of the report, made by LaTeX of the source that was checked"] += 1
+        if kind not in MADE and (kind, made.scale) != ("probes", RECORDED):
+            outcome.unchecked[reason(path)] += 1
+        elif kind == "report" and path.suffix == ".pdf":
+            outcome.unchecked["PDF of the report, which LaTeX made of the source that was compared"] += 1
         elif path not in ours:
-            # Verdicts on all recorded runs need tables that an archive of some papers need not hold.
-            if kind not in ("collected", "probes") or ("collected", *path.parts[1:3]) in wanted:
+            if is_due(path, made.scale, ours):
                 outcome.differences.append(f"{name}: not in the archive, though its runs give it")
         elif path not in theirs:
             outcome.differences.append(f"{name}: in the archive, though nothing there gives it")
         else:
+            runs = f", of {layout.RESULTS}/{made.scale}/runs/{'/'.join(path.parts[1:3])}"
             found = compare.differences(ours[path], theirs[path])
-            outcome.differences += [f"{name}: {one}" for one in found]
-            outcome.checked["files, recomputed and compared"] += 1
+            outcome.differences += [f"{name}{runs if kind == 'collected' else ''}: {one}" for one in found]
+            outcome.checked["files, made again and compared"] += 1
             outcome.checked["numbers in them"] += compare.numbers(ours[path])
+
+
+def is_due(path: Path, scale: str, given: Iterable[Path]) -> bool:
+    """Whether a file must be among the `given` ones. Of the recorded runs all tables are made, on which its
+    list of verdicts rests, and an archive of some papers has those of its own."""
+    part = 3 if path.parts[0] in ("collected", "probes") else 1
+    place = ("collected", *path.parts[1:part]) if part > 1 else path.parts[:1]
+    return scale != RECORDED or any(one.parts[:part] == place for one in given)
 
 
 def files(folder: Path) -> Iterator[tuple[Path, Path]]:

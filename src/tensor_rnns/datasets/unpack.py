@@ -3,6 +3,7 @@ files of a zip archive, read into memory and never unpacked to the disk.
 """
 
 import gzip
+import itertools
 import lzma
 import os
 import shutil
@@ -43,8 +44,8 @@ def inside(name: str) -> str:
 def checked(archive: zipfile.ZipFile, most: int = MOST_MEMBERS) -> dict[str, zipfile.ZipInfo]:
     """The files of an archive by path; folders are passed over.
 
-    ValueError for more than `most` members, for one that is a link, encrypted, twice there (in another case or
-    another spelling of its letters too), leads out or is both a file and a folder, and where two share bytes.
+    ValueError for more than `most` members, for one that is a link, encrypted, twice there (in another case
+    or spelling too), leads out or is both a file and a folder, and where two share bytes.
     """
     entries: dict[str, zipfile.ZipInfo] = {}
     folded: dict[str, str] = {}
@@ -67,7 +68,7 @@ def checked(archive: zipfile.ZipFile, most: int = MOST_MEMBERS) -> dict[str, zip
         if above := next((str(one) for one in PurePosixPath(name).parents if str(one) in folded), None):
             raise ValueError(f"the member {folded[above]!r} is both a file and a folder")
     placed = sorted(archive.infolist(), key=lambda entry: entry.header_offset)
-    for entry, after in zip(placed, placed[1:], strict=False):
+    for entry, after in itertools.pairwise(placed):
         # A header has 30 bytes, then the name.
         if entry.header_offset + 30 + len(entry.orig_filename) + entry.compress_size > after.header_offset:
             raise ValueError(f"the members {entry.filename!r} and {after.filename!r} share bytes")
@@ -80,7 +81,7 @@ def fold(name: str) -> str:
 
 
 def extract(archive: zipfile.ZipFile, entries: Mapping[str, zipfile.ZipInfo], into: Path) -> None:
-    """Write the `checked` files of an archive below the empty folder `into`, of each no more than its declared
+    """Write the `checked` files of an archive below the empty folder `into`, of each at most its declared
     size."""
     for name, entry in entries.items():
         target = into / name
