@@ -17,6 +17,7 @@ validate(config, "workflow/schemas/config.schema.yaml")
 include: "workflow/rules/scheduler.smk"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/inputs.smk"
+include: "workflow/rules/packing.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/collect.smk"
@@ -29,7 +30,6 @@ localrules:
     figures,
     download,
     prepare,
-    select,
     collect_recorded,
     judge,
     report,

@@ -12,8 +12,12 @@ rule collect:
         "results/{scale}/collected/{paper}/{experiment}/runs.csv",
     log:
         "results/{scale}/logs/collect/{paper}/{experiment}.log",
+    group:
+        pack("collect")
     conda:
         "../../envs/main.yaml"
+    resources:
+        runtime=asked_for("collect", "minutes", 30),
     params:
         digest=digest.of_source(digest.PACKAGE / "analysis" / "collect.py"),
         runs=lambda wildcards: runs(experiment_of(wildcards), wildcards.scale),

@@ -7,8 +7,12 @@ rule draw_figure:
         "results/{scale}/figures/{paper}/{artefact}.svg",
     log:
         "results/{scale}/logs/draw/{paper}/{artefact}.log",
+    group:
+        pack("draw_figure")
     conda:
         "../../envs/main.yaml"
+    resources:
+        runtime=asked_for("draw_figure", "minutes", 30),
     params:
         roots=lambda wildcards, output: FROM_ROOTS,
         digest=drawing_digest,
@@ -26,8 +30,12 @@ rule draw_table:
         "results/{scale}/tables/{paper}/{artefact}.csv",
     log:
         "results/{scale}/logs/draw/{paper}/{artefact}.log",
+    group:
+        pack("draw_table")
     conda:
         "../../envs/main.yaml"
+    resources:
+        runtime=asked_for("draw_table", "minutes", 30),
     params:
         roots=lambda wildcards, output: FROM_ROOTS,
         digest=drawing_digest,
@@ -44,8 +52,12 @@ rule draw_music:
         "results/{scale}/music/{paper}/{artefact}.mid",
     log:
         "results/{scale}/logs/draw/{paper}/{artefact}.music.log",
+    group:
+        pack("draw_music")
     conda:
         "../../envs/main.yaml"
+    resources:
+        runtime=asked_for("draw_music", "minutes", 30),
     params:
         roots=lambda wildcards, output: FROM_ROOTS,
         digest=drawing_digest,

@@ -11,12 +11,14 @@ rule train:
         "results/{scale}/logs/train/{paper}/{experiment}/{condition}/{variant}/{option}/{stage}-{chunk}.log",
     # Drawings are short and fill the gaps; a long training that starts last would leave the other cores idle.
     priority: 1
+    group:
+        pack("train")
     conda:
         "../../envs/main.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=2000,
-        runtime=lambda wildcards, attempt: 240 * attempt,
+        mem_mb=asked_for("train", "memory", 2000),
+        runtime=asked_for("train", "minutes", 240),
         gpu=config["gpus"],
     params:
         roots=lambda wildcards, output: FROM_ROOTS,
@@ -56,8 +58,12 @@ rule select:
         "results/{scale}/runs/{paper}/{experiment}/{condition}/{variant}/{option}/chosen.json",
     log:
         "results/{scale}/logs/select/{paper}/{experiment}/{condition}/{variant}/{option}.log",
+    group:
+        pack("select")
     conda:
         "../../envs/main.yaml"
+    resources:
+        runtime=asked_for("select", "minutes", 30),
     params:
         roots=lambda wildcards, output: FROM_ROOTS,
         digest=lambda wildcards: digest.digest(
@@ -84,8 +90,12 @@ rule probe:
         table="results/{scale}/probes/{paper}/{experiment}/{probe}.csv",
     log:
         "results/{scale}/logs/probe/{paper}/{experiment}/{probe}.log",
+    group:
+        pack("probe")
     conda:
         "../../envs/main.yaml"
+    resources:
+        runtime=asked_for("probe", "minutes", 30),
     params:
         roots=lambda wildcards, output: FROM_ROOTS,
         digest=lambda wildcards: digest.digest(
@@ -110,8 +120,12 @@ rule compute:
         "results/{scale}/computed/{paper}/{experiment}.csv",
     log:
         "results/{scale}/logs/compute/{paper}/{experiment}.log",
+    group:
+        pack("compute")
     conda:
         "../../envs/main.yaml"
+    resources:
+        runtime=asked_for("compute", "minutes", 30),
     params:
         roots=lambda wildcards, output: FROM_ROOTS,
         digest=lambda wildcards: computed_digest(

@@ -47,10 +47,13 @@ class Work:
 @cache
 def hollow(name: str) -> datasets.Dataset:
     """A data set of zeros in the sizes that its entry counts, so that hours can be said before anything is
-    downloaded: black images, silent pieces, one word again and again. ValueError where it counts too little.
+    downloaded: black images, silent pieces, one word again and again. What the entry of a stand-in does not
+    count is taken from what it stands in for. ValueError where that counts too little.
     """
     entry = table.entry(name)
     facts = {**entry.counted, **entry.facts}
+    for real in map(table.entry, entry.stands_in_for):
+        facts = {**real.counted, **real.facts, **facts}
     try:
         return datasets.Dataset(name, arrays_of(entry.kind, facts), facts)
     except KeyError as error:
