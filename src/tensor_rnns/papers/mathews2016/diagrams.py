@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tensor_rnns.compute.statements import normal, relative
 from tensor_rnns.declared import Invalid, Natural
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.papers.mathews2016.theory import decompositions as forms
 from tensor_rnns.papers.mathews2016.theory.bilinear import by_definition, identity_tensor
-from tensor_rnns.papers.mathews2016.theory.checking import normal, relative
 from tensor_rnns.rows import Rows, rows_of
 
 

@@ -1,5 +1,6 @@
 """The identities of mathews2016 chapters 2 to 4 and appendix A, checked as printed and as corrected."""
 
+from tensor_rnns.compute.statements import Statement
 from tensor_rnns.declared import Natural
 from tensor_rnns.papers.mathews2016.theory import (
     architectures,
@@ -8,7 +9,6 @@ from tensor_rnns.papers.mathews2016.theory import (
     decompositions,
     gates,
 )
-from tensor_rnns.papers.mathews2016.theory.checking import Statement
 from tensor_rnns.rows import Rows
 
 STATEMENTS = {

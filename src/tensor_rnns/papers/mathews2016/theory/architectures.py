@@ -12,8 +12,8 @@ from tensor_rnns.cells.gated import GRU, LSTM
 from tensor_rnns.cells.multiplicative import GMR
 from tensor_rnns.cells.simple import Vanilla
 from tensor_rnns.cells.tensor_gate import TGU, TGUC
+from tensor_rnns.compute.statements import jacobian, normal, sigmoid, sizes, statement
 from tensor_rnns.papers.mathews2016.theory.bilinear import by_definition
-from tensor_rnns.papers.mathews2016.theory.checking import jacobian, normal, sigmoid, sizes, statement
 from tensor_rnns.papers.mathews2016.theory.decompositions import CP, cp_tensor
 
 CLOSED = -1e4

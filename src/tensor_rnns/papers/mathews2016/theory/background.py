@@ -4,8 +4,8 @@ import numpy as np
 import torch
 from scipy.special import softmax
 
+from tensor_rnns.compute.statements import jacobian, normal, sizes, statement
 from tensor_rnns.papers.mathews2016.theory.bilinear import by_definition, identity_tensor
-from tensor_rnns.papers.mathews2016.theory.checking import jacobian, normal, sizes, statement
 from tensor_rnns.papers.mathews2016.theory.decompositions import cp_product
 
 STEPS = 6

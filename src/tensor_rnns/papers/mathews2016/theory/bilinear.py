@@ -8,7 +8,7 @@ import string
 import numpy as np
 from scipy.optimize import linprog
 
-from tensor_rnns.papers.mathews2016.theory.checking import normal, sizes, statement
+from tensor_rnns.compute.statements import normal, sizes, statement
 
 PRODUCT = {"names": "n1 n2 n3", "W": "n1 n2 n3", "x": "n1", "y": "n3"}
 CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])

@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
+from tensor_rnns.compute.statements import drawn, jacobian, normal, sizes, statement
 from tensor_rnns.papers.mathews2016.theory.bilinear import by_definition, identity_tensor
-from tensor_rnns.papers.mathews2016.theory.checking import drawn, jacobian, normal, sizes, statement
 
 Factors = tuple[np.ndarray, np.ndarray, np.ndarray]
 CP = {"names": "n1 n2 n3 R", "a": "R n1", "b": "R n2", "c": "R n3", "x": "n1", "y": "n3"}

@@ -8,7 +8,7 @@ Forget gate: h_t = p_t h_(t-1) + z_t. Convex gate: h_t = p_t h_(t-1) + (1 - p_t)
 import numpy as np
 import torch
 
-from tensor_rnns.papers.mathews2016.theory.checking import jacobian, normal, statement
+from tensor_rnns.compute.statements import jacobian, normal, statement
 from tensor_rnns.papers.mathews2016.windows import convex_window, forget_window, later_products
 
 STEPS = 30
