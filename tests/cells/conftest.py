@@ -34,11 +34,18 @@ BLOCKS = {
     "cp_delta": {"name": "cp_delta", "rank": RANK},
     "cp_delta-none": {"name": "cp_delta", "rank": RANK, "normalise": "none"},
     "cp_delta-rows": {"name": "cp_delta", "rank": RANK, "normalise": "rows"},
+    "rtn": {"name": "rtn"},
+    "rtn-sigmoid": {"name": "rtn", "activation": "sigmoid"},
+    "grtn": {"name": "grtn"},
+    "grtn-state": {"name": "grtn", "cell_from": "h"},
 }
 RANKED = ("gmr", "gmr_c", "tgu", "tgu_c", "cp_plus", "cp_delta")
 for name in RANKED:
     BLOCKS[f"{name}-tensor_train"] = {"name": name, "form": "tensor_train", "rank": RANK}
     BLOCKS[f"{name}-full"] = {"name": name, "form": "full"}
+for name in ("rtn", "grtn"):
+    for form in ("cp", "tensor_train"):
+        BLOCKS[f"{name}-{form}"] = {"name": name, "form": form, "rank": RANK}
 
 
 @pytest.fixture(params=sorted(BLOCKS))

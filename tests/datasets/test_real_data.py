@@ -12,6 +12,7 @@ import pytest
 
 from tensor_rnns.datasets import download, load, prepare, table
 from tensor_rnns.datasets.fetch import fetch_file
+from tensor_rnns.papers.kelley2016 import counts
 from tensor_rnns.papers.mathews2016.midi import agreement
 
 pytestmark = pytest.mark.real_data
@@ -147,6 +148,19 @@ def test_the_bytes_of_wikipedia(prepared, raw):
         stream.seek(-5000, 2)
         assert vocabulary[tokens[2][-5000:]].tobytes() == stream.read()
     assert found.facts["characters"] == 99_621_832
+
+
+def test_the_bytes_of_wikipedia_cut_once(prepared):
+    """96 and 4 million bytes, and what counting them reaches, which was computed apart from this code."""
+    found = prepared("enwik8_96")
+    tokens = [found.arrays[f"{split}_tokens"] for split in ("train", "test")]
+    assert [len(part) for part in tokens] == [96_000_000, 4_000_000]
+    assert np.array_equal(
+        tokens[1][1_000_000:1_000_100], prepared("enwik8").arrays["test_tokens"][2_000_000:][:100]
+    )
+    rows = {row["name"]: row["value"] for row in counts.compute(found, unigram=1.0, bigram=0.1)}
+    assert (round(rows["unigram"], 4), round(rows["bigram"], 4)) == (5.1239, 3.9313)
+    assert (rows["symbols"], rows["symbols in test"]) == (205, 198)
 
 
 def test_mnist(prepared, raw):

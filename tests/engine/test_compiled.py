@@ -16,7 +16,20 @@ from tensor_rnns.engine.compiled.calls import POOL
 COMPILED, EAGER = engine.find("compiled"), engine.find("eager")
 
 BOUND = {torch.float32: 1e-5, torch.float64: 1e-12}
-NAMES = ["cp_delta", "cp_plus", "gmr", "gmr_c", "gru", "irnn", "lstm", "tgu", "tgu_c", "vanilla"]
+NAMES = [
+    "cp_delta",
+    "cp_plus",
+    "gmr",
+    "gmr_c",
+    "grtn",
+    "gru",
+    "irnn",
+    "lstm",
+    "rtn",
+    "tgu",
+    "tgu_c",
+    "vanilla",
+]
 
 
 @pytest.fixture

@@ -23,10 +23,16 @@ gmr         full          yes    yes       yes     -         yes      compiled  
 gmr_c       cp            yes    yes       yes     -         yes      compiled  triton
 gmr_c       tensor_train  yes    yes       yes     -         yes      compiled  triton
 gmr_c       full          yes    yes       yes     -         yes      compiled  triton
+grtn        cp            yes    yes       yes     -         yes      compiled  triton
+grtn        tensor_train  yes    yes       yes     -         yes      compiled  triton
+grtn        full          yes    yes       yes     -         yes      compiled  triton
 gru         none          yes    yes       yes     -         yes      compiled  triton
 gru(after)  none          yes    yes       yes     yes       yes      compiled  triton
 irnn        none          yes    yes       yes     yes       yes      compiled  triton
 lstm        none          yes    yes       yes     yes       yes      compiled  triton
+rtn         cp            yes    yes       yes     -         yes      compiled  triton
+rtn         tensor_train  yes    yes       yes     -         yes      compiled  triton
+rtn         full          yes    yes       yes     -         yes      compiled  triton
 tgu         cp            yes    yes       yes     -         yes      compiled  triton
 tgu         tensor_train  yes    yes       yes     -         yes      compiled  triton
 tgu         full          yes    yes       yes     -         yes      compiled  triton

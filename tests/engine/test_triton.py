@@ -13,7 +13,20 @@ TRITON, EAGER = engine.find("triton"), engine.find("eager")
 
 pytestmark = pytest.mark.triton
 BOUND = {torch.float32: 1e-5, torch.float64: 1e-12}
-NAMES = ["cp_delta", "cp_plus", "gmr", "gmr_c", "gru", "irnn", "lstm", "tgu", "tgu_c", "vanilla"]
+NAMES = [
+    "cp_delta",
+    "cp_plus",
+    "gmr",
+    "gmr_c",
+    "grtn",
+    "gru",
+    "irnn",
+    "lstm",
+    "rtn",
+    "tgu",
+    "tgu_c",
+    "vanilla",
+]
 RANKED = ["cp_delta", "cp_plus", "gmr", "gmr_c", "tgu", "tgu_c"]
 SIZES = {"replicas": 3, "batch": 7, "steps": 4}
 

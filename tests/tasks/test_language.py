@@ -176,3 +176,22 @@ def test_what_does_not_fit_is_refused():
         task("characters", loader="all")
     with pytest.raises(ValueError, match="split 'tests' asked for; allowed: train, valid, test"):
         next(task().evaluation("tests"))
+
+
+def test_bytes_watch_the_start_of_the_test_part():
+    """The split valid is no part of its own; `most` is of the training part alone."""
+    data = text(train=50, test=31)
+    made = task("bytes", data=data, most=30, most_test=28, watched=20)
+    sizes = [len(made.tokens(split)) for split in ("train", "valid", "test")]
+    assert sizes == [30, 20, 28]
+    np.testing.assert_array_equal(made.tokens("valid"), data.arrays["test_tokens"][:20])
+    means = {"nll": torch.tensor([math.log(2), 3 * math.log(2)], dtype=torch.float64)}
+    np.testing.assert_allclose(made.derived(means)["bpc"], [1, 3], rtol=1e-15)
+
+
+def test_bytes_say_when_the_state_is_zero_again():
+    made = task("bytes", reset_every=2)
+    assert made.reset_every == 2
+    assert task("bytes").reset_every is None
+    with pytest.raises(ValueError, match="reset_every"):
+        task("bytes", reset_every=0.5)

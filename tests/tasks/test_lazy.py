@@ -35,6 +35,7 @@ GIVEN = {
     "variable_binding": ({"length": 30}, None),
     "words": ({"bptt": 4}, TEXT),
     "characters": ({"bptt": 4}, TEXT),
+    "bytes": ({"bptt": 4}, TEXT),
     "pixels": ({}, IMAGES),
     "polyphony": ({"bptt": 5}, ROLLS),
 }

@@ -59,17 +59,20 @@ class GRTN(RecurrentTensor):
     i, f, o = sigma(h_{t-1}^T W_g^[1:H] x_t + b_g), g = tanh(h_{t-1}^T W_c^[1:H] x_t + b_c),
     c_t = f * c_{t-1} + i * g, h_t = o * tanh(c_t).
     Deviation: the text prints f * h_{t-1} in the sum, which `cell_from: h` builds; c_{t-1} is the LSTM's.
-    Parameters i_W, f_W, o_W, c_W [I, H, H] and i_b, f_b, o_b, c_b [1, H]. State (h, c).
+    Parameters i_W, f_W, o_W, c_W [I, H, H] and i_b, f_b, o_b, c_b [1, H]. State (h, c); as printed, h alone.
     """
 
     name: ClassVar[str] = "grtn"
-    states: ClassVar[tuple[str, ...]] = ("h", "c")
     prefixes: ClassVar[tuple[str, ...]] = ("i_", "f_", "o_", "c_")
     cell_from: Literal["c", "h"] = "c"
 
+    @property
+    def states(self) -> tuple[str, ...]:
+        """The memory is carried where the sum reads it."""
+        return ("h", "c") if self.cell_from == "c" else ("h",)
+
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        h, c = state
+        h, kept = state[0], state[-1]
         i, f, o, g = self.products(p, x, h)
-        kept = c if self.cell_from == "c" else h
         c = torch.sigmoid(f) * kept + torch.sigmoid(i) * torch.tanh(g)
-        return torch.sigmoid(o) * torch.tanh(c), c
+        return (torch.sigmoid(o) * torch.tanh(c), c)[: len(state)]

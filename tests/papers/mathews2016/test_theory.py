@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from tensor_rnns import functions
+from tensor_rnns.compute import statements
 from tensor_rnns.papers.mathews2016 import theory
-from tensor_rnns.papers.mathews2016.theory import bilinear, checking, decompositions
+from tensor_rnns.papers.mathews2016.theory import bilinear, decompositions
 
 TOLERANCE = {"unitary-2.4.1": 1e-6}
 SLIPS = {
@@ -72,16 +73,16 @@ def test_relative_error():
     """The largest difference over the largest wanted entry; absolute where all is 0; other shapes are
     refused.
     """
-    assert checking.relative([1.0, 5.0], [2.0, 4.0]) == 0.25
-    assert checking.relative([0.5], [0.0]) == 0.5
+    assert statements.relative([1.0, 5.0], [2.0, 4.0]) == 0.25
+    assert statements.relative([0.5], [0.0]) == 0.5
     with pytest.raises(ValueError, match=r"shape \(2,\) with one of shape \(1, 2\)"):
-        checking.relative([1.0, 2.0], [[1.0, 2.0]])
+        statements.relative([1.0, 2.0], [[1.0, 2.0]])
 
 
 def test_reduction_over_draws():
     """Errors take the largest, shares the mean, what is called smallest the least."""
     values = [1.0, 4.0, 1.0]
-    assert [checking.reduced(name, values) for name in ("error", "rising_share", "smallest_gru")] == [
+    assert [statements.reduced(name, values) for name in ("error", "rising_share", "smallest_gru")] == [
         4.0,
         2.0,
         1.0,
@@ -99,10 +100,10 @@ def test_draws_stand_alone():
         return {"error": 0.0}
 
     for seed, draws in ((3, 2), (3, 4), (4, 2)):
-        checking.Statement("some item", check, {}).rows(seed, draws)
+        statements.Statement("some item", check, {}).rows(seed, draws)
     assert seen[:2] == seen[2:4]
     assert len({*seen}) == 6
-    assert len(set(checking.sizes(np.random.Generator(np.random.Philox(1)), 6))) == 6
+    assert len(set(statements.sizes(np.random.Generator(np.random.Philox(1)), 6))) == 6
 
 
 def test_arguments_are_checked():
