@@ -1,7 +1,7 @@
 "use strict";
 /* Tables of the class `sortable`: each heading becomes a button that sorts; `data-filter` adds a labelled filter, and
    to it a choice of what occurs in each column whose heading has `data-choose`, made by an address such as ?Holds=yes.
-   An anchor that is not on the page is followed to where the first link with it leads. */
+   A small curve is a button that shows it large. An anchor that is not on the page is followed to where the first link with it leads. */
 (function () {
   const order = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
@@ -92,6 +92,11 @@
     });
     if (table.dataset.filter) addFilter(table);
   }
+
+  document.addEventListener("click", (event) => {
+    const curve = event.target.closest("button.curve");
+    if (curve) curve.setAttribute("aria-expanded", curve.getAttribute("aria-expanded") !== "true");
+  });
 
   function open() {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));

@@ -1,11 +1,12 @@
 """A made checkout with two papers, real templates, and results written as the jobs write them."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from selenium import webdriver
 
 from tensor_rnns.analysis.collect import CURVES, METRICS, collect
 from tensor_rnns.analysis.judge import judge
@@ -14,6 +15,7 @@ from tensor_rnns.drawing.render import render
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.run_folders import run_name
 from tensor_rnns.files import write_csv, write_json
+from tensor_rnns.report.build import build
 
 HOME = Path(__file__).parents[2]
 PAPER = """
@@ -158,18 +160,17 @@ def write_papers(home: Path) -> Catalogue:
     return Catalogue.load(home / "workflow" / "papers")
 
 
-@pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Catalogue, Path]:
-    """The catalogue and the results; of `made2016` all has run at smoke scale, of `late2017` nothing."""
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1479686400")
-    home, results = tmp_path / "checkout", tmp_path / "checkout" / "results"
+def write_checkout(home: Path, patch: pytest.MonkeyPatch) -> tuple[Catalogue, Path]:
+    """See `checkout`; the working folder becomes `home`."""
+    patch.setenv("SOURCE_DATE_EPOCH", "1479686400")
+    results = home / "results"
     catalogue = write_papers(home)
     shutil.copytree(HOME / "report" / "templates", home / "report" / "templates")
     (home / "docs").mkdir()
     (home / "docs" / "obstacles.md").write_text(
         "# Log\n\n- 12 March: the `server` was gone & came back\n- **13 March**: fine\n"
     )
-    monkeypatch.chdir(home)
+    patch.chdir(home)
     write_runs(catalogue, results, "smoke")
     rows = [
         {"item": item, "name": name, "index": k, "value": rate**k}
@@ -188,3 +189,62 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Catalogue
         render(catalogue, "smoke", "made2016", artefact, results)
     judge(catalogue, "smoke", results)
     return catalogue, results
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Catalogue, Path]:
+    """The catalogue and the results; of `made2016` all has run at smoke scale, of `late2017` nothing."""
+    return write_checkout(tmp_path / "checkout", monkeypatch)
+
+
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
+    "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND",
+)  # fmt: skip
+"""Of Chromium; no host is found, as on a machine without network."""
+
+
+@pytest.fixture(scope="module")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[webdriver.Chrome]:
+    """One browser for the tests of a module; see `browser`."""
+    options = webdriver.ChromeOptions()
+    options.binary_location = "/usr/bin/chromium"
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def browser(chromium: webdriver.Chrome) -> webdriver.Chrome:
+    """The browser on an empty page, light, 1,280 pixels wide, with empty logs."""
+    chromium.get("about:blank")
+    shown_as(chromium)
+    for log in ("browser", "performance"):
+        chromium.get_log(log)
+    return chromium
+
+
+def shown_as(browser: webdriver.Chrome, width: int = 1280, scheme: str = "light", media: str = "") -> None:
+    """Make the browser so many pixels wide, its colours light or dark, its medium the screen or paper."""
+    size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False}
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": [feature]})
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of one report of `checkout`, without PDF, for tests that only look."""
+    with pytest.MonkeyPatch.context() as patch:
+        catalogue, results = write_checkout(tmp_path_factory.mktemp("site") / "checkout", patch)
+        patch.setattr("tensor_rnns.report.latex.shutil.which", lambda name: None)
+        yield build(catalogue, "smoke", "embedded", results)[0].parent
+
+
+@pytest.fixture
+def report(site: Path) -> Callable[[str], str]:
+    """The address of a page of the report, by its file."""
+    return lambda page: (site / page).as_uri()

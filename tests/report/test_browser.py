@@ -1,42 +1,16 @@
 """In a real browser: tables sort and filter by mouse and keyboard, anchors are found, no error is logged."""
 
 import json
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 from tensor_rnns.report.build import build
+from tests.report.conftest import shown_as
 
 pytestmark = pytest.mark.browser
-FLAGS = (
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
-    "--disable-component-update", "--disable-sync",
-)  # fmt: skip
-
-
-@pytest.fixture
-def browser(tmp_path: Path):
-    options = webdriver.ChromeOptions()
-    options.binary_location = "/usr/bin/chromium"
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path / 'profile'}"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
-    yield driver
-    driver.quit()
-
-
-@pytest.fixture
-def report(checkout, monkeypatch) -> Callable[[str], str]:
-    """The address of a page of the report, by its file."""
-    monkeypatch.setattr("tensor_rnns.report.latex.shutil.which", lambda name: None)
-    home = build(checkout[0], "smoke", "embedded", checkout[1])[0].as_uri()
-    return lambda page: home.replace("index.html", page)
 
 
 def column(table, number: int) -> list[str]:
@@ -82,10 +56,9 @@ def test_a_table_sorts_and_filters(browser, report):
     assert browser.get_log("browser") == []
 
 
-def test_every_page_shows_its_pictures_and_loads_nothing_else(browser, report, checkout):
-    folder = checkout[1] / "smoke" / "report"
+def test_every_page_shows_its_pictures_and_loads_nothing_else(browser, site):
     seen = []
-    for path in sorted(folder.rglob("*.html")):
+    for path in sorted(site.rglob("*.html")):
         browser.get("about:blank")
         requests(browser)
         browser.get(path.as_uri())
@@ -99,7 +72,7 @@ def test_every_page_shows_its_pictures_and_loads_nothing_else(browser, report, c
         assert all(width > 500 for width in shown)
         first, *others = requests(browser)
         assert first == path.as_uri()
-        assert all(other.startswith((folder / "pages" / "pictures").as_uri()) for other in others)
+        assert all(other.startswith((site / "pages" / "pictures").as_uri()) for other in others)
         seen += others
         assert browser.get_log("browser") == []
     assert len(seen) == 2
@@ -162,10 +135,11 @@ def test_numbers_sort_as_numbers_and_empty_cells_stay_last(browser, report):
     assert column(table, 3) == [*reversed(up), ""]
 
 
-def test_a_link_to_a_claim_opens_its_table(browser, report, monkeypatch, checkout):
+def test_a_link_to_a_claim_opens_its_table(browser, monkeypatch, checkout):
+    monkeypatch.setattr("tensor_rnns.report.latex.shutil.which", lambda name: None)
     monkeypatch.setattr("tensor_rnns.report.html.MOST_OPEN", 0)
-    build(checkout[0], "smoke", "embedded", checkout[1])
-    browser.get(report("pages/claims.html"))
+    home, *_ = build(checkout[0], "smoke", "embedded", checkout[1])
+    browser.get((home.parent / "pages" / "claims.html").as_uri())
     browser.find_element(By.LINK_TEXT, "made-2").click()
     WebDriverWait(browser, 10).until(lambda driver: "addition.html" in driver.current_url)
     assert browser.find_element(By.ID, "claim-made2016-made-2").is_displayed()
@@ -180,15 +154,9 @@ def test_a_failed_seed_leads_to_its_run(browser, report):
 
 @pytest.mark.parametrize("width", [400, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_page_fits_and_figures_stay_on_white(browser, report, checkout, width, scheme):
-    browser.execute_cdp_cmd(
-        "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": False},
-    )
-    browser.execute_cdp_cmd(
-        "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
-    )
-    for path in sorted((checkout[1] / "smoke" / "report").rglob("*.html")):
+def test_every_page_fits_and_figures_stay_on_white(browser, report, site, width, scheme):
+    shown_as(browser, width, scheme)
+    for path in sorted(site.rglob("*.html")):
         browser.get(path.as_uri())
         page = "document.documentElement"
         assert browser.execute_script(f"return {page}.scrollWidth - {page}.clientWidth") == 0, path

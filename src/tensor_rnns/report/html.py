@@ -15,9 +15,12 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from tensor_rnns.analysis.verdicts import GIVEN
-from tensor_rnns.experiments import Experiment
+from tensor_rnns.analysis.claims import form_of
+from tensor_rnns.analysis.verdicts import GIVEN, selectors_of
+from tensor_rnns.experiments import Claim, Experiment
+from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.run_folders import table_name
+from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.files import writing
 from tensor_rnns.report import words
 from tensor_rnns.report.gather import Content, Piece, Run
@@ -102,7 +105,7 @@ class Site:
         def at(kind: str, *names: str, **narrowed: str) -> str:
             file, anchor = self.place_of(kind, *names)
             query = f"?{urlencode(narrowed)}" if narrowed else ""
-            return f"{'' if file == page else link(self.out / file)}{query}#{anchor}"
+            return f"{'' if file == page and not query else link(self.out / file)}{query}#{anchor}"
 
         def here(section: str) -> Markup:
             return Markup(' aria-current="page"') if SECTIONS[section] == page else Markup("")
@@ -122,6 +125,15 @@ class Site:
         return {"link": link, "at": at, "here": here, "picture": picture, "of_run": of_run}
 
 
+def narrowed(claim: Claim, experiment: Experiment, scale: str) -> dict[str, str]:
+    """The choices above a table of runs that show those of a claim: its keys of one value."""
+    main = experiment.main_option("paper" if scale == RECORDED else scale)
+    limits = [where.at(main).limits for where in selectors_of(form_of(claim))]
+    named = {key: {limit.get(key) for limit in limits} for key in (*CURVE, "stage")}
+    return {key.capitalize(): names[0] for key, (names, *others) in named.items()
+            if names and len(names) == 1 and not others}  # fmt: skip
+
+
 def write_html(content: Content, out: Path, templates: Path) -> Path:
     """Write `out`/index.html and, in `out`/pages, all that it leads to; pages of an earlier report go."""
     site = Site(content, out)
@@ -129,8 +141,9 @@ def write_html(content: Content, out: Path, templates: Path) -> Path:
     made.globals |= {
         "slug": words.slug, "symbols": words.SYMBOLS, "given": GIVEN, "most_open": MOST_OPEN,
         "pages": tuple(ON_PAGES), "run_of": run_of, "spark_size": f"{WIDTH} {HEIGHT}",
-        "experiments": {(claim.paper, claim.id): part.experiment.name
-                        for part in content.parts if part.runs for claim in part.experiment.claims},
+        "runs_of": {(claim.paper, claim.id): (on.name, narrowed(claim, on, content.scale))
+                    for on in (part.experiment for part in content.parts if part.runs)
+                    for claim in on.claims},
     }  # fmt: skip
     made.globals |= {
         name: Markup((templates / file).read_text(encoding="utf-8"))
