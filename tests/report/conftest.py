@@ -247,4 +247,4 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture
 def report(site: Path) -> Callable[[str], str]:
     """The address of a page of the report, by its file."""
-    return lambda page: (site / page).as_uri()
+    return lambda page: f"{site.as_uri()}/{page}"
