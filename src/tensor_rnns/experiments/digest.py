@@ -82,6 +82,29 @@ def of_source(path: Path, name: str | None = None) -> str:
 
 
 @cache
+def of_module(path: Path) -> str:
+    """The digest of a module and of the modules of its room that it imports, directly or by others."""
+    trees: dict[str, str] = {}
+    waiting = [path]
+    while waiting:
+        module = waiting.pop()
+        if module.name not in trees:
+            trees[module.name] = of_source(module)
+            waiting += imported(module)
+    return digest(trees)
+
+
+@cache
+def imported(path: Path) -> list[Path]:
+    """The modules of the room of `path` that it imports by `from`, the only way used here."""
+    room = f"{PACKAGE.name}.{path.parent.name}"
+    names = [f"{node.module}.{name.name}" for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+             if isinstance(node, ast.ImportFrom) and node.module for name in node.names]  # fmt: skip
+    stems = {name.removeprefix(f"{room}.").partition(".")[0] for name in names if name.startswith(f"{room}.")}
+    return [file for stem in sorted(stems) if (file := path.with_name(f"{stem}.py")).exists()]
+
+
+@cache
 def of_folder(folder: Path) -> str:
     """The digest of every module in a folder and below."""
     sources = sorted(folder.rglob("*.py"))
