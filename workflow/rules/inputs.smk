@@ -10,7 +10,9 @@ def raw_of(wildcards):
 def dataset_digest(dataset):
     """The data set's entry, the code of its parser, and that which writes what is parsed."""
     entry, home = datasets.entry(dataset), digest.PACKAGE / "datasets"
-    modules = [digest.of_module(home / f"{name}.py") for name in (entry.parser, "ready")]
+    modules = [
+        digest.of_module(home / f"{name}.py") for name in (entry.parser, "ready")
+    ]
     return digest.digest([repr(entry), modules])
 
 
