@@ -102,22 +102,6 @@ RAW = {
 }
 
 
-def test_untouched_archive_is_equal_and_all_of_it_is_counted(plain) -> None:
-    outcome = verify(plain, lambda line: None)
-    assert outcome.differences == []
-    held = members(plain)
-    claims = held[f"{SMOKE}/claims.csv"].count(b"\nmathews2016,")
-    assert outcome.checked["claims, judged again"] == claims > 10
-    assert outcome.checked["members, by their sums"] == len(held) + 1
-    drawn = [name for name in held if re.match(r"results/\w+/(figures/.*svg|tables/.*csv)$", name)]
-    assert outcome.checked["figures and tables, drawn again"] == len(drawn) >= 5
-    assert outcome.checked["files, made again and compared"] >= 25
-    assert outcome.checked["numbers in them"] > 10_000
-    assert any("are those of the archive" in note for note in outcome.notes)
-    pages = sum(f"{SMOKE}/report/" in name and name.endswith(".pdf") for name in held)
-    assert sum(count for name, count in outcome.unchecked.items() if "PDF" in name) == pages
-
-
 def test_each_altered_number_of_what_is_made_is_named(plain, tmp_path) -> None:
     held = members(plain)
     gone, added = f"{SMOKE}/figures/mathews2016/fig-3.10.pdf", f"{SMOKE}/tables/mathews2016/more.csv"

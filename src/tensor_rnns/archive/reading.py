@@ -72,7 +72,8 @@ def in_form(archive: zipfile.ZipFile, raw: IO[bytes]) -> None:
         plain = entry.external_attr >> 16 in (0o100644, 0o100755) and not entry.external_attr & 0xFFFF
         made = entry.create_system, entry.create_version, entry.reserved, entry.volume, entry.internal_attr
         versions = entry.extract_version in (20, 45) and made == (3, entry.extract_version, 0, 0, 0)
-        if not (plain and versions and len(times) == 1) or entry.extra or entry.comment:
+        usual = entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) and len(times) == 1
+        if not (plain and versions and usual) or entry.extra or entry.comment:
             raise ValueError(f"the member {name!r} has attributes that no archive has")
         at, previous = at + len(header) + entry.compress_size, name
     raw.seek(0, io.SEEK_END)
