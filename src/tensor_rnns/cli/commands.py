@@ -23,7 +23,7 @@ for command in (
     jobs.train, jobs.select, jobs.compute, jobs.probe, jobs.collect,
     results.draw, results.judge, results.report, results.recorded, results.diff, results.target,
     results.coverage,
-    recording.plan, recording.record, recording.status, engines.engines, pages.docs,
+    recording.plan, recording.simulate, recording.record, recording.status, engines.engines, pages.docs,
     archiving.archive, archiving.verify,
 ):  # fmt: skip
     main.add_command(command)

@@ -70,6 +70,14 @@ def named_list(text: str) -> list[str]:
     return [name for name in text.split(",") if name]
 
 
+def numbers(option: str, text: str) -> list[int]:
+    """The numbers in a text with commas; ValueError where one is not a whole number above 0."""
+    found = named_list(text)
+    if not found or not all(part.isdecimal() and int(part) > 0 for part in found):
+        raise ValueError(f"--{option} {text!r} given; allowed are whole numbers above 0 with commas between")
+    return [int(part) for part in found]
+
+
 def paper_roots() -> list[str]:
     """The folders of papers that the command line names before the command."""
     return named_list(click.get_current_context().find_root().params.get("roots", ROOTS))

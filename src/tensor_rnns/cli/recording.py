@@ -46,6 +46,37 @@ def plan(scale: str, data: str, guests: str, papers: str, cohort_size: int, engi
 
 
 @click.command()
+@options.scale
+@options.data
+@options.guests
+@options.papers
+@options.engine
+@options.with_default("cohort-sizes", "1,2,5,10,20", about="As of plan, several.")
+@options.with_default(
+    "workers", "1,8,64,512", about="Workers of the clusters: processors as the cost model's."
+)
+@click.option("--figure", type=options.PATH, help="Draw it, too: an SVG file.")
+@costs_table
+def simulate(scale, data, guests, papers, engine, cohort_sizes, workers, figure, costs) -> None:
+    """Simulate clusters that run a scale: when it is done, and how busy they are."""
+    known.check(engine)
+    need_torch("simulate")
+    from tensor_rnns.recording import cost, packing
+    from tensor_rnns.recording import simulate as simulation
+
+    catalogue, model = options.load_catalogue(papers, guests), cost.Costs.read(costs)
+    found = {}
+    for size in options.numbers("cohort-sizes", cohort_sizes):
+        jobs = list(packing.jobs_of(catalogue, scale, data, size, engine, model))
+        for number in options.numbers("workers", workers):
+            found[number, size] = simulation.cluster(jobs, number)
+    for line in (*simulation.table(found), model.told):
+        click.echo(line)
+    if figure:
+        simulation.draw(found, figure)
+
+
+@click.command()
 @options.papers
 @options.results
 @options.cohort_size

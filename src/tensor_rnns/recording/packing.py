@@ -141,7 +141,8 @@ def items(jobs: Iterable[Job]) -> Iterator[list[Job]]:
                 yield from ([job] for job in search)
                 one = seconds_of(final) <= PACK or [job.key[0] for job in final] == ["select", "train"]
                 yield from [final] if one else ([job] for job in final)
-        yield [job for job in whole if job not in trained]
+        if tables := [job for job in whole if job not in trained]:
+            yield tables
 
 
 def seconds_of(jobs: Iterable[Job]) -> float:

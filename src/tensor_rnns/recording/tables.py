@@ -11,7 +11,7 @@ from tensor_rnns import engine
 from tensor_rnns.experiments import Catalogue, Replica
 from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.run_folders import RECORD, read_record
-from tensor_rnns.recording import store
+from tensor_rnns.recording import packing, simulate, store
 from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.record import holder
 from tensor_rnns.recording.units import Estimate, Unit, estimate, units
@@ -58,6 +58,9 @@ def plan(catalogue: Catalogue, scale: str, data: str, size: int, asked: str, cos
         whole = together(rows)
         yield line("all", whole, PLAN)
         yield f"{scale} on {data} data: {whole[0]:.0f} trainings in {whole[1]:.0f} jobs"
+        if not math.isnan(whole[2]):
+            jobs = list(packing.jobs_of(catalogue, scale, data, size, asked, costs))
+            yield simulate.told(simulate.cluster(jobs, 1), len(jobs))
     yield costs.told
     yield from (f"?: {reason}" for reason in unknown)
 
