@@ -14,6 +14,7 @@ import difflib
 import inspect
 import math
 import re
+import sys
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
@@ -43,7 +44,7 @@ def suggestion(asked: Any, allowed: Collection[Any]) -> str:
 
 def is_number(value: Any) -> bool:
     """Whether `value` is a finite number and not true or false."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
 
 
 def is_whole(value: Any, least: float = -math.inf) -> bool:

@@ -7,6 +7,7 @@ The digest covers every byte (of a .gz file: unzipped). `of` says whose the cont
 """
 
 import csv
+import errno
 import gzip
 import hashlib
 import io
@@ -34,7 +35,7 @@ ZEROS = "0" * 64
 SEAL = re.compile(re.escape(MARK.encode()) + rb'([0-9a-f]{64}); holds ([^"\\\n]*)')
 MALFORMED = (
     ValueError, LookupError, TypeError, ArithmeticError, EOFError, MemoryError, RuntimeError, csv.Error,
-    struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error, gzip.BadGzipFile,
+    struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
 MAPPED = 1 << 24
 """Bytes from which a one-byte array is mapped and not read."""
@@ -63,7 +64,10 @@ def parsing(path: Path | str, remedy: str = "") -> Iterator[None]:
         yield
     except Damaged:
         raise
-    except MALFORMED as error:
+    except (*MALFORMED, OSError) as error:
+        # No disk says so: a number in the file led before its begin, or a packed part is damaged.
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise
         problem = f"not what was written ({type(error).__name__}: {shortened(str(error), 400)})"
         raise damaged(path, problem, remedy) from error
 

@@ -1,7 +1,7 @@
 """How text that comes from outside is put into a message: printable, and of bounded length."""
 
 MOST_OF_A_LINE = 2000
-MOST_LINES = 500
+MOST_LINES = 100
 """Limits of a message: characters of a line, and lines."""
 
 

@@ -28,7 +28,7 @@ def part(*measures):
 
 
 def read(text):
-    ((found, length),) = musicxml.aligned([ElementTree.fromstring(text)])
+    ((found, length),) = musicxml.aligned([ElementTree.fromstring(text)], "it")
     return [(float(one.start), float(one.stop), one.pitch) for one in found], float(length)
 
 
@@ -63,7 +63,7 @@ def test_parts_stay_together_where_a_measure_of_one_is_too_full_or_not_full():
         part(HEAD.format(1) + note("C4", 2) + note("D4", 2) + note("E4", 1), note("F4", 1), note("G4", 3)),
         part(HEAD.format(2) + note("C3", 6), note("D3", 6), note("E3", 4), note("F3", 4)),
     )
-    voices = musicxml.aligned([ElementTree.fromstring(text) for text in texts])
+    voices = musicxml.aligned([ElementTree.fromstring(text) for text in texts], "it")
     assert [[(float(one.start), float(one.stop), one.pitch) for one in found] for found, _ in voices] == [
         [(0, 3, 72), (3, 6, 74), (6, 9, 76), (9, 11, 77)],
         [(0, 2, 60), (2, 3, 62), (3, 4, 65), (6, 9, 67)],
@@ -74,7 +74,7 @@ def test_parts_stay_together_where_a_measure_of_one_is_too_full_or_not_full():
 
 def test_of_two_lengths_equally_frequent_the_longer_is_taken():
     texts = part(HEAD.format(1) + note("C5", 3), note("D5", 1)), part(note("C4", 2), note("D4", 4))
-    voices = musicxml.aligned([ElementTree.fromstring(text) for text in texts])
+    voices = musicxml.aligned([ElementTree.fromstring(text) for text in texts], "it")
     assert [[(one.start, one.stop) for one in found] for found, _ in voices] == [
         [(0, 3), (3, 4)],
         [(0, 2), (3, 7)],
@@ -92,7 +92,7 @@ def test_backup_and_forward_move_the_point_of_writing():
 
 def test_thirds_of_a_quarter_are_exact():
     text = part(HEAD.format(3) + note("C4", 1) * 3 + note("D4", 3))
-    ((found, length),) = musicxml.aligned([ElementTree.fromstring(text)])
+    ((found, length),) = musicxml.aligned([ElementTree.fromstring(text)], "it")
     assert found[2].stop == Fraction(1) == found[3].start
     assert length == 2
 

@@ -47,9 +47,9 @@ def call_problems(experiment: Experiment) -> Iterator[Problem]:
     for name, block in experiment.probes.items():
         place = ("probes", name)
         yield from called(place, "probe", block["function"], block.get("arguments", {}))
-    if experiment.kind != "compute":
-        return
     block = experiment.compute
+    if experiment.kind != "compute" or "function" not in block:
+        return
     function, given = block["function"], block.get("arguments", {})
     found = list(called(("compute",), "compute", function, given))
     yield from found

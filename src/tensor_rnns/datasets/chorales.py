@@ -31,4 +31,4 @@ def quarters(path: Path) -> np.ndarray | None:
     Row q holds the notes that sound at q quarter notes from the start. ValueError for a note outside 21..108.
     """
     parts = musicxml.parts(path)
-    return sampled(musicxml.aligned(parts), str(path)) if len(parts) == PARTS else None
+    return sampled(musicxml.aligned(parts, str(path)), str(path)) if len(parts) == PARTS else None

@@ -42,4 +42,4 @@ def read() -> Parsed:
 
 def eighths(path: Path) -> np.ndarray:
     """The roll of the last part of a score, uint8 [steps, 88]. ValueError for a score without parts."""
-    return sampled(musicxml.aligned(musicxml.parts(path)[-1:]), str(path), EIGHTHS)
+    return sampled(musicxml.aligned(musicxml.parts(path)[-1:], str(path)), str(path), EIGHTHS)

@@ -29,4 +29,4 @@ def eighths(path: Path) -> np.ndarray:
     parts = musicxml.parts(path)
     if len(parts) != PARTS:
         raise ValueError(f"{path}: {len(parts)} parts; {PARTS} are expected")
-    return sampled(musicxml.aligned(parts), str(path), EIGHTHS)
+    return sampled(musicxml.aligned(parts, str(path)), str(path), EIGHTHS)

@@ -2,6 +2,7 @@
 files of a zip archive, read into memory and never unpacked to the disk.
 """
 
+import errno
 import gzip
 import itertools
 import lzma
@@ -185,8 +186,8 @@ def unpack(packed: Path, target: Path, form: str, size: int, digest: str, member
             os.fsync(out.fileno())
         check(aside, size, digest)
     except (*DAMAGED, tarfile.TarError, ValueError, Refused) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise  # of the disk, not of what is read
+        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+            raise  # of the disk, not of what is read, where an archive may lead before the begin of the file
         packed.unlink()
         aside.unlink(missing_ok=True)
         reason = str(error) if isinstance(error, ValueError | Refused) else f"damaged ({error})"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from tensor_rnns.declared import AtLeastZero, Name, Reading, Rule, hints, is_finite
+from tensor_rnns.messages import bounded, shortened
 
 FILE = "values.csv"
 SOURCES = {
@@ -85,7 +86,10 @@ PARSERS = dict.fromkeys(("x", "value", "tolerance", "runs"), as_number) | {"sett
 def read(folder: Path) -> tuple[Value, ...]:
     """The values of a paper; () where it has no such file. ValueError with every mistake of form, by line."""
     path = folder / FILE
-    return parsed(path, path.read_text(encoding="utf-8")) if path.exists() else ()
+    try:
+        return parsed(path, path.read_text(encoding="utf-8")) if path.exists() else ()
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{path}:1: not a table in UTF-8: {error}") from error
 
 
 @cache
@@ -93,7 +97,8 @@ def parsed(path: Path, text: str) -> tuple[Value, ...]:
     """The values in `text`, kept because every job of a workflow reads them several times."""
     rows = csv.DictReader(text.splitlines())
     if tuple(rows.fieldnames or ()) != COLUMNS:
-        raise ValueError(f"{path}:1: columns {rows.fieldnames} given; allowed are {', '.join(COLUMNS)}")
+        given = shortened(f"{rows.fieldnames}", 1000)
+        raise ValueError(f"{path}:1: columns {given} given; allowed are {', '.join(COLUMNS)}")
     found: list[Value] = []
     wrong: list[str] = []
     for row in rows:
@@ -119,7 +124,7 @@ def parsed(path: Path, text: str) -> tuple[Value, ...]:
         told = mistakes(one, series.setdefault(one.id, one), twin)
         wrong += [f"{path}:{one.line}: {message}" for message in told]
     if wrong:
-        raise ValueError("\n".join(wrong))
+        raise ValueError(bounded("\n".join(wrong)))
     return tuple(found)
 
 
