@@ -1,16 +1,23 @@
 """Two writers never write at once: the second waits, says for whom, and a dead holder frees the lock."""
 
+import errno
 import logging
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
+
+import pytest
 
 from tensor_rnns.training import lock
 
 HOLD = """
 import sys, time
 from pathlib import Path
+import pytest
+
 from tensor_rnns.training import lock
+lock.BEAT_SECONDS = 0.2
 with lock.held(Path(sys.argv[1]), "the test"):
     print("held", flush=True)
     time.sleep(float(sys.argv[2]))
@@ -52,3 +59,47 @@ def test_a_free_lock_is_not_waited_for(tmp_path):
     """Nobody is told to wait for nobody."""
     with lock.held(tmp_path / "lock", "cohort 7") as waited:
         assert not waited
+
+
+def no_locks(*_):
+    """flock of a file system without locks."""
+    raise OSError(errno.ENOLCK, "No locks available")
+
+
+def test_a_file_system_without_locks_is_refused(tmp_path, monkeypatch):
+    """Neither the check at the start nor a writer goes on, and both say what to do."""
+    lock.check(tmp_path)
+    monkeypatch.setattr(lock.fcntl, "flock", no_locks)
+    with pytest.raises(ValueError, match=r"flock fails \(No locks available\).*--config state="):
+        lock.check(tmp_path)
+    with pytest.raises(ValueError, match="two jobs could write one training"), lock.held(tmp_path / "x", "x"):
+        pytest.fail("two writers could be here")
+
+
+def test_a_lock_that_lets_two_in_is_refused(tmp_path, monkeypatch):
+    """A file system that grants every lock is found out by one process."""
+    monkeypatch.setattr(lock.fcntl, "flock", lambda *_: None)
+    with pytest.raises(ValueError, match="flock lets two writers in"):
+        lock.check(tmp_path / "made")
+    assert list((tmp_path / "made").iterdir()) == []
+
+
+@pytest.mark.parametrize("alive", [True, False])
+@pytest.mark.parametrize("reaches", [True, False])
+def test_a_job_on_another_machine_sees_whether_locks_reach_it(tmp_path, monkeypatch, alive, reaches):
+    """It is refused only where a live controller's lock is free here: a dead one's is free everywhere."""
+    monkeypatch.setattr(lock, "BEAT_SECONDS", 0.3)
+    monkeypatch.setenv(lock.BEACON, str(tmp_path / "lock"))
+    lock.check_reach()
+    with holder(tmp_path / "lock", 60) as process:
+        lock.check_reach()
+        monkeypatch.setattr(lock.socket, "gethostname", lambda: "elsewhere")
+        if not reaches:
+            monkeypatch.setattr(lock.fcntl, "flock", lambda *_: None)
+        if not alive:
+            process.kill()
+            process.wait()
+        expected = pytest.raises(ValueError, match=rf"from process {process.pid} on .* to elsewhere")
+        with nullcontext() if reaches or not alive else expected:
+            lock.check_reach()
+        process.kill()

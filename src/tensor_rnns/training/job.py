@@ -170,6 +170,7 @@ def run(
     results = Results(state_folder / "results")
     title = f"{'/'.join(replicas[0].place[1:])} {replicas[0].stage}"
     environment = record.environment(device, threads, chosen_engine)
+    lock.check_reach()
     locks = state_folder / "locks"
     with numerics(threads), lock.held(locks / digest(names), title), ExitStack() as more:
         members = unfinished(names, results, state_folder / "cohorts")
