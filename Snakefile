@@ -16,6 +16,7 @@ validate(config, "workflow/schemas/config.schema.yaml")
 
 include: "workflow/rules/scheduler.smk"
 include: "workflow/rules/graph.smk"
+include: "workflow/rules/failures.smk"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/inputs.smk"
 include: "workflow/rules/packing.smk"
@@ -47,12 +48,17 @@ rule figures:
         all_drawn(config["scale"]),
 
 
+onstart:
+    guard_state(config["state"])
+
+
 onsuccess:
     logger.info(controller_share())
 
 
 onerror:
     logger.info(controller_share())
+    list_failed(config["scale"])
     # What did finish is judged and shown; the report says what is missing.
     shell(
         "tensor-rnns {FROM_ROOTS:q} report --partial --scale {config[scale]:q} --data {config[data]:q} {GUEST_CELLS:q} "

@@ -5,6 +5,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
@@ -43,10 +44,24 @@ class Cluster:
 
 @pytest.fixture
 def cluster(private_slurm: ModuleType) -> Iterator[Cluster]:
-    """A private Slurm that lives as long as one test; sockets need a short path, hence not tmp_path."""
+    """A private Slurm that lives as long as one test."""
+    with running(private_slurm, cpus=4, memory=8000) as made:
+        yield made
+
+
+@pytest.fixture
+def two_nodes(private_slurm: ModuleType) -> Iterator[Cluster]:
+    """A private Slurm of two nodes."""
+    with running(private_slurm, cpus=12, memory=24000, nodes=2) as made:
+        yield made
+
+
+@contextmanager
+def running(private_slurm: ModuleType, **sizes: int) -> Iterator[Cluster]:
+    """A private Slurm of these sizes; sockets need a short path, hence not tmp_path."""
     with tempfile.TemporaryDirectory(prefix="slurm-") as name:
         folder = Path(name)
-        private_slurm.start(folder, cpus=4, memory=8000)
+        private_slurm.start(folder, **sizes)
         try:
             yield Cluster(folder, private_slurm.environment(folder))
         finally:

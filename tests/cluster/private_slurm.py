@@ -1,12 +1,13 @@
-"""A one-node Slurm on the loopback interface: configuration, key, sockets, state and logs in one folder.
+"""A Slurm on the loopback interface: configuration, key, sockets, state and logs in one folder.
 
     private_slurm.py start FOLDER     start, and print lines for a shell: export SLURM_CONF=... PATH=...
     private_slurm.py stop FOLDER      cancel the jobs and end every process; fails if one is left
     private_slurm.py status FOLDER    the processes, and what sinfo says
 
 Needs root, slurmctld, slurmd, munged and the Slurm commands; no systemd, no data base. Ports are free ones,
-so several can run at once. The node declares two GPUs, which are /dev/null and /dev/zero: a job that
-asks for one sees CUDA_VISIBLE_DEVICES and finds no device. steps.log says which GPUs each step was given.
+so several can run at once. Its nodes are all this machine; each declares two GPUs, which are /dev/null and
+/dev/zero: a job that asks for one sees CUDA_VISIBLE_DEVICES and finds no device. steps.log says which GPUs
+each step was given. Jobs of the partition `cheap` are requeued when one of `urgent` needs their place.
 """
 
 import getpass
@@ -22,6 +23,7 @@ from pathlib import Path
 
 DAEMONS = ("slurmd", "slurmctld", "munged")
 PARTITION = "main"
+NODES = ("one", "two")
 IDLE_WITHIN = 20.0
 SYSTEM_PATH = f"{os.environ['PATH']}:/usr/sbin:/sbin"
 
@@ -31,13 +33,12 @@ SlurmctldHost={host}(127.0.0.1)
 SlurmUser={user}
 SlurmdUser={user}
 SlurmctldPort={controller_port}
-SlurmdPort={node_port}
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/spool/%n
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/slurmd-%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
+SlurmdLogFile={folder}/slurmd-%n.log
 AuthType=auth/munge
 CredType=cred/munge
 AuthInfo=socket={folder}/munge/socket
@@ -64,8 +65,14 @@ InactiveLimit=0
 MailProg=/bin/true
 SchedulerParameters=batch_sched_delay=0,sched_min_interval=0,bf_interval=2
 DefMemPerCPU=500
-NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory={memory} Gres=gpu:2 State=UNKNOWN
-PartitionName={partition} Nodes={host} Default=YES MaxTime=12:00:00 DefaultTime=00:10:00 State=UP
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+PartitionName={partition} Nodes=ALL Default=YES MaxTime=12:00:00 DefaultTime=00:10:00 State=UP PreemptMode=OFF
+PartitionName=cheap Nodes=ALL DefaultTime=00:10:00 PriorityTier=1 PreemptMode=REQUEUE GraceTime=5
+PartitionName=urgent Nodes=ALL DefaultTime=00:10:00 PriorityTier=9
+"""
+NODE = """\
+NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} RealMemory={memory} Gres=gpu:2
 """
 
 
@@ -101,7 +108,7 @@ def write_script(path: Path, text: str) -> None:
     path.chmod(0o755)
 
 
-def write_files(folder: Path, cpus: int, memory: int) -> None:
+def write_files(folder: Path, cpus: int, memory: int, nodes: int) -> None:
     """Write slurm.conf, gres.conf, munge's key and the scripts in bin; what an earlier start left goes."""
     for name in ("state", "spool", "munge", "bin"):
         shutil.rmtree(folder / name, ignore_errors=True)
@@ -113,17 +120,13 @@ def write_files(folder: Path, cpus: int, memory: int) -> None:
     key = folder / "munge" / "key"
     key.write_bytes(secrets.token_bytes(1024))
     key.chmod(0o600)
-    controller_port, node_port = free_ports(2)
+    controller_port, *node_ports = free_ports(1 + nodes)
+    host = socket.gethostname().split(".")[0]
     configuration = CONFIGURATION.format(
-        folder=folder,
-        host=socket.gethostname().split(".")[0],
-        user=getpass.getuser(),
-        controller_port=controller_port,
-        node_port=node_port,
-        cpus=cpus,
-        memory=memory,
-        partition=PARTITION,
+        folder=folder, host=host, user=getpass.getuser(), controller_port=controller_port, partition=PARTITION
     )
+    for name, port in zip(NODES, node_ports, strict=False):
+        configuration += NODE.format(name=name, host=host, port=port, cpus=cpus, memory=memory)
     (folder / "slurm.conf").write_text(configuration, encoding="utf-8")
     (folder / "gres.conf").write_text("Name=gpu File=/dev/null\nName=gpu File=/dev/zero\n", encoding="utf-8")
     # Snakemake drops SLURM_CONF from the environment before it calls srun; this wrapper puts it back.
@@ -135,17 +138,18 @@ def write_files(folder: Path, cpus: int, memory: int) -> None:
     )
 
 
-def start(folder: Path, cpus: int, memory: int) -> None:
-    """Start the three daemons and wait until the node is idle; on failure print the logs, stop and raise."""
+def start(folder: Path, cpus: int, memory: int, nodes: int = 1) -> None:
+    """Start the daemons and wait until all nodes (one or two, each of `cpus` and `memory` MB) are idle; on
+    failure print the logs, stop and raise."""
     if processes(folder):
         raise RuntimeError(f"a private Slurm already runs in {folder}: {processes(folder)}; stop it first")
-    write_files(folder, cpus, memory)
+    write_files(folder, cpus, memory, nodes)
     munge = folder / "munge"
     files = {"socket": "socket", "key-file": "key", "seed-file": "seed", "log-file": "log", "pid-file": "pid"}
     commands = [
         ["munged", "--force", *(f"--{option}={munge}/{name}" for option, name in files.items())],
         ["slurmctld", "-c", "-f", f"{folder}/slurm.conf"],
-        ["slurmd", "-f", f"{folder}/slurm.conf"],
+        *(["slurmd", "-N", name, "-f", f"{folder}/slurm.conf"] for name in NODES[:nodes]),
     ]
     try:
         with open(folder / "start.log", "w", encoding="utf-8") as log:
@@ -160,12 +164,12 @@ def start(folder: Path, cpus: int, memory: int) -> None:
                     check=True,
                 )
         ends = time.monotonic() + IDLE_WITHIN
-        while ask(folder, "sinfo", "-h", "-p", PARTITION, "-o", "%t").strip() != "idle":
+        while ask(folder, "sinfo", "-h", "-p", PARTITION, "-o", "%t %D").split() != ["idle", str(nodes)]:
             if time.monotonic() > ends:
                 raise TimeoutError(f"the private Slurm did not become idle within {IDLE_WITHIN:.0f} s")
             time.sleep(0.1)
     except BaseException:
-        for name in ("start.log", "slurmctld.log", "slurmd.log"):
+        for name in ("start.log", "slurmctld.log", "slurmd-one.log"):
             if (folder / name).exists():
                 print(
                     f"--- {name}", *(folder / name).read_text().splitlines()[-20:], sep="\n", file=sys.stderr

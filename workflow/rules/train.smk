@@ -34,12 +34,16 @@ rule train:
         engine=lambda wildcards, output: config["engine"],
         state=lambda wildcards, output: config["state"],
         out=lambda wildcards, output: str(Path(output[0]).parent),
+    # SIGTERM is the trainer's alone: it writes its checkpoint. Slurm takes a job back that it preempts only if the job
+    # has not ended by itself, so the rest waits to be killed.
     shell:
+        "trap '' TERM; "
         "tensor-rnns {params.roots:q} train --scale {wildcards.scale:q} --data {params.data:q} --paper {wildcards.paper:q} "
         "--experiment {wildcards.experiment:q} --condition {wildcards.condition:q} --variant {wildcards.variant:q} "
         "--option {wildcards.option:q} --stage {wildcards.stage:q} --chunk {wildcards.chunk:q} "
         "--cohort-size {params.cohort_size:q} --engine {params.engine:q} --threads {threads:q} "
-        "--state {params.state:q} {params.chosen:q} {params.guests:q} --out {params.out:q} 2>&1 | tee -a {log:q}"
+        "--state {params.state:q} {params.chosen:q} {params.guests:q} --out {params.out:q} 2>&1 | tee -a {log:q} "
+        '|| {{ code=$?; [ $code != 143 ] || [ -z "${{SLURM_JOB_ID:-}}" ] || sleep 300; exit $code; }}'
 
 
 rule select:

@@ -46,6 +46,8 @@ def by_hand() -> str:
         if (
             here
             and int(path.name) != os.getpid()
+            # Jobs of a dead controller's are no controllers: they are awaited one by one, at their locks.
+            and "--target-jobs" not in words
             and any(Path(word).name == "snakemake" for word in words[:3])
         ):
             return f"process {path.name}: {shlex.join(words[:-1])[:200]}"
@@ -83,7 +85,9 @@ def main() -> None:
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"process {os.getpid()} on {os.uname().nodename} since {started}\n".encode(), 0)
     os.set_inheritable(lock, True)
-    start_warm()
+    # Jobs of a cluster must not run in a process of the machine that the controller runs on.
+    if not any(word.startswith(("--profile", "--executor")) for word in arguments):
+        start_warm()
     print(f"snakemake {shlex.join(arguments)}", flush=True)
     os.execv(sys.executable, [*snakemake, *arguments])
 

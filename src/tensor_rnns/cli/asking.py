@@ -17,6 +17,8 @@ ADDRESS = "TENSOR_RNNS_WARM"
 SECONDS = 2.0
 """How long an answer is waited for: what runs a command answers at once, or never."""
 KILLED = 128 + signal.SIGKILL
+MAY_PASS = "another try may pass"
+"""How the line of an error ends that another try may not meet; other errors of a command come again."""
 
 
 def in_a_warm_process() -> None:
@@ -50,6 +52,7 @@ def in_a_warm_process() -> None:
         try:
             code = answers.read(1)[0]
         except (OSError, IndexError):
-            print(f"tensor-rnns: process {worker}, which ran this command, was killed", file=sys.stderr)
+            killed = f"process {worker}, which ran this command, was killed"
+            print(f"tensor-rnns: {killed}; {MAY_PASS}", file=sys.stderr)
             code = KILLED
     sys.exit(code)

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from tensor_rnns.cli import options
+from tensor_rnns.cli.asking import MAY_PASS
 from tensor_rnns.experiments import Replica, cohorts, resolve
 from tensor_rnns.experiments.run_folders import table_name
 from tensor_rnns.experiments.selector import Curve
@@ -37,7 +38,7 @@ def chunk_of(found: list[Replica], curve: Curve, size: int, chunk: int) -> list[
 @options.engine
 @options.with_default("device", "auto", about="auto, cpu or cuda.")
 @options.with_default("threads", 1)
-@options.with_default("checkpoint-seconds", 60.0)
+@options.with_default("checkpoint-seconds", 60.0, variable="TENSOR_RNNS_CHECKPOINT_SECONDS")
 @options.ready
 @options.with_default("state", Path(".state"), options.PATH)
 @options.out
@@ -57,7 +58,7 @@ def train(
     try:
         job.run(replicas, out, state, ready, engine, device, threads, checkpoint_seconds)
     except Interrupted as stop:
-        click.echo(f"tensor-rnns: {stop}", err=True)
+        click.echo(f"tensor-rnns: {stop}; {MAY_PASS}", err=True)
         sys.exit(143)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from tensor_rnns.analysis.runs import MissingValue
+from tensor_rnns.cli.asking import MAY_PASS
 from tensor_rnns.experiments import SCALES, Catalogue, Experiment
 from tensor_rnns.messages import bounded
 
@@ -17,9 +18,12 @@ RAW, READY = RESULTS / "data" / "raw", RESULTS / "data" / "ready"
 PATH, PRESENT = click.Path(path_type=Path), click.Path(path_type=Path, exists=True)
 
 
-def with_default(name: str, default: Any, of: Any = None, about: str | None = None) -> Callable[[Any], Any]:
-    """An option with a default that its help shows."""
-    return click.option(f"--{name}", default=default, type=of, help=about, show_default=True)
+def with_default(
+    name: str, default: Any, of: Any = None, about: str | None = None, variable: str | None = None
+) -> Callable[[Any], Any]:
+    """An option with a default that its help shows, and a variable of the environment that may replace it."""
+    shown = {"envvar": variable, "show_envvar": True} if variable else {}
+    return click.option(f"--{name}", default=default, type=of, help=about, show_default=True, **shown)
 
 
 def named(*names: str) -> Callable[[Any], Any]:
@@ -61,7 +65,9 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except (ValueError, OSError, MissingValue) as error:
-            click.echo(bounded(f"tensor-rnns: {error}"), err=True)
+            lasting = not isinstance(error, OSError) or isinstance(error, FileNotFoundError)
+            passing = "" if lasting else f"; {MAY_PASS}"
+            click.echo(bounded(f"tensor-rnns: {error}") + passing, err=True)
             sys.exit(2)
 
 

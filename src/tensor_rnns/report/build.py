@@ -3,10 +3,12 @@
 import shutil
 from pathlib import Path
 
+from tensor_rnns.analysis.collect import collect
 from tensor_rnns.analysis.judge import judge
 from tensor_rnns.drawing.render import render
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import PARTIAL
+from tensor_rnns.experiments.run_folders import RECORD
 from tensor_rnns.report.gather import gather
 from tensor_rnns.report.html import write_html
 from tensor_rnns.report.latex import compile_pdf, write_latex
@@ -32,6 +34,7 @@ def build(
     results = Path(results).resolve()
     if partial:
         scale = overlay(results, scale)
+        join_what_is_there(catalogue, scale, results)
         judge(catalogue, scale, results)
         draw_what_is_there(catalogue, scale, results)
     out = Path(out).resolve() if out else results / scale / "report"
@@ -57,9 +60,22 @@ def overlay(results: Path, scale: str) -> str:
     name = scale + PARTIAL
     shutil.rmtree(results / name, ignore_errors=True)
     (results / name).mkdir(parents=True)
-    for tables in ("collected", "computed", "probes", "runs"):
+    for tables in ("computed", "probes", "runs", "logs"):
         (results / name / tables).symlink_to(Path("..") / scale / tables, target_is_directory=True)
+    for tables in (results / scale / "collected").glob("*/*"):
+        link = results / name / tables.relative_to(results / scale)
+        link.parent.mkdir(parents=True, exist_ok=True)
+        link.symlink_to(tables, target_is_directory=True)
     return name
+
+
+def join_what_is_there(catalogue: Catalogue, scale: str, results: Path) -> None:
+    """Join the runs of every experiment of which some failed, so that its tables were not made."""
+    for place in map("/".join, catalogue.experiments):
+        out = results / scale / "collected" / place
+        folders = [record.parent for record in sorted((results / scale / "runs" / place).rglob(RECORD))]
+        if folders and not out.exists():
+            collect(folders, out)
 
 
 def draw_what_is_there(catalogue: Catalogue, scale: str, results: Path) -> None:

@@ -12,7 +12,7 @@ from tensor_rnns.analysis.judge import CLAIMS
 from tensor_rnns.drawing.render import paths, table_of
 from tensor_rnns.drawing.tables import Table
 from tensor_rnns.experiments import Artefact, Catalogue, Experiment
-from tensor_rnns.experiments.records import RECORDED
+from tensor_rnns.experiments.records import PARTIAL, RECORDED
 from tensor_rnns.experiments.run_folders import RECORD, read_record, table_name
 from tensor_rnns.files import read_csv, read_json
 from tensor_rnns.report import coverage
@@ -66,12 +66,13 @@ class Piece:
 
 @dataclass(frozen=True)
 class Part:
-    """One experiment with its artefacts and runs."""
+    """One experiment with its artefacts and runs; `gaps`: failed jobs (job, reason) of a partial report."""
 
     experiment: Experiment
     pieces: list[Piece]
     runs: list[Run]
     computed: Path | None
+    gaps: list[Mapping[str, str]]
 
     @property
     def claims(self) -> list[Mapping[str, str]]:
@@ -200,6 +201,8 @@ def paper_part(
     header = {"title": paper, "authors": "", "year": "", "source": ""} | catalogue.papers[paper]
     described = header.get("catalogue") or {}
     own = [claim for claim in claims if claim["paper"] == paper]
+    logs, whole = results / scale / "logs", scale.removesuffix(PARTIAL)
+    failed = read_rows(logs / "failed.csv", whole) if whole != scale else []
     parts = []
     for (home, name), experiment in catalogue.experiments.items():
         if home == paper:
@@ -212,6 +215,7 @@ def paper_part(
                  for artefact in experiment.artefacts],
                 [Run(row, folders.get(row["hash"])) for row in rows],
                 computed if computed.is_file() else None,
+                [row for row in failed if f" {paper}/{name}/" in f"{row['job']}/"],
             ))  # fmt: skip
     parts.sort(key=lambda part: reading_order(part.experiment.source, part.experiment.name))
 
