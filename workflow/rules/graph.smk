@@ -6,6 +6,7 @@ import functools
 from snakemake import __version__, common, rules
 from snakemake.executors.dryrun import Executor as DryRun
 from snakemake.jobs import Job
+from snakemake.scheduling.job_scheduler import JobScheduler
 from snakemake.settings.enums import Quietness
 
 
@@ -26,9 +27,16 @@ def environment_of(job, expand=Job.conda_env_spec.fget):
     return expand(job)
 
 
+def free_what_was_taken(scheduler, job, free=JobScheduler._free_resources):
+    """Give back what a job has taken; in a dry run nothing was."""
+    if not scheduler.dryrun:
+        free(scheduler, job)
+
+
 # Private parts, as in scheduler.smk.
 if __version__.startswith("9.27."):
     cached = functools.lru_cache(maxsize=10_000)(common.get_function_params)
     common.get_function_params = rules.get_function_params = cached
     DryRun.printjob = print_what_is_asked_for
     Job.conda_env_spec = property(environment_of)
+    JobScheduler._free_resources = free_what_was_taken
