@@ -16,6 +16,7 @@ JOBS ?= 1
 NO_SKIP ?=
 REHEARSE ?=
 WEIGHTS ?=
+ANONYMOUS ?=
 
 export NO_SKIP
 export PATH := $(abspath $(VENV))/bin:$(PATH)
@@ -41,8 +42,8 @@ report: environment ## train, draw, judge, and write results/$(SCALE)/report/{in
 figure: environment ## one figure or table: make figure NAME=fig-5.1 SCALE=laptop
 	@files=$$(tensor-rnns target --scale $(SCALE) "$(NAME)") && $(SNAKEMAKE) $(CHOICE) -- $$files && ls -1 $$files
 
-archive: environment ## one zip of the report and all that it rests on: make archive SCALE=laptop WEIGHTS=1
-	@tensor-rnns archive --scale $(SCALE) $(if $(WEIGHTS),--weights)
+archive: environment ## one zip of the report and all that it rests on: make archive SCALE=laptop ANONYMOUS=1 WEIGHTS=1
+	@tensor-rnns archive --scale $(SCALE) $(if $(WEIGHTS),--weights) $(if $(ANONYMOUS),--anonymous)
 
 plan: environment ## what a report would train, core-hours, disk and memory by experiment; runs nothing
 	@tensor-rnns plan --scale $(SCALE) --data $(DATA)

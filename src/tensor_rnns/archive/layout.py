@@ -1,6 +1,7 @@
 """Where things lie in an archive, below its one top folder, and what its own tables say they hold."""
 
-CRATE, CODECHECK, FORRT, MANIFEST = "ro-crate-metadata.json", "codecheck.yml", "forrt.csv", "MANIFEST.csv"
+README, CRATE = "README.md", "ro-crate-metadata.json"
+CODECHECK, FORRT, MANIFEST = "codecheck.yml", "forrt.csv", "MANIFEST.csv"
 CODE, RESULTS, DATA, ENVIRONMENT, PROVENANCE = "code", "results", "data", "environment", "provenance"
 DATA_TABLE, JOBS_TABLE = f"{DATA}/manifest.csv", f"{PROVENANCE}/jobs.csv"
 CONFIG = f"{PROVENANCE}/config.json"

@@ -1,45 +1,115 @@
 """Write the archive of one scale: equal inputs give equal bytes."""
 
+import csv
 import hashlib
+import importlib.metadata
+import io
+import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from tqdm import tqdm
 
-from tensor_rnns.archive import contents, layout, provenance
+from tensor_rnns import yaml_files
+from tensor_rnns.analysis.judge import CLAIMS
+from tensor_rnns.archive import contents, exports, layout, provenance
+from tensor_rnns.archive.anonymous import unnamed, veil
 from tensor_rnns.archive.contents import Members
-from tensor_rnns.files import json_bytes, table_bytes, writing
-from tensor_rnns.report.provenance import OUTSIDE, commit_of
+from tensor_rnns.archive.crate import metadata
+from tensor_rnns.archive.graph import Facts
+from tensor_rnns.archive.steps import rule_files
+from tensor_rnns.experiments import Catalogue
+from tensor_rnns.experiments.run_folders import RECORD
+from tensor_rnns.files import json_bytes, read_csv, read_json, table_bytes, writing
+from tensor_rnns.report.provenance import OUTSIDE, Commit, commit_of
 
 PACKED = {".gz", ".npz", ".pdf", ".png", ".safetensors", ".zip"}
 """Endings of files that are stored as they are: another compression gains nothing."""
 BLOCK = 1 << 20
 
 
-def make(scale: str, results: Path, out: Path, *, weights: bool = False, dirty: bool = False) -> Path:
+def make(
+    roots: Sequence[str], scale: str, results: Path, out: Path, *, weights: bool = False, dirty: bool = False,
+    anonymous: bool = False,
+) -> Path:  # fmt: skip
     """Write the archive of `results`/`scale` to the zip file `out`, whose stem names its top folder.
 
     The working folder is a git checkout of the project, where Snakemake ran. ValueError, which says what is
     missing, where there is no report or no record of how it was made, and where tracked files differ from
     the commit unless `dirty`; Damaged where the results are another scale's. Times in the archive are
-    SOURCE_DATE_EPOCH, or the commit's.
+    SOURCE_DATE_EPOCH, or the commit's. What `anonymous` takes out stands in the module of that name.
     """
     home, commit = Path.cwd(), commit_of(Path.cwd())
     contents.refuse_what_lacks(home, results, scale, commit, dirty)
     members: Members = contents.code(home) | contents.outcomes(results, scale, weights)
     jobs = provenance.jobs(home, members)
     settings = provenance.configuration(jobs, scale)
+    catalogue = Catalogue.load(named(settings["roots"]) or roots, named(settings["papers"]) or None)
+    claims = list(read_csv(results / scale / "claims.csv", CLAIMS, scale))
+    board = read_json(results / scale / "board.json", scale)
     members |= contents.environment(home)
     members |= {
         layout.DATA_TABLE: contents.data_table(contents.used_data(results, scale)),
         layout.JOBS_TABLE: table_bytes(jobs, provenance.JOBS_COLUMNS, layout.holds(layout.JOBS_TABLE)),
         layout.CONFIG: json_bytes(settings, layout.holds(layout.CONFIG)),
+        layout.README: exports.readme(cited(members)["title"], settings),
+        layout.CODECHECK: exports.codecheck(claims, board, catalogue, settings, members),
+        layout.FORRT: exports.forrt(claims, catalogue, commit.date),
     }
+    if anonymous:
+        members = unnamed(members, veil(home, members), commit.epoch)
+        commit = replace(commit, name="0" * len(commit.name))
+        jobs = list(
+            csv.DictReader(io.StringIO(content(members[layout.JOBS_TABLE]).decode().partition("\n")[2]))
+        )
+    members[layout.CRATE] = metadata(facts_of(members, settings, scale, commit), jobs)
     write(members, out, commit.epoch)
     return out
+
+
+def named(text: str) -> list[str]:
+    """The names in a text with commas."""
+    return [name for name in text.split(",") if name]
+
+
+def cited(members: Members) -> dict[str, Any]:
+    """What CITATION.cff says."""
+    return yaml_files.parse(content(members[f"{layout.CODE}/CITATION.cff"]).decode()).content
+
+
+def facts_of(members: Members, settings: Mapping[str, str], scale: str, commit: Commit) -> Facts:
+    """What the crate says of the members, read from them."""
+    own = cited(members)
+    records = {
+        name: json.loads(content(one)) for name, one in members.items()
+        if name.startswith(f"{layout.RESULTS}/{scale}/runs/") and name.endswith(f"/{RECORD}")
+    }  # fmt: skip
+    texts = {name: content(one).decode() for name, one in members.items() if name.endswith(".smk")}
+    return Facts(
+        scale=scale, members={name: size(one) for name, one in members.items()}, settings=settings,
+        version=f"{own['version']} ({commit.text})", snakemake=importlib.metadata.version("snakemake"),
+        day=commit.date, title=own["title"], author=", ".join(map(author, own["authors"])),
+        records=records, rules=rule_files(texts),
+    )  # fmt: skip
+
+
+def author(one: Mapping[str, Any]) -> str:
+    """One author of CITATION.cff."""
+    return str(one.get("name") or f"{one.get('given-names', '')} {one.get('family-names', '')}".strip())
+
+
+def content(member: Path | bytes) -> bytes:
+    """The bytes of a member."""
+    return member if isinstance(member, bytes) else member.read_bytes()
+
+
+def size(member: Path | bytes) -> int:
+    """How many bytes a member has."""
+    return len(member) if isinstance(member, bytes) else member.stat().st_size
 
 
 def write(members: Members, out: Path, epoch: int) -> None:
@@ -47,7 +117,7 @@ def write(members: Members, out: Path, epoch: int) -> None:
 
     ValueError where a file changes meanwhile.
     """
-    total = sum(len(one) if isinstance(one, bytes) else one.stat().st_size for one in members.values())
+    total = sum(map(size, members.values()))
     time = datetime.fromtimestamp(max(epoch, OUTSIDE), UTC).timetuple()[:6]
     with tqdm(total=2 * total, unit="B", unit_scale=True, disable=None, leave=False) as bar:
         rows = [

@@ -12,16 +12,19 @@ from tensor_rnns.cli import options
 @options.scale
 @options.results
 @click.option(
-    "--out", type=options.PATH, help="The zip file; left out, results/archives/tensor-rnns-SCALE.zip."
+    "--out", type=options.PATH, help="The zip file; left out, a name by the scale in results/archives."
 )
 @click.option("--weights", is_flag=True, help="With the trained weights.")
+@click.option("--anonymous", is_flag=True, help="For blind review: no names, hosts, users, folders, commits.")
 @click.option("--dirty", is_flag=True, help="Although tracked files differ from the commit.")
-def archive(scale: str, results: Path, out: Path | None, weights: bool, dirty: bool) -> None:
+def archive(scale: str, results: Path, out: Path | None, weights: bool, anonymous: bool, dirty: bool) -> None:
     """Write the report of a scale and all that it rests on to one zip file."""
     from tensor_rnns.archive.make import make
 
-    out = out or results / "archives" / f"tensor-rnns-{scale}.zip"
-    click.echo(make(scale, results, out, weights=weights, dirty=dirty))
+    name = f"tensor-rnns-{scale}{'-anonymous' if anonymous else ''}.zip"
+    out = out or results / "archives" / name
+    roots = options.paper_roots()
+    click.echo(make(roots, scale, results, out, weights=weights, dirty=dirty, anonymous=anonymous))
 
 
 @click.command()

@@ -1,0 +1,133 @@
+"""The archive described as a Provenance Run Crate: the report as the run of a workflow, job by job.
+
+RO-Crate 1.1 in JSON-LD with the profiles Process, Workflow and Provenance Run Crate 0.5.
+"""
+
+import json
+from collections.abc import Sequence
+
+from tensor_rnns.archive import layout
+from tensor_rnns.archive.graph import (
+    COMPLETED,
+    LICENCE,
+    LOCK,
+    PASSED_ON,
+    SNAKEMAKE,
+    WORKFLOW,
+    Crate,
+    Facts,
+    ref,
+)
+from tensor_rnns.archive.provenance import Job
+from tensor_rnns.archive.steps import step
+
+TERMS = {
+    name: f"https://w3id.org/ro/terms/workflow-run#{name}"
+    for name in ("ParameterConnection", "connection", "sourceParameter", "targetParameter", "resourceUsage")
+} | {"buildInstructions": "https://codemeta.github.io/terms/buildInstructions"}
+"""Terms beyond those of RO-Crate 1.1, given here so that no second context is needed."""
+PROFILES = {
+    "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
+    "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
+    "https://w3id.org/ro/wfrun/provenance/0.5": "Provenance Run Crate",
+    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
+}
+
+
+def metadata(facts: Facts, jobs: Sequence[Job]) -> bytes:
+    """The content of ro-crate-metadata.json."""
+    crate = Crate(facts)
+    described(crate)
+    grouped: dict[str, dict[str, list[Job]]] = {}
+    for job in sorted(jobs, key=lambda job: (job["start"], job["output"])):
+        grouped.setdefault(job["rule"], {}).setdefault(job["command"], []).append(job)
+    controls = [
+        step(crate, place, rule, list(runs.values())) for place, (rule, runs) in enumerate(grouped.items())
+    ]
+    workflow(crate, list(grouped), jobs, controls)
+    root = crate.graph["./"]
+    parts = [name for name, entity in crate.graph.items() if entity["@type"] in ("File", "Dataset")]
+    root["hasPart"] = [ref(name) for name in (WORKFLOW, *parts) if name != "./"]
+    root["mentions"] = [
+        ref(name) for name, one in crate.graph.items() if str(one["@type"]).endswith("Action")
+    ]
+    content = {
+        "@context": ["https://w3id.org/ro/crate/1.1/context", TERMS],
+        "@graph": [*crate.graph.values()],
+    }
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def described(crate: Crate) -> None:
+    """Add what stands around the run: crate, profiles, licence, authors, folders, tables."""
+    facts = crate.facts
+    specification = [
+        ref("https://w3id.org/ro/crate/1.1"),
+        ref("https://w3id.org/workflowhub/workflow-ro-crate/1.0"),
+    ]
+    crate.add(layout.CRATE, "CreativeWork", about=ref("./"), conformsTo=specification)
+    crate.add(
+        "./", "Dataset", name=f"{facts.title} ({facts.scale} scale)", datePublished=facts.day,
+        description=f"Report of the {facts.scale} scale with the code, runs and records that it rests on.",
+        license=ref(LICENCE), author=ref("#authors"), publisher=ref("#authors"), version=facts.version,
+        conformsTo=[ref(profile) for profile in PROFILES], mainEntity=ref(WORKFLOW),
+    )  # fmt: skip
+    for profile, name in PROFILES.items():
+        crate.add(profile, "CreativeWork", name=name, version=profile.rpartition("/")[2])
+    own = "Of the code and of what was made with it; data have their own licences."
+    crate.add(LICENCE, "CreativeWork", name="MIT License", identifier=LICENCE, description=own)
+    crate.add("#authors", "Organization", name=facts.author, url=f"{layout.CODE}/CITATION.cff")
+    folders = {name.rpartition("/")[0] for name in facts.members}
+    wanted = [layout.CODE, f"{layout.RESULTS}/{facts.scale}", f"{layout.RESULTS}/recorded", layout.DATA,
+              layout.ENVIRONMENT, layout.PROVENANCE]  # fmt: skip
+    for folder in wanted:
+        if any(f"{name}/".startswith(f"{folder}/") for name in folders):
+            crate.add(f"{folder}/", "Dataset", name=folder)
+    for name in (layout.DATA_TABLE, layout.JOBS_TABLE, layout.CONFIG, layout.INSTALLED, layout.CODECHECK,
+                 layout.FORRT, layout.MANIFEST):  # fmt: skip
+        crate.file(name)
+    crate.file(layout.README, about=ref("./"))
+    crate.file(LOCK, conformsTo=ref("#requirements"))
+    crate.add("#requirements", "CreativeWork", name="requirements file of pip, with hashes")
+
+
+def workflow(
+    crate: Crate, rules: Sequence[str], jobs: Sequence[Job], controls: Sequence[dict[str, str]]
+) -> None:
+    """Add the workflow, its parameters, its run, and the engine that organised it."""
+    facts = crate.facts
+    inputs = [
+        crate.add(f"#parameter-workflow-{name}", "FormalParameter", name=name, additionalType="Text")
+        for name in PASSED_ON
+    ]
+    config = f"{layout.CODE}/config.yaml"
+    inputs.append(
+        crate.add("#parameter-workflow-config", "FormalParameter", name="config", additionalType="File")
+    )
+    crate.file(config, exampleOfWork=inputs[-1])
+    outputs = [
+        f"{layout.RESULTS}/{facts.scale}/{name}" for name in ("report/index.html", "claims.csv", "board.json")
+    ]
+    language = crate.add(f"{SNAKEMAKE}#language", "ComputerLanguage", name="Snakemake", identifier=SNAKEMAKE,
+                         url=SNAKEMAKE)  # fmt: skip
+    crate.add(
+        WORKFLOW, ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"], name="replication",
+        url=WORKFLOW, version=facts.version, programmingLanguage=language, encodingFormat="text/plain",
+        **crate.sized(WORKFLOW),
+        hasPart=[ref(f"#rule-{rule}") for rule in rules], step=[ref(f"#step-{rule}") for rule in rules],
+        input=inputs, conformsTo=ref("https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"),
+    )  # fmt: skip
+    engine = crate.add(SNAKEMAKE, "SoftwareApplication", name="Snakemake", softwareVersion=facts.snakemake,
+                       url=SNAKEMAKE)  # fmt: skip
+    times = {"startTime": min(job["start"] for job in jobs), "endTime": max(job["end"] for job in jobs)}
+    values = [crate.value("workflow", name, facts.settings[name]) for name in PASSED_ON]
+    done = {"agent": ref("#authors"), "actionStatus": COMPLETED, **times}
+    run = crate.add(
+        "#run", "CreateAction", name="run of the workflow", instrument=ref(WORKFLOW),
+        object=[*values, ref(config)], description="From the first job to the last.",
+        result=[crate.file(name) for name in outputs], **done,
+    )  # fmt: skip
+    crate.add(
+        "#organized", "OrganizeAction", name="Snakemake runs the jobs", instrument=engine, result=run,
+        object=list(controls), **done,
+    )  # fmt: skip

@@ -1,0 +1,116 @@
+"""Rules of Snakemake as tools and steps of a research crate, jobs as their actions."""
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from tensor_rnns.archive import layout
+from tensor_rnns.archive.graph import COMPLETED, LOCK, PASSED_ON, WORKFLOW, Crate, Facts, ref
+from tensor_rnns.archive.provenance import Job
+
+QUDT = "http://qudt.org/vocab/unit"
+USED = {
+    "core_hours": ("time of its cores", f"{QUDT}/HR"),
+    "threads": ("threads", f"{QUDT}/NUM"),
+    "cores": ("cores of the machine", f"{QUDT}/NUM"),
+    "processor": ("processor", f"{QUDT}/UNITLESS"),
+}
+"""What is said of a run's use: the names in its record, in words, with the unit. Memory is not recorded."""
+
+
+def options(command: str) -> dict[str, str]:
+    """{name: value} of the options of a job's command that have one."""
+    words = shlex.split(command.partition(" 2>&1")[0])
+    given = {}
+    for word, after in zip(words, [*words[1:], "--"], strict=True):
+        name, equals, value = word.partition("=")
+        if name.startswith("--") and (equals or not after.startswith("--")):
+            given[name[2:]] = value if equals else after
+    return given
+
+
+def step(crate: Crate, place: int, rule: str, runs: Sequence[Sequence[Job]]) -> dict[str, str]:
+    """Add a rule as a step and as the tool behind it, and its jobs; returns the action that controls them."""
+    facts, tool = crate.facts, f"#rule-{rule}"
+    actions = [job(crate, rule, number, rows) for number, rows in enumerate(runs)]
+    given = sorted({name for rows in runs for name in options(rows[0]["command"])})
+    inputs = [
+        crate.add(f"#parameter-{rule}-{name}", "FormalParameter", name=name, additionalType="Text")
+        for name in given
+    ]
+    results = crate.add(f"#parameter-{rule}-output", "FormalParameter", name="output", additionalType="File")
+    home = facts.rules.get(rule, WORKFLOW)
+    crate.file(home)
+    software = crate.add(
+        "#tensor-rnns", "SoftwareApplication", name="tensor-rnns", softwareVersion=facts.version,
+        url=f"{layout.CODE}/README.md",
+    )  # fmt: skip
+    crate.add(
+        tool, "SoftwareApplication", name=f"rule {rule}", softwareVersion=facts.version, url=home,
+        isBasedOn=ref(home), softwareRequirements=software, input=inputs, output=results,
+    )  # fmt: skip
+    joined = [
+        crate.add(
+            f"#connection-{rule}-{name}", "ParameterConnection",
+            sourceParameter=ref(f"#parameter-workflow-{name}"),
+            targetParameter=ref(f"#parameter-{rule}-{name}"),
+        )
+        for name in PASSED_ON if name in given
+    ]  # fmt: skip
+    done = crate.add(
+        f"#step-{rule}", "HowToStep", name=rule, position=str(place), workExample=ref(tool),
+        connection=joined, buildInstructions=ref(LOCK),
+    )  # fmt: skip
+    return crate.add(
+        f"#control-{rule}", "ControlAction", name=f"jobs of rule {rule}", instrument=done, object=actions,
+        actionStatus=COMPLETED,
+    )  # fmt: skip
+
+
+def job(crate: Crate, rule: str, number: int, rows: Sequence[Job]) -> dict[str, str]:
+    """Add one job as an action with its parameters, inputs, results and what its run records say it used."""
+    first, facts = rows[0], crate.facts
+    given = options(first["command"])
+    taken = [crate.value(rule, name, value) for name, value in given.items()]
+    taken += [crate.file(name) for name in dict.fromkeys(first["inputs"].split())]
+    taken += [crate.file(name) for name in configured(facts, given)]
+    parameter = ref(f"#parameter-{rule}-output")
+    made = [
+        crate.file(row["output"], exampleOfWork=parameter) for row in rows if row["output"] in facts.members
+    ]
+    name = f"#job-{rule}-{number}"
+    used = usage(
+        crate, name, [facts.records[row["output"]] for row in rows if row["output"] in facts.records]
+    )
+    return crate.add(
+        name, "CreateAction", name=f"job {number} of rule {rule}", description=first["command"],
+        instrument=ref(f"#rule-{rule}"), object=taken, result=made or crate.file(first["output"]),
+        startTime=min(row["start"] for row in rows), endTime=max(row["end"] for row in rows),
+        agent=ref("#authors"), actionStatus=COMPLETED, resourceUsage=used,
+    )  # fmt: skip
+
+
+def configured(facts: Facts, given: Mapping[str, str]) -> list[str]:
+    """The experiment file that a job's options name, where it is a member."""
+    name = f"{layout.CODE}/workflow/papers/{given.get('paper')}/{given.get('experiment')}.yaml"
+    return [name] if name in facts.members else []
+
+
+def usage(crate: Crate, name: str, records: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """Add what the run records of a job say that it used."""
+    return [
+        crate.add(
+            f"{name}-{key}", "PropertyValue", name=what, propertyID=key, value=str(record[key]), unitCode=unit
+        )
+        for record in records
+        for key, (what, unit) in USED.items()
+    ]
+
+
+def rule_files(texts: Mapping[str, str]) -> dict[str, str]:
+    """{rule: the file of `texts`, contents by path, that has it}."""
+    found = {}
+    for name, text in texts.items():
+        found |= dict.fromkeys(re.findall(r"^rule (\w+):", text, flags=re.MULTILINE), name)
+    return found

@@ -1,0 +1,134 @@
+"""An archive for blind review names nobody and no machine: every member is read, packed ones unpacked."""
+
+import gzip
+import io
+import json
+import re
+import shutil
+import subprocess
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tensor_rnns.archive import layout
+from tensor_rnns.archive.anonymous import Veil
+from tensor_rnns.files import SEAL, read_json, read_table, verify
+
+HOST, USER = "blackcastle7", "zanzibar"
+
+
+@pytest.fixture(scope="module")
+def told(checkout: Path) -> list[str]:
+    """What must not be in it: names, addresses, hosts, users, folders and the commit."""
+    commit = subprocess.run(
+        ["git", "-C", checkout, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+    ).stdout.strip()
+    names = ["Zoltan Quux", "zoltan@quux.example", USER, HOST, str(checkout), str(checkout.parent)]
+    return [*names, commit[:12], "the tensor-rnns authors"]
+
+
+@pytest.fixture(scope="module")
+def blind(archived, checkout: Path, tmp_path_factory) -> Path:
+    """An anonymous archive of results that do name their host, their user and a folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LOGNAME", USER)
+        for record in (checkout / "results" / "smoke").glob("runs/**/record.json"):
+            rename_host(record)
+        return archived("blind.zip", "--anonymous")
+
+
+def rename_host(path: Path) -> None:
+    """Give a run record another host and user, sealed."""
+    from tensor_rnns.files import write_json
+
+    content = read_json(path)
+    of = SEAL.search(path.read_bytes())[2].decode()
+    content["host"] = HOST
+    content["state"] = f"/home/{USER}/state of {HOST}.example"
+    write_json(path, content, of)
+
+
+def layers(name: str, content: bytes) -> Iterator[tuple[str, bytes]]:
+    """(name, bytes) of a member and of all that is packed in it."""
+    yield name, content
+    if name.endswith(".gz"):
+        yield from layers(name.removesuffix(".gz"), gzip.decompress(content))
+    if content[:2] == b"PK":
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            for one in packed.namelist():
+                yield from layers(f"{name}/{one}", packed.read(one))
+    if content[:5] == b"%PDF-":
+        for number, stream in enumerate(re.findall(rb"stream\r?\n(.*?)endstream", content, re.DOTALL)):
+            yield f"{name}, stream {number}", inflated(stream)
+        yield f"{name}, text", text_of_pdf(content)
+    if name.endswith(".json"):
+        yield f"{name}, unescaped", json.dumps(json.loads(content), ensure_ascii=False).encode()
+
+
+def inflated(stream: bytes) -> bytes:
+    try:
+        return zlib.decompress(stream)
+    except zlib.error:
+        return stream
+
+
+def text_of_pdf(content: bytes) -> bytes:
+    """The text and the properties of a PDF, where poppler is there."""
+    found = b""
+    for command in (["pdftotext", "-", "-"], ["pdfinfo", "-"]):
+        if shutil.which(command[0]):
+            found += subprocess.run(command, input=content, capture_output=True, check=True).stdout
+    return found
+
+
+def test_no_member_tells_who_or_where(blind, told) -> None:
+    seen = 0
+    with zipfile.ZipFile(blind) as archive:
+        for member in archive.namelist():
+            for name, content in layers(member, archive.read(member)):
+                seen += 1
+                for one in told:
+                    forms = (one.encode(), one.encode("utf-16-le"), one.encode("utf-32-le"))
+                    assert not any(form in content or form in name.encode() for form in forms), (name, one)
+    assert seen > 600
+
+
+def test_the_plain_archive_does_tell(plain, told) -> None:
+    """The search finds names where they are: the commit and the authors stand in a plain archive."""
+    with zipfile.ZipFile(plain) as archive:
+        content = b"".join(archive.read(name) for name in archive.namelist())
+    assert told[-1].encode() in content
+    assert told[-2].encode() in content
+
+
+def test_what_is_rewritten_is_sealed_again(blind, tmp_path) -> None:
+    with zipfile.ZipFile(blind) as archive:
+        archive.extractall(tmp_path)
+    top = tmp_path / blind.stem
+    records = list(top.glob("results/smoke/runs/**/record.json"))
+    assert records
+    for record in records:
+        content = read_json(record)
+        assert content["host"] == "anonymous"
+        assert set(content["commit"]) == {"0"}
+    read_table(top / layout.JOBS_TABLE, layout.holds(layout.JOBS_TABLE))
+    for path in top.glob("results/**/*.csv"):
+        verify(path, path.read_bytes())
+
+
+@pytest.mark.latex
+def test_the_report_in_pdf_is_made_again(blind) -> None:
+    with zipfile.ZipFile(blind) as archive:
+        text = text_of_pdf(archive.read("blind/results/smoke/report/report.pdf"))
+    assert b"0" * 12 in text
+
+
+def test_the_rule() -> None:
+    hidden = Veil({"Ann Other", "node7", "root"}, {"/home/ann"}, {b"abcdef1": [b"abcdef1" + b"2" * 33]})
+    text = b"/home/ann/x by Ann Other on node7.site (node70, Ann) at abcdef122222; root abcdef1999"
+    assert hidden.without(text) == (
+        b"/anonymous/x by anonymous on anonymous.site (node70, Ann) at 000000000000; root abcdef1999"
+    )
