@@ -15,7 +15,7 @@ import pytest
 
 from tensor_rnns.archive import layout
 from tensor_rnns.archive.anonymous import Veil
-from tensor_rnns.files import SEAL, read_json, read_table, verify
+from tensor_rnns.files import SEAL, read_json, read_table, verify, write_json
 
 HOST, USER = "blackcastle7", "zanzibar"
 
@@ -33,17 +33,21 @@ def told(checkout: Path) -> list[str]:
 @pytest.fixture(scope="module")
 def blind(archived, checkout: Path, tmp_path_factory) -> Path:
     """An anonymous archive of results that do name their host, their user and a folder."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LOGNAME", USER)
-        for record in (checkout / "results" / "smoke").glob("runs/**/record.json"):
-            rename_host(record)
-        return archived("blind.zip", "--anonymous")
+    records = list((checkout / "results" / "smoke").glob("runs/**/record.json"))
+    before = [record.read_bytes() for record in records]
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("LOGNAME", USER)
+            for record in records:
+                rename_host(record)
+            return archived("blind.zip", "--anonymous")
+    finally:
+        for record, content in zip(records, before, strict=True):
+            record.write_bytes(content)
 
 
 def rename_host(path: Path) -> None:
     """Give a run record another host and user, sealed."""
-    from tensor_rnns.files import write_json
-
     content = read_json(path)
     of = SEAL.search(path.read_bytes())[2].decode()
     content["host"] = HOST
