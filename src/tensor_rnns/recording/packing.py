@@ -16,12 +16,13 @@ from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.units import Unit, units
 from tensor_rnns.recording.work import work_of
 
-START = 8.0
-"""Seconds of a core that a job of a cluster takes besides its work: two starts of Snakemake."""
+START = 10.0
+"""Seconds of a core that a job of a cluster takes besides its work: two starts of Snakemake and one of the
+process that runs the commands."""
 PACK = 100 * START
 """Seconds of work that fill a pack: the start is then one in a hundred."""
 COMMAND = {
-    "train": 1.0, "select": 0.5, "probe": 2.0, "collect": 0.7, "compute": 3.0,
+    "train": 1.0, "select": 0.5, "probe": 4.0, "collect": 0.7, "compute": 3.0,
     "draw_figure": 2.5, "draw_table": 1.0, "draw_music": 1.0,
 }  # fmt: skip
 """Seconds of a core that the command of a rule takes besides training."""
