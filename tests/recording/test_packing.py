@@ -5,7 +5,7 @@ import pytest
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.recording import packing
 from tensor_rnns.recording.cost import Costs
-from tensor_rnns.recording.packing import COMMAND, PACK, PROCESSES, START, Job, packed, seconds_of
+from tensor_rnns.recording.packing import COMMAND, MOST, PACK, PROCESSES, START, Job, packed, seconds_of
 
 
 @pytest.fixture(scope="module", params=[("smoke", "embedded"), ("paper", "real")], ids=lambda pair: pair[0])
@@ -80,3 +80,8 @@ def test_what_is_asked_for_grows_with_the_prediction_and_with_each_try():
     assert short.memory(1) == PROCESSES + 150 >= 400
     assert short.memory(2) == 2 * short.memory(1)
     assert set(COMMAND) >= set(packing.DRAWN.values())
+
+
+def test_a_pack_holds_no_more_names_than_a_command_line():
+    packs = packed([train(f"e{number}", 0, 0.1) for number in range(2 * MOST + 1)])
+    assert [len(pack) for pack in packs] == [MOST, MOST, 1]

@@ -21,6 +21,8 @@ START = 10.0
 process that runs the commands."""
 PACK = 100 * START
 """Seconds of work that fill a pack: the start is then one in a hundred."""
+MOST = 200
+"""Jobs of a pack: their names stand in one argument of a command, which Linux lets have 128 KiB."""
 COMMAND = {
     "train": 1.0, "select": 0.5, "probe": 4.0, "collect": 0.7, "compute": 3.0,
     "draw_figure": 2.5, "draw_table": 1.0, "draw_music": 1.0,
@@ -116,7 +118,7 @@ def packed(jobs: Iterable[Job]) -> list[list[Job]]:
         own = {job.key for job in item}
         outside = frozenset(name for job in item for name in (*job.after, *job.data) if name not in own)
         pack = open_packs.get(outside)
-        if pack is None or seconds_of(pack) + seconds_of(item) > PACK:
+        if pack is None or not fits([*pack, *item]):
             pack = open_packs[outside] = []
             found.append(pack)
         pack += item
@@ -128,7 +130,7 @@ def items(jobs: Iterable[Job]) -> Iterator[list[Job]]:
     choice and the final runs; what comes after the training of a long experiment."""
     for _, of_experiment in groupby(jobs, lambda job: job.key[1:3]):
         whole = list(of_experiment)
-        if seconds_of(whole) <= PACK:
+        if fits(whole):
             yield whole
             continue
         trained = [job for job in whole if job.key[0] in ("train", "select")]
@@ -136,14 +138,19 @@ def items(jobs: Iterable[Job]) -> Iterator[list[Job]]:
             curve = list(of_curve)
             search = [job for job in curve if "search" in job.key]
             final = [job for job in curve if job not in search]
-            if seconds_of(curve) <= PACK:
+            if fits(curve):
                 yield curve
             else:
                 yield from ([job] for job in search)
-                one = seconds_of(final) <= PACK or [job.key[0] for job in final] == ["select", "train"]
+                one = fits(final) or [job.key[0] for job in final] == ["select", "train"]
                 yield from [final] if one else ([job] for job in final)
         if tables := [job for job in whole if job not in trained]:
             yield tables
+
+
+def fits(jobs: Sequence[Job]) -> bool:
+    """Whether a pack may hold them."""
+    return seconds_of(jobs) <= PACK and len(jobs) <= MOST
 
 
 def seconds_of(jobs: Iterable[Job]) -> float:
