@@ -45,6 +45,7 @@ class Scale:
     ):
         self.catalogue, self.scale, self.data, self.templates = catalogue, scale, data, templates
         self.given, self.again, self.results = given / scale, again / scale, again
+        self.commit = Commit("unknown", False, 0)
         self.again.mkdir(parents=True)
         for name in GIVEN if scale != RECORDED else GIVEN[:2]:
             (self.again / name).symlink_to(self.given / name, target_is_directory=True)
@@ -84,13 +85,18 @@ class Scale:
         """Write the pages and the LaTeX source of the report, where there is one."""
         home = self.given / "report" / HOME
         if home.exists():
-            commit, python = stamp(home)
-            content = gather(self.catalogue, self.scale, self.data, self.results, commit)
+            self.commit, python = stamp(home)
+            content = gather(self.catalogue, self.scale, self.data, self.results, self.commit)
             content.versions["python (report)"] = python
             out = self.again / "report"
             with redirect_stdout(StringIO()):
                 write_latex(content, out, self.templates)
                 write_html(content, out, self.templates)
+
+    def of_another_commit(self, here: Commit) -> list[str]:
+        """Of which commit the report is, where the installed rules are of another."""
+        same = here.name[:12] == self.commit.name
+        return [] if same else [f"the report is of commit {self.commit.text}, the rules here of {here.text}"]
 
 
 def stamp(home: Path) -> tuple[Commit, str]:

@@ -1,19 +1,26 @@
 """Check an archive from its bytes to its verdicts, and say what was checked and what could not be."""
 
+import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import chdir
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import tensor_rnns
-from tensor_rnns.archive import compare, layout, reading
+from tensor_rnns.analysis.judge import CLAIMS
+from tensor_rnns.archive import compare, exports, layout, make, reading
+from tensor_rnns.archive.contents import data_table, used_data
+from tensor_rnns.archive.crate import metadata
+from tensor_rnns.archive.graph import SNAKEMAKE
+from tensor_rnns.archive.provenance import JOBS_COLUMNS
 from tensor_rnns.archive.recompute import GIVEN, MADE, Scale, settings_of
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import RECORDED, SCALES
-from tensor_rnns.files import MALFORMED, read_json
+from tensor_rnns.files import MALFORMED, read_csv, read_json
+from tensor_rnns.report.provenance import Commit, commit_of
 
 PACKAGE = Path(tensor_rnns.__file__).resolve().parent
 TEMPLATES = Path("report") / "templates"
@@ -29,14 +36,17 @@ class Outcome:
     checked: Counter[str] = field(default_factory=Counter)
     unchecked: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
+    numbers: list[str] = field(default_factory=list)
+    """Those of codecheck.yml as they come out: claim and number."""
 
     def lines(self) -> Iterator[str]:
-        """What differs, then one table of what was checked and what was not, then the notes."""
+        """What differs, then one table of what was checked and what was not, then numbers and notes."""
         yield from (f"DIFFERS  {one}" for one in self.differences)
         for heading, counts in (("checked", self.checked), ("taken as given", self.unchecked)):
             for name, count in counts.items():
                 yield f"{heading:<15} {count:>12,}  {name}"
-        yield from (f"{'note':<15} {'':>12}  {note}" for note in self.notes)
+        yield from (f"{'number':<15} {one}" for one in self.numbers)
+        yield from (f"{'note':<15} {one}" for one in self.notes)
         yield f"{len(self.differences)} differences" if self.differences else "all equal"
 
 
@@ -118,11 +128,49 @@ def recompute(top: Path, templates: Path, outcome: Outcome, say: Say) -> None:
         made = Scale(Catalogue.load(roots, *own), scale, data, given, again, templates)
         try:
             make_again(made, outcome, say)
+            compare_all(made, outcome)
+            if scale == config["scale"]:
+                exported(made, top, config, outcome)
+                outcome.notes += made.of_another_commit(commit_of(templates))
         except (*MALFORMED, OSError) as error:
             told = f"cannot be made again ({type(error).__name__}: {error})"
             outcome.differences.append(f"{layout.RESULTS}/{scale}: {told}".replace(f"{top.parent}/", ""))
-            continue
-        compare_all(made, outcome)
+
+
+def exported(made: Scale, top: Path, config: Mapping[str, str], outcome: Outcome) -> None:
+    """Make again what the archive says to people and registers, and compare. Of the crate its versions and
+    day are taken as given, of the table of FORRT the day."""
+    claims = list(read_csv(made.again / "claims.csv", CLAIMS, made.scale))
+    board = read_json(made.again / "board.json", made.scale)
+    members = {path.as_posix(): file for path, file in files(top)}
+    del members[layout.CRATE], members[layout.MANIFEST]
+    day = next((row["outcome.date"] for row in read_csv(top / layout.FORRT, exports.FORRT_COLUMNS)), "")
+    entities = {one["@id"]: one for one in json.loads((top / layout.CRATE).read_bytes())["@graph"]}
+    root, snakemake = entities["./"], entities[SNAKEMAKE]["softwareVersion"]
+    facts = make.facts_of(members, config, made.scale, Commit("", False, 0))
+    facts = replace(facts, version=root["version"], day=root["datePublished"], snakemake=snakemake)
+    contents = {
+        layout.README: exports.readme(facts.title, config),
+        layout.CODECHECK: exports.codecheck(claims, board, made.catalogue, config, members),
+        layout.FORRT: exports.forrt(claims, made.catalogue, day),
+        layout.DATA_TABLE: data_table(used_data(top / layout.RESULTS, made.scale)),
+        layout.CRATE: metadata(facts, list(read_csv(top / layout.JOBS_TABLE, JOBS_COLUMNS))),
+    }
+    for name, content in contents.items():
+        again = top.parent / "again" / name
+        again.parent.mkdir(exist_ok=True)
+        again.write_bytes(content)
+        compared(name, top / name, again, outcome)
+    outcome.numbers = [f"{row['claim']} {row['ours']}" for row in exports.to_check(claims, board)]
+    rest = members.keys() - contents.keys() - {name for name in members if name.startswith(layout.RESULTS)}
+    outcome.unchecked["files of code, environment and provenance"] = len(rest)
+
+
+def compared(name: str, given: Path, again: Path, outcome: Outcome) -> None:
+    """Compare one file, which the messages call `name`."""
+    outcome.differences += [f"{name}: {one}" for one in compare.differences(given, again)]
+    outcome.checked["files, made again and compared"] += 1
+    outcome.checked["numbers in them"] += compare.numbers(given)
 
 
 def make_again(made: Scale, outcome: Outcome, say: Say) -> None:
@@ -154,10 +202,7 @@ def compare_all(made: Scale, outcome: Outcome) -> None:
             outcome.differences.append(f"{name}: in the archive, though nothing there gives it")
         else:
             runs = f", of {layout.RESULTS}/{made.scale}/runs/{'/'.join(path.parts[1:3])}"
-            found = compare.differences(ours[path], theirs[path])
-            outcome.differences += [f"{name}{runs if kind == 'collected' else ''}: {one}" for one in found]
-            outcome.checked["files, made again and compared"] += 1
-            outcome.checked["numbers in them"] += compare.numbers(ours[path])
+            compared(f"{name}{runs if kind == 'collected' else ''}", ours[path], theirs[path], outcome)
 
 
 def is_due(path: Path, scale: str, given: Iterable[Path]) -> bool:
