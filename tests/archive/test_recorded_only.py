@@ -7,12 +7,17 @@ import pytest
 
 from tensor_rnns.analysis.judge import CLAIMS, judge
 from tensor_rnns.archive import exports, layout, make
+from tensor_rnns.archive.contents import data_table, used_data
+from tensor_rnns.archive.crate import metadata
+from tensor_rnns.archive.provenance import JOBS_COLUMNS
 from tensor_rnns.archive.verify import verify
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.files import read_csv, read_json, write_json
 from tensor_rnns.report import build as building
+from tensor_rnns.report.provenance import Commit
 
+EPOCH = 1479686400
 SETTINGS = {"roots": "", "scale": RECORDED, "data": "real", "papers": "mathews2016/xor", "guests": ""}
 
 
@@ -20,10 +25,9 @@ SETTINGS = {"roots": "", "scale": RECORDED, "data": "real", "papers": "mathews20
 def recorded_only(unpacked, tmp_path, monkeypatch) -> Path:
     """The archive's recorded runs of one experiment, judged and reported by themselves, as an archive."""
     top = Path(shutil.copytree(unpacked, tmp_path / "recorded"))
-    for name in ("smoke", "data"):
-        shutil.rmtree(top / layout.RESULTS / name, ignore_errors=True)
+    shutil.rmtree(top / layout.RESULTS / "smoke")
     home = top / layout.RESULTS / RECORDED
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1479686400")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", str(EPOCH))
     monkeypatch.setattr(building, "compile_pdf", lambda *_: None)
     with monkeypatch.context() as patch:
         patch.chdir(top / layout.CODE)
@@ -33,15 +37,20 @@ def recorded_only(unpacked, tmp_path, monkeypatch) -> Path:
     claims = list(read_csv(home / "claims.csv", CLAIMS, RECORDED))
     board = read_json(home / "board.json", RECORDED)
     write_json(top / layout.CONFIG, SETTINGS, layout.holds(layout.CONFIG))
-    (top / layout.MANIFEST).unlink()
+    for name in (layout.MANIFEST, layout.CRATE):
+        (top / name).unlink()
     names = [path.relative_to(top).as_posix() for path in top.rglob("*") if path.is_file()]
-    (top / layout.CODECHECK).write_bytes(exports.codecheck(claims, board, catalogue, SETTINGS, names))
-    (top / layout.FORRT).write_bytes(exports.forrt(claims, catalogue, "2016-11-21"))
-    make.write(
-        {name: top / name for name in {*names, layout.CODECHECK, layout.FORRT}},
-        tmp_path / "r.zip",
-        1479686400,
-    )
+    title = make.cited({name: top / name for name in names})["title"]
+    written = {
+        layout.README: exports.readme(title, SETTINGS),
+        layout.CODECHECK: exports.codecheck(claims, board, catalogue, SETTINGS, names),
+        layout.FORRT: exports.forrt(claims, catalogue, "2016-11-21"),
+        layout.DATA_TABLE: data_table(used_data(home.parent, RECORDED)),
+    }
+    members = {name: top / name for name in names} | written
+    facts = make.facts_of(members, SETTINGS, RECORDED, Commit("0" * 40, False, EPOCH))
+    members[layout.CRATE] = metadata(facts, list(read_csv(top / layout.JOBS_TABLE, JOBS_COLUMNS)))
+    make.write(members, tmp_path / "r.zip", EPOCH)
     return tmp_path / "r.zip"
 
 

@@ -43,7 +43,7 @@ def bare(unpacked, tmp_path_factory) -> Path:
 def command(python: Path, folder: Path, *arguments: str, begin: str = OFFLINE) -> subprocess.CompletedProcess:
     """`tensor-rnns` with `arguments` in `folder`, by that Python alone."""
     line = [str(python), "-c", begin, *arguments]
-    alone = {"PATH": "/usr/bin:/bin", "HOME": str(folder), "OMP_NUM_THREADS": "3"}
+    alone = {"PATH": "/usr/bin:/bin", "HOME": str(python.parents[1]), "OMP_NUM_THREADS": "3"}
     alone["PYTHONPYCACHEPREFIX"] = str(python.parents[1] / "cache")
     return subprocess.run(
         line, cwd=folder, env=alone, capture_output=True, text=True, check=False, timeout=300
