@@ -18,6 +18,8 @@ from selenium.webdriver.support.wait import WebDriverWait
 from tests.report.conftest import HOME, shown_as
 
 browser_test = pytest.mark.browser
+PRINTED = 1031
+"""Pixels across what is printed on a sheet of A4, landscape, between margins of 12 mm."""
 UNDECIDED = {"bgOverlap", "elmPartiallyObscured", "elmPartiallyObscuring", "nonBmp", "shortTextContent"}
 """Why axe leaves a contrast open: a cell over several rows, a symbol; the palette is measured below."""
 RUN = """
@@ -163,7 +165,7 @@ def test_paper_shows_what_is_folded_and_nothing_is_cut(browser, report, site, tm
     address = report("pages/made2016/addition.html")
     browser.get(address)
     browser.execute_script("document.querySelectorAll('details').forEach((box) => (box.open = false))")
-    sheet = browser.execute_cdp_cmd("Page.printToPDF", {"paperWidth": 8.27, "paperHeight": 11.69})
+    sheet = browser.execute_cdp_cmd("Page.printToPDF", {"preferCSSPageSize": True})
     (tmp_path / "page.pdf").write_bytes(base64.b64decode(sheet["data"]))
     text = subprocess.run(
         ["pdftotext", "-layout", tmp_path / "page.pdf", "-"], capture_output=True, text=True, check=True
@@ -174,7 +176,7 @@ def test_paper_shows_what_is_folded_and_nothing_is_cut(browser, report, site, tm
     assert "Filter the runs" not in words
     assert "all claims" not in words
     for path in sorted(site.rglob("*.html")):
-        shown_as(browser, 718, media="print")
+        shown_as(browser, PRINTED, media="print")
         browser.get(path.as_uri())
         page = "document.documentElement"
         assert browser.execute_script(f"return {page}.scrollWidth - {page}.clientWidth") <= 0, path

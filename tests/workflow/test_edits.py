@@ -1,0 +1,176 @@
+"""One edit runs only what it needs: jobs are counted after a dozen edits, over all papers and one made up.
+
+The tree is finished in name only: every output is an empty file that Snakemake was told to have made. What a
+dry run then lists rests on the digests alone, as after a real run (`test_reruns` has one).
+"""
+
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from tensor_rnns.experiments import Catalogue, Replica
+from tests.workflow.conftest import ROOT
+
+MADE, CELLS = "more/made2024", "src/tensor_rnns/cells/gated.py"
+EVERY = ("papers=[]", "paper_roots=workflow/papers,more")
+JOB = re.compile(r"^(?:local)?rule (\w+):\n(?:    (?!output:).*\n)*(?:    output: (.+)\n)?", re.MULTILINE)
+REMOVED = re.compile(r"^  wikipedia-arms:\n(?:    .*\n)+", re.MULTILINE)
+"""A table without claims."""
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A finished copy of the project with the made-up paper beside it."""
+
+    folder: Path
+    snakemake: Callable
+
+    def listed(self, *config: str) -> list[tuple[str, list[str]]]:
+        """(rule, outputs) of each job that a dry run lists."""
+        found = self.snakemake(self.folder, "--dry-run", config=(*EVERY, *config))
+        return [
+            (rule, made.split(", ") if made else [])
+            for rule, made in JOB.findall(found.stdout + found.stderr)
+        ]
+
+    def plan(self, *config: str) -> dict[str, list[str]]:
+        """{rule: the first output of each of its jobs}; {} where nothing is to be done."""
+        jobs: dict[str, list[str]] = {}
+        for rule, outputs in self.listed(*config):
+            jobs.setdefault(rule, []).append((outputs or [""])[0])
+        return jobs
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory, project, snakemake) -> Tree:
+    """Every output an empty file, noted by Snakemake as made."""
+    made = Tree(project(tmp_path_factory.mktemp("edited") / "project"), snakemake)
+    shutil.copytree(ROOT / "tests" / "papers" / "made_up", made.folder / "more")
+    for path in (made.folder / name for _, outputs in made.listed() for name in outputs):
+        (path.parent if path.suffix else path).mkdir(parents=True, exist_ok=True)
+        if path.suffix:
+            path.touch()
+    snakemake(made.folder, "--touch", "--forceall", "--quiet", "all", config=EVERY)
+    return made
+
+
+@contextmanager
+def edited(path: Path, before: str | re.Pattern, after: str) -> Iterator[None]:
+    """`path` with the first text that is or matches `before` replaced, for as long as the block lasts."""
+    text = path.read_text(encoding="utf-8")
+    pattern = before if isinstance(before, re.Pattern) else re.compile(re.escape(before))
+    new, count = pattern.subn(lambda match: after, text, count=1)
+    assert (count, new != text) == (1, True), before
+    path.write_text(new, encoding="utf-8")
+    try:
+        yield
+    finally:
+        path.write_text(text, encoding="utf-8")
+
+
+def trained(tree, takes: Callable[[Replica], bool]) -> set[str]:
+    """The folders, without chunks, of all train jobs at the smallest scale whose replicas `takes` takes."""
+    catalogue = Catalogue.load([tree.folder / "workflow" / "papers", tree.folder / "more"])
+    experiments = [one for one in catalogue.experiments.values() if one.kind == "train"]
+    return {
+        f"results/smoke/runs/{'/'.join(replica.place)}/{stage}"
+        for experiment, stage in product(experiments, ("search", "final"))
+        for replica in experiment.replicas("smoke", "embedded", stage)
+        if takes(replica)
+    }
+
+
+def curves(jobs: dict[str, list[str]]) -> set[str]:
+    """The folders, without chunks, of the train jobs among `jobs`."""
+    return {path.rpartition("/")[0].rpartition("-")[0] for path in jobs.get("train", ())}
+
+
+def homes(paths: Iterable[str]) -> set[str]:
+    """paper/experiment of folders of runs."""
+    return {"/".join(path.split("/")[3:5]) for path in paths}
+
+
+REPORT = {"report": 1, "all": 1}
+EXACT = {
+    "caption": (f"{MADE}/captions/fig-2.md", ("constant", "steady"), REPORT),
+    "title": (f"{MADE}/forgetting.yaml", ("title: Powers", "title: The powers"), REPORT),
+    "colour": (
+        f"{MADE}/addition.yaml", ("colour: variant", "colour: condition"), {"draw_figure": 1, **REPORT},
+    ),
+    "claim": (f"{MADE}/addition.yaml", ("tie: 1.0", "tie: 2.0"), {"judge": 1, **REPORT}),
+    "tolerance": (f"{MADE}/values.csv", (",0.5,wide", ",0.4,wide"), {"judge": 1, **REPORT}),
+    "docstring": (CELLS, ('    """', '    """Changed: '), {}),
+    "comment": (CELLS, ("        r = torch", "        # A comment.\n        r = torch"), {}),
+    "argument of a probe": (
+        f"{MADE}/addition.yaml", ("items: 5", "items: 6"),
+        {"probe": 1, "draw_figure": 1, "draw_table": 1, "judge": 1, **REPORT},
+    ),
+    "artefact removed": ("workflow/papers/kelley2016/wikipedia.yaml", (REMOVED, ""), REPORT),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("edit", EXACT)
+def test_an_edit_of_words_numbers_and_drawings_trains_nothing(tree, edit):
+    name, change, expected = EXACT[edit]
+    with edited(tree.folder / name, *change):
+        assert {rule: len(made) for rule, made in tree.plan().items()} == expected
+
+
+RETRAINED = {
+    "formula of a cell": (
+        CELLS, ("r = torch.sigmoid(x", "r = torch.sigmoid(1.0 * x"),
+        lambda replica: (replica.settings.get("cell") or {}).get("name") == "gru",
+    ),
+    "grid of a variant": (
+        "workflow/papers/mathews2016/polyphony.yaml",
+        ("001]}, per: {}}", "001]}, per: {vanilla: {training.learning_rate: [0.02, 0.001]}}}"),
+        lambda replica: replica.place[1:2] + replica.place[3:4] == ("polyphony", "vanilla"),
+    ),
+    "parser of a data set": (
+        "src/tensor_rnns/datasets/digits.py", ("\n\n\ndef read(", "\n\n\nCHANGED = 1\n\n\ndef read("),
+        lambda replica: replica.settings["dataset"] == "digits",
+    ),
+    "task": (
+        "src/tensor_rnns/tasks/addition.py", ("\n\n\n", "\n\n\nCHANGED = 1\n\n\n"),
+        lambda replica: replica.settings["task"]["name"] == "addition",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("edit", RETRAINED)
+def test_an_edit_of_what_is_trained_retrains_what_uses_it_alone(tree, edit):
+    """The jobs are those of the replicas that the edit is about, over every paper, and nothing else."""
+    name, change, takes = RETRAINED[edit]
+    expected = trained(tree, takes)
+    assert expected
+    assert expected < trained(tree, lambda replica: True)
+    with edited(tree.folder / name, *change):
+        jobs = tree.plan()
+    assert curves(jobs) == expected
+    assert homes(jobs["collect"]) == homes(expected)
+    assert jobs.get("prepare", []) == (["results/data/ready/digits.npz"] if edit.startswith("parser") else [])
+    assert {len(jobs[rule]) for rule in ("judge", "report", "all")} == {1}
+
+
+def test_a_cohort_size_cuts_anew_and_nothing_else_changes(tree):
+    """Every curve of more than one seed has other jobs; nothing is prepared or computed afresh."""
+    jobs = tree.plan("cohort_size=1")
+    assert curves(jobs) <= trained(tree, lambda replica: True)
+    assert "results/smoke/runs/made2024/addition/only/tgu/main/final" in curves(jobs)
+    assert "prepare" not in jobs
+    assert "compute" not in jobs
+
+
+def test_nothing_changed_nothing_to_do_and_the_page_lists_every_edit(tree):
+    """docs/one-figure.md has a row for each edit that is counted here."""
+    assert tree.plan() == {}
+    page = (ROOT / "docs" / "one-figure.md").read_text(encoding="utf-8")
+    listed = {row.split("|")[1].strip() for row in page.splitlines() if row.startswith("| ")} - {"change"}
+    counted = {*EXACT, *RETRAINED, "cohort size"} - {"docstring", "comment"}
+    assert listed == counted | {"docstring or comment"}
