@@ -24,6 +24,7 @@ html_theme_options = {"description": ABOUT["description"], "page_width": "68rem"
 html_sidebars = {"**": ["about.html", "searchfield.html", "navigation.html"]}
 html_show_copyright = False
 html_copy_source = False
+highlight_language = "text"
 myst_heading_anchors = 3
 
 
