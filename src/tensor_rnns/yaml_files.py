@@ -14,6 +14,8 @@ from typing import Any, NoReturn
 
 import yaml
 
+from tensor_rnns.messages import shortened
+
 MOST_CHARACTERS = 1 << 23
 MOST_DEPTH = 100
 MOST_NODES = 1 << 20
@@ -37,8 +39,8 @@ class InvalidYaml(ValueError):
     """Text that is not YAML as it is read here: `line` (1 is the first) and `problem`."""
 
     def __init__(self, line: int, problem: str) -> None:
-        super().__init__(f"line {line}: not YAML: {problem}")
-        self.line, self.problem = line, problem
+        self.line, self.problem = line, shortened(problem, 500)
+        super().__init__(f"line {line}: not YAML: {self.problem}")
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,7 @@ WRONG = {
     "no configuration": (no_note("configuration"), "KeyError: 'configuration'"),
     "a list for the configuration": (note("configuration", [1]), "TypeError"),
     "seconds below zero": (note("seconds", -1.0), "its training took -1.0 seconds"),
+    "a mapping for the seconds": (note("seconds", {"a": 1}), "its training took {'a': 1} seconds"),
     "more points than told": (note("train", []), "ValueError: zip"),
     "a finished result": (lambda state: (state[0], dict(RESULT)), "KeyError"),
 }

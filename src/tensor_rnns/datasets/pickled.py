@@ -14,6 +14,8 @@ from typing import Any
 
 from tensor_rnns.datasets.parsers import SPLITS, Parsed
 from tensor_rnns.datasets.rolls import join, painted
+from tensor_rnns.files import MALFORMED
+from tensor_rnns.messages import shortened
 
 INTEGERS = {f"{kind}{size}": (size, kind == "i") for kind in "iu" for size in (1, 2, 4, 8)}
 BYTE_ORDERS = {"<": "little", ">": "big", "|": "little"}
@@ -127,6 +129,10 @@ def loads(data: bytes, name: str) -> Any:
     try:
         check(data)
         return Unpickler(io.BytesIO(data), encoding="latin1").load()
-    except (pickle.UnpicklingError, ValueError, LookupError, TypeError, AttributeError, EOFError) as error:
-        reason = str(error) if isinstance(error, ValueError) else f"damaged, or not a pickle ({error})"
+    except (pickle.UnpicklingError, *MALFORMED, AttributeError) as error:
+        reason = (
+            shortened(str(error), 500)
+            if isinstance(error, ValueError)
+            else f"damaged, or not a pickle ({error})"
+        )
         raise ValueError(f"{name}: pickle refused: {reason}") from error

@@ -87,6 +87,8 @@ def check(learner: Learner, training: Training, state: State) -> None:
     shapes and types that one update leaves, and nothing later than its own update."""
     if type(state.update) is not int or not 0 <= state.update <= training.updates:
         raise Mismatch(f"it is at update {state.update!r}; allowed are 0 to {training.updates}")
+    if not is_number(state.seconds) or state.seconds < 0:
+        raise Mismatch(f"its training took {state.seconds!r} seconds")
     optimiser, limits = optimiser_of(learner)
     like = start(learner, optimiser)
     if state.update:
@@ -103,8 +105,6 @@ def check(learner: Learner, training: Training, state: State) -> None:
         times += [update for update in getattr(state, name).tolist() if update != NEVER]
     if not all(type(update) is int and 1 <= update <= state.update for update in times):
         raise Mismatch(f"at update {state.update} it tells of a later one, or of none")
-    if not is_number(state.seconds) or state.seconds < 0:
-        raise Mismatch(f"its training took {state.seconds!r} seconds")
 
 
 def forms(state: State) -> Iterator[tuple[str, str]]:
