@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tensor_rnns.archive.verify import verify
 from tensor_rnns.files import read_csv
 
 LEFT_OUT = ("torch", "functorch", "triton", "nvidia", "tensor_rnns", "__editable__")
@@ -81,3 +82,7 @@ def test_stranger_verifies_the_archive_and_gets_ten_named_numbers_exactly(bare, 
     assert counts["files, made again and compared"] >= 25
     assert counts["numbers in them"] > 10_000
     assert any("PDF of the report" in name for name in counts) == (unpacked / PDF).exists()
+
+
+def test_archive_for_blind_review_is_verified_too(archived) -> None:
+    assert verify(archived("blind.zip", "--anonymous"), lambda told: None).differences == []
