@@ -21,6 +21,7 @@ from tensor_rnns.datasets import unpack
 from tensor_rnns.datasets.parsers import SPLITS, Parsed
 from tensor_rnns.datasets.rolls import LOWEST, join, painted
 from tensor_rnns.datasets.texts import read_text
+from tensor_rnns.messages import shortened
 
 MOST_BYTES = 1 << 18
 MOST_TRACKS = 64
@@ -181,7 +182,7 @@ def matches(table: Path) -> dict[tuple[str, str], tuple[int, int]]:
                 raise ValueError(f"{file[0]}, {file[1]} is there twice")
             rows[file] = numbers
     except (ValueError, csv.Error) as error:
-        raise ValueError(f"{table}, line {reader.line_num}: {error}") from None
+        raise ValueError(f"{table}, line {reader.line_num}: {shortened(str(error), 500)}") from None
     return rows
 
 
