@@ -156,8 +156,8 @@ def read(raw: Path) -> Parsed:
     if set(paths) != set(rows):
         missing, more = sorted(set(rows) - set(paths)), sorted(set(paths) - set(rows))
         raise ValueError(
-            f"{table}: {len(missing)} files are not in {archive.name} {missing[:3]}, "
-            f"{len(more)} of its files have no row {more[:3]}"
+            f"{table}: {len(missing)} files are not in {archive.name} {shortened(str(missing[:3]), 500)}, "
+            f"{len(more)} of its files have no row {shortened(str(more[:3]), 500)}"
         )
     pieces: dict[str, list[np.ndarray]] = {split: [] for split in SPLITS}
     numbers: dict[str, list[tuple[int, int]]] = {split: [] for split in SPLITS}
