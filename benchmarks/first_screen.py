@@ -7,6 +7,7 @@ can be used (its tables sort and filter) and until all is loaded, with the size 
 """
 
 import argparse
+import shutil
 from pathlib import Path
 from statistics import median
 
@@ -41,7 +42,9 @@ def main() -> None:
     options = webdriver.ChromeOptions()
     for flag in ("--headless=new", "--no-sandbox", "--window-size=1280,800"):
         options.add_argument(flag)
-    browser = webdriver.Chrome(options=options)
+    # Named, so that selenium asks no server for them.
+    options.binary_location = shutil.which("chromium")
+    browser = webdriver.Chrome(options, webdriver.ChromeService(shutil.which("chromedriver")))
     try:
         found = measure(browser, page)
     finally:
