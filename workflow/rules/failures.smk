@@ -60,7 +60,7 @@ def single_jobs(job):
 
 
 def name_of(job):
-    """The rule and what it makes, such as `train mathews2016/addition/T250/lstm/main/final-0`."""
+    """The rule and what it makes, such as `train <paper>/<experiment>/T250/lstm/main/final-0`."""
     names = [value for name, value in job.wildcards_dict.items() if name != "scale"]
     return f"{job.rule.name} {'/'.join(map(str, names))}".strip()
 
