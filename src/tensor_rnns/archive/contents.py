@@ -49,11 +49,14 @@ def code(home: Path) -> Members:
 
 def outcomes(results: Path, scale: str, weights: bool) -> Members:
     """The results of `scale` and the recorded runs, without logs, and without weights unless asked for; the
-    facts of the prepared data sets, without their arrays."""
+    facts of the prepared data sets, without their arrays.
+
+    The report of the recorded runs is left out of another scale's: it also shows what else lies here.
+    """
     found: Members = {}
     for place in (scale, RECORDED):
         files = [results / place / name for name in layout.FILES]
-        for folder in layout.FOLDERS:
+        for folder in layout.FOLDERS if place == scale else layout.FOLDERS[1:]:
             files += (results / place / folder).rglob("*")
         for path in files:
             hidden = path.name.startswith(".") or (path.name == layout.WEIGHTS and not weights)

@@ -9,7 +9,7 @@ CONFIG = f"{PROVENANCE}/config.json"
 INSTALLED = f"{ENVIRONMENT}/installed.txt"
 
 FOLDERS = ("report", "runs", "probes", "computed", "collected", "figures", "tables", "music")
-"""What of the results of a scale, and of the recorded runs, is in an archive; logs are not."""
+"""What of a scale is in an archive, and of the recorded runs all but the report, the first; logs are not."""
 FILES = ("claims.csv", "board.json", "stopping.csv")
 WEIGHTS = "weights.safetensors"
 """Of a run folder only on request: most of an archive's bytes, and no number is printed from them alone."""
