@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from tensor_rnns.cli import options
+from tensor_rnns.declared import suggestion
 
 FOLDERS = ("figures", "tables", "music")
 """What a figure or table is written into below the results of a scale."""
@@ -119,12 +120,12 @@ def coverage(results, papers, absent, write, guard, scales) -> None:
 @options.scale
 @click.argument("name")
 def target(scale: str, name: str) -> None:
-    """Print the files that hold the figure or table NAME, as `make figure` asks Snakemake for them."""
-    catalogue = options.load_catalogue()
-    found = [artefact for (_, id_), artefact in catalogue.artefacts.items() if id_ == name]
+    """Print the files of the figure or table NAME, or paper/NAME, as `make figure` asks for them."""
+    known = options.load_catalogue().artefacts
+    found = [artefact for (paper, id_), artefact in known.items() if name in (id_, f"{paper}/{id_}")]
     if not found:
-        allowed = sorted(id_ for _, id_ in catalogue.artefacts)
-        raise ValueError(f"no figure or table {name!r}; allowed are {allowed}")
+        allowed = {"/".join(key) if "/" in name else key[1] for key in known}
+        raise ValueError(f"no figure or table {name!r}; {suggestion(name, allowed)}")
     for artefact in found:
         for file in artefact.files:
             click.echo(options.RESULTS / scale / file)
