@@ -38,6 +38,12 @@ BLOCKS = {
     "rtn-sigmoid": {"name": "rtn", "activation": "sigmoid"},
     "grtn": {"name": "grtn"},
     "grtn-state": {"name": "grtn", "cell_from": "h"},
+    "lr_gru": {"name": "lr_gru"},
+    "lr_gru-after": {"name": "lr_gru", "reset": "after"},
+    "lr_lstm": {"name": "lr_lstm"},
+    "lr_lstm-peepholes": {"name": "lr_lstm", "peepholes": True},
+    "urnn": {"name": "urnn", "trained_start": False},
+    "urnn-fft": {"name": "urnn", "trained_start": False, "fft": True, "scale": False},
 }
 RANKED = ("gmr", "gmr_c", "tgu", "tgu_c", "cp_plus", "cp_delta")
 for name in RANKED:
@@ -46,6 +52,14 @@ for name in RANKED:
 for name in ("rtn", "grtn"):
     for form in ("cp", "tensor_train"):
         BLOCKS[f"{name}-{form}"] = {"name": name, "form": form, "rank": RANK}
+MAPS = {
+    "low": {"map": "low_rank", "rank": RANK},
+    "diagonal": {"map": "low_rank_diagonal", "rank": RANK},
+    "tied": {"map": "low_rank_diagonal", "rank": RANK, "tied": True},
+    "normed": {"map": "low_rank_diagonal", "rank": RANK, "weight_norm": True},
+}
+for kind, block in MAPS.items():
+    BLOCKS |= {f"{name}-{kind}": BLOCKS[name] | block for name in ("lr_gru", "lr_gru-after", "lr_lstm")}
 
 
 @pytest.fixture(params=sorted(BLOCKS))
@@ -71,7 +85,7 @@ def values():
             return torch.randn(*lead, *shape, dtype=torch.float64, generator=generator)
 
         params = {name: normal(*shape) for name, shape in cell.shapes().items()}
-        state = tuple(normal(BATCH, cell.hidden) for _ in cell.states)
+        state = tuple(normal(BATCH, *shape) for shape in cell.state_shapes().values())
         return params, normal(BATCH, cell.inputs), state
 
     return make

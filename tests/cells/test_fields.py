@@ -93,8 +93,8 @@ def test_the_name_stands_literally_in_the_source():
 def test_initial_state_is_zero(cell):
     state = cell.initial_state(6, 7, dtype=torch.float64)
     assert len(state) == len(cell.states)
-    for part in state:
-        assert part.shape == (6, 7, cell.hidden)
+    for part, shape in zip(state, cell.state_shapes().values(), strict=True):
+        assert part.shape == (6, 7, *shape)
         assert part.dtype == torch.float64
         assert not part.any()
 

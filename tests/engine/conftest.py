@@ -71,7 +71,10 @@ def results():
         found |= {f"final {i}": part.detach() for i, part in enumerate(final)}
         grads = [torch.zeros_like(part) if part.grad is None else part.grad for part in state]
         found |= {f"gradient of state {i}": part for i, part in enumerate(grads)}
-        return found | {f"gradient of {name}": value.grad for name, value in params.items()}
+        # Where a cell learns its first state, the step does not read that parameter.
+        unread = {name: torch.zeros_like(value) for name, value in params.items() if value.grad is None}
+        grads = {name: value.grad for name, value in params.items()} | unread
+        return found | {f"gradient of {name}": grad for name, grad in grads.items()}
 
     return compute
 

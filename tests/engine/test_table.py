@@ -29,6 +29,8 @@ grtn        full          yes    yes       yes     -         yes      compiled  
 gru         none          yes    yes       yes     -         yes      compiled  triton
 gru(after)  none          yes    yes       yes     yes       yes      compiled  triton
 irnn        none          yes    yes       yes     yes       yes      compiled  triton
+lr_gru      none          yes    yes       yes     -         yes      compiled  triton
+lr_lstm     none          yes    yes       yes     -         yes      compiled  triton
 lstm        none          yes    yes       yes     yes       yes      compiled  triton
 rtn         cp            yes    yes       yes     -         yes      compiled  triton
 rtn         tensor_train  yes    yes       yes     -         yes      compiled  triton
@@ -39,6 +41,7 @@ tgu         full          yes    yes       yes     -         yes      compiled  
 tgu_c       cp            yes    yes       yes     -         yes      compiled  triton
 tgu_c       tensor_train  yes    yes       yes     -         yes      compiled  triton
 tgu_c       full          yes    yes       yes     -         yes      compiled  triton
+urnn        none          yes    yes       yes     -         yes      compiled  triton
 vanilla     none          yes    yes       yes     yes       yes      compiled  triton
 """
 HEAD, *LINES = (line.split() for line in TABLE.strip().splitlines())

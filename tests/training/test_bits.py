@@ -50,6 +50,8 @@ PLATEAU = {
     "evaluate": {"every": 1, "splits": ["valid", "test"]},
     "decay": {"factor": 0.5, "patience": 1, "reload": True},
 }
+LOW_RANK = {"name": "lr_gru", "hidden": 9, "map": "low_rank_diagonal", "rank": 2}
+UNITARY = {"name": "urnn", "hidden": 6, "fft": True}
 CONTRACTS = {
     "reservoir": (case(GRU, ADDITION, fixed="cell/*"), {"model": {"fixed": ""}}),
     "a fixed layer below one that learns": (
@@ -75,6 +77,13 @@ CONTRACTS = {
         {"training": {"clip_value": None}},
     ),
     "norms that are held": (case(LSTM, ADDITION, max_norm=0.7), {"model": {"max_norm": None}}),
+    "a start that is learned": (
+        case(LOW_RANK | {"trained_start": True}, ADDITION), {"cell": LOW_RANK},
+    ),
+    "weights normalised, norms held": (
+        case(LOW_RANK | {"weight_norm": True}, ADDITION, max_norm=0.7), {"cell": LOW_RANK},
+    ),
+    "a cell's penalty": (case(UNITARY, BINDING, name="every_step"), {"cell": UNITARY | {"scale": False}}),
     "plateau": (case(TGU, ADDITION, PLATEAU), {"training": {"decay": None}}),
 }  # fmt: skip
 """Each contract of training, and what is changed where it is switched off."""

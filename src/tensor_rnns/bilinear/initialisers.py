@@ -34,6 +34,11 @@ def uniform(shape: tuple, rng: np.random.Generator, limit: float) -> np.ndarray:
     return rng.uniform(-limit, limit, shape)
 
 
+def glorot(shape: tuple, rng: np.random.Generator) -> np.ndarray:
+    """U(-sqrt(6 / (rows + columns)), sqrt(6 / (rows + columns))), Glorot and Bengio 2010."""
+    return uniform(shape, rng, np.sqrt(6.0 / sum(unfolded("glorot", shape))))
+
+
 def normal(shape: tuple, rng: np.random.Generator, deviation: float) -> np.ndarray:
     """Normal numbers of mean 0 and standard deviation `deviation`."""
     return deviation * rng.standard_normal(shape)
@@ -75,6 +80,7 @@ SCHEMES = {
     "unit_scaling": (unit_scaling, None),
     "scaled_unit": (scaled_unit, "factor"),
     "uniform": (uniform, "limit"),
+    "glorot": (glorot, None),
     "normal": (normal, "deviation"),
     "identity": (identity, None),
     "zeros": (zeros, None),

@@ -25,11 +25,18 @@ class Cell:
     state; inputs are then [S, B, I]. A step uses plain torch functions, nothing in place and no branch on a
     shape, so that an engine can trace it. Those `states` that are `masks` [B, H] start at one, or in training
     where dropout left them, and the step hands them on as they are.
+
+    A cell with the field `trained_start` has a parameter `<state>_0` [1, width] for each of its other states,
+    which starts there in every row of the batch; its first value is drawn from `start`. With `has_penalty`
+    training adds `penalty` to the loss.
     """
 
     name: ClassVar[str]
     states: ClassVar[tuple[str, ...]] = ("h",)
     masks: ClassVar[tuple[str, ...]] = ()
+    trained_start: ClassVar[bool] = False
+    start: ClassVar[Scheme] = "zeros"
+    has_penalty: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_fields("cell", self)
@@ -42,17 +49,27 @@ class Cell:
         """Shape and initialiser of each other parameter."""
         return {}
 
+    @property
+    def starts(self) -> dict[str, str]:
+        """The parameter that each state starts from which does not start at zero or one."""
+        trained = [name for name in self.states if self.trained_start and name not in self.masks]
+        return {name: f"{name}_0" for name in trained}
+
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """Name and shape of each parameter, without the replica axis: the forms, then the matrices."""
+        """Name and shape of each parameter, without the replica axis: forms, matrices, start states."""
         forms = {name: shape for form in self.tensors() for name, shape in form.shapes().items()}
-        return forms | {name: shape for name, (shape, _) in self.matrices().items()}
+        widths = {name: math.prod(shape) for name, shape in self.state_shapes().items()}
+        starts = {name: (1, widths[state]) for state, name in self.starts.items()}
+        return forms | {name: shape for name, (shape, _) in self.matrices().items()} | starts
 
     def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
         """Initial parameters in float64, drawn one after another in the order of `shapes`."""
         values = {}
         for form in self.tensors():
             values |= form.initialise(rng, self.factors)
-        return values | {name: draw(scheme, shape, rng) for name, (shape, scheme) in self.matrices().items()}
+        values |= {name: draw(scheme, shape, rng) for name, (shape, scheme) in self.matrices().items()}
+        shapes = self.shapes()
+        return values | {name: draw(self.start, shapes[name], rng) for name in self.starts.values()}
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """The state after input x [..., B, I], of the shapes that it had; its first entry is the output."""
@@ -71,6 +88,10 @@ class Cell:
             torch.full((*batch_shape, *shape), float(name in self.masks), dtype=dtype, device=device)
             for name, shape in self.state_shapes().items()
         )
+
+    def penalty(self, p: dict[str, Tensor]) -> Tensor:
+        """What the parameters [S, ...] add to the loss of each replica in training, [S]."""
+        raise NotImplementedError
 
     def parameter_count(self) -> int:
         """Numbers in all parameters of one replica."""

@@ -2,7 +2,7 @@
 2.2.1."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -196,13 +196,13 @@ class Recurrent(Model):
     ) -> Result:
         """Outputs that may not be computed yet; the final state is that of each cell, one after another."""
         hidden = self.entered(values, batch.inputs, draws)
-        lead, like = batch.inputs.shape[1:3], values["read_out/W"]
+        like = values["read_out/W"]
         final, states = (), ()
         for number, layer in enumerate(self.stack, start=1):
             outputs = []
             for name, cell in layer.items():
                 before = state[len(final) : len(final) + len(cell.states)]
-                before = before or cell.initial_state(*lead, dtype=like.dtype, device=like.device)
+                before = before or self.start(name, values, batch.inputs.shape[1:3])
                 if self.state_dropout and draws is not None:
                     kept = dict(zip(cell.states, before, strict=True))
                     for key in cell.masks:
@@ -217,6 +217,19 @@ class Recurrent(Model):
         hidden = self.dropped("output_dropout", hidden, draws)
         return Result(self.engine.linear(hidden, like, values["read_out/b"]), final, states)
 
+    def start(self, name: str, values: Mapping[str, Tensor], lead: Sequence[int]) -> tuple[Tensor, ...]:
+        """The state of the cell `name` before the first step, for the replicas and rows of the batch `lead`:
+        what the cell learns, in every row, and its zeros and ones."""
+        cell, like = self.cells[name], values["read_out/W"]
+        before = dict(
+            zip(cell.states, cell.initial_state(*lead, dtype=like.dtype, device=like.device), strict=True)
+        )
+        for state, key in cell.starts.items():
+            # A product with ones adds up its gradient over the batch in an order of the engine's own.
+            rows = computed(self.engine.linear(like.new_ones(*lead, 1), values[f"{name}/{key}"], None))
+            before[state] = rows.view_as(before[state])
+        return tuple(before.values())
+
     def scan(
         self,
         name: str,
@@ -229,7 +242,7 @@ class Recurrent(Model):
         """The outputs of the cell `name` [T, S, B, H], or with `last_only` that of the last step of each row
         that it reads [S, B, H]; and its state after all steps."""
         cell, reverse = self.cells[name], name.startswith("reverse")
-        own = {key: values[f"{name}/{key}"] for key in cell.shapes()}
+        own = self.own(name, values)
         x = reversed_time(inputs, lengths) if reverse else inputs
         outputs, final = self.engine.run(cell, own, x, state, last_only=last_only and lengths is None)
         # An output of several axes, as of a tensorised state, is read out as one vector.
@@ -238,6 +251,18 @@ class Recurrent(Model):
             step = (lengths - 1)[None, ..., None].expand(1, *outputs.shape[1:])
             return outputs.gather(0, step)[0], final
         return (reversed_time(outputs, lengths) if reverse and not last_only else outputs), final
+
+    def own(self, name: str, values: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The parameters of the cell `name` by their names in the cell."""
+        return {key: values[f"{name}/{key}"] for key in self.cells[name].shapes()}
+
+    @property
+    def has_penalty(self) -> bool:
+        return self.cell.has_penalty
+
+    def penalty(self, values: Mapping[str, Tensor], result: Result, loss: Tensor) -> Tensor:
+        """Those of all cells."""
+        return sum(cell.penalty(self.own(name, values)) for name, cell in self.cells.items())
 
     @property
     def has_constraint(self) -> bool:

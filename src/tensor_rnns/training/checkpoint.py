@@ -21,7 +21,10 @@ from tensor_rnns.training.loop import Mismatch, State
 
 log = logging.getLogger(__name__)
 NAMES = ("checkpoint-a", "checkpoint-b")
-PLAIN = ("parameters", "best", "best_score", "best_update", "failed_at", "stopped_at", "rate", "lowered_at")
+PLAIN = (
+    "parameters", "best", "best_score", "best_update", "failed_at", "stopped_at", "rate", "lowered_at",
+    "recovered",
+)  # fmt: skip
 NAMED = ("optimiser", "buffers", "best_buffers")
 
 

@@ -87,11 +87,13 @@ def result_of(
         for column in (state.failed_at, state.stopped_at, state.best_update)
     )
     updates = failed or stopped or state.update
+    recovers = learner.replicas[index].settings["training"].get("recovery") is not None
     facts = {
         "parameters": layout.width,
         "updates": updates,
         "baseline": None if learner.task.baseline is None else float(learner.task.baseline),
         "best_update": best,
+        "recovered": int(state.recovered[index]) if recovers else None,
     }
     rows = [["none", name, value] for name, value in facts.items() if value is not None]
     rows += [[split, name, number(float(value[index]))] for (split, name), value in metrics.items()]

@@ -38,7 +38,8 @@ class State:
     `best_score` [S] is lower where a validation is better; `carried` the state of the model after the last
     batch, () where the task carries none. `buffers` are what no gradient changes, by name, and
     `best_buffers` those of the best validation. `rate` [S] is what a plateau has left of the learning rate,
-    `lowered_at` [S] the update of its last fall.
+    `lowered_at` [S] the update of its last fall. `recovered` [S] counts gradients that were not finite and
+    were replaced.
     """
 
     update: int
@@ -50,6 +51,7 @@ class State:
     stopped_at: Tensor
     rate: Tensor
     lowered_at: Tensor
+    recovered: Tensor
     optimiser: dict[str, Tensor]
     buffers: dict[str, Tensor] = field(default_factory=dict)
     best_buffers: dict[str, Tensor] = field(default_factory=dict)
@@ -78,6 +80,7 @@ def start(learner: Learner, optimiser: optimisers.Optimiser) -> State:
         optimiser=optimiser.start(parameters),
         buffers=buffers,
         best_buffers={name: value.clone() for name, value in buffers.items()},
+        recovered=torch.zeros(count, dtype=torch.int64),
         **{event: torch.full((count,), NEVER, dtype=torch.int64) for event in events},
     )
 
@@ -139,7 +142,7 @@ def optimiser_of(learner: Learner) -> tuple[optimisers.Optimiser, optimisers.Lim
                 view.fill_(math.inf)
     options = optimisers.block_of(blocks[0])
     optimiser = optimisers.build(options.pop("name"), column("learning_rate"), options)
-    return optimiser, optimisers.Limits(column("clip_norm"), value)
+    return optimiser, optimisers.Limits(column("clip_norm"), value, blocks[0].get("recovery"))
 
 
 def decayed(optimiser: optimisers.Optimiser, decay: Decay | None, state: State) -> optimisers.Optimiser:
@@ -166,6 +169,10 @@ def step(
     )
     state.update += 1
     finite = torch.isfinite(loss).cpu()
+    if limits.recovery is not None:
+        gradient, limits, lost = optimisers.recovered(state.parameters, gradient, limits)
+        state.recovered += lost.cpu() & state.running
+        finite = torch.isfinite(gradient).all(1).cpu()
     if not bool(finite.all()):
         state.failed_at[state.running & ~finite] = state.update
     still = state.running

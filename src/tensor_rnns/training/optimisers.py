@@ -19,10 +19,12 @@ from tensor_rnns.engine import Engine
 
 class Limits(NamedTuple):
     """What a gradient [S, P] is clipped to: the `norm` [S, 1] of each replica's, or the `value` [S, 1] or
-    [S, P] of each number; None where there is no limit."""
+    [S, P] of each number; None where there is no limit. With `recovery` one that is not finite is replaced.
+    """
 
     norm: Tensor | None = None
     value: Tensor | None = None
+    recovery: float | None = None
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,14 @@ def build(name: str, rate: Tensor, options: Mapping[str, Any]) -> Optimiser:
     """The optimiser called `name` with rates [S, 1]; ValueError for an unknown name or option."""
     kind = named.find("optimiser", OPTIMISERS, name)
     return named.construct("optimiser", kind, options, {"rate": rate})
+
+
+def recovered(parameters: Tensor, gradient: Tensor, limits: Limits) -> tuple[Tensor, Limits, Tensor]:
+    """The gradient [S, P], in replicas where it is not finite `recovery` times the parameters instead; the
+    limits, from which these are free; and which they are, bools [S]."""
+    lost = ~torch.isfinite(gradient).all(1, keepdim=True)
+    norm, value = (None if part is None else part.masked_fill(lost, torch.inf) for part in limits[:2])
+    return torch.where(lost, limits.recovery * parameters, gradient), Limits(norm, value), lost[:, 0]
 
 
 def clip(gradient: Tensor, limit: Tensor | None) -> Tensor:

@@ -59,6 +59,7 @@ class Training:
     clip_norm: Positive | None = None
     clip_value: Positive | None = None
     unclipped: tuple[str, ...] = ()
+    recovery: Positive | None = None
     log_every: int = 1
     evaluate: Evaluate = NEVER
     keep: Literal["last", "best", "both"] = "last"

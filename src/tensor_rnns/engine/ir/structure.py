@@ -47,7 +47,9 @@ def join(parts: Sequence[tuple[int, Node]], width: int) -> Node:
 
 
 def pick(node: Node, indices: tuple[int, ...]) -> Node:
-    """The numbers of each row at `indices`; zero for -1."""
+    """The numbers of each row at `indices`; zero for -1. What was picked before is not moved twice."""
+    if node.operation == "pick":
+        return pick(node.inputs[0], tuple(node.detail[i] if i >= 0 else -1 for i in indices))
     runs = len(indices) > 0 and indices == tuple(range(indices[0], indices[0] + len(indices)))
     if runs and indices[0] >= 0:
         return cut(node, indices[0], len(indices))

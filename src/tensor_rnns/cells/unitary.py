@@ -1,0 +1,138 @@
+"""The unitary evolution RNN (Arjovsky et al. 2016), as the baseline of barone2016 in its authors' code."""
+
+import math
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tensor_rnns.bilinear.initialisers import Scheme
+from tensor_rnns.cells.base import Cell
+from tensor_rnns.declared import Natural
+
+TINY = 1e-30
+"""Below this the square of a modulus counts as zero, whose root would have no gradient."""
+
+
+def joined(re: Tensor, im: Tensor) -> Tensor:
+    """A complex row [.., n] as the real one (re, im) [.., 2 n]."""
+    return torch.cat([re, im], -1)
+
+
+def turned(z: Tensor, angle: Tensor) -> Tensor:
+    """D z with D = diag(e^(i angle)), z [.., B, 2 n], angle [.., 1, n]."""
+    re, im = z.chunk(2, -1)
+    cos, sin = angle.cos(), angle.sin()
+    return joined(re * cos - im * sin, re * sin + im * cos)
+
+
+def reflected(z: Tensor, v: Tensor) -> Tensor:
+    """R z = z - 2 v (v^H z) / |v|^2, v [.., 1, 2 n]."""
+    re, im = v.chunk(2, -1)
+    v_h = torch.cat([v, joined(-im, re)], -2).mT
+    return z - (z @ v_h) @ (v_h.mT * (2 / (v * v).sum(-1, keepdim=True)))
+
+
+def mod_relu(z: Tensor, b: Tensor) -> Tensor:
+    """z max(|z| + b, 0) / (|z| + 1e-5), b [.., 1, n]."""
+    re, im = z.chunk(2, -1)
+    modulus = (re * re + im * im).clamp(min=TINY).sqrt()
+    scale = torch.relu(modulus + b) / (modulus + 1e-5)
+    return joined(re * scale, im * scale)
+
+
+def fourier(z: Tensor, inverse: bool = False) -> Tensor:
+    """F z or F^-1 z, the unitary discrete Fourier transform of rows [.., 2 n].
+
+    With n = n_1 n_2 it is that of the columns of an n_1 x n_2 matrix, a phase for each entry, and that of the
+    rows (Cooley and Tukey 1965): n (n_1 + n_2) complex multiplications where one matrix has n^2.
+    """
+    n = z.shape[-1] // 2
+    first, second, re, im = (part.to(z) for part in factors(n, inverse))
+    n1, n2 = len(first) // 2, len(second) // 2
+    columns = z.unflatten(-1, (2, n1, n2)).movedim(-1, -3).flatten(-2) @ first
+    a, b = columns.chunk(2, -1)
+    phased = torch.stack([a * re - b * im, a * im + b * re], -2)
+    rows = phased.movedim(-3, -1).movedim(-2, -3).flatten(-2) @ second
+    return rows.unflatten(-1, (2, n2)).movedim(-3, -1).flatten(-3)
+
+
+@cache
+def factors(n: int, inverse: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Of the transform of length n = n_1 n_2, n_1 <= n_2 as near as can be: the matrices of length n_1 and
+    n_2, [2 n_1, 2 n_1] and [2 n_2, 2 n_2], and the real and imaginary phases [n_2, n_1]."""
+    n1 = max(k for k in range(1, math.isqrt(n) + 1) if n % k == 0)
+    sign = 2j if inverse else -2j
+
+    def whole(size: int) -> Tensor:
+        j = np.arange(size)
+        f = np.exp(sign * np.pi * np.outer(j, j) / size) / math.sqrt(size)
+        return torch.from_numpy(np.block([[f.real, f.imag], [-f.imag, f.real]]))
+
+    phases = np.exp(sign * np.pi * np.outer(np.arange(n // n1), np.arange(n1)) / n)
+    return whole(n1), whole(n // n1), torch.from_numpy(phases.real), torch.from_numpy(phases.imag)
+
+
+@dataclass(frozen=True)
+class Unitary(Cell):
+    """h_t = modReLU(s * D_3 R_2 F^-1 D_2 P R_1 F D_1 h_{t-1} + V x_t) with complex h [H], stored as (re, im).
+
+    D_k are phases e^(i theta_k), R_k reflections along v_k, P a fixed permutation, the same for all replicas,
+    F the unitary Fourier transform; without `fft` F and F^-1 are left out, as in the public code. With
+    `scale` s is trained from 1, with the penalty 5 sum (s - 1)^2 on the loss, else it is 1. The output is
+    (re, im), [2 H].
+
+    Parameters V [I, 2 H], theta [3, H], v [2, 2 H], b [1, H], s [1, H] and the start h_0 [1, 2 H]. Initial
+    values of the authors' code: Glorot for each shape, b ~ U(-0.01, 0.01), h_0 ~ U(+-sqrt(3 / (2 H))).
+    """
+
+    name: ClassVar[str] = "urnn"
+    inputs: int
+    hidden: int
+    fft: bool = False
+    scale: bool = True
+    trained_start: bool = True
+    permutation_seed: Natural = 1234
+    weights: Scheme = "glorot"
+    bias: Scheme = "uniform(0.01)"
+
+    @property
+    def has_penalty(self) -> bool:
+        return self.scale
+
+    @property
+    def start(self) -> Scheme:
+        return {"uniform": math.sqrt(3 / (2 * self.hidden))}
+
+    def state_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {"h": (2 * self.hidden,)}
+
+    def matrices(self) -> dict[str, tuple[tuple[int, int], Scheme]]:
+        n = self.hidden
+        sizes = {"V": (self.inputs, 2 * n), "theta": (3, n), "v": (2, 2 * n)}
+        found = {name: (shape, self.weights) for name, shape in sizes.items()} | {"b": ((1, n), self.bias)}
+        return found | ({"s": ((1, n), "constant(1)")} if self.scale else {})
+
+    def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        (h,) = state
+        d1, d2, d3 = p["theta"].split(1, -2)
+        v1, v2 = p["v"].split(1, -2)
+        z = turned(h, d1)
+        z = reflected(fourier(z) if self.fft else z, v1)
+        z = turned(z[..., self.permutation], d2)
+        z = reflected(fourier(z, inverse=True) if self.fft else z, v2)
+        z = turned(z, d3)
+        z = z * p["s"].repeat(*[1] * (p["s"].dim() - 1), 2) if self.scale else z
+        return (mod_relu(z + x @ p["V"], p["b"]),)
+
+    @property
+    def permutation(self) -> Tensor:
+        """P as indices of the real row."""
+        order = np.random.RandomState(self.permutation_seed).permutation(self.hidden)
+        return torch.from_numpy(np.concatenate([order, order + self.hidden]))
+
+    def penalty(self, p: dict[str, Tensor]) -> Tensor:
+        return 5 * (p["s"] - 1).square().sum((-2, -1))
