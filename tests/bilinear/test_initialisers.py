@@ -24,6 +24,8 @@ def uniform_fit(values, limit):
         ("unit_scaling", (5, 8, COLUMNS), np.sqrt(3 / 40)),
         ("unit_scaling", (1, 2000), np.sqrt(3)),
         ("unit_scaling", (2000,), np.sqrt(3)),
+        ("glorot", (ROWS, COLUMNS), np.sqrt(6 / (ROWS + COLUMNS))),
+        ("glorot", (5, 8, COLUMNS), np.sqrt(6 / (40 + COLUMNS))),
         ("scaled_unit(1.4)", (100, COLUMNS), 1.4 * np.sqrt(3 / 100)),
         ({"scaled_unit": 0.5}, (5, 8, COLUMNS), 0.5 * np.sqrt(3 / 40)),
         ("uniform(0.7)", (ROWS, COLUMNS), 0.7),
@@ -80,12 +82,12 @@ def test_float64_from_the_generator_alone(name):
 @pytest.mark.parametrize(
     ("scheme", "message"),
     [
-        ("glorious", "unknown initialiser 'glorious'; allowed are constant.*unit_scaling"),
+        ("marvellous", "unknown initialiser 'marvellous'; allowed are constant.*unit_scaling"),
         ({"normal": 1, "uniform": 2}, "one name"),
         ("normal", "takes deviation, None given"),
         ({"identity": 3}, "takes no argument, 3 given"),
         ("uniform(wide)", "takes the number limit, 'wide' given"),
-        (None, "unknown initialiser None; allowed are constant, identity, normal,"),
+        (None, "unknown initialiser None; allowed are constant, glorot, identity, normal,"),
     ],
 )
 def test_wrong_schemes_are_refused(scheme, message):

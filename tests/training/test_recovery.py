@@ -1,4 +1,4 @@
-"""Proves what a gradient that is not finite leads to: a failed replica, or with `recovery` a counted event."""
+"""Proves what a gradient that is not finite leads to: a failed replica, with `recovery` a counted event."""
 
 import pytest
 import torch
