@@ -1,5 +1,7 @@
 """Where things lie in an archive, below its one top folder, and what its own tables say they hold."""
 
+from collections.abc import Mapping
+
 README, CRATE = "README.md", "ro-crate-metadata.json"
 CODECHECK, FORRT, MANIFEST = "codecheck.yml", "forrt.csv", "MANIFEST.csv"
 CODE, RESULTS, DATA, ENVIRONMENT, PROVENANCE = "code", "results", "data", "environment", "provenance"
@@ -15,6 +17,11 @@ WEIGHTS = "weights.safetensors"
 """Of a run folder only on request: most of an archive's bytes, and no number is printed from them alone."""
 
 MANIFEST_COLUMNS = ("path", "bytes", "sha256")
+
+
+def listed(settings: Mapping[str, str], name: str) -> list[str]:
+    """The names, with commas between, of one of the settings in CONFIG."""
+    return [part for part in settings.get(name, "").split(",") if part]
 
 
 def holds(table: str) -> str:

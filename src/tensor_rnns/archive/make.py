@@ -48,7 +48,9 @@ def make(
     members: Members = contents.code(home) | contents.outcomes(results, scale, weights)
     jobs = provenance.jobs(home, members)
     settings = provenance.configuration(jobs, scale)
-    catalogue = Catalogue.load(named(settings["roots"]) or roots, named(settings["papers"]) or None)
+    catalogue = Catalogue.load(
+        layout.listed(settings, "roots") or roots, layout.listed(settings, "papers") or None
+    )
     claims = list(read_csv(results / scale / "claims.csv", CLAIMS, scale))
     board = read_json(results / scale / "board.json", scale)
     members |= contents.environment(home)
@@ -69,11 +71,6 @@ def make(
     members[layout.CRATE] = metadata(facts_of(members, settings, scale, commit), jobs)
     write(members, out, commit.epoch)
     return out
-
-
-def named(text: str) -> list[str]:
-    """The names in a text with commas."""
-    return [name for name in text.split(",") if name]
 
 
 def cited(members: Members) -> dict[str, Any]:

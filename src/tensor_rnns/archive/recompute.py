@@ -5,7 +5,7 @@ data sets; everything else is made of these by the code that is installed, in a 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import redirect_stdout, suppress
 from datetime import UTC, date, datetime
 from html import unescape
@@ -30,11 +30,6 @@ MADE = ("collected", "figures", "tables", "music", "claims.csv", "board.json", "
 COMMIT = re.compile(r"<dt>Commit</dt><dd><code>(.*?)</code>, (\d{4}-\d\d-\d\d)")
 PYTHON = re.compile(r"<dt>python \(report\)</dt><dd>(.*?)</dd>")
 DIRTY = ", with uncommitted changes"
-
-
-def settings_of(config: Mapping[str, str], name: str) -> list[str]:
-    """One setting of an archive that is a list."""
-    return [part for part in config.get(name, "").split(",") if part]
 
 
 class Scale:

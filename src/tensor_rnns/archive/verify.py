@@ -16,7 +16,7 @@ from tensor_rnns.archive.contents import data_table, used_data
 from tensor_rnns.archive.crate import metadata
 from tensor_rnns.archive.graph import SNAKEMAKE
 from tensor_rnns.archive.provenance import JOBS_COLUMNS
-from tensor_rnns.archive.recompute import GIVEN, MADE, Scale, settings_of
+from tensor_rnns.archive.recompute import GIVEN, MADE, Scale
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import RECORDED, SCALES
 from tensor_rnns.files import MALFORMED, read_csv, read_json
@@ -119,8 +119,8 @@ def recompute(top: Path, templates: Path, outcome: Outcome, say: Say) -> None:
     given, again = top / layout.RESULTS, top.parent / "again" / layout.RESULTS
     again.mkdir(parents=True)
     (again / "data").symlink_to(given / "data")
-    roots = settings_of(config, "roots") or ["workflow/papers"]
-    chosen = settings_of(config, "papers") or None, settings_of(config, "guests")
+    roots = layout.listed(config, "roots") or ["workflow/papers"]
+    chosen = layout.listed(config, "papers") or None, layout.listed(config, "guests")
     for scale in (RECORDED, *SCALES):
         if not (given / scale).is_dir():
             continue
