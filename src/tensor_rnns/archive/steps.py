@@ -15,8 +15,9 @@ USED = {
     "threads": ("threads", f"{QUDT}/NUM"),
     "cores": ("cores of the machine", f"{QUDT}/NUM"),
     "processor": ("processor", f"{QUDT}/UNITLESS"),
+    "peak_megabytes": ("most memory of its process", f"{QUDT}/MegaBYTE"),
 }
-"""What is said of a run's use: the names in its record, in words, with the unit. Memory is not recorded."""
+"""What is said of a run's use: the names in its record, in words, with the unit. Old records lack memory."""
 
 
 def options(command: str) -> dict[str, str]:
@@ -105,6 +106,7 @@ def usage(crate: Crate, name: str, records: Iterable[Mapping[str, Any]]) -> list
         )
         for record in records
         for key, (what, unit) in USED.items()
+        if key in record
     ]
 
 

@@ -6,6 +6,7 @@ files are assembled from the results alone, so that they hold the same bytes aft
 
 import logging
 import math
+import resource
 import signal
 import threading
 import time
@@ -218,7 +219,7 @@ def write_outputs(
     """The four files of a run folder, from the finished results alone.
 
     The record says of each replica where and with which commit it was trained, which may be long before this
-    job; `environment` are those of this job, which put the files together.
+    job; `environment` and the most memory that was held are those of this job, which put the files together.
     """
     metrics, curves, runs, weights = [], [], [], {}
     for replica, name in zip(replicas, names, strict=True):
@@ -243,5 +244,7 @@ def write_outputs(
     write_csv(out / "curves.csv.gz", curves, CURVE_COLUMNS, of)
     statefile.write(out / "weights.safetensors", weights, {}, of)
     hours = sum(run["seconds_per_update"] * run["updates"] * run["threads"] for run in runs) / 3600
-    whole = {"replicas": runs, "core_hours": hours, "job_seconds": seconds, **environment}
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    job = {"core_hours": hours, "job_seconds": seconds, "peak_megabytes": memory}
+    whole = {"replicas": runs, **job, **environment}
     write_json(out / RECORD, whole, of)
