@@ -32,11 +32,14 @@ ROLLS = made(
 )
 GIVEN = {
     "addition": ({"length": 30}, None),
+    "addition_set": ({"length": 30, "sequences": 6}, None),
+    "copy_memory": ({"gap": 9, "vary": "length", "sequences": 6}, None),
     "variable_binding": ({"length": 30}, None),
     "words": ({"bptt": 4}, TEXT),
     "characters": ({"bptt": 4}, TEXT),
     "bytes": ({"bptt": 4}, TEXT),
     "pixels": ({}, IMAGES),
+    "pixels_set": ({}, IMAGES),
     "polyphony": ({"bptt": 5}, ROLLS),
 }
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tensor_rnns.analysis.runs import MissingValue, Run, series, smoothed, value_at
-from tensor_rnns.declared import Natural, Share
+from tensor_rnns.declared import Natural, Positive, Share
 from tensor_rnns.experiments.records import SPLITS
 
 REDUCTIONS: dict[str, Callable[[np.ndarray], Any]] = {
@@ -210,6 +210,15 @@ def roughness(run: Run, *, start: Natural = 0, of: str = "accuracy", split: Spli
 def largest_fall(run: Run, *, start: Natural = 0, of: str = "accuracy", split: Split = "valid") -> float:
     """The largest decrease between consecutive logged values from update `start` on; 0 if there is none."""
     return float(max(-np.diff(between(run, of, split, start)).min(), 0.0))
+
+
+def spikes(
+    run: Run, *, factor: Positive = 2.0, start: Natural = 0, of: str = "loss", split: Split = "valid"
+) -> float:
+    """How many logged values from update `start` on are above `factor` times the lowest before them."""
+    updates, values = series(run, of, split)
+    before = np.minimum.accumulate(values)[:-1]
+    return float((values[1:] > factor * before)[updates[1:] >= start].sum())
 
 
 def deviation(

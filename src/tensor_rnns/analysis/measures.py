@@ -103,8 +103,8 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
         curve.final, curve.metric, curve.at, curve.running, curve.first_below, curve.first_above,
         curve.last_above, curve.drop, curve.reached, curve.short, curve.minimum, curve.maximum,
         curve.best_valid, curve.when_lowest, curve.rise, curve.gap, curve.share, curve.noise,
-        curve.roughness, curve.largest_fall, curve.deviation, curve.spread, curve.over_seeds, curve.baseline,
-        parameters, fact, seconds, setting, computed, probe,
+        curve.roughness, curve.largest_fall, curve.spikes, curve.deviation, curve.spread, curve.over_seeds,
+        curve.baseline, parameters, fact, seconds, setting, computed, probe,
     )
 }  # fmt: skip
 EXACT = frozenset({"parameters", "baseline", "fact", "computed"})

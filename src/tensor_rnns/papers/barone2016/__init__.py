@@ -1,0 +1,1 @@
+"""What only barone2016 computes."""
