@@ -46,12 +46,22 @@ FALL = [8.0, 6.0, 4.0, 2.0, 1.0, 3.0]
         ({"name": "largest_fall", "of": "loss", "split": "train"}, 2.0),
         ({"name": "largest_fall", "of": "loss", "split": "train", "start": 40}, 1.0),
         ({"name": "largest_fall", "of": "loss", "split": "train", "start": 50}, 0.0),
+        ({"name": "spikes", "split": "train"}, 1.0),
+        ({"name": "spikes", "split": "train", "factor": 3.0}, 0.0),
+        ({"name": "spikes", "split": "train", "start": 70}, 0.0),
         ({"name": "deviation", "start": 30, "end": 50}, np.std([4, 2, 1], ddof=1)),
         ({"name": "final", "per": {"name": "minimum", "width": 20}}, 2.0),
     ],
 )
 def test_measures_of_a_curve(run_of, block, expected):
     assert measure_of(block, run_of(FALL, spacing=10)) == pytest.approx(expected, rel=1e-12)
+
+
+def test_spikes_are_counted_from_their_own_start_against_all_before(run_of):
+    """5 and 9 lie above twice the 2 before them, 4 does not; the 2 counts from a later start, too."""
+    run = run_of([6.0, 2.0, 5.0, 4.0, 9.0, 3.9], spacing=10)
+    counts = [measure_of({"name": "spikes", "split": "train", "start": at}, run) for at in (0, 40, 60)]
+    assert counts == [2, 1, 0]
 
 
 def test_running_mean_spans_updates_whatever_the_spacing():

@@ -151,7 +151,7 @@ def images(rows=4, columns=6):
 
 
 def test_the_permutation_is_that_of_one_legacy_generator():
-    """Two shuffles come before it, so that it depends on how many images there are; of MNIST its first ones."""
+    """Two shuffles come before it, so that it depends on the number of images; of MNIST its first ones."""
     legacy = np.random.RandomState(1234)
     first, second = list(range(23)), list(range(9))
     legacy.shuffle(first)

@@ -1,4 +1,4 @@
-"""Proves that the counts of the generators see each broken rule of copy memory, and where the code differs."""
+"""Proves that the counts of the generators see each broken rule of copy memory, and the author's markers."""
 
 import pytest
 
