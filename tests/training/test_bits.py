@@ -43,6 +43,13 @@ CASES = {
         {"name": "tgu_c", "hidden": 9, "rank": 4, "form": "tensor_train"}, None, {"optimiser": "adagrad"},
         embedding=None, input_dropout=0.0,
     ),
+    "symbols that pick matrices": case(
+        {"name": "grtn", "hidden": 9, "factors": "normal(0.3)"}, None,
+        {"optimiser": "adagrad", "clip_value": 0.05}, embedding=None, input_dropout=0.0, layers=1,
+    ),
+    "symbols that pick rows": case(
+        LSTM, None, {"optimiser": "adagrad", "clip_norm": 0.1}, embedding=None, input_dropout=0.0, layers=1,
+    ),
 }  # fmt: skip
 PLATEAU = {
     "learning_rate": 0.2,

@@ -8,9 +8,9 @@ from tensor_rnns.engine.choice import ENGINES, alternatives, check, choose, find
 from tensor_rnns.engine.compiled.direct import Direct, Views
 from tensor_rnns.engine.eager import Engine
 from tensor_rnns.engine.given import step_problem
+from tensor_rnns.engine.touched import Touched
 
 __all__ = [
-    "ENGINES", "Affine", "Direct", "Engine", "Views", "alternatives", "binary_cross_entropy", "check",
-    "choose", "cross_entropy", "find", "pick", "resolve", "squared_error", "step_problem",
-    "values",
+    "ENGINES", "Affine", "Direct", "Engine", "Touched", "Views", "alternatives", "binary_cross_entropy",
+    "check", "choose", "cross_entropy", "find", "pick", "resolve", "squared_error", "step_problem", "values",
 ]  # fmt: skip

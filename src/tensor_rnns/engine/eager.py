@@ -21,6 +21,8 @@ class Engine:
     name: ClassVar[str] = "eager"
     update: ClassVar[Callable[..., Tensor] | None] = None
     """The fused update of an optimiser (`compiled.parts.update`), where the engine has one."""
+    update_touched: ClassVar[Callable[..., Tensor] | None] = None
+    """The same in place, for a gradient that is `Touched`."""
 
     @property
     def fused(self) -> bool:
@@ -48,9 +50,10 @@ class Engine:
         """x W + b, or an `Affine` that has yet to compute it."""
         return x @ weight if bias is None else x @ weight + bias
 
-    def direct(self, cell: Cell, dtype: torch.dtype, *layout: Any, **names: str) -> Any:
-        """Loss and gradient of one layer with its read-out without autograd, as `compiled.direct.direct`
-        makes it of the further arguments; None where the engine or the cell has no such way."""
+    def direct(self, cell: Cell, dtype: torch.dtype, one_hot: bool, *layout: Any, **names: str) -> Any:
+        """Loss and gradient of one layer, of one-hot vectors if so, with its read-out without autograd, as
+        `compiled.direct.direct` makes it of the further arguments; None where the engine or the cell has no
+        such way."""
         return None
 
     def unsupported_reason(self, block: Mapping) -> str | None:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import torch
 from torch import Tensor
@@ -37,6 +37,10 @@ Parts = tuple[Sequence, Sequence, Sequence]
 
 class ScanKernel(Protocol):
     """A built kernel; its tensors are all of one floating dtype on one device."""
+
+    def reading(self, symbols: Tensor) -> "ScanKernel":
+        """The kernel of an engine that `looks_up` for one call with symbols [T, S, B]; then `scan` has no
+        inputs, and the tables are the last of its leaves."""
 
     def scan(self, parts: Parts, last_only: bool, keep: bool) -> tuple[Tensor | None, Tensors, Parts, Any]:
         """The outputs of every step unless `last_only`, the states after the last, and what `scan_back` reads
@@ -83,23 +87,29 @@ def parted(things: Sequence, cuts: tuple[int, int]) -> Parts:
 @dataclass(frozen=True)
 class Ready:
     """A cell's kernel, and what torch does before it: parameter-only expressions, and looking up rows of the
-    last `tables` of them."""
+    last `tables` of them, unless the kernel `looks_up` itself."""
 
     cell: Cell
     kernel: ScanKernel
     hoisted: Hoisted
     tables: int
+    looks_up: bool = False
 
     def run(self, params: Params, inputs: Inputs, state: State, last_only: bool = False) -> Steps:
         """As `Engine.run`."""
         check(self.cell, params, inputs, state)
         leaves = self.hoisted(params, inputs.shape[1])
-        read = len(leaves) - self.tables
-        entering = [inputs] if isinstance(inputs, Tensor) else [inputs @ table for table in leaves[read:]]
+        kernel, read = self.kernel, len(leaves) - self.tables
+        if isinstance(inputs, Tensor):
+            entering = [inputs]
+        elif self.looks_up:
+            kernel, read, entering = kernel.reading(inputs.indices), len(leaves), []
+        else:
+            entering = [inputs @ table for table in leaves[read:]]
         tensors = (*entering, *state, *leaves[:read])
         keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
         cuts = len(entering), len(entering) + len(state)
-        results = Scan.apply(self.kernel, cuts, last_only, keep, *tensors)
+        results = Scan.apply(kernel, cuts, last_only, keep, *tensors)
         return results[0], results[-len(state) :]
 
 
@@ -110,6 +120,9 @@ class Generated(Engine):
     kernel (another device or dtype, an unknown operation, no tool), the eager loop runs, after one warning
     that names the cell and the reason.
     """
+
+    looks_up: ClassVar[bool] = False
+    """Whether its kernels look symbols up in tables, and multiply by the matrices that they pick there."""
 
     def __init__(self) -> None:
         self.ready: dict[tuple, Ready | None] = {}
@@ -152,10 +165,10 @@ class Generated(Engine):
             try:
                 if device.type != self.device_type() or dtype not in DTYPES:
                     raise Unsupported(f"{dtype} on {device.type}")
-                program = trace(cell, one_hot, dtype)
+                program = trace(cell, one_hot, dtype, self.looks_up)
                 emitted = self.emit(program, dtype, device)
                 kernel = self.build(program, dtype, emitted)
-                ready = Ready(cell, kernel, program.hoisted, len(program.tables))
+                ready = Ready(cell, kernel, program.hoisted, len(program.tables), self.looks_up)
                 code = getattr(emitted, "code", emitted)
                 self.hold_to_the_loop(ready, (self.name, repr(key), code), dtype, device, one_hot)
                 self.ready[key] = ready

@@ -41,6 +41,7 @@ class Rows:
 
     def __init__(self, vectors: Tensor) -> None:
         self.vectors, self.shape, self.device = vectors, tuple(vectors.shape), vectors.device
+        self.indices = vectors.argmax(-1)
 
     def __matmul__(self, matrix: Tensor) -> Tensor:
         return self.vectors @ matrix
@@ -53,7 +54,7 @@ def failure(
     can be told and the line of the step; None where neither."""
     given = drawn(cell, dtype, device, one_hot)
     try:
-        exact = outcome(cell, given, torch.float64)
+        exact = outcome(cell, given, torch.float64, one_hot=one_hot)
         ours = outcome(cell, given, dtype, run, one_hot)
     except Exception as error:  # compilers for GPUs have errors of their own
         frames = traceback.extract_tb(error.__traceback__)
@@ -67,7 +68,7 @@ def failure(
     if not (errors := beyond(ours, exact, bound)):
         return None
     # Where a step loses digits by itself, an engine may lose as many.
-    loop = beyond(outcome(cell, given, dtype), exact, 0)
+    loop = beyond(outcome(cell, given, dtype, one_hot=one_hot), exact, 0)
     for name, error in errors.items():
         if not error <= 4 * loop.get(name, 0):
             why = cause(cell, given)
@@ -104,7 +105,7 @@ def drawn(cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool) -
 def outcome(
     cell: Cell, given: Given, dtype: torch.dtype, run: Scan | None = None, one_hot: bool = False
 ) -> dict[str, Tensor]:
-    """Outputs, last states and every gradient of `run`, or of the eager loop."""
+    """Outputs, last states and every gradient of `run`, or of the eager loop; symbols have none."""
 
     def leaf(part: Tensor) -> Tensor:
         return part.to(dtype, copy=True).requires_grad_()
@@ -116,7 +117,11 @@ def outcome(
     ends = {"output": outputs} | {f"state {i}": part for i, part in enumerate(final)}
     rng = np.random.default_rng(2)
     loss = sum((y * torch.from_numpy(rng.standard_normal(y.shape)).to(y)).sum() for y in ends.values())
-    leaves = params | {"input": x} | {f"first state {i}": part for i, part in enumerate(start)}
+    leaves = (
+        params
+        | ({} if one_hot else {"input": x})
+        | {f"first state {i}": part for i, part in enumerate(start)}
+    )
     gradients: Sequence[Tensor] = [torch.zeros_like(part) for part in leaves.values()]
     if loss.requires_grad:
         gradients = torch.autograd.grad(loss, list(leaves.values()), materialize_grads=True)

@@ -180,12 +180,13 @@ class Recurrent(Model):
         return x * draws[key] / (1 - getattr(self, key)) if draws and key in draws else x
 
     def direct(self, views: Views, width: int, dtype: torch.dtype) -> Direct | None:
-        """Where numbers enter one cell whose outputs are read out, and nothing else happens."""
-        more = self.symbols or self.matrix or self.input_dropout or self.output_dropout or self.fixed
+        """Where numbers or one-hot vectors enter one cell whose outputs are read out, and nothing else
+        happens."""
+        more = self.matrix or self.input_dropout or self.output_dropout or self.fixed
         if len(self.cells) > 1 or more:
             return None
         names = {"weight": "read_out/W", "bias": "read_out/b", "prefix": "cell/"}
-        return self.engine.direct(self.cell, dtype, self.last_only, views, width, **names)
+        return self.engine.direct(self.cell, dtype, self.one_hot, self.last_only, views, width, **names)
 
     def apply(
         self,

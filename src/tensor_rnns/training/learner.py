@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from tensor_rnns import engine
-from tensor_rnns.engine import Affine, Direct, Engine
+from tensor_rnns.engine import Affine, Direct, Engine, Touched
 from tensor_rnns.engine import values as computed
 from tensor_rnns.experiments import Replica
 from tensor_rnns.experiments.streams import rng
@@ -154,13 +154,14 @@ class Learner:
         carried: tuple[Tensor, ...] = (),
         draws: Mapping[str, Tensor] | None = None,
         buffers: Buffers = MappingProxyType({}),
-    ) -> tuple[Tensor, Tensor, tuple[Tensor, ...], Buffers]:
+        whole: bool = True,
+    ) -> tuple[Tensor, Tensor | Touched, tuple[Tensor, ...], Buffers]:
         """The loss [S] of the task, the gradient [S, P] of the objective, the state to carry on, and the
         buffers that the pass changed.
 
-        The objective is the loss plus the model's penalty. `carried` is the state that the batch starts from,
-        () for zero; it is a constant, and so is what is returned: () unless the task carries its state. A
-        replica's rows depend on that replica alone.
+        The objective is the loss plus the model's penalty. Unless `whole`, a gradient may be `Touched`.
+        `carried` is the state that the batch starts from, () for zero; it is a constant, and so is what is
+        returned: () unless the task carries its state. A replica's rows depend on that replica alone.
         """
         if self.direct and not draws:
             made = self.direct.gradient(
@@ -168,6 +169,7 @@ class Learner:
             )
             if made is not None:
                 loss, gradient, final = made
+                gradient = gradient.dense() if whole and isinstance(gradient, Touched) else gradient
                 return loss, gradient, final if self.task.carries_state else (), {}
         flat = flat.detach().requires_grad_()
         values = self.values(flat, buffers)

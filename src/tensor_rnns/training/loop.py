@@ -165,7 +165,7 @@ def step(
     carried = () if learner.resets_state(state.update, epoch) else state.carried
     batch, draws = learner.batch(state.update)
     loss, gradient, state.carried, buffers = learner.gradient(
-        state.parameters, batch, carried, draws, state.buffers
+        state.parameters, batch, carried, draws, state.buffers, whole=False
     )
     state.update += 1
     finite = torch.isfinite(loss).cpu()
@@ -176,10 +176,12 @@ def step(
     if not bool(finite.all()):
         state.failed_at[state.running & ~finite] = state.update
     still = state.running
-    moved = optimiser.moved(state.parameters, gradient, limits, state.optimiser, state.update, learner.engine)
+    moved = optimiser.moved(
+        state.parameters, gradient, limits, state.optimiser, state.update, learner.engine, still
+    )
     learner.constrain(moved)
     if not bool(still.all()):
-        moved = chosen(still, moved, state.parameters)
+        moved = moved if moved is state.parameters else chosen(still, moved, state.parameters)
         buffers = {name: chosen(still, value, state.buffers[name]) for name, value in buffers.items()}
     state.parameters = moved
     state.buffers |= buffers

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from tensor_rnns.cells import named
 from tensor_rnns.declared import AtLeastZero, BelowOne
-from tensor_rnns.engine import Engine
+from tensor_rnns.engine import Engine, Touched
 
 
 class Limits(NamedTuple):
@@ -53,19 +53,34 @@ class Optimiser:
         """The numbers of the fused update at `count`: the `constants`, and what depends on the count."""
         return tuple([float(getattr(self, name)) for name in self.constants])
 
+    @property
+    def rests(self) -> bool:
+        """Whether an update by a gradient of zero leaves a parameter and its state as they are."""
+        return False
+
     def moved(
         self,
         parameters: Tensor,
-        gradient: Tensor,
+        gradient: Tensor | Touched,
         limits: Limits,
         state: dict[str, Tensor],
         count: int,
         engine: Engine,
+        running: Tensor | None = None,
     ) -> Tensor:
         """The parameters after update `count` by the clipped gradient; `state` is changed in place.
 
-        The update of a fused engine is one pass of C++; its bits depend on each replica alone.
+        The update of a fused engine is one pass of C++; its bits depend on each replica alone. Of a gradient
+        that is `Touched` it goes over what is touched alone where the optimiser `rests`, and changes the
+        `parameters` of the replicas that are `running` [S] in place.
         """
+        if isinstance(gradient, Touched):
+            of_replicas = limits.value is None or limits.value.shape[1] == 1
+            if self.rests and engine.fused and of_replicas:
+                moments, numbers = [state[name] for name in self.states], self.numbers(count)
+                touched = self.name, numbers, parameters, gradient, moments, self.rate, *limits, running
+                return engine.update_touched(*touched)
+            gradient = gradient.dense()
         if limits.value is not None:
             gradient = gradient.clamp(-limits.value, limits.value)
         if engine.fused:
@@ -137,6 +152,10 @@ class Adagrad(Optimiser):
     constants: ClassVar[tuple[str, ...]] = ("epsilon",)
     epsilon: AtLeastZero = 1e-10
     initial_accumulator: AtLeastZero = 0.1
+
+    @property
+    def rests(self) -> bool:
+        return self.epsilon > 0 or self.initial_accumulator > 0
 
     def update(self, gradient: Tensor, state: dict[str, Tensor], count: int) -> Tensor:
         total = state["square"].addcmul_(gradient, gradient)

@@ -140,6 +140,14 @@ class Body:
             f"pick<Block>({node.width}, {table}, {self.address(node.inputs[0])}, {self.addresses[node]});",
         ]
 
+    def picked(self, node: Node) -> list[str]:
+        """A product with the matrix that the symbol of each row picks."""
+        (left,), (table, transposed) = node.inputs, node.detail
+        sizes = (node.width, left.width) if transposed else (left.width, node.width)
+        name = "picked_back" if transposed else "picked"
+        call = f"{name}<Block, {sizes[0]}, {sizes[1]}>(chosen + {table} * W, rows"
+        return [f"{call}, {self.address(left)}, {self.addresses[node]});  // %{node.index}"]
+
     def reduced(self, node: Node) -> list[str]:
         """Sums over the middle axis, or the greatest there."""
         name = "sums" if node.operation == "sum" else "greatest"

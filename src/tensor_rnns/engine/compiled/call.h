@@ -22,6 +22,13 @@ struct Call {
   real* const* initial_gradients;      // as initial, or null
   real* const* leaf_gradients;
   const long* gradient_strides;        // of each leaf gradient: replica, row, column
+  const int64_t* const* symbols;       // one array [T, S, B] where they enter, else null
+  const long* symbol_strides;          // step, replica, row
+  const real* const* tables;           // [S, symbols, width] each, a row without gaps
+  const long* table_strides;           // of each: replica, row
+  real* const* table_gradients;        // as tables, each may be null, or all; rows of other symbols are left alone
+  const long* table_gradient_strides;
+  real* operands;                      // what the gradients of tables are sums of, of all steps
 };
 
 // Rows of a batch are cut by their number alone: wide blocks, then narrow ones for the rest.

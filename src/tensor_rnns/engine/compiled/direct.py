@@ -13,9 +13,10 @@ from torch import Tensor
 
 from tensor_rnns.engine.affine import Affine
 from tensor_rnns.engine.compiled import parts
-from tensor_rnns.engine.compiled.calls import Long, Pointer, dense, pointers
-from tensor_rnns.engine.compiled.kernel import described
+from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense, pointers
+from tensor_rnns.engine.compiled.kernel import described, looked_up
 from tensor_rnns.engine.generated import Ready
+from tensor_rnns.engine.touched import Touched
 
 Views = Callable[[Tensor], Mapping[str, Tensor]]
 
@@ -54,67 +55,76 @@ class FlatMatrix:
 
 @dataclass(frozen=True)
 class Direct:
-    """A kernel, where its leaves, W and b lie in flat parameters, and whether the read-out sees the
+    """A kernel, where its leaves, tables, W and b lie in flat parameters, and whether the read-out sees the
     last step alone."""
 
     ready: Ready
     leaves: tuple[FlatMatrix, ...]
+    tables: tuple[FlatMatrix, ...]
     weight: FlatMatrix
     bias: FlatMatrix
     last_only: bool
 
     def gradient(
         self, flat: Tensor, inputs: Tensor, state: Sequence[Tensor], loss_of: Callable[[Affine], Tensor]
-    ) -> tuple[Tensor, Tensor, tuple[Tensor, ...]] | None:
+    ) -> tuple[Tensor, Tensor | Touched, tuple[Tensor, ...]] | None:
         """The loss [S] that `loss_of` makes of outputs, its gradient like `flat` [S, P], and the states after
         the last step.
 
-        `inputs` are [T, S, B, I]; `state` is () for that at the start. None where what `loss_of` returns is
-        not simply a loss of `engine.losses`.
+        `inputs` are [T, S, B, I], or symbols [T, S, B], which touch few rows of the tables; `state` is () for
+        that at the start. None where what `loss_of` returns is not simply a loss of `engine.losses`.
         """
         flat, inputs = flat.detach().contiguous(), dense(inputs)
         state = state or self.ready.cell.initial_state(*inputs.shape[1:3], dtype=flat.dtype)
-        steps = [step for leaf in self.leaves for step in (flat.shape[1], *leaf.steps)]
-        strides = (Long * len(steps))(*steps)
-        read = described([inputs], ()) | {"leaves": self.addresses(flat), "strides": strides}
+        lease = Lease(POOL, flat.numel(), flat.dtype) if self.tables else None
+        gradient = torch.empty_like(flat) if lease is None else lease.tensor[: flat.numel()].view_as(flat)
+        read = looked_up(inputs) if self.tables else described([inputs], ())
+        read["leaves"], read["strides"] = placed(flat, self.leaves, 3)
+        read["tables"], read["table_strides"] = placed(flat, self.tables, 2)
         outputs, final, kept = self.ready.kernel.forward(
             len(inputs), read, [part.contiguous() for part in state], self.last_only, True
         )
         hidden = final[0] if self.last_only else outputs
-        gradient, dh = torch.empty_like(flat), torch.empty_like(hidden)
+        dh = torch.empty_like(hidden)
         gradients = (dh, self.weight.of(gradient), self.bias.of(gradient))
         recorded = Recorded(hidden, self.weight.of(flat), self.bias.of(flat), gradients)
         loss = loss_of(recorded)
         if len(recorded.made) != 1 or loss is not recorded.made[0]:
             return None
         others = [None] * (len(state) - 1)
-        read |= {
-            "output_gradients": pointers([None if self.last_only else dh, *others]),
-            "final_gradients": pointers([dh if self.last_only else None, *others]),
-            "leaf_gradients": self.addresses(gradient),
-            "gradient_strides": strides,
-        }
+        read["output_gradients"] = pointers([None if self.last_only else dh, *others])
+        read["final_gradients"] = pointers([dh if self.last_only else None, *others])
+        read["leaf_gradients"], read["gradient_strides"] = placed(gradient, self.leaves, 3)
+        if self.tables:
+            found = placed(gradient, self.tables, 2)
+            read["table_gradients"], read["table_gradient_strides"] = found
         self.ready.kernel.backward(inputs.shape[:3], flat.dtype, read, kept)
+        if lease is not None:
+            tables = tuple((table.start, *table.shape) for table in self.tables)
+            gradient = Touched(gradient, tables, inputs, lease)
         return loss, gradient, tuple(final)
 
-    def addresses(self, flat: Tensor) -> ctypes.Array:
-        """Of the leaves in `flat`."""
-        start, size = flat.data_ptr(), flat.element_size()
-        return (Pointer * len(self.leaves))(*(start + size * leaf.start for leaf in self.leaves))
+
+def placed(flat: Tensor, matrices: Sequence[FlatMatrix], axes: int) -> tuple[ctypes.Array, ctypes.Array]:
+    """The addresses of matrices in `flat` [S, P], and their strides along the first `axes`."""
+    start, size = flat.data_ptr(), flat.element_size()
+    starts = [start + size * matrix.start for matrix in matrices]
+    steps = [step for matrix in matrices for step in (flat.shape[1], *matrix.steps)[:axes]]
+    return (Pointer * len(starts))(*starts), (Long * len(steps))(*steps)
 
 
 def direct(
     ready: Ready, last_only: bool, views: Views, width: int, weight: str, bias: str, prefix: str
 ) -> Direct | None:
-    """The way without autograd; None where a leaf is more than parameters read where they lie, or where a
-    parameter is read twice or never.
+    """The way without autograd; None where a leaf is more than parameters read where they lie, where the row
+    of a table has gaps, or where a parameter is read twice or never.
 
     `views` gives the parameters by name as views of flat ones [S, width]; those of the cell begin with
     `prefix`, W and b of the read-out are `weight` and `bias`.
     """
     # The read-out of C++ takes rows of numbers, so an output with more axes goes through autograd.
     flat_output = len(next(iter(ready.cell.state_shapes().values()))) == 1
-    if ready.tables or not ready.hoisted.exact or not flat_output:
+    if (ready.tables and not ready.looks_up) or not ready.hoisted.exact or not flat_output:
         return None
     flat = torch.zeros(1, width)
     params = views(flat)
@@ -129,4 +139,9 @@ def direct(
     ]
     for leaf in layout:
         leaf.of(flat).add_(1)
-    return Direct(ready, tuple(layout[:-2]), *layout[-2:], last_only) if bool((flat == 1).all()) else None
+    *leaves, read_out, offset = layout
+    first = len(leaves) - ready.tables
+    tables = tuple(leaves[first:])
+    if any(table.steps[1] != 1 for table in tables) or not bool((flat == 1).all()):
+        return None
+    return Direct(ready, tuple(leaves[:first]), tables, read_out, offset, last_only)

@@ -12,8 +12,22 @@ template <class Block>
 constexpr long ROOM = (2 * STATES + ENTERING + SCRATCH_BACK + CHUNK<Block> * KEPT) * Block::W;
 static constexpr long ARENA_BACK = (larger(ROOM<Wide>, ROOM<Narrow>) + Wide::W - 1) / Wide::W * Wide::W;
 
+// The rows of all tables that the symbols of step t pick, [TABLES][W].
+template <class Block> static INLINE void choose(const Call& call, const Unit& unit, long t, const real** chosen) {
+  const long* stride = call.symbol_strides;
+  for (int table = 0; table < TABLES; ++table) {
+    const long* apart = call.table_strides + 2 * table;
+    const real* const first = call.tables[table] + unit.replica * apart[0];
+    for (int r = 0; r < unit.rows; ++r) {
+      const long symbol = call.symbols[0][t * stride[0] + unit.replica * stride[1] + (unit.first + r) * stride[2]];
+      chosen[table * Block::W + r] = first + symbol * apart[1];
+    }
+  }
+}
+
 template <class Block> static void forward(const Call& call, const Unit& unit) {
   constexpr int W = Block::W;
+  const real* chosen[TABLES * W + 1];
   const real* const packed = call.packed + unit.replica * PACKED;
   real* const scratch = call.arena + unit.thread * ARENA;
   real* const tape = call.tape + unit.place * RECORD * (call.keep ? call.steps : 1);
@@ -22,7 +36,7 @@ template <class Block> static void forward(const Call& call, const Unit& unit) {
   for (int i = 0; i < COUNT; ++i)
     gather<Block>(states + PLACE[i] * W, call.initial[i] + row * WIDTH[i], WIDTH[i], WIDTH[i], unit.rows);
   const real* inputs[INPUTS];
-  for (int i = 0; i < INPUTS; ++i) {
+  for (int i = 0; !TABLES && i < INPUTS; ++i) {
     const long* stride = call.input_strides + 3 * i;
     inputs[i] = call.inputs[i] + unit.replica * stride[1] + unit.first * stride[2];
   }
@@ -31,12 +45,15 @@ template <class Block> static void forward(const Call& call, const Unit& unit) {
     const real* const before = after;
     after = states + (call.keep ? t + 1 : (t + 1) & 1) * STATES * W;
     real* const record = tape + (call.keep ? t : 0) * RECORD * W;
-    for (int i = 0; i < INPUTS; ++i) {
+    choose<Block>(call, unit, t, chosen);
+    for (int i = 0; i < TABLES; ++i)
+      gather_rows<Block>(record + INPUT_PLACE[i] * W, chosen + i * W, INPUT_WIDTH[i], unit.rows);
+    for (int i = 0; !TABLES && i < INPUTS; ++i) {
       const long* stride = call.input_strides + 3 * i;
       gather<Block>(record + INPUT_PLACE[i] * W, inputs[i], stride[2], INPUT_WIDTH[i], unit.rows);
       inputs[i] += stride[0];
     }
-    step<Block>(packed, record, before, after, scratch);
+    step<Block>(chosen, unit.rows, packed, record, before, after, scratch);
     for (int i = 0; i < COUNT; ++i)
       if (real* const out = call.outputs[i])
         scatter<Block>(out + (t * rows + row) * WIDTH[i], WIDTH[i], after + PLACE[i] * W, WIDTH[i], unit.rows);
@@ -56,6 +73,7 @@ template <class Block> static void backward(const Call& call, const Unit& unit) 
   real* const inward = earlier + STATES * W;
   real* const scratch = inward + ENTERING * W;
   real* const kept = scratch + SCRATCH_BACK * W;
+  const real* chosen[TABLES * W + 1];
   real* const sums = call.sums + unit.item * SUMS;
   std::memset(g, 0, STATES * W * sizeof(real));
   std::memset(sums, 0, SUMS * sizeof(real));
@@ -71,9 +89,15 @@ template <class Block> static void backward(const Call& call, const Unit& unit) 
       for (int i = 0; i < COUNT; ++i)
         if (const real* given = call.output_gradients[i])
           gather_onto<Block>(g + PLACE[i] * W, given + (t * rows + row) * WIDTH[i], WIDTH[i], WIDTH[i], unit.rows);
-      step_back<Block>(packed, record, before, before + STATES * W, g, earlier, now, scratch);
+      choose<Block>(call, unit, t, chosen);
+      step_back<Block>(chosen, unit.rows, packed, record, before, before + STATES * W, g, earlier, now, scratch);
+      if (call.table_gradients) {
+        input_back<Block>(chosen, unit.rows, packed, record, before, before + STATES * W, g, earlier, now, scratch, inward);
+        write_operands<Block>(call, call.steps * rows, t * rows + row, unit.rows, record, before, before + STATES * W,
+                              now, inward);
+      }
       if (call.input_gradients) {
-        input_back<Block>(packed, record, before, before + STATES * W, g, earlier, now, scratch, inward);
+        input_back<Block>(chosen, unit.rows, packed, record, before, before + STATES * W, g, earlier, now, scratch, inward);
         for (int i = 0, place = 0, width; i < INPUTS; ++i, place += width) {
           width = INPUT_WIDTH[i];
           if (real* const out = call.input_gradients[i])
@@ -112,6 +136,43 @@ extern "C" void sizes(long steps, long replicas, long batch, long threads, long 
   out[2] = replicas * larger(PACKED, PACKED_BACK);
   out[3] = threads * larger(ARENA, ARENA_BACK);
   out[4] = replicas * cut.blocks() * SUMS;
+  out[5] = steps * replicas * batch * OPERANDS;
+}
+
+// How many rows the tables have if a symbol of the call has none of them, else 0.
+extern "C" long exceeded(const Call* given) {
+  const Call& call = *given;
+  const long* stride = call.symbol_strides;
+  for (long t = 0; t < call.steps; ++t)
+    for (long s = 0; s < call.replicas; ++s)
+      for (long b = 0; b < call.batch; ++b) {
+        const long symbol = call.symbols[0][t * stride[0] + s * stride[1] + b * stride[2]];
+        if (symbol < 0 || symbol >= SYMBOLS) return SYMBOLS;
+      }
+  return 0;
+}
+
+// The gradients of the tables: the places of each symbol of a replica in order, and what is added up over them.
+static void add_tables(const Call& call) {
+  const long count = call.steps * call.batch, rows = call.replicas * call.batch;
+  const long* stride = call.symbol_strides;
+  std::vector<long> places(call.replicas * count), ends(call.replicas * (SYMBOLS + 1));
+  in_parallel(call.replicas, call.replicas * count > FEW ? call.threads : 1, [&](long replica, long) {
+    long *const end = ends.data() + replica * (SYMBOLS + 1), *const place = places.data() + replica * count;
+    auto symbol = [&](long i) {
+      return call.symbols[0][i / call.batch * stride[0] + replica * stride[1] + i % call.batch * stride[2]];
+    };
+    for (long i = 0; i < count; ++i) ++end[symbol(i) + 1];
+    for (long v = 0; v < SYMBOLS; ++v) end[v + 1] += end[v];
+    for (long i = 0; i < count; ++i)
+      place[end[symbol(i)]++] = i / call.batch * rows + replica * call.batch + i % call.batch;
+  });
+  in_parallel(call.replicas * SYMBOLS, count * OPERANDS > FEW ? call.threads : 1, [&](long item, long) {
+    const long replica = item / SYMBOLS, symbol = item % SYMBOLS;
+    const long *const end = ends.data() + replica * (SYMBOLS + 1), *const place = places.data() + replica * count;
+    const Places found{place + (symbol ? end[symbol - 1] : 0), place + end[symbol]};
+    if (found.first < found.end) add_rows(call, replica, symbol, found, count * call.replicas);
+  });
 }
 
 extern "C" void run_forward(const Call* given) {
@@ -141,4 +202,6 @@ extern "C" void run_backward(const Call* given) {
              (OFFSETS[leaf + 1] - OFFSETS[leaf]) / ROWS[leaf], stride[1], stride[2]);
     }
   });
+  if constexpr (TABLES > 0)
+    if (call.table_gradients) add_tables(call);
 }

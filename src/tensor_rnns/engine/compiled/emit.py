@@ -17,8 +17,10 @@ from tensor_rnns.engine.ir.reverse import Backward, reverse
 from tensor_rnns.engine.ir.trace import Program
 
 REALS = {torch.float32: "float", torch.float64: "double"}
+VECTOR = 16
+"""Numbers of the widest vector."""
 FOLDER = Path(__file__).parent
-HEADERS = ("vectors.h", "functions.h", "matrices.h", "layouts.h", "threads.h", "call.h")
+HEADERS = ("vectors.h", "functions.h", "matrices.h", "layouts.h", "threads.h", "call.h", "symbols.h")
 
 
 def function(template: str, name: str, arguments: str, lines: Iterable[str]) -> str:
@@ -29,7 +31,10 @@ def function(template: str, name: str, arguments: str, lines: Iterable[str]) -> 
 
 BLOCK = "template <class Block>\n"
 USING = "using Vec = typename Block::vector; constexpr int W = Block::W, V = Block::V;"
-READ = "const real* packed, const real* record, const real* before, const real* after, const real* g"
+CHOSEN = "const real* const* chosen, int rows"
+READ = (
+    f"{CHOSEN}, const real* packed, const real* record, const real* before, const real* after, const real* g"
+)
 STRIDES = {"record": "RECORD * W", "before": "STATES * W", "after": "STATES * W", "kept": "KEPT * W"}
 
 
@@ -81,6 +86,7 @@ def source(program: Program, dtype: torch.dtype) -> str:
         constant("int", INPUT_WIDTH=list(program.inputs), INPUT_PLACE=places, ENTERING=sum(program.inputs)),
         constant("int", WIDTH=list(program.states), PLACE=list(states.offsets.values())),
         constant("long", OFFSETS=[*sums.offsets.values(), sums.width], ROWS=rows),
+        constant("long", TABLES=len(program.tables), SYMBOLS=max([1, *(t.shape[0] for t in program.tables)])),
         forward_code(program, addresses, keep),
         backward_code(program, backward, addresses, states, sums),
         (FOLDER / "driver.h").read_text(),
@@ -93,7 +99,7 @@ def forward_code(program: Program, addresses: dict[Node, str], keep: Sequence[No
     body = Body(program, addresses)
     stored = [*program.outputs, *keep]
     body.write(plan(stored, ()), stored)
-    arguments = "const real* packed, real* record, const real* before, real* after, real* scratch"
+    arguments = f"{CHOSEN}, const real* packed, real* record, const real* before, real* after, real* scratch"
     parts = [
         constant("long", PACKED=body.packed.width, SCRATCH=body.scratch.width),
         "",
@@ -135,6 +141,38 @@ def input_gradients(program: Program, backward: Backward, body: Body, given: set
     body.write(plan(wanted, given), wanted)
 
 
+def padded(width: int) -> int:
+    """`width` with room for whole vectors."""
+    return -(-width // VECTOR) * VECTOR
+
+
+def table_gradients(program: Program, backward: Backward, body: Body) -> tuple[int, list[str], list[str]]:
+    """What the gradients of tables are sums of, of all steps: its width, the lines that write it down at a
+    step, and those that add it up over the places of a symbol."""
+    written, begun = Arena(), set()
+    stores, sums = [], []
+
+    def operand(node: Node) -> str:
+        width = padded(node.width)
+        if node not in written.offsets:
+            place = f"call.operands + all * {written.take(node, width)} + at * {width}, {width}"
+            stores.append(f"scatter<Block>({place}, {body.address(node)}, {node.width}, rows);")
+        return f"call.operands + all * {written.offsets[node]}"
+
+    entering = enumerate(backward.inputs) if program.tables else ()
+    made = [(table, f"row_of<{g.width}>(places, {operand(g)}") for table, g in entering if g]
+    for table, left, g in backward.picked:
+        sizes = f"{left.width}, {g.width}"
+        made.append((table, f"matrix_of<{sizes}>(places, {operand(left)}, {operand(g)}"))
+    for table, call in made:
+        onto = "true" if table in begun else "false"
+        sums.append(
+            f"if (real* const out = gradient_row(call, {table}, replica, symbol)) {call}, out, {onto});"
+        )
+        begun.add(table)
+    return written.width, stores, sums
+
+
 def backward_code(
     program: Program, backward: Backward, addresses: dict[Node, str], states: Arena, sums: Arena
 ) -> str:
@@ -158,17 +196,24 @@ def backward_code(
     inward = Body(program, addresses, beside=body)
     input_gradients(program, backward, inward, given | set(stored))
     passes = leaf_gradients(program, backward, body, sums)
+    operands, stores, rows = table_gradients(program, backward, inward)
     span = (
         "long steps, const real* record, const real* before, const real* after, const real* kept, real* sums"
     )
     step = f"{READ}, real* earlier, real* kept, real* scratch"
     inputs = f"{READ}, const real* earlier, const real* kept, real* scratch, real* inward"
+    writing = "const Call& call, long all, long at, int rows, const real* record, const real* before, "
+    writing += "const real* after, const real* kept, const real* inward"
+    places = "const Call& call, long replica, long symbol, const Places& places, long all"
     parts = [
         constant("long", PACKED_BACK=body.packed.width, SCRATCH_BACK=body.scratch.width, KEPT=kept.width),
+        constant("long", OPERANDS=operands),
         "",
         packing("pack_backward", program, body.packed),
         function(BLOCK, "step_back", step, [USING, *body.lines]),
         function(BLOCK, "input_back", inputs, [USING, *inward.lines]),
         function(BLOCK, "add_leaves", span, ["constexpr int W = Block::W;", *passes]),
+        function(BLOCK, "write_operands", writing, ["constexpr int W = Block::W;", *stores]),
+        function("", "add_rows", places, rows),
     ]
     return "\n".join(parts)

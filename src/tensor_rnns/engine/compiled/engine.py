@@ -1,5 +1,6 @@
 """The compiled engine: step -> `ir` -> `emit` -> `build` -> `kernel`; see docs/engine.md."""
 
+import ctypes
 from typing import Any
 
 import torch
@@ -21,7 +22,9 @@ class Compiled(Generated):
     """Kernels in C++ for the CPU, built by g++; losses and optimisers are fused too."""
 
     name = "compiled"
+    looks_up = True
     update = staticmethod(parts.update)
+    update_touched = staticmethod(parts.update_touched)
 
     def missing_tool(self) -> str | None:
         return None if build.compiler() else f"no {build.COMPILER} in PATH"
@@ -37,12 +40,17 @@ class Compiled(Generated):
         keep_pages()
         library = build.library(emitted, program.name)
         parts.join_team(library, parts.library(dtype))
-        return Kernel(library)
+        library.exceeded.restype = ctypes.c_long
+        return Kernel(library, len(program.tables))
 
     def linear(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> Affine:
         """x W + b, not computed yet."""
         return Affine(x, weight, bias)
 
-    def direct(self, cell: Cell, dtype: torch.dtype, *layout: Any, **names: str) -> Direct | None:
-        ready = self.prepare(cell, dtype, torch.device("cpu"))
-        return None if ready is None else direct(ready, *layout, **names)
+    def direct(
+        self, cell: Cell, dtype: torch.dtype, one_hot: bool, *layout: Any, **names: str
+    ) -> Direct | None:
+        ready = self.prepare(cell, dtype, torch.device("cpu"), one_hot)
+        if ready is None or one_hot != bool(ready.tables):
+            return None
+        return direct(ready, *layout, **names)

@@ -2,7 +2,7 @@
 
 import ctypes
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -11,11 +11,12 @@ from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense,
 from tensor_rnns.engine.generated import Gradients, Parts, Tensors
 
 Arrays = dict[str, ctypes.Array]
-SIZES = ("tape", "states", "packed", "arena", "sums")
+SIZES = ("tape", "states", "packed", "arena", "sums", "operands")
 POINTERS = (
-    "inputs", "input_strides", "leaves", "strides", "initial", *SIZES, "outputs", "final",
+    "inputs", "input_strides", "leaves", "strides", "initial", *SIZES[:-1], "outputs", "final",
     "output_gradients", "final_gradients", "input_gradients", "initial_gradients", "leaf_gradients",
-    "gradient_strides",
+    "gradient_strides", "symbols", "symbol_strides", "tables", "table_strides", "table_gradients",
+    "table_gradient_strides", "operands",
 )  # fmt: skip
 
 
@@ -30,38 +31,60 @@ class Call(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Kernel:
-    """A library with the scans of a cell, a `generated.ScanKernel`."""
+    """A library with the scans of a cell, a `generated.ScanKernel`; with `symbols` [T, S, B] it looks them up
+    in the last `tables` of the leaves itself."""
 
     library: ctypes.CDLL
+    tables: int = 0
+    symbols: Tensor | None = None
+
+    def reading(self, symbols: Tensor) -> "Kernel":
+        """This kernel for one call with these symbols."""
+        return replace(self, symbols=symbols.to(torch.int64))
 
     def scan(
         self, parts: Parts, last_only: bool, keep: bool
     ) -> tuple[Tensor | None, Tensors, Parts, list[Lease]]:
         inputs, states = [dense(part) for part in parts[0]], [part.contiguous() for part in parts[1]]
-        outputs, final, kept = self.forward(
-            len(inputs[0]), described(inputs, parts[2]), states, last_only, keep
-        )
-        return outputs, final, (inputs, states, parts[2]), kept
+        leaves = [*self.read(parts[2]), *map(dense, self.looked_up(parts[2]))]
+        steps = len(inputs[0] if self.symbols is None else self.symbols)
+        outputs, final, kept = self.forward(steps, self.described(inputs, leaves), states, last_only, keep)
+        return outputs, final, (inputs, states, leaves), kept
+
+    def read(self, leaves: Tensors) -> Tensors:
+        """The leaves that the scan itself reads."""
+        return leaves[: len(leaves) - self.tables]
+
+    def looked_up(self, leaves: Tensors) -> Tensors:
+        """The tables among the leaves."""
+        return leaves[len(leaves) - self.tables :]
 
     def scan_back(
         self, parts: Parts, kept: Sequence[Lease], output: Tensor | None, final: Gradients, wanted: Parts
     ) -> Gradients:
-        first = parts[0][0]
+        first = parts[1][0]
         states, leaves = ([first.new_empty(part.shape) for part in kind] for kind in parts[1:])
+        for table in self.looked_up(leaves):
+            table.zero_()
         inputs = [
             first.new_empty(part.shape) if want else None
             for part, want in zip(parts[0], wanted[0], strict=True)
         ]
-        read = described(parts[0], parts[2]) | {
+        read = self.described(parts[0], parts[2]) | {
             "output_gradients": pointers([output, *[None] * (len(final) - 1)]),
             "final_gradients": pointers(final),
             "initial_gradients": pointers(states),
-            "leaf_gradients": pointers(leaves),
-            "gradient_strides": strides(leaves, 3),
+            "leaf_gradients": pointers(self.read(leaves)),
+            "gradient_strides": strides(self.read(leaves), 3),
         }
         if any(wanted[0]):
             read["input_gradients"] = pointers(inputs)
-        self.backward(first.shape[:3], first.dtype, read, kept)
+        if self.symbols is not None:
+            tables = self.looked_up(leaves)
+            read["table_gradients"] = pointers(tables)
+            read["table_gradient_strides"] = strides(tables, 2)
+        shape = parts[0][0].shape[:3] if self.symbols is None else self.symbols.shape
+        self.backward(shape, first.dtype, read, kept)
         return *inputs, *states, *leaves
 
     def forward(
@@ -71,6 +94,7 @@ class Kernel:
         `backward` reads.
 
         `read` has inputs and leaves as `described` gives them; states are [S, B, width] without gaps.
+        ValueError for a symbol that no table has.
         """
         outputs = None if last_only else states[0].new_empty(steps, *states[0].shape)
         final = [torch.empty_like(part) for part in states]
@@ -78,6 +102,8 @@ class Kernel:
         *kept, _packed, _arena = self.lease(call, states[0].dtype, "tape", "states", "packed", "arena")
         every = pointers([outputs, *[None] * (len(states) - 1)])
         fill(call, **read, initial=pointers(states), outputs=every, final=pointers(final))
+        if "symbols" in read and (known := self.library.exceeded(ctypes.byref(call))):
+            raise ValueError(f"a symbol given that is no row of a table; allowed: 0 to {known - 1}")
         self.library.run_forward(ctypes.byref(call))
         return outputs, final, kept
 
@@ -86,7 +112,7 @@ class Kernel:
         those of all gradients."""
         call = Call(*shape, torch.get_num_threads(), 1)
         call.tape, call.states = (lease.tensor.data_ptr() for lease in kept)
-        _passing = self.lease(call, dtype, "packed", "arena", "sums")
+        _passing = self.lease(call, dtype, "packed", "arena", "sums", "operands")
         fill(call, **read)
         self.library.run_backward(ctypes.byref(call))
 
@@ -101,6 +127,14 @@ class Kernel:
             setattr(call, name, lease.tensor.data_ptr())
         return leases
 
+    def described(self, inputs: Tensors, leaves: Tensors) -> Arrays:
+        """As `described`, with the symbols in place of inputs where there are some."""
+        if self.symbols is None:
+            return described(inputs, leaves)
+        tables = self.looked_up(leaves)
+        found = {"tables": pointers(tables), "table_strides": strides(tables, 2)}
+        return looked_up(self.symbols) | described((), self.read(leaves)) | found
+
 
 def described(inputs: Tensors, leaves: Tensors) -> Arrays:
     """The addresses and strides that both directions read."""
@@ -110,3 +144,8 @@ def described(inputs: Tensors, leaves: Tensors) -> Arrays:
         "leaves": pointers(leaves),
         "strides": strides(leaves, 3),
     }
+
+
+def looked_up(symbols: Tensor) -> Arrays:
+    """The address and strides of symbols [T, S, B]."""
+    return {"symbols": pointers([symbols]), "symbol_strides": strides([symbols], 3)}

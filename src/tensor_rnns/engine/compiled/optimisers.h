@@ -1,7 +1,8 @@
 // ---- optimisers ------------------------------------------------------------------------------------------
 // One pass over the parameters [S, P] of a cohort, after one over the gradients where their norms are clipped. A row is
-// cut into pieces by P alone, and squares are added up in the order of the pieces.
+// cut into pieces by P and what is touched alone, and squares are added up in the order of the pieces.
 
+#include <algorithm>
 enum Rule { ADAM, RMSPROP, SGD, ADAGRAD };
 
 struct Update {
@@ -13,8 +14,19 @@ struct Update {
   real* second;            // state [S, P]: square or velocity, or null
   const real* rate;        // [S]
   const real* limit;       // [S], or null
+  const real* value;       // [S], or null
   const double* numbers;   // of the rule
-  double* squares;         // of each piece
+  long gap_count, table_count, steps, batch;  // of what is touched
+  const long* gaps;        // where what is no table begins and ends
+  const long* tables;      // of each: its first number, its rows, their width
+  const int64_t* symbols;  // [T, S, B]: the rows of a replica that are touched; null: everything is
+  const long* strides;     // step, replica, row
+  const bool* running;     // [S]: replicas that are updated
+};
+
+// Numbers of a replica that are updated together.
+struct Piece {
+  long replica, begin, end;
 };
 
 static constexpr long PIECE = 1 << 14;
@@ -53,23 +65,33 @@ static INLINE wide_vector step_of(const Update& update, wide_vector g, real* fir
   return rate * g / (square_root(a) + real(n[0]));
 }
 
-template <int RULE> static void piece_of(const Update& update, long replica, long begin, long end, real factor) {
-  const long row = replica * update.width;
-  for (long i = begin; i < end; i += LANES) {
-    const long left = end - i, at = row + i;
+// The gradient as the rule takes it: scaled, and each number within a bound. NaN stays.
+static INLINE wide_vector bounded(wide_vector g, real factor, const real* bound) {
+  g = g * factor;
+  if (!bound) return g;
+  const wide_vector most = splat<wide_vector>(*bound);
+  return g > most ? most : g < -most ? -most : g;
+}
+
+template <int RULE> static void piece_of(const Update& update, const Piece& piece, real factor) {
+  const long row = piece.replica * update.width;
+  const real rate = update.rate[piece.replica];
+  const real* const bound = update.value ? update.value + piece.replica : nullptr;
+  for (long i = piece.begin; i < piece.end; i += LANES) {
+    const long left = piece.end - i, at = row + i;
     if (left >= LANES) {
-      const wide_vector g = read(update.gradient + at) * factor;
+      const wide_vector g = bounded(read(update.gradient + at), factor, bound);
       real* const second = update.second ? update.second + at : nullptr;
       write(update.moved + at,
-            read(update.parameters + at) - step_of<RULE>(update, g, update.first + at, second, update.rate[replica]));
+            read(update.parameters + at) - step_of<RULE>(update, g, update.first + at, second, rate));
       continue;
     }
     alignas(64) real part[4][LANES] = {};
     const real* from[] = {update.gradient, update.parameters, update.first, update.second};
     for (int k = 0; k < 4; ++k)
       if (from[k]) std::memcpy(part[k], from[k] + at, left * sizeof(real));
-    const wide_vector g = read(part[0]) * factor;
-    write(part[1], read(part[1]) - step_of<RULE>(update, g, part[2], part[3], update.rate[replica]));
+    const wide_vector g = bounded(read(part[0]), factor, bound);
+    write(part[1], read(part[1]) - step_of<RULE>(update, g, part[2], part[3], rate));
     real* const to[] = {update.moved, update.first, update.second};
     for (int k = 0; k < 3; ++k)
       if (to[k]) std::memcpy(to[k] + at, part[k + 1], left * sizeof(real));
@@ -85,31 +107,50 @@ static double squares_of(const real* g, long count) {
   return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
 }
 
-extern "C" long update_pieces(long width) { return (width + PIECE - 1) / PIECE; }
+// The pieces of a replica: what is no table, then the rows of each that its symbols touch; or the whole row.
+static void cut(const Update& update, long replica, std::vector<Piece>& pieces) {
+  auto add = [&](long begin, long end) {
+    for (; begin < end; begin += PIECE) pieces.push_back({replica, begin, begin + PIECE < end ? begin + PIECE : end});
+  };
+  if (!update.symbols) return add(0, update.width);
+  for (long i = 0; i < update.gap_count; ++i) add(update.gaps[2 * i], update.gaps[2 * i + 1]);
+  std::vector<char> touched;
+  for (long i = 0; i < update.table_count; ++i) touched.resize(std::max<size_t>(touched.size(), update.tables[3 * i + 1]));
+  const int64_t* const first = update.symbols + replica * update.strides[1];
+  for (long t = 0; t < update.steps; ++t)
+    for (long b = 0; b < update.batch; ++b) touched[first[t * update.strides[0] + b * update.strides[2]]] = 1;
+  for (const long* table = update.tables; table < update.tables + 3 * update.table_count; table += 3)
+    for (long row = 0; row < table[1]; ++row)
+      if (touched[row]) add(table[0] + row * table[2], table[0] + (row + 1) * table[2]);
+}
 
 extern "C" void update_run(const Update* given) {
   const Update& update = *given;
-  const long pieces = update_pieces(update.width);
-  const long threads = update.replicas * update.width > 1 << 17 ? update.threads : 1;
-  auto end_of = [&](long begin) { return begin + PIECE < update.width ? begin + PIECE : update.width; };
-  if (update.limit)
-    in_parallel(update.replicas * pieces, threads, [&](long item, long) {
-      const long begin = item % pieces * PIECE;
-      update.squares[item] = squares_of(update.gradient + item / pieces * update.width + begin, end_of(begin) - begin);
-    });
-  in_parallel(update.replicas * pieces, threads, [&](long item, long) {
-    const long replica = item / pieces, begin = item % pieces * PIECE;
+  std::vector<Piece> pieces;
+  std::vector<long> first;  // the first piece of each replica
+  for (long replica = 0; replica < update.replicas; ++replica) {
+    first.push_back(pieces.size());
+    if (!update.running || update.running[replica]) cut(update, replica, pieces);
+  }
+  first.push_back(pieces.size());
+  const long threads = pieces.size() > 8 ? update.threads : 1;
+  std::vector<double> squares(update.limit ? pieces.size() : 0);
+  in_parallel(squares.size(), threads, [&](long item, long) {
+    const Piece& piece = pieces[item];
+    squares[item] = squares_of(update.gradient + piece.replica * update.width + piece.begin, piece.end - piece.begin);
+  });
+  in_parallel(pieces.size(), threads, [&](long item, long) {
+    const Piece& piece = pieces[item];
     real factor = 1;
     if (update.limit) {
       double square = 0;
-      for (long i = 0; i < pieces; ++i) square += update.squares[replica * pieces + i];
-      const double ratio = double(update.limit[replica]) / std::sqrt(square);
+      for (long i = first[piece.replica]; i < first[piece.replica + 1]; ++i) square += squares[i];
+      const double ratio = double(update.limit[piece.replica]) / std::sqrt(square);
       factor = ratio < 1 || square != square ? real(ratio) : real(1);
     }
-    if (update.rule == ADAM) piece_of<ADAM>(update, replica, begin, end_of(begin), factor);
-    if (update.rule == RMSPROP) piece_of<RMSPROP>(update, replica, begin, end_of(begin), factor);
-    if (update.rule == SGD) piece_of<SGD>(update, replica, begin, end_of(begin), factor);
-    if (update.rule == ADAGRAD) piece_of<ADAGRAD>(update, replica, begin, end_of(begin), factor);
+    if (update.rule == ADAM) piece_of<ADAM>(update, piece, factor);
+    if (update.rule == RMSPROP) piece_of<RMSPROP>(update, piece, factor);
+    if (update.rule == SGD) piece_of<SGD>(update, piece, factor);
+    if (update.rule == ADAGRAD) piece_of<ADAGRAD>(update, piece, factor);
   });
 }
-

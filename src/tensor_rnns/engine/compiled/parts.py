@@ -8,6 +8,7 @@ updates a whole cohort in one.
 import ctypes
 import functools
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -16,12 +17,14 @@ from torch.autograd.function import once_differentiable
 from tensor_rnns.engine import build
 from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense, fill, openmp, strides
 from tensor_rnns.engine.compiled.emit import FOLDER, REALS
+from tensor_rnns.engine.touched import Touched
 
 HEADERS = ("vectors.h", "functions.h", "threads.h", "team.h", "panels.h", "heads.h", "optimisers.h")
 FORWARD, BACKWARD, SQUARED, BERNOULLI, CLASSES = range(5)
 GRADIENTS = ("x_gradient", "weight_gradient", "bias_gradient")
 RULES = ("adam", "rmsprop", "sgd", "adagrad")
-POINTERS = ("gradient", "parameters", "moved", "first", "second", "rate", "limit", "numbers", "squares")
+POINTERS = ("gradient", "parameters", "moved", "first", "second", "rate", "limit", "value", "numbers")
+TOUCHED = ("gaps", "tables", "symbols", "strides", "running")
 
 
 @functools.cache
@@ -31,7 +34,6 @@ def library(dtype: torch.dtype) -> ctypes.CDLL:
     loaded = build.library("\n".join(code), "parts")
     loaded.use_openmp(openmp())
     join_team(loaded, loaded)
-    loaded.update_pieces.restype = ctypes.c_long
     return loaded
 
 
@@ -146,6 +148,8 @@ class Update(ctypes.Structure):
     _fields_ = [
         *((name, Long) for name in ("replicas", "width", "threads", "rule")),
         *((name, Pointer) for name in POINTERS),
+        *((name, Long) for name in ("gap_count", "table_count", "steps", "batch")),
+        *((name, Pointer) for name in TOUCHED),
     ]
 
 
@@ -157,20 +161,53 @@ def update(
 
     `states` are changed in place; `rate` and `limit` (of the norm of a replica's gradient) are [S, 1].
     """
-    loaded = library(parameters.dtype)
-    tensors = [tensor.contiguous() for tensor in (gradient, parameters, rate)]
-    if any(tensor.dtype != parameters.dtype or not tensor.is_contiguous() for tensor in (*tensors, *states)):
+    parameters, gradient = parameters.contiguous(), gradient.contiguous()
+    result = torch.empty_like(parameters)
+    run_update(rule, numbers, parameters, gradient, result, states, rate, limit)
+    return result
+
+
+def update_touched(
+    rule: str, numbers: Sequence[float], parameters: Tensor, gradient: Touched, states: Sequence[Tensor],
+    rate: Tensor, limit: Tensor | None, value: Tensor | None, running: Tensor | None,
+) -> Tensor:  # fmt: skip
+    """As `update`, in place, and over what the gradient touched alone.
+
+    `value` [S, 1] bounds each number of the gradient; replicas that are not `running` [S] stay as they are.
+    """
+    still = torch.ones(len(parameters), dtype=torch.bool) if running is None else running
+    gaps = [end for gap in gradient.gaps for end in gap]
+    places = [number for table in gradient.tables for number in table]
+    run_update(
+        rule, numbers, parameters, gradient.flat, parameters, states, rate, limit, value,
+        symbols=gradient.symbols, running=still.contiguous(),
+        gap_count=len(gradient.gaps), table_count=len(gradient.tables),
+        steps=len(gradient.symbols), batch=gradient.symbols.shape[2],
+        gaps=(Long * len(gaps))(*gaps), tables=(Long * len(places))(*places),
+        strides=strides([gradient.symbols], 3),
+    )  # fmt: skip
+    return parameters
+
+
+def run_update(
+    rule: str, numbers: Sequence[float], parameters: Tensor, gradient: Tensor, result: Tensor,
+    states: Sequence[Tensor], rate: Tensor, limit: Tensor | None, value: Tensor | None = None, **touched: Any,
+) -> None:  # fmt: skip
+    """One run of optimisers.h; `touched` are the fields of its struct that say what is."""
+    rate = rate.contiguous()
+    given = [gradient, parameters, result, rate, *states]
+    if any(tensor.dtype != parameters.dtype or not tensor.is_contiguous() for tensor in given):
         raise ValueError(
             f"optimiser {rule}: tensors of several dtypes or with gaps given; allowed: one dtype"
         )
-    result = torch.empty_like(tensors[1])
     call = Update(*parameters.shape, torch.get_num_threads(), RULES.index(rule))
     constants = (ctypes.c_double * len(numbers))(*numbers)
-    squares = (ctypes.c_double * (loaded.update_pieces(Long(call.width)) * call.replicas))()
-    limits = None if limit is None else limit.contiguous()
-    given = (tensors[0], tensors[1], result, *states, *[None] * (2 - len(states)), tensors[2], limits)
-    for name, tensor in zip(POINTERS, given, strict=False):
+    bounds = [None if bound is None else bound.contiguous() for bound in (limit, value)]
+    pieces = (gradient, parameters, result, *states, *[None] * (2 - len(states)), rate, *bounds)
+    for name, tensor in zip(POINTERS, pieces, strict=False):
         setattr(call, name, None if tensor is None else tensor.data_ptr())
-    call.numbers, call.squares = ctypes.addressof(constants), ctypes.addressof(squares)
-    loaded.update_run(ctypes.byref(call))
-    return result
+    call.numbers = ctypes.addressof(constants)
+    for name, part in touched.items():
+        is_array, is_tensor = isinstance(part, ctypes.Array), isinstance(part, Tensor)
+        setattr(call, name, ctypes.addressof(part) if is_array else part.data_ptr() if is_tensor else part)
+    library(parameters.dtype).update_run(ctypes.byref(call))

@@ -19,10 +19,11 @@ VIRTUAL = ("slice", "spread")
 class Node:
     """One value of the step; arithmetic with nodes and numbers makes further nodes of its graph.
 
-    `operation` is one of SOURCES, `product`, a name in `operations.POINTWISE` or in `structure.REVERSE`; what
-    is VIRTUAL has no memory of its own and is read from its input. `detail` is the number of an input, state,
-    row leaf or incoming gradient; (matrix leaf, transposed) of a product; the number of an operation with a
-    number; the layout of a structural one; else None.
+    `operation` is one of SOURCES, `product`, `picked`, a name in `operations.POINTWISE` or in
+    `structure.REVERSE`; what is VIRTUAL has no memory of its own and is read from its input. `detail` is the
+    number of an input, state, row leaf or incoming gradient; (matrix leaf, transposed) of a product; (table,
+    transposed) of one with a matrix that a symbol picks; the number of an operation with a number; the layout
+    of a structural one; else None.
     """
 
     graph: "Graph" = field(repr=False)

@@ -23,6 +23,8 @@ class Backward:
     `states` are the gradients of the old states (None: the step does not read it), `inputs` those of the
     inputs. `matrices` are (leaf, left, g): the gradient of that leaf is the sum over time and batch of left^T
     g, both cut into as many pieces of its rows and columns as they hold. `rows` are (leaf, g): the sum of g.
+    `picked` are (table, left, g): the gradient of the matrix that a symbol picks is the sum of g left^T over
+    the places of that symbol.
     """
 
     graph: Graph
@@ -31,11 +33,13 @@ class Backward:
     inputs: tuple[Node | None, ...]
     matrices: tuple[tuple[int, Node, Node], ...]
     rows: tuple[tuple[int, Node], ...]
+    picked: tuple[tuple[int, Node, Node], ...] = ()
 
     @property
     def operands(self) -> list[Node]:
         """What the gradients of the leaves are sums of."""
-        return [node for _, *pair in self.matrices for node in pair] + [g for _, g in self.rows]
+        pairs = (*self.matrices, *self.picked)
+        return [node for _, *pair in pairs for node in pair] + [g for _, g in self.rows]
 
     def __str__(self) -> str:
         lines = [str(node) for node in self.graph.nodes[self.forward :]]
@@ -43,6 +47,7 @@ class Backward:
             lines += [f"gradient of {kind} {i} = %{g.index}" for i, g in enumerate(gradients) if g]
         lines += [f"gradient of leaf {leaf} += %{left.index}^T %{g.index}" for leaf, left, g in self.matrices]
         lines += [f"gradient of leaf {leaf} += rows of %{g.index}" for leaf, g in self.rows]
+        lines += [f"gradient of table {i} += %{g.index} %{left.index}^T" for i, left, g in self.picked]
         return "\n".join(lines)
 
 
@@ -83,8 +88,8 @@ def reverse(program: Program) -> Backward:
     gradients = Gradients()
     for i, node in enumerate(program.outputs):
         gradients.add(node, graph.add("gradient", width=node.width, detail=i))
-    matrices, rows = propagate(program, gradients, graph.nodes[:forward])
-    used, kept = set(), {g.base for _, _, g in matrices} | {g.base for _, g in rows}
+    matrices, rows, picked = propagate(program, gradients, graph.nodes[:forward])
+    used, kept = set(), {g.base for _, _, g in (*matrices, *picked)} | {g.base for _, g in rows}
 
     def handed(kind: str, count: int) -> list[Node | None]:
         """The gradient of each state or input, in memory of its own where another still needs it."""
@@ -100,16 +105,18 @@ def reverse(program: Program) -> Backward:
     states = handed("state", len(program.states))
     matrices = [(leaf, left, settled(g)) for leaf, left, g in matrices]
     rows = [(leaf, settled(g)) for leaf, g in rows]
+    picked = [(table, left, settled(g)) for table, left, g in picked]
     inputs = handed("input", len(program.inputs))
-    return Backward(graph, forward, tuple(states), tuple(inputs), tuple(matrices), tuple(rows))
+    return Backward(graph, forward, tuple(states), tuple(inputs), tuple(matrices), tuple(rows), tuple(picked))
 
 
 def propagate(
     program: Program, gradients: Gradients, nodes: Sequence[Node]
-) -> tuple[list[tuple[int, Node, Node]], list[tuple[int, Node]]]:
-    """Send gradients back through `nodes`, last to first; what comes to the leaves is returned, as `matrices`
-    and `rows` of `Backward`."""
+) -> tuple[list[tuple[int, Node, Node]], list[tuple[int, Node]], list[tuple[int, Node, Node]]]:
+    """Send gradients back through `nodes`, last to first; what comes to leaves and tables is returned, as
+    `matrices`, `rows` and `picked` of `Backward`."""
     matrices: list[tuple[int, Node, Node]] = []
+    picked: list[tuple[int, Node, Node]] = []
     rows: list[tuple[int, Node]] = []
     for node in reversed(nodes):
         g = gradients.of(node)
@@ -124,13 +131,18 @@ def propagate(
             if program.is_learned(leaf):
                 matrices.append((leaf, left, g))
             gradients.add(left, g.then("product", width=left.width, detail=(leaf, not transposed)))
+        elif node.operation == "picked":
+            (left,), (table, transposed) = node.inputs, node.detail
+            g = structure.solid(g)
+            picked.append((table, left, g))
+            gradients.add(left, g.then("picked", width=left.width, detail=(table, not transposed)))
         elif node.operation == "slice":
             gradients.add_piece(node.inputs[0], node.detail, g)
         else:
             for part, share in zip(node.inputs, REVERSE[node.operation](node, g), strict=True):
                 if share is not None:
                     gradients.add(part, share)
-    return matrices, rows
+    return matrices, rows, picked
 
 
 def settled(g: Node) -> Node:

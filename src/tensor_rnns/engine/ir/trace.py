@@ -12,7 +12,7 @@ import torch
 
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.given import step_problem
-from tensor_rnns.engine.ir.graph import VIRTUAL, Graph, Node
+from tensor_rnns.engine.ir.graph import VIRTUAL, Graph, Node, needed
 from tensor_rnns.engine.ir.hoist import Hoisted, Leaf
 from tensor_rnns.engine.ir.operations import Unsupported
 from tensor_rnns.engine.ir.record import ROWS, Recorder, Refusal, Value
@@ -26,7 +26,8 @@ class Program:
     """A traced step: its graph, the nodes of the new states, and what the graph reads.
 
     `inputs` and `states` are the widths of what changes from step to step. Of one-hot vectors the step sees
-    their products alone: then the inputs are these, and `tables` the leaves whose rows are looked up.
+    their products alone: then the inputs are these, and `tables` the leaves whose rows are looked up; a row
+    that is only picked as a matrix enters with width 0.
     """
 
     name: str
@@ -62,9 +63,12 @@ class Program:
         return "\n".join([f"step of {self.name}", *leaves, str(self.graph), *ends])
 
 
-def trace(cell: Cell, one_hot: bool = False, dtype: torch.dtype = torch.float32) -> Program:
+def trace(
+    cell: Cell, one_hot: bool = False, dtype: torch.dtype = torch.float32, picks: bool = False
+) -> Program:
     """The step of `cell` for one replica, of vectors or of one-hot vectors, with constants of a dtype.
 
+    With `picks` the emitter has code for products with a matrix that a symbol picks, the nodes `picked`.
     Unsupported names the first operation that has no code, and its line.
     """
     if problem := step_problem(cell):
@@ -81,7 +85,7 @@ def trace(cell: Cell, one_hot: bool = False, dtype: torch.dtype = torch.float32)
     ]
     with torch.no_grad(), Refusal(), recorder:
         results = cell.step(params, x, states)
-    translator = Translator(recorder, blocks[0] if one_hot else None)
+    translator = Translator(recorder, blocks[0] if one_hot else None, picks)
     graph = translator.graph
     if not one_hot:
         translator.nodes[blocks[0]] = graph.add("input", width=cell.inputs, detail=0)
@@ -94,7 +98,12 @@ def trace(cell: Cell, one_hot: bool = False, dtype: torch.dtype = torch.float32)
         outputs.append(graph.own(node) if fresh else node)
     hoisted = wanted(recorder, translator)
     tables = tuple(translator.tables)
-    inputs = tuple(table.shape[1] for table in tables) if one_hot else (cell.inputs,)
+    read = {part for node in needed(outputs) for part in node.inputs}
+    inputs = (
+        tuple(table.shape[1] if graph.find("input", i) in read else 0 for i, table in enumerate(tables))
+        if one_hot
+        else (cell.inputs,)
+    )
     widths = tuple(map(math.prod, cell.state_shapes().values()))
     return Program(cell.name, graph, tuple(outputs), hoisted, inputs, widths, tables)
 

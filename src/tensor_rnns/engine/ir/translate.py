@@ -7,7 +7,7 @@ indices, and where each number went is read off the result.
 
 import math
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, permutations
 from typing import Any
 
 import torch
@@ -36,9 +36,10 @@ SUMS = {aten.sum.dim_IntList, aten.mean.dim, aten.amax.default}
 class Translator:
     """Turns recorded values into nodes."""
 
-    def __init__(self, recorder: Recorder, one_hot: Value | None = None) -> None:
+    def __init__(self, recorder: Recorder, one_hot: Value | None = None, picks: bool = False) -> None:
         self.recorder = recorder
         self.one_hot = one_hot
+        self.picks = picks
         self.graph = Graph()
         self.nodes: dict[Value, Node] = {}
         self.leaves: dict[Leaf, int] = {}
@@ -169,9 +170,20 @@ class Translator:
             i = axis - 1 + extra
             layout = (math.prod(axes[:i]), axes[i], math.prod(axes[i + 1 :]))
             how = structure.greatest if call.target is aten.amax.default else structure.total
-            node = how(node, *layout)
+            node = self.picked(how(node, *layout))
             axes[i] = 1
         return node / count if call.target is aten.mean.dim else node
+
+    def picked(self, node: Node) -> Node:
+        """Sums of products of a block with the rows of a table, read as matrices, are a product with the
+        matrix that the symbol picks: the rows need not be copied to be multiplied."""
+        if self.picks and node.operation == "contract":
+            sizes, *strides, onto = node.detail
+            for (table, of_table), (left, of_left) in permutations(zip(node.inputs, strides, strict=True)):
+                layout = (left.width, node.width), (1, left.width), (1, 0), (0, 1)
+                if table.operation == "input" and layout == (sizes, of_table, of_left, onto):
+                    return left.then("picked", width=node.width, detail=(table.detail, False))
+        return node
 
     def moved(self, call: Call) -> Node:
         """What an operation that only moves numbers gives, found by moving their indices."""
