@@ -164,12 +164,13 @@ def step(
     epoch = learner.task.updates_per_epoch
     carried = () if learner.resets_state(state.update, epoch) else state.carried
     batch, draws = learner.batch(state.update)
+    whole = limits.recovery is not None
     loss, gradient, state.carried, buffers = learner.gradient(
-        state.parameters, batch, carried, draws, state.buffers, whole=False
+        state.parameters, batch, carried, draws, state.buffers, whole
     )
     state.update += 1
     finite = torch.isfinite(loss).cpu()
-    if limits.recovery is not None:
+    if whole:
         gradient, limits, lost = optimisers.recovered(state.parameters, gradient, limits)
         state.recovered += lost.cpu() & state.running
         finite = torch.isfinite(gradient).all(1).cpu()
