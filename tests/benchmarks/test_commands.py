@@ -5,9 +5,11 @@ import subprocess
 import sys
 
 import pytest
+import torch
 
-from benchmarks import bars, command, engine, gpu, gradients, scaling, shares, timing
+from benchmarks import bars, command, engine, gpu, gradients, scaling, shares, symbols, timing
 from benchmarks.workloads import WORKLOADS, small
+from tensor_rnns import models
 from tensor_rnns.files import read_json
 from tensor_rnns.training import record
 
@@ -120,3 +122,35 @@ def test_the_kind_of_a_machine():
     assert command.kind_of(card) == "amd-epyc-tm-9-2-cores-avx512f"
     assert command.kind_of(card | {"instructions": []}) == "amd-epyc-tm-9-2-cores"
     assert command.kind_of(card | {"gpu": {"name": "NVIDIA H100 80GB"}}) == "nvidia-h100-80gb"
+
+
+def test_symbols_are_timed_beside_torch(run, monkeypatch):
+    """Every variant computes; a ratio for each bar."""
+    monkeypatch.setattr(symbols, "LOAD", symbols.Load(steps=5, batch=3, symbols=7, hidden=4))
+    said = run(symbols, "--rounds", "1", "--threads", "1")
+    report = json.loads(said.splitlines()[-1])
+    assert {name: len(found) for name, found in report["milliseconds"].items()} == {
+        "rtn": 3, "grtn": 3, "lstm": 2
+    }  # fmt: skip
+    assert said.count("(bar ") == len(symbols.BARS)
+
+
+@pytest.mark.parametrize(("name", "gates"), [("rtn", 1), ("grtn", 4)])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_what_symbols_are_timed_beside_is_the_same_net(name, gates, sparse):
+    """The gathered form has our outputs, parameters copied across, to 1e-6."""
+    load = symbols.Load(steps=6, batch=3, symbols=11, hidden=5)
+    inputs, _ = load.drawn()
+    module = symbols.Gathered(gates, load, sparse)
+    settings = {"model": {"name": "every_step"}, "cell": {"name": name, "hidden": load.hidden}}
+    model = models.build(settings, load.symbols, load.symbols, symbols=True)
+    rows = module.tables.weight.detach().view(load.symbols, gates, load.hidden, load.hidden)
+    prefixes = [""] if gates == 1 else ["i_", "f_", "o_", "c_"]
+    values = {f"cell/{prefix}W": rows[:, i] for i, prefix in enumerate(prefixes)}
+    values |= {
+        f"cell/{prefix}b": module.bias.detach().view(gates, 1, -1)[i] for i, prefix in enumerate(prefixes)
+    }
+    values |= {"read_out/W": module.head.weight.detach().T, "read_out/b": module.head.bias.detach()[None]}
+    stacked = {key: value[None] for key, value in values.items()}
+    ours, _ = model.forward(stacked, inputs.unsqueeze(1))
+    torch.testing.assert_close(ours.squeeze(1), module(inputs).detach(), rtol=0, atol=1e-6)

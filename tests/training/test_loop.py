@@ -200,6 +200,21 @@ def test_progress_tells_the_mean_loss_of_those_that_run(monkeypatch):
     assert stream.getvalue().endswith(" left, loss 1.5, 2 of 3 replicas running\n")
 
 
+def test_progress_tells_what_is_read_by_the_second(monkeypatch):
+    """From where the run was resumed: 2 updates of 700 bytes in 4 seconds, then 5 in 10."""
+    stream, now = io.StringIO(), iter([100.0, 104.0, 110.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    said = Progress("a/b", 23, start=3, stream=stream, reads=(700, "bytes"))
+    said.advance(5, torch.tensor([1.5]), torch.tensor([True]))
+    said.update = 8
+    said.close()
+    assert stream.getvalue().splitlines()[1:] == [
+        "a/b: update 5 of 23 (21 %), 36 s left, 350 bytes/s, loss 1.5, 1 of 1 replicas running",
+        "a/b: 8 updates in 10 s, 350 bytes/s",
+    ]
+
+
 @pytest.mark.parametrize(("seconds", "words"), [(59.4, "59 s"), (200, "3 min 20 s"), (18600, "5 h 10 min")])
 def test_durations_read_like_words(seconds, words):
     """Time left is said in the unit a person would use."""

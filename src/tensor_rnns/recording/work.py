@@ -78,7 +78,8 @@ def arrays_of(kind: str, facts: Mapping[str, Any]) -> dict[str, np.ndarray]:
             found[f"{split}_lengths"] = np.bincount(np.arange(count) % facts["pieces"][split])
         else:
             found[f"{split}_tokens"] = np.zeros(count, np.uint16)
-            found["vocabulary"] = np.array(["<unk>", *map(str, range(1, facts["symbols"]))])
+            words = ["<unk>", *map(str, range(1, facts["symbols"]))]
+            found["vocabulary"] = np.arange(len(words)) if kind == "bytes" else np.array(words)
     return found
 
 

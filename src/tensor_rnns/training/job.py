@@ -130,7 +130,8 @@ def train_cohort(
     if state is None:
         optimiser, _ = loop.optimiser_of(learner)
         state = loop.start(learner, optimiser)
-    progress = Progress(title, training.updates, state.update)
+    reads = getattr(learner.task, "reads", None)
+    progress = Progress(title, training.updates, state.update, reads=reads)
     with stop_signal() as asked:
         try:
             loop.train(learner, training, state, progress, checkpoints.save, asked.is_set, checkpoint_seconds)

@@ -78,7 +78,16 @@ class Optimiser:
             of_replicas = limits.value is None or limits.value.shape[1] == 1
             if self.rests and engine.fused and of_replicas:
                 moments, numbers = [state[name] for name in self.states], self.numbers(count)
-                found = self.name, numbers, parameters, gradient, moments, self.rate, limits.norm, limits.value
+                found = (
+                    self.name,
+                    numbers,
+                    parameters,
+                    gradient,
+                    moments,
+                    self.rate,
+                    limits.norm,
+                    limits.value,
+                )
                 return engine.update_touched(*found, running)
             gradient = gradient.dense()
         if limits.value is not None:

@@ -21,10 +21,18 @@ def duration(seconds: float) -> str:
 
 
 class Progress:
-    """Progress of one cohort, from update `start` to `total`."""
+    """Progress of one cohort, from update `start` to `total`; what each replica `reads` at an update, such as
+    (100, "bytes"), is told by the second."""
 
-    def __init__(self, title: str, total: int, start: int = 0, stream: TextIO | None = None) -> None:
-        self.stream = stream or sys.stderr
+    def __init__(
+        self,
+        title: str,
+        total: int,
+        start: int = 0,
+        stream: TextIO | None = None,
+        reads: tuple[int, str] | None = None,
+    ) -> None:
+        self.stream, self.reads = stream or sys.stderr, reads
         self.title, self.total, self.start, self.update = title, total, start, start
         self.began = self.last = time.monotonic()
         terminal = self.stream.isatty()
@@ -48,21 +56,29 @@ class Progress:
         if self.bar is None and now - self.last < LINE_SECONDS:
             return
         count, loss = int(running.sum()), float(losses[running].mean())
-        said = f"loss {loss:.4g}, {count} of {len(running)}"
+        taken = (now - self.began) / max(update - self.start, 1)
+        said = f"{self.pace(taken)}loss {loss:.4g}, {count} of {len(running)}"
         if self.bar is not None:
             self.bar.set_postfix_str(f"{said} running", refresh=False)
             self.bar.update(update - self.bar.n)
             return
         self.last = now
-        left = (now - self.began) / max(update - self.start, 1) * (self.total - update)
+        left = taken * (self.total - update)
         share = 100 * update // self.total
         self.line(
             f"update {update} of {self.total} ({share} %), {duration(left)} left, {said} replicas running"
         )
+
+    def pace(self, seconds: float) -> str:
+        """What a replica reads by the second where an update takes `seconds`, and a comma; "" where it is not
+        known."""
+        return f"{self.reads[0] / seconds:,.0f} {self.reads[1]}/s, " if self.reads and seconds else ""
 
     def close(self) -> None:
         """Leave the last state on the screen."""
         if self.bar is not None:
             self.bar.close()
         else:
-            self.line(f"{self.update} updates in {duration(time.monotonic() - self.began)}")
+            taken, done = time.monotonic() - self.began, self.update - self.start
+            pace = self.pace(taken / done)[:-2] if done else ""
+            self.line(f"{self.update} updates in {duration(taken)}{pace and ', '}{pace}")
