@@ -1,5 +1,7 @@
 """A figure of curves shows exactly the numbers it was given, counts failed seeds, names what was not run."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -162,3 +164,17 @@ def test_lines_that_leave_the_picture_are_named(data, artefact):
     assert "Outside" not in texts(drawn(data, artefact("curves", **spec, y={"limits": [0, 0.4]})))
     shown = texts(drawn(data, artefact("curves", **spec, y={"limits": [0, 0.2]})))
     assert "Outside the axis: TGU, LSTM (T = 500)." in shown
+
+
+def test_curves_against_seconds(data, artefact):
+    """Half a second, once a whole one, is the median of the TGU's seeds; without times, against updates."""
+    spec = {"where": {"condition": "T250", "variant": "tgu"}, "x": {"unit": "second"}}
+    plain = drawn(data, artefact("curves", **spec))
+    assert "Not every run was timed: against updates, not seconds." in texts(plain)
+    timed = [replace(run, seconds_per_update=1.0 if run.key["seed"] == 2 else 0.5) for run in data.records]
+    figure = drawn(replace(data, records=timed), artefact("curves", **spec))
+    (bold,) = line(figure.axes[0], CELLS["tgu"][0], 1.4)
+    np.testing.assert_allclose(bold.get_xdata(), np.arange(1, 31) / 2)
+    np.testing.assert_allclose(bold.get_ydata(), 6.5 / np.arange(1, 31))
+    assert figure.axes[0].get_xlabel() == "seconds"
+    assert "not seconds" not in texts(figure)

@@ -11,11 +11,12 @@ from tensor_rnns.training import loop, optimisers
 UPDATES, REPLICAS, WIDTH, SYMBOLS = 7, 3, 700, 11
 TABLES = ((101, SYMBOLS, 40), (6, SYMBOLS, 7))
 ADAGRAD = {"name": "adagrad", "epsilon": 1e-8, "initial_accumulator": 0.0}
+DRAWN = {"factors": "normal(0.3)", "bias": "normal(0.3)"}
 BLOCKS = [
-    {"name": "rtn", "hidden": 9, "factors": "normal(0.3)"},
-    {"name": "rtn", "hidden": 17, "factors": "normal(0.3)", "activation": "sigmoid"},
-    {"name": "grtn", "hidden": 33, "factors": "normal(0.3)"},
-    {"name": "grtn", "hidden": 8, "factors": "normal(0.3)", "cell_from": "h"},
+    {"name": "rtn", "hidden": 9, **DRAWN},
+    {"name": "rtn", "hidden": 17, **DRAWN, "activation": "sigmoid"},
+    {"name": "grtn", "hidden": 33, **DRAWN},
+    {"name": "grtn", "hidden": 8, **DRAWN, "cell_from": "h"},
     {"name": "lstm", "hidden": 9},
 ]
 LIMITS = [{"batch": 5}, {"batch": 1, "clip_value": 0.01}, {"batch": 1, "clip_norm": 0.05}]

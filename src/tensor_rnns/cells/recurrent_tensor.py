@@ -23,6 +23,7 @@ class RecurrentTensor(TensorCell):
     form: Literal["cp", "tensor_train", "full"] = "full"
     factors: Scheme = "normal(0.01)"
     bias: Scheme = "zeros"
+    trained_start: bool = False
 
     def matrices(self) -> dict[str, tuple[tuple[int, int], Scheme]]:
         return {prefix + "b": ((1, self.hidden), self.bias) for prefix in self.prefixes}

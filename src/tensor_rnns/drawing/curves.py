@@ -1,4 +1,5 @@
-"""Curves against updates or epochs: one panel per condition, one colour per variant, the papers' points."""
+"""Curves against updates, epochs or seconds: one panel per condition, one colour per variant, the papers'
+points."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -58,9 +59,9 @@ class Running(Also):
 
 @dataclass(frozen=True)
 class TimeAxis(Axis):
-    """The axis of time, in updates or in epochs."""
+    """The axis of time, in updates, in epochs, or in seconds of training."""
 
-    unit: Literal["update", "epoch"] = "update"
+    unit: Literal["update", "epoch", "second"] = "update"
 
 
 TIME, RUNNING = TimeAxis(), Running()
@@ -84,8 +85,8 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     """The figure; ValueError where no row of the curves is left to draw."""
     rows = _rows(data, spec, spec.measure)
     also = _rows(data, spec, spec.also) if spec.also else rows[:0]
-    pace = epoch_lengths(data, rows) if spec.x.unit == "epoch" else None
-    unit = "epoch" if pace else "update"
+    pace = UNITS[spec.x.unit](data, rows) if spec.x.unit in UNITS else None
+    unit = spec.x.unit if pace else "update"
     cut = Cut.of(data, spec, rows)
     groups = cut.groups
 
@@ -100,7 +101,8 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     limit = beside.BEYOND * max(line.updates[-1] for line in lines(data, rows, 1, pace) if len(line.updates))
     printed, left_out = beside.same_settings(data.printed(spec.keys), data, rows)
     notes = [*absent(data, rows, spec), *left_out, *beside.beyond(printed, limit, unit)]
-    notes += ["Less than an epoch was run: against updates, not epochs."] * (unit != spec.x.unit)
+    why = "Less than an epoch was run" if spec.x.unit == "epoch" else "Not every run was timed"
+    notes += [f"{why}: against updates, not {spec.x.unit}s."] * (unit != spec.x.unit)
     notes += [*_outside(cut, spec.y.limits, ours), *_explained(spec, cut)]
     dashed = spec.also and (spec.also.label or spec.also.split)
     handles = beside.legend(cut, dashed, beside.handles_of(printed))
@@ -228,6 +230,22 @@ def epoch_lengths(data: ArtefactData, rows: pd.DataFrame) -> dict[tuple, float] 
         else:
             return None
     return found
+
+
+def second_lengths(data: ArtefactData, rows: pd.DataFrame) -> dict[tuple, float] | None:
+    """Updates of a second of each replica of `rows`, the median of all of its line, so that they share an
+    axis; None where one was not timed."""
+    taken: dict[tuple, list[float]] = {}
+    lines_of = {}
+    for key in rows[list(KEY)].drop_duplicates().itertuples(index=False, name=None):
+        if not (seconds := data.runs[key].seconds_per_update):
+            return None
+        lines_of[key] = tuple(part for name, part in zip(KEY, key, strict=True) if name != "seed")
+        taken.setdefault(lines_of[key], []).append(seconds)
+    return {key: 1 / float(np.median(taken[line])) for key, line in lines_of.items()}
+
+
+UNITS = {"epoch": epoch_lengths, "second": second_lengths}
 
 
 def summary(found: Sequence[Line], centre: str, band: str) -> tuple[np.ndarray, ...]:
