@@ -8,9 +8,10 @@ from tensor_rnns import engine
 from tensor_rnns.engine import Touched
 from tensor_rnns.training import loop, optimisers
 
-UPDATES, REPLICAS, WIDTH, SYMBOLS = 7, 3, 700, 11
+UPDATES, REPLICAS, WIDTH, SYMBOLS = 4, 3, 700, 11
 TABLES = ((101, SYMBOLS, 40), (6, SYMBOLS, 7))
-ADAGRAD = {"name": "adagrad", "epsilon": 1e-8, "initial_accumulator": 0.0}
+ADAGRAD = {"name": "adagrad", "epsilon": 1e-6, "initial_accumulator": 0.0}
+"""A larger epsilon than usual: from zero, a step divides the last digits of small gradients by it."""
 DRAWN = {"factors": "normal(0.3)", "bias": "normal(0.3)"}
 BLOCKS = [
     {"name": "rtn", "hidden": 9, **DRAWN},
@@ -40,7 +41,7 @@ def pair(make_reading, cell, dtype=torch.float64, seeds=(0, 1, 2), **training):
 @pytest.mark.parametrize("limits", LIMITS, ids=lambda block: list(block)[-1])
 @pytest.mark.parametrize("cell", BLOCKS, ids=lambda block: f"{block['name']}-{block['hidden']}")
 def test_trainings_are_those_of_the_dense_form(make_reading, cell, limits):
-    """Seven updates over two epochs, the state carried, to 1e-12; a batch of one row leaves a symbol out."""
+    """Four updates over two epochs, the state carried, to 1e-12; a batch of one row leaves a symbol out."""
     ours, theirs = pair(make_reading, cell, **limits)
     batch, _ = ours.batch(0)
     assert (len(batch.inputs.unique()) < ours.task.inputs) == (limits["batch"] == 1)
