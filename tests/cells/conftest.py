@@ -42,6 +42,9 @@ BLOCKS = {
     "lr_gru-after": {"name": "lr_gru", "reset": "after"},
     "lr_lstm": {"name": "lr_lstm"},
     "lr_lstm-peepholes": {"name": "lr_lstm", "peepholes": True},
+    "lr_gru_dropout": {"name": "lr_gru_dropout"},
+    "lr_gru_dropout-clean": {"name": "lr_gru_dropout", "dropout": "clean"},
+    "lr_lstm_dropout": {"name": "lr_lstm_dropout", "peepholes": True},
     "urnn": {"name": "urnn", "trained_start": False},
     "urnn-fft": {"name": "urnn", "trained_start": False, "fft": True, "scale": False},
 }

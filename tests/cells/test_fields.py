@@ -90,13 +90,13 @@ def test_the_name_stands_literally_in_the_source():
         assert name in declared_in(Path(inspect.getsourcefile(family)))
 
 
-def test_initial_state_is_zero(cell):
+def test_initial_state_is_zero_and_masks_are_one(cell):
     state = cell.initial_state(6, 7, dtype=torch.float64)
     assert len(state) == len(cell.states)
-    for part, shape in zip(state, cell.state_shapes().values(), strict=True):
+    for part, (name, shape) in zip(state, cell.state_shapes().items(), strict=True):
         assert part.shape == (6, 7, *shape)
         assert part.dtype == torch.float64
-        assert not part.any()
+        assert (part == (name in cell.masks)).all()
 
 
 def test_a_cell_is_frozen(cell):

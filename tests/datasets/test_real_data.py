@@ -125,6 +125,18 @@ def test_characters_of_the_penn_treebank(prepared, raw):
     assert text == "".join(line.strip().replace(" ", "_") + "\n" for line in lines)
 
 
+def test_one_symbol_in_place_of_five(prepared):
+    found, spelled = prepared("ptb_chars_unk"), prepared("ptb_chars")
+    for split in SPLITS:
+        text, whole = ("".join(d.arrays["vocabulary"][d.arrays[f"{split}_tokens"]]) for d in (found, spelled))
+        assert text == whole
+    assert "".join(found.arrays["vocabulary"]) == "\n#$&'*-./0123456789<unk>N\\_abcdefghijklmnopqrstuvwxyz"
+    ends = np.flatnonzero(spelled.arrays["train_tokens"] == 0)
+    lengths = np.diff(ends, prepend=-1) - 1
+    assert (lengths > 500).sum() == 1
+    assert lengths.max() == spelled.facts["longest"]["train"] == 518
+
+
 def test_the_novel(prepared):
     found = prepared("war_and_peace")
     vocabulary = found.arrays["vocabulary"]

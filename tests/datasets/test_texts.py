@@ -8,9 +8,11 @@ import pytest
 from tensor_rnns.datasets import (
     enwik8,
     package_chars,
+    package_sentences,
     package_text,
     package_words,
     ptb_chars,
+    ptb_chars_unk,
     ptb_words,
     war_and_peace,
     wikipedia,
@@ -72,6 +74,23 @@ def test_characters_stand_in_fields(characters):
     assert "".join(told(arrays, "train")) == "ab_c\nca\n"
     assert facts["tokens"] == {"train": 8, "valid": 4, "test": 4}
     assert facts["lines"] == {"train": 2, "valid": 1, "test": 2}
+    assert facts["longest"] == {"train": 4, "valid": 3, "test": 1}
+
+
+def test_the_mark_of_rare_words_is_one_symbol_or_five(characters):
+    (characters / "ptb.char.train.txt").write_text("a _ < u n k > _ b c\n< u n k >\n")
+    arrays, facts = ptb_chars_unk.read(characters)
+    assert arrays["vocabulary"].tolist() == ["\n", "<unk>", "_", "a", "b", "c"]
+    assert told(arrays, "train") == ["a", "_", "<unk>", "_", "b", "c", "\n", "<unk>", "\n"]
+    assert facts["longest"]["train"] == 6
+    spelled, _ = ptb_chars.read(characters)
+    assert "".join(told(spelled, "train")) == "a_<unk>_bc\n<unk>\n"
+
+
+def test_a_character_that_train_lacks_is_refused(characters):
+    (characters / "ptb.char.test.txt").write_text("c z\n")
+    with pytest.raises(ValueError, match=r", test: 'z' is not among the 5 symbols"):
+        ptb_chars.read(characters)
 
 
 def test_a_wide_field_is_refused_with_its_line(characters):
@@ -212,6 +231,21 @@ def test_rare_characters_have_one_symbol(articles, monkeypatch):
     assert arrays["vocabulary"][1:-1].tolist() == ["\n", " ", "a", "b"]
     assert "".join(told(arrays, "valid")) == "a \ufffd b\ufffd\n"
     assert facts["articles"] == {"train": 8, "valid": 1, "test": 1}
+
+
+def test_sentences_are_spelled_and_long_ones_left_out(articles, monkeypatch):
+    monkeypatch.setattr(package_sentences, "KEPT", 2)
+    arrays, facts = package_sentences.read()
+    assert "".join(told(arrays, "train"))[:20] == "a_b_b_<unk>\na_a\na_b_"
+    assert "".join(told(arrays, "valid")) == "a_<unk>_b\n"
+    assert facts["lines"] == {"train": 16, "valid": 1, "test": 1}
+    assert facts["longest"] == {"train": 11, "valid": 9, "test": 7}
+    monkeypatch.setattr(package_sentences, "LONGEST", 9)
+    found = ["a b b c. A a!\nB c.\n"] * 8 + ["a d b.\n", "b c.\n"]
+    monkeypatch.setattr(wikipedia, "articles", lambda path: list(found))
+    arrays, facts = package_sentences.read()
+    assert "".join(told(arrays, "train")) == "a_a\nb_<unk>\n" * 8
+    assert facts["lines"] == {"train": 16, "valid": 1, "test": 1}
 
 
 def test_raw_bytes_of_the_extract(extract):

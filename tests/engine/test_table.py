@@ -30,7 +30,9 @@ gru         none          yes    yes       yes     -         yes      compiled  
 gru(after)  none          yes    yes       yes     yes       yes      compiled  triton
 irnn        none          yes    yes       yes     yes       yes      compiled  triton
 lr_gru      none          yes    yes       yes     -         yes      compiled  triton
+lr_gru_dropout   none     yes    yes       yes     -         yes      compiled  triton
 lr_lstm     none          yes    yes       yes     -         yes      compiled  triton
+lr_lstm_dropout  none     yes    yes       yes     -         yes      compiled  triton
 lstm        none          yes    yes       yes     yes       yes      compiled  triton
 rtn         cp            yes    yes       yes     -         yes      compiled  triton
 rtn         tensor_train  yes    yes       yes     -         yes      compiled  triton

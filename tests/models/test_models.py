@@ -181,7 +181,11 @@ GRU = {"name": "gru", "hidden": HIDDEN}
 @pytest.mark.parametrize(
     ("block", "cell", "message"),
     [
-        ({"name": "cathedral"}, None, "unknown model 'cathedral'; allowed are every_step, last_output, mlp"),
+        (
+            {"name": "cathedral"},
+            None,
+            "unknown model 'cathedral'; allowed are every_step, highway, last_output",
+        ),
         ({"name": "last_output"}, None, "last_output: no cell given; allowed: .*tgu"),
         (
             {"name": "last_output"},

@@ -23,10 +23,12 @@ BATCH = 7
 
 
 class Symbols(Protocol):
-    """One-hot vectors [T, S, B, size] of `indices` that are never built; `@` looks up rows of a matrix."""
+    """One-hot vectors [T, S, B, size] of `indices` that are never built, each times its `scale` [T, S, B, 1]
+    if there is one; `@` looks up rows of a matrix."""
 
     indices: Tensor
     size: int
+    scale: Tensor | None
     shape: tuple[int, ...]
     device: torch.device
 
@@ -61,7 +63,10 @@ def identity(cell: Cell) -> tuple:
 
 def vectors(inputs: Inputs, dtype: torch.dtype) -> Tensor:
     """The inputs as a tensor: one-hot vectors are built here, for engines that cannot do without."""
-    return inputs if isinstance(inputs, Tensor) else one_hot(inputs.indices, inputs.size).to(dtype)
+    if isinstance(inputs, Tensor):
+        return inputs
+    found = one_hot(inputs.indices, inputs.size).to(dtype)
+    return found if inputs.scale is None else found * inputs.scale
 
 
 def check(cell: Cell, params: Params, inputs: Inputs, state: State) -> None:

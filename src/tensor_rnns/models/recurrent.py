@@ -18,9 +18,10 @@ from tensor_rnns.declared import BelowOne, Invalid, Positive
 from tensor_rnns.engine import Direct, Engine, Views
 from tensor_rnns.engine import values as computed
 from tensor_rnns.models.base import LinearSchemes, Model, Result, initialise_linear, linear_shapes
-from tensor_rnns.models.symbols import OneHot, reversed_time
+from tensor_rnns.models.symbols import OneHot, reversed_time, scales
 
 DROPOUT = "input_dropout"
+SYMBOLS = "symbol_dropout"
 
 
 def entering(block: Mapping[str, Any], inputs: int, symbols: bool) -> int:
@@ -33,9 +34,11 @@ def entering(block: Mapping[str, Any], inputs: int, symbols: bool) -> int:
     wrong, kind = ("projection", "symbols") if symbols else ("embedding", "numbers")
     if block.get(wrong) is not None:
         raise Invalid(wrong, f"the task gives {kind}, which have no {wrong}; allowed is none (null)")
+    if not symbols and (dropout := block.get(SYMBOLS)):
+        raise Invalid(SYMBOLS, f"{SYMBOLS} is {dropout}, and the task gives numbers; allowed is 0")
     if symbols and embedding is None and (dropout := block.get(DROPOUT, 0)):
         told = f"{DROPOUT} is {dropout}, and one-hot symbols have no dropout"
-        raise Invalid(DROPOUT, f"{told}; allowed is 0, or an embedding")
+        raise Invalid(DROPOUT, f"{told}; allowed is 0, {SYMBOLS}, or an embedding")
     width = projection if embedding is None else embedding
     return width if type(width) is int and width > 0 else inputs
 
@@ -50,7 +53,8 @@ class Recurrent(Model):
     either matrix. In training each number that enters is dropped with probability `input_dropout`, and each
     that the read-out sees with probability `output_dropout`; the others are divided by the probability of
     staying. `dropout: step` draws afresh for each step and row, `sequence` once for all steps of a row. The
-    masks that a cell has among its states are of the second kind, with probability `state_dropout`.
+    masks that a cell has among its states are of the second kind, with probability `state_dropout`. Whole
+    symbols are dropped with probability `symbol_dropout`, by `step`, or each `type` of a row at once.
 
     Each further cell is `cell` again, with its own parameters, on the outputs of the one before. With
     `bidirectional` each layer has a second cell that reads from the last step to the first, and gives its
@@ -74,6 +78,8 @@ class Recurrent(Model):
     input_dropout: BelowOne = 0.0
     output_dropout: BelowOne = 0.0
     state_dropout: BelowOne = 0.0
+    symbol_dropout: BelowOne = 0.0
+    symbols_by: Literal["step", "type"] = "step"
     dropout: Literal["step", "sequence"] = "step"
     layers: int = 1
     bidirectional: bool = False
@@ -155,6 +161,8 @@ class Recurrent(Model):
         steps, items = batch.inputs.shape[:2]
         lead = (steps if self.dropout == "step" else 1, items)
         masks = {}
+        if self.symbol_dropout:
+            masks[SYMBOLS] = scales(rng, batch.inputs, self.inputs, self.symbol_dropout, self.symbols_by)
         if self.input_dropout:
             masks[DROPOUT] = rng.random((*lead, self.cell.inputs), np.float32) >= self.input_dropout
         if self.output_dropout:
@@ -169,7 +177,7 @@ class Recurrent(Model):
         self, params: Mapping[str, Tensor], inputs: Tensor, draws: Mapping[str, Tensor] | None = None
     ) -> Tensor | OneHot:
         """What enters the first cell, [T, S, B, E]."""
-        x = OneHot(inputs, self.inputs) if self.symbols else inputs
+        x = OneHot(inputs, self.inputs, (draws or {}).get(SYMBOLS)) if self.symbols else inputs
         if self.matrix:
             matrix = params[self.matrix]
             x = x @ matrix if self.symbols else computed(self.engine.linear(x, matrix, None))
@@ -242,8 +250,7 @@ class Recurrent(Model):
     ) -> tuple[Tensor, tuple[Tensor, ...]]:
         """The outputs of the cell `name` [T, S, B, H], or with `last_only` that of the last step of each row
         that it reads [S, B, H]; and its state after all steps."""
-        cell, reverse = self.cells[name], name.startswith("reverse")
-        own = self.own(name, values)
+        cell, own, reverse = self.cells[name], self.own(name, values), name.startswith("reverse")
         x = reversed_time(inputs, lengths) if reverse else inputs
         outputs, final = self.engine.run(cell, own, x, state, last_only=last_only and lengths is None)
         # An output of several axes, as of a tensorised state, is read out as one vector.

@@ -33,8 +33,12 @@ def held(work: Work, replicas: int) -> list[float]:
 
 
 def family(work: Work) -> str:
-    """Works whose seconds have the same coefficients: an engine, or models without a cell."""
-    return work.engine if work.state else "without a cell"
+    """Works whose seconds have the same coefficients: an engine, or models without a cell.
+
+    The loop runs cells of the project where their matrices are large: the products take its time, and it is
+    put with the compiled engine.
+    """
+    return {"eager": "compiled"}.get(work.engine, work.engine) if work.state else "without a cell"
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ EVALUATION = 0.35
 """A batch that is only evaluated, in updates: the forward pass of one."""
 NOTES = 88
 """Columns of every piano roll."""
+GOLDEN = (math.sqrt(5) - 1) / 2
+"""Its multiples modulo 1 are spread evenly."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,9 @@ class Work:
 @cache
 def hollow(name: str) -> datasets.Dataset:
     """A data set of zeros in the sizes that its entry counts, so that hours can be said before anything is
-    downloaded: black images, silent pieces, one word again and again. What the entry of a stand-in does not
-    count is taken from what it stands in for. ValueError where that counts too little.
+    downloaded: black images, silent pieces, one word again and again, in lines where there are sentences.
+    What the entry of a stand-in does not count is taken from what it stands in for. ValueError where that
+    counts too little.
     """
     entry = table.entry(name)
     facts = {**entry.counted, **entry.facts}
@@ -79,6 +82,12 @@ def arrays_of(kind: str, facts: Mapping[str, Any]) -> dict[str, np.ndarray]:
         else:
             found[f"{split}_tokens"] = np.zeros(count, np.uint16)
             words = ["<unk>", *map(str, range(1, facts["symbols"]))]
+            if "longest" in facts:
+                # Of lengths spread from none to twice the mean, so that a batch has the padding of a text.
+                lengths = np.arange(1, facts["lines"][split] + 1) * GOLDEN % 1
+                ends = (lengths.cumsum() / lengths.sum() * count).astype(int) - 1
+                found[f"{split}_tokens"][ends.clip(0)] = 1
+                words[1] = "\n"
             found["vocabulary"] = np.arange(len(words)) if kind == "bytes" else np.array(words)
     return found
 
