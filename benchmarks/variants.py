@@ -52,8 +52,12 @@ def stacked(load: Workload, replicas: int = 1, seed: int = 1) -> tuple[Tensor, T
 
 
 def ours(name: str, kind: str, load: Workload, device: torch.device, replicas: int = 1) -> Update:
-    """An update of a model of this package by the engine `kind`, as the trainer makes it."""
-    made = model(name, load, kind)
+    """An update of a cell of this package by the engine `kind`, as the trainer makes it."""
+    return update_of(model(name, load, kind), load, device, replicas)
+
+
+def update_of(made: Model, load: Workload, device: torch.device, replicas: int = 1) -> Update:
+    """An update of a model by its engine; a penalty of the model is left out."""
     layout = Layout(made.shapes())
     inputs, targets = (part.to(device) for part in stacked(load, replicas))
     over = targets.numel() / replicas
@@ -98,8 +102,13 @@ class Theirs(nn.Module):
 
 
 def theirs(name: str, load: Workload, device: torch.device) -> Update:
-    """An update of torch's module with its fused Adam."""
-    module = Theirs(name, load).to(device)
+    """An update of torch's module of that name."""
+    return update_of_module(Theirs(name, load), load, device)
+
+
+def update_of_module(module: nn.Module, load: Workload, device: torch.device) -> Update:
+    """An update of a module of torch with its fused Adam."""
+    module = module.to(device)
     inputs, targets = (part.to(device) for part in data(load))
     optimiser = torch.optim.Adam(module.parameters(), lr=RATE, fused=True)
 

@@ -50,30 +50,32 @@ def fourier(z: Tensor, inverse: bool = False) -> Tensor:
     With n = n_1 n_2 it is that of the columns of an n_1 x n_2 matrix, a phase for each entry, and that of the
     rows (Cooley and Tukey 1965): n (n_1 + n_2) complex multiplications where one matrix has n^2.
     """
-    n = z.shape[-1] // 2
-    first, second, re, im = (part.to(z) for part in factors(n, inverse))
+    first, second, cos, sin = (part.to(z.device) for part in factors(z.shape[-1] // 2, inverse, z.dtype))
     n1, n2 = len(first) // 2, len(second) // 2
-    columns = z.unflatten(-1, (2, n1, n2)).movedim(-1, -3).flatten(-2) @ first
-    a, b = columns.chunk(2, -1)
-    phased = torch.stack([a * re - b * im, a * im + b * re], -2)
-    rows = phased.movedim(-3, -1).movedim(-2, -3).flatten(-2) @ second
-    return rows.unflatten(-1, (2, n2)).movedim(-3, -1).flatten(-3)
+    columns = z.unflatten(-1, (2, n1, n2)).movedim(-1, -3).flatten(-2)
+    re, im = columns @ first[:, :n1], columns @ first[:, n1:]
+    phased = torch.stack([re * cos - im * sin, re * sin + im * cos], -2)
+    rows = phased.transpose(-3, -1).flatten(-2)
+    re, im = rows @ second[:, :n2], rows @ second[:, n2:]
+    return joined(re.mT.flatten(-2), im.mT.flatten(-2))
 
 
 @cache
-def factors(n: int, inverse: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Of the transform of length n = n_1 n_2, n_1 <= n_2 as near as can be: the matrices of length n_1 and
-    n_2, [2 n_1, 2 n_1] and [2 n_2, 2 n_2], and the real and imaginary phases [n_2, n_1]."""
+def whole(n: int, inverse: bool, dtype: torch.dtype) -> Tensor:
+    """The transform of length n as one matrix [2 n, 2 n] of real rows."""
+    j = np.arange(n)
+    f = np.exp((2j if inverse else -2j) * np.pi * np.outer(j, j) / n) / math.sqrt(n)
+    return torch.from_numpy(np.block([[f.real, f.imag], [-f.imag, f.real]])).to(dtype)
+
+
+@cache
+def factors(n: int, inverse: bool, dtype: torch.dtype) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Of the transform of length n = n_1 n_2, n_1 <= n_2 as near as can be: those of length n_1 and n_2, and
+    the real and imaginary parts of the phases [n_2, n_1]."""
     n1 = max(k for k in range(1, math.isqrt(n) + 1) if n % k == 0)
-    sign = 2j if inverse else -2j
-
-    def whole(size: int) -> Tensor:
-        j = np.arange(size)
-        f = np.exp(sign * np.pi * np.outer(j, j) / size) / math.sqrt(size)
-        return torch.from_numpy(np.block([[f.real, f.imag], [-f.imag, f.real]]))
-
-    phases = np.exp(sign * np.pi * np.outer(np.arange(n // n1), np.arange(n1)) / n)
-    return whole(n1), whole(n // n1), torch.from_numpy(phases.real), torch.from_numpy(phases.imag)
+    angles = (2 if inverse else -2) * np.pi * np.outer(np.arange(n // n1), np.arange(n1)) / n
+    phases = (torch.from_numpy(part(angles)).to(dtype) for part in (np.cos, np.sin))
+    return whole(n1, inverse, dtype), whole(n // n1, inverse, dtype), *phases
 
 
 @dataclass(frozen=True)
@@ -121,12 +123,16 @@ class Unitary(Cell):
         d1, d2, d3 = p["theta"].split(1, -2)
         v1, v2 = p["v"].split(1, -2)
         z = turned(h, d1)
-        z = reflected(fourier(z) if self.fft else z, v1)
+        z = reflected(self.transformed(z), v1)
         z = turned(z[..., self.permutation], d2)
-        z = reflected(fourier(z, inverse=True) if self.fft else z, v2)
+        z = reflected(self.transformed(z, inverse=True), v2)
         z = turned(z, d3)
         z = z * p["s"].repeat(*[1] * (p["s"].dim() - 1), 2) if self.scale else z
         return (mod_relu(z + x @ p["V"], p["b"]),)
+
+    def transformed(self, z: Tensor, inverse: bool = False) -> Tensor:
+        """F z or F^-1 z; z itself without `fft`."""
+        return fourier(z, inverse) if self.fft else z
 
     @property
     def permutation(self) -> Tensor:

@@ -1,0 +1,182 @@
+"""Whole updates of single networks, each against a rival of its own, in turn in every round.
+
+The rivals are this package's eager loop, torch's own modules, and for the unitary cell its equation in
+complex numbers of torch. One replica, float32; a rival runs on one thread and on all, its better one counts.
+"""
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from benchmarks import bars, command
+from benchmarks.bars import figure
+from benchmarks.tables import section, table
+from benchmarks.timing import Variant, rounds, watched
+from benchmarks.variants import Theirs, Update, update_of, update_of_module
+from benchmarks.workloads import Workload
+from tensor_rnns import models
+from tensor_rnns.cells.unitary import Unitary, whole
+from tensor_rnns.models import Model
+
+OURS = "compiled"
+MEMORY = Workload(520, 128, 50, 20, 10, 10, "classes")
+PIXELS = Workload(784, 128, 24, 20, 1, 10, "classes", last_only=True)
+LAGS = Workload(120, 128, 1, 20, 10, 10, "classes")
+TRANSFORMS = (128, 512, 721)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A cell on a workload, what it is held against, and how many times faster it is to be."""
+
+    cell: Mapping[str, Any]
+    load: Workload
+    against: Literal["eager", "torch.nn", "eager complex", "one matrix"]
+    bar: float | None = None
+
+    def model(self, engine: str) -> Model:
+        """The cell with its read-out."""
+        return made(self.cell, self.load, engine)
+
+    def rival(self, device: torch.device) -> Update:
+        """An update of what it is held against."""
+        if self.against == "eager":
+            return update_of(self.model("eager"), self.load, device)
+        if self.against == "one matrix":
+            model = self.model(OURS)
+            return update_of(replace(model, cell=OneMatrix(**vars(model.cell))), self.load, device)
+        if self.against == "torch.nn":
+            return update_of_module(Theirs("gru", self.load), self.load, device)
+        return update_of_module(ComplexUnitary(self.load, self.cell["fft"]), self.load, device)
+
+
+def made(cell: Mapping[str, Any], load: Workload, engine: str) -> Model:
+    """The model of a cell on a workload."""
+    settings = {"model": {"name": "last_output" if load.last_only else "every_step"}, "cell": dict(cell)}
+    return models.build(settings, load.inputs, load.outputs, engine)
+
+
+def low_rank(load: Workload, kind: str) -> dict[str, Any]:
+    """A GRU of that width and rank which learns its first state."""
+    sizes = {"hidden": load.hidden, "map": kind, "rank": load.rank}
+    return {"name": "lr_gru", **sizes, "gate_bias": 4.0, "trained_start": True}
+
+
+def unitary(hidden: int, fft: bool) -> dict[str, Any]:
+    """The unitary cell with or without its transforms."""
+    return {"name": "urnn", "hidden": hidden, "fft": fft}
+
+
+ROWS = {
+    "LRD-GRU 128/50": Row(low_rank(MEMORY, "low_rank_diagonal"), MEMORY, "torch.nn", 2),
+    "LR-GRU 128/24": Row(low_rank(PIXELS, "low_rank"), PIXELS, "eager", 8),
+    "uRNN 128, transforms off": Row(unitary(128, fft=False), LAGS, "eager complex", 8),
+    "uRNN 128, transforms on": Row(unitary(128, fft=True), LAGS, "eager complex", 8),
+} | {
+    f"uRNN {n}, two factors": Row(unitary(n, fft=True), replace(LAGS, hidden=n), "one matrix")
+    for n in TRANSFORMS
+}
+
+
+@dataclass(frozen=True)
+class OneMatrix(Unitary):
+    """The unitary cell with each transform as one matrix [2 H, 2 H]."""
+
+    def transformed(self, z: Tensor, inverse: bool = False) -> Tensor:
+        """F z or F^-1 z."""
+        return z @ whole(self.hidden, inverse, z.dtype)
+
+
+class ComplexUnitary(nn.Module):
+    """The unitary cell with a read-out, step by step in complex numbers of torch."""
+
+    def __init__(self, load: Workload, fft: bool) -> None:
+        super().__init__()
+        n, self.fft = load.hidden, fft
+        self.order = torch.randperm(n, generator=torch.Generator().manual_seed(1))
+        sizes = {"v": (load.inputs, 2 * n), "theta": (3, n), "reflections": (2, 2 * n), "start": (1, 2 * n)}
+        for name, size in sizes.items():
+            setattr(self, name, nn.Parameter(torch.randn(size) / math.sqrt(size[1])))
+        self.bias, self.scale = nn.Parameter(torch.zeros(n)), nn.Parameter(torch.ones(n))
+        self.head = nn.Linear(2 * n, load.outputs)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """The outputs of every step."""
+        d1, d2, d3 = torch.polar(torch.ones_like(self.theta), self.theta)
+        d3 = d3 * self.scale
+        v1, v2 = as_complex(self.reflections / self.reflections.norm(dim=1, keepdim=True))
+        h, entering = as_complex(self.start).expand(inputs.shape[1], -1), as_complex(inputs @ self.v)
+        outputs = []
+        for x in entering.unbind():
+            z = h * d1
+            z = reflected(torch.fft.fft(z, norm="ortho") if self.fft else z, v1)
+            z = z[:, self.order] * d2
+            z = reflected(torch.fft.ifft(z, norm="ortho") if self.fft else z, v2)
+            z = z * d3 + x
+            modulus = z.abs()
+            h = z * (torch.relu(modulus + self.bias) / (modulus + 1e-5))
+            outputs.append(h)
+        hidden = torch.stack(outputs)
+        return self.head(torch.cat([hidden.real, hidden.imag], -1))
+
+
+def as_complex(row: Tensor) -> Tensor:
+    """(re, im) [.., 2 n] as [.., n]."""
+    return torch.complex(*row.chunk(2, -1))
+
+
+def reflected(z: Tensor, v: Tensor) -> Tensor:
+    """z - 2 v (v^H z) of each row, for |v| = 1."""
+    return z - 2 * torch.outer(z @ v.conj(), v)
+
+
+def measured(
+    names: Sequence[str], count: int, threads: int, device: torch.device
+) -> dict[str, dict[str, list[float]]]:
+    """Milliseconds of every round by row and variant."""
+    variants = {}
+    for name in names:
+        row = ROWS[name]
+        variants[name, OURS] = Variant(update_of(row.model(OURS), row.load, device), threads)
+        for number in sorted({1, threads}):
+            variants[name, f"{row.against}, {number}"] = Variant(row.rival(device), number)
+    found: dict[str, dict[str, list[float]]] = {name: {} for name in names}
+    for (name, kind), values in rounds(variants, count, device).items():
+        found[name][kind] = [round(value, 5) for value in values]
+    return found
+
+
+def text(report: Mapping[str, Any]) -> str:
+    """The table of a report."""
+    rows = []
+    for name, times in report["milliseconds"].items():
+        row = ROWS[name]
+        mine, theirs = statistics.median(times[OURS]), bars.best(times, row.against)
+        ratio = theirs / mine
+        told = f"{figure(ratio)}{bars.verdict(ratio, row.bar)}"
+        load = row.load
+        rows.append([name, load.steps, load.batch, figure(mine), row.against, figure(theirs), told])
+    header = ["network", "T", "B", f"{OURS} ms", "against", "ms", "ratio"]
+    return section("Whole updates", table(header, rows), command.busy(report["watch"]))
+
+
+def main() -> None:
+    """Print the table, then everything as JSON."""
+    parser = command.options(__doc__, rounds=7, device=False)
+    parser.add_argument("--rows", nargs="+", default=list(ROWS), choices=ROWS)
+    asked = parser.parse_args()
+    device = command.prepared(parser, asked, "cpu")
+    report: dict[str, Any] = {"machine": command.machine(device, asked.threads)}
+    with watched() as watch:
+        report["milliseconds"] = measured(asked.rows, asked.rounds, asked.threads, device)
+    report["watch"] = watch.record()
+    command.close("rivals", asked, report, text)
+
+
+if __name__ == "__main__":
+    main()
