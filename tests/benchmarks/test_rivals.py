@@ -1,0 +1,82 @@
+"""Proves that the rivals of single networks do the work that ours do, and that the command prints a table."""
+
+import json
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from benchmarks import rivals, timing
+from tensor_rnns.models import Inputs
+
+TINY = {"steps": 5, "hidden": 6, "rank": 2, "batch": 4}
+
+
+def small(row):
+    """A row in tiny sizes."""
+    sizes = {"hidden": TINY["hidden"]} | ({"rank": TINY["rank"]} if "rank" in row.cell else {})
+    return replace(row, cell=row.cell | sizes, load=replace(row.load, **TINY))
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """All rows in tiny sizes."""
+    rows = {name: small(row) for name, row in rivals.ROWS.items()}
+    monkeypatch.setattr(rivals, "ROWS", rows)
+    monkeypatch.setattr(timing, "LEAST_SECONDS", 0)
+    return rows
+
+
+@pytest.mark.parametrize("fft", [False, True])
+def test_the_complex_rival_has_the_equation_of_the_cell(fft):
+    """Outputs of every step and gradients, with the parameters of ours."""
+    load = replace(rivals.LAGS, **TINY)
+    model = rivals.made(rivals.unitary(TINY["hidden"], fft), load, "eager")
+    values = {
+        name: torch.from_numpy(value).double()[None].requires_grad_()
+        for name, value in model.initialise(np.random.default_rng(3)).items()
+    }
+    inputs = torch.rand(
+        load.steps, 1, load.batch, load.inputs, generator=torch.Generator().manual_seed(1)
+    ).double()
+    ours = model.apply(values, Inputs(inputs)).outputs[:, 0]
+    module = rivals.ComplexUnitary(load, fft).double()
+    module.order = model.cell.permutation[: TINY["hidden"]]
+    names = {
+        "v": "V", "theta": "theta", "reflections": "v", "start": "h_0", "bias": "b", "scale": "s",
+    }  # fmt: skip
+    with torch.no_grad():
+        for name, own in names.items():
+            getattr(module, name).copy_(values[f"cell/{own}"][0].view_as(getattr(module, name)))
+        module.head.weight.copy_(values["read_out/W"][0].mT)
+        module.head.bias.copy_(values["read_out/b"][0, 0])
+    theirs = module(inputs[:, 0])
+    torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-13)
+    (gradient,) = torch.autograd.grad(ours.square().sum(), values["cell/theta"])
+    torch.testing.assert_close(
+        gradient[0], torch.autograd.grad(theirs.square().sum(), module.theta)[0], rtol=1e-10, atol=1e-12
+    )
+
+
+def test_one_matrix_is_the_same_cell():
+    row = small(rivals.ROWS["uRNN 128, two factors"])
+    cell = row.model("eager").cell
+    z = torch.randn(3, 2 * cell.hidden, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+    other = rivals.OneMatrix(**vars(cell))
+    for inverse in (False, True):
+        torch.testing.assert_close(other.transformed(z, inverse), cell.transformed(z, inverse))
+    assert not torch.equal(other.transformed(z), cell.transformed(z))
+
+
+def test_the_command_prints_every_row(tiny, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["rivals", "--rounds", "2", "--threads", "1"])
+    rivals.main()
+    said = capsys.readouterr().out
+    report = json.loads(said.splitlines()[-1])
+    assert set(report["milliseconds"]) == set(tiny)
+    for name, times in report["milliseconds"].items():
+        assert set(times) == {"compiled", f"{tiny[name].against}, 1"}
+        assert all(len(found) == 2 and min(found) > 0 for found in times.values())
+        assert f"| {name} " in said
