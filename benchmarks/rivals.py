@@ -20,7 +20,7 @@ from benchmarks.timing import Variant, rounds, watched
 from benchmarks.variants import Theirs, Update, update_of, update_of_module
 from benchmarks.workloads import Workload
 from tensor_rnns import models
-from tensor_rnns.cells.unitary import Unitary, whole
+from tensor_rnns.cells.unitary import Pair, Unitary, whole
 from tensor_rnns.models import Model
 
 OURS = "compiled"
@@ -87,9 +87,11 @@ ROWS = {
 class OneMatrix(Unitary):
     """The unitary cell with each transform as one matrix [2 H, 2 H]."""
 
-    def transformed(self, z: Tensor, inverse: bool = False) -> Tensor:
+    def transformed(self, z: Pair, inverse: bool = False) -> Pair:
         """F z or F^-1 z."""
-        return z @ whole(self.hidden, inverse, z.dtype)
+        n, matrix = self.hidden, whole(self.hidden, inverse, z[0].dtype)
+        both = torch.cat(z, -1)
+        return both @ matrix[:, :n], both @ matrix[:, n:]
 
 
 class ComplexUnitary(nn.Module):

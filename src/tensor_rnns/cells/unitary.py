@@ -13,51 +13,47 @@ from tensor_rnns.bilinear.initialisers import Scheme
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.declared import Natural
 
+Pair = tuple[Tensor, Tensor]
+"""Real and imaginary part of a complex row [.., n]."""
 TINY = 1e-30
-"""Below this the square of a modulus counts as zero, whose root would have no gradient."""
+"""Added to the square of a modulus, whose root has no gradient at zero."""
 
 
-def joined(re: Tensor, im: Tensor) -> Tensor:
-    """A complex row [.., n] as the real one (re, im) [.., 2 n]."""
-    return torch.cat([re, im], -1)
+def turned(z: Pair, d: Pair) -> Pair:
+    """D z with the diagonal D, z [.., B, n], d [.., 1, n]."""
+    (re, im), (cos, sin) = z, d
+    return re * cos - im * sin, re * sin + im * cos
 
 
-def turned(z: Tensor, angle: Tensor) -> Tensor:
-    """D z with D = diag(e^(i angle)), z [.., B, 2 n], angle [.., 1, n]."""
-    re, im = z.chunk(2, -1)
-    cos, sin = angle.cos(), angle.sin()
-    return joined(re * cos - im * sin, re * sin + im * cos)
+def reflected(z: Pair, v: Tensor) -> Pair:
+    """R z = z - 2 v (v^H z) / |v|^2 for v (re, im) [.., 1, 2 n] of length sqrt 2."""
+    v_re, v_im = v.chunk(2, -1)
+    a, b = torch.cat([v_re, -v_im], -2), torch.cat([v_im, v_re], -2)
+    v_h_z = z[0] @ a.mT + z[1] @ b.mT
+    return z[0] - v_h_z @ a, z[1] - v_h_z @ b
 
 
-def reflected(z: Tensor, v: Tensor) -> Tensor:
-    """R z = z - 2 v (v^H z) / |v|^2, v [.., 1, 2 n]."""
-    re, im = v.chunk(2, -1)
-    v_h = torch.cat([v, joined(-im, re)], -2).mT
-    return z - (z @ v_h) @ (v_h.mT * (2 / (v * v).sum(-1, keepdim=True)))
-
-
-def mod_relu(z: Tensor, b: Tensor) -> Tensor:
+def mod_relu(z: Pair, b: Tensor) -> Pair:
     """z max(|z| + b, 0) / (|z| + 1e-5), b [.., 1, n]."""
-    re, im = z.chunk(2, -1)
-    modulus = (re * re + im * im).clamp(min=TINY).sqrt()
+    re, im = z
+    modulus = (re * re + im * im + TINY).sqrt()
     scale = torch.relu(modulus + b) / (modulus + 1e-5)
-    return joined(re * scale, im * scale)
+    return re * scale, im * scale
 
 
-def fourier(z: Tensor, inverse: bool = False) -> Tensor:
-    """F z or F^-1 z, the unitary discrete Fourier transform of rows [.., 2 n].
+def fourier(z: Pair, inverse: bool = False) -> Pair:
+    """F z or F^-1 z, the unitary discrete Fourier transform of rows [.., n].
 
     With n = n_1 n_2 it is that of the columns of an n_1 x n_2 matrix, a phase for each entry, and that of the
     rows (Cooley and Tukey 1965): n (n_1 + n_2) complex multiplications where one matrix has n^2.
     """
-    first, second, cos, sin = (part.to(z.device) for part in factors(z.shape[-1] // 2, inverse, z.dtype))
+    first, second, *phases = (part.to(z[0].device) for part in factors(z[0].shape[-1], inverse, z[0].dtype))
     n1, n2 = len(first) // 2, len(second) // 2
-    columns = z.unflatten(-1, (2, n1, n2)).movedim(-1, -3).flatten(-2)
-    re, im = columns @ first[:, :n1], columns @ first[:, n1:]
-    phased = torch.stack([re * cos - im * sin, re * sin + im * cos], -2)
+    columns = torch.stack(z, -2).unflatten(-1, (n1, n2)).movedim(-1, -3).flatten(-2)
+    phased = torch.stack(turned((columns @ first[:, :n1], columns @ first[:, n1:]), phases), -2)
     rows = phased.transpose(-3, -1).flatten(-2)
     re, im = rows @ second[:, :n2], rows @ second[:, n2:]
-    return joined(re.mT.flatten(-2), im.mT.flatten(-2))
+    return re.mT.flatten(-2), im.mT.flatten(-2)
 
 
 @cache
@@ -120,25 +116,24 @@ class Unitary(Cell):
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         (h,) = state
-        d1, d2, d3 = p["theta"].split(1, -2)
-        v1, v2 = p["v"].split(1, -2)
-        z = turned(h, d1)
-        z = reflected(self.transformed(z), v1)
-        z = turned(z[..., self.permutation], d2)
-        z = reflected(self.transformed(z, inverse=True), v2)
-        z = turned(z, d3)
-        z = z * p["s"].repeat(*[1] * (p["s"].dim() - 1), 2) if self.scale else z
-        return (mod_relu(z + x @ p["V"], p["b"]),)
+        d1, d2, d3 = zip(p["theta"].cos().split(1, -2), p["theta"].sin().split(1, -2), strict=True)
+        d3 = [part * p["s"] for part in d3] if self.scale else d3
+        norms = torch.linalg.vector_norm(p["v"], dim=-1, keepdim=True)
+        v1, v2 = (p["v"] * math.sqrt(2) / norms).split(1, -2)
+        z = reflected(self.transformed(turned(h.chunk(2, -1), d1)), v1)
+        z = turned([part[..., self.permutation] for part in z], d2)
+        z = turned(reflected(self.transformed(z, inverse=True), v2), d3)
+        v_re, v_im = p["V"].chunk(2, -1)
+        return (torch.cat(mod_relu((z[0] + x @ v_re, z[1] + x @ v_im), p["b"]), -1),)
 
-    def transformed(self, z: Tensor, inverse: bool = False) -> Tensor:
+    def transformed(self, z: Pair, inverse: bool = False) -> Pair:
         """F z or F^-1 z; z itself without `fft`."""
         return fourier(z, inverse) if self.fft else z
 
     @property
     def permutation(self) -> Tensor:
-        """P as indices of the real row."""
-        order = np.random.RandomState(self.permutation_seed).permutation(self.hidden)
-        return torch.from_numpy(np.concatenate([order, order + self.hidden]))
+        """P as indices."""
+        return torch.from_numpy(np.random.RandomState(self.permutation_seed).permutation(self.hidden))
 
     def penalty(self, p: dict[str, Tensor]) -> Tensor:
         return 5 * (p["s"] - 1).square().sum((-2, -1))
