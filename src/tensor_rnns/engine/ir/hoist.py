@@ -4,7 +4,7 @@ Norms, transposes and products of factors are the same at every step. In the ker
 T times, and would need code of their own; outside they cost nothing, and may be any operation of torch.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +13,6 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
-from torch.utils._pytree import tree_map, tree_map_only
 
 from tensor_rnns.engine.ir.record import Call, Value
 
@@ -76,49 +75,74 @@ class Hoisted:
         Only operations without rounding that depends on the number of replicas are made for all at once; the
         others one replica at a time, so that a replica's bits do not depend on its neighbours.
         """
-        dtype = next(iter(params.values())).dtype
-        results = {value: tensor.unsqueeze(0) for value, tensor in self.outside.items()}
-
-        def get(part: Any) -> Any:
-            if not isinstance(part, Value):
-                return part
-            return results[part] if part in results else params[part.name]
-
+        first = next(iter(params.values()))
+        results = dict(self.constants(first.device))
         for value in self.calls:
-            results[value] = stacked(value, get, replicas)
+            if value.learned:
+                results[value] = stacked(value, results, params, replicas)
         leaves = []
         for leaf in self.leaves:
-            tensor = get(leaf.value).to(dtype)
+            tensor = found(leaf.value, results, params).to(first.dtype)
             tensor = tensor[:, 0] if leaf.first else tensor
             if tensor.shape != (replicas, *leaf.shape):
                 tensor = tensor.reshape(len(tensor), *leaf.shape).expand(replicas, *leaf.shape)
             leaves.append(tensor)
         return leaves
 
+    def constants(self, device: torch.device) -> dict[Value, Tensor]:
+        """What depends on no parameter, [1, ...], made once for a device."""
+        if device not in self.made:
+            results = {value: tensor.unsqueeze(0).to(device) for value, tensor in self.outside.items()}
+            for value in self.calls:
+                if not value.learned:
+                    results[value] = stacked(value, results, {}, 1)
+            self.made[device] = results
+        return self.made[device]
 
-def stacked(value: Value, get: Callable, replicas: int) -> Tensor:
+    @cached_property
+    def made(self) -> dict[torch.device, dict[Value, Tensor]]:
+        """The constants of each device."""
+        return {}
+
+
+def found(part: Any, results: Mapping[Value, Tensor], params: Mapping[str, Tensor]) -> Any:
+    """An argument of a call, with the tensors for its values; torch's own tree_map took most of an update."""
+    if isinstance(part, Value):
+        return results[part] if part in results else params[part.name]
+    return [found(one, results, params) for one in part] if isinstance(part, list | tuple) else part
+
+
+def of_replica(part: Any, s: int) -> Any:
+    """An argument for one replica."""
+    if isinstance(part, Tensor):
+        return part[s if len(part) > 1 else 0]
+    return [of_replica(one, s) for one in part] if isinstance(part, list) else part
+
+
+def stacked(
+    value: Value, results: Mapping[Value, Tensor], params: Mapping[str, Tensor], replicas: int
+) -> Tensor:
     """The value [S, ...] of a call, or [1, ...] where it depends on no parameter."""
     call = value.call
-    arguments, options = tree_map(get, (call.arguments, call.options))
+    arguments = found(call.arguments, results, params)
+    options = {name: found(part, results, params) for name, part in call.options.items()}
     if (moved := movement(call, arguments)) is not None:
         return moved
     shapes = {part.shape for part in call.values}
     if call.target in ALIKE and len(shapes) == 1 and value.learned:
         return call.target(*arguments, **options)
 
-    results = []
+    rows = []
     for s in range(replicas if value.learned else 1):
-        own, named = tree_map_only(
-            Tensor, lambda part, s=s: part[s if len(part) > 1 else 0], (arguments, options)
-        )
+        own = of_replica(arguments, s)
         if call.target in PRECISE:
-            results.append(call.target(own[0].double()).to(own[0].dtype))
+            rows.append(call.target(own[0].double()).to(own[0].dtype))
         else:
-            results.append(call.target(*own, **named))
-    return torch.stack(results)
+            rows.append(call.target(*own, **{name: of_replica(part, s) for name, part in options.items()}))
+    return torch.stack(rows) if len(rows) > 1 else rows[0].unsqueeze(0)
 
 
-def movement(call: Call, arguments: tuple) -> Tensor | None:
+def movement(call: Call, arguments: list) -> Tensor | None:
     """The result of a call that only moves numbers, made with the replica axis in front; None for others."""
     axes = len(call.values[0].shape) if call.values else 0
 

@@ -71,10 +71,11 @@ MOVING = ("join", "pick", *VIRTUAL)
 
 
 def costly(node: Node) -> bool:
-    """Whether the value is kept for the way back; products of a narrow input are cheap to repeat."""
+    """Whether the value is kept for the way back; products of a narrow input, or of a few sums, are cheap to
+    repeat."""
     if node.operation == "product":
         left = node.inputs[0]
-        return left.operation != "input" or left.width > CHEAP_ROWS
+        return left.operation not in ("input", "product", "add") or left.width > CHEAP_ROWS
     if node.operation in POINTWISE:
         return POINTWISE[node.operation].costly
     return node.operation not in MOVING

@@ -6,6 +6,7 @@ then been resolved, and only operations on tensors are left to translate.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
@@ -38,7 +39,7 @@ class Call:
     options: dict[str, Any]
     place: str
 
-    @property
+    @cached_property
     def values(self) -> list["Value"]:
         """Every value among the arguments and options."""
         parts = tree_leaves((self.arguments, self.options))
