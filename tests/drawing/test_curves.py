@@ -103,6 +103,16 @@ def test_points_of_another_protocol_are_left_out_and_that_is_said(data, artefact
     assert not [label for label in legend(elsewhere) if label in ("authors' log", "paper")]
 
 
+def test_the_legend_says_where_points_come_from(data, artefact, printed):
+    log, quoted, own = (
+        printed["log"] | {"source": source} for source in ("authors_log", "literature", "printed")
+    )
+    labels = legend(drawn(data, artefact("curves", log, quoted, own)))
+    assert [label for label in labels if label in ("authors' log", "quoted", "paper")] == [
+        "authors' log", "quoted", "paper",
+    ]  # fmt: skip
+
+
 def test_the_baseline_is_that_of_what_is_drawn(data, artefact):
     for condition, baseline in (("T250", 0.25), ("T500", 2.5)):
         spec = {"where": {"condition": condition, "variant": "tgu"}, "lines": ["task_baseline"]}

@@ -26,6 +26,8 @@ LEVEL: Mapping[str, Any] = {"color": PAPER, "linestyle": (0, (2, 2)), "linewidth
 """How a number of the paper that belongs to no point is drawn."""
 BLACK: Mapping[str, Any] = {"color": PAPER, "marker": "o"}
 """The look of what belongs to no group of ours."""
+POINTS = {"authors_log": "authors' log", "literature": "quoted"}
+"""What a legend calls points that are not printed in the paper."""
 Entry = Mapping[str, Any]
 """A number of the paper, or a series of them, with its place; see `experiments.tables.entries`."""
 
@@ -85,8 +87,8 @@ def beyond(entries: Sequence[Entry], limit: float, unit: str) -> list[str]:
 
 def handles_of(entries: Sequence[Entry]) -> list[Line2D]:
     """A legend entry for each source of points and for each value of the paper."""
-    logs = [entry["source"] == "authors_log" for entry in entries if "points" in entry]
-    sources = dict.fromkeys("authors' log" if log else "paper" for log in logs)
+    origins = [entry["source"] for entry in entries if "points" in entry]
+    sources = dict.fromkeys(POINTS.get(origin, "paper") for origin in origins)
     levels = [f"paper: {float(entry['value']):g}" for entry in entries if "points" not in entry]
     return [
         *(Line2D([], [], label=source, **HOLLOW | BLACK) for source in sources),
