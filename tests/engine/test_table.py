@@ -37,12 +37,15 @@ lstm        none          yes    yes       yes     yes       yes      compiled  
 rtn         cp            yes    yes       yes     -         yes      compiled  triton
 rtn         tensor_train  yes    yes       yes     -         yes      compiled  triton
 rtn         full          yes    yes       yes     -         yes      compiled  triton
+slstm       none          yes    yes       yes     -         yes      compiled  triton
 tgu         cp            yes    yes       yes     -         yes      compiled  triton
 tgu         tensor_train  yes    yes       yes     -         yes      compiled  triton
 tgu         full          yes    yes       yes     -         yes      compiled  triton
 tgu_c       cp            yes    yes       yes     -         yes      compiled  triton
 tgu_c       tensor_train  yes    yes       yes     -         yes      compiled  triton
 tgu_c       full          yes    yes       yes     -         yes      compiled  triton
+tlstm       none          yes    yes       yes     -         yes      compiled  triton
+trnn        none          yes    yes       yes     -         yes      compiled  triton
 urnn        none          yes    yes       yes     -         yes      compiled  triton
 vanilla     none          yes    yes       yes     yes       yes      compiled  triton
 """

@@ -28,7 +28,8 @@ class Cell:
 
     A cell with the field `trained_start` has a parameter `<state>_0` [1, width] for each of its other states,
     which starts there in every row of the batch; its first value is drawn from `start`. With `has_penalty`
-    training adds `penalty` to the loss.
+    training adds `penalty` to the loss. The output for an input comes `delay` steps after it, which a model
+    that waits for it makes good.
     """
 
     name: ClassVar[str]
@@ -37,6 +38,7 @@ class Cell:
     trained_start: ClassVar[bool] = False
     start: ClassVar[Scheme] = "zeros"
     has_penalty: ClassVar[bool] = False
+    delay: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         check_fields("cell", self)
