@@ -28,6 +28,7 @@ from typing import IO, Any
 import numpy as np
 
 from tensor_rnns import asides
+from tensor_rnns.mapped import release
 from tensor_rnns.messages import printable, shortened
 
 MARK = "sha256 with zeros in its place: "
@@ -37,7 +38,7 @@ MALFORMED = (
     ValueError, LookupError, TypeError, ArithmeticError, EOFError, MemoryError, RuntimeError, csv.Error,
     struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
-MAPPED = 1 << 24
+MAPPED = PIECE = 1 << 24
 """Bytes from which a one-byte array is mapped and not read."""
 MOST_UNZIPPED = 1 << 29
 """Bytes that a .gz file may hold."""
@@ -88,8 +89,11 @@ def _found(content: bytes | mmap.mmap) -> re.Match[bytes] | None:
 
 
 def _digest(content: bytes | mmap.mmap, seal: re.Match[bytes]) -> bytes:
+    found = hashlib.sha256()
     with memoryview(content) as view:
-        found = hashlib.sha256(view[: seal.start(1)])
+        for begin in range(0, seal.start(1), PIECE):
+            found.update(view[begin : min(begin + PIECE, seal.start(1))])
+            release(content)
         found.update(ZEROS.encode())
         found.update(view[seal.end(1) :])
     return found.hexdigest().encode()
@@ -244,12 +248,20 @@ def read_json(path: Path | str, of: str | None = None, remedy: str = "") -> dict
 def write_npz(path: Path | str, arrays: Mapping[str, np.ndarray], of: str, compressed: bool = False) -> None:
     """Write arrays as an .npz in order of name; equal arrays give equal bytes. Compressed ones are small, and
     are never mapped into memory."""
-    held, save = io.BytesIO(), np.savez_compressed if compressed else np.savez
-    save(held, allow_pickle=False, **{name: np.asarray(arrays[name], order="C") for name in sorted(arrays)})
-    comment = unsealed(of).encode()
+    save, comment = np.savez_compressed if compressed else np.savez, unsealed(of).encode()
+    ordered = {name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
     with writing(path, "wb") as stream:
+        save(stream, allow_pickle=False, **ordered)
         # A zip file ends with the length of its comment and the comment.
-        stream.write(seal(held.getvalue()[:-2] + struct.pack("<H", len(comment)) + comment))
+        stream.seek(-2, os.SEEK_END)
+        stream.write(struct.pack("<H", len(comment)) + comment)
+        stream.flush()
+        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            place = _found(content)
+            assert place, "the content holds no place for its digest"
+            begin, digest = place.start(1), _digest(content, place)
+        stream.seek(begin)
+        stream.write(digest)
 
 
 def read_npz(path: Path | str, of: str | None = None, remedy: str = "") -> dict[str, np.ndarray]:

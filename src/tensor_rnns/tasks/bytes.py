@@ -3,16 +3,20 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
 from torch import Tensor
 
+from tensor_rnns.mapped import release
 from tensor_rnns.tasks.base import SPLITS, Batch
-from tensor_rnns.tasks.language import NextSymbol
+from tensor_rnns.tasks.language import PIECE, NextSymbol
 
 SEGMENTS = 64
 """Segments of a split that are read side by side."""
+RELEASED = 1 << 12
+"""Chunks after which the pages of a text that is mapped from disk are let go."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +54,29 @@ class Bytes(NextSymbol):
         test = self.dataset.arrays["test_tokens"][: self.most_test]
         return test if split == "test" else test[: self.watched]
 
+    @cached_property
+    def baseline(self) -> float:
+        """As of `NextSymbol`; a text that is mapped from disk is not left in memory."""
+        counts, tokens = np.zeros(self.inputs, dtype=np.int64), self.tokens("train")
+        length = self.chunks("train") * self.bptt
+        for start in self.starts("train", 0) + 1:
+            for first in range(start, start + length, PIECE):
+                part = tokens[first : min(first + PIECE, start + length)]
+                counts += np.bincount(part, minlength=self.inputs)
+                if first // PIECE % SEGMENTS == 0:
+                    release(tokens)
+        shares = counts[counts > 0] / counts.sum()
+        return float(-(shares * np.log(shares)).sum())
+
     def chunk(self, split: str, index: int) -> Batch:
         return self.piece(split, self.starts(split, index))
 
     def piece(self, split: str, starts: np.ndarray) -> Batch:
         """The chunks that begin at `starts` [rows]: inputs and targets [bptt, rows]."""
-        piece = self.tokens(split)[starts + np.arange(self.bptt + 1)[:, None]]
+        tokens = self.tokens(split)
+        piece = tokens[starts + np.arange(self.bptt + 1)[:, None]]
+        if starts[0] // self.bptt % RELEASED == 0:
+            release(tokens)
         if self.alphabet == "all":
             piece = self.dataset.arrays["vocabulary"][piece]
         piece = piece.astype(np.int64)

@@ -9,6 +9,8 @@ import pytest
 import torch
 
 from tensor_rnns import models, tasks
+from tensor_rnns.datasets import prepare, table
+from tensor_rnns.datasets.ready import compare
 from tensor_rnns.tasks import bytes as module
 from tensor_rnns.tasks.language import NextSymbol
 from tensor_rnns.training.learner import Learner
@@ -83,3 +85,32 @@ def test_all_256_bytes_may_be_symbols():
     assert learner(whole).evaluate(learner(whole).initial(), "test")["bpc"].shape == (2,)
     with pytest.raises(ValueError, match="alphabet is 'some'; allowed are all, occurring"):
         made(alphabet="some")
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        (99_999_999, r"raw/enwik8/enwik8: .*99,?999,?999.*tensor-rnns download enwik8"),
+        (100_000_001, r"raw/enwik8/enwik8: .*100,?000,?001.*tensor-rnns download enwik8"),
+        (100_000_000, r"raw/enwik8/enwik8: .*sha256.*tensor-rnns download enwik8"),
+    ],
+)
+def test_a_file_that_is_not_enwik8_is_refused_by_name(tmp_path, size, words):
+    """Cut short, too long, or of the right size with other bytes."""
+    path = tmp_path / "raw" / "enwik8" / "enwik8"
+    path.parent.mkdir(parents=True)
+    with open(path, "wb") as stream:
+        stream.truncate(size)
+    with pytest.raises(ValueError, match=words):
+        prepare("enwik8_96", tmp_path / "raw", tmp_path / "ready")
+    assert not (tmp_path / "ready").exists()
+
+
+@pytest.mark.parametrize(("name", "change"), [("tokens", {"train": 95_999_999}), ("distinct_bytes", 204)])
+def test_other_counts_than_those_of_the_table_are_refused(name, change):
+    """As of a file with a byte less, or with a byte that never occurs."""
+    expected = table.entry("enwik8_96").counted
+    found = dict(expected) | {name: dict(expected[name]) | change if isinstance(change, dict) else change}
+    with pytest.raises(ValueError, match=f"enwik8_96: counted facts differ: {name}: expected .* found .*"):
+        compare("enwik8_96", expected, found)
+    compare("enwik8_96", expected, dict(expected))
