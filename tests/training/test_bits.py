@@ -17,6 +17,7 @@ from tensor_rnns.training.learner import Learner
 
 ADDITION = {"name": "addition", "length": 41}
 BINDING = {"name": "variable_binding", "length": 13, "bits": 5}
+READ = {"name": "chain"}
 TGU, GRU, LSTM = (
     {"name": "tgu", "hidden": 9, "rank": 4},
     {"name": "gru", "hidden": 9},
@@ -75,6 +76,11 @@ CONTRACTS = {
         case(GRU, BINDING, name="every_step", projection=6, layers=2, dropout="sequence",
              input_dropout=0.3, output_dropout=0.4),
         {"model": {"dropout": "step"}},
+    ),
+    "symbols dropped whole": (
+        case({"name": "lr_gru_dropout", "hidden": 9, "recurrent_weights": "orthonormal"}, None,
+             embedding=None, input_dropout=0.0, layers=1, symbol_dropout=0.4, state_dropout=0.5),
+        {"model": {"symbol_dropout": 0.0}},
     ),
     "masks of the state": (
         case({"name": "masked", "hidden": 9}, ADDITION, state_dropout=0.3), {"model": {"state_dropout": 0.0}},
@@ -225,7 +231,7 @@ def test_gradients_in_float32_are_those_of_the_loop_in_float64(replicas_of, monk
 @pytest.mark.parametrize("name", CONTRACTS)
 def test_the_outcome_in_float64_is_that_of_the_loop(go, name):
     """Every metric, curve and weight of a whole run, on shorter sequences."""
-    changed = {"training": {"dtype": "float64"}, "task": CASES[name]["task"] | {"length": 11}}
+    changed = {"training": {"dtype": "float64"}, "task": CASES[name].get("task", READ) | {"length": 11}}
     ours, loops = (go(name, range(3), folder=kind, engine=kind, **changed) for kind in ("compiled", "eager"))
     for table in ("metrics.csv", "curves.csv.gz"):
         pairs = zip(read_csv(ours / table), read_csv(loops / table), strict=True)

@@ -20,7 +20,7 @@ from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import trial
 from tensor_rnns.engine.build import BuildError, kept
 from tensor_rnns.engine.eager import Engine
-from tensor_rnns.engine.given import Inputs, Params, State, Steps, check, identity
+from tensor_rnns.engine.given import Inputs, Params, State, Steps, check, identity, vectors
 from tensor_rnns.engine.ir.hoist import Hoisted
 from tensor_rnns.engine.ir.operations import Unsupported
 from tensor_rnns.engine.ir.trace import Program, trace
@@ -148,10 +148,11 @@ class Generated(Engine):
         raise NotImplementedError
 
     def run(self, cell: Cell, params: Params, inputs: Inputs, state: State, last_only: bool = False) -> Steps:
-        one_hot = not isinstance(inputs, Tensor)
-        ready = None
+        dtype, ready = next(iter(params.values())).dtype, None
+        if not isinstance(inputs, Tensor) and inputs.scale is not None:
+            inputs = vectors(inputs, dtype)
         if math.prod(inputs.shape):
-            ready = self.prepare(cell, next(iter(params.values())).dtype, inputs.device, one_hot)
+            ready = self.prepare(cell, dtype, inputs.device, not isinstance(inputs, Tensor))
         if ready is None:
             return super().run(cell, params, inputs, state, last_only)
         return ready.run(params, inputs, state, last_only)

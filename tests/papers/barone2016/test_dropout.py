@@ -106,9 +106,9 @@ def test_without_masks_a_cell_is_that_without_dropout(name):
 @pytest.mark.parametrize("kind", MAPS)
 @pytest.mark.parametrize("dropout", ["authors", "clean"])
 def test_dropped_symbols_run_compiled_with_the_gradients_of_dense_vectors(kind, dropout):
-    """Scaled rows that are looked up, biases among them, against products with whole vectors: 1e-12."""
+    """Scaled symbols, and biases that are scaled with them, against products with whole vectors: 1e-12."""
     cell = cells.build({"name": "lr_gru_dropout", "hidden": HIDDEN, "dropout": dropout, **MAPS[kind]}, INPUTS)
-    assert engine.find("compiled").prepare(cell, torch.float64, torch.device("cpu"), True)
+    assert engine.find("compiled").prepare(cell, torch.float64, torch.device("cpu"))
     rng = np.random.default_rng(11)
     values = {key: rng.standard_normal((REPLICAS, *shape)) for key, shape in cell.shapes().items()}
     symbols = torch.tensor(rng.integers(INPUTS, size=(STEPS, REPLICAS, BATCH)))

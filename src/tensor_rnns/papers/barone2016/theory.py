@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tensor_rnns import models
 from tensor_rnns.cells import Cell, build
 from tensor_rnns.compute.statements import Statement, sigmoid, statement
 from tensor_rnns.declared import Natural
@@ -248,6 +249,15 @@ def gate_bias(n, i):
         "error": list(zip(kept, wanted, strict=True)), "smallest_steps_at_4": times[0],
         "smallest_steps_at_5": times[1],
     }  # fmt: skip
+
+
+@statement("transform-gate-A.1", "n d i")
+def transform_gate(n, d, i):
+    """A.1: a bias of -1 lets 0.269 of the proposal through at first, in each of five layers."""
+    block = {"name": "highway", "hidden": n, "layers": 5, "map": "low_rank", "rank": min(n, d)}
+    first = models.build({"model": block}, i, 2).initialise(np.random.default_rng(n))
+    biases = [value for name, value in first.items() if name.endswith("/t/b")]
+    return sigmoid(np.array(biases)), np.full((5, 1, n), 1 / (1 + np.e))
 
 
 @statement("perplexity-3.0.4", "t n", scores="t n")
