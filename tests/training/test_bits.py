@@ -18,11 +18,13 @@ from tensor_rnns.training.learner import Learner
 ADDITION = {"name": "addition", "length": 41}
 BINDING = {"name": "variable_binding", "length": 13, "bits": 5}
 READ = {"name": "chain"}
+COPY = {"name": "copy_memory", "gap": 5, "longest": 3, "vary": "length", "sequences": 14, "held_out": 9}
 TGU, GRU, LSTM = (
     {"name": "tgu", "hidden": 9, "rank": 4},
     {"name": "gru", "hidden": 9},
     {"name": "lstm", "hidden": 9},
 )
+LOW_RANK = {"name": "lr_gru", "hidden": 9, "map": "low_rank_diagonal", "rank": 2}
 
 
 def case(cell, task=None, training=None, **model):
@@ -51,6 +53,9 @@ CASES = {
     "symbols that pick rows": case(
         LSTM, None, {"optimiser": "adagrad", "clip_norm": 0.1}, embedding=None, input_dropout=0.0, layers=1,
     ),
+    "a training set over and over": case(
+        LOW_RANK, COPY, name="every_step",
+    ),
 }  # fmt: skip
 PLATEAU = {
     "learning_rate": 0.2,
@@ -58,7 +63,6 @@ PLATEAU = {
     "evaluate": {"every": 1, "splits": ["valid", "test"]},
     "decay": {"factor": 0.5, "patience": 1, "reload": True},
 }
-LOW_RANK = {"name": "lr_gru", "hidden": 9, "map": "low_rank_diagonal", "rank": 2}
 UNITARY = {"name": "urnn", "hidden": 6, "fft": True}
 CONTRACTS = {
     "reservoir": (case(GRU, ADDITION, fixed="cell/*"), {"model": {"fixed": ""}}),
