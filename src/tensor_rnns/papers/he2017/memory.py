@@ -1,0 +1,129 @@
+"""The identities of he2017 on the convolution of memory cells and on channel normalisation: equations 14 to
+21 and 30."""
+
+import numpy as np
+import torch
+
+from tensor_rnns.compute.statements import statement
+from tensor_rnns.papers.he2017.tensors import cell_and_values
+
+STEPS = 10_000
+
+
+def shares(draw: np.random.Generator, *shape: int) -> torch.Tensor:
+    """Kernels that a softmax makes of normal numbers."""
+    return torch.softmax(torch.tensor(2 * draw.standard_normal(shape)), -1)
+
+
+def by_rows(draw, m: int, kernel: int = 3, side: int = 5) -> tuple:
+    """A 2D tLSTM, memory [N, M] and kernels [N, K]."""
+    cell, _ = cell_and_values({"name": "tlstm", "kernel": kernel, "side": side}, m, 2, draw)
+    return cell, torch.tensor(draw.standard_normal((side, m))), shares(draw, side, kernel)
+
+
+@statement("memory-17-30", "m")
+def memory(draw, m):
+    """17 and 30: the same weight for all channels, centred on p. As printed, p - (K - 1) / 2 + k with k from
+    1 on, the kernel of K = 3 reads p to p + 2: memory would move toward the input alone."""
+    cell, c, w = by_rows(draw, m)
+    centred, printed = np.zeros((5, m)), np.zeros((5, m))
+    for p, k in np.ndindex(5, 3):
+        for wanted, row in ((centred, p + k - 1), (printed, p + k)):
+            wanted[p] += w[p, k].item() * c[min(max(row, 0), 4)].numpy()
+    found = cell.moved(c[None], w[None])[0].numpy()
+    return {"printed_error": (found, printed), "corrected_error": (found, centred)}
+
+
+@statement("boundary-30", "m")
+def boundary(draw, m):
+    """Below 30: with f = 1 and nothing put in, a constant memory stays through 10,000 kernels, as what is
+    outside has the boundary's values; `largest_with_zeros` is what is left of it with zeros there."""
+    cell, _, _ = by_rows(draw, m, side=4)
+    c, padded = torch.ones(1, 4, m).double(), np.ones((4, 1))
+    kernels = shares(draw, 64, 4, 3)
+    for step in range(STEPS):
+        w = kernels[step % 64]
+        c = cell.moved(c, w[None])
+        if step < 50:
+            rows = np.pad(padded, ((1, 1), (0, 0)))
+            padded = sum(w[:, k : k + 1].numpy() * rows[k : k + 4] for k in range(3))
+    return {"error": (c.numpy(), np.ones((1, 4, m))), "largest_with_zeros": padded.max()}
+
+
+@statement("softmax-30", "m")
+def softmax(draw, m):
+    """Below 30: the kernels that a step makes have positive entries that add up to 1: moved by them, a memory
+    of ones stays one, of entries between 0 and 1 within its bounds."""
+    cell, p = cell_and_values({"name": "tlstm", "dimensions": 2, "side": 3}, m, 2, draw)
+    rows = torch.tensor(draw.standard_normal((1, 9, m)))
+    q = cell.convolved(p, torch.tensor(draw.standard_normal((1, 2))), rows)[..., 4 * m :]
+    w = torch.softmax(q, -1)
+    ones = torch.ones(1, 9, m).double()
+    return {"error": [(w.sum(-1).numpy(), np.ones((1, 9))), (cell.moved(ones, w).numpy(), ones.numpy())],
+            "smallest_entry": w.min()}  # fmt: skip
+
+
+@statement("bounds-30", "m")
+def bounds(draw, m):
+    """Below 30: with f = 1 least and greatest of each channel never move apart, over 200 kernels;
+    `smallest_without` is how far the greatest grows if the kernels are normal numbers."""
+    cell, c, _ = by_rows(draw, m)
+    wild, widened, first = c, 0.0, c.abs().max()
+    for _ in range(200):
+        after = cell.moved(c[None], shares(draw, 1, 5, 3))[0]
+        above, below = after.amax(0) - c.amax(0), c.amin(0) - after.amin(0)
+        widened = max(widened, float(torch.maximum(above, below).max()))
+        c, wild = after, cell.moved(wild[None], torch.tensor(draw.standard_normal((1, 5, 3))))[0]
+    return {"error": max(widened, 0.0), "smallest_without": wild.abs().max() / first}
+
+
+@statement("channels-20-21", "m")
+def channels(draw, m):
+    """20 and 21: each location has mean 0 and variance 1 over its channels before gain and shift, up to the
+    1e-5 beside the variance."""
+    block = {"name": "tlstm", "dimensions": 2, "side": 2, "normalisation": "channel"}
+    cell, p = cell_and_values(block, m, 2, draw)
+    z, ones = torch.tensor(3 * draw.standard_normal((1, 4, m)) + 2), torch.ones(4, m).double()
+    unit = cell.normed(p | {"gain_g": ones, "shift_g": 0 * ones}, "g", z)
+    wanted = z.var(-1, correction=0) / (z.var(-1, correction=0) + 1e-5)
+    both = cell.normed(p, "g", z)
+    return [
+        (unit.mean(-1).numpy(), np.zeros((1, 4))), (unit.var(-1, correction=0).numpy(), wanted.numpy()),
+        (both.numpy(), (unit * p["gain_g"] + p["shift_g"]).numpy()),
+    ]  # fmt: skip
+
+
+def path(draw, m: int, steps: int, convolved: bool = True) -> np.ndarray:
+    """d C_T / d C_t of the direct path, kernels held and f = 1, of one channel [N, N], K = 3, P = 5."""
+    cell, c, _ = by_rows(draw, m)
+    kernels = [shares(draw, 1, 5, 3) for _ in range(steps)]
+
+    def after(column: torch.Tensor) -> torch.Tensor:
+        rows = torch.cat([column[:, None], c[:, 1:]], 1)[None]
+        for w in kernels if convolved else ():
+            rows = cell.moved(rows, w)
+        return rows[0]
+
+    jacobian = torch.autograd.functional.jacobian(after, c[:, 0])
+    assert not jacobian[:, 1:].any()
+    return jacobian[:, 0].numpy()
+
+
+@statement("transport-4", "m")
+def transport(draw, m):
+    """Part 3 and below 30: of the direct path through T = 200 steps with f = 1 the entries from any location
+    add up to 1 over the locations that it is read from, all between 0 and 1; nothing between channels."""
+    direct = path(draw, m, 200)
+    outside = max(0.0, -direct.min(), direct.max() - 1)
+    return {"error": [(direct.sum(1), np.ones(5)), outside]}
+
+
+@statement("reach-4", "m")
+def reach(draw, m):
+    """Part 3: with K = 3 a step moves memory by one row each way, so that row P hears of row 1 after P - 1
+    steps; without the convolution it never does."""
+    found = []
+    for steps in range(1, 6):
+        wanted = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) <= steps
+        found.append((np.sign(path(draw, m, steps)), wanted.astype(float)))
+    return [*found, (path(draw, m, 5, convolved=False), np.eye(5))]
