@@ -193,7 +193,10 @@ class Pass:
         if self.draws is None:
             now = {key: self.values[f"{name}/{key}"] for key in BUFFERS}
         else:
-            now = {"mean": x.mean(-2, keepdim=True), "deviation": x.std(-2, correction=0, keepdim=True)}
+            mean = x.mean(-2, keepdim=True)
+            # Clamped, so that what is the same for a whole batch has the gradient zero.
+            variance = (x - mean).square().mean(-2, keepdim=True).clamp(min=torch.finfo(x.dtype).tiny)
+            now = {"mean": mean, "deviation": variance.sqrt()}
             share = self.model.renewed
             for key, value in now.items():
                 self.buffers[f"{name}/{key}"] = share * value + (1 - share) * self.values[f"{name}/{key}"]

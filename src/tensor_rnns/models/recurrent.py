@@ -38,7 +38,7 @@ def entering(block: Mapping[str, Any], inputs: int, symbols: bool) -> int:
         raise Invalid(SYMBOLS, f"{SYMBOLS} is {dropout}, and the task gives numbers; allowed is 0")
     if symbols and embedding is None and (dropout := block.get(DROPOUT, 0)):
         told = f"{DROPOUT} is {dropout}, and one-hot symbols have no dropout"
-        raise Invalid(DROPOUT, f"{told}; allowed is 0, {SYMBOLS}, or an embedding")
+        raise Invalid(DROPOUT, f"{told}; allowed is 0, or an embedding, or {SYMBOLS} in its place")
     width = projection if embedding is None else embedding
     return width if type(width) is int and width > 0 else inputs
 
