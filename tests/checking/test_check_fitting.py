@@ -90,7 +90,7 @@ def test_what_fits_is_not_told(told, whole, monkeypatch, attribute, block):
     [
         (
             "symbols",
-            "the task gives symbols, which it does not take; allowed are the models every_step",
+            "the task gives symbols, which it does not take; allowed are the models ",
         ),
         (
             "carries_state",
