@@ -44,19 +44,24 @@ def test_the_complex_rival_has_the_equation_of_the_cell(fft):
     ours = model.apply(values, Inputs(inputs)).outputs[:, 0]
     module = rivals.ComplexUnitary(load, fft).double()
     module.order = model.cell.permutation
-    names = {
-        "v": "V", "theta": "theta", "reflections": "v", "start": "h_0", "bias": "b", "scale": "s",
+    own = {name.removeprefix("cell/"): value[0] for name, value in values.items()}
+    given = {
+        "v": torch.cat([own["V_re"], own["V_im"]], 1),
+        "theta": torch.cat([own[f"theta_{k}"] for k in (1, 2, 3)]),
+        "reflections": torch.stack([own[f"v_{k}"].flatten() for k in (1, 2)]),
+        "start": own["h_0"], "bias": own["b"][0], "scale": own["s"][0],
     }  # fmt: skip
     with torch.no_grad():
-        for name, own in names.items():
-            getattr(module, name).copy_(values[f"cell/{own}"][0].view_as(getattr(module, name)))
+        for name, value in given.items():
+            getattr(module, name).copy_(value)
         module.head.weight.copy_(values["read_out/W"][0].mT)
         module.head.bias.copy_(values["read_out/b"][0, 0])
     theirs = module(inputs[:, 0])
     torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-13)
-    (gradient,) = torch.autograd.grad(ours.square().sum(), values["cell/theta"])
+    turns = [values[f"cell/theta_{k}"] for k in (1, 2, 3)]
+    gradients = torch.cat(torch.autograd.grad(ours.square().sum(), turns), 1)
     torch.testing.assert_close(
-        gradient[0], torch.autograd.grad(theirs.square().sum(), module.theta)[0], rtol=1e-10, atol=1e-12
+        gradients[0], torch.autograd.grad(theirs.square().sum(), module.theta)[0], rtol=1e-10, atol=1e-12
     )
 
 

@@ -15,6 +15,7 @@ from tensor_rnns.declared import Natural
 
 Pair = tuple[Tensor, Tensor]
 """Real and imaginary part of a complex row [.., n]."""
+SIGNS = torch.tensor([[1.0], [-1.0]])
 TINY = 1e-30
 """Added to the square of a modulus, whose root has no gradient at zero."""
 
@@ -26,9 +27,9 @@ def turned(z: Pair, d: Pair) -> Pair:
 
 
 def reflected(z: Pair, v: Tensor) -> Pair:
-    """R z = z - 2 v (v^H z) / |v|^2 for v (re, im) [.., 1, 2 n] of length sqrt 2."""
-    v_re, v_im = v.chunk(2, -1)
-    a, b = torch.cat([v_re, -v_im], -2), torch.cat([v_im, v_re], -2)
+    """R z = z - 2 v (v^H z) / |v|^2, v [.., 2, n] as rows (re, im)."""
+    a = v * math.sqrt(2) / torch.linalg.vector_norm(v, dim=(-2, -1), keepdim=True)
+    b = a.flip(-2) * SIGNS.to(a)
     v_h_z = z[0] @ a.mT + z[1] @ b.mT
     return z[0] - v_h_z @ a, z[1] - v_h_z @ b
 
@@ -83,8 +84,9 @@ class Unitary(Cell):
     `scale` s is trained from 1, with the penalty 5 sum (s - 1)^2 on the loss, else it is 1. The output is
     (re, im), [2 H].
 
-    Parameters V [I, 2 H], theta [3, H], v [2, 2 H], b [1, H], s [1, H] and the start h_0 [1, 2 H]. Initial
-    values of the authors' code: Glorot for each shape, b ~ U(-0.01, 0.01), h_0 ~ U(+-sqrt(3 / (2 H))).
+    Parameters V_re, V_im [I, H], theta_1, theta_2, theta_3, b, s [1, H], v_1, v_2 [2, H] and the start h_0
+    [1, 2 H]. Initial values of the authors' code, which has all theta in one matrix [3, H], both v in one [2,
+    2 H] and V in one [I, 2 H]: Glorot for these shapes, b ~ U(-0.01, 0.01), h_0 ~ U(+-sqrt(3 / (2 H))).
     """
 
     name: ClassVar[str] = "urnn"
@@ -94,7 +96,6 @@ class Unitary(Cell):
     scale: bool = True
     trained_start: bool = True
     permutation_seed: Natural = 1234
-    weights: Scheme = "glorot"
     bias: Scheme = "uniform(0.01)"
 
     @property
@@ -109,22 +110,24 @@ class Unitary(Cell):
         return {"h": (2 * self.hidden,)}
 
     def matrices(self) -> dict[str, tuple[tuple[int, int], Scheme]]:
-        n = self.hidden
-        sizes = {"V": (self.inputs, 2 * n), "theta": (3, n), "v": (2, 2 * n)}
-        found = {name: (shape, self.weights) for name, shape in sizes.items()} | {"b": ((1, n), self.bias)}
+        n, inputs = self.hidden, self.inputs
+        wide, turns, mirrors = (
+            {"uniform": math.sqrt(6 / (rows + columns))}
+            for rows, columns in ((inputs, 2 * n), (3, n), (2, 2 * n))
+        )
+        found = dict.fromkeys(("V_re", "V_im"), ((inputs, n), wide))
+        found |= {f"theta_{k}": ((1, n), turns) for k in (1, 2, 3)}
+        found |= {f"v_{k}": ((2, n), mirrors) for k in (1, 2)} | {"b": ((1, n), self.bias)}
         return found | ({"s": ((1, n), "constant(1)")} if self.scale else {})
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         (h,) = state
-        d1, d2, d3 = zip(p["theta"].cos().split(1, -2), p["theta"].sin().split(1, -2), strict=True)
+        d1, d2, d3 = ((p[f"theta_{k}"].cos(), p[f"theta_{k}"].sin()) for k in (1, 2, 3))
         d3 = [part * p["s"] for part in d3] if self.scale else d3
-        norms = torch.linalg.vector_norm(p["v"], dim=-1, keepdim=True)
-        v1, v2 = (p["v"] * math.sqrt(2) / norms).split(1, -2)
-        z = reflected(self.transformed(turned(h.chunk(2, -1), d1)), v1)
+        z = reflected(self.transformed(turned(h.chunk(2, -1), d1)), p["v_1"])
         z = turned([part[..., self.permutation] for part in z], d2)
-        z = turned(reflected(self.transformed(z, inverse=True), v2), d3)
-        v_re, v_im = p["V"].chunk(2, -1)
-        return (torch.cat(mod_relu((z[0] + x @ v_re, z[1] + x @ v_im), p["b"]), -1),)
+        re, im = turned(reflected(self.transformed(z, inverse=True), p["v_2"]), d3)
+        return (torch.cat(mod_relu((re + x @ p["V_re"], im + x @ p["V_im"]), p["b"]), -1),)
 
     def transformed(self, z: Pair, inverse: bool = False) -> Pair:
         """F z or F^-1 z; z itself without `fft`."""

@@ -5,8 +5,10 @@ static INLINE void copy(real* out, const real* in, long count) { std::memcpy(out
 
 // out[j] = in[places[j]], or 0 for -1.
 template <class Block> static void pick(int width, const int* places, const real* in, real* out) {
-  for (int j = 0; j < width; ++j, out += Block::W)
-    places[j] < 0 ? clear(out, Block::W) : copy(out, in + places[j] * Block::W, Block::W);
+  using Vec = typename Block::vector;
+  constexpr int V = Block::V;
+  for (int j = 0; j < width; ++j)
+    UNROLL for (int v = 0; v < V; ++v) put(out, j * V + v, places[j] < 0 ? Vec{} : at<Vec>(in, places[j] * V + v));
 }
 
 // out[o][i] = the sum over c of in[o][c][i].
@@ -38,22 +40,66 @@ template <class Block, int Outer, int Count, int Inner> static void greatest(con
 
 // ---- rows of the batch -----------------------------------------------------------------------------------
 
-// Rows [rows][width] into [width][W]; what is missing to W rows repeats the last, and so stays finite if that does.
-template <class Block> static void gather(real* out, const real* in, long stride, int width, int rows) {
-  for (int r = 0; r < Block::W; ++r) {
-    const real* row = in + (r < rows ? r : rows - 1) * stride;
-    for (int i = 0; i < width; ++i) out[i * Block::W + r] = row[i];
+// x[i][l] into x[l][i], by exchanging blocks of 1, 2, 4, .. lanes.
+template <int Half = 1, class Vec> static INLINE void transpose(Vec* x) {
+  constexpr int L = lanes<Vec>;
+  if constexpr (Half < L) {
+    whole_of<Vec> low, high;
+    UNROLL for (int l = 0; l < L; ++l) low[l] = l & Half ? L + l - Half : l, high[l] = l & Half ? L + l : l + Half;
+    UNROLL for (int i = 0; i < L; ++i)
+      if (!(i & Half)) {
+        const Vec a = x[i], b = x[i + Half];
+        x[i] = __builtin_shuffle(a, b, low), x[i + Half] = __builtin_shuffle(a, b, high);
+      }
+    transpose<2 * Half>(x);
   }
 }
 
-// The same for gradients, added to what is there; what is missing stays.
+// Rows [rows][width] into, or with ONTO onto, [width][W]. What is missing to W rows repeats the last, and so stays
+// finite if that does; with ONTO it is left as it is.
+template <class Block, bool ONTO> static void turn(real* out, const real* in, long stride, int width, int rows) {
+  using Vec = typename Block::vector;
+  constexpr int V = Block::V, L = lanes<Vec>;
+  const int tiles = width / L * L;
+  for (int v = 0; v < V; ++v)
+    for (int i = 0; i < tiles; i += L) {
+      Vec x[L] = {};
+      UNROLL for (int l = 0; l < L; ++l) {
+        const int r = v * L + l;
+        if (!ONTO || r < rows) std::memcpy(x + l, in + (r < rows ? r : rows - 1) * stride + i, sizeof(Vec));
+      }
+      transpose(x);
+      UNROLL for (int l = 0; l < L; ++l) {
+        const int place = (i + l) * V + v;
+        put(out, place, ONTO ? at<Vec>(out, place) + x[l] : x[l]);
+      }
+    }
+  for (int r = 0; r < (ONTO ? rows : Block::W); ++r)
+    for (int i = tiles; i < width; ++i) {
+      const real x = in[(r < rows ? r : rows - 1) * stride + i];
+      out[i * Block::W + r] = ONTO ? out[i * Block::W + r] + x : x;
+    }
+}
+
+template <class Block> static void gather(real* out, const real* in, long stride, int width, int rows) {
+  turn<Block, false>(out, in, stride, width, rows);
+}
 template <class Block> static void gather_onto(real* out, const real* in, long stride, int width, int rows) {
-  for (int r = 0; r < rows; ++r)
-    for (int i = 0; i < width; ++i) out[i * Block::W + r] += in[r * stride + i];
+  turn<Block, true>(out, in, stride, width, rows);
 }
 
 template <class Block> static void scatter(real* out, long stride, const real* in, int width, int rows) {
+  using Vec = typename Block::vector;
+  constexpr int V = Block::V, L = lanes<Vec>;
+  const int tiles = width / L * L;
+  for (int v = 0; v < V; ++v)
+    for (int i = 0; i < tiles; i += L) {
+      Vec x[L];
+      UNROLL for (int l = 0; l < L; ++l) x[l] = at<Vec>(in, (i + l) * V + v);
+      transpose(x);
+      UNROLL for (int l = 0; l < L; ++l)
+        if (v * L + l < rows) std::memcpy(out + (v * L + l) * stride + i, x + l, sizeof(Vec));
+    }
   for (int r = 0; r < rows; ++r)
-    for (int i = 0; i < width; ++i) out[r * stride + i] = in[i * Block::W + r];
+    for (int i = tiles; i < width; ++i) out[r * stride + i] = in[i * Block::W + r];
 }
-
