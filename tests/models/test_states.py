@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from tensor_rnns import engine
+from tensor_rnns import engine, models
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.models import Inputs
 from tensor_rnns.models.recurrent import EveryStep, LastOutput
@@ -116,3 +116,46 @@ def test_masks_of_states_drop_in_training_alone_and_hold_for_a_sequence(name, in
 def test_a_cell_without_masks_has_no_dropout_of_states():
     with pytest.raises(ValueError, match="allowed: 0, the cell grid has no masks"):
         built(Grid(INPUTS, 4), state_dropout=0.5)
+
+
+class Kept(Cell):
+    """A cell whose state m is a mask of dropout and whose others learn where they start."""
+
+    name = "kept"
+    states = ("h", "m", "c")
+    masks = ("m",)
+    trained_start = True
+    inputs, hidden = 2, 3
+
+    def state_shapes(self):
+        return {"h": (3,), "m": (3,), "c": (2, 4)}
+
+
+def test_masks_have_no_start_of_their_own():
+    assert Kept().starts == {"h": "h_0", "c": "c_0"}
+    assert Kept().shapes() == {"h_0": (1, 3), "c_0": (1, 8)}
+
+
+@pytest.mark.parametrize("kind", ["eager", "compiled"])
+def test_a_start_that_is_learned_is_the_first_state_of_every_row(kind):
+    """Outputs are those from that state, its gradient the sum over the batch; of each of two layers."""
+    cell = {"name": "lr_lstm", "hidden": 4, "trained_start": True}
+    settings = {"model": {"name": "every_step", "layers": 2}, "cell": cell}
+    model = models.build(settings, INPUTS, OUTPUTS, kind)
+    generator = torch.Generator().manual_seed(5)
+
+    def normal(*shape):
+        return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+    values = {name: normal(REPLICAS, *shape).requires_grad_() for name, shape in model.shapes().items()}
+    inputs = Inputs(normal(STEPS, REPLICAS, BATCH, INPUTS))
+    outputs, _ = model.forward(values, inputs.inputs)
+    names = [f"{layer}/{state}_0" for layer in ("cell", "cell2") for state in "hc"]
+    rows = [values[name].detach().expand(-1, BATCH, -1).contiguous().requires_grad_() for name in names]
+    given, _ = model.forward(values, inputs.inputs, tuple(rows))
+    torch.testing.assert_close(outputs, given, rtol=1e-12, atol=1e-13)
+    found = torch.autograd.grad(outputs.square().sum(), [values[name] for name in names])
+    wanted = torch.autograd.grad(given.square().sum(), rows)
+    for ours, theirs in zip(found, wanted, strict=True):
+        assert theirs.abs().max() > 0
+        torch.testing.assert_close(ours, theirs.sum(1, keepdim=True), rtol=1e-10, atol=1e-12)

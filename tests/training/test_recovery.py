@@ -12,14 +12,15 @@ HIT, AT = 1, 3
 
 @pytest.fixture
 def spoiled(monkeypatch):
-    """The third gradient that is made has a NaN and an infinite number in replica 1."""
+    """The third loss of replica 1 is a NaN, and its gradient has one and an infinite number."""
     original, count = Learner.gradient, []
 
     def gradient(self, *arguments, **named):
         loss, found, *rest = original(self, *arguments, **named)
         count.append(1)
         if len(count) == AT:
-            found = found.clone()
+            loss, found = loss.clone(), found.clone()
+            loss[HIT] = torch.nan
             found[HIT, 2], found[HIT, 5] = torch.nan, torch.inf
         return loss, found, *rest
 
