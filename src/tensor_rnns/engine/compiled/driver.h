@@ -120,11 +120,14 @@ template <class F> static void for_each_block(const Call& call, F work) {
   const long blocks = cut.blocks();
   in_parallel(call.replicas * blocks, call.threads, [&](long item, long thread) {
     const long replica = item / blocks, block = item % blocks;
+    if constexpr (TABLES > 0)
+      if (call.batch == 1) return work(Unit{replica, 0, 1, item, replica * cut.rows(), thread}, Single{});
     const bool wide = block < cut.wide;
     const long first = wide ? block * Wide::W : cut.wide * Wide::W + (block - cut.wide) * Narrow::W;
     const long most = wide ? Wide::W : Narrow::W, left = call.batch - first;
     const long place = replica * cut.rows() + first;
-    work(Unit{replica, first, int(left < most ? left : most), item, place, thread}, wide);
+    const Unit unit{replica, first, int(left < most ? left : most), item, place, thread};
+    wide ? work(unit, Wide{}) : work(unit, Narrow{});
   });
 }
 
@@ -179,18 +182,14 @@ extern "C" void run_forward(const Call* given) {
   const Call& call = *given;
   in_parallel(call.replicas, call.replicas * PACKED > FEW ? call.threads : 1,
               [&](long replica, long) { pack_forward(call, replica, call.packed + replica * PACKED); });
-  for_each_block(call, [&](const Unit& unit, bool wide) {
-    wide ? forward<Wide>(call, unit) : forward<Narrow>(call, unit);
-  });
+  for_each_block(call, [&](const Unit& unit, auto block) { forward<decltype(block)>(call, unit); });
 }
 
 extern "C" void run_backward(const Call* given) {
   const Call& call = *given;
   in_parallel(call.replicas, call.replicas * PACKED_BACK > FEW ? call.threads : 1,
               [&](long replica, long) { pack_backward(call, replica, call.packed + replica * PACKED_BACK); });
-  for_each_block(call, [&](const Unit& unit, bool wide) {
-    wide ? backward<Wide>(call, unit) : backward<Narrow>(call, unit);
-  });
+  for_each_block(call, [&](const Unit& unit, auto block) { backward<decltype(block)>(call, unit); });
   const long blocks = Cut(call.batch).blocks();
   in_parallel(call.replicas, call.replicas * blocks * SUMS > FEW ? call.threads : 1, [&](long replica, long) {
     real* sums = call.sums + replica * blocks * SUMS;

@@ -5,22 +5,6 @@
 
 #include <vector>
 
-static constexpr int LONG = lanes<wide_vector>;
-using Loose = real __attribute__((vector_size(NATIVE), may_alias, aligned(sizeof(real))));
-
-// The first `Count` numbers of a vector that may lie anywhere; zero behind them.
-template <int Count> static INLINE wide_vector fetch(const real* p) {
-  if constexpr (Count >= LONG) return (wide_vector) * (const Loose*)p;
-  wide_vector x = {};
-  std::memcpy(&x, p, Count * sizeof(real));
-  return x;
-}
-
-template <int Count> static INLINE void leave(real* p, wide_vector x) {
-  if constexpr (Count >= LONG) *(Loose*)p = (Loose)x;
-  else std::memcpy(p, &x, Count * sizeof(real));
-}
-
 // out[i W] = left . row i, for `Rows` rows [K]; left ends in zeros.
 template <int Rows, int K, int W> static INLINE void dots(const real* left, const real* matrix, real* out) {
   constexpr int rest = K % LONG, whole = K - rest;

@@ -36,8 +36,29 @@ struct Narrow {
   using vector = narrow_vector;
   static constexpr int W = 32 / sizeof(real), V = 32 / sizeof(vector);
 };
+// One row alone: what is fast runs along the width instead.
+struct Single {
+  typedef real vector __attribute__((vector_size(sizeof(real)), may_alias));
+  static constexpr int W = 1, V = 1;
+};
 template <class Vec> using whole_of = decltype(Vec{} < Vec{});  // whole numbers, as comparisons give them
 template <class Vec> constexpr int lanes = sizeof(Vec) / sizeof(real);
+
+static constexpr int LONG = lanes<wide_vector>;
+using Loose = real __attribute__((vector_size(NATIVE), may_alias, aligned(sizeof(real))));
+
+// The first `Count` numbers of a vector that may lie anywhere; zero behind them.
+template <int Count> static INLINE wide_vector fetch(const real* p) {
+  if constexpr (Count >= LONG) return (wide_vector) * (const Loose*)p;
+  wide_vector x = {};
+  std::memcpy(&x, p, Count * sizeof(real));
+  return x;
+}
+
+template <int Count> static INLINE void leave(real* p, wide_vector x) {
+  if constexpr (Count >= LONG) *(Loose*)p = (Loose)x;
+  else std::memcpy(p, &x, Count * sizeof(real));
+}
 
 template <class Vec> static INLINE Vec splat(real x) { return Vec{} + x; }
 template <class Vec> static INLINE Vec at(const real* p, int i) { return ((const Vec*)p)[i]; }
