@@ -51,7 +51,8 @@ CASES = {
         {"optimiser": "adagrad", "clip_value": 0.05}, embedding=None, input_dropout=0.0, layers=1,
     ),
     "symbols that pick rows": case(
-        LSTM, None, {"optimiser": "adagrad", "clip_norm": 0.1, "batch": 1}, embedding=None, input_dropout=0.0, layers=1,
+        LSTM, None, {"optimiser": "adagrad", "clip_norm": 0.1, "batch": 1},
+        embedding=None, input_dropout=0.0, layers=1,
     ),
     "a training set over and over": case(
         LOW_RANK, COPY, name="every_step",
