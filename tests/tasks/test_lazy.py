@@ -22,6 +22,8 @@ def made(facts, **arrays):
 
 
 TEXT = made({}, tokens=DRAW.integers(0, 6, 50).astype(np.uint8))
+LINES = made({}, tokens=np.array([0, 1, 5, 2, 3, 4, 5, 1, 5, 0, 0, 5], np.uint8))
+LINES.arrays["vocabulary"] = np.array(list("abcde\n"))
 IMAGES = made(
     {"classes": 4}, images=DRAW.integers(0, 256, (20, 3, 5), dtype=np.uint8), labels=DRAW.integers(0, 4, 20)
 )
@@ -35,9 +37,14 @@ GIVEN = {
     "addition_set": ({"length": 30, "sequences": 6}, None),
     "copy_memory": ({"gap": 9, "vary": "length", "sequences": 6}, None),
     "variable_binding": ({"length": 30}, None),
+    "integer_addition": ({"digits": 3}, None),
+    "memorization": ({"length": 4}, None),
     "words": ({"bptt": 4}, TEXT),
     "characters": ({"bptt": 4}, TEXT),
     "bytes": ({"bptt": 4}, TEXT),
+    "late_bytes": ({"bptt": 4, "delay": 2}, TEXT),
+    "streams": ({"bptt": 4}, TEXT),
+    "sentences": ({}, LINES),
     "pixels": ({}, IMAGES),
     "pixels_set": ({}, IMAGES),
     "polyphony": ({"bptt": 5}, ROLLS),
@@ -56,14 +63,15 @@ def test_losses_and_metrics(name):
     batch = Batch.stack([task.batch(seed, 0) for seed in (1, 2)])
     targets = torch.from_numpy(batch.targets)
     targets = targets.double() if targets.is_floating_point() else targets.long()
+    judged = (targets,) if batch.weights is None else (targets, torch.from_numpy(batch.weights).double())
     lead = targets.shape[:-1] if targets.is_floating_point() else targets.shape
     generator = torch.Generator().manual_seed(7)
     x = torch.randn(*lead, 5, generator=generator, dtype=torch.float64)
     weight = torch.randn(2, 5, task.outputs, generator=generator, dtype=torch.float64, requires_grad=True)
     for outputs in (Affine(x, weight), Affine(x, weight, torch.ones(2, 1, task.outputs).double())):
         plain = x @ weight if outputs.bias is None else x @ weight + outputs.bias
-        pairs = [(task.loss(outputs, targets), task.loss(plain, targets))]
-        found, expected = task.metrics(outputs, targets), task.metrics(plain, targets)
+        pairs = [(task.loss(outputs, *judged), task.loss(plain, *judged))]
+        found, expected = task.metrics(outputs, *judged), task.metrics(plain, *judged)
         assert list(found) == list(expected)
         pairs += [(found[key], expected[key]) for key in found]
         for one, other in pairs:
