@@ -49,8 +49,13 @@ def fresh_tasks() -> frozenset[str | None]:
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (PACKAGE / "tasks").glob("*.py")]
     classes = {node.name: node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)}
 
-    def fresh(node: ast.ClassDef) -> bool:
+    def fresh(node: ast.ClassDef) -> bool | None:
+        """What a class declares, or else the first of its bases that does; a property is no None."""
+        if "updates_per_epoch" in (getattr(part, "name", None) for part in node.body):
+            return False
+        if "updates_per_epoch = None" in map(ast.unparse, node.body):
+            return True
         bases = [classes[base] for base in map(ast.unparse, node.bases) if base in classes]
-        return "updates_per_epoch = None" in map(ast.unparse, node.body) or any(map(fresh, bases))
+        return next((said for said in map(fresh, bases) if said is not None), None)
 
     return frozenset(map(declared_name, filter(fresh, classes.values()))) - {None}
