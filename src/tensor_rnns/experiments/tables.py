@@ -22,7 +22,10 @@ from tensor_rnns.experiments.values import PLACES, Value
 
 MEASURES = ("measure", "than_measure", "by", "per")
 """Keys whose value may be the name of a measure."""
-NUMBERS = ("paper", "value", "within", "above", "equals", "at_least", "at_most", "ratio", "tie", "tie_ratio")
+NUMBERS = (
+    "paper", "value", "within", "above", "equals", "at_least", "at_most", "ratio", "tie", "tie_ratio",
+    "threshold", "update",
+)  # fmt: skip
 """Keys of a claim or of a line of an artefact whose value may be the id of a number of the paper."""
 Entry = dict[str, Any]
 
@@ -51,11 +54,13 @@ class PaperTables:
         """
         if not isinstance(content, Mapping):
             return content, {}
-        measures = block_of(content, "measures")
+        given = block_of(content, "measures")
+        measures = {name: self.numbers(one) for name, one in given.items()}
         content = {
-            name: named(block, measures) if name in ("artefacts", "claims", "search") else block
+            name: named(block, measures) if name in ("artefacts", "claims", "search")
+            else measures if block is given else block
             for name, block in content.items()
-        }
+        }  # fmt: skip
         artefacts = parts_of(block_of(content, "artefacts"))
         self.check([row for row in self.values if row.artefact in artefacts], content)
         claims: dict[str, Any] = {}
