@@ -104,5 +104,5 @@ def test_without_a_whole_epoch_the_axis_stays_in_updates_and_says_so(data, artef
     figure = drawn(data, artefact("curves", where={"condition": "T250"}, x={"unit": "epoch"}))
     assert figure.axes[0].get_xlabel() == "updates"
     assert "Less than an epoch was run" in "\n".join(text.get_text() for text in figure.texts)
-    with pytest.raises(ValueError, match="allowed are epoch, update"):
+    with pytest.raises(ValueError, match="allowed are epoch, second, update"):
         drawn(data, artefact("curves", x={"unit": "hour"}))
