@@ -7,7 +7,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 
@@ -50,29 +49,14 @@ PARTS: dict[str, Callable[[], str]] = {
     "real_data": lacking_real_data,
     "triton": lacking_triton,
 }
-TOGETHER = (
-    "archive",
-    "cluster",
-    "docs/test_generated.py",
-    "workflow/test_edits.py",
-    "workflow/test_reruns.py",
-)
-"""Folders and files below this one whose tests share what takes long to make: one worker of xdist runs all
-of them (`--dist loadgroup`)."""
 LONG = ("cluster", "workflow", "recording", "benchmarks")
 """Folders of long tests, which come first: no worker then waits for another at the end."""
 NO_SKIP = os.environ.get("NO_SKIP", "0") not in ("", "0")
 NOT_RUN = pytest.StashKey[dict[str, str]]()
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Put the tests in order, and deselect those whose part is missing."""
-    for item in items:
-        place = item.path.relative_to(Path(__file__).parent)
-        for group in TOGETHER:
-            if place.is_relative_to(group):
-                item.add_marker(pytest.mark.xdist_group(group))
     items.sort(key=lambda item: item.path.parent.name not in LONG)
     lines, out = {}, set()
     for part, missing in PARTS.items():
