@@ -6,7 +6,7 @@ files are assembled from the results alone, so that they hold the same bytes aft
 
 import logging
 import math
-import resource
+import re
 import signal
 import threading
 import time
@@ -245,7 +245,10 @@ def write_outputs(
     write_csv(out / "curves.csv.gz", curves, CURVE_COLUMNS, of)
     statefile.write(out / "weights.safetensors", weights, {}, of)
     hours = sum(run["seconds_per_update"] * run["updates"] * run["threads"] for run in runs) / 3600
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    job = {"core_hours": hours, "job_seconds": seconds, "peak_megabytes": memory}
+    # Not getrusage, which counts the memory of the process that started this one too.
+    peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="utf-8"))
+    job = {"core_hours": hours, "job_seconds": seconds} | (
+        {"peak_megabytes": int(peak[1]) / 1024} if peak else {}
+    )
     whole = {"replicas": runs, **job, **environment}
     write_json(out / RECORD, whole, of)
