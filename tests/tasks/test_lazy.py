@@ -39,6 +39,8 @@ GIVEN = {
     "variable_binding": ({"length": 30}, None),
     "integer_addition": ({"digits": 3}, None),
     "memorization": ({"length": 4}, None),
+    "recall": ({"length": 7, "lag": 2, "full": True}, None),
+    "first_bit": ({"length": 6}, None),
     "words": ({"bptt": 4}, TEXT),
     "characters": ({"bptt": 4}, TEXT),
     "bytes": ({"bptt": 4}, TEXT),
