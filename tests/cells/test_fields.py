@@ -21,7 +21,10 @@ def test_the_cells_of_the_thesis_are_there():
     ("block", "message"),
     [
         ({"name": "tgv", "hidden": 5}, "unknown cell 'tgv'; did you mean 'tgu'.*allowed are .*tgu, tgu_c"),
-        ({"hidden": 5}, "unknown cell None; allowed are cp_delta, cp_plus, gmr, gmr_c, grtn, gru,"),
+        (
+            {"hidden": 5},
+            "unknown cell None; allowed are cp_delta, cp_plus, deep_transition, dense, gmr, gmr_c, grtn,",
+        ),
         ({"name": "tgu", "hidden": 5}, r"cell tgu: the form cp needs the key 'rank' \(a whole number of at"),
         (
             {"name": "gmr", "hidden": 5, "form": "tensor_train"},

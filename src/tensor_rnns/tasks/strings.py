@@ -19,7 +19,8 @@ TOKENS = "012+*()"
 def columns(outputs: Tensor | Affine, part: slice) -> Tensor | Affine:
     """Some of the last axis of outputs, as lazy as they are."""
     if isinstance(outputs, Affine):
-        return replace(outputs, weight=outputs.weight[..., part], bias=outputs.bias[..., part])
+        bias = None if outputs.bias is None else outputs.bias[..., part]
+        return replace(outputs, weight=outputs.weight[..., part], bias=bias)
     return outputs[..., part]
 
 
