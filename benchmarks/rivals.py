@@ -28,6 +28,9 @@ MEMORY = Workload(520, 128, 50, 20, 10, 10, "classes")
 PIXELS = Workload(784, 128, 24, 20, 1, 10, "classes", last_only=True)
 LAGS = Workload(120, 128, 1, 20, 10, 10, "classes")
 TRANSFORMS = (128, 512, 721)
+TENSOR = Workload(100, 100, 0, 15, 65, 65, "classes")
+NARROW = replace(TENSOR, hidden=32)
+SIDES = {"2D": range(1, 9), "3D": range(1, 5)}
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,8 @@ class Row:
             model = self.model(OURS)
             return update_of(replace(model, cell=OneMatrix(**vars(model.cell))), self.load, device)
         if self.against == "torch.nn":
-            return update_of_module(Theirs("gru", self.load), self.load, device)
+            name, layers = ("lstm", self.cell["layers"]) if self.cell["name"] == "slstm" else ("gru", 1)
+            return update_of_module(Theirs(name, self.load, layers), self.load, device)
         return update_of_module(ComplexUnitary(self.load, self.cell["fft"]), self.load, device)
 
 
@@ -67,20 +71,40 @@ def low_rank(load: Workload, kind: str) -> dict[str, Any]:
     return {"name": "lr_gru", **sizes, "gate_bias": 4.0, "trained_start": True}
 
 
+def tensorized(load: Workload, side: int, dimensions: int = 1) -> dict[str, Any]:
+    """A tLSTM of that width with as many locations along each dimension."""
+    return {"name": "tlstm", "hidden": load.hidden, "side": side, "dimensions": dimensions}
+
+
 def unitary(hidden: int, fft: bool) -> dict[str, Any]:
     """The unitary cell with or without its transforms."""
     return {"name": "urnn", "hidden": hidden, "fft": fft}
 
 
-ROWS = {
-    "LRD-GRU 128/50": Row(low_rank(MEMORY, "low_rank_diagonal"), MEMORY, "torch.nn", 2),
-    "LR-GRU 128/24": Row(low_rank(PIXELS, "low_rank"), PIXELS, "eager", 8),
-    "uRNN 128, transforms off": Row(unitary(128, fft=False), LAGS, "eager complex", 8),
-    "uRNN 128, transforms on": Row(unitary(128, fft=True), LAGS, "eager complex", 8),
-} | {
-    f"uRNN {n}, two factors": Row(unitary(n, fft=True), replace(LAGS, hidden=n), "one matrix")
-    for n in TRANSFORMS
-}
+ROWS = (
+    {
+        "LRD-GRU 128/50": Row(low_rank(MEMORY, "low_rank_diagonal"), MEMORY, "torch.nn", 2),
+        "LR-GRU 128/24": Row(low_rank(PIXELS, "low_rank"), PIXELS, "eager", 8),
+        "uRNN 128, transforms off": Row(unitary(128, fft=False), LAGS, "eager complex", 8),
+        "uRNN 128, transforms on": Row(unitary(128, fft=True), LAGS, "eager complex", 8),
+    }
+    | {
+        f"uRNN {n}, two factors": Row(unitary(n, fft=True), replace(LAGS, hidden=n), "one matrix")
+        for n in TRANSFORMS
+    }
+    | {
+        "2D tLSTM, P = 3": Row(tensorized(TENSOR, 3), TENSOR, "eager", 6),
+        "3D tLSTM, P = 3": Row(tensorized(TENSOR, 3, dimensions=2), TENSOR, "eager", 4),
+        "sLSTM, 3 layers": Row(
+            {"name": "slstm", "hidden": TENSOR.hidden, "layers": 3}, TENSOR, "torch.nn", 1.3
+        ),
+    }
+    | {
+        f"{title} tLSTM, P = {side}, M = 32": Row(tensorized(NARROW, side, dimensions), NARROW, "eager")
+        for dimensions, (title, sides) in enumerate(SIDES.items(), 1)
+        for side in sides
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -162,8 +186,9 @@ def text(report: Mapping[str, Any]) -> str:
         ratio = theirs / mine
         told = f"{figure(ratio)}{bars.verdict(ratio, row.bar)}"
         load = row.load
-        rows.append([name, load.steps, load.batch, figure(mine), row.against, figure(theirs), told])
-    header = ["network", "T", "B", f"{OURS} ms", "against", "ms", "ratio"]
+        step = figure(mine / load.steps)
+        rows.append([name, load.steps, load.batch, figure(mine), step, row.against, figure(theirs), told])
+    header = ["network", "T", "B", f"{OURS} ms", "ms a step", "against", "ms", "ratio"]
     return section("Whole updates", table(header, rows), command.busy(report["watch"]))
 
 

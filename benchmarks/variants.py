@@ -88,11 +88,11 @@ def update_of(made: Model, load: Workload, device: torch.device, replicas: int =
 class Theirs(nn.Module):
     """torch's module of that name between an embedding, where there is one, and a read-out."""
 
-    def __init__(self, name: str, load: Workload) -> None:
+    def __init__(self, name: str, load: Workload, layers: int = 1) -> None:
         super().__init__()
         self.load = load
         self.embed = nn.Embedding(load.inputs, load.embedding) if load.embedding else nn.Identity()
-        self.cell = TORCH[name](load.embedding or load.inputs, load.hidden)
+        self.cell = TORCH[name](load.embedding or load.inputs, load.hidden, layers)
         self.head = nn.Linear(load.hidden, load.outputs)
 
     def forward(self, inputs: Tensor) -> Tensor:

@@ -109,6 +109,7 @@ def _shade(colour: str, amount: float) -> str:
 
 
 LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
+FRAME = re.compile(r'<g id="frame-(\d+)-(\d+)-([\d.]+)">')
 COORDINATES = re.compile(r'(?<= d=")[^"]+|(?<= [xy]=")[^"]+|(?<=translate\()[^)]+')
 
 
@@ -126,7 +127,29 @@ def save(figure: Figure, stream: IO[bytes], kind: str) -> None:
         drawn, format=kind, metadata={"Date": None, "Creator": None, "Description": figure.get_label()}
     )
     text = COORDINATES.sub(lambda part: LONG_NUMBER.sub(_rounded, part[0]), drawn.getvalue())
-    stream.write(text.encode())
+    stream.write(_moving(text).encode())
+
+
+def frame(number: int, of: int, seconds: float) -> str:
+    """The gid of what an SVG file shows for so many seconds as frame `number`, from 0, `of` a film."""
+    return f"frame-{number}-{of}-{seconds:g}"
+
+
+def _moving(text: str) -> str:
+    """An SVG file whose frames are shown in turn, unless its reader asks for less motion."""
+    rules = {}
+
+    def shown(found: re.Match[str]) -> str:
+        number, of, seconds = int(found[1]), int(found[2]), float(found[3])
+        rules[of] = (
+            f"@keyframes film-{of}{{0%{{opacity:1}}{100 / of:.4g}%{{opacity:0}}}}"
+            f".film-{of}{{animation:film-{of} {of * seconds:g}s step-end infinite}}"
+        )
+        return f'<g class="film-{of}" style="animation-delay:{(number - of) * seconds:g}s">'
+
+    text = FRAME.sub(shown, text)
+    style = f"<style>@media (prefers-reduced-motion:no-preference){{{''.join(rules.values())}}}</style>"
+    return text.replace("</svg>", f"{style}</svg>") if rules else text
 
 
 def _rounded(number: re.Match[str]) -> str:
