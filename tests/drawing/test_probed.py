@@ -8,7 +8,7 @@ from matplotlib.colors import to_rgba
 
 from tensor_rnns.drawing import roll, text
 from tensor_rnns.drawing.render import draw_artefact
-from tensor_rnns.drawing.style import BLUE, styled
+from tensor_rnns.drawing.style import BLUE, save, styled
 
 ONE = {"probe": "inside", "where": {"variant": "tgu", "condition": "T250"}}
 BOTH = {"probe": "inside", "where": {"variant": "tgu"}}
@@ -47,6 +47,28 @@ def test_black_and_white_are_as_asked(probed, artefact, asked, limits):
     figure = drawn("strips", probed, artefact, **ONE, rows=[{"array": "images"}], range=asked)
     assert figure.axes[0].images[3].get_clim() == limits
     assert figure.axes[0].images[2].get_clim() == ((0, 2) if asked == "each" else limits)
+
+
+def test_a_film_shows_its_maps_in_turn_and_the_last_in_print(probed, artefact):
+    """Each map is a frame of its own with its time, the last lies on top, and less motion means none."""
+    figure = drawn("film", probed, artefact, **ONE, array="images", seconds=0.5, replica={"seed": 2})
+    maps = figure.axes[0].images
+    assert [image.get_array().mean() for image in maps] == [2, 3, 4, 5]
+    assert {image.get_clim() for image in maps} == {(-5, 5)}
+    files = {}
+    for kind in ("svg", "pdf"):
+        files[kind] = io.BytesIO()
+        with styled():
+            save(figure, files[kind], kind)
+    text = files["svg"].getvalue().decode()
+    assert [text.count(f'class="film-4-{t}"') for t in range(4)] == [2, 2, 2, 2]
+    for t, delay in enumerate(("-2", "-1.5", "-1", "-0.5")):
+        assert f".film-4-{t}{{animation:film-4 2s step-end infinite;animation-delay:{delay}s}}" in text
+    assert text.count("<image ") == 4
+    assert (
+        "@media (prefers-reduced-motion:no-preference){@keyframes film-4{0%{opacity:1}25%{opacity:0}}" in text
+    )
+    assert len(files["pdf"].getvalue()) > 1000
 
 
 def test_traces_stand_under_one_another_on_one_axis_of_time(probed, artefact):
@@ -155,6 +177,7 @@ def test_computed_points_need_no_probe(data, artefact):
     [
         ("strips", {"rows": [{"array": "wave"}]}, r"allowed are images \[N, height, width\]"),
         ("strips", {"rows": [{"array": "letters"}]}, "allowed are images"),
+        ("film", {"array": "wave"}, r"allowed are maps \[T, rows, columns\]"),
         ("traces", {"rows": [{"array": "images"}]}, r"allowed are numbers over time \[T\]"),
         ("traces", {"rows": [{"array": "batch", "item": 3}]}, "has 3 items, no item 3"),
         ("traces", {"rows": [{"array": "wave", "units": [2]}]}, "has 2 units, not"),

@@ -109,7 +109,7 @@ def _shade(colour: str, amount: float) -> str:
 
 
 LONG_NUMBER = re.compile(r"-?\d+\.\d{3,}")
-FRAME = re.compile(r'<g id="frame-(\d+)-(\d+)-([\d.]+)">')
+FRAME = re.compile(r'\bid="frame-(\d+)-(\d+)-([\d.]+)"')
 COORDINATES = re.compile(r'(?<= d=")[^"]+|(?<= [xy]=")[^"]+|(?<=translate\()[^)]+')
 
 
@@ -141,11 +141,12 @@ def _moving(text: str) -> str:
 
     def shown(found: re.Match[str]) -> str:
         number, of, seconds = int(found[1]), int(found[2]), float(found[3])
-        rules[of] = (
-            f"@keyframes film-{of}{{0%{{opacity:1}}{100 / of:.4g}%{{opacity:0}}}}"
-            f".film-{of}{{animation:film-{of} {of * seconds:g}s step-end infinite}}"
+        rules[of] = f"@keyframes film-{of}{{0%{{opacity:1}}{100 / of:.4g}%{{opacity:0}}}}"
+        rules[of, number] = (
+            f".film-{of}-{number}{{animation:film-{of} {of * seconds:g}s step-end infinite;"
+            f"animation-delay:{(number - of) * seconds:g}s}}"
         )
-        return f'<g class="film-{of}" style="animation-delay:{(number - of) * seconds:g}s">'
+        return f'class="film-{of}-{number}"'
 
     text = FRAME.sub(shown, text)
     style = f"<style>@media (prefers-reduced-motion:no-preference){{{''.join(rules.values())}}}</style>"
