@@ -46,7 +46,7 @@ def compute(
     *, seed: Natural, batch: int, steps: int, hidden: int, rounds: int, widths: tuple[int, ...],
     depths: Mapping[str, tuple[int, ...]], engines: tuple[Literal["compiled", "eager"], ...],
 ) -> Rows:  # fmt: skip
-    """Rows `<configuration>, <engine>`, milliseconds of a step forward and back, by L (index), and of
+    """Rows `<engine>`, `<configuration>`, milliseconds of a step forward and back, by L (index), and of
     `ratio <engine>`, `<configuration>, L = <L>`, over that at L = 1; of `sLSTM by M`, milliseconds of one
     layer in the eager loop, by M (index); of `growth with M` the slope of their logarithms and the `last`
     one; of `growth to L = 4` that of 2D over that of sLSTM by engine. Engines that are not there are left
@@ -67,10 +67,7 @@ def compute(
     finally:
         torch.set_num_threads(threads)
     places = [key for key in updates if isinstance(key, tuple)]
-    found = [
-        row(f"{name}, {kind}", "milliseconds", taken[name, kind, depth], depth)
-        for name, kind, depth in places
-    ]
+    found = [row(kind, name, taken[name, kind, depth], depth) for name, kind, depth in places]
     found += [row("sLSTM by M", "milliseconds", taken[width], width) for width in widths]
     ratios: dict[str, dict[str, float]] = {}
     for name, kind, depth in places:
