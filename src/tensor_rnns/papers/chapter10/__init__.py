@@ -1,0 +1,1 @@
+"""What the notes on recurrent nets say that no training is needed for."""

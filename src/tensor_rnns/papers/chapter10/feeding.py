@@ -1,0 +1,93 @@
+"""Sections 2.1 and 2.4: what enters a step beside the state: the last output, or a vector that stays."""
+
+import numpy as np
+import torch
+
+from tensor_rnns.compute.statements import statement
+from tensor_rnns.papers.chapter10.nets import Pass, arrays, leaf, outputs, random_cell, weights_of
+
+ROWS = {"x": "t i", "y": "t k"}
+
+
+@statement("decoupled-2.1", "t n i k", **ROWS)
+def decoupled(draw, n, i, k, x, y):
+    """2.1: of h_t = tanh(U x_t + R y_{t-1} + b) with the true y, all steps as one batch give the gradients of
+    the loop over steps."""
+    found = []
+    before = torch.tensor(np.vstack([np.zeros(k), y[:-1]]))
+    for batched in (True, False):
+        p = weights_of(np.random.default_rng(len(x)), n, i, k)
+        r = leaf(np.linspace(-1, 1, n * k).reshape(n, k))
+
+        def loss(x, y, last, p=p, r=r):
+            h = torch.tanh(x @ p["U"].T + last @ r.T + p["b"])
+            return (h @ p["V"].T + p["c"] - y).square().sum()
+
+        x_, y_ = torch.tensor(x), torch.tensor(y)
+        steps = [slice(None)] if batched else [slice(t, t + 1) for t in range(len(x))]
+        sum(loss(x_[at], y_[at], before[at]) for at in steps).backward()
+        found.append([p[name].grad.numpy() for name in "UVbc"] + [r.grad.numpy()])
+    return list(zip(*found, strict=True))
+
+
+@statement("likelihood-2.1", "n i", x="2 i")
+def likelihood(draw, n, i, x):
+    """2.1: with y_1 of the data fed in at step 2, exp(-L) of all (y_1, y_2) over four symbols is a joint
+    distribution given x: it adds up to 1, and its own margin and conditionals are the two steps."""
+    k = 4
+    p = {name: value.detach() for name, value in weights_of(draw, n, i + k, k).items()}
+    joint, first, second = np.zeros((k, k)), np.zeros(k), np.zeros((k, k))
+    for one, two in np.ndindex(k, k):
+        fed = np.hstack([x, np.stack([np.zeros(k), np.eye(k)[one]])])
+        p = {name: leaf(value.detach()) for name, value in p.items()}
+        ours = Pass(p, leaf(fed), torch.tensor([one, two]), leaf(np.zeros(n)))
+        joint[one, two] = np.exp(-float(ours.loss.detach()))
+        first[one], second[one, two] = ours.shares()[0, one], ours.shares()[1, two]
+    margin = joint.sum(1)
+    return [(joint.sum(), 1.0), (margin, first), (joint / margin[:, None], second)]
+
+
+@statement("through-time-2.1", "i k")
+def through_time(draw, i, k):
+    """2.1: without W the gradients are the same where each state is taken as a constant of the next step;
+    with W, `smallest_difference` is how much that changes them, as a share of their norm."""
+    t, n, difference = 7, 12, []
+    for recurrent in (False, True):
+        full = Pass.drawn(draw, t, n, i, k)
+        if not recurrent:
+            with torch.no_grad():
+                full.p["W"].zero_()
+            full = full.again()
+        cut = full.again(detach=True)
+        names = "UWVbc" if recurrent else "UVbc"
+        flat = [torch.cat([one.p[name].grad.flatten() for name in names]) for one in (full, cut)]
+        difference.append(float((flat[0] - flat[1]).norm() / flat[0].norm()))
+    return {"error": difference[0], "smallest_difference": difference[1]}
+
+
+@statement("context-2.4", "t n i c", x="t i", context="c", R="c n")
+def context(draw, n, i, c, x, context, R):
+    """2.4: a vector that enters every step by R acts as the bias b + x^T R."""
+    wide, p = random_cell(draw, "vanilla", i + c, n)
+    p["W"][i:] = torch.tensor(R)
+    fed = torch.tensor(np.hstack([x, np.tile(context, (len(x), 1))]))
+    plain, _ = random_cell(draw, "vanilla", i, n)
+    moved = {"W": p["W"][:i], "U": p["U"], "b": p["b"] + torch.tensor(context @ R)}
+    return outputs(wide, p, fed).numpy(), outputs(plain, moved, torch.tensor(x)).numpy()
+
+
+@statement("other-weights-2.4", "t n i c k", x="t i", R="c n", first="c", second="c")
+def other_weights(draw, n, i, c, k, x, R, first, second):
+    """2.4: nets for two vectors differ in b alone: with the other four of the one and the bias of the other,
+    all outputs of the other come back."""
+    theta, y = weights_of(draw, n, i, k), torch.tensor(draw.integers(k, size=len(x)))
+
+    def net(vector):
+        own = {name: leaf(value.detach()) for name, value in theta.items()}
+        return own | {"b": leaf(theta["b"].detach() + torch.tensor(vector @ R))}
+
+    def scores(p):
+        return arrays(Pass(p, leaf(x), y, leaf(np.zeros(n))).o)
+
+    one, two = net(first), net(second)
+    return scores({**one, "b": two["b"]}), scores(two)

@@ -1,0 +1,211 @@
+"""Section 2.3: the net as a distribution over sequences of symbols, by enumeration of all of them."""
+
+import itertools
+import math
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from tensor_rnns.cells import build
+from tensor_rnns.compute.statements import statement
+from tensor_rnns.declared import Natural
+from tensor_rnns.experiments.streams import rng
+from tensor_rnns.papers.chapter10.nets import checked, leaf, occurrences, outputs, random_cell
+from tensor_rnns.rows import Rows, rows_of
+
+LENGTHS, SHARES = (4, 8, 12), (0.2, 0.3, 0.5)
+"""Lengths of the strings a..az and how often each occurs, where the end is drawn without being told."""
+
+
+class Generator:
+    """A vanilla net of `hidden` units that reads its own last of `k` symbols (none at first) and `more`
+    numbers a step, with standard normal weights times `scale`: P(y_t | y_1 .. y_{t-1})."""
+
+    def __init__(self, draw: np.random.Generator, k: int, hidden: int = 7, scale: float = 1.0, more: int = 0):
+        self.k = k
+        self.cell, p = random_cell(draw, "vanilla", k + more, hidden)
+        self.p = {name: scale * value for name, value in p.items()}
+        self.read_out = torch.tensor(scale * draw.standard_normal((hidden, k)))
+
+    def logs(self, y: Tensor, more: Tensor | None = None) -> Tensor:
+        """log P(y_t | past) [B, T] of sequences [B, T]; `more` [T, ..] are further inputs."""
+        (state,) = self.cell.initial_state(len(y), dtype=torch.float64)
+        x, found = torch.zeros(len(y), self.k, dtype=torch.float64), []
+        for t, now in enumerate(y.T):
+            given = x if more is None else torch.cat([x, more[t].expand(len(y), -1)], 1)
+            (state,) = self.cell.step(self.p, given, (state,))
+            scores = torch.log_softmax(state @ self.read_out, 1)
+            found.append(scores.gather(1, now[:, None])[:, 0])
+            x = torch.eye(self.k, dtype=torch.float64)[now]
+        return torch.stack(found, 1)
+
+    def sample(self, draw: np.random.Generator, items: int, steps: int) -> Tensor:
+        """Sequences [B, T], each symbol drawn from its conditional in turn."""
+        y = torch.zeros(items, 0, dtype=torch.long)
+        for _ in range(steps):
+            longer = [torch.cat([y, torch.full((items, 1), symbol)], 1) for symbol in range(self.k)]
+            chances = torch.stack([self.logs(one)[:, -1] for one in longer], 1).exp()
+            rank = torch.tensor(draw.random((items, 1)))
+            y = torch.cat([y, (rank > chances.cumsum(1)).sum(1, keepdim=True).clamp(max=self.k - 1)], 1)
+        return y
+
+
+def every(k: int, steps: int) -> Tensor:
+    """All k^T sequences [k^T, T], the last symbol the fastest."""
+    return torch.tensor(list(itertools.product(range(k), repeat=steps)))
+
+
+@statement("gaussian-2.3", "t d", y="t d", mean="t d")
+def gaussian(t, d, y, mean):
+    """2.3: -log N(y; y^, I) = |y - y^|^2 / 2 + d ln(2 pi) / 2, and both have one gradient by y^."""
+    given, other = leaf(mean), leaf(mean)
+    normal = torch.distributions.MultivariateNormal(given, torch.eye(d, dtype=torch.float64))
+    likelihood = -normal.log_prob(torch.tensor(y))
+    squares = 0.5 * (torch.tensor(y) - other).square().sum(1)
+    likelihood.sum().backward()
+    squares.sum().backward()
+    constant = np.full(t, 0.5 * d * math.log(2 * math.pi))
+    return [
+        ((likelihood - squares).detach().numpy(), constant),
+        (given.grad.numpy(), other.grad.numpy()),
+    ]
+
+
+@statement("joint-2.3")
+def joint(draw):
+    """2.3: the products of one-step predictions of all 1,024 sequences of 10 bits add up to 1, and those of
+    the sequences with one beginning to the product of its own steps."""
+    net, y = Generator(draw, 2), every(2, 10)
+    logs = net.logs(y)
+    begun = logs.sum(1).exp().reshape(8, -1).sum(1)
+    return [(logs.sum(1).exp().sum(), 1.0), (begun, logs[::128, :3].sum(1).exp())]
+
+
+@statement("edges-2.3")
+def edges(draw):
+    """2.3: log P(y_t) moves with every y_i before it, i < t, and with none after it, for 8 steps of bits."""
+    net, y = Generator(draw, 2), torch.tensor(draw.integers(2, size=(1, 8)))
+    flipped = torch.where(torch.eye(8, dtype=torch.bool), 1 - y, y)
+    moved = (net.logs(flipped) - net.logs(y)).abs()
+    past = torch.triu(torch.ones(8, 8, dtype=torch.bool), 1)
+    later = torch.tril(torch.ones(8, 8, dtype=torch.bool), -1)
+    return {"error": moved[later].max(), "smallest_change": moved[past].min()}
+
+
+@statement("table-2.3")
+def table():
+    """2.3: a table of order m over k symbols has k^m (k - 1) free numbers, k - 1 for each row; that of 20
+    bits has `entries`, the cell of a net of 7 units for bits, at any length, `net`."""
+    rows = [(len(every(k, m)) * (k - 1), k**m * (k - 1)) for k in (2, 3) for m in range(5)]
+    size = build({"name": "vanilla", "hidden": 7}, 2).parameter_count()
+    return {"error": rows, "entries": 2**20 - 1, "net": size}
+
+
+@statement("markov-2.3")
+def markov(draw):
+    """2.3: on a source of order 2 over three symbols a table counted on 100,000 symbols, and a net made for
+    it, one unit a context, are as far from the entropy rate; `distance` in nats a symbol."""
+    chances = draw.dirichlet(np.ones(3), (3, 3))
+    flow = np.einsum("abc,bd->abdc", chances, np.eye(3)).reshape(9, 9)
+    values, vectors = np.linalg.eig(flow.T)
+    weight = np.real(vectors[:, np.argmin(abs(values - 1))])
+    weight = (weight / weight.sum()).reshape(3, 3, 1)
+    symbols, ranks = [0, 0], draw.random(100_000)
+    sums = chances.cumsum(2)
+    for rank in ranks:
+        symbols.append(min(2, int((rank > sums[symbols[-2], symbols[-1]]).sum())))
+    seen = np.ones((3, 3, 3))
+    np.add.at(seen, (symbols[:-2], symbols[1:-1], symbols[2:]), 1)
+    table = seen / seen.sum(2, keepdims=True)
+    net = contexts(np.log(table), torch.eye(3, dtype=torch.float64)[symbols[:500]])
+    wanted = np.log(table)[symbols[:498], symbols[1:499]]
+    return {"error": (net[1:499], wanted), "distance": (weight * chances * np.log(chances / table)).sum()}
+
+
+def contexts(logs: np.ndarray, x: Tensor) -> np.ndarray:
+    """log P(next | last two) [T, k] of a vanilla net of k + k^2 saturated units: k hold the last symbol, one
+    for each pair is 1 where the last symbol and the new one are that pair; the read-out holds `logs`."""
+    k, sharp = len(logs), 40.0
+    last, new = np.divmod(np.arange(k * k), k)
+    w_in, w, b = np.zeros((k, k + k * k)), np.zeros((k + k * k,) * 2), np.full((1, k + k * k), -sharp)
+    w_in[:, :k] = 2 * sharp * np.eye(k)
+    w_in[new, k + np.arange(k * k)] = 2 * sharp
+    w[last, k + np.arange(k * k)] = sharp
+    b[:, k:] = -2 * sharp
+    cell = build({"name": "vanilla", "hidden": k + k * k}, k)
+    h = outputs(cell, {"W": torch.tensor(w_in), "U": torch.tensor(w), "b": torch.tensor(b)}, x)
+    return ((h[:, k:].numpy() + 1) / 2) @ logs.reshape(k * k, k)
+
+
+@statement("decoupled-2.3", "n t", x="t n", other="t n")
+def decoupled(draw, n, t, x, other):
+    """2.3: a second past whose last input is solved for the same h_t has the same outputs ever after; handed
+    the state itself, bit for bit."""
+    cell, p = random_cell(draw, "vanilla", n, n)
+    past, second, future = torch.tensor(x), torch.tensor(other), torch.tensor(draw.standard_normal((6, n)))
+    h = outputs(cell, p, past)
+    before = outputs(cell, p, second)[-2] if t > 1 else torch.zeros(n, dtype=torch.float64)
+    second[-1] = torch.linalg.solve(p["W"].T, torch.atanh(h[-1]) - before @ p["U"] - p["b"][0])
+    one, two = (outputs(cell, p, torch.cat([begun, future])) for begun in (past, second))
+    handed = outputs(cell, p, future, (h[-1:],))
+    return {"error": (two[t:].numpy(), one[t:].numpy()), "handed_error": (handed.numpy(), one[t:].numpy())}
+
+
+@statement("evaluation-2.3", "t")
+def evaluation(draw, t):
+    """2.3: log P of one whole sequence takes t steps of the net."""
+    net, y = Generator(draw, 2), torch.tensor(draw.integers(2, size=(1, t)))
+    return occurrences("tanh", lambda y: net.logs(y), y), t
+
+
+@statement("sampling-2.3")
+def sampling(draw):
+    """2.3: 100,000 samples of 5 bits, drawn symbol by symbol: total variation to the exact joint, over what
+    sampling leads to expect, sum sqrt(2 p (1 - p) / (pi N)) / 2."""
+    net, y = Generator(draw, 2), every(2, 5)
+    exact = net.logs(y).sum(1).exp().numpy()
+    drawn = net.sample(draw, 100_000, 5) @ 2 ** torch.arange(4, -1, -1)
+    share = np.bincount(drawn.numpy(), minlength=32) / len(drawn)
+    expected = np.sqrt(2 * exact * (1 - exact) / (math.pi * len(drawn))).sum() / 2
+    return {"over_expected": np.abs(share - exact).sum() / 2 / expected}
+
+
+@statement("length-first-2.3")
+def length_first(draw):
+    """2.3: with tau drawn first and tau - t fed in, the products P(tau) P(x | tau) over all sequences of all
+    lengths 1 to 6 add up to 1, and to P(tau) for each tau."""
+    net, chances = Generator(draw, 2, more=1), draw.dirichlet(np.ones(6))
+    sums = []
+    for tau, chance in enumerate(chances, 1):
+        left = torch.arange(tau - 1, -1, -1, dtype=torch.float64)[:, None]
+        sums.append(float(chance * net.logs(every(2, tau), left).sum(1).exp().sum()))
+    return [(np.array(sums), chances), (sum(sums), 1.0)]
+
+
+def missing(seed: int, symbols: int, most: int, items: int) -> dict[str, dict[str, float]]:
+    """2.3: `missing m`, for m symbols missing in the middle of 9, nats of the true ones: `exact`, by the
+    posterior given all others, which takes `passes` of the net a sequence, and `guess`, left to right."""
+    draw, steps, found = rng(seed), 9, {}
+    net = Generator(draw, symbols, hidden=12, scale=1.2)
+    y = net.sample(draw, items, steps)
+    logs = net.logs(y)
+    for m in range(1, most + 1):
+        fills = every(symbols, m)
+        whole = y[:, None].repeat(1, len(fills), 1)
+        whole[..., 2 : 2 + m] = fills
+        total = net.logs(whole.reshape(-1, steps)).sum(1).reshape(items, -1)
+        exact, guess = total.logsumexp(1) - logs.sum(1), -logs[:, 2 : 2 + m].sum(1)
+        found[f"missing {m}"] = {
+            "passes": total.shape[1], "exact": exact.mean(), "guess": guess.mean(),
+            "gain": (guess - exact).mean() / ((guess - exact).std() / math.sqrt(items)),
+        }  # fmt: skip
+    return found
+
+
+def compute(*, seed: Natural, draws: int, symbols: int, most: int, items: int) -> Rows:
+    """Rows for every statement; `missing m` for up to `most` missing of `items` sequences over so many
+    `symbols`; and `broken off`, how often a drawn and an intended length differ, 1 - sum p^2."""
+    broken = 1 - sum(share**2 for share in SHARES)
+    more = {"broken off": {"share": broken}, **missing(seed, symbols, most, items)}
+    return checked(globals(), seed, draws) + rows_of(more)
