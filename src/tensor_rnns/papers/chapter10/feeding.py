@@ -6,27 +6,21 @@ import torch
 from tensor_rnns.compute.statements import statement
 from tensor_rnns.papers.chapter10.nets import Pass, arrays, leaf, outputs, random_cell, weights_of
 
-ROWS = {"x": "t i", "y": "t k"}
 
-
-@statement("decoupled-2.1", "t n i k", **ROWS)
-def decoupled(draw, n, i, k, x, y):
+@statement("decoupled-2.1", "t n i k", x="t i", y="t k")
+def decoupled(draw, t, n, i, k, x, y):
     """2.1: of h_t = tanh(U x_t + R y_{t-1} + b) with the true y, all steps as one batch give the gradients of
     the loop over steps."""
+    cell, p = random_cell(draw, "dense", i + k, n)
+    p |= {"V": torch.tensor(draw.standard_normal((n, k)))}
+    fed = torch.tensor(np.hstack([x, np.vstack([np.zeros(k), y[:-1]])]))
     found = []
-    before = torch.tensor(np.vstack([np.zeros(k), y[:-1]]))
-    for batched in (True, False):
-        p = weights_of(np.random.default_rng(len(x)), n, i, k)
-        r = leaf(np.linspace(-1, 1, n * k).reshape(n, k))
-
-        def loss(x, y, last, p=p, r=r):
-            h = torch.tanh(x @ p["U"].T + last @ r.T + p["b"])
-            return (h @ p["V"].T + p["c"] - y).square().sum()
-
-        x_, y_ = torch.tensor(x), torch.tensor(y)
-        steps = [slice(None)] if batched else [slice(t, t + 1) for t in range(len(x))]
-        sum(loss(x_[at], y_[at], before[at]) for at in steps).backward()
-        found.append([p[name].grad.numpy() for name in "UVbc"] + [r.grad.numpy()])
+    for steps in ([slice(None)], [slice(at, at + 1) for at in range(t)]):
+        own = {name: leaf(value) for name, value in p.items()}
+        for at in steps:
+            (h,) = cell.step(own, fed[at], ())
+            (h @ own["V"] - torch.tensor(y[at])).square().sum().backward()
+        found.append([value.grad.numpy() for value in own.values()])
     return list(zip(*found, strict=True))
 
 

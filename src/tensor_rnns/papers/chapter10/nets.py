@@ -108,7 +108,7 @@ def outputs(
 
 def derivative(function: Callable[[Tensor], Tensor], at: Any) -> np.ndarray:
     """d function / d argument by automatic differentiation: the output's shape, then the argument's."""
-    given = torch.as_tensor(np.array(at), dtype=torch.float64)
+    given = torch.as_tensor(at, dtype=torch.float64)
     return torch.autograd.functional.jacobian(function, given).numpy()
 
 

@@ -2,6 +2,7 @@
 trees are."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -11,6 +12,7 @@ from torch.nn.functional import conv2d
 from tensor_rnns import models
 from tensor_rnns.cells import build
 from tensor_rnns.compute.statements import statement
+from tensor_rnns.models.grid import patches
 from tensor_rnns.papers.chapter10.nets import chains, derivative, outputs, random_cell
 
 STEPS = 7
@@ -51,24 +53,13 @@ def both_ways(draw, i, n, k, x):
 
 @statement("convolution-3", "c n", image=lambda draw, size: draw.standard_normal((size["c"], 8, 8)))
 def convolution(draw, c, n, image):
-    """3: what enters the states of a net over an image by a map of each 3 x 3 patch, pixel by pixel, is a
+    """3: what enters the states of a net over an image, by one matrix of the 3 x 3 pixels around each, is a
     convolution."""
     kernel = draw.standard_normal((n, c, 3, 3))
-    padded = np.pad(image, ((0, 0), (1, 1), (1, 1)))
-    entered = np.zeros((n, 8, 8))
-    for row, column in np.ndindex(8, 8):
-        patch = padded[:, row : row + 3, column : column + 3]
-        entered[:, row, column] = kernel.reshape(n, -1) @ patch.ravel()
-    return entered, conv2d(torch.tensor(image)[None], torch.tensor(kernel), padding=1)[0].numpy()
-
-
-def transition(weights: Tensor, x: Tensor, h: Tensor, skip: Tensor | None = None) -> Tensor:
-    """h_t of a transition of as many layers as there are weights [d, n, n]; `skip` [n, n] goes past them."""
-    new = h
-    for weight in weights[:-1]:
-        new = torch.tanh(new @ weight)
-    new = new @ weights[-1] + x
-    return torch.tanh(new if skip is None else new + h @ skip)
+    pixels = torch.tensor(image).flatten(1).T[:, None, None]
+    matrix = torch.tensor(kernel.transpose(2, 3, 1, 0).reshape(9 * c, n))
+    entered = (patches(pixels, 3) @ matrix)[:, 0, 0].T.reshape(n, 8, 8)
+    return entered.numpy(), conv2d(torch.tensor(image)[None], torch.tensor(kernel), padding=1)[0].numpy()
 
 
 @statement("blocks-5", "n i k")
@@ -87,69 +78,72 @@ def blocks(draw, n, i, k):
     return np.array(ways), np.ones((3, 2))
 
 
-@statement("deep-5", "n d")
-def deep(draw, n, d):
+@statement("deep-5", "n")
+def deep(draw, n):
     """5: with d layers in the transition the shortest way between neighbouring states has d affine maps in
     place of 1; with a link past them again 1."""
-    weights, x, h, skip = (torch.tensor(draw.standard_normal(s)) for s in ((d, n, n), (1, n), (1, n), (n, n)))
-    found = [
-        chains(PRODUCT, lambda h: transition(weights[:1], x, h), h)[0],
-        chains(PRODUCT, lambda h: transition(weights, x, h), h)[0],
-        chains(PRODUCT, lambda h: transition(weights, x, h, skip), h)[0],
-    ]
-    return np.array(found), np.array([1, d, 1])
+
+    def shortest(depth, skip):
+        cell, p = random_cell(draw, "deep_transition", n, n, depth=depth, skip=skip)
+        x, h = torch.tensor(draw.standard_normal((2, 1, n)))
+        return chains(PRODUCT, lambda h: cell.step(p, x, (h,))[0], h)[0]
+
+    past = [(shortest(depth, True), 1) for depth in (2, 4)]
+    return past + [(shortest(depth, False), depth) for depth in (1, 2, 4)]
 
 
-def tree(weight: Tensor, leaves: Tensor) -> Tensor:
-    """The root [n] of tanh(W [l; r]) over `leaves` [T, n], neighbours joined level by level; one without a
-    neighbour goes up as it is."""
-    level = leaves
-    while len(level) > 1:
-        even = len(level) // 2 * 2
-        joined = torch.tanh(level[:even].reshape(-1, 2 * level.shape[1]) @ weight.T)
-        level = torch.cat([joined, level[even:]])
-    return level[0]
+def tree(draw: np.random.Generator, n: int) -> Callable[[Tensor], Tensor]:
+    """The root [n] of a balanced tree over leaves [T, n] with initial weights, by the package's model."""
+    model = models.build({"model": {"name": "tree", "hidden": n}}, n, n)
+    p = {name: torch.tensor(value)[None] for name, value in model.initialise(draw).items()}
+    p |= {"read_out/W": torch.eye(n, dtype=torch.float64)[None]}
+    return lambda leaves: model.apply(p, models.Inputs(leaves[:, None, None])).outputs[0, 0]
+
+
+def chain(draw: np.random.Generator, n: int) -> Callable[[Tensor], Tensor]:
+    """The last state of a vanilla cell at initial weights over inputs [T, n]."""
+    cell = build({"name": "vanilla", "hidden": n}, n)
+    p = {name: torch.tensor(value) for name, value in cell.initialise(draw).items()}
+    return lambda inputs: outputs(cell, p, inputs)[-1]
 
 
 @statement("depth-6", "n")
 def depth(draw, n):
-    """6: the longest way through a balanced tree over tau leaves has ceil(log2 tau) nodes, each with the same
-    W, through the chain tau; tau = 2 to 4,096, the chain to 64."""
-    weight = torch.tensor(draw.standard_normal((n, 2 * n)) / n)
-    cell, p = random_cell(draw, "vanilla", n, n)
+    """6: the longest way through a balanced tree over tau leaves has ceil(log2 tau) + 1 layers, leaf and
+    nodes, through the chain tau; tau = 2 to 4,096, the chain to 64."""
 
     def longest(net, tau):
-        return chains("tanh", net, torch.tensor(draw.standard_normal((tau, n))))[1]
+        return chains("tanh", lambda x: net(x), torch.tensor(draw.standard_normal((tau, n))))[1]
 
     sizes = (2, 3, 5, 8, 13, 64, 1000, 4096)
-    trees = [(longest(lambda x: tree(weight, x), tau), math.ceil(math.log2(tau))) for tau in sizes]
-    return trees + [(longest(lambda x: outputs(cell, p, x)[-1], tau), tau) for tau in sizes[:6]]
+    trees = [(longest(tree(draw, n), tau), math.ceil(math.log2(tau)) + 1) for tau in sizes]
+    return trees + [(longest(chain(draw, n), tau), tau) for tau in sizes[:6]]
 
 
-@statement("one-map-6", "n", leaves="6 n")
+@statement("one-map-6", "n", leaves="4 n")
 def one_map(draw, n, leaves):
-    """6: a tree over six leaves written out as nested maps of two, with one W."""
-    weight = draw.standard_normal((n, 2 * n)) / n
-    a, b, c, d, e, f = leaves
+    """6: a tree over four leaves written out as nested maps of two, with one W, and one size for any tau."""
+    model = models.build({"model": {"name": "tree", "hidden": n}}, n, n)
+    p = {name: draw.standard_normal(shape) for name, shape in model.shapes().items()}
 
     def node(left, right):
-        return np.tanh(weight @ np.concatenate([left, right]))
+        return np.tanh(np.concatenate([left, right]) @ p["node/W"] + p["node/b"][0])
 
-    written = node(node(node(a, b), node(c, d)), node(e, f))
-    return tree(torch.tensor(weight), torch.tensor(leaves)).numpy(), written
+    a, b, c, d = np.tanh(leaves @ p["leaf/W"] + p["leaf/b"])
+    root = node(node(a, b), node(c, d)) @ p["read_out/W"] + p["read_out/b"][0]
+    values = {name: torch.tensor(value)[None] for name, value in p.items()}
+    result = model.apply(values, models.Inputs(torch.tensor(leaves)[:, None, None]))
+    return result.outputs[0, 0].numpy(), root
 
 
-@statement("first-leaf-6", "n")
-def first_leaf(draw, n):
-    """6: the gradient by the first leaf over that by the last, of a tree and of a chain over 256, at initial
-    weights U(+-sqrt(3 / rows)); decimal logarithms, the chain's held above -300."""
-    weight = torch.tensor(draw.uniform(-1, 1, (16, 32)) * math.sqrt(3 / 32))
+@statement("first-leaf-6")
+def first_leaf(draw):
+    """6: decimal logarithm of the gradient by the first leaf over that by the last, of a tree and of a chain
+    over 256, at initial weights; of the tree its size, of the chain held above -300."""
     leaves = torch.tensor(draw.standard_normal((256, 16)), requires_grad=True)
-    cell = build({"name": "vanilla", "hidden": 16}, 16)
-    p = {name: torch.tensor(value) for name, value in cell.initialise(draw).items()}
     found = []
-    for root in (tree(weight, leaves), outputs(cell, p, leaves)[-1]):
-        (grad,) = torch.autograd.grad(root.sum(), leaves)
+    for net in (tree(draw, 16), chain(draw, 16)):
+        (grad,) = torch.autograd.grad(net(leaves).sum(), leaves)
         ends = grad[[0, -1]].norm(dim=1).clamp(min=1e-300)
         found.append(float(torch.log10(ends[0] / ends[1])))
     return {"tree": abs(found[0]), "chain": found[1]}

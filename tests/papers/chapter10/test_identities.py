@@ -1,0 +1,60 @@
+"""Proves that the equations of chapter10 hold where they are checked, and that a wrong one is seen."""
+
+import pytest
+
+from tensor_rnns.papers.chapter10 import (
+    bptt,
+    clipping,
+    feeding,
+    gating,
+    graphical,
+    identities,
+    memory,
+    nets,
+    shapes,
+    sharing,
+)
+
+MODULES = (bptt, clipping, feeding, gating, graphical, memory, shapes, sharing)
+
+
+def found(module, draws=1):
+    return {(row["item"], row["name"]): row["value"] for row in nets.checked(vars(module), 7, draws)}
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_identities_hold(module):
+    numbers = found(module)
+    assert all(value <= 1e-10 for (_, name), value in numbers.items() if name in ("error", "corrected_error"))
+    assert all(value > 0.1 for (_, name), value in numbers.items() if name == "printed_error")
+    assert all(value > 0 for (_, name), value in numbers.items() if name.startswith("smallest"))
+
+
+def test_a_part_gives_the_rows_of_its_module():
+    rows = identities.compute(seed=7, draws=1, part="bptt")
+    assert {row["item"] for row in rows} == {item for item, _ in found(bptt, 1)}
+
+
+@pytest.mark.parametrize(
+    ("module", "item", "name", "change"),
+    [
+        (bptt, "forward-2", "arrays", lambda tensors: 1.001 * nets.arrays(tensors)),
+        (bptt, "copies-2.2", "gradients", lambda tensors: nets.gradients(tensors) ** 2),
+        (bptt, "earlier-2.2", "gradients", lambda tensors: nets.gradients(tensors) ** 2),
+        (gating, "delayed-10", "sigmoid", lambda x: 0.5 + 0.25 * x),
+        (gating, "shut-10", "CLOSED", 1.0),
+        (gating, "reset-10", "CLOSED", 0.0),
+        (clipping, "norm-11", "clip", lambda gradient, limit: gradient * 0.5),
+        (clipping, "orthogonal-11", "omega", lambda g, h, w: (g[0] @ w).norm()),
+        (memory, "kept-12", "written", lambda m, w, e, a: m * (1 - 0.9 * w[:, None])),
+        (feeding, "context-2.4", "outputs", lambda cell, p, x: nets.outputs(cell, p, x) + len(x[0])),
+        (graphical, "joint-2.3", "every", lambda k, steps: graphical.torch.zeros(k**steps, steps).long()),
+        (shapes, "convolution-3", "patches", lambda x, size: x.repeat(1, 1, 1, 9)),
+        (sharing, "written-out-1", "step", lambda p, x, h: h + x.sum()),
+    ],
+)
+def test_a_wrong_formula_is_seen(monkeypatch, module, item, name, change):
+    statement = next(one for one in vars(module).values() if getattr(one, "item", None) == item)
+    monkeypatch.setattr(module, name, change)
+    wrong = [row["value"] for row in statement.rows(7, 2) if row["name"] in ("error", "corrected_error")]
+    assert max(wrong) > 1e-6
