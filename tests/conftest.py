@@ -51,6 +51,12 @@ PARTS: dict[str, Callable[[], str]] = {
 }
 LONG = ("cluster", "workflow", "recording", "benchmarks")
 """Folders of long tests, which come first: no worker then waits for another at the end."""
+TOGETHER = (
+    "archive/", "datasets/test_ready.py", "docs/test_generated.py", "engine/test_compiled.py",
+    "recording/test_packing.py", "recording/test_recorder.py", "workflow/test_edits.py",
+    "workflow/test_reruns.py",
+)  # fmt: skip
+"""Tests that share what takes long to make: one worker of xdist makes it, once."""
 NO_SKIP = os.environ.get("NO_SKIP", "0") not in ("", "0")
 NOT_RUN = pytest.StashKey[dict[str, str]]()
 
@@ -68,6 +74,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.stash[NOT_RUN] = lines
     config.hook.pytest_deselected(items=[item for item in items if item in out])
     items[:] = [item for item in items if item not in out]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log):
+    """Tests to workers as they come, but those of a line of TOGETHER to one.
+
+    The --dist loadgroup of xdist 3.8 has no effect, as it writes groups into a name that pytest 9.2 does not
+    read.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Together(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            place = nodeid.removeprefix("tests/")
+            return next(filter(place.startswith, TOGETHER), nodeid)
+
+    return Together(config, log)
 
 
 @pytest.hookimpl(wrapper=True)
