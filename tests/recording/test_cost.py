@@ -35,7 +35,7 @@ def points(factor=1.0, engine="compiled"):
 def sized(engine, cell, steps, hidden):
     """A cell that reads three numbers, eight rows a step."""
     core = 6.0 * 8 * steps * 4 * hidden * (hidden + 3)
-    return Work(engine, cell, steps, 8 * steps, 3, hidden, core, 48.0 * hidden, 5 * hidden * hidden)
+    return Work(engine, cell, steps, 8 * steps, 3, hidden, core, 48.0 * hidden, *[5 * hidden * hidden] * 2)
 
 
 def test_known_coefficients_and_factors_are_found():

@@ -2,8 +2,9 @@
 
     seconds = factor(cell) * (c0 + c1 S + c2 T + c3 S T + c4 S T B + ... + c10 S P)
 
-for S replicas, with coefficients of each engine that are not negative. They stand in
-benchmarks/recorded/costs.json, fitted by `python -m benchmarks.costs` to the measured updates in costs.csv.
+for S replicas and P parameters that are gone over, with coefficients of each engine that are not negative.
+They stand in benchmarks/recorded/costs.json, fitted by `python -m benchmarks.costs` to the measured updates
+in costs.csv.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +23,7 @@ def features(work: Work, replicas: int) -> list[float]:
     s, narrow = replicas, max(work.state, 1)
     numbers = s * work.rows * work.inputs, s * work.rows * work.state
     products = s * work.core, s * work.head, s * work.core / narrow, s * work.head / narrow
-    return [1, s, work.steps, s * work.steps, s * work.rows, *numbers, *products, s * work.parameters]
+    return [1, s, work.steps, s * work.steps, s * work.rows, *numbers, *products, s * work.touched]
 
 
 def held(work: Work, replicas: int) -> list[float]:
