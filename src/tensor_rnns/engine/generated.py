@@ -205,9 +205,17 @@ class Generated(Engine):
 
 @functools.cache
 def without_code(engine: Generated, block: str) -> str | None:
-    """The operation of the cell of a `cell` block that `engine` has no code for; None where it has all."""
-    try:
-        engine.emit(trace(cells.build(json.loads(block), INPUTS)), torch.float32, torch.device("cpu"))
-    except Unsupported as error:
-        return str(error)
-    return None
+    """The operation of the cell of a `cell` block that `engine` has no code for; None where it has all. Found
+    once for this code of the package."""
+    cell = cells.build(json.loads(block), INPUTS)
+
+    def find() -> str:
+        try:
+            engine.emit(trace(cell), torch.float32, torch.device("cpu"))
+        except Unsupported as error:
+            return str(error)
+        return ""
+
+    if not dataclasses.is_dataclass(cell):
+        return find() or None
+    return kept(cell.name, ("operations", engine.name, block, trial.code_of(type(cell))), find) or None
