@@ -11,6 +11,7 @@ EAGER = engine.find("eager")
 
 TABLE = """
 cell        form          eager  compiled  triton  torch_nn  graphed  cpu       cuda
+clockwork   none          yes    yes       yes     -         yes      compiled  triton
 cp_delta    cp            yes    yes       yes     -         yes      compiled  triton
 cp_delta    tensor_train  yes    yes       yes     -         yes      compiled  triton
 cp_delta    full          yes    yes       yes     -         yes      compiled  triton
@@ -28,15 +29,20 @@ grtn        tensor_train  yes    yes       yes     -         yes      compiled  
 grtn        full          yes    yes       yes     -         yes      compiled  triton
 gru         none          yes    yes       yes     -         yes      compiled  triton
 gru(after)  none          yes    yes       yes     yes       yes      compiled  triton
+gru_variant none          yes    yes       yes     -         yes      compiled  triton
 irnn        none          yes    yes       yes     yes       yes      compiled  triton
+leaky       none          yes    yes       yes     -         yes      compiled  triton
+linked      none          yes    yes       yes     -         yes      compiled  triton
 lr_gru      none          yes    yes       yes     -         yes      compiled  triton
 lr_gru_dropout   none     yes    yes       yes     -         yes      compiled  triton
 lr_lstm     none          yes    yes       yes     -         yes      compiled  triton
 lr_lstm_dropout  none     yes    yes       yes     -         yes      compiled  triton
 lstm        none          yes    yes       yes     yes       yes      compiled  triton
+lstm_variant none          yes    yes       yes     -         yes      compiled  triton
 rtn         cp            yes    yes       yes     -         yes      compiled  triton
 rtn         tensor_train  yes    yes       yes     -         yes      compiled  triton
 rtn         full          yes    yes       yes     -         yes      compiled  triton
+shift_memory none          yes    yes       yes     -         yes      compiled  triton
 slstm       none          yes    yes       yes     -         yes      compiled  triton
 tgu         cp            yes    yes       yes     -         yes      compiled  triton
 tgu         tensor_train  yes    yes       yes     -         yes      compiled  triton
