@@ -21,8 +21,8 @@ def probe(trained: Trained) -> Findings:
     w are its weights over K cells. Rows of the items `initial` and `trained`: right, the mean weight on the
     cell where the pair was stored; entropy of w in nats. Of `trained` also: jump, the mean distance between
     the most weighted cells of two random queries to one store. Of the item `blanked`, index the number of
-    bits of the query that are 0: bits, that number, and accuracy. Arrays: `weights` and `stored` [10, K], the cell that was meant.
-    ValueError for another model or task.
+    bits of the query that are 0: bits, that number, and accuracy. Arrays: `weights` and `stored` [10, K], the
+    cell that was meant. ValueError for another model or task.
     """
     trained.require("addresses", model=KeyValueMemory, task=KeyValue)
     batch = batch_of(trained)
