@@ -18,6 +18,8 @@ cp_delta    full          yes    yes       yes     -         yes      compiled  
 cp_plus     cp            yes    yes       yes     -         yes      compiled  triton
 cp_plus     tensor_train  yes    yes       yes     -         yes      compiled  triton
 cp_plus     full          yes    yes       yes     -         yes      compiled  triton
+deep_transition none      yes    yes       yes     -         yes      compiled  triton
+dense           none      yes    yes       yes     -         yes      compiled  triton
 gmr         cp            yes    yes       yes     -         yes      compiled  triton
 gmr         tensor_train  yes    yes       yes     -         yes      compiled  triton
 gmr         full          yes    yes       yes     -         yes      compiled  triton

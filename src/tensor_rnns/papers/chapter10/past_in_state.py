@@ -16,8 +16,8 @@ def probe(trained: Trained, *, items: int = 500, farthest: int = 15) -> Findings
     For k = 0 .. `farthest` a linear map of (h_t, 1), by least squares on the first half of the items, says
     the sign of x_{t - k}, at steps from `farthest` on: rows of the item `past`, names back, k itself, and
     accuracy on the other half, index k. Of the item `goal`: kept, the least accuracy for k up to the lag, and
-    lost, the greatest from `lag + 3` on. ValueError for another task, and where `farthest` is not beyond that or the sequences
-    are too short.
+    lost, the greatest from `lag + 3` on. ValueError for another task, and where `farthest` is not beyond that
+    or the sequences are too short.
     """
     trained.require("past_in_state", task=Recall)
     lag, length = trained.task.lag, trained.task.length
