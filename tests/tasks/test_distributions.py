@@ -58,7 +58,8 @@ def test_a_repeated_bit_costs_ln_2_or_n_times_that():
     batch = task.batch(1, 2)
     assert set(batch.targets.sum(0)[:, 0]) <= {0, 10}
     assert set(np.unique(batch.inputs)) == {-1, 1}
-    (whole,) = task.evaluation_of(1, "valid")
+    whole, *others = task.evaluation_of(1, "valid")
+    assert (others[0].inputs != whole.inputs).any()
     targets, weights = stacked(whole)
     silent = task.metrics(torch.zeros_like(targets), targets, weights)
     assert silent["loss"].item() == pytest.approx(10 * math.log(2))

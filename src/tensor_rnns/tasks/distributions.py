@@ -19,6 +19,9 @@ from tensor_rnns.tasks.base import Batch
 RUN = -2
 """Position in a replica's data stream from which its distribution is drawn."""
 
+NOISES = 50
+"""How often each sequence stands in a split where the input is noise."""
+
 
 def entropy(p: Tensor) -> Tensor:
     """-p ln p - (1 - p) ln(1 - p), element by element."""
@@ -36,7 +39,7 @@ class Joint(BitAnswers):
     from Dirichlet(1/2), `repeated` one fair bit n times.
 
     The input is 1 at each step, with `noise` a fair bit, -1 or 1, and with `feedback` y_{t-1} beside it. The
-    loss is that of a whole sequence, in nats. The splits hold every sequence once, weighted by its
+    loss is that of a whole sequence, in nats. The splits hold every sequence, weighted by its
     probability, so `kl` is the divergence of the net from the law, and `total_correlation` what a net whose
     bits are independent cannot fall below; without noise both are exact.
     """
@@ -81,7 +84,8 @@ class Joint(BitAnswers):
 
     def evaluation_of(self, seed: int, split: str) -> Iterator[Batch]:
         self.check_split(split, ("valid", "test"))
-        yield self.of_numbers(rng(0, 1), np.arange(2**self.bits), self.law_of(seed))
+        for part in range(NOISES if self.noise else 1):
+            yield self.of_numbers(rng(0, split == "test", part), np.arange(2**self.bits), self.law_of(seed))
 
     def metrics(self, outputs: Tensor | Affine, targets: Tensor, weights: Tensor) -> dict[str, Tensor]:
         """loss, and on a split kl and total_correlation."""
