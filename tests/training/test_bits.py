@@ -102,6 +102,22 @@ CONTRACTS = {
         case(LOW_RANK | {"weight_norm": True}, ADDITION, max_norm=0.7), {"cell": LOW_RANK},
     ),
     "a cell's penalty": (case(UNITARY, BINDING, name="every_step"), {"cell": UNITARY | {"scale": False}}),
+    "layers within a step": (
+        case(GRU, BINDING, name="deep_every_step", deep_input=True, deep_output=True, bidirectional=True),
+        {"model": {"deep_output": False}},
+    ),
+    "a vector as context": (case(LSTM, BINDING, name="conditioned"), {"model": {"context": "input"}}),
+    "an encoder and a decoder": (
+        case(GRU, {"name": "reversal", "longest": 5}, name="encoder_decoder", encoder=7),
+        {"model": {"context": "start"}},
+    ),
+    "four directions": (
+        case(TGU, {"name": "dots", "side": 5, "dots": 3}, name="four_way"), {"model": {"kernel": 1}},
+    ),
+    "right answers fed back": (
+        case(LSTM, {"name": "oscillator", "curves": 20, "steps": 9}, name="fed_back", warm_up=20),
+        {"cell": LSTM | {"forget_bias": 0.0}},
+    ),
     "plateau": (case(TGU, ADDITION, PLATEAU), {"training": {"decay": None}}),
 }  # fmt: skip
 """Each contract of training, and what is changed where it is switched off."""
