@@ -17,10 +17,11 @@ from tensor_rnns.models.recurrent import LastOutput
 class FlowRegularised(LastOutput):
     """The read-out of h_T of a vanilla cell, with `flow_weight` times Omega in the training objective.
 
-    Omega = sum_t (|g_t J_t| / |g_t| - 1)^2, the mean over rows of the batch: g_t = dL / dh_t, t = T .. 2, and
-    g_t J_t = (g_t * (1 - h_t^2)) U^T what reaches h_{t-1}; chapter10 section 11 after Pascanu et al. 2013.
-    g_t and h_t are constants of its gradient, which so goes into U alone. A row whose gradient is 0 counts
-    nothing. ValueError for another cell, several layers, or two directions.
+    Omega = mean_t (|g_t J_t| / |g_t| - 1)^2, over rows of the batch too: g_t = dL / dh_t, t = T .. 2, and
+    g_t J_t = (g_t * (1 - h_t^2)) U^T what reaches h_{t-1}; chapter10 section 11, where it is the sum over t,
+    so that the weight here is that of a step whatever T is. g_t and h_t are constants of its gradient, which
+    so goes into U alone. A row whose gradient is 0 counts nothing. ValueError for another cell, several
+    layers, or two directions.
     """
 
     name: ClassVar[str] = "flow_regularised"
@@ -71,4 +72,4 @@ def flow(hidden: Tensor, gradient: Tensor, matrix: Tensor) -> Tensor:
     before = torch.stack(norms)
     after = torch.linalg.vector_norm(torch.stack(passed) @ matrix, dim=-1)
     ratio = torch.where(before > 0, after / before.clamp(min=torch.finfo(before.dtype).tiny), 1)
-    return (ratio - 1).square().sum(0).mean(-1)
+    return (ratio - 1).square().mean((0, -1))
