@@ -5,7 +5,10 @@ A node that nothing outside its loop reads has no memory: it is a variable, and 
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
+
 from tensor_rnns.engine.ir.graph import Node
+from tensor_rnns.engine.ir.holes import alike, used, zeros
 from tensor_rnns.engine.ir.operations import POINTWISE
 from tensor_rnns.engine.ir.plan import Arena, Step
 from tensor_rnns.engine.ir.trace import Program
@@ -60,26 +63,39 @@ class Body:
 
         for node in sorted(made & outside, key=lambda node: node.index):
             settle(node)
+        read = used(made, stored)
         for step in steps:
             if step.product:
-                self.lines += self.product(step)
+                self.lines += self.product(step, read[step.target])
             elif step.is_loop:
                 self.lines += self.loop(step, outside)
             else:
                 self.lines += getattr(self, step.target.operation)(step.target)
 
-    def product(self, step: Step) -> list[str]:
-        """One product of matrices, once for each group of columns."""
+    def product(self, step: Step, read: np.ndarray) -> list[str]:
+        """One product of matrices, or of several pieces with one: those numbers that are read, without what
+        is multiplied by zeros."""
         (left,) = step.product.inputs
         leaf, transposed = step.product.detail
         rows, columns = self.program.sizes(leaf, transposed)
         matrix = f"packed + {self.packed.take((leaf, transposed), rows * columns)}"
-        onto = "true" if step.onto else "false"
-        return [
-            f"product<Block, {rows}, {columns}, {onto}>({further(self.address(left), i * rows)}, {matrix}, "
-            f"{further(self.addresses[step.target], i * columns)});  // %{step.target.index}"
-            for i in range(left.width // rows)
-        ]
+        address, target = self.address(left), self.addresses[step.target]
+        pieces = left.width // rows
+        read = read.reshape(pieces, columns) if pieces > 1 else np.ones((1, columns), bool)
+        lines = []
+        # All pieces meet a part of the matrix while it is near.
+        for n, end, wanted in alike(read):
+            begun = set(wanted) if step.onto else set()
+            for k, last, there in alike(~zeros(left).reshape(pieces, rows)):
+                for i in sorted(set(wanted) & set(there)):
+                    sizes = f"{last - k}, {end - n}, {str(i in begun).lower()}, {columns}"
+                    given = f"{further(address, i * rows + k)}, {matrix} + {k * columns + n}"
+                    out = further(target, i * columns + n)
+                    lines.append(f"product<Block, {sizes}>({given}, {out});  // %{step.target.index}")
+                    begun.add(i)
+            empty = [further(target, i * columns + n) for i in wanted if i not in begun]
+            lines += [f"clear({place}, {end - n} * W);" for place in empty]
+        return lines
 
     def loop(self, step: Step, outside: set[Node]) -> list[str]:
         """One pass over the numbers of a width."""

@@ -31,11 +31,12 @@ struct Call {
   real* operands;                      // what the gradients of tables are sums of, of all steps
 };
 
-// Rows of a batch are cut by their number alone: wide blocks, then narrow ones for the rest.
+// Rows of a batch are cut by their number and the cell alone: wide blocks, then narrow ones for the rest. A batch that
+// is no larger than a wide block is two narrow ones where a step is HEAVY.
 struct Cut {
   long wide, narrow;
   explicit Cut(long batch) : wide(batch / Wide::W), narrow((batch % Wide::W + Narrow::W - 1) / Narrow::W) {
-    if (narrow * Narrow::W == Wide::W) ++wide, narrow = 0;
+    if (narrow * Narrow::W == Wide::W && (!HEAVY || batch > Wide::W)) ++wide, narrow = 0;
   }
   long blocks() const { return wide + narrow; }
   // Rows in memory, so many that every block begins where a wide vector may.

@@ -12,6 +12,7 @@ import torch
 
 from tensor_rnns.engine.compiled.body import Body, further
 from tensor_rnns.engine.ir.graph import Node
+from tensor_rnns.engine.ir.holes import alike, zeros
 from tensor_rnns.engine.ir.plan import Arena, plan, saved
 from tensor_rnns.engine.ir.reverse import Backward, reverse
 from tensor_rnns.engine.ir.trace import Program
@@ -19,6 +20,8 @@ from tensor_rnns.engine.ir.trace import Program
 REALS = {torch.float32: "float", torch.float64: "double"}
 VECTOR = 16
 """Numbers of the widest vector."""
+HEAVY = 1 << 16
+"""Numbers of all matrices from which on a small batch is cut so that two threads have work."""
 FOLDER = Path(__file__).parent
 HEADERS = ("vectors.h", "functions.h", "matrices.h", "layouts.h", "threads.h", "call.h", "symbols.h")
 
@@ -79,6 +82,7 @@ def source(program: Program, dtype: torch.dtype) -> str:
     parts = [
         "\n".join(f"// {line}".rstrip() for line in f"{printed}\n\nand back:\n{backward}".splitlines()),
         f"\nusing real = {REALS[dtype]};\n",
+        constant("bool", HEAVY=str(sums.width > HEAVY).lower()),
         *((FOLDER / name).read_text() for name in HEADERS),
         f"// ---- the step of {program.name} ----\n",
         constant("long", RECORD=tape.width, STATES=states.width, SUMS=sums.width),
@@ -119,9 +123,11 @@ def leaf_gradients(program: Program, backward: Backward, body: Body, sums: Arena
     lines = []
     for leaf, left, g in backward.matrices:
         rows, columns = program.leaves[leaf]
-        for i in range(left.width // rows):
-            blocks = f"{operand(left, i * rows)}, {operand(g, i * columns)}"
-            lines.append(f"outer<Block, {rows}, {columns}>(steps, {blocks}, sums + {sums.offsets[leaf]});")
+        for k, end, pieces in alike(~zeros(left).reshape(-1, rows)):
+            place = f"sums + {sums.offsets[leaf] + k * columns}"
+            for i in pieces:
+                blocks = f"{operand(left, i * rows + k)}, {operand(g, i * columns)}"
+                lines.append(f"outer<Block, {end - k}, {columns}>(steps, {blocks}, {place});")
     for leaf, g in backward.rows:
         block = operand(g, 0)
         lines.append(f"row_sums<Block>(steps, {g.width}, {block}, sums + {sums.offsets[leaf]});")

@@ -1,7 +1,7 @@
 // ---- matrices --------------------------------------------------------------------------------------------
 
-// `Count` columns from `n` on of out (+)= a w, for a [K][W] and w [K][N].
-template <class Block, int K, int N, bool ONTO, int Count>
+// `Count` columns from `n` on of out (+)= a w, for a [K][W] and w [K] rows apart by STRIDE.
+template <class Block, int K, int STRIDE, bool ONTO, int Count>
 static INLINE void columns(const real* a, const real* w, real* out, int n) {
   using Vec = typename Block::vector;
   constexpr int V = Block::V;
@@ -14,7 +14,7 @@ static INLINE void columns(const real* a, const real* w, real* out, int n) {
     Vec row[V];
     UNROLL for (int v = 0; v < V; ++v) row[v] = left[k * V + v];
     UNROLL for (int j = 0; j < Count; ++j) {
-      const real weight = w[k * N + n + j];
+      const real weight = w[k * STRIDE + n + j];
       UNROLL for (int v = 0; v < V; ++v) sum[j][v] += row[v] * weight;
     }
   }
@@ -22,11 +22,11 @@ static INLINE void columns(const real* a, const real* w, real* out, int n) {
     UNROLL for (int v = 0; v < V; ++v) target[j * V + v] = sum[j][v];
 }
 
-// `Count` columns of out (+)= a w for one row a [K] and w [K][N].
-template <int Count, int K, int N, bool ONTO> static INLINE void row_columns(const real* a, const real* w, real* out) {
+// `Count` columns of out (+)= a w for one row a [K] and w [K] rows apart by STRIDE.
+template <int Count, int K, int STRIDE, bool ONTO> static INLINE void row_columns(const real* a, const real* w, real* out) {
   constexpr int vectors = (Count + LONG - 1) / LONG, last = Count - (vectors - 1) * LONG;
   wide_vector sum[vectors] = {};
-  for (int k = 0; k < K; ++k, w += N) {
+  for (int k = 0; k < K; ++k, w += STRIDE) {
     UNROLL for (int v = 0; v + 1 < vectors; ++v) sum[v] += fetch<LONG>(w + v * LONG) * a[k];
     sum[vectors - 1] += fetch<last>(w + (vectors - 1) * LONG) * a[k];
   }
@@ -37,22 +37,22 @@ template <int Count, int K, int N, bool ONTO> static INLINE void row_columns(con
 }
 
 // The same for all columns.
-template <int K, int N, bool ONTO> static void row_product(const real* a, const real* w, real* out) {
+template <int K, int N, bool ONTO, int STRIDE> static void row_product(const real* a, const real* w, real* out) {
   constexpr int TILE = 8 * LONG, whole = N - N % TILE;
-  for (int n = 0; n < whole; n += TILE) row_columns<TILE, K, N, ONTO>(a, w + n, out + n);
-  if constexpr (N > whole) row_columns<N - whole, K, N, ONTO>(a, w + whole, out + whole);
+  for (int n = 0; n < whole; n += TILE) row_columns<TILE, K, STRIDE, ONTO>(a, w + n, out + n);
+  if constexpr (N > whole) row_columns<N - whole, K, STRIDE, ONTO>(a, w + whole, out + whole);
 }
 
-// out = a w, or out += a w with ONTO: a [K][W], w [K][N], out [N][W].
-template <class Block, int K, int N, bool ONTO>
+// out = a w, or out += a w with ONTO: a [K][W], w [K][N] of a matrix [K][STRIDE], out [N][W].
+template <class Block, int K, int N, bool ONTO, int STRIDE>
 static void product(const real* __restrict a, const real* __restrict w, real* __restrict out) {
-  if constexpr (Block::W == 1) return row_product<K, N, ONTO>(a, w, out);
+  if constexpr (Block::W == 1) return row_product<K, N, ONTO, STRIDE>(a, w, out);
   else {
   constexpr int most = REGISTERS / Block::V, tiles = (N + most - 1) / most, size = N / tiles, larger = N % tiles;
   int n = 0;
   if constexpr (larger > 0)
-    for (int i = 0; i < larger; ++i, n += size + 1) columns<Block, K, N, ONTO, size + 1>(a, w, out, n);
-  for (int i = larger; i < tiles; ++i, n += size) columns<Block, K, N, ONTO, size>(a, w, out, n);
+    for (int i = 0; i < larger; ++i, n += size + 1) columns<Block, K, STRIDE, ONTO, size + 1>(a, w, out, n);
+  for (int i = larger; i < tiles; ++i, n += size) columns<Block, K, STRIDE, ONTO, size>(a, w, out, n);
   }
 }
 

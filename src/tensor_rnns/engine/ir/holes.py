@@ -1,0 +1,60 @@
+"""What need not be computed: numbers that are zero whatever enters, and numbers that nothing reads.
+
+A matrix that is multiplied by several pieces of a node, as the kernel of a convolution is by the windows at
+all locations, meets zeros where these reach beyond the border, and its way back makes numbers for them.
+"""
+
+from collections.abc import Collection, Iterable
+from itertools import pairwise
+
+import numpy as np
+
+from tensor_rnns.engine.ir.graph import Node
+
+
+def zeros(node: Node) -> np.ndarray:
+    """Which numbers of a node are zero because of how it is laid out."""
+    found = np.zeros(node.width, bool)
+    if node.operation == "join":
+        found[:] = True
+        for part, start in zip(node.inputs, node.detail, strict=True):
+            found[start : start + part.width] = zeros(part)
+    elif node.operation == "pick":
+        places = np.array(node.detail)
+        found = (places < 0) | zeros(node.inputs[0])[places]
+    elif node.operation == "slice":
+        found = zeros(node.inputs[0])[node.detail : node.detail + node.width]
+    return found
+
+
+def used(made: Iterable[Node], stored: Collection[Node]) -> dict[Node, np.ndarray]:
+    """Which numbers of each node are read on the way to those that are `stored`."""
+    found = {node: np.ones(node.width, bool) for node in stored}
+
+    def read(node: Node, which: np.ndarray | slice, at: np.ndarray | bool = True) -> None:
+        found.setdefault(node, np.zeros(node.width, bool))[which] |= at
+        if node.operation == "slice":
+            start = node.detail
+            read(node.inputs[0], slice(start, start + node.width), found[node])
+        elif node.operation == "spread":
+            read(node.inputs[0], slice(None))
+
+    for node in sorted({*made, *stored}, key=lambda node: -node.index):
+        own = found.get(node, np.zeros(node.width, bool))
+        if node.operation == "join":
+            for part, start in zip(node.inputs, node.detail, strict=True):
+                read(part, slice(None), own[start : start + part.width])
+        elif node.operation == "pick":
+            places = np.array(node.detail)[own]
+            read(node.inputs[0], places[places >= 0])
+        else:
+            for part in node.inputs:
+                read(part, slice(None))
+    return found
+
+
+def alike(flags: np.ndarray) -> list[tuple[int, int, list[int]]]:
+    """(start, end, pieces) of each run of equal columns of flags [pieces, n], with those that are set."""
+    cuts = np.flatnonzero((flags[:, 1:] != flags[:, :-1]).any(0)) + 1
+    edges = pairwise([0, *cuts.tolist(), flags.shape[1]])
+    return [(start, end, np.flatnonzero(flags[:, start]).tolist()) for start, end in edges]
