@@ -1,4 +1,4 @@
-"""Digests of syntax trees that one process leaves for the next."""
+"""Digests of code: what belongs to a training, and syntax trees that one process leaves for the next."""
 
 import subprocess
 import sys
@@ -56,3 +56,76 @@ def test_an_altered_digest_is_not_taken(read, tmp_path):
     kept: Path = tmp_path / "kept" / "trees.json"
     kept.write_text(kept.read_text().replace(first[0], "0" * 16))
     assert read() == first
+
+
+CELL = "class {kind}({above}):\n    name = {name!r}\n    factor = 1\n"
+FILES = {
+    "bilinear/forms.py": "x = 1\n",
+    "cells/__init__.py": "from tensor_rnns.cells.base import Cell\n",
+    "cells/base.py": "class Cell: ...\n",
+    "cells/plain.py": "from tensor_rnns.cells.base import Cell\n"
+    + CELL.format(kind="Plain", above="Cell", name="plain")
+    + CELL.format(kind="Other", above="Cell", name="other"),
+    "cells/heir.py": "from tensor_rnns.cells.plain import Plain\n"
+    + CELL.format(kind="Heir", above="Plain", name="heir"),
+    "models/__init__.py": "",
+    "models/step.py": CELL.format(kind="Step", above="object", name="step"),
+    "models/mixed.py": "from tensor_rnns.cells.plain import Plain\n"
+    + CELL.format(kind="Mixed", above="object", name="mixed"),
+    "tasks/__init__.py": "",
+    "tasks/answers.py": "y = 1\n",
+    "tasks/count.py": CELL.format(kind="Count", above="object", name="count"),
+    "tasks/told.py": "from tensor_rnns.tasks.answers import y\n"
+    + CELL.format(kind="Told", above="object", name="told"),
+}
+USES = {
+    "plain": {"cell": {"name": "plain"}, "model": {"name": "step"}, "task": {"name": "count"}},
+    "heir": {"cell": {"name": "heir"}, "model": {"name": "step"}, "task": {"name": "count"}},
+    "mixed": {"cell": None, "model": {"name": "mixed"}, "task": {"name": "count"}},
+    "told": {"cell": {"name": "plain"}, "model": {"name": "step"}, "task": {"name": "told"}},
+}
+CACHES = (
+    digest.of_source,
+    digest.reached,
+    digest.imported,
+    digest.of_folder,
+    digest.sources,
+    digest.declared_in,
+)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "touched"),
+    [
+        ("cells/base.py", "...", "a = 1", set(USES)),
+        ("cells/plain.py", "'plain'\n    factor = 1", "'plain'\n    factor = 2", set(USES)),
+        ("cells/plain.py", "'other'\n    factor = 1", "'other'\n    factor = 2", {"heir", "mixed"}),
+        ("cells/heir.py", "factor = 1", "factor = 2", {"heir"}),
+        ("tasks/answers.py", "y = 1", "y = 2", {"told"}),
+        ("tasks/later.py", "", "z = 1", set()),
+        ("bilinear/forms.py", "x = 1", "x = 2", set(USES)),
+    ],
+)  # fmt: skip
+def test_a_change_reaches_what_inherits_or_imports_and_nothing_else(
+    tmp_path, monkeypatch, file, old, new, touched
+):
+    """An heir counts with the whole file of what it inherits from, and a file that few import with those."""
+    monkeypatch.setattr(digest, "PACKAGE", tmp_path / "tensor_rnns")
+    for name, text in FILES.items():
+        path = tmp_path / "tensor_rnns" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def codes() -> dict[str, str]:
+        for cache in CACHES:
+            cache.cache_clear()
+        return {name: digest.code_of(settings) for name, settings in USES.items()}
+
+    try:
+        before, path = codes(), tmp_path / "tensor_rnns" / file
+        path.write_text(path.read_text().replace(old, new, 1) if old else new)
+        after = codes()
+    finally:
+        for cache in CACHES:
+            cache.cache_clear()
+    assert {name for name in USES if before[name] != after[name]} == touched

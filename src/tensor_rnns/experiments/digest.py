@@ -16,6 +16,7 @@ from tensor_rnns.files import read_json, write_json
 PACKAGE = Path(__file__).resolve().parents[1]
 TREES: dict[str, str] = {}
 """Digests of syntax trees by the SHA-256 of their text and the name that was asked for."""
+ROOMS = ("cells", "models", "tasks")
 KEPT = 5000
 """Digests that are written for the next process."""
 
@@ -82,26 +83,26 @@ def of_source(path: Path, name: str | None = None) -> str:
 
 
 @cache
-def of_module(path: Path) -> str:
-    """The digest of a module and of the modules of its room that it imports, directly or by others."""
-    trees: dict[str, str] = {}
+def reached(path: Path) -> tuple[Path, ...]:
+    """The module and those of ROOMS that it imports, directly or by others."""
+    found: dict[Path, None] = {}
     waiting = [path]
     while waiting:
         module = waiting.pop()
-        if module.name not in trees:
-            trees[module.name] = of_source(module)
+        if module not in found:
+            found[module] = None
             waiting += imported(module)
-    return digest(trees)
+    return tuple(sorted(found))
 
 
 @cache
 def imported(path: Path) -> list[Path]:
-    """The modules of the room of `path` that it imports by `from`, the only way used here."""
-    room = f"{PACKAGE.name}.{path.parent.name}"
-    names = [f"{node.module}.{name.name}" for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-             if isinstance(node, ast.ImportFrom) and node.module for name in node.names]  # fmt: skip
-    stems = {name.removeprefix(f"{room}.").partition(".")[0] for name in names if name.startswith(f"{room}.")}
-    return [file for stem in sorted(stems) if (file := path.with_name(f"{stem}.py")).exists()]
+    """The modules of ROOMS that a module imports by `from`, the only way used here."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    names = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
+    own = sorted(name.split(".")[1:] for name in names if name.startswith(f"{PACKAGE.name}."))
+    files = [PACKAGE.joinpath(*name).with_suffix(".py") for name in own]
+    return [file for file in files if file.parent.name in ROOMS and file.exists()]
 
 
 @cache
@@ -133,15 +134,22 @@ def code_of(settings: Mapping[str, Any]) -> str:
     """The digest of the code that these settings run: cell, bilinear forms, model and task; docstrings do not
     count.
 
-    The modules that a room's classes share (base classes, loading) count with their whole text.
+    What the module of a class or its room's `__init__` imports of the room without naming a class (base
+    classes, loading) counts with its whole text, and so do the modules of other named classes that it imports
+    of any of ROOMS, such as those that it inherits from.
     """
     cell = settings.get("cell") or {}
     parts: dict[str, Any] = {"bilinear": of_room("bilinear")}
     model, task = settings["model"].get("name"), settings["task"]["name"]
-    for room, name in (("cells", cell.get("name")), ("models", model), ("tasks", task)):
-        homes = sources(room)
-        shared = sorted(set((PACKAGE / room).glob("*.py")) - set(homes.values()))
-        home = Path(cell["file"]) if room == "cells" and "file" in cell else homes.get(name)
+    named = {path for room in ROOMS for path in sources(room).values()}
+    for room, name in zip(ROOMS, (cell.get("name"), model, task), strict=True):
+        guest = room == "cells" and "file" in cell
+        home = Path(cell["file"]) if guest else sources(room).get(name)
+        ours = reached(home) if home is not None and not guest else ()
+        shared = {
+            path for path in {*ours, *reached(PACKAGE / room / "__init__.py")} if path.parent.name == room
+        }
+        above = [of_source(path) for path in ours if path in named and path != home]
         own = of_source(home, name) if home is not None else None
-        parts[room] = [{path.name: of_source(path) for path in shared}, own]
+        parts[room] = [{path.name: of_source(path) for path in sorted(shared - named)}, own, *above]
     return digest(parts)
