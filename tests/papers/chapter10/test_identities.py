@@ -1,5 +1,6 @@
 """Proves that the equations of chapter10 hold where they are checked, and that a wrong one is seen."""
 
+import numpy as np
 import pytest
 
 from tensor_rnns.papers.chapter10 import (
@@ -7,15 +8,19 @@ from tensor_rnns.papers.chapter10 import (
     clipping,
     feeding,
     gating,
+    gradient_flow,
     graphical,
     identities,
     memory,
     nets,
+    reservoir,
     shapes,
     sharing,
 )
 
-MODULES = (bptt, clipping, feeding, gating, graphical, memory, shapes, sharing)
+MODULES = (
+    bptt, clipping, feeding, gating, gradient_flow, graphical, memory, reservoir, shapes, sharing,
+)  # fmt: skip
 
 
 def found(module, draws=1):
@@ -42,6 +47,8 @@ def test_a_part_gives_the_rows_of_its_module():
         (bptt, "copies-2.2", "gradients", lambda tensors: nets.gradients(tensors) ** 2),
         (bptt, "earlier-2.2", "gradients", lambda tensors: nets.gradients(tensors) ** 2),
         (gating, "delayed-10", "sigmoid", lambda x: 0.5 + 0.25 * x),
+        (gradient_flow, "linear-part-8", "orthogonal", lambda draw, n: 0.9 * np.eye(n)),
+        (reservoir, "average-9", "outputs", lambda *given: 2 * nets.outputs(*given)),
         (gating, "shut-10", "CLOSED", 1.0),
         (gating, "reset-10", "CLOSED", 0.0),
         (clipping, "norm-11", "clip", lambda gradient, limit: gradient * 0.5),
@@ -56,5 +63,7 @@ def test_a_part_gives_the_rows_of_its_module():
 def test_a_wrong_formula_is_seen(monkeypatch, module, item, name, change):
     statement = next(one for one in vars(module).values() if getattr(one, "item", None) == item)
     monkeypatch.setattr(module, name, change)
-    wrong = [row["value"] for row in statement.rows(7, 2) if row["name"] in ("error", "corrected_error")]
+    wrong = [
+        row["value"] for row in statement.rows(7, 2) if row["name"] in ("error", "corrected_error", "held")
+    ]
     assert max(wrong) > 1e-6
