@@ -10,7 +10,7 @@ from torch import Tensor
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.cells.deep import Dense
 from tensor_rnns.declared import Invalid
-from tensor_rnns.engine import Direct, Views
+from tensor_rnns.engine import Affine, Direct, Views
 from tensor_rnns.models.base import Result
 from tensor_rnns.models.recurrent import Recurrent
 
@@ -45,6 +45,10 @@ class Composite(Recurrent):
     def layer(self, name: str, values: Mapping[str, Tensor], x: Tensor) -> Tensor:
         """The layer `name` of x [.., S, B, I], with or without an axis of time."""
         return self.run(name, values, x if x.dim() == 4 else x[None])[0].view(*x.shape[:-1], -1)
+
+    def read(self, values: Mapping[str, Tensor], hidden: Tensor) -> Tensor | Affine:
+        """The read-out of hidden [T, S, B, H], which may not be computed yet."""
+        return self.engine.linear(hidden, values["read_out/W"], values["read_out/b"])
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ class Deep(Composite):
         if not self.deep_output:
             return result
         hidden = self.layer("output", values, result.states[-1])
-        return result._replace(outputs=self.engine.linear(hidden, values["read_out/W"], values["read_out/b"]))
+        return result._replace(outputs=self.read(values, hidden))
 
 
 @dataclass(frozen=True)

@@ -81,16 +81,17 @@ class EncoderDecoder(Composite):
             right = one_hot(batch.targets, self.outputs).to(context)
             told = torch.cat([torch.zeros_like(right[:1]), right[:-1]])
         if told is not None and not self.attends:
-            hidden, _ = self.run("cell", values, self.read(told, context), self.first(context))
-            return Result(self.engine.linear(hidden, values["read_out/W"], values["read_out/b"]))
+            hidden, _ = self.run("cell", values, self.fed(told, context), self.first(context))
+            return Result(self.read(values, hidden))
         steps = self.decoded(values, states, context, batch.lengths, told)
-        return Result(torch.stack([next(steps) for _ in range(len(batch.targets))]))
+        hidden = torch.cat([next(steps) for _ in range(len(batch.targets))])
+        return Result(self.read(values, hidden))
 
     def first(self, context: Tensor) -> tuple[Tensor, ...]:
         """The first entry of the decoder's state before its first step, where the context gives it."""
         return () if self.context == "input" else (context,)
 
-    def read(self, before: Tensor, context: Tensor) -> Tensor:
+    def fed(self, before: Tensor, context: Tensor) -> Tensor:
         """What enters the decoder beside the answers `before` [.., S, B, O] where nothing attends."""
         if self.context == "start":
             return before
@@ -104,7 +105,7 @@ class EncoderDecoder(Composite):
         lengths: Tensor,
         told: Tensor | None,
     ) -> Iterator[Tensor]:
-        """Logits [S, B, O] step by step, each fed the answer before: `told` [T', S, B, O], or its own."""
+        """States [1, S, B, H] step by step, each fed the answer before: `told` [T', S, B, O], or its own."""
         state, step = self.first(context), 0
         before = context.new_zeros(*context.shape[:2], self.outputs)
         while True:
@@ -113,10 +114,10 @@ class EncoderDecoder(Composite):
                 d = state[0]
                 x = torch.cat([before, attended(d @ values["attention/M"], states, lengths)], -1)
             else:
-                x = self.read(before, context)
+                x = self.fed(before, context)
             hidden, state = self.run("cell", values, x[None], state)
-            logits = computed(self.engine.linear(hidden, values["read_out/W"], values["read_out/b"]))[0]
-            yield logits
+            yield hidden
+            logits = computed(self.read(values, hidden))[0]
             before, step = one_hot(logits.argmax(-1), self.outputs).to(logits), step + 1
 
 

@@ -62,11 +62,11 @@ class FedBack(Composite):
         if own is None:
             late = torch.arange(len(batch.inputs), device=batch.inputs.device) >= self.warm_up
             own = late[:, None, None, None]
-        outputs, states = [], []
+        said, states = None, []
         for x, mine in zip(batch.inputs, own, strict=True):
-            x = torch.where(mine, outputs[-1], x) if outputs else x
+            x = x if said is None else torch.where(mine, said, x)
             hidden, state = self.run("cell", values, x[None], state)
-            said = self.engine.linear(hidden, values["read_out/W"], values["read_out/b"])
-            outputs.append(computed(said)[0])
-            states.append(hidden[0])
-        return Result(torch.stack(outputs), state, (torch.stack(states),))
+            said = computed(self.read(values, hidden))[0]
+            states.append(hidden)
+        hidden = torch.cat(states)
+        return Result(self.read(values, hidden), state, (hidden,))
