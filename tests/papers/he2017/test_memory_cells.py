@@ -1,11 +1,14 @@
 """Proves on nets with weights set by hand what the probe of the memory cells of he2017 finds in them."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
 
 from tensor_rnns import functions
-from tensor_rnns.papers.he2017 import held, memory_cells
+from tensor_rnns.papers.he2017 import held, memory_cells, runtime
+from tensor_rnns.probes.trained import Trained
 
 TASK = {"name": "memorization", "length": 3, "kinds": 4}
 
@@ -80,10 +83,106 @@ def test_kernels_of_constant_weights_do_not_vary(net):
     assert looked_at(net, wire())[2]["kernel", "over_time", 0] > 1e-4
 
 
-def test_zeroing_what_holds_the_answer_costs_and_the_rest_does_not(net):
+def test_a_state_that_is_zero_again_is_that_of_a_sequence_which_begins_there(net):
     one = net(TASK, wire(), "delayed_every_step")
-    found = memory_cells.cuts(one, *one.items("test", 30))
-    assert set(found) == {"whole", "without_c", "without_h"}
+    inputs, _ = one.items("test", 6)
+    whole = list(
+        held.run(one, inputs, lambda t, state: tuple(0 * part for part in state) if t == 3 else state)
+    )
+    for (h, c), (other_h, other_c) in zip(whole[3:], held.run(one, inputs[3:]), strict=True):
+        assert torch.equal(h, other_h)
+        assert torch.equal(c, other_c)
+    assert not torch.equal(whole[4][1], list(held.run(one, inputs))[4][1])
+
+
+def test_cuts_take_memory_or_outputs_and_resets_take_both(net, monkeypatch):
+    """Which parts of the state are zero at which steps, told by a stand-in of the accuracy."""
+    one = net(TASK, wire(), "delayed_every_step")
+    ones = tuple(torch.ones(1) for _ in one.model.cell.states)
+    told = []
+
+    def accuracy(trained, inputs, targets, change=held.same):
+        told.append([[float(part) for part in change(t, ones)] for t in range(len(inputs))])
+        return 0.5
+
+    monkeypatch.setattr(memory_cells, "accuracy", accuracy)
+    inputs, targets = one.items("test", 2)
+    assert memory_cells.cuts(one, inputs, targets) == dict.fromkeys(("whole", "without_c", "without_h"), 0.5)
+    memory_cells.reset(one, inputs, targets, 3)
+    assert one.model.cell.states == ("h", "below", "c")
+    for wrong, (steps, zeroed) in zip(
+        told[1:], [({4}, (2,)), ({4}, (0, 1)), ({0, 3, 6}, (0, 1, 2))], strict=True
+    ):
+        for t, parts in enumerate(wrong):
+            assert parts == [float(not (t in steps and k in zeroed)) for k in range(3)], t
+    assert all(part == 1 for parts in told[0] for part in parts)
+
+
+class Painted(Trained):
+    """A net of memorization that is shown images of two pixels' kinds, whose class is their last pixel."""
+
+    def items(self, split, count):
+        draw = torch.Generator().manual_seed(len(split))
+        x = torch.randint(0, 2, (8, count, 5), generator=draw).double()
+        return x, x[-1, :, 0].long()
+
+
+@pytest.mark.parametrize("what", ["contour", "pixel"])
+def test_memory_that_moves_with_contours_or_with_pixels(net, what):
+    one = net(TASK, wire(), "delayed_every_step", kind=Painted)
+    inputs, targets = one.items("test", 60)
+    x = inputs[..., 0]
+    moved = (x[1:] - x[:-1]).abs() if what == "contour" else x[1:]
+    along = torch.cat([torch.zeros(1, 60).double(), moved]).cumsum(0)[..., None, None]
+    along = torch.cat([along, along[-1:], along[-1:]])
+    rows = memory_cells.pixels(one, inputs, targets, along)
+    table = {(row["item"], row["name"], row["index"]): row["value"] for row in rows}
+    other = "pixel" if what == "contour" else "contour"
+    assert table["change", what, 0] == pytest.approx(1)
+    assert abs(table["change", other, 0]) < 0.3
+    assert len([key for key in table if key[:2] == ("class", "right")]) == 10
+
+
+def test_bytes_that_decide_the_next_are_told_from_the_others():
+    """After 2 0 comes 1 or 3, after 0 1 and 1 2 always the same; memory is carried from steps 1 and 4 alone,
+    of the three that are certain."""
+    text = np.array([0, 1, 2, 0, 1, 2, 0, 3, 2, 0, 3, 1] * 20)
+    task = SimpleNamespace(tokens=lambda split: text, inputs=4)
+    cell = SimpleNamespace(delay=1, side=2, locations=2)
+    trained = SimpleNamespace(task=task, model=SimpleNamespace(cell=cell))
+    inputs = torch.tensor([[0, 1, 2, 0, 1, 9 % 4]]).T
+    along = torch.zeros(6, 1, 2, 2).double()
+    along[..., 0] = 1
+    along[3:5, :, 1] = torch.tensor([0.0, 1.0]).double()
+    rows = memory_cells.carried(trained, inputs, None, along)
+    assert {row["name"]: row["value"] for row in rows} == {"certain": pytest.approx(2 / 3), "others": 0.0}
+
+
+def test_times_are_put_together(monkeypatch):
+    """A time of L for the sLSTM, of 1 for 2D, of M^2 for the widths."""
+
+    def taken(updates, rounds, steps):
+        return {
+            key: float(key**2 if isinstance(key, int) else key[2] if key[0] == "sLSTM" else 1)
+            for key in updates
+        }
+
+    monkeypatch.setattr(runtime, "milliseconds", taken)
+    depths = {"sLSTM": (1, 2, 4), "2D": (1, 4)}
+    rows = runtime.compute(
+        seed=1, batch=2, steps=2, hidden=3, rounds=1, widths=(2, 4, 8), depths=depths, engines=("eager",)
+    )
+    found = {(row["item"], row["name"], row["index"]): row["value"] for row in rows}
+    assert found["eager", "sLSTM", 4] == found["ratio eager", "sLSTM, L = 4", 0] == 4.0
+    assert found["growth to L = 4", "eager", 0] == 0.25
+    assert found["growth with M", "slope", 0] == pytest.approx(2)
+    assert found["growth with M", "last", 0] == pytest.approx(2)
+
+
+def test_the_least_of_the_rounds_counts_and_the_first_does_not(monkeypatch):
+    clock = iter([0, 1, 1, 9, 20, 26, 30, 34])
+    monkeypatch.setattr(runtime.time, "process_time", lambda: next(clock))
+    assert runtime.milliseconds({"a": lambda: None}, rounds=3, steps=2) == {"a": 2000.0}
 
 
 def test_cosines_participation_and_growth_by_hand():
