@@ -21,8 +21,8 @@ def probe(trained: Trained) -> Findings:
     w are its weights over K cells. Rows of the items `initial` and `trained`: right, the mean weight on the
     cell where the pair was stored; entropy of w in nats. Of `trained` also: jump, the mean distance between
     the most weighted cells of two random queries to one store. Of the item `blanked`, index the number of
-    bits of the query that are 0: bits, that number, and accuracy. Arrays: `weights` and `stored` [10, K], the
-    cell that was meant. ValueError for another model or task.
+    bits of the query that are 0: bits, that number, and accuracy. Arrays: `weights` and `stored` [10, 1, K],
+    the cell that was meant. ValueError for another model or task.
     """
     trained.require("addresses", model=KeyValueMemory, task=KeyValue)
     batch = batch_of(trained)
@@ -35,7 +35,8 @@ def probe(trained: Trained) -> Findings:
         found[item] = {"right": right, "entropy": -(w * w.clamp(min=1e-300).log()).sum(0).mean()}
     other = weights(trained, trained.cohort, asked_again(trained, batch))
     found["trained"]["jump"] = (w.argmax(0) - other.argmax(0)).abs().double().mean()
-    arrays = {"weights": w[:, :10].T.float(), "stored": one_hot(cell[:10], len(w)).float()}
+    shown = {"weights": w[:, :10].T, "stored": one_hot(cell[:10], len(w))}
+    arrays = {name: values.float().unsqueeze(1) for name, values in shown.items()}
     accuracies = blanked(trained)
     rows = series("blanked", "bits", range(len(accuracies))) + series("blanked", "accuracy", accuracies)
     return arrays, rows_of(found) + rows
