@@ -74,4 +74,16 @@ def test_tasks_with_new_data_in_every_batch_are_those_that_say_so():
     said = {name for name, kind in tasks.names().items() if getattr(kind, "updates_per_epoch", 0) is None}
     assert fresh_tasks() == said
     products, sequences = {"random_product", "elementwise_product"}, {"addition", "variable_binding"}
-    assert products | sequences | {"integer_addition", "memorization"} == said
+    bits = {
+        "recall",
+        "first_bit",
+        "marked_bit",
+        "parity",
+        "switching_rule",
+        "neighbours",
+        "dots",
+        "dictation",
+    }
+    strings = {"endings", "reversal", "brackets", "joint", "missing", "source", "oscillator"}
+    memories = {"running_averages", "reset_count", "key_value", "integer_addition", "memorization"}
+    assert products | sequences | bits | strings | memories == said
