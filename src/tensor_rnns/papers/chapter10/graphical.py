@@ -20,13 +20,13 @@ LENGTHS, SHARES = (4, 8, 12), (0.2, 0.3, 0.5)
 
 class Generator:
     """A vanilla net of `hidden` units that reads its own last of `k` symbols (none at first) and `more`
-    numbers a step, with standard normal weights times `scale`: P(y_t | y_1 .. y_{t-1})."""
+    numbers a step, with normal weights, those of the cell times `scale`: P(y_t | y_1 .. y_{t-1})."""
 
     def __init__(self, draw: np.random.Generator, k: int, hidden: int = 7, scale: float = 1.0, more: int = 0):
         self.k = k
         self.cell, p = random_cell(draw, "vanilla", k + more, hidden)
         self.p = {name: scale * value for name, value in p.items()}
-        self.read_out = torch.tensor(scale * draw.standard_normal((hidden, k)))
+        self.read_out = torch.tensor(draw.standard_normal((hidden, k)) * 2 / hidden**0.5)
 
     def logs(self, y: Tensor, more: Tensor | None = None) -> Tensor:
         """log P(y_t | past) [B, T] of sequences [B, T]; `more` [T, ..] are further inputs."""
@@ -187,7 +187,7 @@ def missing(seed: int, symbols: int, most: int, items: int) -> dict[str, dict[st
     """2.3: `missing m`, for m symbols missing in the middle of 9, nats of the true ones: `exact`, by the
     posterior given all others, which takes `passes` of the net a sequence, and `guess`, left to right."""
     draw, steps, found = rng(seed), 9, {}
-    net = Generator(draw, symbols, hidden=12, scale=1.2)
+    net = Generator(draw, symbols, hidden=12, scale=1.5)
     y = net.sample(draw, items, steps)
     logs = net.logs(y)
     for m in range(1, most + 1):
