@@ -140,9 +140,12 @@ def leaky(seed: int, draws: int, rates: tuple[float, ...]) -> tuple[dict[str, di
     means = {rate: np.mean(one, axis=0) for rate, one in found.items()}
     five, fifty = ([means[rate][delay - 1] for rate in rates] for delay in (5, 50))
     curves = [row("leak", f"delay {d}", means[r][d - 1], 1 / r) for d in (5, 20, 50) for r in rates]
-    items = {f"leak {r:g}": {"5": means[r][4], "50": means[r][49], "all": means[r].sum()} for r in rates}
+    items = {
+        f"leak {r:g}": {"recall at 5": means[r][4], "recall at 50": means[r][49], "total": means[r].sum()}
+        for r in rates
+    }
     change = {"falls at 5": min(-np.diff(five)), "gain at 50": max(fifty[1:]) - fifty[0]}
-    return items | {"leak": change}, curves
+    return items | {"leaks": change}, curves
 
 
 @statement("kernel-8")
