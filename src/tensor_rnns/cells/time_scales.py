@@ -137,10 +137,9 @@ class Clockwork(Scaled):
         h, clock = state
         passed = clock[..., :-1]
         clock = torch.cat([1 - passed.sum(-1, keepdim=True), passed], -1)
-        after, parts = self.candidate(p, x, h), []
-        for period, units in zip(
-            self.periods, np.array_split(np.arange(self.hidden), len(self.periods)), strict=True
-        ):
-            on, of = clock[..., ::period].sum(-1, keepdim=True), slice(units[0], units[-1] + 1)
-            parts.append(on * after[..., of] + (1 - on) * h[..., of])
+        after, groups = self.candidate(p, x, h), np.array_split(np.arange(self.hidden), len(self.periods))
+        parts = []
+        for period, units in zip(self.periods, groups, strict=True):
+            works, of = clock[..., ::period].sum(-1, keepdim=True) > 0.5, slice(units[0], units[-1] + 1)
+            parts.append(torch.where(works, after[..., of], h[..., of]))
         return torch.cat(parts, -1), clock
