@@ -22,8 +22,8 @@ def small(row):
 
 @pytest.fixture
 def tiny(monkeypatch):
-    """All rows in tiny sizes."""
-    rows = {name: small(row) for name, row in rivals.ROWS.items()}
+    """All rows in tiny sizes; of those that differ in the number of locations alone, none."""
+    rows = {name: small(row) for name, row in rivals.ROWS.items() if "M = 32" not in name}
     monkeypatch.setattr(rivals, "ROWS", rows)
     monkeypatch.setattr(timing, "LEAST_SECONDS", 0)
     return rows
