@@ -157,6 +157,7 @@ class ExperimentForm:
     kind: Literal["train", "compute"]
     source: Source
     cohort_size: int | None = None
+    guests: Literal["none"] | None = None
     dataset: Data | None = None
     compute: Call | None = None
     task: Overrides = field(default_factory=dict)

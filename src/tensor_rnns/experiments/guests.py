@@ -51,7 +51,8 @@ def read(paths: Sequence[Path]) -> dict[str, Path]:
 
 
 def join(content: Mapping[str, Any], found: Mapping[str, Path]) -> dict[str, Any]:
-    """The content of an experiment file with the guests as variants; the same where no variant has a cell.
+    """The content of an experiment file with the guests as variants; the same where no variant has a cell, or
+    the file says `guests: none`.
 
     They are added wherever a scale or an artefact lists variants, and to options of the first cell. An option
     that sets a field of a cell stays with the variants of the file, since a guest has other fields, and so
@@ -60,7 +61,7 @@ def join(content: Mapping[str, Any], found: Mapping[str, Path]) -> dict[str, Any
     content = copy.deepcopy(dict(content))
     own = dict(content.get("variants") or {})
     first = next((variant for variant, block in own.items() if "cell" in block), None)
-    if content.get("kind") != "train" or first is None or not found:
+    if content.get("kind") != "train" or content.get("guests") == "none" or first is None or not found:
         return content
     dotted = {key: value for key, value in own[first].items() if "." in key and not key.startswith("cell.")}
     names = [PREFIX + name for name in found]
