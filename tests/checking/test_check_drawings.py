@@ -171,7 +171,7 @@ def test_slips_of_diagrams_are_told(told, computed, before, after, words):
 
 HELPERS = {
     **dict.fromkeys(("bars", "sweep"), ("beside", "groups", "numbers", "render")),
-    **dict.fromkeys(("strips", "traces", "roll", "text", "scatter"), ("groups", "replica", "render")),
+    **dict.fromkeys(("strips", "traces", "roll", "text", "scatter", "film"), ("groups", "replica", "render")),
     "curves": ("beside", "groups", "render"),
     "table": ("render",),
     **dict.fromkeys(("diagram", "windows"), ()),

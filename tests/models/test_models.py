@@ -184,7 +184,7 @@ GRU = {"name": "gru", "hidden": HIDDEN}
         (
             {"name": "cathedral"},
             None,
-            "unknown model 'cathedral'; allowed are .*every_step, highway, last_output",
+            "unknown model 'cathedral'; allowed are .*every_step, .*highway, .*last_output",
         ),
         ({"name": "last_output"}, None, "last_output: no cell given; allowed: .*tgu"),
         (
