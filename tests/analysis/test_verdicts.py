@@ -25,6 +25,13 @@ def test_a_value_far_off_is_not_reproduced(judged):
     assert judged(f"{VALUE}, paper: 3.4").verdict == "not reproduced"
 
 
+def test_a_failure_that_refutes_nothing_leaves_it_undecided(judged):
+    """What holds is reproduced all the same."""
+    found = judged(f"{VALUE}, paper: 3.4, open: another way may do")
+    assert (found.holds, found.verdict, found.reason) == ("unclear", "undecided", "another way may do")
+    assert judged(f"{VALUE}, paper: 3.02, open: another way may do").verdict == "reproduced"
+
+
 def test_a_stand_in_and_two_seeds_are_not_judged_but_hold_or_not(judged):
     found = judged(f"{VALUE}, paper: 3.4", scale="laptop", data="embedded")
     assert why(found) == "laptop, stand-in chorales in place of jsb, n = 2"

@@ -34,7 +34,8 @@ class ClaimForm:
     """What every claim has; `paper` is the number or the words of the document, `quote` its own sentence.
 
     `reading` is the charitable reading of that sentence on which the test rests. `erratum` says what is
-    misprinted, `corrected` is the number that is right in place of `paper`.
+    misprinted, `corrected` is the number that is right in place of `paper`. `open` says why a failure of ours
+    leaves the claim undecided, such as an existence that one construction does not show.
     """
 
     statement: Sentence
@@ -46,6 +47,7 @@ class ClaimForm:
     quote: str | None = None
     reading: str | None = None
     erratum: str | None = None
+    open: str | None = None
     corrected: float | None = None
 
 

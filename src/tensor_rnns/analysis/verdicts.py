@@ -109,6 +109,8 @@ def judge_claim(claim: Claim, experiment: Experiment, tables: Tables, scale: str
     if not parts:
         return Judgement("unclear").not_judged([f"{NOT_RUN}{scale}: {absent[0]}"])
     found = replace(least_favourable(parts, absent, failed_count(form)), source=scale)
+    if form.open and found.holds == "no":
+        found = replace(found, holds="unclear", verdict=VERDICT["unclear"], reason=form.open)
     apart = absent + [reason for part in parts for reason in differences(experiment, part)]
     return found.not_judged([scale, *dict.fromkeys(apart)]) if apart else or_erratum(found, form)
 
