@@ -82,9 +82,14 @@ def of_source(path: Path, name: str | None = None) -> str:
     return TREES[key]
 
 
+def of_module(path: Path) -> str:
+    """The digest of a module and of the modules of its room that it imports, directly or by others."""
+    return digest({module.name: of_source(module) for module in reached(path)})
+
+
 @cache
 def reached(path: Path) -> tuple[Path, ...]:
-    """The module and those of ROOMS that it imports, directly or by others."""
+    """The module and those of its room and of ROOMS that it imports, directly or by others."""
     found: dict[Path, None] = {}
     waiting = [path]
     while waiting:
@@ -97,12 +102,13 @@ def reached(path: Path) -> tuple[Path, ...]:
 
 @cache
 def imported(path: Path) -> list[Path]:
-    """The modules of ROOMS that a module imports by `from`, the only way used here."""
-    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    names = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module}
-    own = sorted(name.split(".")[1:] for name in names if name.startswith(f"{PACKAGE.name}."))
-    files = [PACKAGE.joinpath(*name).with_suffix(".py") for name in own]
-    return [file for file in files if file.parent.name in ROOMS and file.exists()]
+    """The modules of the room of `path` and of ROOMS that it imports by `from`, the only way used here."""
+    rooms, found = {path.parent.name, *ROOMS}, set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{PACKAGE.name}."):
+            module = PACKAGE.joinpath(*node.module.split(".")[1:])
+            found |= {module.with_suffix(".py"), *(module / f"{name.name}.py" for name in node.names)}
+    return sorted(file for file in found if file.parent.name in rooms and file.exists())
 
 
 @cache
