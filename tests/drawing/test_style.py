@@ -101,6 +101,7 @@ SPECS = {
     "roll": INSIDE | {"rows": [{"array": "notes"}, {"array": "guess"}]},
     "text": INSIDE | {"rows": [{"array": "samples"}]},
     "scatter": INSIDE | {"x": {"name": "left"}, "y": {"name": "right"}},
+    "film": INSIDE | {"array": "images", "replica": {"seed": 2}},
     "diagram": {"panels": [{"diagram": "a"}]},
 }  # fmt: skip
 
