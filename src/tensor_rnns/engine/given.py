@@ -16,6 +16,8 @@ Params = Mapping[str, Tensor]
 """Parameters of a cell by name, [S, *shape]."""
 State = tuple[Tensor, ...]
 """The states of a cell in its order, [S, B, *shape]."""
+Draws = Params | None
+"""The random arrays of a training update by name; None in evaluation."""
 Steps = tuple[Tensor, State]
 """The outputs of a cell over time, and its state after the last step."""
 BATCH = 7

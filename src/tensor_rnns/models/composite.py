@@ -1,6 +1,5 @@
 """Recurrent models with parts of their own around the cells: layers within a step, a vector as context."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -10,7 +9,7 @@ from torch import Tensor
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.cells.deep import Dense
 from tensor_rnns.declared import Invalid
-from tensor_rnns.engine import Affine, Direct, Views
+from tensor_rnns.engine import Affine, Direct, Draws, Params, State, Steps, Views
 from tensor_rnns.models.base import Result
 from tensor_rnns.models.recurrent import Recurrent
 
@@ -33,20 +32,18 @@ class Composite(Recurrent):
         """None: there is more than a cell and its read-out."""
         return None
 
-    def run(
-        self, name: str, values: Mapping[str, Tensor], x: Tensor, state: tuple[Tensor, ...] = ()
-    ) -> tuple[Tensor, tuple[Tensor, ...]]:
+    def run(self, name: str, values: Params, x: Tensor, state: State = ()) -> Steps:
         """The outputs [T, S, B, H] of the cell `name` for x [T, S, B, I], and its state after them."""
         cell = self.cells[name]
         start = cell.initial_state(*x.shape[1:3], dtype=x.dtype, device=x.device)
         # A given state is the first of the cell's; the others start where they do without it.
         return self.engine.run(cell, self.own(name, values), x, (*state, *start[len(state) :]))
 
-    def layer(self, name: str, values: Mapping[str, Tensor], x: Tensor) -> Tensor:
+    def layer(self, name: str, values: Params, x: Tensor) -> Tensor:
         """The layer `name` of x [.., S, B, I], with or without an axis of time."""
         return self.run(name, values, x if x.dim() == 4 else x[None])[0].view(*x.shape[:-1], -1)
 
-    def read(self, values: Mapping[str, Tensor], hidden: Tensor) -> Tensor | Affine:
+    def read(self, values: Params, hidden: Tensor) -> Tensor | Affine:
         """The read-out of hidden [T, S, B, H], which may not be computed yet."""
         return self.engine.linear(hidden, values["read_out/W"], values["read_out/b"])
 
@@ -78,19 +75,11 @@ class Deep(Composite):
         widths = {"input": self.deep_input and self.cell.inputs, "output": self.deep_output and self.width}
         return {name: Dense(width, width) for name, width in widths.items() if width}
 
-    def entered(
-        self, params: Mapping[str, Tensor], inputs: Tensor, draws: Mapping[str, Tensor] | None = None
-    ) -> Tensor:
+    def entered(self, params: Params, inputs: Tensor, draws: Draws = None) -> Tensor:
         x = super().entered(params, inputs, draws)
         return self.layer("input", params, x) if self.deep_input else x
 
-    def apply(
-        self,
-        values: Mapping[str, Tensor],
-        batch: Any,
-        state: tuple[Tensor, ...] = (),
-        draws: Mapping[str, Tensor] | None = None,
-    ) -> Result:
+    def apply(self, values: Params, batch: Any, state: State = (), draws: Draws = None) -> Result:
         result = super().apply(values, batch, state, draws)
         if not self.deep_output:
             return result
@@ -119,19 +108,11 @@ class Conditioned(Composite):
     def parts(self) -> dict[str, Cell]:
         return {} if self.context == "input" else {"start": Dense(self.inputs, self.width)}
 
-    def entered(
-        self, params: Mapping[str, Tensor], inputs: Tensor, draws: Mapping[str, Tensor] | None = None
-    ) -> Tensor:
+    def entered(self, params: Params, inputs: Tensor, draws: Draws = None) -> Tensor:
         vector = inputs[:1].expand_as(inputs)
         return super().entered(params, torch.zeros_like(inputs) if self.context == "start" else vector, draws)
 
-    def apply(
-        self,
-        values: Mapping[str, Tensor],
-        batch: Any,
-        state: tuple[Tensor, ...] = (),
-        draws: Mapping[str, Tensor] | None = None,
-    ) -> Result:
+    def apply(self, values: Params, batch: Any, state: State = (), draws: Draws = None) -> Result:
         if self.parts:
             first = self.layer("start", values, batch.inputs[0])
             state = (first, *self.start("cell", values, batch.inputs.shape[1:3])[1:])

@@ -1,6 +1,5 @@
 """Models that wait for cells whose outputs come late: he2017 part 2, T + L - 1 steps for T inputs."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -8,7 +7,7 @@ import torch
 from torch import Tensor
 
 from tensor_rnns.declared import Invalid
-from tensor_rnns.engine import Affine, Direct, Views
+from tensor_rnns.engine import Affine, Direct, Draws, Params, State, Views
 from tensor_rnns.models.base import Result
 from tensor_rnns.models.recurrent import Recurrent
 
@@ -38,13 +37,7 @@ class Delayed(Recurrent):
         """As without a delay, where there is none."""
         return super().direct(views, width, dtype) if not self.delay else None
 
-    def apply(
-        self,
-        values: Mapping[str, Tensor],
-        batch: Any,
-        state: tuple[Tensor, ...] = (),
-        draws: Mapping[str, Tensor] | None = None,
-    ) -> Result:
+    def apply(self, values: Params, batch: Any, state: State = (), draws: Draws = None) -> Result:
         if state:
             raise ValueError(f"model {self.name}: a state to carry on given; allowed: none")
         x, lengths = batch.inputs, batch.lengths

@@ -1,7 +1,7 @@
 """Encoder and decoder, chapter10 section 4: a sequence to another of its own length, with attention or
 without."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -13,6 +13,7 @@ from torch.nn.functional import one_hot
 from tensor_rnns.bilinear.initialisers import draw
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.cells.deep import Dense
+from tensor_rnns.engine import Draws, Params, State
 from tensor_rnns.engine import values as computed
 from tensor_rnns.models.base import Result
 from tensor_rnns.models.composite import Composite
@@ -66,13 +67,7 @@ class EncoderDecoder(Composite):
             name: draw("glorot", shape, rng) for name, shape in self.declared().items() if name not in drawn
         }
 
-    def apply(
-        self,
-        values: Mapping[str, Tensor],
-        batch: Any,
-        state: tuple[Tensor, ...] = (),
-        draws: Mapping[str, Tensor] | None = None,
-    ) -> Result:
+    def apply(self, values: Params, batch: Any, state: State = (), draws: Draws = None) -> Result:
         states, _ = self.run("encoder", values, batch.inputs)
         ends = (batch.lengths - 1)[None, ..., None].expand(1, *states.shape[1:])
         context = self.layer("context", values, states.gather(0, ends)[0])
@@ -87,7 +82,7 @@ class EncoderDecoder(Composite):
         hidden = torch.cat([next(steps) for _ in range(len(batch.targets))])
         return Result(self.read(values, hidden))
 
-    def first(self, context: Tensor) -> tuple[Tensor, ...]:
+    def first(self, context: Tensor) -> State:
         """The first entry of the decoder's state before its first step, where the context gives it."""
         return () if self.context == "input" else (context,)
 
@@ -98,12 +93,7 @@ class EncoderDecoder(Composite):
         return torch.cat([before, context.expand(*before.shape[:-1], -1)], -1)
 
     def decoded(
-        self,
-        values: Mapping[str, Tensor],
-        states: Tensor,
-        context: Tensor,
-        lengths: Tensor,
-        told: Tensor | None,
+        self, values: Params, states: Tensor, context: Tensor, lengths: Tensor, told: Tensor | None
     ) -> Iterator[Tensor]:
         """States [1, S, B, H] step by step, each fed the answer before: `told` [T', S, B, O], or its own."""
         state, step = self.first(context), 0

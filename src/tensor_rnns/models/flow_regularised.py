@@ -1,6 +1,5 @@
 """A plain recurrent net whose gradients are held to their size on the way back: chapter10 section 11."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -8,6 +7,7 @@ import torch
 from torch import Tensor
 
 from tensor_rnns.declared import AtLeastZero, Invalid
+from tensor_rnns.engine import Draws, Params, State
 from tensor_rnns.engine import values as computed
 from tensor_rnns.models.base import Result
 from tensor_rnns.models.recurrent import LastOutput
@@ -38,13 +38,7 @@ class FlowRegularised(LastOutput):
     def has_penalty(self) -> bool:
         return self.flow_weight > 0
 
-    def apply(
-        self,
-        values: Mapping[str, Tensor],
-        batch: Any,
-        state: tuple[Tensor, ...] = (),
-        draws: Mapping[str, Tensor] | None = None,
-    ) -> Result:
+    def apply(self, values: Params, batch: Any, state: State = (), draws: Draws = None) -> Result:
         """Outputs [S, B, O]; `states` are h at every step."""
         before = state or self.start("cell", values, batch.inputs.shape[1:3])
         hidden = self.entered(values, batch.inputs, draws)
@@ -52,7 +46,7 @@ class FlowRegularised(LastOutput):
         outputs = computed(self.engine.linear(hidden[-1], values["read_out/W"], values["read_out/b"]))
         return Result(outputs, final, (hidden,))
 
-    def penalty(self, values: Mapping[str, Tensor], result: Result, loss: Tensor) -> Tensor:
+    def penalty(self, values: Params, result: Result, loss: Tensor) -> Tensor:
         """`flow_weight` Omega, [S]."""
         hidden, matrix = result.states[0], values["cell/U"].mT
         # Only the last step is read out, so that this is dL / dh_T alone.

@@ -2,7 +2,6 @@
 convolutions."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -13,6 +12,7 @@ from torch.nn.functional import pad
 
 from tensor_rnns.bilinear.initialisers import Scheme, draw
 from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine import Draws, Params, State
 from tensor_rnns.engine import values as computed
 from tensor_rnns.models.base import Model, Result, linear, linear_shapes
 from tensor_rnns.models.composite import Composite
@@ -58,13 +58,7 @@ class FourWay(Composite):
     def initialise(self, rng: np.random.Generator) -> dict[str, np.ndarray]:
         return {"conv/W": draw("glorot", self.declared()["conv/W"], rng)} | super().initialise(rng)
 
-    def apply(
-        self,
-        values: Mapping[str, Tensor],
-        batch: Any,
-        state: tuple[Tensor, ...] = (),
-        draws: Mapping[str, Tensor] | None = None,
-    ) -> Result:
+    def apply(self, values: Params, batch: Any, state: State = (), draws: Draws = None) -> Result:
         x = computed(self.engine.linear(patches(batch.inputs, self.kernel), values["conv/W"], None))
         side = math.isqrt(len(x))
         grid = x.view(side, side, *x.shape[1:])
@@ -103,7 +97,7 @@ class Convolutions(Model):
             width = self.channels
         return found | linear_shapes("read_out", width, self.outputs)
 
-    def outputs_of(self, params: Mapping[str, Tensor], x: Tensor) -> Tensor:
+    def outputs_of(self, params: Params, x: Tensor) -> Tensor:
         for layer in range(1, self.layers + 1):
             x = torch.tanh(linear(params, f"conv{layer}", patches(x, self.kernel)))
         return linear(params, "read_out", x)

@@ -1,7 +1,7 @@
 """Highway networks with full matrices, of low rank, or of low rank plus a diagonal, dropout and batch
 normalisation; barone2016 sections 2.1 to 2.3 and A.1."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -13,6 +13,7 @@ from torch import Tensor
 from tensor_rnns.bilinear.initialisers import Scheme, draw
 from tensor_rnns.cells.low_rank import Kind, Map
 from tensor_rnns.declared import AtLeastZero, BelowOne, Positive
+from tensor_rnns.engine import Draws, Params, State
 from tensor_rnns.models.base import LinearSchemes, Result, initialise_linear, linear, linear_shapes
 from tensor_rnns.models.feedforward import Feedforward
 
@@ -142,13 +143,7 @@ class Highway(Feedforward):
             if share
         }
 
-    def apply(
-        self,
-        values: Mapping[str, Tensor],
-        batch: Any,
-        state: tuple[Tensor, ...] = (),
-        draws: Mapping[str, Tensor] | None = None,
-    ) -> Result:
+    def apply(self, values: Params, batch: Any, state: State = (), draws: Draws = None) -> Result:
         """Outputs [S, B, O] for inputs [S, B, I]; in training, also the running means after it."""
         step = Pass(self, values, draws)
         x = torch.relu(
@@ -164,7 +159,7 @@ class Highway(Feedforward):
     def has_penalty(self) -> bool:
         return self.weight_penalty > 0
 
-    def penalty(self, values: Mapping[str, Tensor], result: Result, loss: Tensor) -> Tensor:
+    def penalty(self, values: Params, result: Result, loss: Tensor) -> Tensor:
         """The cost of the last matrix, [S]."""
         last = values["read_out/W"]
         squared = last.square().sum((-2, -1))
@@ -178,8 +173,8 @@ class Pass:
     """One pass through a highway network, in training where there are `draws`, and the buffers it changes."""
 
     model: Highway
-    values: Mapping[str, Tensor]
-    draws: Mapping[str, Tensor] | None
+    values: Params
+    draws: Draws
     buffers: dict[str, Tensor] = field(default_factory=dict)
 
     def dropped(self, name: str, x: Tensor, share: float) -> Tensor:

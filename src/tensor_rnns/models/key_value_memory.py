@@ -1,6 +1,5 @@
 """An explicit memory that is read once, at an address of four kinds: chapter10 section 12."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -11,6 +10,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, one_hot
 
 from tensor_rnns.bilinear.initialisers import Scheme, draw
 from tensor_rnns.declared import Positive
+from tensor_rnns.engine import Draws, Params, State
 from tensor_rnns.models.base import LinearSchemes, Model, Result, initialise_linear, linear, linear_shapes
 
 TINY = 1e-12
@@ -74,7 +74,7 @@ class KeyValueMemory(Model):
         rows = batch.inputs.shape[1]
         return {"address": rng.random((rows, 1), np.float32)} if self.address == "sampled" else {}
 
-    def weighed(self, values: Mapping[str, Tensor], keys: Tensor, query: Tensor) -> Tensor:
+    def weighed(self, values: Params, keys: Tensor, query: Tensor) -> Tensor:
         """w [K, S, B] of keys [K, S, B, key_bits] and a query [S, B, key_bits], before a cell is chosen."""
         if self.address == "location":
             kernel = torch.softmax(linear(values, "shift", query), -1).movedim(-1, 0)
@@ -86,13 +86,7 @@ class KeyValueMemory(Model):
         cosines = (normalised(keys @ values["query/W" if self.shared else "key/W"]) * asked).sum(-1)
         return torch.softmax(values["sharpness"][..., 0] * cosines, 0)
 
-    def apply(
-        self,
-        values: Mapping[str, Tensor],
-        batch: Any,
-        state: tuple[Tensor, ...] = (),
-        draws: Mapping[str, Tensor] | None = None,
-    ) -> Result:
+    def apply(self, values: Params, batch: Any, state: State = (), draws: Draws = None) -> Result:
         """Outputs [S, B, O]; `states` are w [K, S, B] and, of a sampled address, log w_drawn times what it
         cost above the mean, [S, B]."""
         stored, query = batch.inputs[:-1], batch.inputs[-1, ..., : self.key_bits]
@@ -114,7 +108,7 @@ class KeyValueMemory(Model):
     def has_penalty(self) -> bool:
         return self.address == "sampled"
 
-    def penalty(self, values: Mapping[str, Tensor], result: Result, loss: Tensor) -> Tensor:
+    def penalty(self, values: Params, result: Result, loss: Tensor) -> Tensor:
         """What makes the gradient of the expected cost of a sampled address, [S]."""
         return result.states[1].mean(-1)
 

@@ -1,6 +1,5 @@
 """A bilinear product alone, learnt as a function of two vectors: mathews2016 sections 3.4.2 and 3.4.3."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -9,6 +8,7 @@ from torch import Tensor
 
 from tensor_rnns import bilinear
 from tensor_rnns.bilinear.initialisers import Scheme
+from tensor_rnns.engine import Params
 from tensor_rnns.models.feedforward import Feedforward
 
 
@@ -48,6 +48,6 @@ class TensorProduct(Feedforward):
             return bilinear.equal_factors(self.tensor, rng, self.initialiser)
         return self.tensor.initialise(rng, self.initialiser)
 
-    def outputs_of(self, params: Mapping[str, Tensor], x: Tensor) -> Tensor:
+    def outputs_of(self, params: Params, x: Tensor) -> Tensor:
         left, right = x.chunk(2, dim=-1)
         return self.tensor.product(params, left, right)

@@ -1,6 +1,5 @@
 """Recursive nets, chapter10 section 6: one node for all pairs of a tree, balanced or given."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -9,6 +8,7 @@ from torch import Tensor
 
 from tensor_rnns.bilinear.initialisers import Scheme
 from tensor_rnns.declared import Invalid
+from tensor_rnns.engine import Draws, Params, State
 from tensor_rnns.models.base import Model, Result, linear, linear_shapes
 
 
@@ -46,20 +46,14 @@ class Tree(Model):
         found |= {f"node/{name}": shape for name, shape in factors.items()}
         return found | linear_shapes("read_out", width, self.outputs)
 
-    def node(self, values: Mapping[str, Tensor], left: Tensor, right: Tensor) -> Tensor:
+    def node(self, values: Params, left: Tensor, right: Tensor) -> Tensor:
         """The node of two children [.., S, B, H]."""
         form = linear(values, "node", torch.cat([left, right], -1))
         if self.rank:
             form = form + ((left @ values["node/P"]) * (right @ values["node/Q"])) @ values["node/C"]
         return torch.tanh(form)
 
-    def apply(
-        self,
-        values: Mapping[str, Tensor],
-        batch: Any,
-        state: tuple[Tensor, ...] = (),
-        draws: Mapping[str, Tensor] | None = None,
-    ) -> Result:
+    def apply(self, values: Params, batch: Any, state: State = (), draws: Draws = None) -> Result:
         h = torch.tanh(linear(values, "leaf", batch.inputs))
         if self.order == "given":
             h = self.merged(values, h, batch.extra["left"], batch.extra["right"])
@@ -67,7 +61,7 @@ class Tree(Model):
             h = self.balanced(values, batch.inputs, h)
         return Result(linear(values, "read_out", h if self.nodes else h[-1]))
 
-    def balanced(self, values: Mapping[str, Tensor], x: Tensor, h: Tensor) -> Tensor:
+    def balanced(self, values: Params, x: Tensor, h: Tensor) -> Tensor:
         """The root [1, S, B, H]."""
         missing = (1 << (len(x) - 1).bit_length()) - len(x)
         if missing:
@@ -77,7 +71,7 @@ class Tree(Model):
             h = self.node(values, h[::2], h[1::2])
         return h
 
-    def merged(self, values: Mapping[str, Tensor], h: Tensor, left: Tensor, right: Tensor) -> Tensor:
+    def merged(self, values: Params, h: Tensor, left: Tensor, right: Tensor) -> Tensor:
         """The nodes [M, S, B, H] of a given order."""
         slots = list(h.unbind(0))
         leaves = len(slots)

@@ -1,7 +1,6 @@
 """Nets that share no weights over time, chapter10 section 1, to hold recurrent nets against: a map of the
 whole sequence, one for each step, and a table of the last bits."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,6 +8,7 @@ import torch
 from torch import Tensor
 
 from tensor_rnns.bilinear.initialisers import Scheme
+from tensor_rnns.engine import Params
 from tensor_rnns.models.base import Model, linear, linear_shapes
 
 
@@ -41,7 +41,7 @@ class Flat(Unshared):
         below = linear_shapes("hidden", width, self.hidden) if self.hidden else {}
         return below | linear_shapes("read_out", self.hidden or width, self.outputs)
 
-    def outputs_of(self, params: Mapping[str, Tensor], x: Tensor) -> Tensor:
+    def outputs_of(self, params: Params, x: Tensor) -> Tensor:
         self.check(x)
         x = x.movedim(0, -2).flatten(-2)
         return linear(params, "read_out", torch.tanh(linear(params, "hidden", x)) if self.hidden else x)
@@ -56,7 +56,7 @@ class PerStep(Unshared):
     def shapes(self) -> dict[str, tuple[int, ...]]:
         return {"steps/W": (self.steps, self.inputs, self.outputs), "steps/b": (self.steps, 1, self.outputs)}
 
-    def outputs_of(self, params: Mapping[str, Tensor], x: Tensor) -> Tensor:
+    def outputs_of(self, params: Params, x: Tensor) -> Tensor:
         self.check(x)
         return x @ params["steps/W"].movedim(1, 0) + params["steps/b"].movedim(1, 0)
 
@@ -76,7 +76,7 @@ class Table(Model):
     def shapes(self) -> dict[str, tuple[int, ...]]:
         return {"table/W": (2**self.order, self.outputs)}
 
-    def outputs_of(self, params: Mapping[str, Tensor], x: Tensor) -> Tensor:
+    def outputs_of(self, params: Params, x: Tensor) -> Tensor:
         bits = (x[..., 0] > 0).long()
         bits = torch.cat([bits.new_zeros(self.order - 1, *bits.shape[1:]), bits])
         row = sum(bits[self.order - 1 - back : len(bits) - back] << back for back in range(self.order))
