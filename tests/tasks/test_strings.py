@@ -1,6 +1,7 @@
 """Proves the tasks of strings by reading them back."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -28,7 +29,7 @@ def judged(task, batch, outputs):
 def test_strings_end_in_z(ending):
     task = built("endings", ending=ending)
     batch = task.batch(1, 2)
-    end = ending == "symbol"
+    end = ending in ("symbol", "stop")
     lengths = batch.weights.sum(0).astype(int) - end
     assert set(lengths) == {4, 8, 12}
     assert batch.inputs.shape == (12 + end, 60, {"symbol": 3, "counted": 3}.get(ending, 2))
@@ -44,13 +45,18 @@ def test_strings_end_in_z(ending):
 
 
 def test_a_stop_is_judged_beside_the_symbol():
-    """All certain: every symbol right costs nothing, a stop unit that says one half ln 2 at each step."""
+    """All certain: every symbol right costs nothing, a stop unit that says one half ln 2 at each step; where
+    the string has ended no symbol is judged."""
     task = built("endings", ending="stop")
     batch = task.batch(1, 2)
-    outputs = np.concatenate([100.0 * np.eye(2)[batch.targets], np.zeros((12, 60, 1))], -1)
+    symbols = 100.0 * np.eye(3)[batch.targets, :2]
+    outputs = np.concatenate([symbols, np.zeros((13, 60, 1))], -1)
     assert judged(task, batch, outputs)["loss"] == pytest.approx(math.log(2), rel=1e-9)
-    outputs[..., 2] = 100 * (2.0 * (batch.targets == 1) - 1)
-    assert judged(task, batch, outputs)["loss"] == pytest.approx(0, abs=1e-9)
+    outputs[..., 2] = 100 * (2.0 * (batch.targets == 2) - 1)
+    assert judged(task, batch, outputs) == pytest.approx({"loss": 0, "accuracy": 1}, abs=1e-9)
+    outputs[..., 2] = -1
+    lengths = batch.weights.sum(0)
+    assert judged(task, batch, outputs)["accuracy"] == pytest.approx(1 - 60 / lengths.sum())
 
 
 ANSWERS = {
@@ -118,7 +124,11 @@ def test_curves_obey_their_equation():
     batch = task.batch(2, 3)
     assert batch.inputs.shape == (304, 7, 1)
     np.testing.assert_array_equal(batch.inputs[1:], batch.targets[:-1])
-    assert (batch.weights.sum(0) == 300).all()
+    assert (batch.weights == 1).all()
+    late = replace(task, due="after_warm_up").batch(2, 3).weights
+    for weights in (late, next(task.evaluation("test")).weights):
+        assert (weights[:4] == 0).all()
+        assert (weights[4:] == 1).all()
     x = batch.inputs[..., 0].astype(float)
     velocity, acceleration = (x[2:] - x[:-2]) / 0.02, (x[2:] - 2 * x[1:-1] + x[:-2]) / 1e-4
     wanted = 1.5 * (1 - x[1:-1] ** 2) * velocity - x[1:-1]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from torch import Tensor
@@ -22,9 +22,10 @@ HELD_OUT = 300
 class Oscillator(Task):
     """VDP: y_{t+1} of x'' = mu (1 - x^2) x' - x, mu = `damping`, from y_t = x, `step` time units a step.
 
-    T = `warm_up` + `steps` inputs; due are the last `steps`. Curves start uniformly in [-2, 2]^2, in x and
-    x'; `curves` are those of training, drawn for the run, of which each batch takes some at random. The loss
-    is the mean squared error; `late` is that of the last ten steps.
+    T = `warm_up` + `steps` inputs. Due are the last `steps` in evaluation, and in training all of them or,
+    with `due: after_warm_up`, these too. Curves start uniformly in [-2, 2]^2, in x and x'; `curves` are those
+    of training, drawn for the run, of which each batch takes some at random. The loss is the mean squared
+    error.
     """
 
     name: ClassVar[str] = "oscillator"
@@ -35,6 +36,7 @@ class Oscillator(Task):
     steps: int = 40
     damping: float = 2.0
     step: float = 0.2
+    due: Literal["all", "after_warm_up"] = "all"
 
     inputs = 1
     outputs = 1
@@ -43,16 +45,17 @@ class Oscillator(Task):
 
     def batch(self, seed: int, update: int) -> Batch:
         curves = drawn(self, self.curves, seed)
-        return self.of_curves(curves[:, rng(seed, update).integers(0, self.curves, self.batch_size)])
+        chosen = curves[:, rng(seed, update).integers(0, self.curves, self.batch_size)]
+        return self.of_curves(chosen, 0 if self.due == "all" else self.warm_up)
 
     def evaluation(self, split: str) -> Iterator[Batch]:
         self.check_split(split, SPLITS[1:])
-        yield self.of_curves(drawn(self, HELD_OUT, -SPLITS.index(split)))
+        yield self.of_curves(drawn(self, HELD_OUT, -SPLITS.index(split)), self.warm_up)
 
-    def of_curves(self, curves: np.ndarray) -> Batch:
-        """The batch of `curves` [T + 1, B, 1]."""
+    def of_curves(self, curves: np.ndarray, first: int) -> Batch:
+        """The batch of `curves` [T + 1, B, 1], due from step `first` on."""
         weights = np.zeros((len(curves) - 1, curves.shape[1]), np.float32)
-        weights[self.warm_up :] = 1
+        weights[first:] = 1
         return Batch(curves[:-1], curves[1:], float(weights.sum()), weights)
 
     def loss(self, outputs: Tensor | Affine, targets: Tensor, weights: Tensor | None = None) -> Tensor:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from tensor_rnns.declared import Invalid
 from tensor_rnns.engine import Affine, binary_cross_entropy, values
-from tensor_rnns.tasks.answers import ClassAnswers
+from tensor_rnns.tasks.answers import ClassAnswers, mean_where
 from tensor_rnns.tasks.base import Batch
 
 LENGTHS = {4: 0.2, 8: 0.3, 12: 0.5}
@@ -29,10 +29,10 @@ class Endings(ClassAnswers):
     """LEN: generate strings a .. az of 4, 8 or 12 symbols, with probabilities 0.2, 0.3 and 0.5.
 
     The symbol before is the input, a one-hot vector, zeros at the first step. How a string ends: `symbol`, by
-    a third symbol after it; `stop`, by a further logit, of the stop after this symbol; `counted`, where its
-    length was drawn first and the steps still to come, over 12, are a further input; `drawn`, where the
-    length is drawn first and the net does not see it. The loss is the mean over symbols, in nats, with that
-    of the stop.
+    a third symbol after it; `stop`, by a further logit, that of a halt before the symbol of this step;
+    `counted`, where its length was drawn first and the steps still to come, over 12, are a further input;
+    `drawn`, where the length is drawn first and the net does not see it. The loss is the mean over steps, in
+    nats: of the symbol, and of the stop, whose last step has no symbol.
     """
 
     name: ClassVar[str] = "endings"
@@ -57,22 +57,34 @@ class Endings(ClassAnswers):
     def generate(self, generator: np.random.Generator, items: int, seed: int = 0) -> Batch:
         """`items` fresh strings."""
         lengths = generator.choice(list(LENGTHS), items, p=list(LENGTHS.values()))
-        longest = max(LENGTHS) + (self.ending == "symbol")
-        left = lengths - np.arange(longest)[:, None]
-        targets = np.where(left > 1, 0, np.where(left == 1, 1, self.kinds - 1))
-        inputs = np.zeros((longest, items, self.inputs), np.float32)
-        inputs[1:, :, : self.kinds] = np.eye(self.kinds)[targets[:-1]]
+        said = self.ending in ("symbol", "stop")
+        left = lengths - np.arange(max(LENGTHS) + said)[:, None]
+        targets = np.where(left > 1, 0, np.where(left == 1, 1, 1 + said))
+        inputs = np.zeros((*left.shape, self.inputs), np.float32)
+        inputs[1:, :, : self.kinds] = np.eye(3)[targets[:-1], : self.kinds]
         if self.ending == "counted":
             inputs[..., -1] = left / max(LENGTHS)
-        weights = (left > -(self.ending == "symbol")).astype(np.float32)
+        weights = (left > -said).astype(np.float32)
         return Batch(inputs, targets, float(weights.sum()), weights)
 
     def loss(self, outputs: Tensor | Affine, targets: Tensor, weights: Tensor | None = None) -> Tensor:
-        found = super().loss(columns(outputs, slice(self.kinds)), targets, weights)
         if self.ending != "stop":
-            return found
-        stops = (targets == 1).to(weights)[..., None]
-        return found + binary_cross_entropy(columns(outputs, slice(self.kinds, None)), stops, 1, weights)
+            return super().loss(outputs, targets, weights)
+        ended = (targets == 2).to(weights)
+        symbols, stop = columns(outputs, slice(2)), columns(outputs, slice(2, None))
+        written = super().loss(symbols, targets.clamp(max=1), weights * (1 - ended))
+        return written + binary_cross_entropy(stop, ended[..., None], 1, weights)
+
+    def metrics(
+        self, outputs: Tensor | Affine, targets: Tensor, weights: Tensor | None = None
+    ) -> dict[str, Tensor]:
+        """loss, and accuracy, where a stop unit above one half says the end whatever the symbol."""
+        found = super().metrics(outputs, targets, weights)
+        if self.ending == "stop":
+            symbols, stop = values(outputs)[..., :2], values(outputs)[..., 2]
+            said = symbols.argmax(-1).where(stop <= 0, 2)
+            found["accuracy"] = mean_where(said == targets, weights)
+        return found
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ def test_sensitivity_is_the_derivative_of_a_linear_net():
 
 
 @pytest.mark.parametrize(
-    ("ending", "length"), [("symbol", 0), ("stop", 1), ("drawn", None), ("counted", None)]
+    ("ending", "length"), [("symbol", 0), ("stop", 0), ("drawn", None), ("counted", None)]
 )
 def test_strings_end_where_the_net_says(ending, length):
     """A net that is sure of the end symbol, or of the stop, at once; or of "z" all the time."""
@@ -64,8 +64,26 @@ def test_strings_end_where_the_net_says(ending, length):
         assert found["malformed"] == 1
         return
     assert arrays["lengths"][length] == 1
-    # "z" alone is a string of the right form, an empty one is none.
-    assert found == {"variation": 1.0, "malformed": 1.0 - (ending == "stop")}
+    assert found == {"variation": 1.0, "malformed": 1.0}, "an empty string is not well formed"
+
+
+def test_a_stop_unit_knows_the_symbol_before_it():
+    """A net that says "z" or "a" by chance and stops for certain after "z", never before: all its strings are
+    well formed, which they would not be if symbol and stop of a step were drawn apart."""
+    weights = {
+        "cell/W": torch.tensor([[0.0], [1.0]]),
+        "cell/U": torch.zeros(1, 1),
+        "cell/b": torch.zeros(1, 1),
+        "read_out/W": torch.tensor([[0.0, 0.0, 200.0]]),
+        "read_out/b": torch.tensor([[1.5, 0.0, -100.0]]),
+    }
+    cell = {"name": "vanilla", "hidden": 1, "activation": "linear"}
+    task, change = {"name": "endings", "ending": "stop"}, {k: v.double() for k, v in weights.items()}
+    net = trained(task, {"name": "every_step"}, cell, change)
+    arrays, rows = sampled_strings.probe(net, samples=700)
+    assert numbers(rows, "strings")["malformed"] < 0.02, "those of thirty symbols are cut off"
+    z = 1 / (1 + np.exp(1.5))
+    assert arrays["lengths"][:4] == pytest.approx([0, z, z * (1 - z), z * (1 - z) ** 2], abs=0.06)
 
 
 def test_a_counting_net_writes_whole_strings():

@@ -59,8 +59,7 @@ def generated(trained: Trained, samples: int) -> tuple[np.ndarray, np.ndarray]:
         if task.ending == "stop":
             stops = generator.random(samples) < torch.sigmoid(logits[:, -1]).numpy()
         if not given:
-            # An end symbol is none of the string, the symbol of a stop its last.
-            lengths = np.where(stops & (lengths == LONGEST), step + (task.ending == "stop"), lengths)
+            lengths = np.where(stops & (lengths == LONGEST), step, lengths)
         drawn[step] = symbol
         x = torch.zeros_like(x)
         x[torch.arange(samples), torch.from_numpy(symbol)] = 1
