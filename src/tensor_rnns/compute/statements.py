@@ -100,6 +100,16 @@ def statement(item: str, names: str = "", **inputs: str | Callable) -> Callable[
     return lambda check: Statement(item, check, {"names": names, **inputs})
 
 
+def collected(*names: Mapping[str, Any]) -> dict[str, Statement]:
+    """The statements among the `names` of modules, by item."""
+    return {one.item: one for some in names for one in some.values() if isinstance(one, Statement)}
+
+
+def checked(names: Mapping[str, Any], seed: int, draws: int) -> Rows:
+    """The rows of every statement among `names`, each on `draws` random draws."""
+    return [row for one in collected(names).values() for row in one.rows(seed, draws)]
+
+
 def jacobian(function: Callable, *arguments: np.ndarray, of: int = 0) -> np.ndarray:
     """d function / d arguments[of] by automatic differentiation: the output's shape, then the argument's."""
     tensors = [torch.as_tensor(np.ascontiguousarray(argument), dtype=torch.float64) for argument in arguments]

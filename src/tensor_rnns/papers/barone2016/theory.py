@@ -1,15 +1,15 @@
 """The identities of barone2016 sections 2 and A.2: low-rank maps, passthrough, and what follows."""
 
-from collections.abc import Mapping
-
 import numpy as np
 import torch
 from torch import Tensor
 
 from tensor_rnns import models
 from tensor_rnns.cells import Cell, build
-from tensor_rnns.compute.statements import Statement, sigmoid, statement
+from tensor_rnns.compute import nets
+from tensor_rnns.compute.statements import checked, collected, sigmoid, statement
 from tensor_rnns.declared import Natural
+from tensor_rnns.engine import Params
 from tensor_rnns.papers.barone2016.highways import highway, shallow_ranks
 from tensor_rnns.rows import Rows
 
@@ -17,25 +17,10 @@ BOUND = 10.0
 """Section A.2: the largest norm of a row of a matrix."""
 
 
-def random_cell(
-    draw: np.random.Generator, inputs: int, hidden: int, name: str = "lr_gru", **options
-) -> tuple:
-    """A cell and standard normal parameters over the root of its width, float64."""
-    cell = build({"name": name, "hidden": hidden, **options}, inputs)
-    return cell, {
-        key: torch.tensor(draw.standard_normal(shape) / np.sqrt(hidden))
-        for key, shape in cell.shapes().items()
-    }
-
-
-def outputs(cell: Cell, p: Mapping[str, Tensor], inputs: np.ndarray) -> np.ndarray:
+def outputs(cell: Cell, p: Params, inputs: np.ndarray) -> np.ndarray:
     """The outputs [T, H] of a cell over `inputs` [T, I], from the state one half."""
-    state = tuple(part + 0.5 for part in cell.initial_state(1, dtype=torch.float64))
-    found = []
-    for x in torch.tensor(inputs):
-        state = cell.step(p, x[None], state)
-        found.append(state[0][0])
-    return torch.stack(found).numpy()
+    half = tuple(part + 0.5 for part in cell.initial_state(1, dtype=torch.float64))
+    return nets.outputs(cell, p, torch.tensor(inputs), half).numpy()
 
 
 @statement("saves-2.2", "n")
@@ -93,7 +78,7 @@ def ranks(draw, n, D):
 @statement("whole-rank-2.2", "n i t", x="t i")
 def whole_rank(draw, n, i, x):
     """2.2: with d = n a low-rank net computes what the full one does."""
-    full, p = random_cell(draw, i, n)
+    full, p = nets.random_cell(draw, "lr_gru", i, n)
     low = build({"name": "lr_gru", "hidden": n, "map": "low_rank", "rank": n}, i)
     same = dict(p)
     for gate in full.gates:
@@ -132,7 +117,7 @@ def diagonal_gates(draw, n, x, b, D):
 
 def fitted(draw: np.random.Generator, kind: str, d: int, x: Tensor, wanted: Tensor) -> float:
     """The root mean square error of the one-step map of a GRU of rank d, fitted to `wanted`."""
-    cell, p = random_cell(draw, 1, x.shape[1], map=kind, rank=d)
+    cell, p = nets.random_cell(draw, "lr_gru", 1, x.shape[1], map=kind, rank=d)
     p = {key: value.requires_grad_() for key, value in p.items()}
     search = torch.optim.LBFGS(p.values(), max_iter=100, history_size=20, line_search_fn="strong_wolfe")
     none, found = torch.zeros(len(x), 1, dtype=torch.float64), []
@@ -154,7 +139,7 @@ def not_redundant(draw):
     better of two fits leaves an error, root mean square; one with diagonals is the control."""
     n = 5
     x = torch.tensor(draw.standard_normal((60, n)))
-    cell, p = random_cell(draw, 1, n, map="low_rank_diagonal", rank=1)
+    cell, p = nets.random_cell(draw, "lr_gru", 1, n, map="low_rank_diagonal", rank=1)
     p |= {f"D_{gate}": torch.tensor(2 * draw.standard_normal((1, n))) for gate in cell.gates}
     wanted = cell.step(p, torch.zeros(len(x), 1, dtype=torch.float64), (x,))[0]
     return {
@@ -166,12 +151,12 @@ def not_redundant(draw):
 @statement("passthrough-2.1", "n i", x="i", h="n", c="n")
 def passthrough(draw, n, i, x, h, c):
     """2.1: GRU, LSTM and highway are equation 2: f_pi * f_tau + x^ * f_gamma."""
-    gru, p = random_cell(draw, i, n)
+    gru, p = nets.random_cell(draw, "lr_gru", i, n)
     w = {key: value.numpy() for key, value in p.items()}
     r, z = (sigmoid(x @ w[f"U_{g}"] + h @ w[f"W_{g}"] + w[f"b_{g}"][0]) for g in "rz")
     proposal = np.tanh(x @ w["U_c"] + (r * h) @ w["W_c"] + w["b_c"][0])
     pairs = [(stepped(gru, p, x, h)[0], proposal * (1 - z) + h * z)]
-    lstm, p = random_cell(draw, i, n, "lr_lstm")
+    lstm, p = nets.random_cell(draw, "lr_lstm", i, n)
     w = {key: value.numpy() for key, value in p.items()}
     q = {gate: x @ w[f"U_{gate}"] + h @ w[f"W_{gate}"] + w[f"b_{gate}"][0] for gate in "ofig"}
     memory = np.tanh(q["g"]) * sigmoid(q["i"]) + c * sigmoid(q["f"])
@@ -183,7 +168,7 @@ def passthrough(draw, n, i, x, h, c):
     return [*pairs, (highway(h, [(w_h, b_h, w_t, b_t)], "relu"), generic)]
 
 
-def stepped(cell: Cell, p: Mapping[str, Tensor], x: np.ndarray, *state: np.ndarray) -> list[np.ndarray]:
+def stepped(cell: Cell, p: Params, x: np.ndarray, *state: np.ndarray) -> list[np.ndarray]:
     """The state of a cell after one step."""
     found = cell.step(p, torch.tensor(x)[None], tuple(torch.tensor(part)[None] for part in state))
     return [part[0].numpy() for part in found]
@@ -195,8 +180,8 @@ def tied(draw, n, d, i, x):
     pairs = []
     for name in ("lr_gru", "lr_lstm"):
         kind = {"map": "low_rank_diagonal", "rank": d}
-        one, p = random_cell(draw, i, n, name, tied=True, **kind)
-        own, _ = random_cell(draw, i, n, name, **kind)
+        one, p = nets.random_cell(draw, name, i, n, tied=True, **kind)
+        own, _ = nets.random_cell(draw, name, i, n, **kind)
         equal = p | {f"R_{gate}": p["R"] for gate in own.gates}
         pairs.append((outputs(own, equal, x), outputs(one, p, x)))
     return pairs
@@ -205,7 +190,7 @@ def tied(draw, n, d, i, x):
 @statement("scale-A.2", "n d i t", x="t i")
 def scale_of_factors(draw, n, d, i, x):
     """A.2: a row of R times s and the column of L over s leave the net as it is."""
-    cell, p = random_cell(draw, i, n, map="low_rank_diagonal", rank=d)
+    cell, p = nets.random_cell(draw, "lr_gru", i, n, map="low_rank_diagonal", rank=d)
     pairs = []
     for s in (1e-3, 1e3):
         factor = torch.ones(d, dtype=torch.float64)
@@ -221,7 +206,7 @@ def scale_of_factors(draw, n, d, i, x):
 def weight_norm(draw, n, d, i, x):
     """A.2: with weight normalisation the norms of the rows do not matter, so that a bound on them costs
     nothing; rows are those of the paper, the weights into one unit, which are columns here."""
-    cell, p = random_cell(draw, i, n, map="low_rank_diagonal", rank=d, weight_norm=True)
+    cell, p = nets.random_cell(draw, "lr_gru", i, n, map="low_rank_diagonal", rank=d, weight_norm=True)
     raw = [name for name in p if name[0] in "ULR"]
     scaled = dict(p)
     for name in raw:
@@ -270,12 +255,10 @@ def perplexity(draw, n, scores):
     return np.exp(nats), 2.0**bits
 
 
-STATEMENTS: dict[str, Statement] = {
-    found.item: found for found in list(vars().values()) if isinstance(found, Statement)
-}
+STATEMENTS = collected(vars())
 
 
 def compute(*, seed: Natural, draws: int) -> Rows:
     """Rows for every statement, each on `draws` random draws: `error`, the largest over all draws, and a
     `smallest_...`, their minimum."""
-    return [row for found in STATEMENTS.values() for row in found.rows(seed, draws)]
+    return checked(STATEMENTS, seed, draws)

@@ -6,10 +6,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns.compute.statements import statement
+from tensor_rnns.compute.statements import checked, statement
 from tensor_rnns.declared import Natural
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.papers.chapter10.nets import Pass, checked
+from tensor_rnns.papers.chapter10.nets import Pass
 from tensor_rnns.rows import Rows, rows_of, series
 from tensor_rnns.training.optimisers import clip
 

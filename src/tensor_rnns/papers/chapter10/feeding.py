@@ -3,8 +3,9 @@
 import numpy as np
 import torch
 
+from tensor_rnns.compute.nets import outputs, random_cell
 from tensor_rnns.compute.statements import statement
-from tensor_rnns.papers.chapter10.nets import Pass, arrays, leaf, outputs, random_cell, weights_of
+from tensor_rnns.papers.chapter10.nets import Pass, arrays, leaf, weights_of
 
 
 @statement("decoupled-2.1", "t n i k", x="t i", y="t k")

@@ -4,8 +4,8 @@ import numpy as np
 import torch
 
 from tensor_rnns.cells import build
-from tensor_rnns.compute.statements import sigmoid, statement
-from tensor_rnns.papers.chapter10.nets import derivative, outputs, random_cell
+from tensor_rnns.compute.nets import outputs, random_cell
+from tensor_rnns.compute.statements import jacobian, sigmoid, statement
 
 CLOSED = -800.0
 """The bias of a gate that is 0 exactly, as exp(800) overflows; 40 makes one that is 1."""
@@ -82,7 +82,7 @@ def loop(draw, t, n, i, x):
             s = cell.step(p, now[None], (before, s))[1]
         return s[0]
 
-    return derivative(along, start), np.diag(f.numpy())
+    return jacobian(along, start), np.diag(f.numpy())
 
 
 @statement("shut-10", "n i", x="i", h="n", s="n")
@@ -135,7 +135,7 @@ def reset(draw, n, i, x, h):
     cell, p = random_cell(draw, "gru", i, n)
     p = gate(gate(p, "r", CLOSED), "f", 0.0) | {"b_f": torch.tensor(draw.standard_normal((1, n)))}
     now = torch.tensor(x)[None]
-    found = derivative(lambda h: cell.step(p, now, (h[None],))[0][0], h)
+    found = jacobian(lambda h: cell.step(p, now, (h[None],))[0][0], h)
     return found, np.diag(sigmoid(p["b_f"][0].numpy()))
 
 

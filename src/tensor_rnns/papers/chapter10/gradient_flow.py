@@ -6,10 +6,10 @@ import numpy as np
 import torch
 
 from tensor_rnns.cells import build, families
-from tensor_rnns.compute.statements import statement
+from tensor_rnns.compute.nets import outputs, random_cell
+from tensor_rnns.compute.statements import checked, jacobian, statement
 from tensor_rnns.declared import Natural
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.papers.chapter10.nets import checked, derivative, outputs, random_cell
 from tensor_rnns.papers.chapter10.sharing import made
 from tensor_rnns.rows import Rows, rows_of, series
 
@@ -38,7 +38,7 @@ def cycle(draw, n, i, x):
         fed = torch.cat([given, rest.index_add(0, torch.tensor([4]), push[None])], 1)
         return outputs(build({"name": "vanilla", "hidden": n}, i + n), pushed, fed)
 
-    moved = np.abs(derivative(states, np.zeros(n))).max((1, 2))
+    moved = np.abs(jacobian(states, np.zeros(n))).max((1, 2))
     return {"error": moved[:4].max(), "smallest_later": moved[4:15].min()}
 
 
@@ -74,7 +74,7 @@ def jacobians(draw, n, i, x, h):
     """8: J = diag(1 - h^2) W by automatic differentiation."""
     cell, p = random_cell(draw, "vanilla", i, n)
     given = torch.tensor(x)[None]
-    found = derivative(lambda h: cell.step(p, given, (h[None],))[0][0], h)
+    found = jacobian(lambda h: cell.step(p, given, (h[None],))[0][0], h)
     new = cell.step(p, given, (torch.tensor(h)[None],))[0][0].numpy()
     return found, (1 - new**2)[:, None] * p["U"].numpy().T
 

@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from tensor_rnns.cells import build
-from tensor_rnns.compute.statements import statement
+from tensor_rnns.compute.nets import outputs, random_cell
+from tensor_rnns.compute.statements import checked, statement
 from tensor_rnns.declared import Natural
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.papers.chapter10.nets import checked, leaf, occurrences, outputs, random_cell
+from tensor_rnns.papers.chapter10.nets import leaf, occurrences
 from tensor_rnns.rows import Rows, rows_of
 
 LENGTHS, SHARES = (4, 8, 12), (0.2, 0.3, 0.5)

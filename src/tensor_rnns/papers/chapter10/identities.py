@@ -2,9 +2,9 @@
 
 from typing import Literal
 
+from tensor_rnns.compute.statements import checked
 from tensor_rnns.declared import Natural
 from tensor_rnns.papers.chapter10 import bptt, feeding, gating, memory, shapes
-from tensor_rnns.papers.chapter10.nets import checked
 from tensor_rnns.rows import Rows
 
 PARTS = {"bptt": bptt, "feeding": feeding, "gating": gating, "memory": memory, "shapes": shapes}

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns.compute.statements import statement
-from tensor_rnns.papers.chapter10.nets import derivative, leaf
+from tensor_rnns.compute.statements import jacobian, statement
+from tensor_rnns.papers.chapter10.nets import leaf
 
 
 def address(query: Tensor, keys: Tensor, sharpness: float) -> Tensor:
@@ -32,7 +32,7 @@ def read(c, d, memory, keys, query, e, a):
     cells = np.zeros((c, d))
     for i, j in np.ndindex(c, d):
         cells[i, j] = memory[i, j] * (1 - chances[i] * erase[j]) + chances[i] * a[j]
-    back = derivative(lambda m: w @ m, memory)
+    back = jacobian(lambda m: w @ m, memory)
     return [
         (chances.sum(), 1.0),
         (after, cells),
@@ -52,8 +52,8 @@ def large(c, d, memory, scores, g):
 def learned_address(keys, query, values):
     """12: soft weights have derivatives by which the query learns, those of an arg max have none."""
     given = torch.tensor(keys), torch.tensor(values)
-    soft = derivative(lambda q: address(q, given[0], 5.0) @ given[1], query)
-    hard = derivative(lambda q: 0 * q.sum() + given[1][address(q, given[0], 5.0).argmax()], query)
+    soft = jacobian(lambda q: address(q, given[0], 5.0) @ given[1], query)
+    hard = jacobian(lambda q: 0 * q.sum() + given[1][address(q, given[0], 5.0).argmax()], query)
     return {"error": np.abs(hard).max(), "smallest_soft": np.abs(soft).max()}
 
 

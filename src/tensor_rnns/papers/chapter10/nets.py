@@ -1,4 +1,4 @@
-"""The net of chapter10 section 2 in its own letters, and random cells of the package in float64."""
+"""The net of chapter10 section 2 in its own letters, and ways through the graph of a function."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,9 +9,7 @@ from torch import Tensor
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.functional import cross_entropy
 
-from tensor_rnns.cells import Cell, build
-from tensor_rnns.compute.statements import Statement
-from tensor_rnns.rows import Rows
+from tensor_rnns.cells import build
 
 WEIGHTS = {"U": ("n", "i"), "W": ("n", "n"), "V": ("k", "n"), "b": ("n",), "c": ("k",)}
 """Rows and columns in units n, inputs i and outputs k; U is from input to state (the notes say the
@@ -86,32 +84,6 @@ def gradients(tensors: list[Tensor]) -> np.ndarray:
     return arrays([tensor.grad for tensor in tensors])
 
 
-def random_cell(
-    draw: np.random.Generator, name: str, inputs: int, hidden: int, **options: Any
-) -> tuple[Cell, dict[str, Tensor]]:
-    """A cell of the package and standard normal parameters over sqrt(hidden), float64, without gradients."""
-    cell = build({"name": name, "hidden": hidden, **options}, inputs)
-    shapes = cell.shapes().items()
-    return cell, {key: torch.tensor(draw.standard_normal(shape) / hidden**0.5) for key, shape in shapes}
-
-
-def outputs(
-    cell: Cell, p: Mapping[str, Tensor], inputs: Tensor, state: tuple[Tensor, ...] | None = None
-) -> Tensor:
-    """The outputs [T, H] of a cell over `inputs` [T, I], from `state` with rows [1, H] or the cell's own."""
-    state, found = state or cell.initial_state(1, dtype=torch.float64), []
-    for x in inputs:
-        state = cell.step(dict(p), x[None], state)
-        found.append(state[0][0])
-    return torch.stack(found)
-
-
-def derivative(function: Callable[[Tensor], Tensor], at: Any) -> np.ndarray:
-    """d function / d argument by automatic differentiation: the output's shape, then the argument's."""
-    given = torch.as_tensor(at, dtype=torch.float64)
-    return torch.autograd.functional.jacobian(function, given).numpy()
-
-
 def chains(counted: str, function: Callable[..., Tensor], *given: Tensor, source: int | None = None) -> Any:
     """(least, most) operations called like `counted` on the ways through the traced graph of a function, from
     argument number `source`, or from all, to its output; raises ValueError where there is none."""
@@ -131,8 +103,3 @@ def chains(counted: str, function: Callable[..., Tensor], *given: Tensor, source
 def occurrences(operation: str, function: Callable[..., Tensor], *given: Tensor) -> int:
     """How many nodes of the traced graph are called so."""
     return sum(operation in str(node.target) for node in make_fx(function)(*given).graph.nodes)
-
-
-def checked(names: Mapping[str, Any], seed: int, draws: int) -> Rows:
-    """The rows of every statement among the `names` of a module."""
-    return [row for one in names.values() if isinstance(one, Statement) for row in one.rows(seed, draws)]

@@ -7,10 +7,10 @@ import torch
 
 from tensor_rnns import engine
 from tensor_rnns.cells import build
-from tensor_rnns.compute.statements import statement
+from tensor_rnns.compute.nets import outputs
+from tensor_rnns.compute.statements import checked, jacobian, statement
 from tensor_rnns.declared import Natural, Positive
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.papers.chapter10.nets import checked, derivative, outputs
 from tensor_rnns.rows import Rows, row, rows_of
 
 WASHOUT, DELAYS, RIDGE = 200, 200, 1e-8
@@ -197,7 +197,7 @@ def delay(draw):
 @statement("average-9", alpha=lambda draw, size: draw.uniform(0.3, 0.99))
 def average(alpha):
     """9: the impulse response of mu = a mu + (1 - a) v halves every ln 0.5 / ln a steps, and any reach
-    -1 / ln a, whole or not, has its a; with a = 1 the derivative is 1 at any lag."""
+    -1 / ln a, whole or not, has its a; with a = 1 the jacobian is 1 at any lag."""
     mu, response = 1 - alpha, []
     for _ in range(60):
         response.append(mu)
@@ -208,7 +208,7 @@ def average(alpha):
     cell = build({"name": "vanilla", "hidden": 1, "activation": "linear"}, 1)
     loop = {name: torch.full((1, 1), 1.0 * (name == "U"), dtype=torch.float64) for name in "UWb"}
     zeros = torch.zeros(1000, 1, dtype=torch.float64)
-    held = derivative(lambda h: outputs(cell, loop, zeros, (h[None],))[-1], np.ones(1))
+    held = jacobian(lambda h: outputs(cell, loop, zeros, (h[None],))[-1], np.ones(1))
     return {"error": pairs, "held": np.abs(held - 1).max()}
 
 

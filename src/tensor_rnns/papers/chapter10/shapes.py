@@ -11,9 +11,10 @@ from torch.nn.functional import conv2d
 
 from tensor_rnns import models
 from tensor_rnns.cells import build
-from tensor_rnns.compute.statements import statement
+from tensor_rnns.compute.nets import outputs, random_cell
+from tensor_rnns.compute.statements import jacobian, statement
 from tensor_rnns.models.grid import patches
-from tensor_rnns.papers.chapter10.nets import chains, derivative, outputs, random_cell
+from tensor_rnns.papers.chapter10.nets import chains
 
 STEPS = 7
 PRODUCT = "mm"
@@ -40,7 +41,7 @@ def both_ways(draw, i, n, k, x):
             h = result.states[0][:, 0, 0]
             return {"forward": h[:, :n], "backward": h[:, n:], "output": result.outputs[:, 0, 0]}[part]
 
-        return np.abs(derivative(of, x)).max((1, 3))
+        return np.abs(jacobian(of, x)).max((1, 3))
 
     forward, backward, output = map(seen, ("forward", "backward", "output"))
     plain = np.tril(np.ones((STEPS, STEPS))) > 0

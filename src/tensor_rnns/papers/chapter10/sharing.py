@@ -5,19 +5,11 @@ import torch
 from torch.nn.functional import conv1d
 
 from tensor_rnns.cells import families, open_fields
-from tensor_rnns.compute.statements import statement
+from tensor_rnns.compute.nets import outputs, random_cell
+from tensor_rnns.compute.statements import checked, jacobian, statement
 from tensor_rnns.declared import Natural
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.papers.chapter10.nets import (
-    chains,
-    checked,
-    derivative,
-    occurrences,
-    outputs,
-    random_cell,
-    step,
-    weights_of,
-)
+from tensor_rnns.papers.chapter10.nets import chains, occurrences, step, weights_of
 from tensor_rnns.rows import Rows, rows_of
 
 STEPS = 12
@@ -41,7 +33,7 @@ def window(draw, c, kernel):
     }  # fmt: skip
     error, inside = 0.0, []
     for width, net in kinds.items():
-        seen = np.abs(derivative(net, x)).max((1, 3))
+        seen = np.abs(jacobian(net, x)).max((1, 3))
         lag = np.subtract.outer(np.arange(STEPS), np.arange(STEPS))
         within = (lag >= 0) & (lag < width)
         error = max(error, seen[~within].max())

@@ -1,13 +1,14 @@
 """The identities of kelley2016 sections 1 to 4: the bilinear product, its gradients, and what follows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns.cells import Cell, build
-from tensor_rnns.compute.statements import Statement, jacobian, sigmoid, statement
+from tensor_rnns.cells import build
+from tensor_rnns.compute.nets import outputs, random_cell
+from tensor_rnns.compute.statements import checked, collected, jacobian, sigmoid, statement
 from tensor_rnns.declared import Natural
 from tensor_rnns.rows import Rows
 
@@ -18,22 +19,6 @@ RATE = 0.1
 def product(h: Tensor, tensor: Tensor, x: Tensor) -> Tensor:
     """h^T W^[1:k] x for W [k, k, n], slice by slice."""
     return torch.einsum("a,iab,b->i", h, tensor, x)
-
-
-def random_cell(name: str, inputs: int, hidden: int, draw: np.random.Generator, **options: str) -> tuple:
-    """A cell and standard normal parameters for it, float64."""
-    cell = build({"name": name, "hidden": hidden, **options}, inputs)
-    values = {key: draw.standard_normal(shape) / np.sqrt(hidden) for key, shape in cell.shapes().items()}
-    return cell, {key: torch.tensor(value, requires_grad=True) for key, value in values.items()}
-
-
-def outputs(cell: Cell, p: Mapping[str, Tensor], inputs: Tensor) -> Tensor:
-    """The outputs [T, H] of a cell over `inputs` [T, I], from the state zero."""
-    state, found = cell.initial_state(1, dtype=torch.float64), []
-    for x in inputs:
-        state = cell.step(p, x[None], state)
-        found.append(state[0][0])
-    return torch.stack(found)
 
 
 @statement("slices-2.1", "k n", W="k k n", h="k", x="n")
@@ -68,7 +53,8 @@ def by_state(W, h, x):
 @statement("bptt-rtn-3", "k n t", x="t n", v="t k")
 def rtn_through_time(draw, k, n, x, v):
     """3: back-propagation through time of the RTN from these three, for the loss sum_t v_t . h_t."""
-    cell, p = random_cell("rtn", n, k, draw)
+    cell, p = random_cell(draw, "rtn", n, k)
+    p = {key: value.requires_grad_() for key, value in p.items()}
     states = outputs(cell, p, torch.tensor(x))
     (states * torch.tensor(v)).sum().backward()
     w, h = p["W"].detach().numpy(), np.vstack([np.zeros(k), states.detach().numpy()])
@@ -84,7 +70,8 @@ def rtn_through_time(draw, k, n, x, v):
 @statement("bptt-grtn-3", "k n t", x="t n", v="t k")
 def grtn_through_time(draw, k, n, x, v):
     """3: the same of the GRTN, with c_{t-1} in the sum."""
-    cell, p = random_cell("grtn", n, k, draw)
+    cell, p = random_cell(draw, "grtn", n, k)
+    p = {key: value.requires_grad_() for key, value in p.items()}
     states = outputs(cell, p, torch.tensor(x))
     (states * torch.tensor(v)).sum().backward()
     w = {gate: p[f"{gate}_W"].detach().numpy() for gate in "ifoc"}
@@ -137,8 +124,7 @@ def gates_meet(draw, k, n, h, x):
     mixed derivative of the new state, which is not zero, as gates are multiplied."""
     found = []
     for name in ("lstm", "gru"):
-        cell, p = random_cell(name, n, k, draw)
-        p = {key: value.detach() for key, value in p.items()}
+        cell, p = random_cell(draw, name, n, k)
         rest = cell.initial_state(1, dtype=torch.float64)[1:]
 
         def update(h: Tensor, x: Tensor, cell=cell, p=p, rest=rest) -> Tensor:
@@ -163,7 +149,7 @@ def dead_start(draw, k, n, targets):
     the first update. Adagrad moves the biases by its rate at once: at the second update it has one."""
     first, second = [], []
     for name in ("rtn", "grtn"):
-        cell, p = random_cell(name, n, k, draw)
+        cell, p = random_cell(draw, name, n, k)
         p = {key: (value if key.endswith("W") else torch.zeros_like(value)) for key, value in p.items()}
         x = torch.eye(n, dtype=torch.float64)[draw.integers(n, size=len(targets))]
         for found in (first, second):
@@ -180,9 +166,9 @@ def first_byte(draw, k, n):
     biases."""
     pairs = []
     for name in ("rtn", "grtn"):
-        cell, p = random_cell(name, n, k, draw)
+        cell, p = random_cell(draw, name, n, k)
         eye = torch.eye(n, dtype=torch.float64)
-        states = torch.stack([outputs(cell, p, x[None])[0] for x in eye]).detach().numpy()
+        states = torch.stack([outputs(cell, p, x[None])[0] for x in eye]).numpy()
         pairs.append((states, np.broadcast_to(states[0], states.shape)))
     return pairs
 
@@ -196,10 +182,10 @@ def bits(draw, n, scores):
     return -np.log2(shares[np.arange(len(scores)), targets.numpy()]).mean(), float(nats) / np.log(2)
 
 
-STATEMENTS = {found.item: found for found in list(vars().values()) if isinstance(found, Statement)}
+STATEMENTS = collected(vars())
 
 
 def compute(*, seed: Natural, draws: int) -> Rows:
     """Rows for every statement, each on `draws` random draws: `error`, the largest over all draws, and a
     `smallest_...`, their minimum."""
-    return [row for found in STATEMENTS.values() for row in found.rows(seed, draws)]
+    return checked(STATEMENTS, seed, draws)

@@ -1,22 +1,11 @@
 """The identities of mathews2016 chapters 2 to 4 and appendix A, checked as printed and as corrected."""
 
-from tensor_rnns.compute.statements import Statement
+from tensor_rnns.compute.statements import checked, collected
 from tensor_rnns.declared import Natural
-from tensor_rnns.papers.mathews2016.theory import (
-    architectures,
-    background,
-    bilinear,
-    decompositions,
-    gates,
-)
+from tensor_rnns.papers.mathews2016.theory import architectures, background, bilinear, decompositions, gates
 from tensor_rnns.rows import Rows
 
-STATEMENTS = {
-    found.item: found
-    for module in (background, bilinear, decompositions, architectures, gates)
-    for found in vars(module).values()
-    if isinstance(found, Statement)
-}
+STATEMENTS = collected(*map(vars, (background, bilinear, decompositions, architectures, gates)))
 
 
 def compute(*, seed: Natural, draws: int) -> Rows:
@@ -26,4 +15,4 @@ def compute(*, seed: Natural, draws: int) -> Rows:
     largest over all draws, relative to the largest entry; a name with `share` is a mean, `smallest_...` a
     minimum.
     """
-    return [row for statement in STATEMENTS.values() for row in statement.rows(seed, draws)]
+    return checked(STATEMENTS, seed, draws)
