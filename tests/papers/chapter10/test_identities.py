@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from tensor_rnns.compute.nets import outputs
+from tensor_rnns.compute.statements import checked
 from tensor_rnns.papers.chapter10 import (
     bptt,
     clipping,
@@ -24,7 +26,7 @@ MODULES = (
 
 
 def found(module, draws=1):
-    return {(row["item"], row["name"]): row["value"] for row in nets.checked(vars(module), 7, draws)}
+    return {(row["item"], row["name"]): row["value"] for row in checked(vars(module), 7, draws)}
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
@@ -48,13 +50,13 @@ def test_a_part_gives_the_rows_of_its_module():
         (bptt, "earlier-2.2", "gradients", lambda tensors: nets.gradients(tensors) ** 2),
         (gating, "delayed-10", "sigmoid", lambda x: 0.5 + 0.25 * x),
         (gradient_flow, "linear-part-8", "orthogonal", lambda draw, n: 0.9 * np.eye(n)),
-        (reservoir, "average-9", "outputs", lambda *given: 2 * nets.outputs(*given)),
+        (reservoir, "average-9", "outputs", lambda *given: 2 * outputs(*given)),
         (gating, "shut-10", "CLOSED", 1.0),
         (gating, "reset-10", "CLOSED", 0.0),
         (clipping, "norm-11", "clip", lambda gradient, limit: gradient * 0.5),
         (clipping, "orthogonal-11", "omega", lambda g, h, w: (g[0] @ w).norm()),
         (memory, "kept-12", "written", lambda m, w, e, a: m * (1 - 0.9 * w[:, None])),
-        (feeding, "context-2.4", "outputs", lambda cell, p, x: nets.outputs(cell, p, x) + len(x[0])),
+        (feeding, "context-2.4", "outputs", lambda cell, p, x: outputs(cell, p, x) + len(x[0])),
         (graphical, "joint-2.3", "every", lambda k, steps: graphical.torch.zeros(k**steps, steps).long()),
         (shapes, "convolution-3", "patches", lambda x, size: x.repeat(1, 1, 1, 9)),
         (sharing, "written-out-1", "step", lambda p, x, h: h + x.sum()),
