@@ -96,8 +96,7 @@ def judged(
 def headlines(
     score: Score | None, found: Mapping[str, tuple[str, Judgement, list[str]]], scale: str
 ) -> list[dict[str, Any]]:
-    """The headline findings of a paper on which there is any claim, judged as one that refers to their
-    statements."""
+    """The headline findings of a paper with any claim, judged as one that refers to their statements."""
     result = []
     for headline in score.headlines if score else ():
         known = [found[name] for name in headline.statements if name in found]

@@ -229,8 +229,7 @@ def deviation(
 
 
 def baseline(run: Run) -> float:
-    """The loss that the task calls its baseline: of the best constant answer, or what the task says
-    instead."""
+    """The loss that the task calls its baseline: of the best constant answer unless it says otherwise."""
     return metric(run, of="baseline", split="none")
 
 

@@ -89,8 +89,7 @@ class Estimate:
     sizes: tuple[int, ...]
 
     def half(self, count: int | None = None) -> Any:
-        """Half of its 95 % interval, or of that with `count` seeds in the smallest sample; infinite for one
-        seed."""
+        """Half of its 95 % interval, or that with `count` seeds in the smallest sample; infinite for one."""
         n = min(self.sizes)
         count = count or n
         if min(n, count) < 2:

@@ -102,8 +102,7 @@ def censored(n: int, late: float, draw: np.random.Generator, draws: int) -> Answ
 
 
 def solves(n: int, share: float, runs: int, draw: np.random.Generator, draws: int) -> Answers:
-    """`n` seeds that each solve with chance `share`; the paper has seen `runs` that all did, or says no
-    number."""
+    """`n` seeds that each solve with chance `share`; the paper saw `runs` that all did, or none."""
     answers = [rules.solved(j, n, paper=(runs, runs) if runs else None).holds for j in range(n + 1)]
     found = np.array(answers)[draw.binomial(n, share, size=draws)]
     return found == "yes", found == "no"

@@ -82,8 +82,7 @@ def fold(name: str) -> str:
 
 
 def extract(archive: zipfile.ZipFile, entries: Mapping[str, zipfile.ZipInfo], into: Path) -> None:
-    """Write the `checked` files of an archive below the empty folder `into`, of each at most its declared
-    size."""
+    """Write the `checked` files of an archive below the empty folder `into`, each up to its declared size."""
     for name, entry in entries.items():
         target = into / name
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -16,8 +16,7 @@ PARTIAL = "-partial"
 """What a scale's name ends in where its results are judged and drawn before all of them are there."""
 SPLITS = ("train", "valid", "test", "none")
 SEARCH_SEED = 1000
-"""Searches count their replicas from here, so that no final run shares its numbers with the search that chose
-it."""
+"""Searches count their replicas from here, so that no final run shares numbers with its search."""
 
 
 @dataclass(frozen=True)

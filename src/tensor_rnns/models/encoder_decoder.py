@@ -1,5 +1,4 @@
-"""Encoder and decoder, chapter10 section 4: a sequence to another of its own length, with attention or
-without."""
+"""Encoder and decoder, chapter10 section 4: a sequence to another of its own length, maybe with attention."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

@@ -1,5 +1,4 @@
-"""Nets that answer at every pixel of a square, chapter10 section 3: recurrent in four directions, and
-convolutions."""
+"""Nets that answer at every pixel of a square, chapter10 section 3: recurrent four ways, and convolutions."""
 
 import math
 from dataclasses import dataclass, replace

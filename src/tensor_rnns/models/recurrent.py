@@ -1,5 +1,4 @@
-"""A cell run over time with a linear read-out, at the last step or at every one; mathews2016 section
-2.2.1."""
+"""A cell run over time with a linear read-out, at the last step or each; mathews2016 section 2.2.1."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -188,8 +187,7 @@ class Recurrent(Model):
         return x * draws[key] / (1 - getattr(self, key)) if draws and key in draws else x
 
     def direct(self, views: Views, width: int, dtype: torch.dtype) -> Direct | None:
-        """Where numbers or one-hot vectors enter one cell whose outputs are read out, and nothing else
-        happens."""
+        """Where numbers or one-hot vectors enter one cell whose outputs are read out, and no more."""
         more = self.matrix or self.input_dropout or self.output_dropout or self.fixed
         if len(self.cells) > 1 or more:
             return None

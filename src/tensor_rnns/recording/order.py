@@ -102,8 +102,7 @@ def next_units(
 def units_of_claim(
     catalogue: Catalogue, settings: Settings, claim: str, seeds: int, blocks: int
 ) -> list[Unit]:
-    """The curves of a claim with as many seeds as its stopping rule grants now; ValueError where it grants
-    none."""
+    """The curves of a claim with as many seeds as its stopping rule grants now; ValueError for none."""
     known = needs(catalogue)
     if claim not in known:
         near = ", ".join(difflib.get_close_matches(claim, known, 5, 0)) or "none"

@@ -75,8 +75,7 @@ def alone(state: Path) -> Iterator[Callable[[Sequence[str]], None]]:
 
 
 def holder(state: Path) -> tuple[str, list[str]]:
-    """The recorder that works on a state folder, in words, and the places that it trains; "" where there is
-    none."""
+    """The recorder that works on a state folder, in words, and the places that it trains; "" for none."""
     try:
         with open(state / LOCK) as stream:
             try:

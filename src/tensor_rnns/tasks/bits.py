@@ -58,8 +58,7 @@ class Recall(BitAnswers):
 
 @dataclass(frozen=True)
 class FirstBit(BitAnswers):
-    """F(T): after `length` T fair bits, -1 or 1, say the first. Those after it are multiplied by
-    `distractors`."""
+    """F(T): after `length` T fair bits, -1 or 1, say the first. Later ones are times `distractors`."""
 
     name: ClassVar[str] = "first_bit"
     length: int
@@ -206,8 +205,7 @@ class SwitchingRule(BitAnswers):
 
 @dataclass(frozen=True)
 class Neighbours(BitAnswers):
-    """x_{t-1} AND x_{t+1}, or their XOR, at each of `length` steps but the first and the last; fair bits, -1
-    or 1."""
+    """x_{t-1} AND x_{t+1}, or their XOR, at `length` steps but the first and the last; fair bits, -1 or 1."""
 
     name: ClassVar[str] = "neighbours"
     length: int

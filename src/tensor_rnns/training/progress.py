@@ -70,8 +70,7 @@ class Progress:
         )
 
     def pace(self, seconds: float) -> str:
-        """What a replica reads by the second where an update takes `seconds`, and a comma; "" where it is not
-        known."""
+        """What a replica reads by the second where an update takes `seconds`, and a comma; "" if unknown."""
         return f"{self.reads[0] / seconds:,.0f} {self.reads[1]}/s, " if self.reads and seconds else ""
 
     def close(self) -> None:

@@ -1,5 +1,4 @@
-"""The run record: everything a reader needs to know about how a number came about, and nothing it depends
-on."""
+"""The run record: everything a reader needs to know about how a number came about, not what it depends on."""
 
 import importlib.metadata
 import os

@@ -66,8 +66,7 @@ def leaky(n, i, draw, x, alpha):
 
 @statement("loop-10", "t n i", x="t i")
 def loop(draw, t, n, i, x):
-    """10: along the self-loop, gates and candidates held, ds_T / ds_0 of the LSTM is the product of its
-    forget gates."""
+    """10: along the self-loop, all else held, ds_T / ds_0 of the LSTM is the product of its forget gates."""
     cell, p = random_cell(draw, "lstm", i, n)
     start = torch.tensor(draw.standard_normal(n))
     h, s, seen, f = torch.zeros(1, n, dtype=torch.float64), start[None], [], 1.0

@@ -12,8 +12,7 @@ from torch.nn.functional import cross_entropy
 from tensor_rnns.cells import build
 
 WEIGHTS = {"U": ("n", "i"), "W": ("n", "n"), "V": ("k", "n"), "b": ("n",), "c": ("k",)}
-"""Rows and columns in units n, inputs i and outputs k; U is from input to state (the notes say the
-reverse)."""
+"""Rows and columns in units n, inputs i and outputs k; U is from input to state, not the reverse as noted."""
 
 
 def leaf(values: Any) -> Tensor:
@@ -29,8 +28,7 @@ def weights_of(draw: np.random.Generator, n: int, i: int, k: int) -> dict[str, T
 
 
 def step(p: Mapping[str, Tensor], x: Tensor, h: Tensor) -> Tensor:
-    """h_t = tanh(b + W h_{t-1} + U x_t) [n], by the package's vanilla cell, which multiplies from the
-    left."""
+    """h_t = tanh(b + W h_{t-1} + U x_t) [n], by the vanilla cell, which multiplies from the left."""
     cell = build({"name": "vanilla", "hidden": len(h)}, len(x))
     return cell.step({"W": p["U"].T, "U": p["W"].T, "b": p["b"][None]}, x[None], (h[None],))[0][0]
 

@@ -68,8 +68,7 @@ def capacities(
     seed: int, draws: int, units: int, steps: int, radii: tuple[float, ...], scales: tuple[float, ...]
 ) -> tuple[dict[str, dict[str, float]], Rows]:
     """8: memory capacity, the sum of r^2 over the delays, means over draws, against radius for each input
-    scale as `capacity <scale>`, and the Lyapunov exponent; the `best` radius and shares of the
-    peak."""
+    scale as `capacity <scale>`, and the Lyapunov exponent; `best` radius, shares of the peak."""
     u, own = rng(seed, 1).uniform(-1, 1, steps), [weights(seed, number, units) for number in range(draws)]
     found, curves = {}, []
     for scale in scales:

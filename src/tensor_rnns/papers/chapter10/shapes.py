@@ -54,8 +54,7 @@ def both_ways(draw, i, n, k, x):
 
 @statement("convolution-3", "c n", image=lambda draw, size: draw.standard_normal((size["c"], 8, 8)))
 def convolution(draw, c, n, image):
-    """3: what enters the states of a net over an image, by one matrix of the 3 x 3 pixels around each, is a
-    convolution."""
+    """3: what enters a net over an image, by one matrix of the 3 x 3 pixels around each, is a convolution."""
     kernel = draw.standard_normal((n, c, 3, 3))
     pixels = torch.tensor(image).flatten(1).T[:, None, None]
     matrix = torch.tensor(kernel.transpose(2, 3, 1, 0).reshape(9 * c, n))

@@ -65,8 +65,7 @@ def swapped(model: Model, draw: np.random.Generator, steps: int) -> float:
 
 def compute(*, seed: Natural, depths: tuple[int, ...], steps: int) -> Rows:
     """Rows "<configuration>, P = <P>" of what `measured` gives, with M = 3 and random parameters; and the
-    extremes over all without layer normalisation, over kernels of other sides, and over layer normalisation
-    with P > 1."""
+    extremes over all without layer normalisation, over other kernels, over layer normalisation with P > 1."""
     found = {}
     for index, (name, block) in enumerate((SEVEN | MORE).items()):
         for depth in depths:

@@ -1,5 +1,4 @@
-"""The identities of he2017 on the convolution of memory cells and on channel normalisation: equations 14 to
-21 and 30."""
+"""The identities of he2017 on memory convolution and channel normalisation: equations 14 to 21 and 30."""
 
 import numpy as np
 import torch

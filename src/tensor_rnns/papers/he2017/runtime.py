@@ -49,8 +49,7 @@ def compute(
     """Rows `<engine>`, `<configuration>`, milliseconds of a step forward and back, by L (index), and of
     `ratio <engine>`, `<configuration>, L = <L>`, over that at L = 1; of `sLSTM by M`, milliseconds of one
     layer in the eager loop, by M (index); of `growth with M` the slope of their logarithms and the `last`
-    one; of `growth to L = 4` that of 2D over that of sLSTM by engine. Engines that are not there are left
-    out."""
+    one; of `growth to L = 4` that of 2D over that of sLSTM by engine. Absent engines are left out."""
     updates = {}
     for kind in engines:
         for name, sides in depths.items():
