@@ -9,7 +9,7 @@ import pretty_midi
 import pytest
 
 from tensor_rnns import functions
-from tensor_rnns.datasets import Dataset, keyboard_midi, midi, tunes_midi
+from tensor_rnns.datasets import Dataset, midi, tunes_midi
 from tensor_rnns.papers.mathews2016 import midi as agreement
 
 TICK = 0.5 / 480
@@ -130,9 +130,9 @@ def test_a_bad_file_is_named(tmp_path):
         midi.read(tmp_path)
 
 
-@pytest.mark.parametrize(("module", "pieces"), [(tunes_midi, 12), (keyboard_midi, 3)])
-def test_the_stand_ins_are_read_back_as_they_are(module, pieces):
-    arrays, facts = module.read()
+@pytest.mark.parametrize(("music", "pieces"), [("tunes", 12), ("keyboard", 3)])
+def test_the_stand_ins_are_read_back_as_they_are(music, pieces):
+    arrays, facts = tunes_midi.read(music)
     assert facts["pieces"]["valid"] == facts["matched"]["valid"] == pieces
     assert arrays["valid_index"].tolist() == list(range(pieces))
     assert not arrays["test_transposition"].any()

@@ -12,7 +12,6 @@ from tensor_rnns.datasets import (
     package_text,
     package_words,
     ptb_chars,
-    ptb_chars_unk,
     ptb_words,
     war_and_peace,
     wikipedia,
@@ -79,7 +78,7 @@ def test_characters_stand_in_fields(characters):
 
 def test_the_mark_of_rare_words_is_one_symbol_or_five(characters):
     (characters / "ptb.char.train.txt").write_text("a _ < u n k > _ b c\n< u n k >\n")
-    arrays, facts = ptb_chars_unk.read(characters)
+    arrays, facts = ptb_chars.read(characters, "<unk>")
     assert arrays["vocabulary"].tolist() == ["\n", "<unk>", "_", "a", "b", "c"]
     assert told(arrays, "train") == ["a", "_", "<unk>", "_", "b", "c", "\n", "<unk>", "\n"]
     assert facts["longest"]["train"] == 6

@@ -43,18 +43,18 @@ def prepare(dataset: str, raw: Path | str | None, ready: Path | str) -> Path:
     entry = table.entry(dataset)
     parser = import_module(f"tensor_rnns.datasets.{entry.parser}")
     if entry.source is None:
-        arrays, counted = parser.read()
+        arrays, counted = parser.read(**entry.options)
         origin = {
             "package": ", ".join(entry.packages),
             "package_version": ", ".join(version(package) for package in entry.packages),
-            **digest_of(parser.files()),
+            **digest_of(parser.files(**entry.options)),
         }
     elif raw is None:
         raise ValueError(f"{dataset} is prepared from the source {entry.source!r}; its raw folder is needed")
     else:
         folder = Path(raw) / entry.source
         origin = {"files": verified(entry.source, folder)}
-        arrays, counted = parser.read(folder)
+        arrays, counted = parser.read(folder, **entry.options)
     compare(dataset, entry.counted, counted)
     card = {key: value for key, value in table.card(dataset).items() if key not in ("counted", "files")}
     return write(Path(ready), dataset, arrays, card | counted | dict(entry.facts) | origin)

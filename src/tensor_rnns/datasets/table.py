@@ -62,7 +62,7 @@ class Source:
 class Entry:
     """One data set: its kind, its source or the packages read instead, its splits and counted facts.
 
-    `parser` is the module that reads it, by default the one of the same name.
+    `parser` is the module that reads it, by default the one of the same name, with these `options`.
     """
 
     name: str
@@ -74,6 +74,7 @@ class Entry:
     redistribution: str
     archive: Literal["never", "allowed"]
     parser: str
+    options: Mapping[str, Any] = field(default_factory=dict)
     source: str | None = None
     packages: tuple[str, ...] = ()
     stands_in_for: tuple[str, ...] = ()

@@ -1,22 +1,27 @@
-"""The first tunes of each split of `tunes`, written as MIDI files and read back; they stand in for real
+"""The first pieces of each split of other music, written as MIDI files and read back; they stand in for real
 ones."""
+
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
-from tensor_rnns.datasets import midi, tunes
+from tensor_rnns.datasets import keyboard, midi, tunes
 from tensor_rnns.datasets.parsers import SPLITS, Parsed
 
 FIRST = 12
-files = tunes.files
+MUSIC = {"tunes": tunes, "keyboard": keyboard}
+Music = Literal[*MUSIC]
 
 
-def read() -> Parsed:
+def files(of: Music = "tunes") -> list[Path]:
+    """The files that the music is read from."""
+    return MUSIC[of].files()
+
+
+def read(of: Music = "tunes") -> Parsed:
     """Arrays as of `midi.joined`: the pieces are in order and not transposed."""
-    return rewritten(tunes.read()[0])
-
-
-def rewritten(arrays: dict[str, np.ndarray]) -> Parsed:
-    """The first pieces of each split as MIDI files, read back."""
+    arrays, _ = MUSIC[of].read()
     pieces, matches = {}, {}
     for split in SPLITS:
         cuts = np.cumsum(arrays[f"{split}_lengths"])[:-1]
