@@ -15,6 +15,7 @@ REDUCTIONS: dict[str, Callable[[np.ndarray], Any]] = {
 }  # fmt: skip
 Split = Literal[SPLITS]  # type: ignore[valid-type]
 Best = Literal["lowest", "highest"]
+Unit, Gap = Literal["one", "baseline"], Literal["difference", "ratio"]
 Reduction = Literal[tuple(REDUCTIONS)]  # type: ignore[valid-type]
 
 
@@ -63,7 +64,7 @@ def first_below(
     width: int = 1,
     of: str = "loss",
     split: Split = "train",
-    unit: Literal["one", "baseline"] = "one",
+    unit: Unit = "one",
 ) -> float:
     """The first update at which the running mean over `width` is below `threshold`; infinite if never.
 
@@ -139,12 +140,7 @@ def rise(run: Run, *, of: str = "loss", split: Split = "valid") -> float:
 
 
 def gap(
-    run: Run,
-    *,
-    of: str = "loss",
-    split: Split = "valid",
-    against: Split = "train",
-    kind: Literal["difference", "ratio"] = "difference",
+    run: Run, *, of: str = "loss", split: Split = "valid", against: Split = "train", kind: Gap = "difference"
 ) -> float:
     """The metric on `split` minus, or with kind: ratio divided by, the one on `against`."""
     first, second = metric(run, of=of, split=split), metric(run, of=of, split=against)

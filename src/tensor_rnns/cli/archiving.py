@@ -9,8 +9,7 @@ from tensor_rnns.cli import options
 
 
 @click.command()
-@options.scale
-@options.results
+@options.several(options.scale, options.results)
 @click.option(
     "--out", type=options.PATH, help="The zip file; left out, a name by the scale in results/archives."
 )

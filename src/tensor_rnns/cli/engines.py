@@ -18,10 +18,7 @@ HEAD = ("experiment", "variant", "where", "cell", "form", "sizes", "engine", "pa
 
 
 @click.command()
-@options.scale
-@options.data
-@options.guests
-@options.papers
+@options.several(options.scale, options.data, options.guests, options.papers)
 @options.with_default("device", "cpu", click.Choice(["cpu", "cuda"]))
 def engines(scale: str, data: str, guests: str, papers: str, device: str) -> None:
     """Print the engine that `auto` picks here for the cells of each experiment; trains nothing.

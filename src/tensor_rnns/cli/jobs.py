@@ -26,10 +26,7 @@ def chunk_of(found: list[Replica], curve: Curve, size: int, chunk: int) -> list[
 
 
 @click.command()
-@options.scale
-@options.data
-@options.curve
-@options.guests
+@options.several(options.scale, options.data, options.curve, options.guests)
 @options.with_default("stage", "final", click.Choice(["search", "final"]))
 @options.with_default("chunk", 0)
 @options.cohort_size
@@ -63,12 +60,7 @@ def train(
 
 
 @click.command()
-@options.scale
-@options.data
-@options.curve
-@options.guests
-@options.runs
-@options.out
+@options.several(options.scale, options.data, options.curve, options.guests, options.runs, options.out)
 def select(scale, data, paper, experiment, condition, variant, option, guests, runs, out) -> None:
     """Choose the grid point of one curve from its search RUNS, by validation alone."""
     from tensor_rnns.analysis import selection
@@ -80,11 +72,7 @@ def select(scale, data, paper, experiment, condition, variant, option, guests, r
 
 
 @click.command()
-@options.experiment
-@options.scale
-@options.data
-@options.ready
-@options.out
+@options.several(options.experiment, options.scale, options.data, options.ready, options.out)
 def compute(paper: str, experiment: str, scale: str, data: str, ready: Path, out: Path) -> None:
     """Compute one experiment that needs no training."""
     from tensor_rnns import functions
@@ -97,8 +85,7 @@ def compute(paper: str, experiment: str, scale: str, data: str, ready: Path, out
 
 
 @click.command()
-@options.experiment
-@options.scale
+@options.several(options.experiment, options.scale)
 @click.option("--name", required=True, help="The probe's name in the experiment file.")
 @options.ready
 @click.option("--out", type=options.PATH, required=True, help="The .npz file; a .csv is written beside it.")
@@ -119,8 +106,7 @@ def probe(
 
 
 @click.command()
-@options.runs
-@options.out
+@options.several(options.runs, options.out)
 def collect(runs: tuple[Path, ...], out: Path) -> None:
     """Join the metrics, curves and records of the RUNS of one experiment."""
     from tensor_rnns.analysis.collect import collect

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +27,14 @@ def with_default(
     return click.option(f"--{name}", default=default, type=of, help=about, show_default=True, **shown)
 
 
+def several(*found: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Several options at once, in the order in which the help shows them."""
+    return lambda function: reduce(lambda made, option: option(made), reversed(found), function)
+
+
 def named(*names: str) -> Callable[[Any], Any]:
     """Options that must be given, one for each of the `names`."""
-
-    def decorate(function: Any) -> Any:
-        for name in reversed(names):
-            function = click.option(f"--{name}", required=True)(function)
-        return function
-
-    return decorate
+    return several(*(click.option(f"--{name}", required=True) for name in names))
 
 
 scale = with_default("scale", "laptop", click.Choice(SCALES))

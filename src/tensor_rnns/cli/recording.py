@@ -26,13 +26,8 @@ def need_torch(asked: str) -> None:
 
 
 @click.command()
-@options.scale
-@options.data
-@options.guests
-@options.papers
-@options.cohort_size
-@options.engine
-@costs_table
+@options.several(options.scale, options.data, options.guests, options.papers)
+@options.several(options.cohort_size, options.engine, costs_table)
 def plan(scale: str, data: str, guests: str, papers: str, cohort_size: int, engine: str, costs: Path) -> None:
     """List what a scale trains and costs by experiment: trainings, jobs, core-hours, GPU-hours, disk, memory,
     the longest chain of jobs, and engines."""
@@ -46,11 +41,7 @@ def plan(scale: str, data: str, guests: str, papers: str, cohort_size: int, engi
 
 
 @click.command()
-@options.scale
-@options.data
-@options.guests
-@options.papers
-@options.engine
+@options.several(options.scale, options.data, options.guests, options.papers, options.engine)
 @options.with_default("cohort-sizes", "1,2,5,10,20", about="As of plan, several.")
 @options.with_default(
     "workers", "1,8,64,512", about="Workers of the clusters: processors as the cost model's."
@@ -77,11 +68,7 @@ def simulate(scale, data, guests, papers, engine, cohort_sizes, workers, figure,
 
 
 @click.command()
-@options.papers
-@options.results
-@options.cohort_size
-@state
-@costs_table
+@options.several(options.papers, options.results, options.cohort_size, state, costs_table)
 def status(papers: str, results: Path, cohort_size: int, state: Path, costs: Path) -> None:
     """Print by experiment how many curves of the paper's scale are recorded, running, begun and missing, and
     the core-hours left."""
@@ -107,11 +94,7 @@ def status(papers: str, results: Path, cohort_size: int, state: Path, costs: Pat
 @click.option("--dearest", is_flag=True, help="First those that cost most, as where there is a GPU.")
 @click.option("--rehearse", is_flag=True, help="The smoke scale on embedded data, into other --results.")
 @options.with_default("nice", 19, click.IntRange(0, 19), "Priority of the trainings; 19 is the lowest.")
-@options.results
-@options.cohort_size
-@options.engine
-@state
-@costs_table
+@options.several(options.results, options.cohort_size, options.engine, state, costs_table)
 def record(
     papers, hours, jobs, mirrors, source, claim, seeds, blocks, dirty, device, dearest, rehearse, nice,
     results, cohort_size, engine, state, costs,

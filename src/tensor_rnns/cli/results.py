@@ -13,9 +13,7 @@ FOLDERS = ("figures", "tables", "music")
 
 
 @click.command()
-@options.scale
-@options.results
-@options.guests
+@options.several(options.scale, options.results, options.guests)
 @options.named("paper")
 @click.option("--only", type=click.Choice(FOLDERS), help="Write the files of one folder; left out, all.")
 @click.argument("artefact")
@@ -27,9 +25,7 @@ def draw(scale: str, results: Path, guests: str, paper: str, only: str | None, a
 
 
 @click.command()
-@options.scale
-@options.results
-@options.papers
+@options.several(options.scale, options.results, options.papers)
 def judge(scale: str, results: Path, papers: str) -> None:
     """Judge every claim and write claims.csv."""
     from tensor_rnns.analysis.judge import judge
@@ -38,11 +34,7 @@ def judge(scale: str, results: Path, papers: str) -> None:
 
 
 @click.command()
-@options.scale
-@options.data
-@options.results
-@options.guests
-@options.papers
+@options.several(options.scale, options.data, options.results, options.guests, options.papers)
 @click.option("--partial", is_flag=True, help="Judge and draw what is there first; for runs that failed.")
 def report(scale: str, data: str, results: Path, guests: str, papers: str, partial: bool) -> None:
     """Write the report in HTML and LaTeX, and in PDF where a LaTeX engine is installed."""
@@ -92,8 +84,7 @@ def diff(before: Path, after: Path) -> None:
 
 
 @click.command()
-@options.results
-@options.papers
+@options.several(options.results, options.papers)
 @click.option("--absent", is_flag=True, help="Only what nothing stands or is planned for.")
 @click.option("--write", type=options.PATH, help="Write what stands to this coverage file.")
 @click.option("--guard", type=options.PRESENT, help="Fail where it was better.")

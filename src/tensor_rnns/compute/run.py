@@ -10,6 +10,7 @@ from tensor_rnns.experiments.run_folders import table_name
 from tensor_rnns.files import write_csv
 from tensor_rnns.rows import Rows, series
 
+Computed = Callable[..., Rows]
 COLUMNS = ("item", "name", "index", "value")
 PREFIX = "compute.arguments."
 
@@ -28,7 +29,7 @@ def arguments(experiment: Experiment, scale: str) -> dict[str, Any]:
 
 
 def rows(
-    function: Callable[..., Rows],
+    function: Computed,
     experiment: Experiment,
     scale: str,
     loaded: Mapping[str, datasets.Dataset] | None = None,
@@ -46,12 +47,12 @@ def rows(
 
 
 def run(
-    function: Callable[..., Rows],
+    function: Computed,
     experiment: Experiment,
     scale: str,
-    path: Path | str,
+    path: Path,
     data: str = "embedded",
-    ready: Path | str = ".",
+    ready: Path = Path(),
 ) -> None:
     """Write the computed rows of `experiment` at `scale` to the CSV file `path`, columns as in COLUMNS.
 

@@ -15,6 +15,9 @@ from tensor_rnns.datasets.transfer import NO_SPACE, Patience, Say, transfer
 Copy = table.File | table.Packed
 
 
+USUAL = Patience()
+
+
 class DownloadError(OSError):
     """A file could not be had; the message lists every address tried with its reason."""
 
@@ -50,7 +53,7 @@ def download_all(
     names: Sequence[str],
     folder: Path | str,
     mirrors: Sequence[str] = (),
-    patience: Patience | None = None,
+    patience: Patience = USUAL,
     say: Say = print_line,
     after: Callable[[str, list[Path]], None] = lambda name, paths: None,
 ) -> dict[str, list[Path]]:
@@ -80,7 +83,7 @@ def download(
     source: str,
     folder: Path | str,
     mirrors: Sequence[str] = (),
-    patience: Patience | None = None,
+    patience: Patience = USUAL,
     say: Say = print_line,
 ) -> list[Path]:
     """Bring every file of `source` to folder/source/ and return their paths.
@@ -99,7 +102,7 @@ def download(
     with alone(home, say):
         for number, (file, choices) in enumerate(zip(files, tried, strict=True), start=1):
             label = f"{source} {number}/{len(files)}: {file.name}: "
-            fetch_file(file, home, choices, patience or Patience(), lambda text, to=label: say(to + text))
+            fetch_file(file, home, choices, patience, lambda text, to=label: say(to + text))
             have += file.size
             if len(files) > 1:
                 say(f"{have:,} of {size:,} bytes of {source}")

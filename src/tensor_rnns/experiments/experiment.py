@@ -77,7 +77,7 @@ class Experiment:
         return {name: block[key] for name, block in blocks.items() if block} if self.kind == "compute" else {}
 
     def replicas(
-        self, scale: str, data: str, stage: str, chosen: Mapping | None = None, seeds: int = 0
+        self, scale: str, data: str, stage: str, chosen: resolve.Chosen = None, seeds: int = 0
     ) -> list[Replica]:
         """All replicas of a stage; see `resolve.replicas`."""
         return resolve.replicas(self, scale, data, stage, chosen, seeds)

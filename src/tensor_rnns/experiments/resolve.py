@@ -13,6 +13,9 @@ from tensor_rnns.experiments.selector import MAIN, Curve
 if TYPE_CHECKING:
     from tensor_rnns.experiments.experiment import Experiment
 
+Chosen = Mapping[Curve, Mapping[str, Any]] | None
+"""What the search of a curve chose."""
+
 
 def curves(experiment: "Experiment", scale: str) -> Iterable[Curve]:
     """Every (condition, variant, option) that runs at `scale`, in the order of the file: `main` and the
@@ -151,12 +154,7 @@ def points(keys: Mapping[str, Sequence]) -> list[dict[str, Any]]:
 
 
 def replicas(
-    experiment: "Experiment",
-    scale: str,
-    data: str,
-    stage: str,
-    chosen: Mapping[tuple, Mapping[str, Any]] | None = None,
-    seeds: int = 0,
+    experiment: "Experiment", scale: str, data: str, stage: str, chosen: Chosen = None, seeds: int = 0
 ) -> list[Replica]:
     """All replicas of `stage` ("search" or "final") at `scale`, with `data` "embedded" or "real".
 

@@ -11,16 +11,12 @@ from tensor_rnns.experiments import KEY
 from tensor_rnns.files import write_csv, write_npz
 from tensor_rnns.probes.trained import trained_replicas
 
+Probe = Callable[..., tuple[dict[str, Any], list[dict[str, Any]]]]
 COLUMNS = (*KEY, "item", "name", "index", "value")
 
 
 def run(
-    function: Callable[..., tuple[dict[str, Any], list[dict[str, Any]]]],
-    arguments: Mapping[str, Any],
-    runs: Sequence[Path],
-    ready: Path,
-    out: Path,
-    of: str,
+    function: Probe, arguments: Mapping[str, Any], runs: Sequence[Path], ready: Path, out: Path, of: str
 ) -> None:
     """Write the arrays that a probe finds to `out` (.npz) and its rows to the .csv of the same stem.
 

@@ -16,12 +16,7 @@ from tensor_rnns.report.provenance import commit_of
 
 
 def build(
-    catalogue: Catalogue,
-    scale: str,
-    data: str,
-    results: Path | str,
-    partial: bool = False,
-    out: Path | str | None = None,
+    catalogue: Catalogue, scale: str, data: str, results: Path, partial: bool = False, out: Path | None = None
 ) -> list[Path]:
     """Write the report of `scale` to `out` (default `results`/`scale`/report) from whatever `results` holds.
 
@@ -31,13 +26,13 @@ def build(
     What was not run is named, never an error. Returns the files written, which are printed, as is that no PDF
     can be made. Equal inputs give equal bytes; the only time in them is SOURCE_DATE_EPOCH, or the commit's.
     """
-    results = Path(results).resolve()
+    results = results.resolve()
     if partial:
         scale = overlay(results, scale)
         join_what_is_there(catalogue, scale, results)
         judge(catalogue, scale, results)
         draw_what_is_there(catalogue, scale, results)
-    out = Path(out).resolve() if out else results / scale / "report"
+    out = out.resolve() if out else results / scale / "report"
     home = Path.cwd()
     content = gather(catalogue, scale, data, results, commit_of(home))
     templates = home / "report" / "templates"

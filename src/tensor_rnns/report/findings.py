@@ -11,6 +11,8 @@ from tensor_rnns.analysis.verdicts import ERRATUM, NOT_JUDGED, NOT_REPRODUCED, R
 from tensor_rnns.drawing.tables import printed
 from tensor_rnns.report.words import HOLDS, interval
 
+Claims = Sequence[Mapping[str, str]]
+"""Rows of claims.csv."""
 MOST_ROWS = 6
 """Claims that a finding shows; the others are counted."""
 BELIEVE = {
@@ -49,9 +51,7 @@ class Finding:
 
 
 def findings(
-    headlines: Sequence[Mapping[str, Any]],
-    claims: Sequence[Mapping[str, str]],
-    piece_of: Callable[[str], Any],
+    headlines: Sequence[Mapping[str, Any]], claims: Claims, piece_of: Callable[[str], Any]
 ) -> list[Finding]:
     """The findings of one paper, of the board's headlines and its claims; `piece_of` finds an artefact."""
     by_id = {claim["claim"]: claim for claim in claims}
@@ -71,7 +71,7 @@ def order(headline: Mapping[str, Any], row: Mapping[str, str]) -> tuple[bool, bo
     return row["holds"] != headline["holds"], row["verdict"] == NOT_JUDGED, row["ours"] == ""
 
 
-def believe(headline: Mapping[str, Any], rows: Sequence[Mapping[str, str]]) -> str:
+def believe(headline: Mapping[str, Any], rows: Claims) -> str:
     """The sentence of a finding, from its verdict and the claims that it rests on, the telling ones first."""
     fields = {
         "runs": runs(headline["source"]),
@@ -90,7 +90,7 @@ def runs(source: str) -> str:
     return " and ".join(f"{name} runs" for name in source.split(", "))
 
 
-def answers(rows: Sequence[Mapping[str, str]]) -> str:
+def answers(rows: Claims) -> str:
     """How many of the claims hold, do not, and are unclear."""
     count = Counter(row["holds"] for row in rows)
     if len(count) == 1:

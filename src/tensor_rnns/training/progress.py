@@ -8,6 +8,8 @@ from torch import Tensor
 from tqdm import tqdm
 
 LINE_SECONDS = 10.0
+Reads = tuple[int, str]
+"""What a replica reads at an update: how many of what."""
 
 
 def duration(seconds: float) -> str:
@@ -25,12 +27,7 @@ class Progress:
     (100, "bytes"), is told by the second."""
 
     def __init__(
-        self,
-        title: str,
-        total: int,
-        start: int = 0,
-        stream: TextIO | None = None,
-        reads: tuple[int, str] | None = None,
+        self, title: str, total: int, start: int = 0, stream: TextIO | None = None, reads: Reads | None = None
     ) -> None:
         self.stream, self.reads = stream or sys.stderr, reads
         self.title, self.total, self.start, self.update = title, total, start, start
