@@ -58,11 +58,11 @@ def join(content: Mapping[str, Any], found: Mapping[str, Path]) -> dict[str, Any
     that sets a field of a cell stays with the variants of the file, since a guest has other fields, and so
     does a probe, which may ask for gates that a guest has not.
     """
-    content = copy.deepcopy(dict(content))
     own = dict(content.get("variants") or {})
     first = next((variant for variant, block in own.items() if "cell" in block), None)
     if content.get("kind") != "train" or content.get("guests") == "none" or first is None or not found:
-        return content
+        return dict(content)
+    content = copy.deepcopy(dict(content))
     dotted = {key: value for key, value in own[first].items() if "." in key and not key.startswith("cell.")}
     names = [PREFIX + name for name in found]
     content["variants"] = own | {
