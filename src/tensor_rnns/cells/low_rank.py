@@ -172,8 +172,14 @@ class LowRankLSTM(Passthrough):
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         h, c = state
-        w = normalised(p) if self.weight_norm else p
-        o, f, i, g = (x @ w[f"U_{gate}"] + self.recurrent(w, gate, h) + p[f"b_{gate}"] for gate in self.gates)
+        return self.after(normalised(p) if self.weight_norm else p, x, dict.fromkeys(self.gates, h), c)
+
+    def after(
+        self, p: dict[str, Tensor], x: Tensor, seen: dict[str, Tensor], c: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """(h_t, c_t) where each map has `seen` an old state of its own."""
+        maps = self.recurrent
+        o, f, i, g = (x @ p[f"U_{gate}"] + maps(p, gate, seen[gate]) + p[f"b_{gate}"] for gate in self.gates)
         i, f = (i + p["p_i"] * c, f + p["p_f"] * c) if self.peepholes else (i, f)
         c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
         o = o + p["p_o"] * c if self.peepholes else o

@@ -14,6 +14,11 @@ from tensor_rnns.declared import Invalid
 class Dropped(Passthrough):
     """A cell whose masks d_g [H] are states: map g sees d_g * h. `shared` maps have one mask."""
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.weight_norm:
+            raise Invalid("weight_norm", "weight_norm is True; allowed is false, it is not in this step")
+
     @property
     def shared(self) -> tuple[tuple[str, ...], ...]:
         """The maps that see one mask, in groups; here each has its own."""
@@ -41,11 +46,6 @@ class DroppedGRU(Dropped, LowRankGRU):
     name: ClassVar[str] = "lr_gru_dropout"
     reset: Literal["after"] = "after"
     dropout: Literal["authors", "clean"] = "authors"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.weight_norm:
-            raise Invalid("weight_norm", "weight_norm is True; allowed is false, it is not in this step")
 
     @property
     def shared(self) -> tuple[tuple[str, ...], ...]:
@@ -79,21 +79,9 @@ class DroppedLSTM(Dropped, LowRankLSTM):
 
     name: ClassVar[str] = "lr_lstm_dropout"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.weight_norm:
-            raise Invalid("weight_norm", "weight_norm is True; allowed is false, it is not in this step")
-
     @property
     def states(self) -> tuple[str, ...]:
         return "h", "c", *self.masks
 
     def step(self, p: dict[str, Tensor], x: Tensor, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        c, seen = state[1], self.seen(state)
-        o, f, i, g = (
-            x @ p[f"U_{gate}"] + self.recurrent(p, gate, seen[gate]) + p[f"b_{gate}"] for gate in self.gates
-        )
-        i, f = (i + p["p_i"] * c, f + p["p_f"] * c) if self.peepholes else (i, f)
-        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
-        o = o + p["p_o"] * c if self.peepholes else o
-        return torch.sigmoid(o) * torch.tanh(c), c, *state[2:]
+        return *self.after(p, x, self.seen(state), state[1]), *state[2:]

@@ -6,12 +6,12 @@ Whoever runs a cell imports this package and nothing below it.
 from tensor_rnns.engine.affine import Affine, binary_cross_entropy, cross_entropy, squared_error, values
 from tensor_rnns.engine.choice import ENGINES, alternatives, check, choose, find, pick, resolve
 from tensor_rnns.engine.compiled.direct import Direct, Views
-from tensor_rnns.engine.eager import Engine
+from tensor_rnns.engine.eager import Engine, Outputs
 from tensor_rnns.engine.given import Draws, Params, State, Steps, step_problem
 from tensor_rnns.engine.touched import Touched
 
 __all__ = [
-    "ENGINES", "Affine", "Direct", "Draws", "Engine", "Params", "State", "Steps", "Touched", "Views",
-    "alternatives", "binary_cross_entropy", "check", "choose", "cross_entropy", "find", "pick", "resolve",
-    "squared_error", "step_problem", "values",
+    "ENGINES", "Affine", "Direct", "Draws", "Engine", "Outputs", "Params", "State", "Steps", "Touched",
+    "Views", "alternatives", "binary_cross_entropy", "check", "choose", "cross_entropy", "find", "pick",
+    "resolve", "squared_error", "step_problem", "values",
 ]  # fmt: skip

@@ -10,6 +10,9 @@ from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.affine import Affine
 from tensor_rnns.engine.given import Inputs, Params, State, Steps
 
+Outputs = Tensor | Affine
+"""What a model gives: computed, or still to be."""
+
 
 class Engine:
     """Runs the step of a cell over time, with gradients.
@@ -46,7 +49,7 @@ class Engine:
                 outputs.append(state[0])
         return state[0] if last_only else torch.stack(outputs), state
 
-    def linear(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor | Affine:
+    def linear(self, x: Tensor, weight: Tensor, bias: Tensor | None) -> Outputs:
         """x W + b, or an `Affine` that has yet to compute it."""
         return x @ weight if bias is None else x @ weight + bias
 

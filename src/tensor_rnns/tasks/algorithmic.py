@@ -11,11 +11,12 @@ from typing import ClassVar
 import numpy as np
 from torch import Tensor
 
-from tensor_rnns.engine import Affine, cross_entropy, values
-from tensor_rnns.tasks.base import Batch, Generated
+from tensor_rnns.engine import Affine, values
+from tensor_rnns.tasks.answers import ClassAnswers
+from tensor_rnns.tasks.base import Batch
 
 
-class Written(Generated):
+class Written(ClassAnswers):
     """A task whose answer is written symbol by symbol: `due` are the steps of its symbols, of `steps` T.
 
     Inputs are one-hot vectors [T, B, I] of numbers, so that a model may feed zeros after the end; the last
@@ -23,8 +24,6 @@ class Written(Generated):
     `error` are the shares of right and of wrong symbols over the steps that are due. The baseline knows the
     timing and no symbol. Every training batch is new; the splits valid and test have 1,000 fixed items each.
     """
-
-    lazy: ClassVar[bool] = True
 
     @property
     def inputs(self) -> int:
@@ -55,10 +54,6 @@ class Written(Generated):
         symbols, targets = np.full((2, self.steps, items), self.kinds)
         symbols[: len(read)], targets[self.due] = read, answer
         return Batch(np.eye(self.inputs, dtype=np.float32)[symbols], targets, items)
-
-    def loss(self, outputs: Tensor | Affine, targets: Tensor) -> Tensor:
-        """Cross entropy of logits [T, S, B, O] in nats, mean over steps and rows, [S]."""
-        return cross_entropy(outputs, targets, targets[:, 0].numel())
 
     def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
         """loss, accuracy and error."""

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from torch import Tensor
 
-from tensor_rnns.engine import Affine, binary_cross_entropy, cross_entropy, values
+from tensor_rnns.engine import Outputs, binary_cross_entropy, cross_entropy, values
 from tensor_rnns.tasks.base import Batch, Generated
 
 
@@ -46,13 +46,11 @@ class BitAnswers(Generated):
     outputs: int = 1
     baseline = math.log(2)
 
-    def loss(self, outputs: Tensor | Affine, targets: Tensor, weights: Tensor | None = None) -> Tensor:
+    def loss(self, outputs: Outputs, targets: Tensor, weights: Tensor | None = None) -> Tensor:
         over = targets[..., 0, :, :].numel() if weights is None else targets.shape[-1]
         return binary_cross_entropy(outputs, targets, over, weights)
 
-    def metrics(
-        self, outputs: Tensor | Affine, targets: Tensor, weights: Tensor | None = None
-    ) -> dict[str, Tensor]:
+    def metrics(self, outputs: Outputs, targets: Tensor, weights: Tensor | None = None) -> dict[str, Tensor]:
         """loss, accuracy and last_accuracy."""
         right = ((values(outputs) > 0) == (targets > 0.5)).double()
         return {
@@ -71,13 +69,11 @@ class ClassAnswers(Generated):
 
     lazy: ClassVar[bool] = True
 
-    def loss(self, outputs: Tensor | Affine, targets: Tensor, weights: Tensor | None = None) -> Tensor:
+    def loss(self, outputs: Outputs, targets: Tensor, weights: Tensor | None = None) -> Tensor:
         over = targets[..., 0, :].numel() if weights is None else 1
         return cross_entropy(outputs, targets, over, weights)
 
-    def metrics(
-        self, outputs: Tensor | Affine, targets: Tensor, weights: Tensor | None = None
-    ) -> dict[str, Tensor]:
+    def metrics(self, outputs: Outputs, targets: Tensor, weights: Tensor | None = None) -> dict[str, Tensor]:
         """loss and accuracy."""
         right = values(outputs).argmax(-1) == targets
         return {"loss": self.loss(outputs, targets, weights), "accuracy": mean_where(right, weights)}

@@ -11,7 +11,7 @@ import numpy as np
 from torch import Tensor
 
 from tensor_rnns.declared import Invalid, Natural, Positive
-from tensor_rnns.engine import Affine, values
+from tensor_rnns.engine import Outputs, values
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.tasks.answers import BitAnswers, is_one, judged_at, signs
 from tensor_rnns.tasks.base import Batch, Generated
@@ -150,9 +150,7 @@ class Parity(BitAnswers):
         longest = max(self.checked)
         return Generated.evaluation_of(replace(self, shortest=longest, longest=longest), seed, split)
 
-    def metrics(
-        self, outputs: Tensor | Affine, targets: Tensor, weights: Tensor | None = None
-    ) -> dict[str, Tensor]:
+    def metrics(self, outputs: Outputs, targets: Tensor, weights: Tensor | None = None) -> dict[str, Tensor]:
         """loss, accuracy, last_accuracy, and accuracy_T for every T of `checked`."""
         right = ((values(outputs) > 0) == (targets > 0.5)).double()
         at = {f"accuracy_{step}": right[step - 1].mean((-2, -1)) for step in self.checked}
@@ -196,7 +194,7 @@ class SwitchingRule(BitAnswers):
             return (self.of_steps(steps, rng(0, 2, part), self.part_size) for part in range(self.parts))
         return super().evaluation(split)
 
-    def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
+    def metrics(self, outputs: Outputs, targets: Tensor) -> dict[str, Tensor]:
         """loss, accuracy and last_accuracy, and of a longer sequence `beyond`."""
         right = ((values(outputs) > 0) == (targets > 0.5)).double()
         late = right[self.length :]

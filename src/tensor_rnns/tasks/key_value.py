@@ -7,16 +7,17 @@ import numpy as np
 from torch import Tensor
 
 from tensor_rnns.declared import Natural
-from tensor_rnns.engine import Affine, binary_cross_entropy, values
+from tensor_rnns.engine import Affine, values
 from tensor_rnns.experiments.streams import rng
-from tensor_rnns.tasks.base import Batch, Generated
+from tensor_rnns.tasks.answers import BitAnswers
+from tensor_rnns.tasks.base import Batch
 
 DISGUISE = 3
 """The stream of what is drawn once for a run, beside those of its batches."""
 
 
 @dataclass(frozen=True)
-class KeyValue(Generated):
+class KeyValue(BitAnswers):
     """K `pairs` of a key and a value, then the key of one: say its value, once, at the end.
 
     Inputs [K + 1, items, key_bits + value_bits] of -1 and 1: different keys beside their values, in random
@@ -28,7 +29,6 @@ class KeyValue(Generated):
     """
 
     name: ClassVar[str] = "key_value"
-    lazy: ClassVar[bool] = True
     own_evaluation: ClassVar[bool] = True
     batch_size: int
     pairs: int = 4
@@ -36,8 +36,6 @@ class KeyValue(Generated):
     value_bits: int = 4
     disguised: bool = False
     blanked: Natural = 0
-
-    baseline = float(np.log(2))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -71,10 +69,6 @@ class KeyValue(Generated):
         draw = rng(seed, 0, 0, DISGUISE)
         order, signs = draw.permutation(self.key_bits), 2 * draw.integers(0, 2, self.key_bits) - 1
         return keys[:, order] * signs if self.disguised else keys.copy()
-
-    def loss(self, outputs: Tensor | Affine, targets: Tensor) -> Tensor:
-        """Cross entropy of logits [S, B, O], mean over bits and rows, [S]."""
-        return binary_cross_entropy(outputs, targets, targets[..., 0, :, :].numel())
 
     def metrics(self, outputs: Tensor | Affine, targets: Tensor) -> dict[str, Tensor]:
         """loss, and accuracy: the share of bits on the right side."""

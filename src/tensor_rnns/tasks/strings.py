@@ -7,7 +7,7 @@ import numpy as np
 from torch import Tensor
 
 from tensor_rnns.declared import Invalid
-from tensor_rnns.engine import Affine, binary_cross_entropy, values
+from tensor_rnns.engine import Affine, Outputs, binary_cross_entropy, values
 from tensor_rnns.tasks.answers import ClassAnswers, mean_where
 from tensor_rnns.tasks.base import Batch
 
@@ -16,7 +16,7 @@ LENGTHS = {4: 0.2, 8: 0.3, 12: 0.5}
 TOKENS = "012+*()"
 
 
-def columns(outputs: Tensor | Affine, part: slice) -> Tensor | Affine:
+def columns(outputs: Outputs, part: slice) -> Tensor | Affine:
     """Some of the last axis of outputs, as lazy as they are."""
     if isinstance(outputs, Affine):
         bias = None if outputs.bias is None else outputs.bias[..., part]
@@ -67,7 +67,7 @@ class Endings(ClassAnswers):
         weights = (left > -said).astype(np.float32)
         return Batch(inputs, targets, float(weights.sum()), weights)
 
-    def loss(self, outputs: Tensor | Affine, targets: Tensor, weights: Tensor | None = None) -> Tensor:
+    def loss(self, outputs: Outputs, targets: Tensor, weights: Tensor | None = None) -> Tensor:
         if self.ending != "stop":
             return super().loss(outputs, targets, weights)
         ended = (targets == 2).to(weights)
@@ -75,9 +75,7 @@ class Endings(ClassAnswers):
         written = super().loss(symbols, targets.clamp(max=1), weights * (1 - ended))
         return written + binary_cross_entropy(stop, ended[..., None], 1, weights)
 
-    def metrics(
-        self, outputs: Tensor | Affine, targets: Tensor, weights: Tensor | None = None
-    ) -> dict[str, Tensor]:
+    def metrics(self, outputs: Outputs, targets: Tensor, weights: Tensor | None = None) -> dict[str, Tensor]:
         """loss, and accuracy, where a stop unit above one half says the end whatever the symbol."""
         found = super().metrics(outputs, targets, weights)
         if self.ending == "stop":
@@ -131,9 +129,7 @@ class Reversal(ClassAnswers):
         inputs = np.eye(self.inputs, dtype=np.float32)[symbols]
         return Batch(inputs, targets, float(weights.sum()), weights, lengths + 1)
 
-    def metrics(
-        self, outputs: Tensor | Affine, targets: Tensor, weights: Tensor | None = None
-    ) -> dict[str, Tensor]:
+    def metrics(self, outputs: Outputs, targets: Tensor, weights: Tensor | None = None) -> dict[str, Tensor]:
         """loss, accuracy, and accuracy_n and exact_n for each length n."""
         found = super().metrics(outputs, targets, weights)
         wrong = (values(outputs).argmax(-1) != targets) & (weights > 0)

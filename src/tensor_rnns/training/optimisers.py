@@ -74,27 +74,17 @@ class Optimiser:
         that is `Touched` it goes over what is touched alone where the optimiser `rests`, and changes the
         `parameters` of the replicas that are `running` [S] in place.
         """
+        rule, moments = (self.name, self.numbers(count)), [state[name] for name in self.states]
         if isinstance(gradient, Touched):
             of_replicas = limits.value is None or limits.value.shape[1] == 1
             if self.rests and engine.fused and of_replicas:
-                moments, numbers = [state[name] for name in self.states], self.numbers(count)
-                found = (
-                    self.name,
-                    numbers,
-                    parameters,
-                    gradient,
-                    moments,
-                    self.rate,
-                    limits.norm,
-                    limits.value,
-                )
-                return engine.update_touched(*found, running)
+                rest = moments, self.rate, limits.norm, limits.value, running
+                return engine.update_touched(*rule, parameters, gradient, *rest)
             gradient = gradient.dense()
         if limits.value is not None:
             gradient = gradient.clamp(-limits.value, limits.value)
         if engine.fused:
-            moments, numbers = [state[name] for name in self.states], self.numbers(count)
-            return engine.update(self.name, numbers, parameters, gradient, moments, self.rate, limits.norm)
+            return engine.update(*rule, parameters, gradient, moments, self.rate, limits.norm)
         return parameters - self.update(clip(gradient, limits.norm), state, count)
 
 
