@@ -149,7 +149,7 @@ def test_the_last_part_of_a_score_is_the_piano(tmp_path):
 
 
 def test_keyboard_pieces_are_as_counted():
-    compare("keyboard", table.entry("keyboard").counted, keyboard.read()[1])
+    compare("keyboard", table.entry("keyboard").counted, keyboard.read(**table.entry("keyboard").options)[1])
     song = keyboard.eighths(keyboard.corpus() / "schubert" / "Lindenbaum.xml")
     assert len(song) == 2 * 82 * 3, "82 measures of three quarters"
 

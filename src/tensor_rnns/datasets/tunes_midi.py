@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from tensor_rnns.datasets import keyboard, midi, tunes
+from tensor_rnns.datasets import keyboard, midi, table, tunes
 from tensor_rnns.datasets.parsers import SPLITS, Parsed
 
 FIRST = 12
@@ -16,12 +16,12 @@ Music = Literal[*MUSIC]
 
 def files(of: Music = "tunes") -> list[Path]:
     """The files that the music is read from."""
-    return MUSIC[of].files()
+    return MUSIC[of].files(**table.entry(of).options)
 
 
 def read(of: Music = "tunes") -> Parsed:
     """Arrays as of `midi.joined`: the pieces are in order and not transposed."""
-    arrays, _ = MUSIC[of].read()
+    arrays, _ = MUSIC[of].read(**table.entry(of).options)
     pieces, matches = {}, {}
     for split in SPLITS:
         cuts = np.cumsum(arrays[f"{split}_lengths"])[:-1]

@@ -5,11 +5,14 @@ import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import IO, Any
 
 import matplotlib
 import matplotlib.colors
 from matplotlib.figure import Figure
+
+from tensor_rnns.yaml_files import read
 
 WIDTH = 6.3
 """Width of every figure in inches: the text width of the LaTeX report."""
@@ -29,23 +32,14 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 RAMP_LIGHT = 0.68
 """Where on its map the scale of ordered numbers begins; lighter colours would not be seen on white."""
 
+NAMED = {
+    **dict(zip(("blue", "red", "green", "purple", "ochre", "sky", "grey", "brown"), ORDER, strict=True)),
+    **dict(zip(("solid", "dashed", "dotted", "dashdot", "long", "spaced"), LINES, strict=True)),
+}
 CELLS: dict[str, tuple[str, Any, str]] = {
-    "tgu": (BLUE, SOLID, "o"), "gru": (RED, DASHED, "s"), "lstm": (GREEN, DASHDOT, "^"),
-    "irnn": (PURPLE, DOTTED, "D"), "vanilla": (GREY, LONG, "v"), "tgu_c": (SKY, SPACED, "P"),
-    "lin_tgu": (SKY, DASHED, "X"), "lin_tgu_c": (BLUE, DOTTED, "*"), "gmr": (OCHRE, SOLID, "s"),
-    "gmr_c": (OCHRE, DASHED, "D"), "cp_plus": (BROWN, DASHED, "^"), "cp_delta": (BROWN, SOLID, "v"),
-    "rtn": (OCHRE, DOTTED, "P"), "grtn": (SKY, SOLID, "D"), "lr_gru": (RED, DOTTED, "o"),
-    "lrd_gru": (RED, SOLID, "X"), "lr_lstm": (GREEN, DOTTED, "s"), "lrd_lstm": (GREEN, SOLID, "P"),
-    "lr_highway": (PURPLE, DASHED, "^"), "lrd_highway": (PURPLE, SOLID, "v"), "urnn": (GREY, DASHDOT, "*"),
-    "slstm": (GREEN, LONG, "o"), "tlstm_2d": (PURPLE, LONG, "s"),
-    "tlstm_2d_no_memconv": (PURPLE, DASHDOT, "X"), "tlstm_2d_no_feedback": (OCHRE, DASHDOT, "v"),
-    "tlstm_3d": (BLUE, LONG, "^"), "trnn": (GREY, DOTTED, "X"), "esn": (OCHRE, LONG, "^"),
-    "leaky": (BROWN, DOTTED, "o"), "skip": (BROWN, DASHDOT, "s"), "clockwork": (BROWN, LONG, "D"),
-    "bidirectional": (SKY, LONG, "v"), "output_recurrence": (GREY, SOLID, "o"),
-    "memory": (SKY, DOTTED, "^"), "recursive": (GREY, DASHED, "P"), "encoder_decoder": (RED, LONG, "*"),
-    "perceptron": (GREY, LONG, "D"), "mlp": (RED, DASHED, "^"), "tensor_layer": (BLUE, SOLID, "X"),
-    "cp": (BLUE, SOLID, "P"), "tensor_train": (RED, DASHED, "P"), "full": (GREEN, DASHDOT, "P"),
-}  # fmt: skip
+    cell: (NAMED[colour], NAMED[line], marker)
+    for cell, (colour, line, marker) in read(Path(__file__).with_name("cells.yaml")).content.items()
+}
 """Colour, line and marker of each cell (and of the models without one), the same in every figure."""
 
 RC: dict[str, Any] = {

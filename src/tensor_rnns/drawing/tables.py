@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from tensor_rnns.analysis.intervals import MEAN
 from tensor_rnns.files import damaged, read_csv, write_csv
+from tensor_rnns.yaml_files import read
 
 LONG = 36
 """A table with more rows than this breaks over pages."""
@@ -21,27 +22,8 @@ TITLE = "_title"
 HEADS = {"variant": "model"}
 ABSENT = "–"
 
-LATEX = {
-    "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{",
-    "}": r"\}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}",
-    ">": r"\textgreater{}", "±": r"$\pm$", "×": r"$\times$", "≤": r"$\leq$", "≥": r"$\geq$",
-    "Δ": r"$\Delta$", "−": "$-$", "·": r"$\cdot$", "≈": r"$\approx$", "→": r"$\to$", "∞": r"$\infty$",
-    "ρ": r"$\rho$", "σ": r"$\sigma$", "τ": r"$\tau$", "Ω": r"$\Omega$", "α": r"$\alpha$", "β": r"$\beta$",
-    "λ": r"$\lambda$", "μ": r"$\mu$", "ε": r"$\varepsilon$", "∂": r"$\partial$", "‖": r"$\|$",
-    "√": r"$\surd$", "∘": r"$\circ$", "⊙": r"$\odot$", "²": r"$^2$", "³": r"$^3$", "–": "--", "—": "---",
-    "…": r"\ldots{}", "“": "``", "”": "''", "‘": "`", "’": "'", "ᵀ": r"$^\top$", "≠": r"$\neq$",
-    "∈": r"$\in$", "ᵗ": r"$^t$", "ₜ": r"$_t$", "₀": r"$_0$", "₁": r"$_1$", "₂": r"$_2$", "⁻": r"$^-$",
-    "θ": r"$\theta$", "∑": r"$\sum$", "δ": r"$\delta$", "γ": r"$\gamma$", "φ": r"$\varphi$", "π": r"$\pi$",
-    "⊗": r"$\otimes$", "∥": r"$\|$", "≡": r"$\equiv$", "½": r"$\frac12$", "•": r"\textbullet{}",
-    "✓": r"$\checkmark$", "✗": r"$\times$", "○": r"$\circ$", "′": "$'$", "⁰": "$^0$", "⁴": "$^4$",
-    "⁵": "$^5$", "⁶": "$^6$", "⁷": "$^7$", "⁸": "$^8$", "⁹": "$^9$", "ᵢ": "$_i$", "ⱼ": "$_j$", "ₖ": "$_k$",
-    "ₙ": "$_n$", "ℝ": r"$\mathbb{R}$", "∼": r"$\sim$", "⟨": r"$\langle$", "⟩": r"$\rangle$",
-    "κ": r"$\kappa$", "η": r"$\eta$", "ω": r"$\omega$", "Λ": r"$\Lambda$", "Σ": r"$\Sigma$", "Π": r"$\Pi$",
-    "ϕ": r"$\phi$", "ψ": r"$\psi$", "ξ": r"$\xi$", "ν": r"$\nu$", "∝": r"$\propto$", "∇": r"$\nabla$",
-    "∏": r"$\prod$", "⇒": r"$\Rightarrow$", "←": r"$\leftarrow$", "↔": r"$\leftrightarrow$",
-    "∀": r"$\forall$", "∃": r"$\exists$", "∪": r"$\cup$", "∩": r"$\cap$", "⊂": r"$\subset$", "‑": "-",
-    "‐": "-", "\u00a0": "~", "\u202f": r"\,",
-}  # fmt: skip
+LATEX: dict[str, str] = read(Path(__file__).with_name("latex.yaml")).content
+"""How LaTeX writes a sign that it would read as a command, or that its fonts lack."""
 
 
 def latex(text: Any) -> str:

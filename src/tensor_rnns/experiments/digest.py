@@ -113,9 +113,10 @@ def imported(path: Path) -> list[Path]:
 
 @cache
 def of_folder(folder: Path) -> str:
-    """The digest of every module in a folder and below."""
-    sources = sorted(folder.rglob("*.py"))
-    return digest({path.relative_to(folder).as_posix(): of_source(path) for path in sources})
+    """The digest of every module, and of every table in YAML, in a folder and below."""
+    found = {path: of_source(path) for path in folder.rglob("*.py")}
+    found |= {path: digest(path.read_text(encoding="utf-8")) for path in folder.rglob("*.yaml")}
+    return digest({path.relative_to(folder).as_posix(): found[path] for path in sorted(found)})
 
 
 def of_room(room: str) -> str:

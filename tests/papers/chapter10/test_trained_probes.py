@@ -126,8 +126,13 @@ def test_a_memory_that_compares_whole_keys():
 
 def test_the_first_step_of_a_cliff_run_by_hand():
     """The jump and the step of the first update, from a loop in numpy over the net's own first values."""
-    told = numbers(cliffs.compute(seeds=1, updates=2))
-    settings = cliffs.SETTINGS
+    settings = {
+        "task": {"name": "addition", "length": 50},
+        "training": {"batch": 32},
+        "model": {"name": "last_output", "read_out": {"weight": "glorot", "bias": "zeros"}},
+        "cell": {"name": "leaky", "hidden": 32, "radius": 1.5, "input_weights": "unit_scaling"},
+    }
+    told = numbers(cliffs.compute(seeds=1, updates=2, settings=settings))
     task = tasks.build(settings, None)
     p = models.build(settings, 2, 1, "eager", False).initialise(cliffs.rng(0, 1))
     batch = task.batch(0, 0)

@@ -1,5 +1,8 @@
 """Section 11: cliffs, where the step that was right on the flat part is far too long."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -10,19 +13,12 @@ from tensor_rnns.rows import Rows, row, series
 from tensor_rnns.tasks import Batch
 
 RATE = 0.1
-SETTINGS = {
-    "task": {"name": "addition", "length": 50},
-    "training": {"batch": 32},
-    "model": {"name": "last_output", "read_out": {"weight": "glorot", "bias": "zeros"}},
-    "cell": {"name": "leaky", "hidden": 32, "radius": 1.5, "input_weights": "unit_scaling"},
-}
-"""The plain net from a spectral radius of 1.5 whose runs the artefact `clipping` shows."""
 STEPS = 10.0 ** np.arange(-10, 2.1, 0.5)
 """The lengths of a step that are tried."""
 
 
-def compute(*, seeds: int, updates: int) -> Rows:
-    """Rows of `seeds` runs of gradient descent at 0.1 without clipping, in float64.
+def compute(*, seeds: int, updates: int, settings: dict[str, dict]) -> Rows:
+    """Rows of `seeds` runs of gradient descent at 0.1 without clipping, in float64, of the net of `settings`.
 
     At each update g is the gradient on its batch, L the loss, and t the largest of the steps 1e-10 .. 1e2,
     two a decade, up to which L(theta - t g) <= L(theta) holds throughout, 1e-10 where it never does. Of the
@@ -31,7 +27,7 @@ def compute(*, seeds: int, updates: int) -> Rows:
     """
     rows: Rows = []
     for seed in range(seeds):
-        found = np.array([*along(seed, updates)]).T
+        found = np.array([*along(settings, seed, updates)]).T
         for name, values in zip(("norm", "step", "jump"), found, strict=True):
             rows += series(f"run-{seed}", name, values)
         _, steps, jumps = found
@@ -42,10 +38,10 @@ def compute(*, seeds: int, updates: int) -> Rows:
     return rows
 
 
-def along(seed: int, updates: int):
+def along(settings: Mapping[str, Any], seed: int, updates: int):
     """(|g|, t, jump) at each update of one run."""
-    task = tasks.build(SETTINGS, None)
-    model = models.build(SETTINGS, task.inputs, task.outputs, "eager", task.symbols)
+    task = tasks.build(settings, None)
+    model = models.build(settings, task.inputs, task.outputs, "eager", task.symbols)
     drawn = model.initialise(rng(seed, 1))
     sizes = [value.size for value in drawn.values()]
     theta = torch.from_numpy(np.concatenate([value.ravel() for value in drawn.values()]))
