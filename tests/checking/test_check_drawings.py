@@ -174,6 +174,7 @@ HELPERS = {
     **dict.fromkeys(("strips", "traces", "roll", "text", "scatter", "film"), ("groups", "replica", "render")),
     "curves": ("beside", "groups", "render"),
     "table": ("render",),
+    **dict.fromkeys(("profiles", "improvement", "standing"), ("entrants", "render")),
     **dict.fromkeys(("diagram", "windows"), ()),
 }
 """The modules beside a kind of drawing that read its block."""

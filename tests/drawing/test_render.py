@@ -34,7 +34,7 @@ def catalogue(tmp_path: Path) -> Catalogue:
 
 def test_the_kinds_are_the_modules_that_draw():
     assert {"curves", "table", "windows"} <= set(kinds())
-    assert not {"render", "style", "tables", "data", "layout", "groups", "beside"} & set(kinds())
+    assert not {"render", "style", "tables", "data", "layout", "groups", "beside", "entrants"} & set(kinds())
 
 
 def test_figures_and_tables_are_written_where_they_are_looked_for(catalogue, tmp_path):

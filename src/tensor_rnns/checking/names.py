@@ -190,13 +190,23 @@ def of_effect(place: Place, effect: form.Effect, known: Known) -> Iterator[Probl
 
 
 def of_conditions(place: Place, file: form.ExperimentForm, known: Known) -> Iterator[Problem]:
-    """The data set of each condition, and patterns that match nothing."""
+    """The data set of each condition, patterns that match nothing, variants that a condition leaves out and
+    those that others are to equal in parameters."""
+    for name, block in file.variants.items():
+        if "budget" in block:
+            equal = [one for one, other in file.variants.items() if "cell" in other and "budget" not in other]
+            yield from unknown(("variants", name, "budget"), "variant with a width", block["budget"], equal)
     for name, block in file.conditions.items():
         pair, home = (block or {}).get("dataset"), ("conditions", name, "dataset")
         if pair is not None:
             reading = Reading()
             made = reading.value(form.Data, pair, home)
             yield from reading.problems or of_data(home, made, known)
+        for variant, why in ((block or {}).get("without") or {}).items():
+            place = (*home[:2], "without", variant)
+            yield from unknown(place, "variant", variant, known.names["variant"])
+            if not isinstance(why, str) or not why:
+                yield place, f"{why!r} given; allowed is the reason, a text"
         yield from unmatched(home[:2], (block or {}).get("per") or {}, "variant", known.names["variant"])
 
 

@@ -5,8 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+import numpy as np
 import pandas as pd
 
+from tensor_rnns.analysis.comparison import loss_of
+from tensor_rnns.analysis.intervals import RANGE
 from tensor_rnns.analysis.measures import Measure, Measured
 from tensor_rnns.declared import Invalid
 from tensor_rnns.drawing.data import ArtefactData
@@ -24,11 +27,16 @@ Place = Literal["condition", "variant", "option", "dataset", "item", "name", "in
 
 @dataclass(frozen=True)
 class ColumnSpec:
-    """A column with its own measure or selection."""
+    """A column with its own measure or selection.
+
+    `centre: median` is the median of all seeds with the smallest and the largest value, those without a value
+    and those that failed counted as infinite, the worst loss; else it is the mean of those with a value.
+    """
 
     label: str | None = None
     measure: Measure | None = None
     where: Selector | None = None
+    centre: Literal["mean", "median"] = "mean"
 
     def name_beside(self, common: Measured | None) -> str | None:
         """What the column is called in a table with a measure for all; None where it has no measure."""
@@ -68,13 +76,15 @@ def draw(data: ArtefactData, spec: Spec) -> Table:
     records = {}
     columns = _columns(data, spec, chosen, entries)
     names = _names(data, keys, chosen, entries)
+    medians = {column.label for column in spec.columns or () if getattr(column, "centre", "") == "median"}
     for label, (measure, where) in columns.items():
         mine = _rows(data, computed, common | where)
         for name in names:
             row = dict(zip(keys, name, strict=True))
             titles = {key + TITLE: data.title(key, value) for key, value in row.items()}
             own = part(mine, keys, name)
-            ours = _computed(own, label) if computed else _trained(own, measure)
+            trained = _median if label in medians else _trained
+            ours = _computed(own, label) if computed else trained(own, measure)
             paper = {"column": label, "paper": _paper(entries, single | row | where, measure)}
             records[name, label] = row | titles | paper | ours | {"remark": remark and f"{remark}."}
     return Table(keys, [records[name, label] for name in names for label in columns])
@@ -146,3 +156,15 @@ def _trained(rows: pd.DataFrame, measure: Any) -> dict[str, Any]:
         ends = {"low": ours.low, "high": ours.high, "interval": ours.interval}
     mean = ours.mean if ours.values else math.inf
     return NONE | {"ours": mean, "n": ours.n, "failed": ours.failed, "shown": ours.cell} | ends
+
+
+def _median(rows: pd.DataFrame, measure: Any) -> dict[str, Any]:
+    """The median of the replicas of one row and one column between the smallest and the largest."""
+    values = sorted(loss_of(run, measure) for run in rows["run"])
+    if not values:
+        return NONE
+    middle, low, high = float(np.median(values)), values[0], values[-1]
+    failed = sum(run.failed for run in rows["run"])
+    ends = {"low": low, "high": high, "interval": RANGE} if len(values) > 1 else {}
+    text = f"{shown(middle)} [{shown(low)}, {shown(high)}]" if ends else shown(middle)
+    return NONE | {"ours": middle, "n": len(values), "failed": failed, "shown": text} | ends

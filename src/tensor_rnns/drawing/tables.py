@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import IO, Any
 
-from tensor_rnns.analysis.intervals import MEAN
+from tensor_rnns.analysis.intervals import MEAN, RANGE
 from tensor_rnns.files import damaged, read_csv, write_csv
 from tensor_rnns.yaml_files import read
 
@@ -133,7 +133,8 @@ class Table:
         """What the numbers and their intervals are, and what is to be said of the runs."""
         names = sorted({record["interval"] for record in self.records if record["interval"]})
         plain = ["mean ± half of its 95 % t interval"] * (MEAN in names)
-        said = "; ".join(plain + [f"mean [{name}]" for name in names if name != MEAN]) or "mean"
+        centres = {name: "median" if name == RANGE else "mean" for name in names if name != MEAN}
+        said = "; ".join(plain + [f"{centre} [{name}]" for name, centre in centres.items()]) or "mean"
         remarks = dict.fromkeys(record["remark"] for record in self.records if record["remark"])
         return ([f"Ours: {said}, over n replicas."] if self.trained else []) + list(remarks)
 

@@ -81,7 +81,7 @@ class Replica:
 
 FIGURE = ("figures/{paper}/{id}.pdf", "figures/{paper}/{id}.svg")
 FILES = {
-    "table": ("tables/{paper}/{id}.tex", "tables/{paper}/{id}.csv"),
+    **dict.fromkeys(("table", "standing"), ("tables/{paper}/{id}.tex", "tables/{paper}/{id}.csv")),
     "roll": (*FIGURE, "music/{paper}/{id}.mid"),
 }
 """What a kind of drawing writes below the results of a scale; all others write a FIGURE."""

@@ -19,7 +19,8 @@ Chosen = Mapping[Curve, Mapping[str, Any]] | None
 
 def curves(experiment: "Experiment", scale: str) -> Iterable[Curve]:
     """Every (condition, variant, option) that runs at `scale`, in the order of the file: `main` and the
-    options that are not restricted to other curves; the condition `only` where the file has none."""
+    options that are not restricted to other curves; the condition `only` where the file has none. A condition
+    leaves out the variants of its block `without`."""
     block = experiment.scale_block(scale)
     known = {
         "conditions": [*experiment.conditions] or ["only"],
@@ -29,8 +30,15 @@ def curves(experiment: "Experiment", scale: str) -> Iterable[Curve]:
     run = [[name for name in names if name in block.get(kind, names)] for kind, names in known.items()]
     for condition, variant, option in itertools.product(*run):
         own = experiment.options.get(option, {})
+        if variant in left_out(experiment, condition):
+            continue
         if condition in own.get("conditions", [condition]) and variant in own.get("variants", [variant]):
             yield condition, variant, option
+
+
+def left_out(experiment: "Experiment", condition: str) -> dict[str, str]:
+    """The variants that a condition cannot take, and why."""
+    return dict((experiment.conditions.get(condition) or {}).get("without") or {})
 
 
 def put(settings: dict[str, Any], key: str, value: Any) -> None:
@@ -63,6 +71,7 @@ def layers(
         for key, value in experiment.block(block).items():
             yield (block, key), f"{block}.{key}", value
     own = dict(experiment.conditions.get(condition) or {})
+    own.pop("without", None)
     for pattern, keys in [(None, own), *matching(own.pop("per", None), like(experiment, variant))]:
         home = ("conditions", condition) + (() if pattern is None else ("per", pattern))
         for key, value in keys.items():
@@ -84,7 +93,8 @@ def layers(
 
 def like(experiment: "Experiment", variant: str) -> str:
     """The variant whose settings a guest shares but for its cell; any other variant is itself."""
-    return experiment.variants[variant].get("budget", variant)
+    block = experiment.variants[variant]
+    return block["budget"] if "file" in block else variant
 
 
 def settings_of(
@@ -92,18 +102,18 @@ def settings_of(
 ) -> dict[str, Any]:
     """The resolved settings of one curve before any search; see `layers`.
 
-    What is said of cells is not of guests: the block of one has as `budget` the cell of the variant that it
-    is to equal in parameters, resolved for the same curve.
+    The block of a cell with a budget has as `budget` the cell of the variant that it is to equal in
+    parameters, resolved for the same curve, and no width. What is said of cells is not of guests.
     """
     settings: dict[str, Any] = {"task": {}, "model": {}, "cell": None, "training": {}}
     settings["dataset"] = experiment.dataset
     for _, key, value in layers(experiment, scale, condition, variant, option):
         put(settings, key, value)
     if "budget" in experiment.variants[variant]:
-        beside = settings_of(experiment, scale, data, condition, like(experiment, variant), option)
-        settings["cell"] = {key: settings["cell"][key] for key in ("name", "file")} | {
-            "budget": beside["cell"]
-        }
+        equal, cell = experiment.variants[variant]["budget"], settings["cell"]
+        beside = settings_of(experiment, scale, data, condition, equal, option)
+        own = ("name", "file") if "file" in cell else cell.keys() - {"hidden"}
+        settings["cell"] = {key: cell[key] for key in cell if key in own} | {"budget": beside["cell"]}
     pair = settings["dataset"]
     settings["dataset"] = (pair["real"] if data == "real" else pair["stand_in"]) if pair else None
     return settings
@@ -132,7 +142,7 @@ def grid(
     """
     set_where = layers(experiment, scale, condition, variant, option)
     fixed = {key for place, key, _ in set_where if place[0] == "options"}
-    guest = "budget" in experiment.variants[variant]
+    guest = "file" in experiment.variants[variant]
     return {
         joint: values
         for _, joint, values in searched(experiment, scale, variant)

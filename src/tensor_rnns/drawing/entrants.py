@@ -1,0 +1,78 @@
+"""What drawings of many models on several tasks share: the losses of all runs, and what is said of them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from tensor_rnns.analysis.comparison import RESAMPLES, Comparison, loss_of
+from tensor_rnns.analysis.measures import Measure
+from tensor_rnns.drawing.data import ArtefactData
+from tensor_rnns.drawing.spec import RunsSpec
+from tensor_rnns.experiments import resolve
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntrantsSpec(RunsSpec):
+    """An artefact of all variants on all conditions, by a measure whose lower values are better."""
+
+    kind: ClassVar[str | None] = "train"
+    measure: Measure
+
+
+@dataclass(frozen=True)
+class Entrants:
+    """The variants as models, the conditions as tasks, and how many runs of each model failed."""
+
+    data: ArtefactData
+    comparison: Comparison
+    failed: dict[str, int]
+    remarks: list[str]
+
+    @classmethod
+    def of(cls, data: ArtefactData, spec: EntrantsSpec) -> "Entrants":
+        """ValueError where no run has the measure."""
+        rows = data.replicas(spec.where)
+        rows["loss"] = [loss_of(run, spec.measure) for run in rows["run"]]
+        if not np.isfinite(rows["loss"]).any():
+            raise ValueError(f"no replica chosen by {spec.where} has the measure {dict(spec.measure.block)}")
+        losses: dict[str, dict[str, np.ndarray]] = {}
+        for task, model in data.ordered_names(
+            ("condition", "variant"), {*zip(rows["condition"], rows["variant"], strict=True)}
+        ):
+            own = (rows["condition"] == task) & (rows["variant"] == model)
+            losses.setdefault(task, {})[model] = rows[own]["loss"].to_numpy(float)
+        failed = rows[np.isinf(rows["loss"])]["variant"].value_counts().to_dict()
+        return cls(data, Comparison(losses), failed, data.remark_line(rows))
+
+    def title(self, model: str) -> str:
+        """How a model is called."""
+        return self.data.title("variant", model)
+
+    def tasks(self, names: list[str]) -> str:
+        """Tasks in words."""
+        return ", ".join(self.data.title("condition", name) for name in names) or "none"
+
+    @property
+    def notes(self) -> list[str]:
+        """What counts how, and what is not there."""
+        sizes = {len(sample) for found in self.comparison.losses.values() for sample in found.values()}
+        n = "–".join(map(str, sorted({min(sizes), max(sizes)})))
+        failed = ", ".join(f"{self.title(model)} {count}" for model, count in self.failed.items()) or "none"
+        few = "few seeds give too narrow intervals"
+        said = f"n = {n} seeds a model and task; {RESAMPLES:,} resamples of the seeds within each; {few}."
+        return [f"{said} Failed, and counted as worse than any other run: {failed}.", *self.gaps()]
+
+    def gaps(self) -> Iterator[str]:
+        """Models that a task cannot take and why; how many others were not run."""
+        missing = 0
+        models = self.comparison.models
+        for task, found in self.comparison.losses.items():
+            reasons = resolve.left_out(self.data.experiment, task)
+            missing += len([model for model in models if model not in found and model not in reasons])
+            for model in models:
+                if model in reasons:
+                    yield f"Not on {self.tasks([task])}: {self.title(model)}, since {reasons[model]}."
+        if missing:
+            yield f"{missing} pairs of a model and a task were not run; a model is compared on what it has."

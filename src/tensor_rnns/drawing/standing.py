@@ -1,0 +1,47 @@
+"""A table of how each model stands over all tasks: against one model, and against all others."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tensor_rnns.analysis.comparison import BOOTSTRAP
+from tensor_rnns.declared import suggestion
+from tensor_rnns.drawing.data import ArtefactData
+from tensor_rnns.drawing.entrants import Entrants, EntrantsSpec
+from tensor_rnns.drawing.tables import TITLE, Table, shown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec(EntrantsSpec):
+    """The probability of each variant to beat the variant `against`, and to beat any other."""
+
+    against: str
+
+
+def draw(data: ArtefactData, spec: Spec) -> Table:
+    """The table, a row for each model."""
+    found = Entrants.of(data, spec)
+    comparison = found.comparison
+    if spec.against not in comparison.models:
+        raise ValueError(f"against is {spec.against!r}; {suggestion(spec.against, comparison.models)}")
+    rivals = {
+        f"P(beats {found.title(spec.against)})": [spec.against],
+        "P(beats another model)": comparison.models,
+    }
+    remark = " ".join([*(f"{line}." for line in found.remarks), *found.notes])
+    records = []
+    for model in comparison.models:
+        tasks = comparison.shared(model)
+        key = {"variant": model, "variant" + TITLE: found.title(model), "paper": None, "remark": remark}
+        key |= {"n": sum(len(comparison.losses[task][model]) for task in tasks)}
+        key |= {"failed": found.failed.get(model, 0), "low": None, "high": None, "interval": ""}
+        records.append(key | {"column": "tasks", "ours": len(tasks), "shown": str(len(tasks))})
+        for column, others in rivals.items():
+            p, low, high = comparison.improvement(model, others)
+            ends = {"low": low, "high": high, "interval": BOOTSTRAP} if comparison.certain else {}
+            text = f"{shown(p)} [{shown(low)}, {shown(high)}]" if ends else shown(p)
+            none = {"ours": None, "shown": ""}
+            records.append(
+                key | {"column": column} | (ends | {"ours": p, "shown": text} if np.isfinite(p) else none)
+            )
+    return Table(["variant"], records)
