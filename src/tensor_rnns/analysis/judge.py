@@ -39,9 +39,7 @@ def judge_claims(
         order = (own, kept) if scale == "paper" else (kept, own)
         best = {name: better([one[name] for one in order], own[name]) for name in own}
     found, alone = with_parents(claims, best, scale), with_parents(claims, own, scale)
-    for name, of in parts(claims).items():
-        if found[name].judged:
-            found[name] = found[name].not_judged([f"a part of {of}, no statement by itself"])
+    found |= {name: only_a_part(found[name], of) for name, of in parts(claims).items()}
     return {
         claim.id: replace(found[claim.id], here=alone[claim.id].holds if alone[claim.id].source else "")
         for claim in claims
@@ -103,6 +101,11 @@ def prefixes(name: str) -> Iterator[str]:
     while "." in name:
         name = name.rpartition(".")[0]
         yield name
+
+
+def only_a_part(found: Judgement, of: str) -> Judgement:
+    """What is said of a claim that the document does not make by itself."""
+    return found.not_judged([f"a part of {of}, no statement by itself"]) if found.judged else found
 
 
 def adjusted(claims: Sequence[Claim], judgements: Mapping[str, Judgement]) -> dict[str, float]:

@@ -108,10 +108,7 @@ def judge_claim(claim: Claim, experiment: Experiment, tables: Tables, scale: str
             raise ValueError(f"claim {claim.id}: {error}") from error
     if not parts:
         return Judgement("unclear").not_judged([f"{NOT_RUN}{scale}: {absent[0]}"])
-    measure = getattr(form, "measure", None)
-    # A failed seed is an answer to some claims and not a lost one: by the test, or by the measure.
-    failed_count = isinstance(form, SolvesForm | CountForm) or (measure and measure.measure in OF_FAILED)
-    found = replace(least_favourable(parts, absent, failed_count), source=scale)
+    found = replace(least_favourable(parts, absent, failed_count(form)), source=scale)
     if form.open and found.holds == "no":
         found = replace(found, holds="unclear", verdict=VERDICT["unclear"], reason=form.open)
     apart = absent + [reason for part in parts for reason in differences(experiment, part)]
@@ -186,6 +183,12 @@ def least_favourable(parts: Sequence[Evidence], absent: Sequence[str], failed_co
         shown.n, max(part.failed for part in parts), "; ".join(shown.reasons), shown.p, shown.margin,
         shown.doubt, statistical=not shown.exact,
     )  # fmt: skip
+
+
+def failed_count(form: ClaimForm) -> bool:
+    """Whether a failed seed is an answer to this claim and not a lost one: by its test, or its measure."""
+    measure = getattr(form, "measure", None)
+    return isinstance(form, SolvesForm | CountForm) or (measure and measure.measure in OF_FAILED)
 
 
 def finite(number: float | None) -> float | None:

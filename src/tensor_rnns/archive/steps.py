@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tensor_rnns.archive import layout
-from tensor_rnns.archive.graph import COMPLETED, LOCK, PASSED_ON, WORKFLOW, Crate, ref
+from tensor_rnns.archive.graph import COMPLETED, LOCK, PASSED_ON, WORKFLOW, Crate, Facts, ref
 from tensor_rnns.archive.provenance import Job
 
 QUDT = "http://qudt.org/vocab/unit"
@@ -75,8 +75,7 @@ def job(crate: Crate, rule: str, number: int, rows: Sequence[Job]) -> dict[str, 
     given = options(first["command"])
     taken = [crate.value(rule, name, value) for name, value in given.items()]
     taken += [crate.file(name) for name in dict.fromkeys(first["inputs"].split())]
-    experiment = f"{layout.CODE}/workflow/papers/{given.get('paper')}/{given.get('experiment')}.yaml"
-    taken += [crate.file(experiment)] if experiment in facts.members else []
+    taken += [crate.file(name) for name in configured(facts, given)]
     parameter = ref(f"#parameter-{rule}-output")
     made = [
         crate.file(row["output"], exampleOfWork=parameter) for row in rows if row["output"] in facts.members
@@ -91,6 +90,12 @@ def job(crate: Crate, rule: str, number: int, rows: Sequence[Job]) -> dict[str, 
         startTime=min(row["start"] for row in rows), endTime=max(row["end"] for row in rows),
         agent=ref("#authors"), actionStatus=COMPLETED, resourceUsage=used,
     )  # fmt: skip
+
+
+def configured(facts: Facts, given: Mapping[str, str]) -> list[str]:
+    """The experiment file that a job's options name, where it is a member."""
+    name = f"{layout.CODE}/workflow/papers/{given.get('paper')}/{given.get('experiment')}.yaml"
+    return [name] if name in facts.members else []
 
 
 def usage(crate: Crate, name: str, records: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:

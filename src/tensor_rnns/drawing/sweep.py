@@ -67,7 +67,6 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     dashed = spec.also and (spec.also.label or spec.also.measure.measure)
     handles = beside.legend(cut, dashed, _paper_handles(entries, rows))
     sheet = panels(cut.titles, data.remark_line(rows), [*absent(data, rows, spec), *marks], handles)
-    xs = sorted(rows[X].unique())
     x = spec.x.labelled(spec.over.rpartition(".")[2].replace("_", " "))
     y = spec.y.labelled(what_of(measure))
     for axis, value, title in zip(sheet.axes, cut.values, cut.titles, strict=True):
@@ -81,10 +80,7 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
         said += _draw_paper(axis, entries, cut, value, measure)
         beside.draw_levels(axis, spec.lines, cut.baseline(value))
         sheet.dress(axis, x, y)
-        if len(xs) <= TICKS:
-            axis.xaxis.set_major_locator(FixedLocator(xs))
-            axis.xaxis.set_minor_locator(NullLocator())
-            axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+        _ticks(axis, sorted(rows[X].unique()))
         sheet.say(title, said)
     return sheet.finish(f"{y.label} against {x.label}.")
 
@@ -155,3 +151,11 @@ def _paper_handles(entries: Sequence[beside.Entry], rows: pd.DataFrame) -> list[
     levels = [entry for entry in entries if not beside.columns_of(entry, rows) and "value" in entry]
     mark = Line2D([], [], label="paper", **beside.HOLLOW | beside.BLACK)
     return [mark] * (len(levels) < len(entries)) + beside.handles_of(levels)
+
+
+def _ticks(axis: Axes, xs: list[float]) -> None:
+    """A tick at each number where there are few."""
+    if len(xs) <= TICKS:
+        axis.xaxis.set_major_locator(FixedLocator(xs))
+        axis.xaxis.set_minor_locator(NullLocator())
+        axis.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))

@@ -1,5 +1,7 @@
 """Section 2: what the gradient of an unfolded net costs in time and memory, and what cannot be parallel."""
 
+import gc
+import time
 from collections.abc import Callable
 from functools import partial
 
@@ -7,7 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns.compute.timing import fastest, pass_of
+from tensor_rnns import engine
+from tensor_rnns.cells import build
 from tensor_rnns.declared import Natural
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.papers.chapter10.clipping import omega
@@ -17,9 +20,35 @@ from tensor_rnns.rows import Rows, row, rows_of
 BLOCK, INPUTS = {"name": "vanilla", "hidden": 16}, 3
 
 
-def scan(kind: str, seed: int, steps: int) -> Callable[[], None]:
-    """A pass of the vanilla cell over so many steps, forward and back, by an engine."""
-    return pass_of(BLOCK, INPUTS, kind, seed, steps)
+def fastest(updates: list[Callable[[], object]], repeats: int) -> list[float]:
+    """The least milliseconds of each call in rounds, after one that is not timed: of the processor, which
+    other jobs beside this one do not lengthen, and without the collector of garbage."""
+    found = [[] for _ in updates]
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(repeats + 1):
+            for update, own in zip(updates, found, strict=True):
+                began = time.process_time()
+                update()
+                own.append(1e3 * (time.process_time() - began))
+    finally:
+        gc.enable()
+    return [min(own[1:]) for own in found]
+
+
+def scan(name: str, seed: int) -> Callable[[int], None]:
+    """The sum of all states of the vanilla cell over so many steps, by an engine, and its gradient."""
+    cell, chosen = build(BLOCK, INPUTS), engine.find(name)
+    p = {key: torch.tensor(value[None]).float() for key, value in cell.initialise(rng(seed)).items()}
+    p = {key: value.requires_grad_() for key, value in p.items()}
+    state = cell.initial_state(1, 1)
+
+    def update(steps: int) -> None:
+        outputs, _ = chosen.run(cell, p, torch.ones(steps, 1, 1, INPUTS), state)
+        torch.autograd.grad(outputs.sum(), list(p.values()))
+
+    return update
 
 
 def line(x: np.ndarray, y: np.ndarray) -> tuple[float, float]:
@@ -36,7 +65,7 @@ def saved(seed: int, steps: int) -> int:
         return value
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda value: value):
-        scan("eager", seed, steps)()
+        scan("eager", seed)(steps)
     return sum(kept.values())
 
 
@@ -90,7 +119,7 @@ def compute(*, seed: Natural, lengths: tuple[int, ...], engines: tuple[str, ...]
     with the `fit` of a line, `parallel` and `omega` as above."""
     found, curves, steps = {}, [], np.array(lengths)
     for name in engines:
-        timed = fastest([scan(name, seed, count) for count in lengths], repeats)
+        timed = fastest([partial(scan(name, seed), count) for count in lengths], repeats)
         curves += [row("milliseconds", name, *one) for one in zip(timed, lengths, strict=True)]
         upper = slice(len(lengths) // 2, None)
         found[name] = {"slope": line(np.log(steps[upper]), np.log(timed[upper]))[0]}
