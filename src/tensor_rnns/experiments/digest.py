@@ -113,9 +113,13 @@ def imported(path: Path) -> list[Path]:
 
 @cache
 def of_folder(folder: Path) -> str:
-    """The digest of every module, and of every table in YAML, in a folder and below."""
+    """The digest of every module, and within the package of every table in YAML, in a folder and below.
+
+    In the folder of a paper outside it YAML files are its experiments, which have digests of their own.
+    """
     found = {path: of_source(path) for path in folder.rglob("*.py")}
-    found |= {path: digest(path.read_text(encoding="utf-8")) for path in folder.rglob("*.yaml")}
+    if PACKAGE in folder.resolve().parents:
+        found |= {path: digest(path.read_text(encoding="utf-8")) for path in folder.rglob("*.yaml")}
     return digest({path.relative_to(folder).as_posix(): found[path] for path in sorted(found)})
 
 
