@@ -72,6 +72,13 @@ def test_the_committed_model_is_that_of_the_committed_table_and_right_to_a_quart
         assert committed.seconds(point.work, point.replicas) == pytest.approx(ours, rel=1e-6)
 
 
+def test_a_faster_device_takes_less_time_and_as_much_memory():
+    model, point = Costs.read(), costs.read()[0]
+    fast = model.faster(8)
+    assert fast.seconds(point.work, 3) == pytest.approx(model.seconds(point.work, 3) / 8)
+    assert fast.megabytes(point.work, 3) == model.megabytes(point.work, 3)
+
+
 def test_every_experiment_has_hours_at_the_papers_scale():
     model = Costs.read()
     first = {}

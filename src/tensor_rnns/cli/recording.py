@@ -46,16 +46,19 @@ def plan(scale: str, data: str, guests: str, papers: str, cohort_size: int, engi
 @options.with_default(
     "workers", "1,8,64,512", about="Workers of the clusters: processors as the cost model's."
 )
+@options.with_default(
+    "speed", 1.0, click.FloatRange(0, min_open=True), "A worker trains so many times as fast; a GPU's guess."
+)
 @click.option("--figure", type=options.PATH, help="Draw it, too: an SVG file.")
 @costs_table
-def simulate(scale, data, guests, papers, engine, cohort_sizes, workers, figure, costs) -> None:
+def simulate(scale, data, guests, papers, engine, cohort_sizes, workers, speed, figure, costs) -> None:
     """Simulate clusters that run a scale: when it is done, and how busy they are."""
     known.check(engine)
     need_torch("simulate")
     from tensor_rnns.recording import cost, packing
     from tensor_rnns.recording import simulate as simulation
 
-    catalogue, model = options.load_catalogue(papers, guests), cost.Costs.read(costs)
+    catalogue, model = options.load_catalogue(papers, guests), cost.Costs.read(costs).faster(speed)
     found = {}
     for size in options.numbers("cohort-sizes", cohort_sizes):
         jobs = list(packing.jobs_of(catalogue, scale, data, size, engine, model))

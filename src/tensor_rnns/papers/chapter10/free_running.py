@@ -45,7 +45,7 @@ def probe(trained: Trained, *, items: int = 300, kick: float = 0.1, after: int =
         "states": {"distance": distance},
     }
     rows = rows_of(numbers) + series("horizon", "free", error)
-    return {"free": error, "outputs": free, "targets": targets}, rows
+    return {"free": error}, rows
 
 
 def run(trained: Trained, inputs: Tensor, free_from: int, kick: float = 0.0) -> tuple[Tensor, Tensor]:
