@@ -93,13 +93,15 @@ def test_every_operation(reference, sink, setting, results, dtype):
     agree(results(COMPILED.run, s, dtype), results(reference, s, torch.float64), BOUND[dtype])
 
 
+@pytest.mark.parametrize("name", ["tgu", "matrices in panels"])
 @pytest.mark.parametrize("more", [("-march=x86-64",), ("-mno-avx512f",), ()], ids=["SSE2", "256 bits", "own"])
-def test_the_vectors_of_any_processor(reference, block, setting, results, monkeypatch, more):
+def test_the_vectors_of_any_processor(reference, block, setting, results, monkeypatch, more, name):
     """Of 16 bytes, of at most 32, and the widest of this one; on 39 rows of both blocks."""
     if platform.machine() == "x86_64":
         monkeypatch.setattr(build, "FLAGS", (*build.FLAGS, *more))
     monkeypatch.setattr(COMPILED, "ready", {})
-    s = setting(block("tgu"), batch=39)
+    cell = block(name) if name == "tgu" else {"name": "tlstm", "hidden": 43, "side": 2}
+    s = setting(cell, batch=39, steps=7)
     agree(results(COMPILED.run, s, torch.float32), results(reference, s, torch.float64), 1e-5)
 
 

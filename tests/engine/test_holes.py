@@ -39,12 +39,17 @@ def test_runs_of_equal_columns():
     assert alike(flags) == [(0, 2, [0, 1]), (2, 3, [1]), (3, 4, [])]
 
 
-@pytest.mark.parametrize(("dimensions", "side", "kernel"), [(1, 3, 3), (2, 3, 2), (1, 1, 4)])
-def test_kernels_with_holes_are_those_of_the_eager_loop(dimensions, side, kernel):
-    """Outputs and all gradients in float64, a batch that fills no block; from states other than zero."""
-    cell = build({"name": "tlstm", "hidden": 3, "side": side, "dimensions": dimensions, "kernel": kernel}, 2)
+@pytest.mark.parametrize(
+    ("dimensions", "side", "kernel", "hidden"),
+    [(1, 3, 3, 3), (2, 3, 2, 3), (1, 1, 4, 3), (1, 3, 3, 47), (2, 2, 2, 29)],
+)
+def test_kernels_with_holes_are_those_of_the_eager_loop(dimensions, side, kernel, hidden):
+    """Outputs and all gradients in float64, a batch that fills no block, matrices in panels and others; from
+    states other than zero."""
+    sizes = {"side": side, "dimensions": dimensions, "kernel": kernel}
+    cell = build({"name": "tlstm", "hidden": hidden} | sizes, 2)
     draw, found = rng(7), {}
-    given = {name: draw.standard_normal((2, *shape)) for name, shape in cell.shapes().items()}
+    given = {name: draw.standard_normal((2, *shape)) / hidden for name, shape in cell.shapes().items()}
     start = [draw.standard_normal((2, 5, *shape)) for shape in cell.state_shapes().values()]
     x = torch.tensor(draw.standard_normal((4, 2, 5, 2)))
     for kind in ("eager", "compiled"):
@@ -62,9 +67,12 @@ def test_kernels_with_holes_are_those_of_the_eager_loop(dimensions, side, kernel
         torch.testing.assert_close(got, wanted, rtol=1e-11, atol=1e-12)
 
 
-def test_rows_cut_in_two_have_the_bits_of_any_number_of_threads():
+@pytest.mark.parametrize(
+    "block", [{"name": "slstm", "hidden": 130, "layers": 2}, {"name": "tlstm", "hidden": 75, "side": 3}]
+)
+def test_rows_cut_in_two_have_the_bits_of_any_number_of_threads(block):
     """A step with many weights cuts a batch of 15 in two; alone as in a cohort, by one thread as by two."""
-    cell = build({"name": "slstm", "hidden": 130, "layers": 2}, 3)
+    cell = build(block, 3)
     draw, found = rng(8), []
     given = {name: draw.standard_normal((3, *shape)) / 9 for name, shape in cell.shapes().items()}
     x = torch.tensor(draw.standard_normal((3, 3, 15, 3))).float()

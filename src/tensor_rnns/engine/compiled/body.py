@@ -3,6 +3,7 @@
 A node that nothing outside its loop reads has no memory: it is a variable, and stays in a register.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -14,6 +15,26 @@ from tensor_rnns.engine.ir.plan import Arena, Step
 from tensor_rnns.engine.ir.trace import Program
 
 ACCUMULATORS = 8
+VECTOR = 16
+"""Numbers of the widest vector."""
+PANEL = 48
+"""Columns of a panel: whole vectors, and as many as registers hold sums of for half a vector of rows."""
+LARGE = 1 << 13
+"""Numbers of a matrix from which on it lies in panels; smaller ones stay in the first cache as they are."""
+
+
+def padded(width: int, grain: int = VECTOR) -> int:
+    """`width` with room for whole vectors, or others of `grain` numbers."""
+    return -(-width // grain) * grain
+
+
+Part = tuple[int, bool, int, int, int]
+"""Of a leaf, transposed or not: its rows from one on, and columns from one up to another."""
+
+
+def is_panelled(program: Program, leaf: int) -> bool:
+    """Whether a matrix lies in panels; a row of symbols alone, which tables bring, reads it along rows."""
+    return not program.tables and math.prod(program.leaves[leaf]) >= LARGE
 
 
 def further(address: str, by: int) -> str:
@@ -78,7 +99,6 @@ class Body:
         (left,) = step.product.inputs
         leaf, transposed = step.product.detail
         rows, columns = self.program.sizes(leaf, transposed)
-        matrix = f"packed + {self.packed.take((leaf, transposed), rows * columns)}"
         address, target = self.address(left), self.addresses[step.target]
         pieces = left.width // rows
         read = read.reshape(pieces, columns) if pieces > 1 else np.ones((1, columns), bool)
@@ -87,15 +107,31 @@ class Body:
         for n, end, wanted in alike(read):
             begun = set(wanted) if step.onto else set()
             for k, last, there in alike(~zeros(left).reshape(pieces, rows)):
-                for i in sorted(set(wanted) & set(there)):
-                    sizes = f"{last - k}, {end - n}, {str(i in begun).lower()}, {columns}"
-                    given = f"{further(address, i * rows + k)}, {matrix} + {k * columns + n}"
-                    out = further(target, i * columns + n)
-                    lines.append(f"product<Block, {sizes}>({given}, {out});  // %{step.target.index}")
-                    begun.add(i)
+                both = set(wanted) & set(there)
+                for group in filter(None, (both & begun, both - begun)):
+                    sizes = f"{last - k}, {end - n}, {str(group <= begun).lower()}"
+                    places = [(i * rows + k, i * columns + n) for i in sorted(group)]
+                    lines += self.multiplied(places, sizes, address, target, (leaf, transposed, k, n, end))
+                begun |= both
             empty = [further(target, i * columns + n) for i in wanted if i not in begun]
             lines += [f"clear({place}, {end - n} * W);" for place in empty]
         return lines
+
+    def multiplied(
+        self, places: list[tuple[int, int]], sizes: str, left: str, out: str, part: Part
+    ) -> list[str]:
+        """The calls that multiply pieces by a part of a matrix; `places` are where they begin in `left` and
+        `out`."""
+        leaf, transposed, k, n, end = part
+        rows, columns = self.program.sizes(leaf, transposed)
+        if is_panelled(self.program, leaf):
+            matrix = self.packed.take((leaf, transposed, n, end), rows * padded(end - n, PANEL))
+            pieces = ", ".join(f"{{{start}, {to}}}" for start, to in places)
+            matrix += k * PANEL
+            return [f"products<Block, {sizes}, {rows}>({{{pieces}}}, {left}, packed + {matrix}, {out});"]
+        matrix = self.packed.take((leaf, transposed), padded(rows * columns)) + k * columns + n
+        name, matrix = f"product<Block, {sizes}, {columns}>", f"packed + {matrix}"
+        return [f"{name}({further(left, start)}, {matrix}, {further(out, to)});" for start, to in places]
 
     def loop(self, step: Step, outside: set[Node]) -> list[str]:
         """One pass over the numbers of a width."""
@@ -133,7 +169,7 @@ class Body:
                 j = f"({' + '.join(filter(None, (outer, rest))) or '0'})"
             node = node.inputs[0]
         if node.operation == "row":
-            return f"splat<Vec>(packed[{self.packed.take((node.detail, False), node.width)} + {j}])"
+            return f"splat<Vec>(packed[{self.packed.take((node.detail, False), padded(node.width))} + {j}])"
         return f"at<Vec>({self.addresses[node]}, {'i' if j == 'j' else f'{j} * V + v'})"
 
     def join(self, node: Node) -> list[str]:

@@ -5,12 +5,13 @@ what it could not with sizes from a call, and whoever reads the file sees the st
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import torch
 
-from tensor_rnns.engine.compiled.body import Body, further
+from tensor_rnns.engine.compiled.body import PANEL, Body, further, is_panelled, padded
 from tensor_rnns.engine.ir.graph import Node
 from tensor_rnns.engine.ir.holes import alike, zeros
 from tensor_rnns.engine.ir.plan import Arena, plan, saved
@@ -18,12 +19,13 @@ from tensor_rnns.engine.ir.reverse import Backward, reverse
 from tensor_rnns.engine.ir.trace import Program
 
 REALS = {torch.float32: "float", torch.float64: "double"}
-VECTOR = 16
-"""Numbers of the widest vector."""
 HEAVY = 1 << 16
 """Numbers of all matrices from which on a small batch is cut so that two threads have work."""
 FOLDER = Path(__file__).parent
-HEADERS = ("vectors.h", "functions.h", "matrices.h", "layouts.h", "threads.h", "call.h", "symbols.h")
+HEADERS = tuple(
+    f"{name}.h"
+    for name in ("vectors", "functions", "matrices", "layouts", "threads", "call", "symbols", "pieces")
+)
 
 
 def function(template: str, name: str, arguments: str, lines: Iterable[str]) -> str:
@@ -44,10 +46,14 @@ STRIDES = {"record": "RECORD * W", "before": "STATES * W", "after": "STATES * W"
 def packing(name: str, program: Program, packed: Arena) -> str:
     """The function that copies the leaves of a replica in the order of the code."""
     lines = []
-    for (leaf, transposed), offset in packed.offsets.items():
+    for (leaf, transposed, *part), offset in packed.offsets.items():
         rows, columns = program.sizes(leaf, transposed)
-        choice = "true" if transposed else "false"
-        lines.append(f"pack_leaf(call, replica, {leaf}, {choice}, {rows}, {columns}, packed + {offset});")
+        given = f"call, replica, {leaf}, {str(transposed).lower()}, {rows}"
+        if part:
+            n, end = part
+            lines.append(f"pack_panels({given}, {n}, {end - n}, packed + {offset});")
+        else:
+            lines.append(f"pack_leaf({given}, {columns}, packed + {offset});")
     return function("", name, "const Call& call, long replica, real* packed", lines)
 
 
@@ -82,6 +88,7 @@ def source(program: Program, dtype: torch.dtype) -> str:
     parts = [
         "\n".join(f"// {line}".rstrip() for line in f"{printed}\n\nand back:\n{backward}".splitlines()),
         f"\nusing real = {REALS[dtype]};\n",
+        constant("int", PANEL=PANEL),
         constant("bool", HEAVY=str(sums.width > HEAVY).lower()),
         *((FOLDER / name).read_text() for name in HEADERS),
         f"// ---- the step of {program.name} ----\n",
@@ -121,10 +128,19 @@ def leaf_gradients(program: Program, backward: Backward, body: Body, sums: Arena
         return f"{further(address, by)}, {STRIDES[address.split()[0]]}"
 
     lines = []
+    times = Counter(
+        leaf for leaf, left, _ in backward.matrices for _ in range(left.width // program.leaves[leaf][0])
+    )
     for leaf, left, g in backward.matrices:
         rows, columns = program.leaves[leaf]
+        shared = times[leaf] > 1 and is_panelled(program, leaf)
         for k, end, pieces in alike(~zeros(left).reshape(-1, rows)):
             place = f"sums + {sums.offsets[leaf] + k * columns}"
+            if shared:
+                places = ", ".join(f"{{{i * rows + k}, {i * columns}}}" for i in pieces)
+                blocks = f"{operand(left, 0)}, {operand(g, 0)}, {place}"
+                lines.append(f"gathered<Block, {end - k}, {columns}>({{{places}}}, steps, {blocks});")
+                continue
             for i in pieces:
                 blocks = f"{operand(left, i * rows + k)}, {operand(g, i * columns)}"
                 lines.append(f"outer<Block, {end - k}, {columns}>(steps, {blocks}, {place});")
@@ -145,11 +161,6 @@ def input_gradients(program: Program, backward: Backward, body: Body, given: set
         start += width
     wanted = [node for node in backward.inputs if node]
     body.write(plan(wanted, given), wanted)
-
-
-def padded(width: int) -> int:
-    """`width` with room for whole vectors."""
-    return -(-width // VECTOR) * VECTOR
 
 
 def table_gradients(program: Program, backward: Backward, body: Body) -> tuple[int, list[str], list[str]]:

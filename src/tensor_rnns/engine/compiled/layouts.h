@@ -40,18 +40,19 @@ template <class Block, int Outer, int Count, int Inner> static void greatest(con
 
 // ---- rows of the batch -----------------------------------------------------------------------------------
 
-// x[i][l] into x[l][i], by exchanging blocks of 1, 2, 4, .. lanes.
-template <int Half = 1, class Vec> static INLINE void transpose(Vec* x) {
-  constexpr int L = lanes<Vec>;
-  if constexpr (Half < L) {
+// x[i][l] into x[l][i], by exchanging blocks of 1, 2, 4, .. lanes; where there are fewer vectors than lanes, in each
+// group of as many lanes.
+template <int Half = 1, int Count = 0, class Vec> static INLINE void transpose(Vec* x) {
+  constexpr int L = lanes<Vec>, vectors = Count ? Count : L;
+  if constexpr (Half < vectors) {
     whole_of<Vec> low, high;
     UNROLL for (int l = 0; l < L; ++l) low[l] = l & Half ? L + l - Half : l, high[l] = l & Half ? L + l : l + Half;
-    UNROLL for (int i = 0; i < L; ++i)
+    UNROLL for (int i = 0; i < vectors; ++i)
       if (!(i & Half)) {
         const Vec a = x[i], b = x[i + Half];
         x[i] = __builtin_shuffle(a, b, low), x[i + Half] = __builtin_shuffle(a, b, high);
       }
-    transpose<2 * Half>(x);
+    transpose<2 * Half, Count>(x);
   }
 }
 
