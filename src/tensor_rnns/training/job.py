@@ -4,6 +4,7 @@ Finished replicas are taken from the state folder, an unfinished cohort goes on 
 files are assembled from the results alone, so that they hold the same bytes after any number of kills.
 """
 
+import ctypes
 import logging
 import math
 import re
@@ -115,6 +116,13 @@ def result_of(
     return {name: value[0].clone() for name, value in views.items()}, notes
 
 
+def give_back() -> None:
+    """Let the C library, where it is glibc, give the system the free pages between pieces in use: with
+    tensors of many megabytes they grew to 6 GB in 20,000 updates."""
+    if (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)) is not None:
+        trim(0)
+
+
 def train_cohort(
     learner: Learner,
     names: Sequence[str],
@@ -132,9 +140,14 @@ def train_cohort(
         state = loop.start(learner, optimiser)
     reads = getattr(learner.task, "reads", None)
     progress = Progress(title, training.updates, state.update, reads=reads)
+
+    def save(state: loop.State) -> None:
+        checkpoints.save(state)
+        give_back()
+
     with stop_signal() as asked:
         try:
-            loop.train(learner, training, state, progress, checkpoints.save, asked.is_set, checkpoint_seconds)
+            loop.train(learner, training, state, progress, save, asked.is_set, checkpoint_seconds)
         finally:
             progress.close()
     kept, buffers, metrics = loop.finish(learner, training, state)
