@@ -5,6 +5,7 @@ A node that nothing outside its loop reads has no memory: it is a variable, and 
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -21,6 +22,9 @@ PANEL = 48
 """Columns of a panel: whole vectors, and as many as registers hold sums of for half a vector of rows."""
 LARGE = 1 << 13
 """Numbers of a matrix from which on it lies in panels; smaller ones stay in the first cache as they are."""
+
+STRETCH = 16
+"""Numbers of a stretch on average from which on it is copied as one."""
 
 
 def padded(width: int, grain: int = VECTOR) -> int:
@@ -150,27 +154,42 @@ class Body:
             lines.append(f"const Vec a{node.index} = {code};")
             names[node] = f"a{node.index}"
             if node in outside:
-                lines.append(f"put({self.addresses[node]}, i, a{node.index});")
-        head = f"for (int j = 0; j < {step.target.width}; ++j)"
-        inner = "  for (int v = 0, i = j * V; v < V; ++v, ++i) {"
-        return [head, inner, *(f"    {line}" for line in lines), "  }"]
+                lines.append(f"leave_numbers<Block>({self.addresses[node]}, j, v, a{node.index});")
+        width = step.target.width
+        even = width if width % 2 == 0 else width - 1 if width > STRETCH else 0
+        made = []
+        for start, end, sort in (
+            (0, even, "NumbersOf<Block, true>"),
+            (even, width, "NumbersOf<Block, false>"),
+        ):
+            if start < end:
+                head = f"for (int j = {start}; j < {end}; j += numbers<Block, {sort}>)"
+                using = ["  for (int v = 0; v < V; ++v) {", f"    using Vec = {sort};"]
+                made += [head, *using, *(f"    {line}" for line in lines), "  }"]
+        return made
 
     def number(self, node: Node) -> str:
-        """The C++ of number j of a node."""
-        j = "j"
+        """The C++ of number j of a node, and of the next where a vector holds two."""
+        j, places = "{j}", np.arange(node.width)
         while node.operation in ("slice", "spread"):
             if node.operation == "slice":
-                j = f"({j} + {node.detail})"
+                j, places = f"({j} + {node.detail})", places + node.detail
             else:
-                _, count, inner = node.detail
-                outer = f"{j} / {count * inner}" if node.detail[0] > 1 else ""
-                outer += f" * {inner}" if outer and inner > 1 else ""
+                outer, count, inner = node.detail
+                first = f"{j} / {count * inner}" if outer > 1 else ""
+                first += f" * {inner}" if first and inner > 1 else ""
                 rest = f"{j} % {inner}" if inner > 1 else ""
-                j = f"({' + '.join(filter(None, (outer, rest))) or '0'})"
+                j = f"({' + '.join(filter(None, (first, rest))) or '0'})"
+                places = places // (count * inner) * inner + places % inner
             node = node.inputs[0]
+        whole = len(places) // 2 * 2
+        step = np.unique(places[1:whole:2] - places[0:whole:2])
+        j, after = j.format(j="j"), j.format(j="(j + 1)")
         if node.operation == "row":
-            return f"splat<Vec>(packed[{self.packed.take((node.detail, False), padded(node.width))} + {j}])"
-        return f"at<Vec>({self.addresses[node]}, {'i' if j == 'j' else f'{j} * V + v'})"
+            row = self.packed.take((node.detail, False), padded(node.width))
+            return f"splat_numbers<Block, Vec>(packed + {row}, {j}, {after})"
+        near = "" if step.tolist() == [1] else f", {after}"
+        return f"take_numbers<Block, Vec>({self.addresses[node]}, v, {j}{near})"
 
     def join(self, node: Node) -> list[str]:
         """Blocks that were not computed where they belong are copied there; gaps are cleared."""
@@ -185,12 +204,22 @@ class Body:
         return [line for line in lines if line]
 
     def pick(self, node: Node) -> list[str]:
-        """A copy by a table of indices."""
-        table = f"places{node.index}"
-        return [
-            f"static constexpr int {table}[] = {{{', '.join(map(str, node.detail))}}};",
-            f"pick<Block>({node.width}, {table}, {self.address(node.inputs[0])}, {self.addresses[node]});",
-        ]
+        """A copy by a table of indices, or of the stretches without gaps where these are long."""
+        table, given, out = f"places{node.index}", self.address(node.inputs[0]), self.addresses[node]
+        places = np.array(node.detail)
+        gaps = places < 0
+        cuts = np.flatnonzero((np.diff(places) != ~gaps[1:]) | (gaps[1:] != gaps[:-1]))
+        edges = [0, *(cuts + 1).tolist(), node.width]
+        if node.width < STRETCH * (len(edges) - 1):
+            indices = ", ".join(map(str, node.detail))
+            call = f"pick<Block>({node.width}, {table}, {given}, {out});"
+            return [f"static constexpr int {table}[] = {{{indices}}};", call]
+        lines = []
+        for start, end in pairwise(edges):
+            target, count, first = further(out, start), f"{end - start} * W", int(places[start])
+            copied = f"copy({target}, {further(given, first)}, {count});"
+            lines.append(copied if first >= 0 else f"clear({target}, {count});")
+        return lines
 
     def picked(self, node: Node) -> list[str]:
         """A product with the matrix that the symbol of each row picks."""

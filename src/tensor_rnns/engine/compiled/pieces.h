@@ -10,6 +10,46 @@ struct Piece {
 
 template <class Block> constexpr bool HALVES = Block::W > 1 && 2 * Block::W == LONG;
 
+// ---- loops over single numbers ---------------------------------------------------------------------------
+// Where a block fills half a vector and a width is even, one vector holds two numbers of it.
+
+template <class Block, bool Even>
+using NumbersOf = std::conditional_t<HALVES<Block> && Even, wide_vector, typename Block::vector>;
+template <class Block, class Vec> constexpr int numbers = sizeof(Vec) > sizeof(typename Block::vector) ? 2 : 1;
+
+// Number j, and `next` in the other half.
+template <class Block, class Vec> static INLINE Vec take_numbers(const real* p, int v, int j, int next) {
+  if constexpr (numbers<Block, Vec> == 1) return at<Vec>(p, j * Block::V + v);
+  else {
+    Vec x;
+    std::memcpy(&x, p + j * Block::W, sizeof(Vec) / 2);
+    std::memcpy((real*)&x + Block::W, p + next * Block::W, sizeof(Vec) / 2);
+    return x;
+  }
+}
+
+// Number j, and the one behind it.
+template <class Block, class Vec> static INLINE Vec take_numbers(const real* p, int v, int j) {
+  if constexpr (numbers<Block, Vec> == 1) return at<Vec>(p, j * Block::V + v);
+  else return fetch<LONG>(p + j * Block::W);
+}
+
+template <class Block, class Vec> static INLINE Vec splat_numbers(const real* p, int j, int next) {
+  if constexpr (numbers<Block, Vec> == 1) return splat<Vec>(p[j]);
+  else {
+    whole_of<Vec> halves;
+    UNROLL for (int l = 0; l < LONG; ++l) halves[l] = l < Block::W ? 0 : LONG;
+    return __builtin_shuffle(splat<Vec>(p[j]), splat<Vec>(p[next]), halves);
+  }
+}
+
+template <class Block, class Vec> static INLINE void leave_numbers(real* p, int j, int v, Vec x) {
+  if constexpr (numbers<Block, Vec> == 1) put(p, j * Block::V + v, x);
+  else leave<LONG>(p + j * Block::W, x);
+}
+
+// ---- products of pieces ----------------------------------------------------------------------------------
+
 // `Count` columns x [Count][W] as rows: entry l of x[v][r] is row r of column v * LONG + l, or zero behind the last.
 template <class Block, int Count> static INLINE void to_rows(const real* in, wide_vector (*x)[Block::W]) {
   constexpr int W = Block::W, vectors = (Count + LONG - 1) / LONG;
