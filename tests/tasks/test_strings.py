@@ -113,6 +113,16 @@ def test_brackets_come_to_the_value_of_their_tree():
     assert seen == {2, 3, 4, 5}
 
 
+def test_settled_curves_run_along_the_cycle():
+    """All extremes are the amplitude of the cycle of mu = 2, 2.0199, and `settled` only moves the start."""
+    task = built("oscillator", batch=7, curves=30, warm_up=4, steps=90)
+    settled = replace(task, settled=100)
+    np.testing.assert_allclose(abs(settled.batch(2, 3).inputs).max(0), 2.0199, atol=0.03)
+    assert (abs(task.batch(2, 3).inputs).max(0) > 2.1).any()
+    longer = replace(task, steps=190).batch(2, 3).targets
+    np.testing.assert_array_equal(settled.batch(2, 3).targets, longer[100:])
+
+
 def test_too_few_leaves_are_refused():
     with pytest.raises(ValueError, match="leaves is 1; allowed: at least 2"):
         built("brackets", leaves=1)

@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from torch import Tensor
 
+from tensor_rnns.declared import Natural
 from tensor_rnns.engine import Affine, squared_error
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.tasks.base import SPLITS, Batch, Task
@@ -23,9 +24,9 @@ class Oscillator(Task):
     """VDP: y_{t+1} of x'' = mu (1 - x^2) x' - x, mu = `damping`, from y_t = x, `step` time units a step.
 
     T = `warm_up` + `steps` inputs. Due are the last `steps` in evaluation, and in training all of them or,
-    with `due: after_warm_up`, these too. Curves start uniformly in [-2, 2]^2, in x and x'; `curves` are those
-    of training, drawn for the run, of which each batch takes some at random. The loss is the mean squared
-    error.
+    with `due: after_warm_up`, these too. Curves start uniformly in [-2, 2]^2, in x and x', `settled` steps
+    before the first input: after many they all run along the limit cycle. `curves` are those of training,
+    drawn for the run, of which each batch takes some at random. The loss is the mean squared error.
     """
 
     name: ClassVar[str] = "oscillator"
@@ -36,6 +37,7 @@ class Oscillator(Task):
     steps: int = 40
     damping: float = 2.0
     step: float = 0.2
+    settled: Natural = 0
     due: Literal["all", "after_warm_up"] = "all"
 
     inputs = 1
@@ -72,7 +74,7 @@ def drawn(task: Oscillator, count: int, seed: int) -> np.ndarray:
         return np.stack([v, task.damping * (1 - x**2) * v - x])
 
     curve = [x]
-    for _ in range(task.warm_up + task.steps):
+    for _ in range(task.settled + task.warm_up + task.steps):
         for _ in range(FINER):
             k1 = slope(x, v)
             k2 = slope(*(np.stack([x, v]) + h / 2 * k1))
@@ -80,4 +82,4 @@ def drawn(task: Oscillator, count: int, seed: int) -> np.ndarray:
             k4 = slope(*(np.stack([x, v]) + h * k3))
             x, v = np.stack([x, v]) + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
         curve.append(x)
-    return np.stack(curve)[..., None].astype(np.float32)
+    return np.stack(curve[task.settled :])[..., None].astype(np.float32)

@@ -123,6 +123,7 @@ def test_costs_count_what_is_kept_and_what_waits():
     assert found["memory", "fit"] > 0.999
     assert found["memory", "a step"] == pytest.approx(4 * (16 + 3))
     assert (found["parallel", "linked"], found["parallel", "fed"]) == (64, 1)
+    assert found["omega", "multiplications"] == (5 * 100 - 1) / (3 * 100 - 1)
     assert cost.line(np.array([1.0, 2, 4]), np.array([3.0, 5, 9])) == pytest.approx((2, 1))
 
 
