@@ -44,14 +44,14 @@ def test_runs_of_equal_columns():
     [(1, 3, 3, 3), (2, 3, 2, 3), (1, 1, 4, 3), (1, 3, 3, 47), (2, 2, 2, 29)],
 )
 def test_kernels_with_holes_are_those_of_the_eager_loop(dimensions, side, kernel, hidden):
-    """Outputs and all gradients in float64, a batch that fills no block, matrices in panels and others; from
-    states other than zero."""
+    """Outputs and all gradients in float64, a batch of a whole block and some of half a vector, matrices in
+    panels and others; from states other than zero."""
     sizes = {"side": side, "dimensions": dimensions, "kernel": kernel}
     cell = build({"name": "tlstm", "hidden": hidden} | sizes, 2)
     draw, found = rng(7), {}
     given = {name: draw.standard_normal((2, *shape)) / hidden for name, shape in cell.shapes().items()}
-    start = [draw.standard_normal((2, 5, *shape)) for shape in cell.state_shapes().values()]
-    x = torch.tensor(draw.standard_normal((4, 2, 5, 2)))
+    start = [draw.standard_normal((2, 11, *shape)) for shape in cell.state_shapes().values()]
+    x = torch.tensor(draw.standard_normal((4, 2, 11, 2)))
     for kind in ("eager", "compiled"):
         p = {name: torch.tensor(value).requires_grad_() for name, value in given.items()}
         state = tuple(torch.tensor(part).requires_grad_() for part in start)
