@@ -1,8 +1,10 @@
 """Which curves come first, on needs and hours whose best order is known by hand."""
 
+import pytest
+
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.recording.order import needs, ordered
-from tensor_rnns.recording.units import units
+from tensor_rnns.recording.units import chosen, units
 
 HOURS = {"p/a/1": 1.0, "p/a/2": 3.0, "p/a/3": 2.0, "p/b/1": 5.0, "p/b/2": 0.5}
 
@@ -37,3 +39,16 @@ def test_every_claim_of_the_papers_needs_curves_that_there_are():
     value, order = (sorted(found[claim][0]) for claim in ("m5.T3.tgu.jsb.test", "m5.2.1-10.jsb.tgu-gru"))
     assert value == ["mathews2016/polyphony/jsb/tgu/main"]
     assert order == ["mathews2016/polyphony/jsb/gru/main", "mathews2016/polyphony/jsb/tgu/main"]
+
+
+def test_curves_are_asked_for_by_name_and_a_name_of_none_is_refused():
+    """A variant that no claim needs would come last; here it comes alone."""
+    known = list(units(Catalogue.load("workflow/papers", ["he2017/addition"]).experiments.values(), 5))
+    small = chosen(known, ["he2017/addition/*/m32"])
+    assert {unit.curve[2] for unit in small} == {"m32"}
+    assert (len(small), len(known)) == (21, 49)
+    some = chosen(known, ["*/L4/slstm/*", "he2017/addition/L10/tlstm_3d_cn/main"])
+    assert [unit.place[16:] for unit in some] == ["L4/slstm/main", "L4/slstm/m32", "L10/tlstm_3d_cn/main"]
+    assert chosen(known, []) == known
+    with pytest.raises(ValueError, match=r"--curves 'L4' given, .* allowed are such as 'he2017/addition/L1/"):
+        chosen(known, ["*/m32", "L4"])

@@ -188,6 +188,19 @@ def test_status_counts_what_is_recorded(checkout, undisturbed):
     row = said.splitlines()[1].split()
     assert row[:6] == ["made2024/addition", "2", "2", "0", "0", "0"]
     assert said.splitlines()[-1] == "recorder: none works here"
+    code, said = checkout.run("status", "--curves", "*/gru/*", results="whole")
+    assert (code, said.splitlines()[1].split()[1:3]) == (0, ["1", "1"])
+
+
+def test_named_curves_alone_are_trained(checkout, undisturbed):
+    code, said = checkout.run("record", "--curves", "made2024/*/gru/main", results="alone")
+    assert code == 0, said
+    assert "1 of 1 curves recorded, 0 failed" in said
+    names = [f"{CURVES[0]}/final-0/{name}" for name in ("metrics.csv", "curves.csv.gz")]
+    for name in names:
+        assert (curves(checkout.folder / "alone") / name).read_bytes() == (curves(undisturbed) / name).read_bytes()
+    code, said = checkout.run("record", "--curves", "*/gru/*", "--claim", "x1-3", results="alone")
+    assert (code, "allowed is either" in said) == (2, True)
 
 
 def test_more_seeds_need_a_rule_that_was_committed_before(checkout: Checkout, undisturbed: Path):

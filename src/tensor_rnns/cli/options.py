@@ -50,6 +50,11 @@ curve = named("paper", "experiment", "condition", "variant", "option")
 guests = click.option(
     "--guests", default="", help="Files with guest cells, separated by commas; they join every experiment."
 )
+curves = click.option(
+    "--curves",
+    default="",
+    help="Curves alone: paper/experiment/condition/variant/option with * in it, several with commas.",
+)
 papers = click.option(
     "--papers",
     default="",

@@ -71,20 +71,21 @@ def simulate(scale, data, guests, papers, engine, cohort_sizes, workers, speed, 
 
 
 @click.command()
-@options.several(options.papers, options.results, options.cohort_size, state, costs_table)
-def status(papers: str, results: Path, cohort_size: int, state: Path, costs: Path) -> None:
+@options.several(options.papers, options.curves, options.results, options.cohort_size, state, costs_table)
+def status(papers: str, curves: str, results: Path, cohort_size: int, state: Path, costs: Path) -> None:
     """Print by experiment how many curves of the paper's scale are recorded, running, begun and missing, and
     the core-hours left."""
     need_torch("status")
     from tensor_rnns.recording import cost, tables, units
 
-    found = units.units(options.load_catalogue(papers).experiments.values(), cohort_size)
+    known = units.units(options.load_catalogue(papers).experiments.values(), cohort_size)
+    found = units.chosen(list(known), options.named_list(curves))
     for line in tables.status(found, cost.Costs.read(costs), results, state):
         click.echo(line)
 
 
 @click.command()
-@options.papers
+@options.several(options.papers, options.curves)
 @options.with_default("hours", None, float, "Stop after so many hours; left out, when nothing is left.")
 @options.with_default("jobs", 1, click.IntRange(1), "Train so many curves at once, each on one core.")
 @click.option("--mirror", "mirrors", multiple=True, envvar="TENSOR_RNNS_MIRROR", help="As of download.")
@@ -99,7 +100,7 @@ def status(papers: str, results: Path, cohort_size: int, state: Path, costs: Pat
 @options.with_default("nice", 19, click.IntRange(0, 19), "Priority of the trainings; 19 is the lowest.")
 @options.several(options.results, options.cohort_size, options.engine, state, costs_table)
 def record(
-    papers, hours, jobs, mirrors, source, claim, seeds, blocks, dirty, device, dearest, rehearse, nice,
+    papers, curves, hours, jobs, mirrors, source, claim, seeds, blocks, dirty, device, dearest, rehearse, nice,
     results, cohort_size, engine, state, costs,
 ) -> None:  # fmt: skip
     """Train the paper's scale, curve by curve, and keep each in results/recorded/runs.
@@ -111,22 +112,16 @@ def record(
     need_torch("record")
     if rehearse and results == options.RESULTS:
         raise ValueError(f"--rehearse into {results} asked for; allowed is another folder: --results")
+    if curves and (source or claim):
+        raise ValueError("--curves given with --from or --claim; allowed is either")
     from tensor_rnns import checking
     from tensor_rnns.recording import cost, order
     from tensor_rnns.recording import record as recorder
 
     catalogue = options.load_catalogue(papers)
+    roots = ",".join(options.paper_roots())
     settings = recorder.Settings(
-        results,
-        state,
-        ",".join(options.paper_roots()),
-        mirrors,
-        cohort_size,
-        engine,
-        jobs,
-        hours,
-        dirty,
-        device,
+        results, state, roots, mirrors, cohort_size, engine, jobs, hours, dirty, device
     )
     if problems := checking.problems(options.paper_roots(), Path.cwd(), state / "checked"):
         raise ValueError("\n".join(problems))
@@ -140,7 +135,8 @@ def record(
             found = order.units_of_claim(catalogue, settings, claim, seeds, blocks)
         else:
             protocol = ("smoke", "embedded") if rehearse else ()
-            found = order.next_units(catalogue, settings, cost.Costs.read(costs), dearest, protocol)
+            model, only = cost.Costs.read(costs), options.named_list(curves)
+            found = order.next_units(catalogue, settings, model, dearest, protocol, only)
         os.nice(max(0, nice - os.nice(0)))
         worker = recorder.Recorder(settings, click.echo, note)
         with TemporaryDirectory(prefix="tensor-rnns-") as folder, warm_process(Path(folder) / "warm"):

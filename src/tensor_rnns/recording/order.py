@@ -10,7 +10,7 @@ from tensor_rnns.experiments import Catalogue, Claim, Experiment, ledger
 from tensor_rnns.recording import extension, store
 from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.record import Settings
-from tensor_rnns.recording.units import Unit, estimate, units
+from tensor_rnns.recording.units import Unit, chosen, estimate, units
 from tensor_rnns.report.recorded import collect_recorded
 from tensor_rnns.training import record as environment
 
@@ -85,18 +85,20 @@ def next_units(
     costs: Costs,
     dearest: bool = False,
     protocol: Sequence[str] = (),
+    curves: Sequence[str] = (),
 ) -> list[Unit]:
     """What is not recorded as it is set today, in the order of `ordered`, or with `dearest` those first that
-    cost most. `protocol`: another scale and data than the paper's."""
-    known = units(catalogue.experiments.values(), settings.cohort_size, *protocol)
+    cost most; with `curves`, of those alone. `protocol`: another scale and data than the paper's."""
+    known = list(units(catalogue.experiments.values(), settings.cohort_size, *protocol))
     found = {unit.place: unit for unit in known}
     done = {place for place, unit in found.items() if store.is_recorded(unit, settings.results)}
     hours = {place: estimate(unit, costs, settings.engine).hours for place, unit in found.items()}
     if dearest:
-        return [
-            found[place] for place in sorted(hours.keys() - done, key=lambda place: (-hours[place], place))
-        ]
-    return [found[place] for place in ordered(needs(catalogue).values(), hours, done)]
+        places = sorted(hours.keys() - done, key=lambda place: (-hours[place], place))
+    else:
+        places = ordered(needs(catalogue).values(), hours, done)
+    asked = {unit.place for unit in chosen(known, curves)}
+    return [found[place] for place in places if place in asked]
 
 
 def units_of_claim(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -75,6 +76,17 @@ def units(
         for curve, found in curves.items():
             stages = (cohorts(found.get(stage, ()), width) for stage in ("search", "final"))
             yield Unit(experiment, scale, data, curve, *stages)
+
+
+def chosen(found: Sequence[Unit], patterns: Sequence[str]) -> list[Unit]:
+    """Those of `found` whose place is like one of the `patterns`, all without any; ValueError for a pattern
+    that is like none."""
+    for pattern in patterns:
+        if not any(fnmatchcase(unit.place, pattern) for unit in found):
+            near = found[0].place if found else "none"
+            raise ValueError(f"--curves {pattern!r} given, which is none; allowed are such as {near!r}")
+    alike = (any(fnmatchcase(unit.place, pattern) for pattern in patterns) for unit in found)
+    return [unit for unit, is_like in zip(found, alike, strict=True) if is_like or not patterns]
 
 
 class Estimate(NamedTuple):
