@@ -196,9 +196,13 @@ def test_named_curves_alone_are_trained(checkout, undisturbed):
     code, said = checkout.run("record", "--curves", "made2024/*/gru/main", results="alone")
     assert code == 0, said
     assert "1 of 1 curves recorded, 0 failed" in said
-    names = [f"{CURVES[0]}/final-0/{name}" for name in ("metrics.csv", "curves.csv.gz")]
-    for name in names:
-        assert (curves(checkout.folder / "alone") / name).read_bytes() == (curves(undisturbed) / name).read_bytes()
+    assert not (curves(checkout.folder / "alone") / CURVES[1]).exists()
+    for name in ("metrics.csv", "curves.csv.gz"):
+        mine, other = (
+            curves(results) / CURVES[0] / "final-0" / name
+            for results in (checkout.folder / "alone", undisturbed)
+        )
+        assert mine.read_bytes() == other.read_bytes()
     code, said = checkout.run("record", "--curves", "*/gru/*", "--claim", "x1-3", results="alone")
     assert (code, "allowed is either" in said) == (2, True)
 

@@ -100,8 +100,8 @@ def status(papers: str, curves: str, results: Path, cohort_size: int, state: Pat
 @options.with_default("nice", 19, click.IntRange(0, 19), "Priority of the trainings; 19 is the lowest.")
 @options.several(options.results, options.cohort_size, options.engine, state, costs_table)
 def record(
-    papers, curves, hours, jobs, mirrors, source, claim, seeds, blocks, dirty, device, dearest, rehearse, nice,
-    results, cohort_size, engine, state, costs,
+    papers, curves, hours, jobs, mirrors, source, claim, seeds, blocks, dirty, device, dearest, rehearse,
+    nice, results, cohort_size, engine, state, costs,
 ) -> None:  # fmt: skip
     """Train the paper's scale, curve by curve, and keep each in results/recorded/runs.
 
