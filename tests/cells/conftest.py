@@ -74,6 +74,7 @@ BLOCKS = {
     "gru_variant-global": {"name": "gru_variant", "global_gate": True},
     "gru_variant-printed": {"name": "gru_variant", "candidate": "sigmoid", "delayed": True},
     "shift_memory": {"name": "shift_memory", "cells": 4},
+    "content_memory": {"name": "content_memory", "cells": 2, "width": 6},
     "urnn": {"name": "urnn", "trained_start": False},
     "urnn-fft": {"name": "urnn", "trained_start": False, "fft": True, "scale": False},
 }

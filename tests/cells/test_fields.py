@@ -23,7 +23,7 @@ def test_the_cells_of_the_thesis_are_there():
         ({"name": "tgv", "hidden": 5}, "unknown cell 'tgv'; did you mean 'tgu'.*allowed are .*tgu, tgu_c"),
         (
             {"hidden": 5},
-            "unknown cell None; allowed are clockwork, cp_delta, cp_plus, deep_transition, dense,",
+            "unknown cell None; allowed are clockwork, content_memory, cp_delta, cp_plus, deep_transition,",
         ),
         ({"name": "tgu", "hidden": 5}, r"cell tgu: the form cp needs the key 'rank' \(a whole number of at"),
         (

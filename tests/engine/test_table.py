@@ -12,6 +12,7 @@ EAGER = engine.find("eager")
 TABLE = """
 cell        form          eager  compiled  triton  torch_nn  graphed  cpu       cuda
 clockwork   none          yes    yes       yes     -         yes      compiled  triton
+content_memory none        yes    yes       yes     -         yes      compiled  triton
 cp_delta    cp            yes    yes       yes     -         yes      compiled  triton
 cp_delta    tensor_train  yes    yes       yes     -         yes      compiled  triton
 cp_delta    full          yes    yes       yes     -         yes      compiled  triton

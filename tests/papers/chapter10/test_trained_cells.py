@@ -126,6 +126,26 @@ def test_shift_memory():
     np.testing.assert_allclose(outputs(cell, p, inputs), found, rtol=1e-12)
 
 
+def test_content_memory():
+    """Three cells of 4 numbers, from what they hold before training on."""
+    cell, p, inputs = drawn(name="content_memory", cells=3, width=4)
+    h, c, found = np.zeros(HIDDEN), p["C"].copy(), []
+
+    def like(query):
+        cosines = c @ query / np.sqrt(((c**2).sum(1) + 1e-6) * (query @ query + 1e-6))
+        weights = np.exp(p["s"][0, 0] * cosines)
+        return weights / weights.sum()
+
+    for x in inputs:
+        q, k, e, v, z = np.split(x @ p["W"] + h @ p["U"] + p["b"][0], [4, 8, 12, 16])
+        written = np.outer(like(k), sigma(e - 4))
+        c = (1 - written) * c + written * np.tanh(v)
+        h = np.tanh(z + (like(q) @ c) @ p["V"])
+        found.append(h)
+    np.testing.assert_allclose(outputs(cell, p, inputs), found, rtol=1e-12)
+    assert not np.allclose(c, p["C"], atol=1e-3)
+
+
 @pytest.mark.parametrize("name", ["leaky", "linked"])
 def test_a_start_has_the_radius_that_is_asked_for(name):
     cell = cells.build({"name": name, "hidden": 40, "radius": 1.3}, INPUTS)
