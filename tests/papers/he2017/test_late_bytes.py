@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from tensor_rnns import models
+from tensor_rnns import functions, models
 from tensor_rnns.datasets import Dataset
 from tensor_rnns.experiments import read_experiment
+from tensor_rnns.probes.trained import Trained
 from tensor_rnns.tasks.base import Batch
 from tensor_rnns.tasks.late_bytes import LateBytes
 
@@ -70,3 +71,27 @@ def test_the_files_ask_for_the_delay_of_their_cells():
             assert settings["task"].get("delay", 0) == model.cell.delay
             seen.add(model.cell.delay)
     assert seen == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    ("side", "normalisation"), [(3, "layer"), (3, "channel"), (2, "layer"), (1, "layer")]
+)
+def test_what_a_prediction_owes_to_later_bytes(side, normalisation):
+    """Nothing but with the normalisation of layers and a delay; with its own bytes it is the model's loss."""
+    task = task_of(side - 1)
+    cell = {"name": "tlstm", "dimensions": 2, "side": side, "hidden": 4, "normalisation": normalisation}
+    settings = {"model": {"name": "every_step"}, "cell": cell}
+    model = models.build(settings, 7, 7, "eager", symbols=True)
+    draw = np.random.default_rng(6)
+    parameters = {name: torch.tensor(draw.standard_normal(shape)) for name, shape in model.shapes().items()}
+    trained = Trained({"seed": 2}, settings, parameters, task, 11, 12)
+    _, rows = functions.probe("he2017.later_bytes")(trained, {"items": 40})
+    found = {row["name"]: row["value"] for row in rows}
+    inputs = torch.from_numpy(task.chunk("test", 0).inputs)
+    outputs, _ = model.forward({name: value[None] for name, value in parameters.items()}, inputs[:, None])
+    said = torch.as_tensor(outputs)[side - 1 : 4, 0].flatten(0, 1)
+    nats = torch.nn.functional.cross_entropy(said, inputs[1 : 6 - side].flatten())
+    assert found["own"] == pytest.approx(float(nats) / np.log(2), rel=1e-9)
+    assert (abs(found["leak"]) > 1e-3) == (normalisation == "layer" and side > 1)
+    if normalisation == "channel" or side == 1:
+        assert found["leak"] == 0
