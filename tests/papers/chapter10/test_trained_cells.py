@@ -1,11 +1,11 @@
-"""The cells of several time scales, the gated variants and the shifted memory, each against its equation
-written in numpy, over several steps."""
+"""The cells of several time scales, the gated variants and the memories, each against its equation
+written in numpy, over several steps; and their bits, which are those of the replica alone."""
 
 import numpy as np
 import pytest
 import torch
 
-from tensor_rnns import cells
+from tensor_rnns import cells, engine
 
 INPUTS, HIDDEN, STEPS = 3, 5, 7
 
@@ -166,3 +166,40 @@ def test_a_start_has_the_radius_that_is_asked_for(name):
 def test_wrong_blocks_are_refused(block, message):
     with pytest.raises(ValueError, match=message):
         cells.build({"hidden": HIDDEN, **block}, INPUTS)
+
+
+BITS = {
+    "linked": {"lag": 3},
+    "leaky": {"time_constants": [1.5, 7], "learned": True},
+    "clockwork": {"periods": [1, 2, 3]},
+    "lstm_variant": {"candidate": "sigmoid"},
+    "gru_variant": {"global_gate": True},
+    "deep_transition": {"depth": 3, "skip": True},
+    "shift_memory": {"cells": 4},
+    "content_memory": {"cells": 3, "width": 6},
+}
+
+
+@pytest.mark.parametrize("name", BITS)
+def test_bits_do_not_depend_on_the_cohort_or_on_threads(name):
+    """Outputs and gradients of the second of three replicas: with the others, alone, and on two threads."""
+    cell = cells.build({"name": name, "hidden": 6, **BITS[name]}, INPUTS)
+    compiled, draw, rows = engine.find("compiled"), np.random.default_rng(8), 21
+    p = {key: draw.normal(size=(3, *shape)) for key, shape in cell.shapes().items()}
+    x = draw.normal(size=(STEPS, 3, rows, INPUTS))
+
+    def found(chosen, threads):
+        before = torch.get_num_threads()
+        torch.set_num_threads(threads)
+        own = {key: torch.tensor(value[chosen]).float().requires_grad_() for key, value in p.items()}
+        inputs = torch.tensor(x[:, chosen]).float()
+        start = cell.initial_state(inputs.shape[1], rows, dtype=torch.float32)
+        h, _ = compiled.run(cell, own, inputs, start)
+        h.square().sum().backward()
+        torch.set_num_threads(before)
+        return [h.detach().movedim(0, 1), *(value.grad for value in own.values())]
+
+    whole = [part[1:2] for part in found(slice(None), 1)]
+    for other in (found(slice(1, 2), 1), found(slice(1, 2), 2)):
+        assert all(torch.equal(mine, theirs) for mine, theirs in zip(whole, other, strict=True))
+    assert not torch.equal(whole[0], found(slice(0, 1), 1)[0])
