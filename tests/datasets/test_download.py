@@ -4,11 +4,13 @@ byte.
 
 import hashlib
 import re
+import time
 from dataclasses import replace
 
 import pytest
+import urllib3
 
-from tensor_rnns.datasets import DownloadError, download, table
+from tensor_rnns.datasets import DownloadError, download, table, transfer
 from tensor_rnns.datasets.sums import Refused
 
 PAGE = b"\n<!DOCTYPE html><html><body>Sign in to the guest network</body></html>" * 40
@@ -130,6 +132,27 @@ def test_slow_server_runs_into_the_time_out_and_is_resumed(server, one_file, dat
     (path,) = download("thing", tmp_path, patience=brisk, say=lines.append)
     assert path.read_bytes() == data
     assert any("no data for 1 s" in line for line in lines)
+    assert server.requests[1].range is not None
+
+
+def test_socket_that_closes_itself_as_we_give_up_is_resumed(
+    server, one_file, data, brisk, tmp_path, monkeypatch
+):
+    """The reading thread's own time-out, as long as ours, may close the socket before we shut it down."""
+    within = transfer.within
+
+    def later(seconds, work, late):
+        try:
+            return within(seconds, work, late)
+        except transfer.Interrupted:
+            time.sleep(seconds)
+            raise
+
+    monkeypatch.setattr(transfer, "within", later)
+    monkeypatch.setattr(urllib3.HTTPResponse, "release_conn", lambda self: None)  # closed, not yet released
+    one_file(server.serve("/thing.bin", data, stalls=[100_000]))
+    (path,) = download("thing", tmp_path, patience=brisk)
+    assert path.read_bytes() == data
     assert server.requests[1].range is not None
 
 

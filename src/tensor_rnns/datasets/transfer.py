@@ -200,7 +200,7 @@ def request(url: str, part: Path, held: int, size: int, patience: Patience, say:
             try:
                 done = store(blocks, part, held if code == 206 else 0, size, patience, say)
             except Interrupted:
-                with suppress(ValueError, RuntimeError):  # there may be nothing left to shut down
+                with suppress(ValueError, RuntimeError, OSError):  # there may be nothing left to shut down
                     answer.raw.shutdown()  # a read that still waits would keep the answer from being closed
                 raise
             if done < size and "Content-Length" not in answer.headers and not page(part):
