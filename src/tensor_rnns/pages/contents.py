@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
+from typing import Literal
 
 from tensor_rnns import yaml_files
 from tensor_rnns.analysis import board, simulate
@@ -100,14 +101,28 @@ def recorded_values(sources: Sources, artefact: str, condition: str, split: str)
     return speed.table(["model", "paper", "ours", "interval", "n", "verdict"], rows)
 
 
-def recorded_claims(sources: Sources) -> str:
-    """A row for each experiment with recorded runs: its claims by verdict."""
+def recorded_claims(sources: Sources, unit: Literal["document", "experiment"]) -> str:
+    """A row for each document or experiment with recorded runs: its claims by verdict."""
     counts: dict[str, Counter[str]] = {}
     for row in sources.recorded:
-        counts.setdefault(sources.home(row), Counter()).update(["claims", row["verdict"]])
+        name = row["paper"] if unit == "document" else sources.home(row)
+        counts.setdefault(name, Counter()).update(["claims", row["verdict"]])
     heads = ["claims", *OF_CLAIMS]
     rows = [[name, *(str(mine[head] or "") for head in heads)] for name, mine in counts.items()]
-    return speed.table(["recorded experiment", *heads], rows)
+    return speed.table([f"recorded {unit}", *heads], rows)
+
+
+def recorded(sources: Sources, *claims: str) -> str:
+    """A row for each of these claims, as judged on recorded runs; ValueError for one without."""
+    known = {row["claim"]: row for row in sources.recorded}
+    if missing := [claim for claim in claims if claim not in known]:
+        raise ValueError(f"claims {', '.join(missing)} asked for; allowed are claims on recorded runs")
+    chosen = [known[claim] for claim in claims]
+    rows = [
+        [row["claim"], row["statement"], printed(row["ours"]), interval(row), row["n"], row["verdict"]]
+        for row in chosen
+    ]
+    return speed.table(["claim", "what is held against the runs", "ours", "interval", "n", "verdict"], rows)
 
 
 def board_rows(sources: Sources) -> str:
@@ -146,6 +161,7 @@ OF_SOURCES: Mapping[str, Callable[..., str]] = {
     "runs": runs,
     "recorded-values": recorded_values,
     "recorded-claims": recorded_claims,
+    "recorded": recorded,
     "core-hours": hours,
     "cost-model": lambda sources: sources.costs.told,
     "error-rates": lambda sources: f"```\n{simulate.table()}```",
