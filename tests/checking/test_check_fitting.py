@@ -2,6 +2,7 @@
 
 import pytest
 
+from tensor_rnns.checking import building
 from tensor_rnns.tasks.addition import Addition
 
 BLOCK = "{name: last_output, read_out: {weight: unit_scaling, bias: {uniform: 1.732}}}"
@@ -50,7 +51,8 @@ TRAINING = {
 
 
 def task_of(monkeypatch, attribute):
-    """Let the task addition say `attribute` of itself."""
+    """Let the task addition say `attribute` of itself, and no fault be taken from before."""
+    monkeypatch.setattr(building, "building_faults", building.building_faults.__wrapped__)
     monkeypatch.setattr(Addition, attribute, True)
 
 

@@ -288,3 +288,19 @@ def test_an_initialiser_is_refused_exactly_where_the_program_refuses_it(scheme):
         assert reading.problems
     else:
         assert reading.problems == []
+
+
+@pytest.mark.parametrize(
+    ("given", "is_lost"),
+    [
+        ("cell.hidden: 7", True),
+        ("cell.rank: 3, without: {gru: it is left out}", True),
+        ("training.clip_norm: 2", False),
+    ],
+)
+def test_a_key_of_a_condition_that_every_variant_replaces_is_refused(told, whole, given, is_lost):
+    """One that a variant which runs there leaves open is not."""
+    found = told(small=whole.replace("T50: {task.length: 50}", f"T50: {{task.length: 50, {given}}}"))
+    lost = [line for line in found if "is never used: each variant that runs there sets its own" in line]
+    assert len(lost) == is_lost, found
+    assert all(line.startswith("small.yaml:14: conditions.T50.cell.") for line in lost)

@@ -13,16 +13,23 @@ CPU_SECONDS = 18.0
 """A quiet core takes 9; one that shares its caches with other processes half as much again."""
 
 
-def dry_run(*arguments, roots):
-    """What a dry run of the paper's scale below a root prints, and the seconds of a core that it takes."""
-    line = [sys.executable, "-m", "snakemake", "--dry-run", "--nolock", "--cores", "2", *arguments]
-    line += ["--config", "scale=paper", "papers=made2024", f"paper_roots={roots}", "--", "all"]
+def timed(*arguments, folder=ROOT):
+    """What Snakemake prints in a folder, and the seconds of a core that it takes."""
+    line = [sys.executable, "-m", "snakemake", *arguments]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(line, cwd=ROOT, env=environment(ROOT), capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        line, cwd=folder, env=environment(ROOT), capture_output=True, text=True, check=False
+    )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0, done.stderr[-3000:]
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return done.stdout + done.stderr, seconds
+
+
+def dry_run(*arguments, roots):
+    """The same of a dry run of the paper's scale below a root."""
+    config = ("--config", "scale=paper", "papers=made2024", f"paper_roots={roots}", "--", "all")
+    return timed("--dry-run", "--nolock", "--cores", "2", *arguments, *config)
 
 
 def test_ten_thousand_replicas(tmp_path):

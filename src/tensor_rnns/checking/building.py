@@ -143,7 +143,7 @@ def curve_problems(
     base = settings_of(experiment, scale, "real", *curve)
     for values in points(keys):
         settings = with_values(base, values)
-        written = json.dumps(settings, sort_keys=True, default=str)
+        written = as_text(settings)
         if written not in seen:
             seen.add(written)
             for key, message in setting_faults(settings):
@@ -180,12 +180,19 @@ def setting_faults(settings: Mapping[str, Any]) -> Iterator[Fault]:
             own = {key: value for key, value in given.items() if key != "budget"}
             given = None if "file" in given else own | {"hidden": 1}
         if given is not None:
-            found += block_faults(block, json.dumps(given, sort_keys=True, default=str))
-    found += training_faults(settings["training"], settings["task"].get("name"))
+            found += block_faults(block, as_text(given))
+    task, training = settings["task"], settings["training"]
+    found += training_faults(as_text(training), str(task.get("name")))
     dataset = settings["dataset"]
     if dataset is not None:
         found += [("dataset", message) for _, message in unknown((), "data set", dataset, datasets.names())]
-    yield from found or building_faults(settings)
+    made = {"task": task, "model": settings["model"], "cell": settings["cell"]}
+    yield from found or building_faults(as_text(made | {"training": {"batch": training.get("batch")}}))
+
+
+def as_text(settings: Any) -> str:
+    """What a file sets, as JSON: faults of the same are looked for once."""
+    return json.dumps(settings, sort_keys=True, default=str)
 
 
 def named_faults(what: str, block: Mapping[str, Any], known: Mapping[str, Any], given: Any) -> list[Fault]:
@@ -210,25 +217,29 @@ def block_faults(block: str, written: str) -> tuple[Fault, ...]:
     )
 
 
-def training_faults(block: Mapping[str, Any], task: Any) -> Iterator[Fault]:
+@cache
+def training_faults(written: str, task: str) -> tuple[Fault, ...]:
     """What is wrong with a training block: its keys, its optimiser, and epochs of a task without an end."""
-    reading = Reading(nulls=True)
+    block, reading = json.loads(written), Reading(nulls=True)
     training = reading.record(Training, block, (), "training")
-    for place, message in reading.problems:
-        yield (f"training.{place[0]}" if place else "training.length"), message
+    wrong = [(f"training.{at[0]}" if at else "training.length", told) for at, told in reading.problems]
     valid = not any(place == ("momentum",) for place, _ in reading.problems)
     for key, message in named_faults("optimiser", block_of(block), OPTIMISERS, ("rate",)):
         if key != "momentum" or "momentum" not in block:
-            yield "training.optimiser", message
+            wrong.append(("training.optimiser", message))
         elif valid:
-            yield "training.momentum", message
+            wrong.append(("training.momentum", message))
     endless = task in tasks.names() and tasks.names()[task].updates_per_epoch is None
     if endless and isinstance(training, Training):
-        yield from ((f"training.{key}", message) for key, message in training.counting_epochs())
+        wrong += [(f"training.{key}", message) for key, message in training.counting_epochs()]
+    return tuple(wrong)
 
 
-def building_faults(settings: Mapping[str, Any]) -> Iterator[Fault]:
-    """What the classes themselves refuse when they are made; a task that needs its data set is not made."""
+@cache
+def building_faults(written: str) -> tuple[Fault, ...]:
+    """What the classes themselves refuse when they are made of settings, written as JSON; a task that needs
+    its data set is not made."""
+    settings = json.loads(written)
     chosen = tasks.names()[settings["task"]["name"]]
     inputs, outputs, block = 8, 4, "task"
     try:
@@ -243,4 +254,5 @@ def building_faults(settings: Mapping[str, Any]) -> Iterator[Fault]:
         block = "model"
         check_carrying(models.build(settings, inputs, outputs, symbols=chosen.symbols), chosen)
     except ValueError as error:
-        yield f"{block}.{getattr(error, 'key', '') or 'name'}", str(error)
+        return ((f"{block}.{getattr(error, 'key', '') or 'name'}", str(error)),)
+    return ()

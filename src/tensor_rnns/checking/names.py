@@ -14,6 +14,7 @@ from tensor_rnns.checking import form
 from tensor_rnns.declared import Place, Problem, Reading, suggestion
 from tensor_rnns.drawing.spec import Spec
 from tensor_rnns.experiments.experiment import Experiment
+from tensor_rnns.experiments.resolve import layers, left_out
 from tensor_rnns.experiments.selector import CURVE, MAIN, Selector
 
 
@@ -208,6 +209,22 @@ def of_conditions(place: Place, file: form.ExperimentForm, known: Known) -> Iter
             if not isinstance(why, str) or not why:
                 yield place, f"{why!r} given; allowed is the reason, a text"
         yield from unmatched(home[:2], (block or {}).get("per") or {}, "variant", known.names["variant"])
+    yield from replaced(known.experiment)
+
+
+def replaced(experiment: Experiment) -> Iterator[Problem]:
+    """Keys of a condition in whose place every variant that it runs sets its own."""
+    for condition in experiment.conditions if experiment.kind == "train" else ():
+        run = [one for one in experiment.variants if one not in left_out(experiment, condition)]
+        found: list[dict[Place, str]] = []
+        for variant in run:
+            set_where = [*layers(experiment, "", condition, variant, MAIN)]
+            own = {key for place, key, _ in set_where if place[0] == "variants"}
+            found.append({at: key for at, key, _ in set_where if at[0] == "conditions" and key in own})
+        for place, key in (found or [{}])[0].items():
+            if all(place in lost for lost in found):
+                told = f"{key!r} is never used: each variant that runs there sets its own"
+                yield place, f"{told}, {', '.join(run)}; allowed are keys that one of them leaves open"
 
 
 def unmatched(place: Place, per: Iterable[str], what: str, names: Collection[str]) -> Iterator[Problem]:
