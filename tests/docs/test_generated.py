@@ -10,7 +10,7 @@ from tensor_rnns.experiments import Catalogue
 from tensor_rnns.pages import blocks, contents
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/engine.md", "docs/record.md", "docs/verdicts.md")
+PAGES = ("README.md", "docs/engine.md", "docs/record.md", "docs/surprises.md", "docs/verdicts.md")
 PLANTED = 40
 
 
