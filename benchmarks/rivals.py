@@ -2,6 +2,8 @@
 
 The rivals are this package's eager loop, torch's own modules, and for the unitary cell its equation in
 complex numbers of torch. One replica, float32; a rival runs on one thread and on all, its better one counts.
+Memories that are cells run in the scan and have rows here; for what runs outside of it, `outside` says what
+its time goes to.
 """
 
 import math
@@ -13,7 +15,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from benchmarks import bars, command
+from benchmarks import bars, command, outside
 from benchmarks.bars import figure
 from benchmarks.tables import section, table
 from benchmarks.timing import Variant, rounds, watched
@@ -30,6 +32,8 @@ LAGS = Workload(120, 128, 1, 20, 10, 10, "classes")
 TRANSFORMS = (128, 512, 721)
 TENSOR = Workload(100, 100, 0, 15, 65, 65, "classes")
 NARROW = replace(TENSOR, hidden=32)
+BINDING = Workload(100, 12, 0, 32, 9, 8, "bernoulli")
+COPY = Workload(18, 16, 0, 64, 3, 3, "classes")
 SIDES = {"2D": range(1, 9), "3D": range(1, 5)}
 
 
@@ -76,6 +80,11 @@ def tensorized(load: Workload, side: int, dimensions: int = 1) -> dict[str, Any]
     return {"name": "tlstm", "hidden": load.hidden, "side": side, "dimensions": dimensions}
 
 
+def by_content(units: int) -> dict[str, Any]:
+    """A memory addressed by its content, with as many parameters as an LSTM of so many units."""
+    return {"name": "content_memory", "budget": {"name": "lstm", "hidden": units}, "cells": 4, "width": 8}
+
+
 def unitary(hidden: int, fft: bool) -> dict[str, Any]:
     """The unitary cell with or without its transforms."""
     return {"name": "urnn", "hidden": hidden, "fft": fft}
@@ -97,6 +106,11 @@ ROWS = (
         "3D tLSTM, P = 3": Row(tensorized(TENSOR, 3, dimensions=2), TENSOR, "eager", 4),
         "sLSTM, 3 layers": Row(
             {"name": "slstm", "hidden": TENSOR.hidden, "layers": 3}, TENSOR, "torch.nn", 1.3
+        ),
+        "memory by content, one pattern": Row(by_content(12), BINDING, "eager", 3),
+        "memory by content, two patterns": Row(by_content(20), replace(BINDING, inputs=10), "eager", 3),
+        "memory by location, 12 cells": Row(
+            {"name": "shift_memory", "hidden": COPY.hidden, "cells": 12}, COPY, "eager", 3
         ),
     }
     | {
@@ -189,18 +203,21 @@ def text(report: Mapping[str, Any]) -> str:
         step = figure(mine / load.steps)
         rows.append([name, load.steps, load.batch, figure(mine), step, row.against, figure(theirs), told])
     header = ["network", "T", "B", f"{OURS} ms", "ms a step", "against", "ms", "ratio"]
-    return section("Whole updates", table(header, rows), command.busy(report["watch"]))
+    whole_updates = section("Whole updates", table(header, rows), command.busy(report["watch"]))
+    return whole_updates + "\n" + outside.text(report["outside"])
 
 
 def main() -> None:
     """Print the table, then everything as JSON."""
     parser = command.options(__doc__, rounds=7, device=False)
     parser.add_argument("--rows", nargs="+", default=list(ROWS), choices=ROWS)
+    parser.add_argument("--outside", nargs="*", default=list(outside.NETWORKS), choices=outside.NETWORKS)
     asked = parser.parse_args()
     device = command.prepared(parser, asked, "cpu")
     report: dict[str, Any] = {"machine": command.machine(device, asked.threads)}
     with watched() as watch:
         report["milliseconds"] = measured(asked.rows, asked.rounds, asked.threads, device)
+        report["outside"] = {name: outside.measured(name, asked.rounds) for name in asked.outside}
     report["watch"] = watch.record()
     command.close("rivals", asked, report, text)
 

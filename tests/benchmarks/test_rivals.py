@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks import rivals, timing
+from benchmarks import outside, rivals, timing
 from tensor_rnns.models import Inputs
 
 TINY = {"steps": 5, "hidden": 6, "rank": 2, "batch": 4}
@@ -17,7 +17,8 @@ TINY = {"steps": 5, "hidden": 6, "rank": 2, "batch": 4}
 def small(row):
     """A row in tiny sizes."""
     sizes = {"hidden": TINY["hidden"]} | ({"rank": TINY["rank"]} if "rank" in row.cell else {})
-    return replace(row, cell=row.cell | sizes, load=replace(row.load, **TINY))
+    cell = {key: value for key, value in row.cell.items() if key != "budget"}
+    return replace(row, cell=cell | sizes, load=replace(row.load, **TINY))
 
 
 @pytest.fixture
@@ -26,6 +27,7 @@ def tiny(monkeypatch):
     rows = {name: small(row) for name, row in rivals.ROWS.items() if "M = 32" not in name}
     monkeypatch.setattr(rivals, "ROWS", rows)
     monkeypatch.setattr(timing, "LEAST_SECONDS", 0)
+    monkeypatch.setattr(outside, "LEAST_SECONDS", 0)
     return rows
 
 
@@ -86,3 +88,23 @@ def test_the_command_prints_every_row(tiny, monkeypatch, capsys):
         assert set(times) == {"compiled", f"{tiny[name].against}, 1"}
         assert all(len(found) == 2 and min(found) > 0 for found in times.values())
         assert f"| {name} " in said
+    assert set(report["outside"]) == set(outside.NETWORKS)
+    assert "Outside of the scan" in said
+
+
+@pytest.mark.parametrize(
+    ("row", "experiment", "condition", "variant"),
+    [
+        ("memory by content, one pattern", "explicit-memory-binding", "N1", "content"),
+        ("memory by content, two patterns", "explicit-memory-binding", "N2", "content"),
+        ("memory by location, 12 cells", "explicit-memory-shift", "only", "shift"),
+    ],
+)
+def test_memories_have_the_sizes_of_their_experiments(row, experiment, condition, variant):
+    found, learned = rivals.ROWS[row], outside.Network(experiment, condition, variant).learner()
+    assert found.model("eager").cell == learned.model.cell
+    assert found.model("eager").shapes() == learned.model.shapes()
+    batch, _ = learned.batch(0)
+    load = found.load
+    assert batch.inputs.shape == (load.steps, 1, load.batch, load.inputs)
+    assert (batch.targets.dtype == torch.int64) == (load.loss == "classes")

@@ -172,6 +172,8 @@ OF_SPEED: Mapping[str, Callable[..., str]] = {
     "peak": speed.peak,
     "goals": speed.goals,
     "missed-goals": speed.missed,
+    "rival": speed.rival,
+    "outside": speed.outside,
 }
 
 

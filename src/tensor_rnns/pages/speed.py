@@ -16,9 +16,9 @@ LABELS = {OURS: "ours", EAGER: "eager loop"}
 
 
 @cache
-def report() -> dict[str, Any]:
-    """The recorded benchmark."""
-    return json.loads((HOME / f"engine-{MACHINE}.json").read_text(encoding="utf-8"))
+def report(name: str = "engine") -> dict[str, Any]:
+    """A recorded benchmark."""
+    return json.loads((HOME / f"{name}-{MACHINE}.json").read_text(encoding="utf-8"))
 
 
 def figure(value: float) -> str:
@@ -60,6 +60,22 @@ def goals() -> str:
 def missed() -> str:
     """A line for each goal that is missed."""
     return "\n".join(line for line in bars().splitlines() if line.startswith("- "))
+
+
+def rival(*words: str) -> str:
+    """Milliseconds of an update of ours in a row of `rivals`, by its name."""
+    return figure(statistics.median(report("rivals")["milliseconds"][" ".join(words)][OURS]))
+
+
+def outside() -> str:
+    """What an update of attention and of memories takes where they run outside of the scan, by part; no rows
+    before it was recorded."""
+    rows = [
+        [name, figure(sum(times.values())), part, f"{value / sum(times.values()):.0%}"]
+        for name, times in report("rivals").get("outside", {}).items()
+        for part, value in times.items()
+    ]
+    return table(["network", "ms, batch of 64", "part", "of the time"], rows)
 
 
 def bars() -> str:
