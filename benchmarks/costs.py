@@ -192,7 +192,7 @@ def apart(replicas: Sequence[Replica], device: torch.device) -> tuple[float, flo
         told = stream.read()
     _, status, usage = os.wait4(child, 0)
     if status:
-        raise RuntimeError(f"{'/'.join(replicas[0].place)} could not be measured; its error stands above")
+        raise RuntimeError(f"{'/'.join(replicas[0].curve_key)} could not be measured; its error stands above")
     return json.loads(told), usage.ru_maxrss / 1024
 
 

@@ -1,4 +1,4 @@
-"""Names of temporary files: each tells the process that writes it, so that those of dead ones can go."""
+"""Names of temporary files: each names the process that writes it, so that those of dead ones can go."""
 
 import glob
 import os

@@ -5,7 +5,7 @@ number, `bool` true or false, `str` a text, `Literal` one of its values, `X | No
 a list, `dict[K, V]` a mapping, another dataclass a mapping of its fields and no other key. The types below
 say more. A field `as_` is the key `as`. Rules between fields stand in `__post_init__`, raising `Invalid`.
 
-Every problem is found at once, each with its place, a path of keys. A validation library would report one
+Every problem is found at once, each with its location, a path of keys. A validation library would report one
 error per member of a union, at places that are not in the file, not in the words that an error should say.
 """
 
@@ -20,8 +20,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-Place = tuple[str | int, ...]
-Problem = tuple[Place, str]
+Location = tuple[str | int, ...]
+Problem = tuple[Location, str]
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 """What may become a path, a wildcard or an argument of a command."""
 
@@ -32,7 +32,7 @@ class Invalid(ValueError):
     def __init__(self, key: str, message: str, *deeper: str | int) -> None:
         super().__init__(message)
         self.key = key
-        self.place: Place = (key, *deeper) if key else ()
+        self.location: Location = (key, *deeper) if key else ()
 
 
 def suggestion(asked: Any, allowed: Collection[Any]) -> str:
@@ -106,131 +106,131 @@ def is_finite(value: Any) -> bool:
 
 @dataclasses.dataclass
 class Reading:
-    """What reading a block found: every problem, and every record that could be made, with its place."""
+    """What reading a block found: every problem, and every record that could be made, with its location."""
 
     nulls: bool = False
     """Whether null may be given for a field that is none by default, or the key must be left out."""
     swapped: Mapping[type, type] = dataclasses.field(default_factory=dict)
     """Records to be read in place of others."""
     problems: list[Problem] = dataclasses.field(default_factory=list)
-    records: list[tuple[Place, Any]] = dataclasses.field(default_factory=list)
+    records: list[tuple[Location, Any]] = dataclasses.field(default_factory=list)
 
-    def refuse(self, place: Place, message: str) -> None:
+    def refuse(self, location: Location, message: str) -> None:
         """Note a problem."""
-        self.problems.append((place, message))
+        self.problems.append((location, message))
 
-    def value(self, kind: Any, value: Any, place: Place = ()) -> Any:
+    def value(self, kind: Any, value: Any, location: Location = ()) -> Any:
         """`value` as one of `kind`: lists as tuples, mappings as records; itself where a problem is noted."""
         origin, parts = get_origin(kind), get_args(kind)
         if origin is Annotated:
-            return self.annotated(parts[0], parts[1], value, place)
+            return self.annotated(parts[0], parts[1], value, location)
         if origin in (Union, types.UnionType):
-            return self.union(parts, value, place)
+            return self.union(parts, value, location)
         if origin is Literal:
-            if not any(type(value) is type(one) and value == one for one in parts):
-                self.refuse(place, f"{called(place)} is {value!r}; {suggestion(value, parts)}")
+            if not any(type(value) is type(part) and value == part for part in parts):
+                self.refuse(location, f"{called(location)} is {value!r}; {suggestion(value, parts)}")
             return value
         if origin is tuple:
-            return self.listed(kind, parts, value, place)
+            return self.listed(kind, parts, value, location)
         if origin in (dict, Mapping):
             if not isinstance(value, Mapping):
-                self.refuse(place, f"{called(place)} is {value!r}; allowed is {words(kind)}")
+                self.refuse(location, f"{called(location)} is {value!r}; allowed is {words(kind)}")
                 return value
             for key in value:
-                self.value(parts[0], key, (*place, key))
-            return {key: self.value(parts[1], one, (*place, key)) for key, one in value.items()}
+                self.value(parts[0], key, (*location, key))
+            return {key: self.value(parts[1], item, (*location, key)) for key, item in value.items()}
         if dataclasses.is_dataclass(kind):
-            return self.record(self.swapped.get(kind, kind), value, place)
-        return self.annotated(kind, PLAIN[kind], value, place)
+            return self.record(self.swapped.get(kind, kind), value, location)
+        return self.annotated(kind, PLAIN[kind], value, location)
 
-    def annotated(self, kind: Any, rule: Any, value: Any, place: Place) -> Any:
+    def annotated(self, kind: Any, rule: Any, value: Any, location: Location) -> Any:
         """`value` by the rule of an annotation."""
         if isinstance(rule, ByName):
-            return self.named(rule, value, place)
+            return self.named(rule, value, location)
         try:
             fits = rule.test(value)
         except ValueError as error:
-            self.refuse(place, f"{called(place)}: {error}")
+            self.refuse(location, f"{called(location)}: {error}")
         else:
             if not fits:
-                self.refuse(place, f"{called(place)} is {value!r}; allowed is {rule.words}")
+                self.refuse(location, f"{called(location)} is {value!r}; allowed is {rule.words}")
         return value
 
-    def union(self, parts: tuple[Any, ...], value: Any, place: Place) -> Any:
+    def union(self, parts: tuple[Any, ...], value: Any, location: Location) -> Any:
         """`value` as the first of the kinds that takes it, else the problems of the one it looks like."""
         tried: list[Reading] = []
         if not self.nulls and value is not None:
             parts = tuple(kind for kind in parts if kind is not type(None))
         for kind in parts:
             own = Reading(self.nulls, self.swapped)
-            made = own.value(kind, value, place)
+            made = own.value(kind, value, location)
             if not own.problems:
                 self.records += own.records
                 return made
             tried.append(own)
-        alike = [own for own in tried if any(len(where) > len(place) for where, _ in own.problems)]
+        alike = [own for own in tried if any(len(where) > len(location) for where, _ in own.problems)]
         if len(alike) == 1 or len(tried) == 1:
             self.problems += (alike or tried)[0].problems
         else:
             allowed = " or ".join(words(kind) for kind in parts)
-            self.refuse(place, f"{called(place)} is {value!r}; allowed is {allowed}")
+            self.refuse(location, f"{called(location)} is {value!r}; allowed is {allowed}")
         return value
 
-    def listed(self, kind: Any, parts: tuple[Any, ...], value: Any, place: Place) -> Any:
+    def listed(self, kind: Any, parts: tuple[Any, ...], value: Any, location: Location) -> Any:
         """`value` as a tuple: of any length, or of as many as are annotated."""
         same = len(parts) == 2 and parts[1] is Ellipsis
         if not isinstance(value, list | tuple) or not (same or len(value) == len(parts)):
-            self.refuse(place, f"{called(place)} is {value!r}; allowed is {words(kind)}")
+            self.refuse(location, f"{called(location)} is {value!r}; allowed is {words(kind)}")
             return value
         kinds = [parts[0]] * len(value) if same else parts
-        return tuple(self.value(one, item, (*place, at))
-                     for at, (one, item) in enumerate(zip(kinds, value, strict=True)))  # fmt: skip
+        return tuple(self.value(item_kind, item, (*location, at))
+                     for at, (item_kind, item) in enumerate(zip(kinds, value, strict=True)))  # fmt: skip
 
-    def named(self, rule: ByName, value: Any, place: Place) -> Any:
+    def named(self, rule: ByName, value: Any, location: Location) -> Any:
         """`value` as the declaration that it names."""
         if not isinstance(value, Mapping) or rule.key not in value:
-            self.refuse(place, f"{value!r} is no {rule.what}; allowed is {{{rule.key}: ..., its keys}}")
+            self.refuse(location, f"{value!r} is no {rule.what}; allowed is {{{rule.key}: ..., its keys}}")
             return value
         name, known = value[rule.key], rule.known()
         if not isinstance(name, str) or name not in known:
-            self.refuse((*place, rule.key), f"unknown {rule.what} {name!r}; {suggestion(name, known)}")
+            self.refuse((*location, rule.key), f"unknown {rule.what} {name!r}; {suggestion(name, known)}")
             return value
-        rest = {key: one for key, one in value.items() if key != rule.key}
-        made = self.record(known[name], rest, place, f"{rule.what} {name}")
+        rest = {key: given for key, given in value.items() if key != rule.key}
+        made = self.record(known[name], rest, location, f"{rule.what} {name}")
         if made is not rest:
             object.__setattr__(made, "block", value)
         return made
 
     def record(
-        self, kind: Any, value: Any, place: Place = (), what: str = "", provided: Collection[str] = ()
+        self, kind: Any, value: Any, location: Location = (), what: str = "", provided: Collection[str] = ()
     ) -> Any:
         """The record `kind` of a mapping; the fields `provided` are none of its keys, and it is not made."""
-        fields = {name: found for name, found in keys(kind).items() if name not in provided}
+        fields = {name: field for name, field in keys(kind).items() if name not in provided}
         if not isinstance(value, Mapping):
             allowed = f"a mapping of {', '.join(fields) or 'nothing'}"
-            self.refuse(place, f"{what or called(place)} is {value!r}; allowed is {allowed}")
+            self.refuse(location, f"{what or called(location)} is {value!r}; allowed is {allowed}")
             return value
         before, made = len(self.problems), {}
-        for key, one in value.items():
+        for key, given in value.items():
             if key not in fields:
                 unknown = f"{what} has no key {key!r}" if what else f"unknown key {key!r}"
-                self.refuse((*place, key), f"{unknown}; {suggestion(key, fields)}")
-            elif one is None and fields[key].default is None and not self.nulls:
-                self.refuse((*place, key), f"{key} is none (null); leave the key out")
+                self.refuse((*location, key), f"{unknown}; {suggestion(key, fields)}")
+            elif given is None and fields[key].default is None and not self.nulls:
+                self.refuse((*location, key), f"{key} is none (null); leave the key out")
             else:
-                made[fields[key].name] = self.value(hints(kind)[fields[key].name], one, (*place, key))
+                made[fields[key].name] = self.value(hints(kind)[fields[key].name], given, (*location, key))
         for key, field in fields.items():
             if key not in value and field.default is field.default_factory:
-                needs = f"{what} needs" if what else f"{called(place)} needs" if place else "needed is"
-                self.refuse(place, f"{needs} the key {key!r} ({words(hints(kind)[field.name])})")
+                needs = f"{what} needs" if what else f"{called(location)} needs" if location else "needed is"
+                self.refuse(location, f"{needs} the key {key!r} ({words(hints(kind)[field.name])})")
         if len(self.problems) > before or provided:
             return value
         try:
             record = kind(**made)
         except Invalid as error:
-            self.refuse((*place, *error.place), f"{what}: {error}" if what else str(error))
+            self.refuse((*location, *error.location), f"{what}: {error}" if what else str(error))
             return value
-        self.records.append((place, record))
+        self.records.append((location, record))
         return record
 
 
@@ -254,11 +254,12 @@ def of_signature(name: str, function: Callable[..., Any], *more: Any, **rest: An
     return dataclasses.make_dataclass(name, [*fields, *more], frozen=True, kw_only=True, **rest)
 
 
-def called(place: Place) -> str:
-    """How the value at a place is called in a message: its key, and its number in a list."""
-    if not place:
+def called(location: Location) -> str:
+    """How the value at a location is called in a message: its key, and its number in a list."""
+    if not location:
         return "it"
-    return f"{called(place[:-1])} {place[-1] + 1}" if isinstance(place[-1], int) else str(place[-1])
+    last = location[-1]
+    return f"{called(location[:-1])} {last + 1}" if isinstance(last, int) else str(last)
 
 
 def words(kind: Any) -> str:
@@ -286,8 +287,8 @@ def problems(
     """(key, message) for everything that keeps a record `kind` from being made of a mapping."""
     reading = Reading(nulls=True)
     reading.record(kind, value, (), what, provided)
-    for place, message in reading.problems:
-        yield (str(place[0]) if place else ""), message
+    for location, message in reading.problems:
+        yield (str(location[0]) if location else ""), message
 
 
 def build(kind: Any, value: Mapping[str, Any], what: str, reading: Reading | None = None) -> Any:

@@ -89,21 +89,21 @@ def _found(content: bytes | mmap.mmap) -> re.Match[bytes] | None:
 
 
 def _digest(content: bytes | mmap.mmap, seal: re.Match[bytes]) -> bytes:
-    found = hashlib.sha256()
+    sha256 = hashlib.sha256()
     with memoryview(content) as view:
         for begin in range(0, seal.start(1), PIECE):
-            found.update(view[begin : min(begin + PIECE, seal.start(1))])
+            sha256.update(view[begin : min(begin + PIECE, seal.start(1))])
             release(content)
-        found.update(ZEROS.encode())
-        found.update(view[seal.end(1) :])
-    return found.hexdigest().encode()
+        sha256.update(ZEROS.encode())
+        sha256.update(view[seal.end(1) :])
+    return sha256.hexdigest().encode()
 
 
 def seal(content: bytes) -> bytes:
     """`content`, which holds the text of `unsealed`, with its digest."""
-    place = _found(content)
-    assert place, "the content holds no place for its digest"
-    return content[: place.start(1)] + _digest(content, place) + content[place.end(1) :]
+    match = _found(content)
+    assert match, "the content holds no place for its digest"
+    return content[: match.start(1)] + _digest(content, match) + content[match.end(1) :]
 
 
 def verify(path: Path | str, content: bytes | mmap.mmap, of: str | None = None, remedy: str = "") -> None:
@@ -113,9 +113,9 @@ def verify(path: Path | str, content: bytes | mmap.mmap, of: str | None = None, 
         raise damaged(
             path, "it carries no digest, so it was not written by this program or is cut off", remedy
         )
-    found = _digest(content, written)
-    if found != written[1]:
-        problem = f"damaged: the sha256 of its {len(content):,} bytes is {found[:12].decode()}..."
+    digest = _digest(content, written)
+    if digest != written[1]:
+        problem = f"damaged: the sha256 of its {len(content):,} bytes is {digest[:12].decode()}..."
         raise damaged(path, f"{problem}, as written it was {written[1][:12].decode()}...", remedy)
     if of is not None and written[2] != of.encode():
         raise damaged(path, f"it holds {written[2].decode(errors='replace')!r}; asked for was {of!r}", remedy)
@@ -257,9 +257,9 @@ def write_npz(path: Path | str, arrays: Mapping[str, np.ndarray], of: str, compr
         stream.write(struct.pack("<H", len(comment)) + comment)
         stream.flush()
         with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            place = _found(content)
-            assert place, "the content holds no place for its digest"
-            begin, digest = place.start(1), _digest(content, place)
+            match = _found(content)
+            assert match, "the content holds no place for its digest"
+            begin, digest = match.start(1), _digest(content, match)
         stream.seek(begin)
         stream.write(digest)
 

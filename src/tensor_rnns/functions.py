@@ -28,13 +28,13 @@ def sources(function: str) -> dict[str, Path]:
     homes = {"": Path(ROOMS[function].__path__[0])}
     homes |= {f"{paper}.": papers.folder(paper) for paper in papers.names()}
     defines = re.compile(rf"^def {function}\(", re.MULTILINE)
-    found = {}
+    files = {}
     for prefix, home in homes.items():
         for path in sorted([*home.glob("*.py"), *home.glob("*/__init__.py")]):
             name = path.parent.name if path.name == "__init__.py" and path.parent != home else path.stem
             if defines.search(path.read_text(encoding="utf-8")):
-                found[prefix + name] = path
-    return found
+                files[prefix + name] = path
+    return files
 
 
 def module(function: str, name: str) -> ModuleType:

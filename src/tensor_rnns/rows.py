@@ -13,7 +13,7 @@ def row(item: str, name: str, value: Any, index: int = 0) -> dict[str, Any]:
 
 def rows_of(numbers: Mapping[str, Mapping[str, Any]]) -> Rows:
     """A row per number of {item: {name: number}}."""
-    return [row(item, name, value) for item, found in numbers.items() for name, value in found.items()]
+    return [row(item, name, value) for item, values in numbers.items() for name, value in values.items()]
 
 
 def series(item: str, name: str, values: Iterable[Any], first: int = 0) -> Rows:

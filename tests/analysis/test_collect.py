@@ -31,7 +31,7 @@ def folders(catalogue_of, run_folder, tmp_path):
     experiment = catalogue_of(BLOCKS).experiments["made2016", "made"]
     places: dict[tuple, list] = {}
     for replica in experiment.replicas("paper", "real", "final"):
-        places.setdefault((*replica.place[2:], replica.seed // 6), []).append(replica)
+        places.setdefault((*replica.curve_key[2:], replica.seed // 6), []).append(replica)
     return [
         run_folder(tmp_path / "runs" / "-".join(map(str, place)), replicas, outcome)
         for place, replicas in places.items()

@@ -118,7 +118,7 @@ stored,fig-1,T50,tgu,,,recent,,40,0.05,,,,,,authors_log,
 
 
 @pytest.fixture
-def told(tmp_path):
+def reported(tmp_path):
     """A function that writes files of one paper and gives the problems that `check` finds there."""
 
     def check_files(table: str = VALUES, paper: str = "", **texts: str) -> list[str]:
@@ -136,14 +136,14 @@ def told(tmp_path):
 
 
 @pytest.fixture
-def refused(told):
-    """A function that breaks a sound file in one place and asserts that one problem is told, at the line of
-    the fault, in these words."""
+def refused(reported):
+    """A function that breaks a sound file in one place and asserts that one problem is reported, at the line
+    of the fault, in these words."""
 
     def refuse(base: str, before: str, after: str, words: str, at: str | None = None) -> None:
         assert base.count(before) == 1, before
         text = base.replace(before, after)
-        found = told(small=text)
+        found = reported(small=text)
         assert len(found) == 1, found
         assert words in found[0], found
         start = text.index(at) if at else base.index(before)
@@ -165,7 +165,7 @@ def computed() -> str:
 
 
 @pytest.fixture
-def told_each(tmp_path):
+def reported_each(tmp_path):
     """A function that gives the problems of one file after another."""
     folder = tmp_path / "papers" / "paper2000"
     folder.mkdir(parents=True)

@@ -8,7 +8,7 @@ from tensor_rnns.checking.whole import check
 MADE_UP = Path(__file__).parents[1] / "papers" / "made_up"
 
 
-def told(folder: Path) -> list[str]:
+def reported(folder: Path) -> list[str]:
     """What the check says of captions; the code of the paper is not at hand here."""
     return [line for line in check([folder / "made_up"], folder) if "/captions/" in line]
 
@@ -17,7 +17,7 @@ def test_a_field_that_is_no_claim_is_reported_with_file_line_and_the_nearest(tmp
     home = shutil.copytree(MADE_UP, tmp_path / "made_up") / "made2024"
     caption = home / "captions" / "fig-2.md"
     caption.write_text("A number of ours:\n{x1-1} and {x1-99}.\n", encoding="utf-8")
-    (problem,) = told(tmp_path)
+    (problem,) = reported(tmp_path)
     assert problem.startswith("made_up/made2024/captions/fig-2.md:2: unknown claim 'x1-99' in a caption; ")
     caption.write_text("A number of ours: {x1-1}.\n", encoding="utf-8")
-    assert told(tmp_path) == []
+    assert reported(tmp_path) == []

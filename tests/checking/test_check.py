@@ -197,7 +197,7 @@ def test_a_tensor_in_any_form_is_sound(tmp_path, given):
     assert problems(tmp_path, SOUND.replace("rank: 4", given)) == []
 
 
-def test_all_faults_are_told_at_once(tmp_path):
+def test_all_faults_are_reported_at_once(tmp_path):
     """Three faults of names in one file are three messages."""
     text = (
         SOUND.replace("rank: 4", "rank: 0")

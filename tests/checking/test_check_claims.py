@@ -1,4 +1,4 @@
-"""Slips in claims and in the ids between files are refused, each told once with its line."""
+"""Mistakes in claims and in the ids between files are refused, each reported once with its line."""
 
 import inspect
 import re
@@ -222,30 +222,32 @@ AT = {
 
 
 @pytest.mark.parametrize("name", CLAIMS)
-def test_a_slip_in_a_claim_is_told_with_its_line(refused, whole, name):
+def test_an_invalid_claim_is_reported_with_its_line(refused, whole, name):
     """One problem, at the line of the key at fault, with what is allowed."""
     refused(whole, *CLAIMS[name], at=AT.get(name))
 
 
-def test_ids_are_known_to_all_files_of_a_paper(told, whole, computed):
+def test_ids_are_known_to_all_files_of_a_paper(reported, whole, computed):
     """A claim may rest on a claim and belong to an artefact of another file, and a circle over two files is
-    told in both."""
+    reported in both."""
     other = computed.replace("artefact: fig-2, test: count", "artefact: fig-1, test: count")
     more = "  chain: {statement: It rests on another., artefact: fig-1, test: refers, claims: [both]}\n"
-    assert told(small=whole, windows=other + more) == []
+    assert reported(small=whole, windows=other + more) == []
 
 
-def test_a_circle_over_two_files_is_told_in_both(told, whole, computed):
+def test_a_circle_over_two_files_is_reported_in_both(reported, whole, computed):
     """Each claim of the circle is named, with its own file."""
     more = "  chain: {statement: It rests on another., artefact: fig-1, test: refers, claims: [both]}\n"
-    found = told(small=whole.replace("claims: [first, solved]", "claims: [chain]"), windows=computed + more)
+    found = reported(
+        small=whole.replace("claims: [first, solved]", "claims: [chain]"), windows=computed + more
+    )
     assert [problem.partition(":")[0] for problem in found] == ["small.yaml", "windows.yaml"]
     assert all("refers to itself, directly or through others" in problem for problem in found)
 
 
-def test_a_file_that_cannot_be_read_does_not_make_its_ids_unknown(told, whole):
-    """Only the unreadable file is told of."""
-    found = told(small=whole.replace("claims: [first, solved]", "claims: [elsewhere]"), windows="a: [")
+def test_a_file_that_cannot_be_read_does_not_make_its_ids_unknown(reported, whole):
+    """Only the unreadable file is reported."""
+    found = reported(small=whole.replace("claims: [first, solved]", "claims: [elsewhere]"), windows="a: [")
     assert len(found) == 1
     assert "not YAML" in found[0]
 

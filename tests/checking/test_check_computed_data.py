@@ -14,14 +14,14 @@ artefacts:
 """
 
 
-def test_a_sound_file(told):
-    assert told(small=COUNTED) == []
+def test_a_sound_file(reported):
+    assert reported(small=COUNTED) == []
 
 
-def test_data_that_packages_carry_for_both_modes_are_their_own_stand_in(told):
+def test_data_that_packages_carry_for_both_modes_are_their_own_stand_in(reported):
     text = COUNTED.replace("{real: mnist, stand_in: digits}", "{real: fonts, stand_in: fonts}")
     assert "fonts" in text
-    assert told(small=text) == []
+    assert reported(small=text) == []
 
 
 CASES = {

@@ -1,4 +1,4 @@
-"""Slips in figures of every kind are refused before any job, each told once, with its line."""
+"""Mistakes in figures of every kind are refused before any job, each reported once, with its line."""
 
 import ast
 import importlib
@@ -30,7 +30,7 @@ TRAINED = {
     " panels: [{title: one, series: [{item: a, label: b, cell: tgu}]}], lines: [{from: [0, 1], to: [1, 0]}]",
 }
 """A sound figure of each new kind."""
-SLIPS = {
+MISTAKES = {
     "bars": [
         ("colour: cell.name", "colour: sell.name", "colour is 'sell.name'; allowed is one column or setting"),
         ("groups: [variant]", "groups: [varient]", "unknown column 'varient'; did you mean 'variant'?"),
@@ -114,36 +114,38 @@ def base(whole):
 
 
 @pytest.mark.parametrize("name", TRAINED)
-def test_a_sound_figure_passes(told, base, name):
-    assert told(small=base(name)) == []
+def test_a_sound_figure_passes(reported, base, name):
+    assert reported(small=base(name)) == []
 
 
-@pytest.mark.parametrize(("name", "slip"), [(name, slip) for name, slips in SLIPS.items() for slip in slips])
-def test_a_slip_is_told(told, base, name, slip):
-    before, after, words = slip
+@pytest.mark.parametrize(
+    ("name", "mistake"), [(name, mistake) for name, mistakes in MISTAKES.items() for mistake in mistakes]
+)
+def test_an_invalid_key_is_reported(reported, base, name, mistake):
+    before, after, words = mistake
     sound = TRAINED[name]
     assert sound.count(before) == 1, before
     text = base(name)
     line = text[: text.index(MORE) + len(MORE)].count("\n") + 1
-    found = told(small=text.replace(sound, sound.replace(before, after)))
+    found = reported(small=text.replace(sound, sound.replace(before, after)))
     hits = [problem for problem in found if words in problem]
     assert hits, found
     assert hits[0].startswith((f"small.yaml:{line}:", f"small.yaml:{line - 1}:")), found
     assert len(found) <= 2, found
 
 
-def test_kinds_of_drawing_keep_to_their_kind_of_experiment(told, computed):
+def test_kinds_of_drawing_keep_to_their_kind_of_experiment(reported, computed):
     text = computed.replace("artefacts:\n", f"{MORE}{TRAINED['bars']}}}\n")
-    assert "bars draws an experiment of kind train; this one is of kind compute" in told(small=text)[0]
+    assert "bars draws an experiment of kind train; this one is of kind compute" in reported(small=text)[0]
 
 
-def test_a_diagram_is_described_in_its_file(told, computed):
+def test_a_diagram_is_described_in_its_file(reported, computed):
     described = (
         computed.replace("artefacts:\n", "artefacts:\n" + DIAGRAM)
         .replace(WINDOWS, DESCRIBED)
         .replace("arguments.steps: 5", "arguments.draws: 1")
     )
-    assert told(small=described) == []
+    assert reported(small=described) == []
 
 
 @pytest.mark.parametrize(
@@ -158,13 +160,13 @@ def test_a_diagram_is_described_in_its_file(told, computed):
         ("text: z", "word: z", "unknown key 'word'; allowed are diagram, text, title"),
     ],
 )
-def test_slips_of_diagrams_are_told(told, computed, before, after, words):
+def test_invalid_diagrams_are_reported(reported, computed, before, after, words):
     text = (
         computed.replace("artefacts:\n", "artefacts:\n" + DIAGRAM)
         .replace(WINDOWS, DESCRIBED)
         .replace("arguments.steps: 5", "arguments.draws: 1")
     )
-    found = told(small=text.replace(before, after))
+    found = reported(small=text.replace(before, after))
     assert len(found) == 1, found
     assert words in found[0]
 

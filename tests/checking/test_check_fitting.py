@@ -1,4 +1,4 @@
-"""What enters a cell, what a batch carries on, how a rate falls: told with the line where it does not fit."""
+"""What enters a cell, what a batch carries on, how a rate falls: refused where it does not fit."""
 
 import pytest
 
@@ -57,7 +57,7 @@ def task_of(monkeypatch, attribute):
 
 
 @pytest.mark.parametrize("name", MODEL)
-def test_a_key_of_the_shell_that_does_not_fit_is_told(refused, whole, name):
+def test_a_key_of_the_model_that_does_not_fit_is_reported(refused, whole, name):
     """One problem, at the line of the model."""
     key, words = MODEL[name]
     refused(whole, BLOCK, f"{{name: last_output, {key}}}", words)
@@ -80,11 +80,11 @@ def test_symbols_have_no_projection_and_no_dropout(refused, whole, monkeypatch, 
         ("carries_state", "{name: every_step}"),
     ],
 )
-def test_what_fits_is_not_told(told, whole, monkeypatch, attribute, block):
+def test_what_fits_is_not_reported(reported, whole, monkeypatch, attribute, block):
     """Numbers take a projection, symbols an embedding, either of them dropout; null is none."""
     if attribute:
         task_of(monkeypatch, attribute)
-    assert told(small=whole.replace(BLOCK, block)) == []
+    assert reported(small=whole.replace(BLOCK, block)) == []
 
 
 @pytest.mark.parametrize(
@@ -100,18 +100,18 @@ def test_what_fits_is_not_told(told, whole, monkeypatch, attribute, block):
         ),
     ],
 )
-def test_a_shell_without_a_cell_is_told(told, whole, monkeypatch, attribute, words):
+def test_a_model_without_a_cell_is_reported(reported, whole, monkeypatch, attribute, words):
     """Neither symbols nor a carried state fit a perceptron."""
     task_of(monkeypatch, attribute)
     text = whole.replace("{cell: gru, hidden: 9, training.clip_norm: 5}", "{model: perceptron}")
     text = text.replace(BLOCK, "{name: last_output}").replace(", per: {T50/gru: {cell.gate_bias: 2.0}}", "")
-    (found,) = told(small=text)
+    (found,) = reported(small=text)
     assert found.startswith("small.yaml:18: ")
     assert words in found
 
 
 @pytest.mark.parametrize("name", TRAINING)
-def test_a_decay_that_is_none_is_told(refused, whole, name):
+def test_a_decay_that_is_none_is_reported(refused, whole, name):
     """One problem for a wrong or missing key of `training.decay`."""
     key, words = TRAINING[name]
     text = whole.replace("  batch: 8", "  batch: 8\n  decay: {factor: 0.5, every: 5}")
@@ -119,20 +119,20 @@ def test_a_decay_that_is_none_is_told(refused, whole, name):
 
 
 @pytest.mark.parametrize(("key", "value"), [("keep", "both"), ("keep", "best")])
-def test_keeping_the_best_needs_validation(told, whole, key, value):
+def test_keeping_the_best_needs_validation(reported, whole, key, value):
     """`keep: both` is refused without validation, as `best` is."""
     text = whole.replace("  keep: best", f"  {key}: {value}")
-    (found,) = told(small=text.replace("every: 10,", "every: end,"))
+    (found,) = reported(small=text.replace("every: 10,", "every: end,"))
     assert f"keep is '{value}', which needs validation" in found
 
 
-def test_the_whole_block_of_training_is_allowed(told, whole):
+def test_the_whole_block_of_training_is_allowed(reported, whole):
     """A falling rate, the highest criterion and both ends kept."""
     text = whole.replace("  batch: 8", "  batch: 8\n  decay: {factor: 0.5, every: 5}")
     text = text.replace("every: 10, splits", "every: 10, criterion: accuracy, best: highest, splits")
-    assert told(small=text.replace("  keep: best", "  keep: both")) == []
+    assert reported(small=text.replace("  keep: best", "  keep: both")) == []
 
 
-def test_an_unknown_end_of_the_criterion_is_told(refused, whole):
+def test_an_unknown_end_of_the_criterion_is_reported(refused, whole):
     """`best` is lowest or highest."""
     refused(whole, "every: 10, splits", "every: 10, best: high, splits", "did you mean 'highest'?")

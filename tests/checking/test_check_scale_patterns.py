@@ -1,4 +1,4 @@
-"""Slips in what a scale sets by pattern are told at their line."""
+"""Mistakes in what a scale sets by pattern are reported at their line."""
 
 import pytest
 
@@ -16,12 +16,14 @@ CASES = {
 }
 
 
-def test_a_sound_pattern(told, whole):
-    assert told(small=whole.replace(BEFORE, BEFORE[:-1] + ', per: {"T*/gru": {training.batch: 3}}}')) == []
+def test_a_sound_pattern(reported, whole):
+    assert (
+        reported(small=whole.replace(BEFORE, BEFORE[:-1] + ', per: {"T*/gru": {training.batch: 3}}}')) == []
+    )
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_slip_is_told_at_its_line(refused, whole, case):
+def test_an_invalid_key_is_reported_at_its_line(refused, whole, case):
     block, words = CASES[case]
     refused(whole, BEFORE, f"{BEFORE[:-1]}, {block}}}", words)
 

@@ -1,4 +1,4 @@
-"""Slips in keys, optimisers, initial values, grids and validation are refused, told with their line."""
+"""Mistakes in keys, optimisers, initial values, grids and validation are refused with their line."""
 
 import pytest
 
@@ -224,12 +224,12 @@ AT = {"best without validation": "  keep: best", "validation after the end": "  
       "unread loss": "  loss: mse", "stop without validation": "  early_stop"}  # fmt: skip
 
 
-def test_the_whole_files_are_sound(told, whole, computed):
-    assert told(small=whole, windows=computed) == []
+def test_the_whole_files_are_sound(reported, whole, computed):
+    assert reported(small=whole, windows=computed) == []
 
 
 @pytest.mark.parametrize("name", [*KEYS, *OPTIMISERS, *VALUES])
-def test_a_slip_in_the_settings_is_told_with_its_line(refused, whole, name):
+def test_an_invalid_setting_is_reported_with_its_line(refused, whole, name):
     """One problem, at the line of the key at fault, with what is allowed."""
     refused(whole, *(KEYS | OPTIMISERS | VALUES)[name], at=AT.get(name))
 
@@ -246,25 +246,25 @@ def test_a_scale_cannot_change_a_search_that_is_not_there(refused, whole):
     )
 
 
-def test_every_slip_of_the_settings_is_told_at_once(told, whole):
+def test_all_invalid_settings_are_reported_at_once(reported, whole):
     """Three unknown keys, a bad option of the optimiser and a bad value in one file are five problems."""
     text = whole
-    slips = [KEYS[name] for name in ("key of an option", "key of a grid", "part of a joint key")]
-    for before, after, _ in (*slips, OPTIMISERS["unknown option"], VALUES["initialiser"]):
+    mistakes = [KEYS[name] for name in ("key of an option", "key of a grid", "part of a joint key")]
+    for before, after, _ in (*mistakes, OPTIMISERS["unknown option"], VALUES["initialiser"]):
         text = text.replace(before, after)
-    assert len(told(small=text)) == 5
+    assert len(reported(small=text)) == 5
 
 
 @pytest.mark.parametrize("model", ["last_output", "perceptron"])
-def test_a_model_has_a_cell_exactly_where_it_needs_one(told, whole, model):
-    """A cell in a model that takes none, and a model around a cell without one, are told at its name."""
+def test_a_model_has_a_cell_exactly_where_it_needs_one(reported, whole, model):
+    """A cell in a model that takes none, and a model around a cell without one, are reported at its name."""
     after = (
         "{cell: gru, hidden: 9, model.name: perceptron}" if model == "perceptron" else "{model: last_output}"
     )
     text = whole.replace("{cell: gru, hidden: 9, training.clip_norm: 5}", after)
     text = text.replace(", read_out: {weight: unit_scaling, bias: {uniform: 1.732}}", "")
     text = text.replace(", per: {T50/gru: {cell.gate_bias: 2.0}}", "")
-    (found,) = told(small=text)
+    (found,) = reported(small=text)
     assert found.startswith("small.yaml:18: ")
     words = "the cell 'gru' given; allowed: none" if model == "perceptron" else "no cell given; allowed: "
     assert f"model {model}: {words}" in found
@@ -298,9 +298,9 @@ def test_an_initialiser_is_refused_exactly_where_the_program_refuses_it(scheme):
         ("training.clip_norm: 2", False),
     ],
 )
-def test_a_key_of_a_condition_that_every_variant_replaces_is_refused(told, whole, given, is_lost):
+def test_a_key_of_a_condition_that_every_variant_replaces_is_refused(reported, whole, given, is_lost):
     """One that a variant which runs there leaves open is not."""
-    found = told(small=whole.replace("T50: {task.length: 50}", f"T50: {{task.length: 50, {given}}}"))
+    found = reported(small=whole.replace("T50: {task.length: 50}", f"T50: {{task.length: 50, {given}}}"))
     lost = [line for line in found if "is never used: each variant that runs there sets its own" in line]
     assert len(lost) == is_lost, found
     assert all(line.startswith("small.yaml:14: conditions.T50.cell.") for line in lost)

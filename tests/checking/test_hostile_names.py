@@ -23,28 +23,28 @@ PLACES = {
 
 
 @pytest.mark.parametrize("block", PLACES)
-def test_no_block_takes_a_hostile_name(told_each, whole, block, monkeypatch, tmp_path):
+def test_no_block_takes_a_hostile_name(reported_each, whole, block, monkeypatch, tmp_path):
     """Each of them, and nothing was executed."""
     monkeypatch.chdir(tmp_path)
     before, form = PLACES[block]
     assert whole.count(before) == 1
     for name in HOSTILE:
-        found = told_each(whole.replace(before, form.format(json.dumps(name))))
+        found = reported_each(whole.replace(before, form.format(json.dumps(name))))
         # Rows of values.csv without an artefact are those of the empty name, and refuse it first.
-        told = "values.csv" if (block, name) == ("artefacts", "") else "a name of letters"
-        assert any(told in problem for problem in found), found
+        reported = "values.csv" if (block, name) == ("artefacts", "") else "a name of letters"
+        assert any(reported in problem for problem in found), found
     assert not (tmp_path / "X").exists()
 
 
-def test_no_option_takes_the_name_of_the_main_protocol(told_each, whole):
-    found = told_each(whole.replace("  slow: {", "  main: {"))
+def test_no_option_takes_the_name_of_the_main_protocol(reported_each, whole):
+    found = reported_each(whole.replace("  slow: {", "  main: {"))
     assert any("options.main: " in problem and "but main, which is implied" in problem for problem in found)
 
 
-def test_no_hostile_data_set(told_each, whole):
+def test_no_hostile_data_set(reported_each, whole):
     for name in HOSTILE:
         data = f"dataset: {{real: {json.dumps(name)}, stand_in: chorales}}\ntask:"
-        found = told_each(whole.replace("task:", data, 1))
+        found = reported_each(whole.replace("task:", data, 1))
         assert any(": dataset.real" in problem for problem in found), found
 
 

@@ -13,7 +13,7 @@ LEDGER = "id,section,where,statement,untested\nm1-1,1,ch. 1,it is so,\nm1-2,1,ch
 
 
 @pytest.fixture
-def told(tmp_path):
+def reported(tmp_path):
     """What the check says of a score file, without the path."""
 
     def check(text):
@@ -27,15 +27,15 @@ def told(tmp_path):
     return check
 
 
-def test_a_sound_file_is_taken(told, tmp_path):
-    assert told(WEIGHTS + HEADLINE) == []
+def test_a_sound_file_is_taken(reported, tmp_path):
+    assert reported(WEIGHTS + HEADLINE) == []
     found = score.read(tmp_path / "paper2000")
     assert found.weight("m1-1", "counts") == 10
     assert found.weight("m1-2", "counts") == 0.5
     assert found.weight("m1-1", "errata") == 0
 
 
-SLIPS = (
+MISTAKES = (
     ("[m1-1]", "[m1-11]", "score.yaml:8: headlines.0.statements: unknown statement 'm1-11'; did you mean"),
     (
         "fig-1,",
@@ -66,25 +66,25 @@ SLIPS = (
 )
 
 
-@pytest.mark.parametrize(("before", "after", "words"), SLIPS)
-def test_a_slip_is_reported_with_its_line(told, before, after, words):
+@pytest.mark.parametrize(("before", "after", "words"), MISTAKES)
+def test_an_invalid_key_is_reported_with_its_line(reported, before, after, words):
     whole = WEIGHTS + HEADLINE
     assert before in whole
-    found = told(whole.replace(before, after, 1))
+    found = reported(whole.replace(before, after, 1))
     assert any(words in line for line in found), found
 
 
-def test_at_most_ten_headlines(told):
+def test_at_most_ten_headlines(reported):
     ten = "".join(HEADLINE.replace("m1-1", f"m1-{k}") for k in range(11))
-    assert any("11 headlines given; allowed are at most 10" in line for line in told(WEIGHTS + ten))
+    assert any("11 headlines given; allowed are at most 10" in line for line in reported(WEIGHTS + ten))
 
 
-def test_a_file_that_is_no_yaml_is_named_with_its_line(told):
-    (line,) = told("weights: [")
+def test_a_file_that_is_no_yaml_is_named_with_its_line(reported):
+    (line,) = reported("weights: [")
     assert re.match(r"score.yaml:\d+: ", line)
 
 
-def test_the_paper_is_not_read_with_a_broken_file(told, tmp_path):
-    told(WEIGHTS.replace("weight: 10", "weight: .nan") + HEADLINE)
+def test_the_paper_is_not_read_with_a_broken_file(reported, tmp_path):
+    reported(WEIGHTS.replace("weight: 10", "weight: .nan") + HEADLINE)
     with pytest.raises(ValueError, match=r"score.yaml:2: weight is nan; allowed is a number of at least 0"):
         score.read(tmp_path / "paper2000")

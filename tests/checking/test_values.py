@@ -67,8 +67,8 @@ def test_all_mistakes_are_reported_at_once(tmp_path):
 def test_an_id_has_one_number_or_one_per_x(tmp_path):
     assert "stands in line 2 already" in refused(tmp_path, ROW, ROW | {"value": "9"})[0]
     assert "stands in line 2 already" in refused(tmp_path, POINT, POINT)[0]
-    told = "that of line 2; points of a series differ in x and value alone"
-    assert told in refused(tmp_path, POINT, POINT | {"x": "30", "variant": "gru"})[0]
+    reported = "that of line 2; points of a series differ in x and value alone"
+    assert reported in refused(tmp_path, POINT, POINT | {"x": "30", "variant": "gru"})[0]
 
 
 def test_other_columns_and_short_rows_are_refused(tmp_path):
@@ -94,9 +94,9 @@ def test_other_columns_and_short_rows_are_refused(tmp_path):
         ({"item": "a"}, "item: 'a' given; a trained experiment has none"),
     ],
 )
-def test_an_unknown_name_is_refused_by_the_check(told, whole, change, words):
+def test_an_unknown_name_is_refused_by_the_check(reported, whole, change, words):
     text = whole.replace("measures:\n", "measures:\n  loss: {name: metric}\n")
-    found = told(lines(ROW | {"id": "level"}, JUDGED | {"id": "m2"} | change), paper=PAPER, small=text)
+    found = reported(lines(ROW | {"id": "level"}, JUDGED | {"id": "m2"} | change), paper=PAPER, small=text)
     assert f"values.csv:3: {words}" in found[0], found
 
 

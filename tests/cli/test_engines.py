@@ -124,7 +124,7 @@ def test_many_options_are_counted(said, tmp_path):
 
 
 @pytest.mark.parametrize("command", ["plan", "train"])
-def test_a_slip_in_the_name_of_an_engine(said, command):
+def test_a_misspelt_engine_name_is_refused(said, command):
     place = ["--paper", "made2000", "--experiment", "made", "--condition", "long", "--variant", "tgu"]
     rest = [*place, "--option", "main", "--out", "out"] if command == "train" else []
     code, lines = said(command, "--engine", "torchnn", *rest)

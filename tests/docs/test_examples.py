@@ -49,7 +49,7 @@ def test_the_experiment_passes_the_check(checked):
     assert "1 experiments, 2 figures and tables, 6 claims: all well" in result.output
 
 
-def test_a_slip_in_the_experiment_does_not_pass(checked):
+def test_a_mistake_in_the_experiment_does_not_pass(checked):
     result = checked(block("experiments.md", "yaml").replace("cell: gru", "cell: grv"))
     assert result.exit_code == 2
     assert "did you mean 'gru'?" in result.output

@@ -23,7 +23,7 @@ def test_the_names_known_without_torch_are_those_of_the_engines():
     assert set().union(*choice.ORDER.values()) == set(engine.ENGINES)
 
 
-def test_a_slip_is_refused_with_the_nearest_name():
+def test_a_misspelt_name_is_refused_with_the_nearest():
     allowed = "allowed are auto, compiled, eager, graphed, torch_nn, triton"
     with pytest.raises(ValueError, match=f"engine 'compild' asked for; did you mean 'compiled'. {allowed}"):
         engine.choose("compild", TGU)

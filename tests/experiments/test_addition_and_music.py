@@ -187,7 +187,7 @@ def test_music_trains_on_the_stand_ins_unless_real_data_are_asked_for(experiment
 
 def test_recorded_runs_are_of_the_protocol_of_the_paper_scale(experiments):
     """A change of the settings of these curves would leave what was recorded without a use."""
-    protocols = {one.place: one.protocol for experiment in experiments.values()
+    protocols = {one.curve_key: one.protocol for experiment in experiments.values()
                  for one in experiment.replicas("paper", "real", "final")}  # fmt: skip
     kept = list((RECORDED / "mathews2016").rglob("final-*/record.json"))
     assert len(kept) >= 50

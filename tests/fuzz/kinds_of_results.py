@@ -28,7 +28,7 @@ def replicas() -> list[Replica]:
         "mathews2016", "addition"
     ]
     found = experiment.replicas("smoke", "embedded", "final")
-    return [one for one in found if one.place == found[0].place][:2]
+    return [one for one in found if one.curve_key == found[0].curve_key][:2]
 
 
 @kind("run folder", 800)

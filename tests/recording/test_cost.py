@@ -86,7 +86,7 @@ def test_every_experiment_has_hours_at_the_papers_scale():
         first.setdefault((unit.experiment.name, unit.curve[0]), unit)
     for unit in first.values():
         found = estimate(unit, model)
-        assert 0 < found.chain <= found.hours < 10_000, unit.place
+        assert 0 < found.chain <= found.hours < 10_000, unit.name
         assert 100 < found.memory < 100_000
         assert found.disk > 0
 

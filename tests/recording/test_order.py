@@ -31,7 +31,7 @@ def test_a_claim_on_a_curve_that_is_not_there_moves_nothing():
 
 def test_every_claim_of_the_papers_needs_curves_that_there_are():
     catalogue = Catalogue.load("workflow/papers", ["mathews2016/addition", "mathews2016/polyphony"])
-    known = {unit.place for unit in units(catalogue.experiments.values(), 5)}
+    known = {unit.name for unit in units(catalogue.experiments.values(), 5)}
     found = needs(catalogue)
     assert len(found) > 100
     assert all(places and places <= known for places, _ in found.values())
@@ -48,7 +48,7 @@ def test_curves_are_asked_for_by_name_and_a_name_of_none_is_refused():
     assert {unit.curve[2] for unit in small} == {"m32"}
     assert (len(small), len(known)) == (21, 49)
     some = chosen(known, ["*/L4/slstm/*", "he2017/addition/L10/tlstm_3d_cn/main"])
-    assert [unit.place[16:] for unit in some] == ["L4/slstm/main", "L4/slstm/m32", "L10/tlstm_3d_cn/main"]
+    assert [unit.name[16:] for unit in some] == ["L4/slstm/main", "L4/slstm/m32", "L10/tlstm_3d_cn/main"]
     assert chosen(known, []) == known
     with pytest.raises(ValueError, match=r"--curves 'L4' given, .* allowed are such as 'he2017/addition/L1/"):
         chosen(known, ["*/m32", "L4"])

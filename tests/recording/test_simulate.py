@@ -3,7 +3,7 @@
 import pytest
 
 from tensor_rnns.recording.packing import PACK, START, Job, packed, seconds_of
-from tensor_rnns.recording.simulate import cluster, draw, poll_wait, table, told
+from tensor_rnns.recording.simulate import cluster, draw, poll_wait, sentence, table
 
 LONG = 2 * PACK
 
@@ -54,7 +54,7 @@ def test_a_cluster_is_never_faster_than_its_longest_chain_or_its_work():
 def test_table_and_figure_say_every_cluster(tmp_path):
     found = {(workers, size): cluster([train(0), train(1)], workers) for workers in (1, 2) for size in (1, 5)}
     assert [line.split()[:2] for line in table(found)][1:] == [["1", "1"], ["1", "5"], ["2", "1"], ["2", "5"]]
-    assert told(found[1, 1], 2).startswith("packs: 2 jobs of a cluster for 2 of the workflow;")
+    assert sentence(found[1, 1], 2).startswith("packs: 2 jobs of a cluster for 2 of the workflow;")
     draw(found, tmp_path / "plan.svg")
     text = (tmp_path / "plan.svg").read_text(encoding="utf-8")
     assert text.count("<svg") == 1

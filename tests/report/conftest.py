@@ -93,7 +93,10 @@ def write_runs(catalogue: Catalogue, results: Path, scale: str, paper: str = "ma
         start = 12 if replica.variant == "tgu" else 25
         values = (0.3 / (1 + np.exp(np.arange(1, 41) - start)) + 0.002) * noise
         values = values[:9] if bad else values
-        key, folder = replica.key, results / scale / "runs" / Path(*replica.place) / f"final-{replica.seed}"
+        key, folder = (
+            replica.key,
+            results / scale / "runs" / Path(*replica.curve_key) / f"final-{replica.seed}",
+        )
         metrics = [("train", "loss", float(values[-1])), ("none", "baseline", 1 / 6)]
         write_csv(
             folder / "metrics.csv",

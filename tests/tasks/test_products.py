@@ -46,7 +46,7 @@ def test_the_baseline_is_the_mean_square_of_a_target_over_tensors(kind, factors)
     assert abs(np.mean(found) - task.baseline) < 4 * np.std(found) / np.sqrt(len(found))
 
 
-def test_what_zero_scores_is_told_for_this_tensor():
+def test_what_zero_scores_is_computed_for_this_tensor():
     task = random()
     (batch, *_) = task.evaluation_of(5, "test")
     wanted = torch.from_numpy(batch.targets)[None]

@@ -187,7 +187,7 @@ def test_an_unknown_criterion_names_the_metrics(make_learner):
         run(make_learner(), evaluate={"every": 1, "criterion": "acuracy"})
 
 
-def test_progress_tells_the_mean_loss_of_those_that_run(monkeypatch):
+def test_progress_reports_the_mean_loss_of_those_that_run(monkeypatch):
     """Plain lines, and none before their time."""
     stream = io.StringIO()
     said = Progress("a/b", 8, stream=stream)
@@ -200,7 +200,7 @@ def test_progress_tells_the_mean_loss_of_those_that_run(monkeypatch):
     assert stream.getvalue().endswith(" left, loss 1.5, 2 of 3 replicas running\n")
 
 
-def test_progress_tells_what_is_read_by_the_second(monkeypatch):
+def test_progress_reports_what_is_read_per_second(monkeypatch):
     """From where the run was resumed: 2 updates of 700 bytes in 4 seconds, then 5 in 10."""
     stream, now = io.StringIO(), iter([100.0, 104.0, 110.0])
     monkeypatch.setattr(progress.time, "monotonic", lambda: next(now))

@@ -48,7 +48,7 @@ WRONG = {
         tensor("failed_at", torch.Tensor.double),
         r"failed_at is float64 \[3\], not int64 \[3\]",
     ),
-    "a failure to come": (tensor("failed_at", lambda value: value + 1000), "it tells of a later one"),
+    "a failure to come": (tensor("failed_at", lambda value: value + 1000), "it is of a later one"),
     "a tensor more": (
         lambda state: (state[0] | {"carried/0": torch.zeros(3)}, state[1] | {"carried": 1}),
         "carried/0 is float32 .3., not None",

@@ -79,7 +79,7 @@ def trained(tree, takes: Callable[[Replica], bool]) -> set[str]:
     catalogue = Catalogue.load([tree.folder / "workflow" / "papers", tree.folder / "more"])
     experiments = [one for one in catalogue.experiments.values() if one.kind == "train"]
     return {
-        f"results/smoke/runs/{'/'.join(replica.place)}/{stage}"
+        f"results/smoke/runs/{'/'.join(replica.curve_key)}/{stage}"
         for experiment, stage in product(experiments, ("search", "final"))
         for replica in experiment.replicas("smoke", "embedded", stage)
         if takes(replica)
@@ -130,7 +130,7 @@ RETRAINED = {
     "grid of a variant": (
         "workflow/papers/mathews2016/polyphony.yaml",
         ("001]}, per: {}}", "001]}, per: {vanilla: {training.learning_rate: [0.02, 0.001]}}}"),
-        lambda replica: replica.place[1:2] + replica.place[3:4] == ("polyphony", "vanilla"),
+        lambda replica: replica.curve_key[1:2] + replica.curve_key[3:4] == ("polyphony", "vanilla"),
     ),
     "parser of a data set": (
         "src/tensor_rnns/datasets/digits.py", ("\n\n\ndef read(", "\n\n\nCHANGED = 1\n\n\ndef read("),

@@ -114,7 +114,7 @@ def cohorts_of(experiment, scale, stage):
     """{(condition, variant, option): the replicas of each job} of a stage."""
     curves = {}
     for replica in replicas_of(experiment, scale, stage):
-        curves.setdefault(replica.place[2:], []).append(replica)
+        curves.setdefault(replica.curve_key[2:], []).append(replica)
     size = experiment.cohort_size(config["cohort_size"])
     return {curve: cohorts(found, size) for curve, found in curves.items()}
 

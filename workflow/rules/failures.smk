@@ -90,8 +90,8 @@ def say_why(
         said = [line for path in changed for line in last_lines(path)[-1:]]
         if any(is_refusal(line) for line in said):
             SETTLED.add(job)
-        told = [line.removeprefix("tensor-rnns: ") for line in said]
-        why = "; ".join([*slurm, *told]) or "it left no word"
+        messages = [line.removeprefix("tensor-rnns: ") for line in said]
+        why = "; ".join([*slurm, *messages]) or "it left no word"
         FAILED[name_of(job)] = why
         again = " (not tried again)" if job in SETTLED else ""
         logger.error(f"{name_of(job)} failed: {why}{again}")

@@ -35,7 +35,7 @@ def train_inputs(wildcards):
         inputs["data"] = ready_files(dataset)
     if wildcards.stage == "final" and replica.searched:
         inputs["chosen"] = (
-            f"results/{wildcards.scale}/runs/{'/'.join(replica.place)}/chosen.json"
+            f"results/{wildcards.scale}/runs/{'/'.join(replica.curve_key)}/chosen.json"
         )
     return inputs
 

@@ -70,11 +70,11 @@ def main() -> None:
     """Take the lock, tidy up after a killed controller, become Snakemake."""
     arguments = ["--rerun-incomplete", *sys.argv[1:]]
     lock = take_lock()
-    told = ""
+    reported = ""
     while other := by_hand():
-        if other != told:
+        if other != reported:
             print(f"waiting for a Snakemake started by hand: {other}", file=sys.stderr, flush=True)
-            told = other
+            reported = other
         time.sleep(1)
     os.chdir(ROOT)
     snakemake = [sys.executable, "-m", "snakemake"]

@@ -68,18 +68,18 @@ def deciding(
     refers to. What else is claimed of it, with another protocol say, decides nothing.
     """
     referred = {name for claim in claims.values() if claim.test == "refers" for name in claim.spec["claims"]}
-    found, seen = {}, set(referred)
+    says, seen = {}, set(referred)
     for row in rows:
         own = row.judged_by(claims)
         seen.update(own)
         tops = [row.id] if row.id in own else [name for name in own if name not in referred]
         if tops:
-            found[row.id] = row.statement, tops
-    return found | {name: (claim.statement, [name]) for name, claim in claims.items() if name not in seen}
+            says[row.id] = row.statement, tops
+    return says | {name: (claim.statement, [name]) for name, claim in claims.items() if name not in seen}
 
 
 def judged(
-    claims: Mapping[str, Claim], rows: Sequence[ledger.Statement], found: Mapping[str, Judgement], scale: str
+    claims: Mapping[str, Claim], rows: Sequence[ledger.Statement], own: Mapping[str, Judgement], scale: str
 ) -> dict[str, tuple[str, Judgement, list[str]]]:
     """{statement: (what it says, the judgement of it, the claims on runs behind that)}.
 
@@ -87,35 +87,40 @@ def judged(
     """
     result = {}
     for name, (says, tops) in deciding(claims, rows).items():
-        below = list(dict.fromkeys(leaf for one in tops for leaf in leaves(one, claims)))
-        one = found[tops[0]] if len(tops) == 1 else joined({top: found[top] for top in tops}, scale)
-        result[name] = says, one, below
+        below = list(dict.fromkeys(leaf for top in tops for leaf in leaves(top, claims)))
+        ours = own[tops[0]] if len(tops) == 1 else joined({top: own[top] for top in tops}, scale)
+        result[name] = says, ours, below
     return result
 
 
 def headlines(
-    score: Score | None, found: Mapping[str, tuple[str, Judgement, list[str]]], scale: str
+    score: Score | None, statements: Mapping[str, tuple[str, Judgement, list[str]]], scale: str
 ) -> list[dict[str, Any]]:
     """The headline findings of a paper with any claim, judged as one that refers to their statements."""
     result = []
     for headline in score.headlines if score else ():
-        known = [found[name] for name in headline.statements if name in found]
+        known = [statements[name] for name in headline.statements if name in statements]
         if known:
-            on = {name: found[name][1] if name in found else None for name in headline.statements}
-            one = joined(on, scale)
+            on = {name: statements[name][1] if name in statements else None for name in headline.statements}
+            ours = joined(on, scale)
             below = dict.fromkeys(leaf for *_, own in known for leaf in own)
-            said = {"verdict": one.verdict, "holds": one.holds, "source": one.source, "claims": list(below)}
+            said = {
+                "verdict": ours.verdict,
+                "holds": ours.holds,
+                "source": ours.source,
+                "claims": list(below),
+            }
             result.append(asdict(headline) | said)
     return result
 
 
-def scored(found: Sequence[Standing]) -> dict[str, float] | None:
+def scored(standings: Sequence[Standing]) -> dict[str, float] | None:
     """The share of all weight that is reproduced: `low` counts that alone, `high` also what is undecided or
     not judged; `coverage` is the share that has a verdict. None where nothing has a weight."""
-    total = sum(one.weight or 0.0 for one in found)
+    total = sum(s.weight or 0.0 for s in standings)
 
     def share(verdict: str) -> float:
-        return sum(one.weight or 0.0 for one in found if one.verdict == verdict) / total
+        return sum(s.weight or 0.0 for s in standings if s.verdict == verdict) / total
 
     if not total:
         return None
@@ -133,8 +138,8 @@ def totals(judgements: Sequence[Judgement]) -> dict[str, Any]:
     by_interval = sum(judgement.statistical for judgement in judged)
     return {
         "claims": len(judgements),
-        "verdicts": {verdict: sum(one.verdict == verdict for one in judgements) for verdict in OF_CLAIMS},
-        "holds": {answer: sum(one.holds == answer for one in judgements) for answer in VERDICT},
+        "verdicts": {verdict: sum(j.verdict == verdict for j in judgements) for verdict in OF_CLAIMS},
+        "holds": {answer: sum(j.holds == answer for j in judgements) for answer in VERDICT},
         "judged": len(judged),
         "by_interval": by_interval,
         "expected_false": round((1 - LEVEL) * by_interval, 10),
@@ -150,27 +155,27 @@ def board(catalogue: Catalogue, judgements: Mapping[str, Judgement], scale: str)
         score = read(folder)
         claims = {claim.id: claim for claim in catalogue.claims if claim.paper == paper}
         statements = judged(claims, ledger.read(folder), judgements, scale)
-        found = []
-        for name, (says, one, below) in statements.items():
+        standings = []
+        for name, (says, ours, below) in statements.items():
             kinds = {kind_of(claims[leaf], catalogue) for leaf in below}
-            kind = ERRATA if one.verdict == verdicts.ERRATUM else min(kinds or {TRAINED}, key=KINDS.index)
+            kind = ERRATA if ours.verdict == verdicts.ERRATUM else min(kinds or {TRAINED}, key=KINDS.index)
             weight = score.weight(name, kind) if score else None
-            found.append(Standing(name, says, kind, weight, one.verdict, one.holds, one.source, below))
+            standings.append(Standing(name, says, kind, weight, ours.verdict, ours.holds, ours.source, below))
         papers[paper] = {
-            "rows": [row(kind, [one for one in found if one.kind == kind]) for kind in KINDS],
-            "score": None if paper in catalogue.left_out else scored(found),
+            "rows": [row(kind, [s for s in standings if s.kind == kind]) for kind in KINDS],
+            "score": None if paper in catalogue.left_out else scored(standings),
             "headlines": headlines(score, statements, scale),
-            "statements": [asdict(one) for one in found],
+            "statements": [asdict(s) for s in standings],
         }
     return {"claims": totals([*judgements.values()]), "papers": papers}
 
 
-def row(kind: str, found: Sequence[Standing]) -> dict[str, Any]:
+def row(kind: str, standings: Sequence[Standing]) -> dict[str, Any]:
     """A row of the board: how many statements, and how many have which verdict."""
-    counts = {verdict: sum(one.verdict == verdict for one in found) for verdict in OF_CLAIMS}
-    return {"kind": kind, "statements": len(found)} | counts
+    counts = {verdict: sum(s.verdict == verdict for s in standings) for verdict in OF_CLAIMS}
+    return {"kind": kind, "statements": len(standings)} | counts
 
 
 def rows(board: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Every row of a board as it was written, paper by paper, with the paper's name first."""
-    return [{"paper": paper} | one for paper, found in board["papers"].items() for one in found["rows"]]
+    return [{"paper": paper} | cells for paper, part in board["papers"].items() for cells in part["rows"]]

@@ -92,8 +92,8 @@ class OrderForm(Measuring):
             raise Invalid("than", "than is empty; allowed is a selector or a list of them")
         for key, measure in (("measure", self.measure), ("than_measure", self.than_measure)):
             if measure is not None and measure.measure in OF_ALL:
-                told = "is one number for all seeds, which has no scatter to order it by"
-                raise Invalid(key, f"{measure.measure} {told}; allowed is a measure of one run")
+                problem = "is one number for all seeds, which has no scatter to order it by"
+                raise Invalid(key, f"{measure.measure} {problem}; allowed is a measure of one run")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,8 +217,8 @@ class RefersForm(ClaimForm):
             raise Invalid("claims", "claims is empty; allowed is a list of ids of claims")
         most = len(self.claims)
         if self.at_least is not None and self.at_least > most:
-            told = f"at_least is {self.at_least}; allowed is a whole number from 1 to {most}"
-            raise Invalid("at_least", told)
+            message = f"at_least is {self.at_least}; allowed is a whole number from 1 to {most}"
+            raise Invalid("at_least", message)
 
 
 FORMS: dict[str, type[ClaimForm]] = {

@@ -77,12 +77,12 @@ def collect(run_folders: Iterable[Path | str], out_folder: Path | str) -> None:
         if len(experiments) > 1:
             raise ValueError(f"{folder}: runs of several experiments or scales: {sorted(experiments)}")
         for table, name, columns in ((metrics, "metrics.csv", METRICS), (curves, "curves.csv.gz", CURVES)):
-            found = read_cells(folder / name, columns, run_name(record["replicas"][0]))
+            cells = read_cells(folder / name, columns, run_name(record["replicas"][0]))
             recorded = set(map(replica_key, record["replicas"]))
-            if strangers := {cell[: len(KEY)] for cell in found} - recorded:
+            if strangers := {cell[: len(KEY)] for cell in cells} - recorded:
                 stranger = "/".join(map(str, min(strangers)))
                 raise damaged(folder / name, f"values of a replica without a record: {stranger}")
-            table |= found
+            table |= cells
     out, of = Path(out_folder), "/".join(map(str, min(runs)[:3])) if runs else ""
     write_csv(out / "metrics.csv", rows_of(metrics, METRICS), METRICS, of)
     write_csv(out / "curves.csv", rows_of(curves, CURVES), CURVES, of)

@@ -22,11 +22,11 @@ def real_dataset(experiment: Experiment, condition: str) -> str:
 def needed(wheres: Sequence[Selector], experiment: Experiment) -> list[Curve]:
     """Every curve of the paper scale that the selectors of a claim take; those of guests are in none."""
     main = experiment.main_option("paper")
-    known = {curve: found for curve, found in experiment.planned.items() if not is_guest(curve[1])}
+    known = {curve: replicas for curve, replicas in experiment.planned.items() if not is_guest(curve[1])}
     return list(dict.fromkeys(curve for where in wheres for curve in where.curves(known, main)))
 
 
-def differences(experiment: Experiment, found: Evidence) -> list[str]:
+def differences(experiment: Experiment, ours: Evidence) -> list[str]:
     """What sets the runs of a claim apart from the paper scale's; empty where they are comparable.
 
     Compared are: the protocol (settings without seeds and without searched keys) and whether it was
@@ -34,13 +34,13 @@ def differences(experiment: Experiment, found: Evidence) -> list[str]:
     numbers are `exact`. Data that packages carry for both modes are never those of the document. A computed
     experiment is comparable everywhere, unless its table says that it was counted on stand-in data.
     """
-    runs, planned = found.runs, experiment.planned
+    runs, planned = ours.runs, experiment.planned
     if experiment.kind == "compute":
         return computed_differences(experiment, runs)
     present = dict.fromkeys(map(curve_of, runs))
     real = {condition: real_dataset(experiment, condition) for condition, _, _ in present}
     reasons = []
-    absent = sorted({"/".join(curve) for curve in needed(found.wheres, experiment) if curve not in present})
+    absent = sorted({"/".join(curve) for curve in needed(ours.wheres, experiment) if curve not in present})
     if absent:
         more = f" and {len(absent) - 3} more" if absent[3:] else ""
         reasons.append(f"without {', '.join(absent[:3])}{more}")
@@ -55,8 +55,8 @@ def differences(experiment: Experiment, found: Evidence) -> list[str]:
     twins = [(run, planned[curve_of(run)]) for run in on_real if curve_of(run) in planned]
     if any((run.protocol, run.searched) != (twin.protocol, twin.searched) for run, twin in twins):
         reasons.append("another protocol")
-    n = min(sample.seeds for sample in found.samples)
-    if n < FEWEST and not found.outcome.exact:
+    n = min(sample.seeds for sample in ours.samples)
+    if n < FEWEST and not ours.outcome.exact:
         reasons.append(f"n = {n}")
     return reasons
 

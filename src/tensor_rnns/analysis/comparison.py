@@ -57,31 +57,31 @@ class Comparison:
 
     def shared(self, *models: str) -> list[str]:
         """The tasks that all of `models` have."""
-        return [task for task, found in self.losses.items() if all(model in found for model in models)]
+        return [task for task, of_task in self.losses.items() if all(model in of_task for model in models)]
 
     @property
     def certain(self) -> bool:
         """Whether each model has several seeds on each of its tasks, so that resamples differ."""
-        return all(len(sample) > 1 for found in self.losses.values() for sample in found.values())
+        return all(len(sample) > 1 for of_task in self.losses.values() for sample in of_task.values())
 
     @cached_property
     def resamples(self) -> Losses:
         """The losses of each resample [RESAMPLES, n]."""
         rng = np.random.default_rng(SEED)
         return {
-            task: {x: loss[rng.integers(0, len(loss), (RESAMPLES, len(loss)))] for x, loss in found.items()}
-            for task, found in self.losses.items()
+            task: {x: loss[rng.integers(0, len(loss), (RESAMPLES, len(loss)))] for x, loss in of_task.items()}
+            for task, of_task in self.losses.items()
         }
 
     def scored(self, zero: str) -> dict[str, tuple[float, float]]:
         """By task the losses that have the scores 0 and 1: the median of the model `zero`, and the lowest
         median of any model. A task on which no model has a lower median than `zero` has no score."""
         medians = {
-            task: {model: float(np.median(loss)) for model, loss in found.items()}
-            for task, found in self.losses.items()
-            if zero in found
+            task: {model: float(np.median(loss)) for model, loss in of_task.items()}
+            for task, of_task in self.losses.items()
+            if zero in of_task
         }
-        ends = {task: (found[zero], min(found.values())) for task, found in medians.items()}
+        ends = {task: (of_task[zero], min(of_task.values())) for task, of_task in medians.items()}
         return {task: (worst, best) for task, (worst, best) in ends.items() if best < worst < np.inf}
 
     def profile(self, model: str, zero: str, levels: Sequence[float]) -> tuple[np.ndarray, ...] | None:

@@ -66,9 +66,9 @@ class ClaimContext:
         """Those that claims are judged on: guest cells are in none."""
         return [run for run in self.tables.runs if not is_guest(run.key["variant"])]
 
-    def selection(self, claim: claims.Measuring, found: Sample) -> list[float] | None:
+    def selection(self, claim: claims.Measuring, sample: Sample) -> list[float] | None:
         """What each seed of the search would have chosen; None where nothing was searched."""
-        final = [run for run in found.runs if run.searched]
+        final = [run for run in sample.runs if run.searched]
         if not final:
             return None
         return selected(self.runs, final, claim.measure, self.experiment.search["select"])
@@ -76,7 +76,7 @@ class ClaimContext:
     def chosen_by_few(self, outcome: Outcome, samples: Sequence[Sample]) -> Outcome:
         """The outcome of a comparison, unclear where a search with too few runs a point chose what it
         compares: how far that choice scatters is not known."""
-        final = [run for found in samples if not found.exact for run in found.runs if run.searched]
+        final = [run for sample in samples if not sample.exact for run in sample.runs if run.searched]
         fewest = min(map(len, searches(self.runs, final)), default=intervals.SEARCHES)
         if fewest >= intervals.SEARCHES or outcome.holds == "unclear":
             return outcome
@@ -90,12 +90,12 @@ class ClaimContext:
 
 def value(claim: claims.ValueForm, context: ClaimContext) -> Evidence:
     """The paper's number against our distribution; see rules.value."""
-    found, outcome = context.sample(claim, claim.where), Outcome("unclear")
-    if numbers := list(found.values.values()):
-        chosen = None if found.exact else context.selection(claim, found)
-        outcome = rules.value(numbers, claim.paper, claim.tol, claim.runs, found.exact, chosen)
+    sample, outcome = context.sample(claim, claim.where), Outcome("unclear")
+    if numbers := list(sample.values.values()):
+        chosen = None if sample.exact else context.selection(claim, sample)
+        outcome = rules.value(numbers, claim.paper, claim.tol, claim.runs, sample.exact, chosen)
         outcome = outcome.cut() if is_share(claim.measure) else outcome
-    return Evidence(outcome, [found], [claim.where or Selector()])
+    return Evidence(outcome, [sample], [claim.where or Selector()])
 
 
 def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
@@ -117,14 +117,14 @@ def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
         second = context.sample(other, rival)
         samples.append(second)
         levels = {-1.0: numbers(second), 1.0: numbers(first)}
-        found = contrast(levels, np.array([-1.0, 1.0]), share_data([first, second]))
-        if found is None:
+        difference = contrast(levels, np.array([-1.0, 1.0]), share_data([first, second]))
+        if difference is None:
             outcomes.append(Outcome("unclear").because("no seed ran on both sides"))
             continue
-        outcome = rules.below(found, limit, tie, first.exact and second.exact)
-        if found.error == 0 and "seconds" in (claim.measure.measure, other.measure.measure):
+        outcome = rules.below(difference, limit, tie, first.exact and second.exact)
+        if difference.error == 0 and "seconds" in (claim.measure.measure, other.measure.measure):
             outcome = replace(outcome, holds="unclear").because("the seeds of a cohort are timed as one")
-        outcomes.append(named(outcome, intervals.RATIO if logs else intervals.DIFFERENCE, found))
+        outcomes.append(named(outcome, intervals.RATIO if logs else intervals.DIFFERENCE, difference))
     shown = context.chosen_by_few(every(outcomes), samples)
     if logs:
         ends = {end: getattr(shown, end) for end in ("ours", "low", "high")}
@@ -146,10 +146,10 @@ def contrast(
     return intervals.contrast(samples, list(weights)) if all(samples) else None
 
 
-def named(outcome: Outcome, interval: str, found: intervals.Estimate) -> Outcome:
+def named(outcome: Outcome, interval: str, estimate: intervals.Estimate) -> Outcome:
     """The outcome with the name of its interval: t of pairs, or Welch's."""
     return replace(
-        outcome, interval=interval if len(found.sizes) == 1 else interval.replace("95 % t", "95 % Welch")
+        outcome, interval=interval if len(estimate.sizes) == 1 else interval.replace("95 % t", "95 % Welch")
     )
 
 
@@ -169,34 +169,34 @@ def trend(claim: claims.TrendForm, context: ClaimContext) -> Evidence:
     if not samples:
         raise MissingValue(f"no run of any {claim.over}")
     known = len(levels) > 1
-    found = contrast(levels, intervals.slope_weights([*levels]), share_data(samples)) if known else None
-    if found is None:
+    estimate = contrast(levels, intervals.slope_weights([*levels]), share_data(samples)) if known else None
+    if estimate is None:
         outcome = Outcome("unclear").because("fewer than two levels ran with the same seeds")
         return Evidence(outcome, samples, wheres)
-    outcome = rules.slope(found, claim.direction, all(sample.exact for sample in samples))
-    outcome = context.chosen_by_few(named(outcome, intervals.SLOPE, found), samples)
+    outcome = rules.slope(estimate, claim.direction, all(sample.exact for sample in samples))
+    outcome = context.chosen_by_few(named(outcome, intervals.SLOPE, estimate), samples)
     return Evidence(outcome, samples, wheres)
 
 
 def solves(claim: claims.SolvesForm, context: ClaimContext) -> Evidence:
     """The share of runs past a threshold; a failed run has not solved; see rules.solved."""
-    found = context.sample(claim, claim.where)
+    sample = context.sample(claim, claim.where)
     limits = given(claim, "share", "at_most")
-    curves = {curve_of(run) for run in found.runs}
+    curves = {curve_of(run) for run in sample.runs}
     paper = claim.of_paper(((context.experiment.source or {}).get("runs") or 0) * len(curves))
-    outcome = rules.solved(*passing(found, claim, claim), **limits, paper=paper)
-    return Evidence(outcome, [found], [claim.where or Selector()])
+    outcome = rules.solved(*passing(sample, claim, claim), **limits, paper=paper)
+    return Evidence(outcome, [sample], [claim.where or Selector()])
 
 
 def given(claim: claims.ClaimForm, *names: str) -> dict[str, Any]:
     """Those of some keys that the claim has; rules have the defaults of the others."""
-    return {name: found for name in names if (found := getattr(claim, name)) is not None}
+    return {name: limit for name in names if (limit := getattr(claim, name)) is not None}
 
 
-def passing(found: Sample, claim: claims.Measuring, threshold: Threshold) -> tuple[int, int]:
+def passing(sample: Sample, claim: claims.Measuring, threshold: Threshold) -> tuple[int, int]:
     """How many runs pass, of how many; failed ones do not, nor those of which a probe reports no value."""
     numbers = []
-    for run in found.runs:
+    for run in sample.runs:
         try:
             numbers.append(math.nan if run.failed else measure_of(claim.measure, run))
         except MissingValue:
@@ -216,14 +216,14 @@ def count(claim: claims.CountForm, context: ClaimContext) -> Evidence:
     if claim.of:
         numbers = column(context, claim.of.item, claim.of.name)
         return Evidence(rules.counted(numbers, **limits), [Sample(runs=context.runs, exact=True)])
-    found = context.sample(claim, claim.where)
+    sample = context.sample(claim, claim.where)
     if claim.passing:
-        number, runs = passing(found, claim, claim.passing)
+        number, runs = passing(sample, claim, claim.passing)
         outcome = replace(rules.counted([float(number)], **limits), n=runs, exact=False)
     else:
-        outcome = rules.counted(list(found.values.values()) or [math.nan], **limits)
-        outcome = replace(outcome, exact=found.exact)
-    return Evidence(outcome, [found], [claim.where or Selector()])
+        outcome = rules.counted(list(sample.values.values()) or [math.nan], **limits)
+        outcome = replace(outcome, exact=sample.exact)
+    return Evidence(outcome, [sample], [claim.where or Selector()])
 
 
 def column(context: ClaimContext, item: Any, name: str, probe: str | None = None) -> list[float]:

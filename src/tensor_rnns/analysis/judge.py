@@ -37,11 +37,11 @@ def judge_claims(
     if scale != RECORDED:
         kept = judge_runs(claims, experiments, RECORDED, results)
         order = (own, kept) if scale == "paper" else (kept, own)
-        best = {name: better([one[name] for one in order], own[name]) for name in own}
-    found, alone = with_parents(claims, best, scale), with_parents(claims, own, scale)
-    found |= {name: only_a_part(found[name], of) for name, of in parts(claims).items()}
+        best = {name: better([judged[name] for judged in order], own[name]) for name in own}
+    joint, alone = with_parents(claims, best, scale), with_parents(claims, own, scale)
+    joint |= {name: only_a_part(joint[name], of) for name, of in parts(claims).items()}
     return {
-        claim.id: replace(found[claim.id], here=alone[claim.id].holds if alone[claim.id].source else "")
+        claim.id: replace(joint[claim.id], here=alone[claim.id].holds if alone[claim.id].source else "")
         for claim in claims
     }
 
@@ -51,33 +51,33 @@ def judge_runs(
     results: Path | str,
 ) -> dict[str, Judgement]:  # fmt: skip
     """{claim id: judgement} of every claim that is judged on runs, by those of one scale alone."""
-    found: dict[str, Judgement] = {}
+    judged: dict[str, Judgement] = {}
     for (paper, experiment), own in groupby(claims, key=lambda claim: (claim.paper, claim.experiment)):
         tables = Tables(results, scale, paper, experiment)
         for claim in own:
             if claim.test != "refers":
-                found[claim.id] = judge_claim(claim, experiments[paper, experiment], tables, scale)
-    return found
+                judged[claim.id] = judge_claim(claim, experiments[paper, experiment], tables, scale)
+    return judged
 
 
 def better(judgements: Sequence[Judgement], own: Judgement) -> Judgement:
     """The first with a verdict; without any, that of the runs at hand, or of the others where none ran."""
     ran = [own, *judgements]
-    return next((one for one in judgements if one.judged), next((one for one in ran if one.source), own))
+    return next((j for j in judgements if j.judged), next((j for j in ran if j.source), own))
 
 
 def with_parents(
     claims: Sequence[Claim], judged: Mapping[str, Judgement], scale: str
 ) -> dict[str, Judgement]:
     """`judged` and the claims that refer to others, judged by what is found of those."""
-    found = dict(judged)
+    result = dict(judged)
     referring = {claim.id: claim for claim in claims if claim.test == "refers"}
     below = {name: claim.spec["claims"] for name, claim in referring.items()}
     for name in TopologicalSorter(below).static_order():
         if name in referring:
-            referred = {other: found.get(other) for other in below[name]}
-            found[name] = joined(referred, scale, referring[name].spec.get("at_least"))
-    return found
+            referred = {other: result.get(other) for other in below[name]}
+            result[name] = joined(referred, scale, referring[name].spec.get("at_least"))
+    return result
 
 
 def parts(claims: Sequence[Claim]) -> dict[str, str]:
@@ -103,9 +103,9 @@ def prefixes(name: str) -> Iterator[str]:
         yield name
 
 
-def only_a_part(found: Judgement, of: str) -> Judgement:
+def only_a_part(part: Judgement, of: str) -> Judgement:
     """What is said of a claim that the document does not make by itself."""
-    return found.not_judged([f"a part of {of}, no statement by itself"]) if found.judged else found
+    return part.not_judged([f"a part of {of}, no statement by itself"]) if part.judged else part
 
 
 def adjusted(claims: Sequence[Claim], judgements: Mapping[str, Judgement]) -> dict[str, float]:

@@ -61,21 +61,21 @@ def answer(yes: bool, no: bool) -> str:
     return "yes" if yes else "no" if no else "unclear"
 
 
-def advised(found: Outcome, decides: Callable[[int], bool]) -> Outcome:
+def advised(outcome: Outcome, decides: Callable[[int], bool]) -> Outcome:
     """An undecided outcome with the number of seeds that would decide, another as it is."""
-    if found.holds != "unclear":
-        return found
+    if outcome.holds != "unclear":
+        return outcome
     needed = intervals.seeds_to_decide(decides)
     if needed is None:
-        return found.because("no number of seeds decides at this difference")
-    return found.because(f"about {max(needed, found.n + 1)} seeds would decide")
+        return outcome.because("no number of seeds decides at this difference")
+    return outcome.because(f"about {max(needed, outcome.n + 1)} seeds would decide")
 
 
 def turning(decide: Callable[[float], str], at: float, places: Sequence[float], unit: float) -> float | None:
     """How many `unit`s lie between `at` and the nearest of the places where the answer changes."""
     step = 1e-9 * unit
-    changes = [place for place in places if decide(place - step) != decide(place + step)]
-    return min((abs(at - place) / unit for place in changes), default=None) if unit > 0 else None
+    changes = [x for x in places if decide(x - step) != decide(x + step)]
+    return min((abs(at - x) / unit for x in changes), default=None) if unit > 0 else None
 
 
 def near(distance: Any, predicted: Any, half: Any, tol: float) -> tuple[Any, Any]:
@@ -128,19 +128,19 @@ def value(
     reach, half = float(predicted(n, s, runs, chosen)), intervals.half_width(n, s)
     p = float(intervals.t_p(distance / reach * intervals.quantile(n), n - 1))
     margin = turning(decide, distance, [FAR * reach if few else reach, tol, tol - half], reach)
-    found = Outcome(decide(distance), m, m - reach, m + reach, n, p, interval=intervals.PREDICTION)
-    found = replace(found, margin=margin, doubt=p if found.holds == "no" else 0.0)
+    outcome = Outcome(decide(distance), m, m - reach, m + reach, n, p, interval=intervals.PREDICTION)
+    outcome = replace(outcome, margin=margin, doubt=p if outcome.holds == "no" else 0.0)
     if few:
-        return found.because(intervals.few_searches(len(selection or ())))
-    return advised(found, lambda count: count > 1 and decide(distance, count) != "unclear")
+        return outcome.because(intervals.few_searches(len(selection or ())))
+    return advised(outcome, lambda count: count > 1 and decide(distance, count) != "unclear")
 
 
 def equal_value(m: float, n: int, distance: float, tol: float) -> Outcome:
     """Of n equal seeds: most runs give that number, and any other has at most the chance 1/(n + 1)."""
     p = 1 / (n + 1)
     yes = distance <= tol and intervals.clopper_pearson(n, n)[0] >= SHARE
-    found = Outcome(answer(yes, distance > tol and p <= MISS), m, n=n)
-    return replace(found, doubt=p if found.holds == "no" else 0.0).because(EQUAL.format(n))
+    outcome = Outcome(answer(yes, distance > tol and p <= MISS), m, n=n)
+    return replace(outcome, doubt=p if outcome.holds == "no" else 0.0).because(EQUAL.format(n))
 
 
 def beyond(m: Any, half: Any, limit: float = 0.0, tie: float | None = None) -> tuple[Any, Any]:
@@ -150,26 +150,26 @@ def beyond(m: Any, half: Any, limit: float = 0.0, tie: float | None = None) -> t
     return m + half < limit, m - half > limit
 
 
-def below(found: Estimate, limit: float = 0.0, tie: float | None = None, exact: bool = False) -> Outcome:
+def below(estimate: Estimate, limit: float = 0.0, tie: float | None = None, exact: bool = False) -> Outcome:
     """Is a difference of means below `limit`, or with `tie` inside +-`tie`?
 
     Yes if the whole interval is, no if the whole interval lies outside. p is the two-sided p value of a mean
     at `limit`. Where nothing scatters, Fisher's test of the two sides stands for it; equal sides are unclear
     then, unless they are `exact`.
     """
-    n, m = min(found.sizes), float(found.mean)
+    n, m = min(estimate.sizes), float(estimate.mean)
     if exact:
         yes, no = beyond(m, 0.0, limit, tie)
         return Outcome(answer(yes, no or (tie is None and m == limit)), m, m, m, n, exact=True)
     if n < 2:
         return Outcome("unclear", m, n=n).because("one seed gives no interval")
-    half, edge = float(found.half()), limit if tie is None else math.copysign(tie, m)
-    p = found.p(edge)
+    half, edge = float(estimate.half()), limit if tie is None else math.copysign(tie, m)
+    p = estimate.p(edge)
 
     def decide(at: float, half: float = half) -> str:
         return answer(*beyond(at, half, limit, tie))
 
-    if found.error == 0:
+    if estimate.error == 0:
         tied = tie is not None and decide(m) == "yes"
         sure = intervals.clopper_pearson(n, n)[0] >= SHARE if tied else p <= MISS
         equal = Outcome(decide(m) if sure else "unclear", m, n=n, doubt=0.0 if tied else p)
@@ -179,13 +179,13 @@ def below(found: Estimate, limit: float = 0.0, tie: float | None = None, exact: 
         decide(m), m, m - half, m + half, n, None if tie is not None else p, interval=intervals.DIFFERENCE,
         doubt=p, margin=margin,
     )  # fmt: skip
-    return advised(answered, lambda count: decide(m, found.half(count)) != "unclear")
+    return advised(answered, lambda count: decide(m, estimate.half(count)) != "unclear")
 
 
-def slope(found: Estimate, direction: str, exact: bool = False) -> Outcome:
+def slope(fit: Estimate, direction: str, exact: bool = False) -> Outcome:
     """Is a slope positive (`direction` up) or negative (down)? Rules as in `below`."""
     sign = -1.0 if direction == "up" else 1.0
-    outcome = replace(below(replace(found, mean=sign * found.mean), exact=exact), interval=intervals.SLOPE)
+    outcome = replace(below(replace(fit, mean=sign * fit.mean), exact=exact), interval=intervals.SLOPE)
     if sign > 0 or outcome.ours is None:
         return outcome
     low, high = (None if end is None else -end for end in (outcome.high, outcome.low))
@@ -222,13 +222,13 @@ def solved(
     doubt = p("greater", limit) if upward else p("less", share)
     others = ((step, successes + sign * step) for step in range(1, n + 1) for sign in (-1, 1))
     margin = next((step for step, passed in others if 0 <= passed <= n and decide(passed) != holds), None)
-    found = Outcome(
+    outcome = Outcome(
         holds, successes / n, *intervals.clopper_pearson(successes, n), n, p("greater", limit),
         interval=intervals.BOUNDS, doubt=max(doubt, apart if holds == "no" else 0.0), margin=margin,
     )  # fmt: skip
     if paper and holds == "unclear" and apart > MISS:
-        found = found.because(f"against {paper[0]} of {paper[1]} of the document's runs p = {apart:.2g}")
-    return advised(found, lambda count: decide(round(successes / n * count), count) != "unclear")
+        outcome = outcome.because(f"against {paper[0]} of {paper[1]} of the document's runs p = {apart:.2g}")
+    return advised(outcome, lambda count: decide(round(successes / n * count), count) != "unclear")
 
 
 def together(

@@ -90,30 +90,30 @@ def sample(
         asked = {key: " or ".join(map(str, names)) for key, names in selector.limits.items()}
         raise MissingValue("no run of " + ", ".join(f"{key} {names}" for key, names in asked.items()))
     name = record_of(measure).measure
-    found = Sample(runs=taken, exact=name in EXACT, budget=max(run.budget for run in taken))
+    result = Sample(runs=taken, exact=name in EXACT, budget=max(run.budget for run in taken))
     curves = {curve_of(run) for run in taken}
     for seed in sorted({run.key["seed"] for run in taken}):
         group = [run for run in taken if run.key["seed"] == seed]
         if {curve_of(run) for run in group} != curves:
             continue
         if any(run.failed for run in group):
-            found.failed.add(seed)
+            result.failed.add(seed)
         try:
             kept = [best_of_seed(group, selected_from)] if selected_from else group
             numbers = [measure_of(measure, run) for run in kept]
         except MissingValue as error:
-            if seed not in found.failed:
+            if seed not in result.failed:
                 if name != "probe":
                     raise
-                found.missing[seed] = str(error)
-                found.failed.add(seed)
+                result.missing[seed] = str(error)
+                result.failed.add(seed)
             continue
         if math.inf in numbers:
-            found.censored.add(seed)
-        found.values[seed] = sum(numbers) / len(numbers)
-    if not found.values and found.failed == found.missing.keys():
-        raise MissingValue(next(iter(found.missing.values()), "no seed ran in all of the selected curves"))
-    return found
+            result.censored.add(seed)
+        result.values[seed] = sum(numbers) / len(numbers)
+    if not result.values and result.failed == result.missing.keys():
+        raise MissingValue(next(iter(result.missing.values()), "no seed ran in all of the selected curves"))
+    return result
 
 
 def share_data(samples: Sequence[Sample]) -> bool:

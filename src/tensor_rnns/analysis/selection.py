@@ -71,15 +71,15 @@ def choose(runs: Sequence[Run], select: Mapping[str, Any], points: Sequence[Mapp
 
 def searches(runs: Sequence[Run], final: Sequence[Run]) -> list[list[list[Run]]]:
     """Of each curve of the `final` runs the runs of its search: a group for each seed with all points."""
-    found = []
+    complete = []
     for curve in dict.fromkeys((curve_of(run), run.key["dataset"]) for run in final):
         own = [run for run in runs if (curve_of(run), run.key["dataset"]) == curve]
         own = [run for run in own if run.key["stage"] == "search"]
         points = len({run.key["point"] for run in own})
         by_seed = [[run for run in own if run.key["seed"] == seed]
                    for seed in sorted({run.key["seed"] for run in own})]  # fmt: skip
-        found.append([group for group in by_seed if len(group) == points])
-    return found
+        complete.append([group for group in by_seed if len(group) == points])
+    return complete
 
 
 def selected(
@@ -93,7 +93,7 @@ def selected(
     """
     if getattr(measure, "split", None) == "test":
         measure = replace(measure, split="valid")
-    found: list[list[float]] = []
+    of_points: list[list[float]] = []
     for groups in searches(runs, final):
         chosen = [choose(group, select, [{}] * len(group)).point for group in groups]
         all_runs = [run for group in groups for run in group]
@@ -103,8 +103,8 @@ def selected(
             ]
         except MissingValue:
             means = []
-        found.append([mean for mean in means if math.isfinite(mean)])
-    return max(found, key=lambda values: (-len(values), np.ptp(values) if values else 0.0))
+        of_points.append([mean for mean in means if math.isfinite(mean)])
+    return max(of_points, key=lambda values: (-len(values), np.ptp(values) if values else 0.0))
 
 
 def select_from_folders(

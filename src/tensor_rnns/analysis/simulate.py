@@ -88,24 +88,24 @@ def means(
 ) -> Answers:
     """Is a sum of means times weights below 0? Of samples with (mean, deviation): one of pairs, two or more
     by Welch."""
-    found = intervals.contrast([draw.normal(*law, size=(draws, n)) for law in samples], weights)
-    return rules.beyond(found.mean, found.half())
+    estimate = intervals.contrast([draw.normal(*law, size=(draws, n)) for law in samples], weights)
+    return rules.beyond(estimate.mean, estimate.half())
 
 
 def censored(n: int, late: float, draw: np.random.Generator, draws: int) -> Answers:
     """Two samples of times to a threshold of which those above the budget, the median of the second, are set
     to it; the first side's are `late` as long. Draws in which neither scatters are unclear."""
     sides = [np.minimum(scale * draw.exponential(size=(draws, n)), np.log(2)) for scale in (late, 1.0)]
-    found = intervals.contrast(sides, [1.0, -1.0])
-    answers = rules.beyond(found.mean, found.half())
-    return answers[0] & (found.error > 0), answers[1] & (found.error > 0)
+    estimate = intervals.contrast(sides, [1.0, -1.0])
+    answers = rules.beyond(estimate.mean, estimate.half())
+    return answers[0] & (estimate.error > 0), answers[1] & (estimate.error > 0)
 
 
 def solves(n: int, share: float, runs: int, draw: np.random.Generator, draws: int) -> Answers:
     """`n` seeds that each solve with chance `share`; the paper saw `runs` that all did, or none."""
     answers = [rules.solved(j, n, paper=(runs, runs) if runs else None).holds for j in range(n + 1)]
-    found = np.array(answers)[draw.binomial(n, share, size=draws)]
-    return found == "yes", found == "no"
+    drawn = np.array(answers)[draw.binomial(n, share, size=draws)]
+    return drawn == "yes", drawn == "no"
 
 
 def several(
@@ -113,9 +113,9 @@ def several(
 ) -> Answers:
     """Orders of pairs, each with its shift, of which `wanted` must hold; `rules.together` draw by draw."""
     differences = draw.normal(-np.array(shifts)[:, None], size=(draws, len(shifts), n))
-    found = intervals.contrast([differences], [1.0])
-    yes, no = rules.beyond(found.mean, found.half())
-    doubt = intervals.t_p(np.abs(found.mean) / found.error, found.freedom)
+    estimate = intervals.contrast([differences], [1.0])
+    yes, no = rules.beyond(estimate.mean, estimate.half())
+    doubt = intervals.t_p(np.abs(estimate.mean) / estimate.error, estimate.freedom)
     holds = np.where(yes, "yes", np.where(no, "no", "unclear"))
     rows = zip(holds.tolist(), doubt.tolist(), strict=True)
     answers = np.array([rules.together([*zip(*row, strict=True)], wanted, fewest)[0] for row in rows])

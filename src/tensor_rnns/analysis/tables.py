@@ -77,11 +77,11 @@ class Tables:
     def curves(self) -> dict[Key, dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]]:
         """Per replica {(split, name): (updates, values)}."""
         table = read_table(self.collected / "curves.csv", CURVES, self.of)
-        found: dict[Key, dict] = {}
+        by_key: dict[Key, dict] = {}
         for (*key, split, name), group in table.groupby([*KEY, "split", "name"], sort=True):
             curve = group["update"].to_numpy(), group["value"].to_numpy()
-            found.setdefault(tuple(key), {})[split, name] = curve
-        return found
+            by_key.setdefault(tuple(key), {})[split, name] = curve
+        return by_key
 
     def probe(self, name: str) -> dict[Key, pd.DataFrame]:
         """A probe's table cut by replica."""

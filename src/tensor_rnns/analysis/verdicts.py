@@ -108,11 +108,11 @@ def judge_claim(claim: Claim, experiment: Experiment, tables: Tables, scale: str
             raise ValueError(f"claim {claim.id}: {error}") from error
     if not parts:
         return Judgement("unclear").not_judged([f"{NOT_RUN}{scale}: {absent[0]}"])
-    found = replace(least_favourable(parts, absent, failed_count(form)), source=scale)
-    if form.open and found.holds == "no":
-        found = replace(found, holds="unclear", verdict=VERDICT["unclear"], reason=form.open)
+    judgement = replace(least_favourable(parts, absent, failed_count(form)), source=scale)
+    if form.open and judgement.holds == "no":
+        judgement = replace(judgement, holds="unclear", verdict=VERDICT["unclear"], reason=form.open)
     apart = absent + [reason for part in parts for reason in differences(experiment, part)]
-    return found.not_judged([scale, *dict.fromkeys(apart)]) if apart else or_erratum(found, form)
+    return judgement.not_judged([scale, *dict.fromkeys(apart)]) if apart else or_erratum(judgement, form)
 
 
 def joined(referred: Mapping[str, Judgement | None], scale: str, at_least: int | None = None) -> Judgement:
@@ -120,44 +120,44 @@ def joined(referred: Mapping[str, Judgement | None], scale: str, at_least: int |
 
     It has a verdict as soon as those with a verdict settle it. No single one refutes it, nor do errata count.
     """
-    known = {name: one for name, one in referred.items() if one is not None}
-    counted = [one for one in referred.values() if not one or one.verdict != ERRATUM]
+    known = {name: part for name, part in referred.items() if part is not None}
+    counted = [part for part in referred.values() if not part or part.verdict != ERRATUM]
     wanted = min(len(counted) if at_least is None else at_least, len(counted))
-    said = [(one.holds, one.doubt) if one else OPEN for one in counted]
-    judged = [part if one and one.judged else OPEN for part, one in zip(said, counted, strict=True)]
+    said = [(part.holds, part.doubt) if part else OPEN for part in counted]
+    judged = [part if j and j.judged else OPEN for part, j in zip(said, counted, strict=True)]
     (holds, _), (settled, doubt) = (rules.together(some, wanted, 2) for some in (said, judged))
-    sources = dict.fromkeys(source for one in known.values() for source in one.source.split(", ") if source)
-    found = Judgement(
+    sources = dict.fromkeys(source for part in known.values() for source in part.source.split(", ") if source)
+    joint = Judgement(
         holds,
         VERDICT[settled],
-        n=min((one.n for one in known.values()), default=0),
-        failed=max((one.failed for one in known.values()), default=0),
-        reason=", ".join(f"{name}: {one.holds}" for name, one in known.items()),
+        n=min((part.n for part in known.values()), default=0),
+        failed=max((part.failed for part in known.values()), default=0),
+        reason=", ".join(f"{name}: {part.holds}" for name, part in known.items()),
         doubt=doubt,
         source=", ".join(sorted(sources, key=lambda source: (source != RECORDED, source))),
     )
     if not counted:
-        return replace(found, holds="no", verdict=ERRATUM)
+        return replace(joint, holds="no", verdict=ERRATUM)
     without = [name for name in referred if name not in known or not known[name].judged]
     if settled == "unclear" and without:
-        return found.not_judged([scale, f"without a verdict on {', '.join(without)}"])
-    return found
+        return joint.not_judged([scale, f"without a verdict on {', '.join(without)}"])
+    return joint
 
 
-def or_erratum(found: Judgement, form: ClaimForm) -> Judgement:
+def or_erratum(judged: Judgement, form: ClaimForm) -> Judgement:
     """A printed form or number that fails and is right as corrected is an erratum; never a trained outcome.
 
     Without `corrected` the claim's own words say what is right.
     """
     misprinted = getattr(form, "expect", "") == "fails_as_printed" or form.erratum
-    if found.verdict != NOT_REPRODUCED or found.statistical or not misprinted:
-        return found
-    ends = (found.ours, found.low, found.high) if found.interval == RANGE else (found.ours,)
+    if judged.verdict != NOT_REPRODUCED or judged.statistical or not misprinted:
+        return judged
+    ends = (judged.ours, judged.low, judged.high) if judged.interval == RANGE else (judged.ours,)
     if form.corrected is not None and not all(
         math.isclose(end, form.corrected, rel_tol=1e-6, abs_tol=1e-9) for end in ends if end is not None
     ):
-        return replace(found, reason="; ".join(filter(None, (found.reason, "nor is it as corrected"))))
-    return replace(found, verdict=ERRATUM, reason="; ".join(filter(None, (found.reason, form.erratum))))
+        return replace(judged, reason="; ".join(filter(None, (judged.reason, "nor is it as corrected"))))
+    return replace(judged, verdict=ERRATUM, reason="; ".join(filter(None, (judged.reason, form.erratum))))
 
 
 def least_favourable(parts: Sequence[Evidence], absent: Sequence[str], failed_counts: bool) -> Judgement:

@@ -45,7 +45,7 @@ class Veil:
 
     def __post_init__(self) -> None:
         names, folders = (
-            b"|".join(re.escape(one.encode()) for one in sorted(many - COMMON, key=len)[::-1]) or b"(?!)"
+            b"|".join(re.escape(name.encode()) for name in sorted(many - COMMON, key=len)[::-1]) or b"(?!)"
             for many in (self.names, self.folders)
         )
         self.pattern = re.compile(
@@ -57,22 +57,22 @@ class Veil:
     def without(self, text: bytes) -> bytes:
         """`text` without what is taken out; commits become zeros."""
 
-        def other(found: re.Match[bytes]) -> bytes:
-            if found["folder"]:
+        def other(match: re.Match[bytes]) -> bytes:
+            if match["folder"]:
                 return NOWHERE
-            if found["name"]:
+            if match["name"]:
                 return ANYBODY
-            word = found["commit"]
-            told = len(word) >= 12 or not word.isdigit()
-            known = told and any(one.startswith(word) for one in self.commits.get(word[:SHORTEST], ()))
+            word = match["commit"]
+            is_hash = len(word) >= 12 or not word.isdigit()
+            known = is_hash and any(full.startswith(word) for full in self.commits.get(word[:SHORTEST], ()))
             return b"0" * len(word) if known else word
 
         return self.pattern.sub(other, text)
 
     def shows(self, binary: bytes) -> bool:
         """Whether a name or folder lies in `binary`; a name of few letters may lie there by chance."""
-        told = {one for one in self.names | self.folders if len(one) >= SHORTEST_NAME} - COMMON
-        return any(one.encode() in binary for one in told)
+        hidden = {name for name in self.names | self.folders if len(name) >= SHORTEST_NAME} - COMMON
+        return any(name.encode() in binary for name in hidden)
 
 
 def veil(home: Path, members: Members) -> Veil:
@@ -81,25 +81,27 @@ def veil(home: Path, members: Members) -> Veil:
     remotes = [line.split()[1] for line in git(home, "remote", "-v")]
     names = {getpass.getuser(), socket.gethostname(), socket.getfqdn(), *authors, *remotes}
     commits = {line.encode() for line in git(home, "rev-list", "--all")}
-    for one in yaml_files.read(home / "CITATION.cff").content["authors"]:
-        parts = (one.get("given-names", ""), one.get("family-names", ""))
-        names |= {str(one.get("name", "")), " ".join(parts).strip()}
+    for author in yaml_files.read(home / "CITATION.cff").content["authors"]:
+        parts = (author.get("given-names", ""), author.get("family-names", ""))
+        names |= {str(author.get("name", "")), " ".join(parts).strip()}
     for name, member in members.items():
         if name.endswith("/record.json") and isinstance(member, Path):
             text = member.read_bytes()
-            names |= {found.decode() for found in re.findall(rb'"host": "([^"]+)"', text)}
+            names |= {name.decode() for name in re.findall(rb'"host": "([^"]+)"', text)}
             commits |= set(re.findall(rb'"commit": "([0-9a-f]{40})"', text))
     folders = {str(home), str(Path.home()), sys.prefix, sys.base_prefix, str(Path(sys.executable).parent)}
     by_start: dict[bytes, list[bytes]] = {}
     for commit in commits:
         by_start.setdefault(commit[:SHORTEST], []).append(commit)
-    return Veil(names, {one for one in folders if one.count("/") > 1 or one == str(Path.home())}, by_start)
+    return Veil(
+        names, {path for path in folders if path.count("/") > 1 or path == str(Path.home())}, by_start
+    )
 
 
 def git(home: Path, *arguments: str) -> list[str]:
     """The lines that git answers, each once."""
-    found = subprocess.run(["git", "-C", str(home), *arguments], capture_output=True, text=True, check=True)
-    return list(dict.fromkeys(found.stdout.splitlines()))
+    process = subprocess.run(["git", "-C", str(home), *arguments], capture_output=True, text=True, check=True)
+    return list(dict.fromkeys(process.stdout.splitlines()))
 
 
 def unnamed(members: Members, hidden: Veil, epoch: int) -> Members:
@@ -108,17 +110,17 @@ def unnamed(members: Members, hidden: Veil, epoch: int) -> Members:
 
     ValueError for a member that holds a hidden name in a form that cannot be written again.
     """
-    found: Members = {}
+    result: Members = {}
     reports = [name for name in members if PurePosixPath(name).match("results/*/report/*.pdf")]
     for name, member in members.items():
         if name not in reports:
             content = member if isinstance(member, bytes) else member.read_bytes()
             other = rewritten(name, content, hidden)
-            found[name] = member if other == content else other
+            result[name] = member if other == content else other
     for name in reports:
-        made = typeset(PurePosixPath(name).with_suffix(".tex").as_posix(), found, epoch)
-        found |= {name: made} if made else {}
-    return found
+        made = typeset(PurePosixPath(name).with_suffix(".tex").as_posix(), result, epoch)
+        result |= {name: made} if made else {}
+    return result
 
 
 def rewritten(name: str, content: bytes, hidden: Veil) -> bytes:

@@ -24,14 +24,14 @@ NAMES = ("claim", "condition", "variant", "option", "stage", "point", "seed", "s
 def differences(given: Path, again: Path) -> list[str]:
     """Each place in which the file `given` is not the recomputed `again`; [] where all that they say is
     equal. More than MOST are counted."""
-    one, other = given.read_bytes(), again.read_bytes()
-    if one == other:
+    ours, other = given.read_bytes(), again.read_bytes()
+    if ours == other:
         return []
     kind = {".csv": tables, ".json": records, ".npz": arrays, ".pdf": streams}.get(given.suffix, texts)
-    found = list(kind(given, again))
-    if not found and given.suffix in (".csv", ".json"):
-        found = ["other bytes, though every value is equal"]
-    return found[:MOST] + ([f"and {len(found) - MOST} further differences"] if len(found) > MOST else [])
+    lines = list(kind(given, again))
+    if not lines and given.suffix in (".csv", ".json"):
+        lines = ["other bytes, though every value is equal"]
+    return lines[:MOST] + ([f"and {len(lines) - MOST} further differences"] if len(lines) > MOST else [])
 
 
 def numbers(path: Path) -> int:
@@ -86,16 +86,16 @@ def arrays(given: Path, again: Path) -> Iterator[str]:
     """Arrays of two .npz files that differ, by name."""
     ours, theirs = read_npz(given), read_npz(again)
     for name in sorted(ours.keys() | theirs.keys()):
-        one, other = ours.get(name), theirs.get(name)
-        if one is None or other is None or one.dtype != other.dtype or one.shape != other.shape:
+        mine, other = ours.get(name), theirs.get(name)
+        if mine is None or other is None or mine.dtype != other.dtype or mine.shape != other.shape:
             yield said(
-                name, *(array if array is None else f"{array.dtype}{array.shape}" for array in (one, other))
+                name, *(array if array is None else f"{array.dtype}{array.shape}" for array in (mine, other))
             )
-        elif one.tobytes() != other.tobytes():
+        elif mine.tobytes() != other.tobytes():
             # NaN is no number that equals itself.
-            places = zip(one.ravel().tolist(), other.ravel().tolist(), strict=True)
-            place = next((k for k, (a, b) in enumerate(places) if a != b and (a == a or b == b)), 0)
-            yield said(f"{name}[{place}]", one.ravel()[place].item(), other.ravel()[place].item())
+            places = zip(mine.ravel().tolist(), other.ravel().tolist(), strict=True)
+            at = next((k for k, (a, b) in enumerate(places) if a != b and (a == a or b == b)), 0)
+            yield said(f"{name}[{at}]", mine.ravel()[at].item(), other.ravel()[at].item())
 
 
 def streams(given: Path, again: Path) -> Iterator[str]:
@@ -116,16 +116,16 @@ def inflated(stream: re.Match[bytes]) -> bytes:
 def texts(given: Path, again: Path) -> Iterator[str]:
     """The first difference of each line of two texts."""
     ours, theirs = (path.read_bytes().decode("utf-8", "replace").split("\n") for path in (given, again))
-    for line, (one, other) in enumerate(zip_longest(ours, theirs), start=1):
-        if one != other:
-            yield from first(one or "", other or "", f"line {line}")
+    for line, (ours_line, other) in enumerate(zip_longest(ours, theirs), start=1):
+        if ours_line != other:
+            yield from first(ours_line or "", other or "", f"line {line}")
 
 
-def first(one: str, other: str, where: str = "") -> Iterator[str]:
+def first(mine: str, other: str, where: str = "") -> Iterator[str]:
     """The first place where two texts differ, with some of what stands around it."""
-    place = next(
-        (k for k, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other))
+    at = next(
+        (k for k, (a, b) in enumerate(zip(mine, other, strict=False)) if a != b), min(len(mine), len(other))
     )
-    if one != other:
-        begin, end = max(0, place - AROUND), place + AROUND
-        yield said(where or f"at {place}", one[begin:end], other[begin:end])
+    if mine != other:
+        begin, end = max(0, at - AROUND), at + AROUND
+        yield said(where or f"at {at}", mine[begin:end], other[begin:end])

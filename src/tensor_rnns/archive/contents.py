@@ -53,18 +53,18 @@ def outcomes(results: Path, scale: str, weights: bool) -> Members:
 
     The report of the recorded runs is left out of another scale's: it also shows what else lies here.
     """
-    found: Members = {}
-    for place in (scale, RECORDED):
-        files = [results / place / name for name in layout.FILES]
-        for folder in layout.FOLDERS if place == scale else layout.FOLDERS[1:]:
-            files += (results / place / folder).rglob("*")
+    members: Members = {}
+    for run in (scale, RECORDED):
+        files = [results / run / name for name in layout.FILES]
+        for folder in layout.FOLDERS if run == scale else layout.FOLDERS[1:]:
+            files += (results / run / folder).rglob("*")
         for path in files:
             hidden = path.name.startswith(".") or (path.name == layout.WEIGHTS and not weights)
             if path.is_file() and not hidden:
-                found[f"{layout.RESULTS}/{path.relative_to(results).as_posix()}"] = path
+                members[f"{layout.RESULTS}/{path.relative_to(results).as_posix()}"] = path
     for path in (results / "data" / "ready").glob("*.json"):
-        found[f"{layout.RESULTS}/data/ready/{path.name}"] = path
-    return found
+        members[f"{layout.RESULTS}/data/ready/{path.name}"] = path
+    return members
 
 
 def data_table(used: Iterable[str]) -> bytes:
@@ -100,7 +100,5 @@ def environment(home: Path) -> Members:
 
 def used_data(results: Path, scale: str) -> set[str]:
     """The data sets that a run of `scale` or a recorded one was trained on."""
-    tables = [
-        table for place in (scale, RECORDED) for table in (results / place / "collected").rglob("runs.csv")
-    ]
+    tables = [table for run in (scale, RECORDED) for table in (results / run / "collected").rglob("runs.csv")]
     return {row["dataset"] for table in tables for row in read_csv(table)} - {""}

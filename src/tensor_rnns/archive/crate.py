@@ -41,15 +41,13 @@ def metadata(facts: Facts, jobs: Sequence[Job]) -> bytes:
     grouped: dict[str, dict[str, list[Job]]] = {}
     for job in sorted(jobs, key=lambda job: (job["start"], job["output"])):
         grouped.setdefault(job["rule"], {}).setdefault(job["command"], []).append(job)
-    controls = [
-        step(crate, place, rule, list(runs.values())) for place, (rule, runs) in enumerate(grouped.items())
-    ]
+    controls = [step(crate, k, rule, list(runs.values())) for k, (rule, runs) in enumerate(grouped.items())]
     workflow(crate, list(grouped), jobs, controls)
     root = crate.graph["./"]
     parts = [name for name, entity in crate.graph.items() if entity["@type"] in ("File", "Dataset")]
     root["hasPart"] = [ref(name) for name in (WORKFLOW, *parts) if name != "./"]
     root["mentions"] = [
-        ref(name) for name, one in crate.graph.items() if str(one["@type"]).endswith("Action")
+        ref(name) for name, entity in crate.graph.items() if str(entity["@type"]).endswith("Action")
     ]
     content = {
         "@context": ["https://w3id.org/ro/crate/1.1/context", TERMS],

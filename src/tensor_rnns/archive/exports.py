@@ -72,9 +72,9 @@ def readme(title: str, settings: Mapping[str, str]) -> bytes:
 def to_check(claims: Sequence[Mapping[str, str]], board: Mapping) -> list[Mapping[str, str]]:
     """The rows of claims.csv whose number a checker should reproduce: NUMBERS at most, those behind headline
     findings first, then in the order of the claims; among both, first those with a verdict."""
-    headlines = [one for paper in board["papers"].values() for one in paper["headlines"]]
-    first = [name for one in headlines for name in one["claims"]]
-    rank = {name: place for place, name in enumerate(dict.fromkeys(first))}
+    headlines = [headline for paper in board["papers"].values() for headline in paper["headlines"]]
+    first = [name for headline in headlines for name in headline["claims"]]
+    rank = {name: rank_of for rank_of, name in enumerate(dict.fromkeys(first))}
     numbered = [row for row in claims if row["ours"]]
     numbered.sort(key=lambda row: (rank.get(row["claim"], len(rank)), row["verdict"] == NOT_JUDGED))
     return numbered[:NUMBERS]
@@ -105,7 +105,7 @@ def codecheck(
         for row in rows
     ]  # fmt: skip
     headers = [catalogue.papers[name] for name in dict.fromkeys(row["paper"] for row in rows)]
-    papers = [{"title": one["title"], "authors": [{"name": one.get("authors", "")}]} for one in headers]
+    papers = [{"title": paper["title"], "authors": [{"name": paper.get("authors", "")}]} for paper in headers]
     content = {
         "version": "https://codecheck.org.uk/spec/config/1.0/", "manifest": manifest,
         "paper": papers[0] if len(papers) == 1 else papers, "numbers": numbers,
@@ -142,5 +142,6 @@ def forrt(claims: Iterable[Mapping[str, str]], catalogue: Catalogue, day: str) -
 def deviations(block: Mapping[str, Mapping]) -> str:
     """The deviations of an experiment from its document in one text."""
     return "; ".join(
-        f"{name}: paper: {one.get('paper', '')}, ours: {one.get('ours', '')}" for name, one in block.items()
+        f"{name}: paper: {deviation.get('paper', '')}, ours: {deviation.get('ours', '')}"
+        for name, deviation in block.items()
     )

@@ -82,21 +82,23 @@ def facts_of(members: Members, settings: Mapping[str, str], scale: str, commit: 
     """What the crate says of the members, read from them."""
     own = cited(members)
     records = {
-        name: json.loads(content(one)) for name, one in members.items()
+        name: json.loads(content(member)) for name, member in members.items()
         if name.startswith(f"{layout.RESULTS}/{scale}/runs/") and name.endswith(f"/{RECORD}")
     }  # fmt: skip
-    texts = {name: content(one).decode() for name, one in members.items() if name.endswith(".smk")}
+    texts = {name: content(member).decode() for name, member in members.items() if name.endswith(".smk")}
     return Facts(
-        scale=scale, members={name: size(one) for name, one in members.items()}, settings=settings,
+        scale=scale, members={name: size(member) for name, member in members.items()}, settings=settings,
         version=f"{own['version']} ({commit.text})", snakemake=importlib.metadata.version("snakemake"),
         day=commit.date, title=own["title"], author=", ".join(map(author, own["authors"])),
         records=records, rules=rule_files(texts),
     )  # fmt: skip
 
 
-def author(one: Mapping[str, Any]) -> str:
+def author(person: Mapping[str, Any]) -> str:
     """One author of CITATION.cff."""
-    return str(one.get("name") or f"{one.get('given-names', '')} {one.get('family-names', '')}".strip())
+    return str(
+        person.get("name") or f"{person.get('given-names', '')} {person.get('family-names', '')}".strip()
+    )
 
 
 def content(member: Path | bytes) -> bytes:
@@ -132,8 +134,8 @@ def write(members: Members, out: Path, epoch: int) -> None:
                 )
                 info.create_system, info.external_attr = 3, mode(members[name]) << 16
                 with archive.open(info, "w", force_zip64=True) as stream:
-                    found = copied(members[name], bar, stream)
-                if sums.get(name, found[1]) != found[1]:
+                    written = copied(members[name], bar, stream)
+                if sums.get(name, written[1]) != written[1]:
                     raise ValueError(f"{members[name]} changed while it was archived; wait until no job runs")
 
 

@@ -23,7 +23,7 @@ Job = dict[str, str]
 def jobs(home: Path, members: Iterable[str]) -> list[Job]:
     """What is recorded of each result among the archive's `members`, in the order of their names: times in
     UTC, several inputs with spaces between. Damaged where a record is no such record."""
-    known, found = set(members), []
+    known, rows = set(members), []
     for path in (home / METADATA).rglob("*"):
         if path.is_file():
             with parsing(path, "remove it and make the report again"):
@@ -32,8 +32,8 @@ def jobs(home: Path, members: Iterable[str]) -> list[Job]:
                 output = urlsafe_b64decode(name).decode()
                 if output in known or (home / output).is_dir():
                     record = json.loads(path.read_text(encoding="utf-8"))
-                    found += [] if record["incomplete"] else [row(output, record)]
-    return sorted(found, key=lambda job: job["output"])
+                    rows += [] if record["incomplete"] else [row(output, record)]
+    return sorted(rows, key=lambda job: job["output"])
 
 
 def row(output: str, record: Mapping[str, Any]) -> Job:
@@ -49,11 +49,11 @@ def row(output: str, record: Mapping[str, Any]) -> Job:
     }  # fmt: skip
 
 
-def configuration(found: Iterable[Job], scale: str) -> dict[str, str]:
+def configuration(finished: Iterable[Job], scale: str) -> dict[str, str]:
     """The settings that the report of `scale` was made with, read from its recorded command: roots, scale,
     data, papers, guests; "" for one that was not given. ValueError where there is no record of the report."""
     report = f"{layout.RESULTS}/{scale}/report/index.html"
-    commands = [job["command"] for job in found if job["output"] == report]
+    commands = [job["command"] for job in finished if job["output"] == report]
     if not commands:
         raise ValueError(
             f"no archive of the {scale} scale: Snakemake has no record of {report} in {METADATA}, so nothing "

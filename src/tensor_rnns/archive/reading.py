@@ -63,9 +63,9 @@ def in_form(archive: zipfile.ZipFile, raw: IO[bytes]) -> None:
     for entry in archive.infolist():
         raw.seek(at)
         name = entry.orig_filename
-        found = raw.read(30 + len(name.encode()) + 20)
+        header_bytes = raw.read(30 + len(name.encode()) + 20)
         headers = [copy.copy(entry).FileHeader(zip64) for zip64 in (False, True)]
-        header = next((one for one in headers if found.startswith(one)), None)
+        header = next((form for form in headers if header_bytes.startswith(form)), None)
         if entry.header_offset != at or header is None or str(Path(name)) != name or name <= previous:
             raise ValueError(f"the member {name!r} is not where or what the directory says")
         plain = entry.external_attr >> 16 in (0o100644, 0o100755) and not entry.external_attr & 0xFFFF
@@ -103,14 +103,14 @@ def faults(archive: zipfile.ZipFile, entries: Entries) -> Iterator[str]:
         size, digest = listed[name]
         try:
             with archive.open(entries[name]) as stream:
-                found = hashlib.file_digest(stream, "sha256").hexdigest()
+                sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
         except unpack.DAMAGED as error:
             yield f"{name}: {error}"
             continue
         given = entries[name].file_size
-        if (size, digest) != (given, found):
+        if (size, digest) != (given, sha256):
             listed_as = f"{layout.MANIFEST} says {size:,} bytes of {digest}"
-            yield f"{name}: given are {given:,} bytes of sha256 {found}; {listed_as}"
+            yield f"{name}: given are {given:,} bytes of sha256 {sha256}; {listed_as}"
 
 
 def unpacked(path: Path, into: Path) -> tuple[list[str], list[str]]:
@@ -123,10 +123,10 @@ def unpacked(path: Path, into: Path) -> tuple[list[str], list[str]]:
             entries = entries_of(archive, raw)
             if layout.MANIFEST not in entries:
                 raise ValueError(f"it has no {layout.MANIFEST}")
-            found = list(faults(archive, entries))
-            if not found:
+            problems = list(faults(archive, entries))
+            if not problems:
                 unpack.extract(archive, entries, into)
-            return sorted(entries), found
+            return sorted(entries), problems
     except FileNotFoundError:
         raise
     except (*unpack.DAMAGED, ValueError, NotImplementedError) as error:

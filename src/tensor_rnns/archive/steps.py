@@ -31,7 +31,7 @@ def options(command: str) -> dict[str, str]:
     return given
 
 
-def step(crate: Crate, place: int, rule: str, runs: Sequence[Sequence[Job]]) -> dict[str, str]:
+def step(crate: Crate, position: int, rule: str, runs: Sequence[Sequence[Job]]) -> dict[str, str]:
     """Add a rule as a step and as the tool behind it, and its jobs; returns the action that controls them."""
     facts, tool = crate.facts, f"#rule-{rule}"
     actions = [job(crate, rule, number, rows) for number, rows in enumerate(runs)]
@@ -60,7 +60,7 @@ def step(crate: Crate, place: int, rule: str, runs: Sequence[Sequence[Job]]) -> 
         for name in PASSED_ON if name in given
     ]  # fmt: skip
     done = crate.add(
-        f"#step-{rule}", "HowToStep", name=rule, position=str(place), workExample=ref(tool),
+        f"#step-{rule}", "HowToStep", name=rule, position=str(position), workExample=ref(tool),
         connection=joined, buildInstructions=ref(LOCK),
     )  # fmt: skip
     return crate.add(
@@ -112,7 +112,7 @@ def usage(crate: Crate, name: str, records: Iterable[Mapping[str, Any]]) -> list
 
 def rule_files(texts: Mapping[str, str]) -> dict[str, str]:
     """{rule: the file of `texts`, contents by path, that has it}."""
-    found = {}
+    files = {}
     for name, text in texts.items():
-        found |= dict.fromkeys(re.findall(r"^rule (\w+):", text, flags=re.MULTILINE), name)
-    return found
+        files |= dict.fromkeys(re.findall(r"^rule (\w+):", text, flags=re.MULTILINE), name)
+    return files

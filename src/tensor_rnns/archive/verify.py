@@ -41,12 +41,12 @@ class Outcome:
 
     def lines(self) -> Iterator[str]:
         """What differs, then one table of what was checked and what was not, then numbers and notes."""
-        yield from (f"DIFFERS  {one}" for one in self.differences)
+        yield from (f"DIFFERS  {line}" for line in self.differences)
         for heading, counts in (("checked", self.checked), ("taken as given", self.unchecked)):
             for name, count in counts.items():
                 yield f"{heading:<15} {count:>12,}  {name}"
-        yield from (f"{'number':<15} {one}" for one in self.numbers)
-        yield from (f"{'note':<15} {one}" for one in self.notes)
+        yield from (f"{'number':<15} {line}" for line in self.numbers)
+        yield from (f"{'note':<15} {line}" for line in self.notes)
         yield f"{len(self.differences)} differences" if self.differences else "all equal"
 
 
@@ -79,13 +79,13 @@ def templates_of(folder: Path) -> Path:
 
     A template is a program, so those of the archive are not run. ValueError where there are none.
     """
-    places = [home / TEMPLATES for home in (PACKAGE.parents[1], folder.resolve())]
-    found = next((place for place in places if place.is_dir()), None)
-    if found is None:
+    folders = [top / TEMPLATES for top in (PACKAGE.parents[1], folder.resolve())]
+    templates = next((path for path in folders if path.is_dir()), None)
+    if templates is None:
         raise ValueError(
             f"no {TEMPLATES} in {folder}; run this in a checkout of the project, whose rules you trust"
         )
-    return found
+    return templates
 
 
 def rules(top: Path, templates: Path, outcome: Outcome) -> None:
@@ -133,8 +133,8 @@ def recompute(top: Path, templates: Path, outcome: Outcome, say: Say) -> None:
                 exported(made, top, config, outcome)
                 outcome.notes += made.of_another_commit(commit_of(templates))
         except (*MALFORMED, OSError) as error:
-            told = f"cannot be made again ({type(error).__name__}: {error})"
-            outcome.differences.append(f"{layout.RESULTS}/{scale}: {told}".replace(f"{top.parent}/", ""))
+            message = f"cannot be made again ({type(error).__name__}: {error})"
+            outcome.differences.append(f"{layout.RESULTS}/{scale}: {message}".replace(f"{top.parent}/", ""))
 
 
 def exported(made: Scale, top: Path, config: Mapping[str, str], outcome: Outcome) -> None:
@@ -145,7 +145,7 @@ def exported(made: Scale, top: Path, config: Mapping[str, str], outcome: Outcome
     members = {path.as_posix(): file for path, file in files(top)}
     del members[layout.CRATE], members[layout.MANIFEST]
     day = next((row["outcome.date"] for row in read_csv(top / layout.FORRT, exports.FORRT_COLUMNS)), "")
-    entities = {one["@id"]: one for one in json.loads((top / layout.CRATE).read_bytes())["@graph"]}
+    entities = {entity["@id"]: entity for entity in json.loads((top / layout.CRATE).read_bytes())["@graph"]}
     root, snakemake = entities["./"], entities[SNAKEMAKE]["softwareVersion"]
     facts = make.facts_of(members, config, made.scale, Commit("", False, 0))
     facts = replace(facts, version=root["version"], day=root["datePublished"], snakemake=snakemake)
@@ -168,18 +168,18 @@ def exported(made: Scale, top: Path, config: Mapping[str, str], outcome: Outcome
 
 def compared(name: str, given: Path, again: Path, outcome: Outcome) -> None:
     """Compare one file, which the messages call `name`."""
-    outcome.differences += [f"{name}: {one}" for one in compare.differences(given, again)]
+    outcome.differences += [f"{name}: {line}" for line in compare.differences(given, again)]
     outcome.checked["files, made again and compared"] += 1
     outcome.checked["numbers in them"] += compare.numbers(given)
 
 
 def make_again(made: Scale, outcome: Outcome, say: Say) -> None:
     """Recompute one scale step by step."""
-    for told in made.tables():
-        say(f"{made.scale}: joined {told}")
+    for step in made.tables():
+        say(f"{made.scale}: joined {step}")
         outcome.checked["experiments, whose runs were joined again"] += 1
-    for told in made.drawings():
-        say(f"{made.scale}: drew {told}")
+    for step in made.drawings():
+        say(f"{made.scale}: drew {step}")
         outcome.checked["figures and tables, drawn again"] += 1
     say(f"{made.scale}: verdicts and report")
     outcome.checked["claims, judged again"] += made.verdicts()
@@ -209,8 +209,8 @@ def is_due(path: Path, scale: str, given: Iterable[Path]) -> bool:
     """Whether a file must be among the `given` ones. Of the recorded runs all tables are made, on which its
     list of verdicts rests, and an archive of some papers has those of its own."""
     part = 3 if path.parts[0] in ("collected", "probes") else 1
-    place = ("collected", *path.parts[1:part]) if part > 1 else path.parts[:1]
-    return scale != RECORDED or any(one.parts[:part] == place for one in given)
+    parent = ("collected", *path.parts[1:part]) if part > 1 else path.parts[:1]
+    return scale != RECORDED or any(entry.parts[:part] == parent for entry in given)
 
 
 def files(folder: Path) -> Iterator[tuple[Path, Path]]:

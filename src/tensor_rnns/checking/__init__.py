@@ -25,13 +25,13 @@ def problems(roots: Sequence[Path | str], shown: Path | None = None, kept: Path 
         return []
     from tensor_rnns.checking.whole import check
 
-    found = check(homes, shown)
-    if mark is not None and not found:
+    problems = check(homes, shown)
+    if mark is not None and not problems:
         mark.parent.mkdir(parents=True, exist_ok=True)
         mark.touch()
         for old in sorted(mark.parent.iterdir(), key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
             old.unlink(missing_ok=True)
-    return found
+    return problems
 
 
 def digest(roots: Iterable[Path]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from tensor_rnns import cells, datasets, functions, models, tasks
 from tensor_rnns.analysis.measures import BLOCKS, SETTINGS, is_setting
 from tensor_rnns.checking.names import unknown
-from tensor_rnns.declared import Place, Problem, Reading, problems, suggestion
+from tensor_rnns.declared import Location, Problem, Reading, problems, suggestion
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SCALES
 from tensor_rnns.experiments.resolve import curves, grid, layers, points, searched, settings_of, with_values
@@ -45,58 +45,58 @@ def built_problems(experiment: Experiment) -> Iterator[Problem]:
 def call_problems(experiment: Experiment) -> Iterator[Problem]:
     """What is wrong with every call of the file, and with what scales set in them."""
     for name, block in experiment.probes.items():
-        place = ("probes", name)
-        yield from called(place, "probe", block["function"], block.get("arguments", {}))
+        location = ("probes", name)
+        yield from called(location, "probe", block["function"], block.get("arguments", {}))
     block = experiment.compute
     if experiment.kind != "compute" or "function" not in block:
         return
     function, given = block["function"], block.get("arguments", {})
-    found = list(called(("compute",), "compute", function, given))
-    yield from found
-    if any(place == ("compute", "function") for place, _ in found):
+    argument_problems = list(called(("compute",), "compute", function, given))
+    yield from argument_problems
+    if any(location == ("compute", "function") for location, _ in argument_problems):
         return
     yield from data_problems(experiment, function)
     for scale, own in experiment.scales.items():
         for key, value in own.get("set", {}).items():
-            place = ("scales", scale, "set", key)
+            location = ("scales", scale, "set", key)
             if not key.startswith(ARGUMENTS):
-                yield place, f"unknown key {key!r}; allowed are {ARGUMENTS}*"
-            elif not found:
+                yield location, f"unknown key {key!r}; allowed are {ARGUMENTS}*"
+            elif not argument_problems:
                 changed = given | {key.removeprefix(ARGUMENTS): value}
                 for _, message in called(("compute",), "compute", function, changed):
-                    yield place, message
+                    yield location, message
         if own.get("per"):
             yield ("scales", scale, "per"), "a computed experiment has no variants for 'per'; allowed is set"
 
 
-def called(place: Place, kind: str, name: str, given: Mapping[str, Any]) -> Iterator[Problem]:
+def called(location: Location, kind: str, name: str, given: Mapping[str, Any]) -> Iterator[Problem]:
     """What is wrong with a function's name, or with the arguments given to it."""
     try:
         declaration = functions.arguments(kind, name)
     except ValueError as error:
-        yield (*place, "function"), str(error)
+        yield (*location, "function"), str(error)
         return
     reading = Reading()
-    reading.record(declaration, given, (*place, "arguments"), name)
+    reading.record(declaration, given, (*location, "arguments"), name)
     yield from reading.problems
 
 
 def data_problems(experiment: Experiment, function: str) -> Iterator[Problem]:
     """A data set too many or too few for the computed function."""
-    places: list[Place] = [("dataset",)] if experiment.dataset else []
+    places: list[Location] = [("dataset",)] if experiment.dataset else []
     for condition, block in experiment.conditions.items():
         if set(block or {}) != {"dataset"}:
-            told = f"a condition of a computed experiment has dataset alone, found {sorted(block or {})}"
-            yield ("conditions", condition), told
+            message = f"a condition of a computed experiment has dataset alone, found {sorted(block or {})}"
+            yield ("conditions", condition), message
         if "dataset" in (block or {}):
             places.append(("conditions", condition, "dataset"))
     if experiment.dataset and experiment.conditions:
         yield ("dataset",), "a data set for the whole file beside those of its conditions"
     parameters = signature(functions.module("compute", function).compute).parameters.values()
-    counted = any(one.kind is not one.KEYWORD_ONLY for one in parameters)
+    counted = any(parameter.kind is not parameter.KEYWORD_ONLY for parameter in parameters)
     if counted != bool(places):
-        told = "needs a data set" if counted else "takes no data set"
-        yield next(iter(places), ("compute", "function")), f"the function {function} {told}"
+        message = "needs a data set" if counted else "takes no data set"
+        yield next(iter(places), ("compute", "function")), f"the function {function} {message}"
 
 
 def settings_problems(experiment: Experiment) -> Iterator[Problem]:
@@ -110,8 +110,8 @@ def settings_problems(experiment: Experiment) -> Iterator[Problem]:
         for curve in curves(experiment, scale):
             for problem in curve_problems(experiment, scale, curve, seen):
                 # A key that two cells do not have is one mistake.
-                place, message = problem
-                once = (place, "") if " has no key " in message else problem
+                location, message = problem
+                once = (location, "") if " has no key " in message else problem
                 if once not in reported:
                     reported.add(once)
                     yield problem
@@ -122,18 +122,18 @@ def curve_problems(
 ) -> Iterator[Problem]:
     """Every fault of one curve, at every point of its grid; nothing for settings already `seen`."""
     variant = curve[1]
-    origins: dict[str, Place] = {"dataset": ("dataset", "real")}
-    for place, key, _ in layers(experiment, scale, *curve):
+    origins: dict[str, Location] = {"dataset": ("dataset", "real")}
+    for location, key, _ in layers(experiment, scale, *curve):
         if key == "dataset":
             continue
         if key.partition(".")[0] not in BLOCKS:
             near = suggestion(key, origins).partition("allowed are")[0]
-            more = ", dataset, per" if place[0] == "conditions" and len(place) == 3 else ""
-            yield place, f"unknown key {key!r}; {near}allowed are {SETTINGS}{more}"
+            more = ", dataset, per" if location[0] == "conditions" and len(location) == 3 else ""
+            yield location, f"unknown key {key!r}; {near}allowed are {SETTINGS}{more}"
             return
-        origins[key] = place
+        origins[key] = location
     keys = grid(experiment, scale, *curve)
-    places = {joint: place for place, joint, _ in searched(experiment, scale, variant)}
+    places = {joint: location for location, joint, _ in searched(experiment, scale, variant)}
     faults = [problem for joint in keys for problem in joint_problems(places[joint], joint, keys[joint])]
     yield from faults
     if faults:
@@ -150,29 +150,29 @@ def curve_problems(
                 yield place_of(key, origins, variant), message
 
 
-def place_of(key: str, origins: Mapping[str, Place], variant: str) -> Place:
+def place_of(key: str, origins: Mapping[str, Location], variant: str) -> Location:
     """Where in the file a dotted key was set; where the length of a training is, that of either key."""
     if key == "training.length":
-        lengths = [origins[one] for one in ("training.updates", "training.epochs") if one in origins]
-        return next((place for place in lengths if place[0] != "training"), ("training",))
+        lengths = [origins[key] for key in ("training.updates", "training.epochs") if key in origins]
+        return next((location for location in lengths if location[0] != "training"), ("training",))
     return origins.get(key, ("variants", variant))
 
 
-def joint_problems(place: Place, joint: str, values: Sequence[Any]) -> Iterator[Problem]:
+def joint_problems(location: Location, joint: str, values: Sequence[Any]) -> Iterator[Problem]:
     """Keys of a grid that name no block of settings, and points that do not fit a joint key."""
     parts = joint.split(",")
     for part in parts:
         if not is_setting(part):
-            yield place, f"unknown key {part!r}; allowed are {SETTINGS}"
+            yield location, f"unknown key {part!r}; allowed are {SETTINGS}"
     for point in values if len(parts) > 1 else ():
         if not isinstance(point, list) or len(point) != len(parts):
             allowed = f"a list of {len(parts)} values, one for each of {', '.join(parts)}"
-            yield place, f"the value {point!r} of the joint key {joint!r}; allowed is {allowed}"
+            yield location, f"the value {point!r} of the joint key {joint!r}; allowed is {allowed}"
 
 
 def setting_faults(settings: Mapping[str, Any]) -> Iterator[Fault]:
     """What is wrong with one resolved setting, each with its dotted key."""
-    found: list[Fault] = []
+    faults: list[Fault] = []
     for block in ("task", "model", "cell"):
         given = settings[block]
         if block == "cell" and "budget" in (given or {}):
@@ -180,14 +180,14 @@ def setting_faults(settings: Mapping[str, Any]) -> Iterator[Fault]:
             own = {key: value for key, value in given.items() if key != "budget"}
             given = None if "file" in given else own | {"hidden": 1}
         if given is not None:
-            found += block_faults(block, as_text(given))
+            faults += block_faults(block, as_text(given))
     task, training = settings["task"], settings["training"]
-    found += training_faults(as_text(training), str(task.get("name")))
+    faults += training_faults(as_text(training), str(task.get("name")))
     dataset = settings["dataset"]
     if dataset is not None:
-        found += [("dataset", message) for _, message in unknown((), "data set", dataset, datasets.names())]
+        faults += [("dataset", message) for _, message in unknown((), "data set", dataset, datasets.names())]
     made = {"task": task, "model": settings["model"], "cell": settings["cell"]}
-    yield from found or building_faults(as_text(made | {"training": {"batch": training.get("batch")}}))
+    yield from faults or building_faults(as_text(made | {"training": {"batch": training.get("batch")}}))
 
 
 def as_text(settings: Any) -> str:
@@ -222,8 +222,8 @@ def training_faults(written: str, task: str) -> tuple[Fault, ...]:
     """What is wrong with a training block: its keys, its optimiser, and epochs of a task without an end."""
     block, reading = json.loads(written), Reading(nulls=True)
     training = reading.record(Training, block, (), "training")
-    wrong = [(f"training.{at[0]}" if at else "training.length", told) for at, told in reading.problems]
-    valid = not any(place == ("momentum",) for place, _ in reading.problems)
+    wrong = [(f"training.{at[0]}" if at else "training.length", message) for at, message in reading.problems]
+    valid = not any(location == ("momentum",) for location, _ in reading.problems)
     for key, message in named_faults("optimiser", block_of(block), OPTIMISERS, ("rate",)):
         if key != "momentum" or "momentum" not in block:
             wrong.append(("training.optimiser", message))

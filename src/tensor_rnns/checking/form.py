@@ -87,8 +87,8 @@ class Select:
         if self.measure.reads_test:
             raise Invalid("split", "a search never chooses on the split 'test'; allowed are train, valid")
         if self.measure.measure in ("probe", "computed"):
-            told = f"a search has no {self.measure.measure}; allowed are the measures of a run's own curves"
-            raise Invalid("measure", told)
+            reason = f"a search has no {self.measure.measure}; allowed are the measures of a run's own curves"
+            raise Invalid("measure", reason)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from tensor_rnns import datasets
 from tensor_rnns.analysis import claims
 from tensor_rnns.analysis.measures import EXACT, Measured
 from tensor_rnns.checking import form
-from tensor_rnns.declared import Place, Problem, Reading, suggestion
+from tensor_rnns.declared import Location, Problem, Reading, suggestion
 from tensor_rnns.drawing.spec import Spec
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.resolve import layers, left_out
@@ -43,103 +43,103 @@ class Known:
         }
 
 
-def unknown(place: Place, what: str, name: Any, allowed: Collection[Any]) -> Iterator[Problem]:
+def unknown(location: Location, what: str, name: Any, allowed: Collection[Any]) -> Iterator[Problem]:
     """A problem where `name` is not among the allowed."""
     if name not in allowed:
-        yield place, f"unknown {what} {name!r}; {suggestion(name, allowed)}"
+        yield location, f"unknown {what} {name!r}; {suggestion(name, allowed)}"
 
 
-def of_selector(place: Place, where: Selector, known: Known) -> Iterator[Problem]:
+def of_selector(location: Location, where: Selector, known: Known) -> Iterator[Problem]:
     """What the file does not define, and a search that a probe would look at."""
-    if place[0] == "probes" and where.stage != "final":
-        yield (*place, "stage"), f"stage is {where.stage!r}; allowed is final"
+    if location[0] == "probes" and where.stage != "final":
+        yield (*location, "stage"), f"stage is {where.stage!r}; allowed is final"
     for key in vars(where).keys() - {"stage"}:
         for name in where.names(key) or ():
-            yield from unknown((*place, key), key, name, known.names[key])
+            yield from unknown((*location, key), key, name, known.names[key])
 
 
-def of_measure(place: Place, measure: Measured, known: Known) -> Iterator[Problem]:
+def of_measure(location: Location, measure: Measured, known: Known) -> Iterator[Problem]:
     """A measure that this kind of experiment does not have."""
-    if place[0] != "claims" or known.computed == (measure.measure == "computed"):
+    if location[0] != "claims" or known.computed == (measure.measure == "computed"):
         return
     if known.computed:
-        yield place, f"a computed experiment has no measure {measure.measure!r}; allowed is computed"
+        yield location, f"a computed experiment has no measure {measure.measure!r}; allowed is computed"
     else:
-        yield place, "a trained experiment has no computed table; use it in one of kind compute"
+        yield location, "a trained experiment has no computed table; use it in one of kind compute"
 
 
-def of_claim(place: Place, claim: claims.ClaimForm, known: Known) -> Iterator[Problem]:
+def of_claim(location: Location, claim: claims.ClaimForm, known: Known) -> Iterator[Problem]:
     """What every claim names: its artefact, other claims, and keys that each lists alike."""
-    yield from unknown((*place, "artefact"), "artefact", claim.artefact, known.artefacts)
+    yield from unknown((*location, "artefact"), "artefact", claim.artefact, known.artefacts)
     if isinstance(claim, claims.IdentityForm) and claim.probe is None and not known.computed:
-        yield place, "an identity of a trained experiment needs 'probe'; it has no computed table"
+        yield location, "an identity of a trained experiment needs 'probe'; it has no computed table"
     if isinstance(claim, claims.CountForm) and claim.of is not None and not known.computed:
-        yield (*place, "of"), "a trained experiment has no computed table; allowed is a measure"
+        yield (*location, "of"), "a trained experiment has no computed table; allowed is a measure"
     certain = known.computed or getattr(getattr(claim, "measure", None), "measure", None) in EXACT
     if claim.erratum and not (certain and isinstance(claim, claims.MISPRINTED)):
-        told = "an erratum is of a computed number or identity and no trained outcome"
+        message = "an erratum is of a computed number or identity and no trained outcome"
         exact = f"of the measures {', '.join(sorted(EXACT))}"
-        yield (*place, "erratum"), f"{told}; allowed in tests value, count, identity {exact}"
+        yield (*location, "erratum"), f"{message}; allowed in tests value, count, identity {exact}"
     if isinstance(claim, claims.TrendForm) and not known.computed:
         for name in claim.values:
-            yield from unknown((*place, "values", name), claim.over, name, known.names[claim.over])
+            yield from unknown((*location, "values", name), claim.over, name, known.names[claim.over])
     if isinstance(claim, claims.Measuring):
-        yield from of_each(place, claim, known)
+        yield from of_each(location, claim, known)
     if isinstance(claim, claims.RefersForm):
-        place = (*place, "claims")
+        location = (*location, "claims")
         for other in claim.claims:
-            yield from unknown(place, "claim", other, known.claims)
-        if place[1] in reached(str(place[1]), known.referred):
-            yield place, f"the claim {place[1]!r} refers to itself, directly or through others"
+            yield from unknown(location, "claim", other, known.claims)
+        if location[1] in reached(str(location[1]), known.referred):
+            yield location, f"the claim {location[1]!r} refers to itself, directly or through others"
 
 
-def of_each(place: Place, claim: claims.Measuring, known: Known) -> Iterator[Problem]:
+def of_each(location: Location, claim: claims.Measuring, known: Known) -> Iterator[Problem]:
     """Keys of `each` that selectors list differently, and a `where` that an order would not read."""
     if known.computed and claim.each:
         allowed = "allowed is a list of keys of a trained experiment"
-        yield (*place, "each"), f"each is {list(claim.each)!r}; {allowed}"
+        yield (*location, "each"), f"each is {list(claim.each)!r}; {allowed}"
         return
-    raw = known.experiment.block("claims")[place[-1]]
+    raw = known.experiment.block("claims")[location[-1]]
     than = raw.get("than", [])
     blocks = [raw.get("where"), raw.get("less"), *(than if isinstance(than, list) else [than])]
     for key in claim.each:
         given = [block[key] for block in blocks if block and key in block]
-        if any(one != given[0] for one in given):
-            told = f"each names {key!r}, which the selectors list differently: {', '.join(map(str, given))}"
-            yield (*place, "each"), f"{told}; allowed is one list for all"
+        if any(levels != given[0] for levels in given):
+            reason = f"each names {key!r}, which the selectors list differently: {', '.join(map(str, given))}"
+            yield (*location, "each"), f"{reason}; allowed is one list for all"
     if isinstance(claim, claims.OrderForm):
         for key in (raw.get("where") or {}).keys() - set(claim.each):
-            told = f"a claim of test order reads {key!r} from less and than"
-            yield (*place, "where", key), f"{told}; where lists values of the keys of each alone"
+            reason = f"a claim of test order reads {key!r} from less and than"
+            yield (*location, "where", key), f"{reason}; where lists values of the keys of each alone"
 
 
-def of_drawing(place: Place, spec: Spec, known: Known) -> Iterator[Problem]:
+def of_drawing(location: Location, spec: Spec, known: Known) -> Iterator[Problem]:
     """What an artefact names, and the kind of experiment that it draws."""
     experiment = known.experiment
     if spec.kind not in (None, experiment.kind):
-        draw = experiment.block("artefacts")[place[-1]]["draw"]
-        told = f"{draw} draws an experiment of kind {spec.kind}; this one is of kind {experiment.kind}"
-        yield (*place, "draw"), told
+        draw = experiment.block("artefacts")[location[-1]]["draw"]
+        message = f"{draw} draws an experiment of kind {spec.kind}; this one is of kind {experiment.kind}"
+        yield (*location, "draw"), message
         return
     if getattr(spec, "probe", "") is None and not known.computed:
-        yield place, f"this drawing needs a probe; allowed are {', '.join(experiment.probes) or 'none'}"
+        yield location, f"this drawing needs a probe; allowed are {', '.join(experiment.probes) or 'none'}"
     if spec.printed is not None:
-        beside = (*place, "printed")
+        beside = (*location, "printed")
         yield from unknown((*beside, "of"), "artefact", spec.printed.of, known.artefacts)
         if (option := spec.printed.option) is not None:
             yield from unknown((*beside, "option"), "option", option, known.names["option"])
     for name in getattr(spec, "values", None) or ():
         if spec.over in known.names:
-            yield from unknown((*place, "values", name), spec.over, name, known.names[spec.over])
-    if place[0] == "artefacts" and type(spec).__module__.endswith(".table"):
-        yield from of_table(place, spec, known)
+            yield from unknown((*location, "values", name), spec.over, name, known.names[spec.over])
+    if location[0] == "artefacts" and type(spec).__module__.endswith(".table"):
+        yield from of_table(location, spec, known)
     if type(spec).__module__.endswith(".diagram"):
         drawn = (experiment.compute.get("arguments") or {}).get("diagrams") or {}
         for at, panel in enumerate(spec.panels):
-            yield from unknown((*place, "panels", at), "diagram", panel.diagram, drawn)
+            yield from unknown((*location, "panels", at), "diagram", panel.diagram, drawn)
 
 
-def of_table(place: Place, spec: Any, known: Known) -> Iterator[Problem]:
+def of_table(location: Location, spec: Any, known: Known) -> Iterator[Problem]:
     """Rows and columns that this kind of experiment has, and a measure where one is needed."""
     allowed = ("item", "name", "index") if known.computed else (*CURVE, "dataset")
     rows = spec.rows if isinstance(spec.rows, tuple) else (spec.rows,)
@@ -147,55 +147,55 @@ def of_table(place: Place, spec: Any, known: Known) -> Iterator[Problem]:
     for key, names in (("rows", rows), ("columns", columns)):
         for name in names:
             if name not in allowed:
-                yield (*place, key), f"{key} names {name!r}; {suggestion(name, allowed)}"
+                yield (*location, key), f"{key} names {name!r}; {suggestion(name, allowed)}"
     if known.computed and not {"item", "name"} & set(rows):
-        yield (*place, "rows"), f"rows is {list(rows)!r}; a computed table needs item or name"
+        yield (*location, "rows"), f"rows is {list(rows)!r}; a computed table needs item or name"
     if spec.measure is None and not isinstance(spec.columns, tuple) and not (known.computed and spec.columns):
-        yield place, "a table without a measure needs one in each of its columns"
+        yield location, "a table without a measure needs one in each of its columns"
 
 
-def of_data(place: Place, pair: form.Data, known: Known) -> Iterator[Problem]:
+def of_data(location: Location, pair: form.Data, known: Known) -> Iterator[Problem]:
     """Unknown data sets, and one that stands in for itself."""
     for key in ("real", "stand_in"):
-        yield from unknown((*place, key), "data set", getattr(pair, key), datasets.names())
+        yield from unknown((*location, key), "data set", getattr(pair, key), datasets.names())
     if pair.real == pair.stand_in and pair.real not in datasets.packaged():
-        yield place, f"the stand-in {pair.stand_in!r} is the real data set itself"
+        yield location, f"the stand-in {pair.stand_in!r} is the real data set itself"
 
 
-def of_runs(place: Place, block: form.Option | form.Scale, known: Known) -> Iterator[Problem]:
+def of_runs(location: Location, block: form.Option | form.Scale, known: Known) -> Iterator[Problem]:
     """Conditions, variants and options that an option or a scale names, and patterns that match nothing."""
     for kind in CURVE:
         for name in getattr(block, f"{kind}s", None) or ():
-            yield from unknown((*place, f"{kind}s"), kind, name, known.names[kind])
+            yield from unknown((*location, f"{kind}s"), kind, name, known.names[kind])
     if not known.computed:
         pairs = itertools.product(known.names["condition"], known.names["variant"])
-        yield from unmatched(place, block.per, "condition/variant", ["/".join(pair) for pair in pairs])
+        yield from unmatched(location, block.per, "condition/variant", ["/".join(pair) for pair in pairs])
 
 
-def of_search(place: Place, block: form.ScaleSearch, known: Known) -> Iterator[Problem]:
+def of_search(location: Location, block: form.ScaleSearch, known: Known) -> Iterator[Problem]:
     """Patterns that match nothing, splits that differ, and a scale that changes what is not there."""
     search = known.experiment.search
     if not search:
-        yield place, "the file has no block 'search' that this could change"
+        yield location, "the file has no block 'search' that this could change"
     elif isinstance(block, form.Search):
         split, measure = block.select.split, search["select"]["measure"]
         if measure.get("split", split) != split:
-            told = f"the measure reads the split {measure['split']!r}, select.split is {split!r}"
-            yield (*place, "select", "measure", "split"), f"{told}; give one of them"
-    yield from unmatched(place, block.per, "variant", known.names["variant"])
+            message = f"the measure reads the split {measure['split']!r}, select.split is {split!r}"
+            yield (*location, "select", "measure", "split"), f"{message}; give one of them"
+    yield from unmatched(location, block.per, "variant", known.names["variant"])
 
 
-def of_effect(place: Place, effect: form.Effect, known: Known) -> Iterator[Problem]:
+def of_effect(location: Location, effect: form.Effect, known: Known) -> Iterator[Problem]:
     """The claim of a deviation."""
-    yield from unknown(place, "claim", effect.claim, known.claims)
+    yield from unknown(location, "claim", effect.claim, known.claims)
 
 
-def of_conditions(place: Place, file: form.ExperimentForm, known: Known) -> Iterator[Problem]:
+def of_conditions(location: Location, file: form.ExperimentForm, known: Known) -> Iterator[Problem]:
     """The data set of each condition, patterns that match nothing, variants that a condition leaves out and
     those that others are to equal in parameters."""
     for name, block in file.variants.items():
         if "budget" in block:
-            equal = [one for one, other in file.variants.items() if "cell" in other and "budget" not in other]
+            equal = [key for key, other in file.variants.items() if "cell" in other and "budget" not in other]
             yield from unknown(("variants", name, "budget"), "variant with a width", block["budget"], equal)
     for name, block in file.conditions.items():
         pair, home = (block or {}).get("dataset"), ("conditions", name, "dataset")
@@ -204,10 +204,10 @@ def of_conditions(place: Place, file: form.ExperimentForm, known: Known) -> Iter
             made = reading.value(form.Data, pair, home)
             yield from reading.problems or of_data(home, made, known)
         for variant, why in ((block or {}).get("without") or {}).items():
-            place = (*home[:2], "without", variant)
-            yield from unknown(place, "variant", variant, known.names["variant"])
+            location = (*home[:2], "without", variant)
+            yield from unknown(location, "variant", variant, known.names["variant"])
             if not isinstance(why, str) or not why:
-                yield place, f"{why!r} given; allowed is the reason, a text"
+                yield location, f"{why!r} given; allowed is the reason, a text"
         yield from unmatched(home[:2], (block or {}).get("per") or {}, "variant", known.names["variant"])
     yield from replaced(known.experiment)
 
@@ -215,38 +215,38 @@ def of_conditions(place: Place, file: form.ExperimentForm, known: Known) -> Iter
 def replaced(experiment: Experiment) -> Iterator[Problem]:
     """Keys of a condition in whose place every variant that it runs sets its own."""
     for condition in experiment.conditions if experiment.kind == "train" else ():
-        run = [one for one in experiment.variants if one not in left_out(experiment, condition)]
-        found: list[dict[Place, str]] = []
+        run = [name for name in experiment.variants if name not in left_out(experiment, condition)]
+        unused: list[dict[Location, str]] = []
         for variant in run:
             set_where = [*layers(experiment, "", condition, variant, MAIN)]
-            own = {key for place, key, _ in set_where if place[0] == "variants"}
-            found.append({at: key for at, key, _ in set_where if at[0] == "conditions" and key in own})
-        for place, key in (found or [{}])[0].items():
-            if all(place in lost for lost in found):
-                told = f"{key!r} is never used: each variant that runs there sets its own"
-                yield place, f"{told}, {', '.join(run)}; allowed are keys that one of them leaves open"
+            own = {key for location, key, _ in set_where if location[0] == "variants"}
+            unused.append({at: key for at, key, _ in set_where if at[0] == "conditions" and key in own})
+        for location, key in (unused or [{}])[0].items():
+            if all(location in lost for lost in unused):
+                message = f"{key!r} is never used: each variant that runs there sets its own"
+                yield location, f"{message}, {', '.join(run)}; allowed are keys that one of them leaves open"
 
 
-def unmatched(place: Place, per: Iterable[str], what: str, names: Collection[str]) -> Iterator[Problem]:
+def unmatched(location: Location, per: Iterable[str], what: str, names: Collection[str]) -> Iterator[Problem]:
     """A problem for each pattern of a block `per` that matches none of the names."""
     for pattern in per:
         if not any(fnmatchcase(name, str(pattern)) for name in names):
-            yield (*place, "per", pattern), f"{pattern!r} matches no {what}; {suggestion(pattern, names)}"
+            yield (*location, "per", pattern), f"{pattern!r} matches no {what}; {suggestion(pattern, names)}"
 
 
 def reached(name: str, referred: Mapping[str, Collection[str]]) -> set[str]:
     """Every claim that `name` refers to, through others too."""
-    found: set[str] = set()
+    seen: set[str] = set()
     waiting = list(referred.get(name, ()))
     while waiting:
         other = waiting.pop()
-        if other not in found:
-            found.add(other)
+        if other not in seen:
+            seen.add(other)
             waiting += referred.get(other, ())
-    return found
+    return seen
 
 
-OF: dict[type, Callable[[Place, Any, Known], Iterator[Problem]]] = {
+OF: dict[type, Callable[[Location, Any, Known], Iterator[Problem]]] = {
     Selector: of_selector, Measured: of_measure, claims.ClaimForm: of_claim, Spec: of_drawing,
     form.Data: of_data, form.Option: of_runs, form.Scale: of_runs, form.ScaleSearch: of_search,
     form.Effect: of_effect, form.ExperimentForm: of_conditions,
@@ -254,11 +254,11 @@ OF: dict[type, Callable[[Place, Any, Known], Iterator[Problem]]] = {
 """What is held against the names, by the type of a record."""
 
 
-def name_problems(records: list[tuple[Place, Any]], known: Known) -> Iterator[Problem]:
+def name_problems(records: list[tuple[Location, Any]], known: Known) -> Iterator[Problem]:
     """What is wrong with the names in records."""
-    for place, record in records:
+    for location, record in records:
         if (probe := getattr(record, "probe", None)) is not None:
-            yield from unknown((*place, "probe"), "probe", probe, known.experiment.probes)
+            yield from unknown((*location, "probe"), "probe", probe, known.experiment.probes)
         for kind, check in OF.items():
             if isinstance(record, kind):
-                yield from check(place, record, known)
+                yield from check(location, record, known)

@@ -46,10 +46,10 @@ def paper_problems(folder: Path, shown: Path | None) -> Iterator[str]:
             continue
         lines = yaml_files.read(path)
         problems = {
-            (lines.line_of(place), ".".join(map(str, place)) or "file", message)
-            for place, message in file_problems(path, content, contents)
+            (lines.line_of(location), ".".join(map(str, location)) or "file", message)
+            for location, message in file_problems(path, content, contents)
         }
-        yield from (f"{short}:{line}: {place}: {message}" for line, place, message in sorted(problems))
+        yield from (f"{short}:{line}: {location}: {message}" for line, location, message in sorted(problems))
     if readable(contents):
         artefacts, claims, _ = shared(contents)
         if contents:
@@ -63,11 +63,11 @@ def score_problems(path: Path, artefacts: Collection[str], shown: Path | None) -
     those of its files and of its list."""
     if path.exists():
         listed = catalogue.header_of(path.parent).get("catalogue") or {}
-        statements = [one.id for one in ledger.read(path.parent)]
+        statements = [statement.id for statement in ledger.read(path.parent)]
         short = path.relative_to(shown) if shown and path.is_relative_to(shown) else path
         try:
-            for line, place, told in score.problems(path, statements, {*artefacts, *listed}):
-                yield f"{short}:{line}: {place}: {told}"
+            for line, location, message in score.problems(path, statements, {*artefacts, *listed}):
+                yield f"{short}:{line}: {location}: {message}"
         except ValueError as error:
             yield str(error).replace(str(path), str(short))
 
@@ -111,14 +111,14 @@ def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterat
     for home, other in itertools.product(SHARED, (other for other in paper if other < path)):
         for name in block_of(content, home).keys() & block_of(paper[other], home).keys():
             yield (home, name), f"{name!r} stands in {other.name} already; an id has one home"
-    broken = {place[0] if place else "" for place, _ in reading.problems}
+    broken = {location[0] if location else "" for location, _ in reading.problems}
     if not isinstance(content, Mapping) or broken & RESOLVED:
         return
     experiment = catalogue.read_experiment(path)
     known = Known(experiment, *shared(paper))
-    for place, message in name_problems(reading.records, known):
+    for location, message in name_problems(reading.records, known):
         if readable(paper) or not message.startswith(("unknown claim", "unknown artefact")):
-            yield place, message
+            yield location, message
     if importlib.util.find_spec("torch") is not None:
         from tensor_rnns.checking.building import built_problems
 
@@ -129,7 +129,7 @@ def shared(paper: Mapping[Path, Any]) -> tuple[set[str], set[str], dict[str, lis
     """The ids of the artefacts and of the claims of a paper, and what its claims refer to."""
     ids = [{str(name) for content in paper.values() for name in block_of(content, home)} for home in SHARED]
     referred = {
-        str(name): [one for one in spec["claims"] if isinstance(one, str)]
+        str(name): [claim for claim in spec["claims"] if isinstance(claim, str)]
         for content in paper.values()
         for name, spec in block_of(content, "claims").items()
         if isinstance(spec, Mapping) and isinstance(spec.get("claims"), list)

@@ -36,7 +36,7 @@ def verify(archive: Path) -> None:
     """
     from tensor_rnns.archive.verify import verify
 
-    outcome = verify(archive, lambda told: click.echo(told, err=True))
+    outcome = verify(archive, lambda line: click.echo(line, err=True))
     for line in outcome.lines():
         click.echo(line)
     sys.exit(1 if outcome.differences else 0)

@@ -14,11 +14,11 @@ def check() -> None:
     """Check every experiment file; print all errors at once."""
     from tensor_rnns import checking
 
-    found = checking.problems(options.paper_roots(), Path.cwd())
-    for problem in found:
+    problems = checking.problems(options.paper_roots(), Path.cwd())
+    for problem in problems:
         click.echo(problem, err=True)
-    if found:
-        click.echo(f"{len(found)} problems in the experiment files; nothing was run", err=True)
+    if problems:
+        click.echo(f"{len(problems)} problems in the experiment files; nothing was run", err=True)
         sys.exit(2)
     catalogue = options.load_catalogue()
     click.echo(
@@ -38,8 +38,8 @@ def download(sources: tuple[str, ...], everything: bool, mirrors: tuple[str, ...
     """Download SOURCES, verify size and sha256, and only then give the files their names."""
     from tensor_rnns import datasets
 
-    def mark(source: str, found: list[Path]) -> None:
-        sizes = {path.name: path.stat().st_size for path in found}
+    def mark(source: str, files: list[Path]) -> None:
+        sizes = {path.name: path.stat().st_size for path in files}
         write_json(into / source / "verified.json", sizes, source)
 
     known = datasets.sources()

@@ -37,12 +37,12 @@ def engines(scale: str, data: str, guests: str, papers: str, device: str) -> Non
 def table(catalogue: Catalogue, scale: str, data: str, device: str) -> Iterator[Row]:
     """A row for each variant that has a cell, or several where conditions, options or searches change it."""
     for (paper, name), experiment in catalogue.experiments.items():
-        found = [r for stage in ("search", "final") for r in experiment.replicas(scale, data, stage)]
-        for variant in dict.fromkeys(r.variant for r in found if r.settings["cell"]):
-            yield from rows(f"{paper}/{name}", [r for r in found if r.variant == variant], device)
+        replicas = [r for stage in ("search", "final") for r in experiment.replicas(scale, data, stage)]
+        for variant in dict.fromkeys(r.variant for r in replicas if r.settings["cell"]):
+            yield from rows(f"{paper}/{name}", [r for r in replicas if r.variant == variant], device)
 
 
-def rows(experiment: str, found: Sequence[Replica], device: str) -> Iterator[Row]:
+def rows(experiment: str, replicas: Sequence[Replica], device: str) -> Iterator[Row]:
     """The rows of one variant; ValueError where there is no torch."""
     try:
         from tensor_rnns import engine
@@ -50,12 +50,12 @@ def rows(experiment: str, found: Sequence[Replica], device: str) -> Iterator[Row
         problem = f"engines asked for; allowed with torch: install tensor-rnns[train] ({error})"
         raise ValueError(problem) from error
     alike: dict[tuple[str, str, str], list[Replica]] = {}
-    for replica in found:
+    for replica in replicas:
         alike.setdefault(described(replica.settings["cell"]), []).append(replica)
     for words, members in alike.items():
         picked, passed = engine.pick(members[0].settings["cell"], device)
         why = "; ".join(f"{name}: {reason}" for name, reason in passed.items())
-        yield experiment, found[0].variant, where(members, found), *words, picked, why
+        yield experiment, replicas[0].variant, where(members, replicas), *words, picked, why
 
 
 def where(members: Sequence[Replica], among: Sequence[Replica]) -> str:

@@ -13,12 +13,12 @@ from tensor_rnns.experiments.selector import Curve
 from tensor_rnns.files import read_json
 
 
-def chunk_of(found: list[Replica], curve: Curve, size: int, chunk: int) -> list[Replica]:
+def chunk_of(replicas: list[Replica], curve: Curve, size: int, chunk: int) -> list[Replica]:
     """The replicas of one train job; ValueError where the curve or the chunk does not exist."""
     name = "/".join(curve)
-    chunks = cohorts([replica for replica in found if replica.place[2:] == curve], size)
+    chunks = cohorts([replica for replica in replicas if replica.curve_key[2:] == curve], size)
     if not chunks:
-        allowed = sorted({"/".join(replica.place[2:]) for replica in found})
+        allowed = sorted({"/".join(replica.curve_key[2:]) for replica in replicas})
         raise ValueError(f"no replicas for {name}; allowed are {allowed}")
     if chunk >= len(chunks):
         raise ValueError(f"chunk {chunk} of {name}; allowed are 0 to {len(chunks) - 1}")
@@ -50,8 +50,8 @@ def train(
     curve = condition, variant, option
     of = "/".join((paper, experiment, scale, *curve))
     values = {curve: read_json(chosen, of)["values"]} if chosen else None
-    found = options.experiment_named(paper, experiment, guests).replicas(scale, data, stage, values, seeds)
-    replicas = chunk_of(found, curve, cohort_size, chunk)
+    planned = options.experiment_named(paper, experiment, guests).replicas(scale, data, stage, values, seeds)
+    replicas = chunk_of(planned, curve, cohort_size, chunk)
     try:
         job.run(replicas, out, state, ready, engine, device, threads, checkpoint_seconds)
     except Interrupted as stop:

@@ -27,9 +27,9 @@ def with_default(
     return click.option(f"--{name}", default=default, type=of, help=about, show_default=True, **shown)
 
 
-def several(*found: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def several(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Several options at once, in the order in which the help shows them."""
-    return lambda function: reduce(lambda made, option: option(made), reversed(found), function)
+    return lambda function: reduce(lambda made, option: option(made), reversed(options), function)
 
 
 def named(*names: str) -> Callable[[Any], Any]:
@@ -83,10 +83,10 @@ def named_list(text: str) -> list[str]:
 
 def numbers(option: str, text: str) -> list[int]:
     """The numbers in a text with commas; ValueError where one is not a whole number above 0."""
-    found = named_list(text)
-    if not found or not all(part.isdecimal() and int(part) > 0 for part in found):
+    parts = named_list(text)
+    if not parts or not all(part.isdecimal() and int(part) > 0 for part in parts):
         raise ValueError(f"--{option} {text!r} given; allowed are whole numbers above 0 with commas between")
-    return [int(part) for part in found]
+    return [int(part) for part in parts]
 
 
 def paper_roots() -> list[str]:

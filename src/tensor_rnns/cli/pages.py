@@ -20,8 +20,8 @@ def docs(write: bool) -> None:
     if write:
         for page in blocks.write(pages, made):
             click.echo(page)
-    elif found := list(blocks.problems(pages, made)):
-        raise ValueError("\n".join([*found, "write them again: tensor-rnns docs --write"]))
+    elif problems := list(blocks.problems(pages, made)):
+        raise ValueError("\n".join([*problems, "write them again: tensor-rnns docs --write"]))
     else:
         count = sum(1 for page in pages for _ in blocks.blocks(page))
         click.echo(f"{count} generated texts on {len(pages)} pages: all as their sources say")

@@ -59,15 +59,15 @@ def simulate(scale, data, guests, papers, engine, cohort_sizes, workers, speed, 
     from tensor_rnns.recording import simulate as simulation
 
     catalogue, model = options.load_catalogue(papers, guests), cost.Costs.read(costs).faster(speed)
-    found = {}
+    outcomes = {}
     for size in options.numbers("cohort-sizes", cohort_sizes):
         jobs = list(packing.jobs_of(catalogue, scale, data, size, engine, model))
         for number in options.numbers("workers", workers):
-            found[number, size] = simulation.cluster(jobs, number)
-    for line in (*simulation.table(found), model.told):
+            outcomes[number, size] = simulation.cluster(jobs, number)
+    for line in (*simulation.table(outcomes), model.told):
         click.echo(line)
     if figure:
-        simulation.draw(found, figure)
+        simulation.draw(outcomes, figure)
 
 
 @click.command()
@@ -79,8 +79,8 @@ def status(papers: str, curves: str, results: Path, cohort_size: int, state: Pat
     from tensor_rnns.recording import cost, tables, units
 
     known = units.units(options.load_catalogue(papers).experiments.values(), cohort_size)
-    found = units.chosen(list(known), options.named_list(curves))
-    for line in tables.status(found, cost.Costs.read(costs), results, state):
+    chosen = units.chosen(list(known), options.named_list(curves))
+    for line in tables.status(chosen, cost.Costs.read(costs), results, state):
         click.echo(line)
 
 
@@ -132,16 +132,16 @@ def record(
             import_all(catalogue, settings, source)
             return
         if claim:
-            found = order.units_of_claim(catalogue, settings, claim, seeds, blocks)
+            to_run = order.units_of_claim(catalogue, settings, claim, seeds, blocks)
         else:
             protocol = ("smoke", "embedded") if rehearse else ()
             model, only = cost.Costs.read(costs), options.named_list(curves)
-            found = order.next_units(catalogue, settings, model, dearest, protocol, only)
+            to_run = order.next_units(catalogue, settings, model, dearest, protocol, only)
         os.nice(max(0, nice - os.nice(0)))
         worker = recorder.Recorder(settings, click.echo, note)
         with TemporaryDirectory(prefix="tensor-rnns-") as folder, warm_process(Path(folder) / "warm"):
-            count = worker.run(found)
-        click.echo(f"{count} of {len(found)} curves recorded, {len(worker.failed)} failed")
+            count = worker.run(to_run)
+        click.echo(f"{count} of {len(to_run)} curves recorded, {len(worker.failed)} failed")
 
 
 def import_all(catalogue: Catalogue, settings: Any, source: Path) -> None:
@@ -149,9 +149,9 @@ def import_all(catalogue: Catalogue, settings: Any, source: Path) -> None:
     from tensor_rnns.recording import store, units
 
     experiments, tally = catalogue.experiments.values(), Counter()
-    found = units.units(experiments, settings.cohort_size)
-    for kept, told in store.import_runs(found, source, settings.results, settings.ready, settings.dirty):
+    planned = units.units(experiments, settings.cohort_size)
+    for kept, line in store.import_runs(planned, source, settings.results, settings.ready, settings.dirty):
         tally[kept] += 1
-        click.echo(told)
+        click.echo(line)
     tables = list(store.import_computed(experiments, source, settings.results))
     click.echo(f"{tally[True]} curves and {len(tables)} computed tables recorded, {tally[False]} refused")

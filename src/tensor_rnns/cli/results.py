@@ -75,10 +75,10 @@ def diff(before: Path, after: Path) -> None:
         claim.id: claim.spec["tol"] for claim in options.load_catalogue().claims if "tol" in claim.spec
     }
     first, second = comparing.read(before), comparing.read(after)
-    found = comparing.differences(first, second, tolerances)
-    for heading, lines in found.items():
+    differences = comparing.differences(first, second, tolerances)
+    for heading, lines in differences.items():
         click.echo("\n  ".join([f"{heading} ({len(lines)})", *lines]))
-    if found.keys() - {comparing.MADE_BY}:
+    if differences.keys() - {comparing.MADE_BY}:
         sys.exit(1)
     click.echo(f"equal: {first.size}")
 
@@ -95,14 +95,14 @@ def coverage(results, papers, absent, write, guard, scales) -> None:
     from tensor_rnns.report import coverage as reach
 
     catalogue = options.load_catalogue(papers)
-    found = reach.rows(catalogue, results)
-    for row in found:
+    rows = reach.rows(catalogue, results)
+    for row in rows:
         if row.absent or not absent:
             click.echo(f"{row.paper:<12} {row.kind:<9} {row.id:<28} {row.state}")
-    click.echo(reach.summary(found))
+    click.echo(reach.summary(rows))
     if write:
-        reach.write(write, found)
-    lost = reach.regressions(guard, found, scales.split(",")) if guard else []
+        reach.write(write, rows)
+    lost = reach.regressions(guard, rows, scales.split(",")) if guard else []
     if lost:
         raise ValueError("\n".join(["coverage has fallen back:", *lost]))
 
@@ -113,10 +113,10 @@ def coverage(results, papers, absent, write, guard, scales) -> None:
 def target(scale: str, name: str) -> None:
     """Print the files of the figure or table NAME, or paper/NAME, as `make figure` asks for them."""
     known = options.load_catalogue().artefacts
-    found = [artefact for (paper, id_), artefact in known.items() if name in (id_, f"{paper}/{id_}")]
-    if not found:
+    artefacts = [artefact for (paper, id_), artefact in known.items() if name in (id_, f"{paper}/{id_}")]
+    if not artefacts:
         allowed = {"/".join(key) if "/" in name else key[1] for key in known}
         raise ValueError(f"no figure or table {name!r}; {suggestion(name, allowed)}")
-    for artefact in found:
+    for artefact in artefacts:
         for file in artefact.files:
             click.echo(options.RESULTS / scale / file)

@@ -42,8 +42,8 @@ ROOMS = ("bilinear", "cells", "models", "tasks")
 
 def stamp() -> list[tuple[str, int, int]]:
     """Name, time and size of every file of the package's code."""
-    found = ((path, path.stat()) for end in ("py", "h", "yaml") for path in PACKAGE.rglob(f"*.{end}"))
-    return sorted((str(path), state.st_mtime_ns, state.st_size) for path, state in found)
+    states = ((path, path.stat()) for end in ("py", "h", "yaml") for path in PACKAGE.rglob(f"*.{end}"))
+    return sorted((str(path), state.st_mtime_ns, state.st_size) for path, state in states)
 
 
 def import_all() -> None:
@@ -52,7 +52,7 @@ def import_all() -> None:
     modules = [module.name for room in rooms for module in iter_modules(room.__path__, f"{room.__name__}.")]
     for name in (*IMPORTED, *modules):
         importlib.import_module(name)
-    # Parsed files are kept by their text. A faulty one is told by the command that reads it.
+    # Parsed files are kept by their text. A faulty one is reported by the command that reads it.
     with suppress(ValueError, OSError):
         Catalogue.load(ROOTS)
     # Pages that no collection writes to stay shared with the forks.

@@ -11,7 +11,7 @@ from tensor_rnns.tasks.base import SPLITS
 FACTS = (
     "bytes", "distinct_bytes", "characters_as_stored", "characters", "distinct_characters", "rare_in_train",
 )  # fmt: skip
-"""Facts counted when a text was prepared that are told where it has them."""
+"""Facts counted when a text was prepared that are reported where it has them."""
 
 
 def compute(loaded: Mapping[str, Dataset]) -> Rows:

@@ -54,9 +54,9 @@ def read_idx(path: Path, dimensions: int) -> np.ndarray:
         )
     if len(content) < begin:
         raise ValueError(f"{path}: {dimensions} sizes expected, the file ends after {len(content)} bytes")
-    shape, found = struct.unpack_from(f">{dimensions}I", content, 4), len(content) - begin
-    if found != math.prod(shape):
-        raise ValueError(f"{path}: sizes {shape} need {math.prod(shape):,} data bytes, found {found:,}")
+    shape, size = struct.unpack_from(f">{dimensions}I", content, 4), len(content) - begin
+    if size != math.prod(shape):
+        raise ValueError(f"{path}: sizes {shape} need {math.prod(shape):,} data bytes, found {size:,}")
     return np.frombuffer(content, dtype=np.uint8, offset=begin).reshape(shape)
 
 

@@ -83,8 +83,8 @@ def read(raw: Path) -> Parsed:
     (path,) = raw.glob("*.pickle")
     content = loads(path.read_bytes(), str(path))
     if not isinstance(content, dict) or content.keys() != set(SPLITS):
-        found = sorted(map(str, content)) if isinstance(content, dict) else type(content).__name__
-        raise ValueError(f"{path}: expected a dict with {', '.join(SPLITS)}, found {found}")
+        keys = sorted(map(str, content)) if isinstance(content, dict) else type(content).__name__
+        raise ValueError(f"{path}: expected a dict with {', '.join(SPLITS)}, found {keys}")
     pieces = {}
     for split in SPLITS:
         pieces[split] = []
@@ -107,10 +107,10 @@ def listed(value: Any, where: str) -> list | tuple:
 
 def check(data: bytes) -> None:
     """ValueError, with the place, unless `data` is a whole list of instructions that such a pickle needs."""
-    place = 0
+    at = 0
     try:
         for instruction, argument, begin in pickletools.genops(data):
-            place = begin
+            at = begin
             if instruction.name in MEMO_INSTRUCTIONS:
                 # The unpickler keeps an array as long as the largest number: 5 bytes could ask for 64 GB.
                 if argument is not None and not 0 <= argument <= len(data):
@@ -118,7 +118,7 @@ def check(data: bytes) -> None:
             elif instruction.name not in INSTRUCTIONS:
                 raise ValueError(f"{instruction.name} is not an instruction that such a pickle needs")
     except ValueError as error:
-        raise ValueError(f"near byte {place:,}: {error}") from None
+        raise ValueError(f"near byte {at:,}: {error}") from None
 
 
 def loads(data: bytes, name: str) -> Any:

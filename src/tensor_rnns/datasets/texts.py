@@ -31,8 +31,8 @@ def decoded(data: bytes, where: str, encoding: str = "utf-8") -> str:
     try:
         return data.decode(encoding)
     except UnicodeDecodeError as error:
-        found = data[error.start : error.end].hex()
-        raise ValueError(f"{where}: byte {error.start:,}: {found} is not UTF-8 ({error.reason})") from None
+        invalid = data[error.start : error.end].hex()
+        raise ValueError(f"{where}: byte {error.start:,}: {invalid} is not UTF-8 ({error.reason})") from None
 
 
 def lines_of(path: Path) -> list[str]:

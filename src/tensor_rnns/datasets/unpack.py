@@ -66,7 +66,7 @@ def checked(archive: zipfile.ZipFile, most: int = MOST_MEMBERS) -> dict[str, zip
             raise ValueError(f"the members {other!r} and {name!r} are one file where case does not count")
         entries[name], folded[fold(name)] = entry, name
     for name in folded:
-        if above := next((str(one) for one in PurePosixPath(name).parents if str(one) in folded), None):
+        if above := next((str(path) for path in PurePosixPath(name).parents if str(path) in folded), None):
             raise ValueError(f"the member {folded[above]!r} is both a file and a folder")
     placed = sorted(archive.infolist(), key=lambda entry: entry.header_offset)
     for entry, after in itertools.pairwise(placed):

@@ -80,11 +80,11 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     x = spec.x.labelled(what_of(measure))
     for axis, value, title in zip(sheet.axes, cut.values, cut.titles, strict=True):
         said = []
-        for (panel, bar, mine), found in zip(drawn, totals, strict=True):
+        for (panel, bar, mine), stats in zip(drawn, totals, strict=True):
             if panel == value:
-                _draw_row(axis, bar, mine, found, spec.mark)
+                _draw_row(axis, bar, mine, stats, spec.mark)
                 paper = _draw_paper(axis, bar, [e for e in entries if beside.belongs(e, mine, measure)])
-                said.append(f"{title_of(data, list(bar.keys), list(bar.keys.values()))} {found.text}{paper}")
+                said.append(f"{title_of(data, list(bar.keys), list(bar.keys.values()))} {stats.text}{paper}")
         beside.draw_levels(axis, spec.lines, cut.baseline(value), upright=True)
         _dress(sheet, axis, x, bars)
         sheet.say(title, said)
@@ -127,21 +127,21 @@ def _dress(sheet: Sheet, axis: Axes, x: Axis, bars: Sequence[Row]) -> None:
     axis.grid(axis="y", visible=False)
 
 
-def _draw_row(axis: Axes, bar: Row, mine: pd.DataFrame, found: Total, mark: str) -> None:
+def _draw_row(axis: Axes, bar: Row, mine: pd.DataFrame, stats: Total, mark: str) -> None:
     """The bar or dot of one group, its interval, a mark for each seed; n at the right."""
     colour = bar.look["color"]
-    if np.isfinite(found.mean):
+    if np.isfinite(stats.mean):
         if mark == "bar":
-            axis.barh(bar.height, found.mean, 0.72, color=colour, alpha=0.4, linewidth=0, zorder=2)
+            axis.barh(bar.height, stats.mean, 0.72, color=colour, alpha=0.4, linewidth=0, zorder=2)
         else:
-            axis.plot([found.mean], [bar.height], bar.look["marker"], color=colour, markersize=6, zorder=4)
-    if found.interval:
-        axis.plot([found.low, found.high], [bar.height] * 2, color=colour, linewidth=1.6, zorder=3)
+            axis.plot([stats.mean], [bar.height], bar.look["marker"], color=colour, markersize=6, zorder=4)
+    if stats.interval:
+        axis.plot([stats.low, stats.high], [bar.height] * 2, color=colour, linewidth=1.6, zorder=3)
     finite = mine[np.isfinite(mine["value"])].sort_values("seed")
     if len(finite) > 1 or finite["failed"].any():
         spread = np.linspace(-0.22, 0.22, len(finite)) if len(finite) > 1 else np.zeros(1)
         draw_seeds(axis, finite["value"], bar.height + spread, finite["failed"], colour)
-    axis.annotate(found.counts, (1, bar.height), xycoords=("axes fraction", "data"), va="center", ha="right",
+    axis.annotate(stats.counts, (1, bar.height), xycoords=("axes fraction", "data"), va="center", ha="right",
                   fontsize=6, color="#444444", zorder=6)  # fmt: skip
 
 

@@ -114,8 +114,8 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
             if mine[name]:
                 end = _draw_group(axis, mine[name], group, spec)
                 ends.append(f"{group.title} ends at {end:.3g} ({counted(*group.counts[value])})")
-        for name, found in drawn(also, value, spec.also.width if spec.also else 1).items():
-            _draw_also(axis, found, groups[name], spec)
+        for name, lines_also in drawn(also, value, spec.also.width if spec.also else 1).items():
+            _draw_also(axis, lines_also, groups[name], spec)
         beside.draw_points(axis, printed, cut, value, limit)
         beside.draw_levels(axis, spec.lines, cut.baseline(value))
         sheet.dress(axis, x, y)
@@ -132,10 +132,10 @@ def _rows(data: ArtefactData, spec: Spec, value: Also) -> pd.DataFrame:
     return data.with_settings(rows, spec.keys)
 
 
-def _draw_group(axis: Axes, found: Sequence[Line], group: Group, spec: Spec) -> float:
+def _draw_group(axis: Axes, group_lines: Sequence[Line], group: Group, spec: Spec) -> float:
     """Draw the lines, centre and band of one group; the last value of the centre."""
-    centre, band = _manner(spec, len(found))
-    drawn = [line for line in found if len(line.updates)]
+    centre, band = _manner(spec, len(group_lines))
+    drawn = [line for line in group_lines if len(line.updates)]
     if not drawn:
         return float("nan")
     colour = group.look["color"]
@@ -156,10 +156,10 @@ def _draw_group(axis: Axes, found: Sequence[Line], group: Group, spec: Spec) -> 
     return float(middle[-1])
 
 
-def _draw_also(axis: Axes, found: Sequence[Line], group: Group, spec: Spec) -> None:
+def _draw_also(axis: Axes, group_lines: Sequence[Line], group: Group, spec: Spec) -> None:
     """The centre of the second value of one group, thin and dashed."""
-    if drawn := [line for line in found if len(line.updates)]:
-        updates, middle, *_ = summary(drawn, _manner(spec, len(found))[0], "none")
+    if drawn := [line for line in group_lines if len(line.updates)]:
+        updates, middle, *_ = summary(drawn, _manner(spec, len(group_lines))[0], "none")
         axis.plot(updates, middle, color=group.look["color"], linestyle=DASHED, linewidth=0.9, zorder=2.5)
 
 
@@ -201,14 +201,14 @@ def lines(
 
     `width` counts updates; with `pace`, the updates of a unit by replica, the line is in those units.
     """
-    found = []
+    result = []
     for key, group in rows.groupby(list(KEY), sort=True, dropna=False):
         group = group[np.isfinite(group["value"])].sort_values("update")
         updates, values = group["update"].to_numpy(float), group["value"].to_numpy(float)
         if width > 1 and len(updates):
             updates, values = running_series(updates, values, width)
-        found.append(Line(updates / pace[key] if pace else updates, values, data.runs[key].failed))
-    return found
+        result.append(Line(updates / pace[key] if pace else updates, values, data.runs[key].failed))
+    return result
 
 
 def epoch_lengths(data: ArtefactData, rows: pd.DataFrame) -> dict[tuple, float] | None:
@@ -219,17 +219,17 @@ def epoch_lengths(data: ArtefactData, rows: pd.DataFrame) -> dict[tuple, float] 
     """
     valid = data.curves[data.curves["split"] == "valid"]
     first = valid.groupby(list(KEY), sort=False)["update"].min().to_dict()
-    found = {}
+    lengths = {}
     for key in rows[list(KEY)].drop_duplicates().itertuples(index=False, name=None):
         run = data.runs[key]
         training = run.settings.get("training") or {}
         if (training.get("evaluate") or {}).get("every") == "epoch" and key in first:
-            found[key] = float(first[key])
+            lengths[key] = float(first[key])
         elif training.get("epochs") and run.status == "done":
-            found[key] = run.updates / training["epochs"]
+            lengths[key] = run.updates / training["epochs"]
         else:
             return None
-    return found
+    return lengths
 
 
 def second_lengths(data: ArtefactData, rows: pd.DataFrame) -> dict[tuple, float] | None:
@@ -248,14 +248,14 @@ def second_lengths(data: ArtefactData, rows: pd.DataFrame) -> dict[tuple, float]
 UNITS = {"epoch": epoch_lengths, "second": second_lengths}
 
 
-def summary(found: Sequence[Line], centre: str, band: str) -> tuple[np.ndarray, ...]:
+def summary(group_lines: Sequence[Line], centre: str, band: str) -> tuple[np.ndarray, ...]:
     """(updates, centre, low, high) where at least half of the lines have values, about POINTS of them: mean
     or median, quartiles or range."""
-    updates = np.unique(np.concatenate([line.updates for line in found]))
-    table = np.full((len(found), len(updates)), np.nan)
-    for row, line in zip(table, found, strict=True):
+    updates = np.unique(np.concatenate([line.updates for line in group_lines]))
+    table = np.full((len(group_lines), len(updates)), np.nan)
+    for row, line in zip(table, group_lines, strict=True):
         row[np.searchsorted(updates, line.updates)] = line.values
-    enough = np.isfinite(table).sum(0) * 2 >= len(found)
+    enough = np.isfinite(table).sum(0) * 2 >= len(group_lines)
     updates, table = updates[enough], table[:, enough]
     middle = (np.nanmean if centre == "mean" else np.nanmedian)(table, axis=0)
     low, high = np.nanquantile(table, (0.25, 0.75) if band == "quantiles" else (0.0, 1.0), axis=0)

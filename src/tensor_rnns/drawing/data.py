@@ -79,14 +79,14 @@ class ArtefactData:
         cls, experiment: Experiment, scale: str, results: Path | str, curves: bool = True
     ) -> "ArtefactData":
         """Read what `results`/`scale` holds of `experiment`; its `curves`, often long, only where asked."""
-        found = Tables(results, scale, experiment.paper, experiment.name)
+        tables = Tables(results, scale, experiment.paper, experiment.name)
         probes = {}
-        for path in sorted(found.probes.glob("*.npz")):
-            of = f"{found.of}/{path.stem}"
+        for path in sorted(tables.probes.glob("*.npz")):
+            of = f"{tables.of}/{path.stem}"
             probes[path.stem] = Probe(read_npz(path, of), table(path.with_suffix(".csv"), PROBED, of))
-        drawn = table(found.collected / "curves.csv" if curves else Path(), CURVES, found.of)
-        computed = table(found.computed_path, COMPUTED, found.of)
-        return cls(experiment, scale, drawn, computed, probes, found.runs)
+        drawn = table(tables.collected / "curves.csv" if curves else Path(), CURVES, tables.of)
+        computed = table(tables.computed_path, COMPUTED, tables.of)
+        return cls(experiment, scale, drawn, computed, probes, tables.runs)
 
     @property
     def empty(self) -> bool:
@@ -127,8 +127,8 @@ class ArtefactData:
         for key in wanted:
             if (settings[key] == "").all():
                 raise ValueError(f"no replica has the setting {key!r}")
-        found = rows.merge(settings, on=list(KEY), how="left")
-        return found.fillna(dict.fromkeys(wanted, ""))
+        joined = rows.merge(settings, on=list(KEY), how="left")
+        return joined.fillna(dict.fromkeys(wanted, ""))
 
     def printed(self, keys: Sequence[str] = ()) -> list[dict[str, Any]]:
         """The paper's numbers beside the artefact, with those of the `keys` that are settings as the paper's
@@ -137,8 +137,8 @@ class ArtefactData:
         planned = self.experiment.planned if wanted else {}
         entries = []
         for entry in self.artefact.printed:
-            place = entry.get("condition", "only"), entry.get("variant", ""), entry.get("option", "main")
-            block = planned[place].settings if place in planned else {}
+            curve = entry.get("condition", "only"), entry.get("variant", ""), entry.get("option", "main")
+            block = planned[curve].settings if curve in planned else {}
             own = {key: setting_of(block, key) for key in wanted}
             entries.append({key: value for key, value in own.items() if value != ""} | dict(entry))
         return entries
@@ -211,4 +211,4 @@ class ArtefactData:
 
     def remark_line(self, rows: pd.DataFrame) -> list[str]:
         """The remarks on `rows` as one line; none where there is nothing to say."""
-        return ["; ".join(found)] if (found := self.remarks(rows)) else []
+        return ["; ".join(remarks)] if (remarks := self.remarks(rows)) else []

@@ -77,7 +77,7 @@ def _radius(block: Mapping[str, Any]) -> float:
 
 def _ends(network: Mapping[str, Any]) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Where each arm begins and ends: from node to node, or from a node in the direction of the free arm."""
-    found = {}
+    ends = {}
     for arm in network.get("sizes") or {}:
         holders = [block for block in network["nodes"].values() if arm in block.get("arms", ())]
         begin = np.array(holders[0]["at"], dtype=float)
@@ -85,8 +85,8 @@ def _ends(network: Mapping[str, Any]) -> dict[str, tuple[np.ndarray, np.ndarray]
             end = np.array(holders[1]["at"], dtype=float)
         else:
             end = begin + np.array(DIRECTIONS[network["free"][arm]]) * (_radius(holders[0]) + ARM - RADIUS)
-        found[arm] = (begin, end)
-    return found
+        ends[arm] = (begin, end)
+    return ends
 
 
 def _box(network: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:

@@ -57,7 +57,7 @@ class Entrants:
     @property
     def notes(self) -> list[str]:
         """What counts how, and what is not there."""
-        sizes = {len(sample) for found in self.comparison.losses.values() for sample in found.values()}
+        sizes = {len(sample) for of_task in self.comparison.losses.values() for sample in of_task.values()}
         n = "–".join(map(str, sorted({min(sizes), max(sizes)})))
         failed = ", ".join(f"{self.title(model)} {count}" for model, count in self.failed.items()) or "none"
         few = "few seeds give too narrow intervals"
@@ -68,9 +68,9 @@ class Entrants:
         """Models that a task cannot take and why; how many others were not run."""
         missing = 0
         models = self.comparison.models
-        for task, found in self.comparison.losses.items():
+        for task, of_task in self.comparison.losses.items():
             reasons = resolve.left_out(self.data.experiment, task)
-            missing += len([model for model in models if model not in found and model not in reasons])
+            missing += len([model for model in models if model not in of_task and model not in reasons])
             for model in models:
                 if model in reasons:
                     yield f"Not on {self.tasks([task])}: {self.title(model)}, since {reasons[model]}."

@@ -72,8 +72,8 @@ class Cut:
     def baseline(self, value: Any) -> float | None:
         """The task's baseline, as the first replica of a panel that has one recorded it."""
         rows = self.data.with_settings(self.data.replicas(self.spec.where), listed(self.spec.panels))
-        found = [run.metrics.get(("none", "baseline")) for run in self.panel(value, rows)["run"]]
-        return next((level for level in found if level is not None), None)
+        baselines = [run.metrics.get(("none", "baseline")) for run in self.panel(value, rows)["run"]]
+        return next((level for level in baselines if level is not None), None)
 
 
 def names_of(data: ArtefactData, rows: pd.DataFrame, keys: Sequence[str]) -> list[Name]:

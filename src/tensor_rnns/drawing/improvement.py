@@ -18,18 +18,18 @@ class Spec(EntrantsSpec):
 
 def draw(data: ArtefactData, spec: Spec) -> Figure:
     """The figure, models in the order of their probability against all others."""
-    found = Entrants.of(data, spec)
-    comparison = found.comparison
+    entrants = Entrants.of(data, spec)
+    comparison = entrants.comparison
     overall = {model: comparison.improvement(model, comparison.models)[0] for model in comparison.models}
     order = sorted(overall, key=lambda model: -overall[model] if np.isfinite(overall[model]) else 1)
     pairs = {(x, y): comparison.improvement(x, [y]) for i, x in enumerate(order) for y in order[i + 1 :]}
     pairs |= {(y, x): (1 - p, 1 - high, 1 - low) for (x, y), (p, low, high) in pairs.items()}
-    titles = [found.title(model) for model in order]
+    titles = [entrants.title(model) for model in order]
     sure = f"Bold: the {BOOTSTRAP} leaves 50 out." if comparison.certain else "One seed: no intervals."
-    notes = [f"Per cent of pairs of runs of which the row's has the lower loss. {sure}", *found.notes]
+    notes = [f"Per cent of pairs of runs of which the row's has the lower loss. {sure}", *entrants.notes]
     letters = max(map(len, titles))
     sheet = panels(
-        [""], found.remarks, notes, height=CELL * len(order), left=0.2 + LETTER * letters,
+        [""], entrants.remarks, notes, height=CELL * len(order), left=0.2 + LETTER * letters,
         label=0.1 + LETTER * letters,
     )  # fmt: skip
     (axis,) = sheet.axes
@@ -46,6 +46,6 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     axis.set_yticks(range(len(order)), titles)
     axis.set_xticks(range(len(order)), titles, rotation=90)
     axis.grid(visible=False)
-    said = [f"{found.title(model)} {100 * overall[model]:.0f} per cent" for model in order]
+    said = [f"{entrants.title(model)} {100 * overall[model]:.0f} per cent" for model in order]
     sheet.say("Against all others", said)
     return sheet.finish("The probability that the model of the row beats that of the column.")

@@ -103,9 +103,9 @@ def sheet(
         blocks.append(axes)
     put_texts(figure, above_all, notes)
     if handles:
-        place = (0.5, (0.03 + LINE * len(notes)) / total)
+        anchor = (0.5, (0.03 + LINE * len(notes)) / total)
         figure.legend(
-            handles=list(handles), loc="lower center", bbox_to_anchor=place,
+            handles=list(handles), loc="lower center", bbox_to_anchor=anchor,
             ncol=legend_columns, handlelength=3.2, columnspacing=1.4, borderpad=0.1, labelspacing=0.35,
         )  # fmt: skip
     return Sheet(figure, blocks, columns, remarks)

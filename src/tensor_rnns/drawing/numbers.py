@@ -72,13 +72,13 @@ def what_of(measure: Mapping[str, Any]) -> str:
 
 def measured(runs: Iterable[Run], measure: Mapping[str, Any]) -> list[tuple[Run, float]]:
     """The runs that recorded the measure, each with its number."""
-    found = []
+    pairs = []
     for run in runs:
         try:
-            found.append((run, measure_of(measure, run)))
+            pairs.append((run, measure_of(measure, run)))
         except MissingValue:
             continue
-    return found
+    return pairs
 
 
 def numbers(
@@ -88,10 +88,10 @@ def numbers(
 
     Replicas that did not record the measure are left out; ValueError where none did or none was chosen.
     """
-    found = measured(data.replicas(spec.where)["run"], measure)
-    if not found:
+    pairs = measured(data.replicas(spec.where)["run"], measure)
+    if not pairs:
         raise ValueError(f"no replica chosen by {spec.where} has the measure {dict(measure)}")
-    rows = [dict(run.key) | {"value": value, "failed": run.failed} for run, value in found]
+    rows = [dict(run.key) | {"value": value, "failed": run.failed} for run, value in pairs]
     return data.with_settings(pd.DataFrame(rows, columns=[*KEY, "value", "failed"]), keys)
 
 

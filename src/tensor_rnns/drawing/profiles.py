@@ -30,22 +30,21 @@ class Spec(EntrantsSpec):
 def draw(data: ArtefactData, spec: Spec) -> Figure:
     """The figure, panels in the order of the area below the profile from 0 to 1; only notes where no task
     has a score."""
-    found = Entrants.of(data, spec)
-    comparison = found.comparison
+    entrants = Entrants.of(data, spec)
+    comparison = entrants.comparison
     if spec.zero not in comparison.models:
         raise ValueError(f"zero is {spec.zero!r}; {suggestion(spec.zero, comparison.models)}")
     known = {model: comparison.profile(model, spec.zero, LEVELS) for model in comparison.models}
     profiles = {model: profile for model, profile in known.items() if profile is not None}
     inside = (LEVELS >= 0) & (LEVELS <= 1)
     order = sorted(profiles, key=lambda model: -profiles[model][0][inside].mean())
-    titles = [found.title(model) for model in order]
+    titles = [entrants.title(model) for model in order]
     handles = [
         Line2D([], [], color=BLUE, label=f"this model, {BOOTSTRAP} of each point"),
         Line2D([], [], color=OTHERS, label="the other models"),
     ]
-    sheet = panels(
-        titles, found.remarks, [*_scored(found, spec.zero), *found.notes], handles, 2, COLUMNS, height=0.95
-    )
+    scores = _scored(entrants, spec.zero)
+    sheet = panels(titles, entrants.remarks, [*scores, *entrants.notes], handles, 2, COLUMNS, height=0.95)
     for axis, model, title in zip(sheet.axes, order, titles, strict=True):
         for other in order:
             axis.plot(LEVELS, profiles[other][0], color=OTHERS, linewidth=0.5, zorder=1)
@@ -57,16 +56,16 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
         axis.set_xticks([0, 0.5, 1])
         said = [f"{np.interp(level, LEVELS, share):.2f} of runs at {level:g}" for level in (0, 0.5, 0.9)]
         sheet.say(title, said)
-    return sheet.finish("Share of runs at or above a normalised score.", *_scored(found, spec.zero))
+    return sheet.finish("Share of runs at or above a normalised score.", *scores)
 
 
-def _scored(found: Entrants, zero: str) -> list[str]:
+def _scored(entrants: Entrants, zero: str) -> list[str]:
     """What 0 and 1 are on each task, and which have no score."""
-    ends = found.comparison.scored(zero)
+    ends = entrants.comparison.scored(zero)
     scales = "; ".join(
-        f"{found.tasks([task])} {low:.4g} and {best:.4g}" for task, (low, best) in ends.items()
+        f"{entrants.tasks([task])} {low:.4g} and {best:.4g}" for task, (low, best) in ends.items()
     )
-    none = [task for task in found.comparison.losses if task not in ends]
-    said = f"Score 0: median loss, {found.title(zero)}; 1: best median of any model. In the tasks' units: "
-    left = [f"No score, as no model has a better median: {found.tasks(none)}."] if none else []
+    none = [task for task in entrants.comparison.losses if task not in ends]
+    said = f"Score 0: median loss, {entrants.title(zero)}; 1: best median of any model. In the tasks' units: "
+    left = [f"No score, as no model has a better median: {entrants.tasks(none)}."] if none else []
     return [f"{said}{scales}.", *left]

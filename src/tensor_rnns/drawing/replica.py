@@ -76,10 +76,10 @@ def chosen(data: ArtefactData, spec: ProbeSpec) -> Choice:
         runs = list(part(rows, CURVE, curve)["run"])
         run = _choose(runs, spec.replica)
         title = title_of(data, told_apart, [run.key[key] for key in told_apart])
-        place = (*curve, run.key["seed"])
-        start = "/".join(map(str, place)) + "/"
+        run_key = (*curve, run.key["seed"])
+        start = "/".join(map(str, run_key)) + "/"
         arrays = {path.removeprefix(start): a for path, a in probe.arrays.items() if path.startswith(start)}
-        shown.append(Shown(run.key, title, arrays, part(probe.table, (*CURVE, "seed"), place), len(runs)))
+        shown.append(Shown(run.key, title, arrays, part(probe.table, (*CURVE, "seed"), run_key), len(runs)))
     rule = _rule_in_words(shown, spec.replica)
     return Choice(shown, data.remark_line(rows), absent(data, rows, spec), rule)
 

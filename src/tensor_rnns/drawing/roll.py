@@ -105,8 +105,8 @@ def _span(blocks: list[list[np.ndarray]], rows: Sequence[RollRow]) -> tuple[int,
         np.flatnonzero((roll > SEEN).any(axis=0)) + row.lowest
         for block in blocks for roll, row in zip(block, rows, strict=True)
     ]  # fmt: skip
-    found = np.concatenate(pitches)
-    return (int(found.min()) - 2, int(found.max()) + 2) if len(found) else (58, 72)
+    sounding = np.concatenate(pitches)
+    return (int(sounding.min()) - 2, int(sounding.max()) + 2) if len(sounding) else (58, 72)
 
 
 def _draw_roll(axis: Axes, roll: np.ndarray, lowest: int, beat: float) -> str:
@@ -115,12 +115,12 @@ def _draw_roll(axis: Axes, roll: np.ndarray, lowest: int, beat: float) -> str:
         axis.imshow(roll.T, cmap="Greys", vmin=0, vmax=1, aspect="auto", origin="lower",
                     extent=(0, len(roll) / beat, lowest - 0.5, lowest + roll.shape[1] - 0.5))  # fmt: skip
         return f"probabilities up to {roll.max():.2g}"
-    found = list(notes(roll, lowest))
-    for start, end, pitch in found:
+    drawn = list(notes(roll, lowest))
+    for start, end, pitch in drawn:
         axis.broken_barh(
             [(start / beat, (end - start) / beat)], (pitch - 0.42, 0.84), color=BLUE, linewidth=0
         )
-    return f"{len(found)} notes"
+    return f"{len(drawn)} notes"
 
 
 def _name(pitch: float) -> str:

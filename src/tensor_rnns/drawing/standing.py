@@ -20,21 +20,21 @@ class Spec(EntrantsSpec):
 
 def draw(data: ArtefactData, spec: Spec) -> Table:
     """The table, a row for each model."""
-    found = Entrants.of(data, spec)
-    comparison = found.comparison
+    entrants = Entrants.of(data, spec)
+    comparison = entrants.comparison
     if spec.against not in comparison.models:
         raise ValueError(f"against is {spec.against!r}; {suggestion(spec.against, comparison.models)}")
     rivals = {
-        f"P(beats {found.title(spec.against)})": [spec.against],
+        f"P(beats {entrants.title(spec.against)})": [spec.against],
         "P(beats another model)": comparison.models,
     }
-    remark = " ".join([*(f"{line}." for line in found.remarks), *found.notes])
+    remark = " ".join([*(f"{line}." for line in entrants.remarks), *entrants.notes])
     records = []
     for model in comparison.models:
         tasks = comparison.shared(model)
-        key = {"variant": model, "variant" + TITLE: found.title(model), "paper": None, "remark": remark}
+        key = {"variant": model, "variant" + TITLE: entrants.title(model), "paper": None, "remark": remark}
         key |= {"n": sum(len(comparison.losses[task][model]) for task in tasks)}
-        key |= {"failed": found.failed.get(model, 0), "low": None, "high": None, "interval": ""}
+        key |= {"failed": entrants.failed.get(model, 0), "low": None, "high": None, "interval": ""}
         records.append(key | {"column": "tasks", "ours": len(tasks), "shown": str(len(tasks))})
         for column, others in rivals.items():
             p, low, high = comparison.improvement(model, others)

@@ -133,8 +133,8 @@ def _moving(text: str) -> str:
     """An SVG file whose frames are shown in turn, unless its reader asks for less motion."""
     rules = {}
 
-    def shown(found: re.Match[str]) -> str:
-        number, of, seconds = int(found[1]), int(found[2]), float(found[3])
+    def shown(match: re.Match[str]) -> str:
+        number, of, seconds = int(match[1]), int(match[2]), float(match[3])
         rules[of] = f"@keyframes film-{of}{{0%{{opacity:1}}{100 / of:.4g}%{{opacity:0}}}}"
         rules[of, number] = (
             f".film-{of}-{number}{{animation:film-{of} {of * seconds:g}s step-end infinite;"

@@ -60,10 +60,10 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     totals = {
         (name, value): _totals(cut.part(value, name), measure) for name in cut.groups for value in cut.values
     }
-    for (name, value), found in totals.items():
-        cut.groups[name].counts |= {(value, level): (mine.n, mine.failed) for level, mine in found.items()}
+    for (name, value), by_level in totals.items():
+        cut.groups[name].counts |= {(value, level): (mine.n, mine.failed) for level, mine in by_level.items()}
     entries = data.printed([spec.over, *spec.keys])
-    marks = marks_of(rows, [total for found in totals.values() for total in found.values()])
+    marks = marks_of(rows, [total for of_panel in totals.values() for total in of_panel.values()])
     dashed = spec.also and (spec.also.label or spec.also.measure.measure)
     handles = beside.legend(cut, dashed, _paper_handles(entries, rows))
     sheet = panels(cut.titles, data.remark_line(rows), [*absent(data, rows, spec), *marks], handles)
@@ -72,9 +72,9 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     for axis, value, title in zip(sheet.axes, cut.values, cut.titles, strict=True):
         said = []
         for name, group in cut.groups.items():
-            if found := totals[name, value]:
-                _draw_group(axis, cut.part(value, name), found, group)
-                said += [f"{group.title} at {level:g}: {mine.text}" for level, mine in found.items()]
+            if by_level := totals[name, value]:
+                _draw_group(axis, cut.part(value, name), by_level, group)
+                said += [f"{group.title} at {level:g}: {mine.text}" for level, mine in by_level.items()]
             if spec.also:
                 _draw_also(axis, _totals(cut.part(value, name, also), spec.also.measure.block), group)
         said += _draw_paper(axis, entries, cut, value, measure)
@@ -89,12 +89,14 @@ def _placed(data: ArtefactData, spec: Spec, measure: Mapping[str, Any]) -> pd.Da
     """The replicas with the column X, what `over` and `values` make of each."""
     over, levels = spec.over, spec.values
     rows = numbers(data, spec, measure, [over, *spec.keys])
-    found = [value if levels is None else levels.get(value) for value in rows[over]]
-    if wrong := sorted({str(name) for name, x in zip(rows[over], found, strict=True) if not is_number(x)}):
+    levels_of_rows = [value if levels is None else levels.get(value) for value in rows[over]]
+    if wrong := sorted(
+        {str(name) for name, x in zip(rows[over], levels_of_rows, strict=True) if not is_number(x)}
+    ):
         known = "give each its number under values"
         known = known if levels is None else f"values has {sorted(map(str, levels))}"
         raise ValueError(f"{over} is {', '.join(wrong)}, no number; {known}")
-    return rows.assign(**{X: np.asarray(found, dtype=float)})
+    return rows.assign(**{X: np.asarray(levels_of_rows, dtype=float)})
 
 
 def _totals(rows: pd.DataFrame, measure: Mapping[str, Any]) -> Totals:
@@ -104,10 +106,10 @@ def _totals(rows: pd.DataFrame, measure: Mapping[str, Any]) -> Totals:
 
 def _draw_group(axis: Axes, mine: pd.DataFrame, totals: Totals, group: Group) -> None:
     """Means joined by a line, an interval at each, a mark for each seed."""
-    axis.plot(list(totals), [found.mean for found in totals.values()], zorder=4, **group.look)
-    for x, found in totals.items():
-        if found.interval:
-            ends = [found.low, found.high]
+    axis.plot(list(totals), [stats.mean for stats in totals.values()], zorder=4, **group.look)
+    for x, stats in totals.items():
+        if stats.interval:
+            ends = [stats.low, stats.high]
             axis.plot([x, x], ends, color=group.look["color"], linewidth=1.6, alpha=0.6, zorder=3)
     finite = mine[np.isfinite(mine["value"])]
     draw_seeds(axis, finite[X], finite["value"], finite["failed"], group.look["color"])
@@ -115,7 +117,7 @@ def _draw_group(axis: Axes, mine: pd.DataFrame, totals: Totals, group: Group) ->
 
 def _draw_also(axis: Axes, totals: Totals, group: Group) -> None:
     """The means of the second measure, thin and dashed."""
-    axis.plot(list(totals), [found.mean for found in totals.values()], color=group.look["color"],
+    axis.plot(list(totals), [stats.mean for stats in totals.values()], color=group.look["color"],
               linestyle=DASHED, linewidth=0.9, marker=group.look["marker"], markersize=3,
               markerfacecolor="white", zorder=2.5)  # fmt: skip
 

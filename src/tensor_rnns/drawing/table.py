@@ -147,10 +147,10 @@ def _computed(rows: pd.DataFrame, label: str) -> dict[str, Any]:
 
 def _trained(rows: pd.DataFrame, measure: Any) -> dict[str, Any]:
     """Our number out of the replicas of one row and one column, with an interval where all got there."""
-    found = measured(rows["run"], measure)
-    if not found:
+    pairs = measured(rows["run"], measure)
+    if not pairs:
         return NONE
-    ours = total([value for _, value in found], [run.failed for run, _ in found], measure)
+    ours = total([value for _, value in pairs], [run.failed for run, _ in pairs], measure)
     ends = {}
     if ours.interval and not ours.never:
         ends = {"low": ours.low, "high": ours.high, "interval": ours.interval}

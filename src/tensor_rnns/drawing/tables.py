@@ -72,8 +72,8 @@ def printed(text: Any) -> str:
 
 def span(numbers: Iterable[Any]) -> str:
     """One number, or the smallest and largest where the columns differ; 0 for none."""
-    found = sorted(set(map(int, numbers))) or [0]
-    return str(found[0]) if len(found) == 1 else f"{found[0]}–{found[-1]}"
+    ordered = sorted(set(map(int, numbers))) or [0]
+    return str(ordered[0]) if len(ordered) == 1 else f"{ordered[0]}–{ordered[-1]}"
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,10 @@ class Table:
     @cached_property
     def compared(self) -> dict[str, bool]:
         """The columns of numbers in their order, and whether the paper has a number in any of their rows."""
-        found: dict[str, bool] = {}
+        given: dict[str, bool] = {}
         for record in self.records:
-            found[record["column"]] = found.get(record["column"], False) or record["paper"] not in (None, "")
-        return found
+            given[record["column"]] = given.get(record["column"], False) or record["paper"] not in (None, "")
+        return given
 
     @property
     def header(self) -> list[str]:

@@ -51,7 +51,7 @@ def failure(
     run: Scan, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False
 ) -> str | None:
     """How `run(params, inputs, state)` fails, or differs from the eager loop in float64, with the cause if it
-    can be told and the line of the step; None where neither."""
+    can be named and the line of the step; None where neither."""
     given = drawn(cell, dtype, device, one_hot)
     try:
         exact = outcome(cell, given, torch.float64, one_hot=one_hot)

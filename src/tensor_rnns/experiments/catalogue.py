@@ -78,19 +78,19 @@ class Catalogue:
 def paper_folders(roots: Roots) -> dict[str, Path]:
     """The folder of each paper below the `roots`, sorted by name; ValueError where there is none, or one name
     below two roots."""
-    found: dict[str, Path] = {}
+    folders: dict[str, Path] = {}
     roots = [roots] if isinstance(roots, Path | str) else roots
     for root in map(Path, roots):
         for folder in sorted(root.iterdir()) if root.is_dir() else ():
             if folder.is_dir() and any(folder.glob("*.yaml")):
-                if folder.name in found:
-                    both = f"{folder} and {found[folder.name]}"
+                if folder.name in folders:
+                    both = f"{folder} and {folders[folder.name]}"
                     raise ValueError(f"{both} are one paper; allowed is one folder")
-                found[folder.name] = folder
-    if not found:
+                folders[folder.name] = folder
+    if not folders:
         below = ", ".join(map(str, roots))
         raise ValueError(f"no papers below {below}; each is a folder of experiment files")
-    return dict(sorted(found.items()))
+    return dict(sorted(folders.items()))
 
 
 def experiment_files(folder: Path) -> list[Path]:

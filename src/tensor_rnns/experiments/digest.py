@@ -41,10 +41,10 @@ def declared_name(node: ast.stmt) -> str | None:
     for line in node.body if isinstance(node, ast.ClassDef) else ():
         match line:
             case (
-                ast.Assign(targets=[ast.Name(id="name"), *_], value=ast.Constant(value=found))
-                | ast.AnnAssign(target=ast.Name(id="name"), value=ast.Constant(value=found))
+                ast.Assign(targets=[ast.Name(id="name"), *_], value=ast.Constant(value=text))
+                | ast.AnnAssign(target=ast.Name(id="name"), value=ast.Constant(value=text))
             ):
-                return found
+                return text
     return None
 
 
@@ -90,25 +90,25 @@ def of_module(path: Path) -> str:
 @cache
 def reached(path: Path) -> tuple[Path, ...]:
     """The module and those of its room and of ROOMS that it imports, directly or by others."""
-    found: dict[Path, None] = {}
+    modules: dict[Path, None] = {}
     waiting = [path]
     while waiting:
         module = waiting.pop()
-        if module not in found:
-            found[module] = None
+        if module not in modules:
+            modules[module] = None
             waiting += imported(module)
-    return tuple(sorted(found))
+    return tuple(sorted(modules))
 
 
 @cache
 def imported(path: Path) -> list[Path]:
     """The modules of the room of `path` and of ROOMS that it imports by `from`, the only way used here."""
-    rooms, found = {path.parent.name, *ROOMS}, set()
+    rooms, files = {path.parent.name, *ROOMS}, set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{PACKAGE.name}."):
             module = PACKAGE.joinpath(*node.module.split(".")[1:])
-            found |= {module.with_suffix(".py"), *(module / f"{name.name}.py" for name in node.names)}
-    return sorted(file for file in found if file.parent.name in rooms and file.exists())
+            files |= {module.with_suffix(".py"), *(module / f"{name.name}.py" for name in node.names)}
+    return sorted(file for file in files if file.parent.name in rooms and file.exists())
 
 
 @cache
@@ -117,10 +117,10 @@ def of_folder(folder: Path) -> str:
 
     In the folder of a paper outside it YAML files are its experiments, which have digests of their own.
     """
-    found = {path: of_source(path) for path in folder.rglob("*.py")}
+    digests = {path: of_source(path) for path in folder.rglob("*.py")}
     if PACKAGE in folder.resolve().parents:
-        found |= {path: digest(path.read_text(encoding="utf-8")) for path in folder.rglob("*.yaml")}
-    return digest({path.relative_to(folder).as_posix(): found[path] for path in sorted(found)})
+        digests |= {path: digest(path.read_text(encoding="utf-8")) for path in folder.rglob("*.yaml")}
+    return digest({path.relative_to(folder).as_posix(): digests[path] for path in sorted(digests)})
 
 
 def of_room(room: str) -> str:

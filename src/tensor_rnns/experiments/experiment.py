@@ -85,4 +85,4 @@ class Experiment:
     @cached_property
     def planned(self) -> dict[Curve, Replica]:
         """A replica of each curve at the paper's scale with real data."""
-        return {replica.place[2:]: replica for replica in self.replicas("paper", "real", "final")}
+        return {replica.curve_key[2:]: replica for replica in self.replicas("paper", "real", "final")}

@@ -27,7 +27,7 @@ def read(paths: Sequence[Path]) -> dict[str, Path]:
     ValueError for a file that is not there or is no Python, one in the package, one without a cell, and a
     name that another cell has or that is no plain name.
     """
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for path in paths:
         if path.suffix != ".py" or not path.is_file():
             raise ValueError(f"guest cell {path} given; allowed: Python files that exist")
@@ -44,13 +44,13 @@ def read(paths: Sequence[Path]) -> dict[str, Path]:
                 raise ValueError(
                     f"{path}: the name {name!r} of a cell; allowed are letters, digits and . _ + -"
                 )
-            if taken := (sources("cells") | found).get(name):
+            if taken := (sources("cells") | files).get(name):
                 raise ValueError(f"{path}: {name!r} is already the name of a class in {taken}")
-            found[name] = path
-    return found
+            files[name] = path
+    return files
 
 
-def join(content: Mapping[str, Any], found: Mapping[str, Path]) -> dict[str, Any]:
+def join(content: Mapping[str, Any], guests: Mapping[str, Path]) -> dict[str, Any]:
     """The content of an experiment file with the guests as variants; the same where no variant has a cell, or
     the file says `guests: none`.
 
@@ -60,14 +60,14 @@ def join(content: Mapping[str, Any], found: Mapping[str, Path]) -> dict[str, Any
     """
     own = dict(content.get("variants") or {})
     first = next((variant for variant, block in own.items() if "cell" in block), None)
-    if content.get("kind") != "train" or content.get("guests") == "none" or first is None or not found:
+    if content.get("kind") != "train" or content.get("guests") == "none" or first is None or not guests:
         return dict(content)
     content = copy.deepcopy(dict(content))
     dotted = {key: value for key, value in own[first].items() if "." in key and not key.startswith("cell.")}
-    names = [PREFIX + name for name in found]
+    names = [PREFIX + name for name in guests]
     content["variants"] = own | {
         PREFIX + name: dotted | {"cell": name, "file": str(path), "budget": first, "label": f"{name} (guest)"}
-        for name, path in found.items()
+        for name, path in guests.items()
     }
     for option in (content.get("options") or {}).values():
         listed = option.get("variants", list(own))

@@ -42,12 +42,12 @@ def read(folder: Path) -> list[Statement]:
         rows = csv.DictReader(stream)
         if tuple(rows.fieldnames or ()) != COLUMNS:
             raise ValueError(f"{path}: columns {rows.fieldnames} given; allowed: {', '.join(COLUMNS)}")
-        found = []
+        statements = []
         for row in rows:
             if None in row or None in row.values() or not row["id"] or not row["statement"]:
                 raise ValueError(f"{path}:{rows.line_num}: {row} given; allowed: a value in each column")
-            found.append(Statement(**row))
-    twice = sorted(name for name, times in Counter(one.id for one in found).items() if times > 1)
+            statements.append(Statement(**row))
+    twice = sorted(name for name, times in Counter(row.id for row in statements).items() if times > 1)
     if twice:
         raise ValueError(f"{path}: {', '.join(twice)} given twice; allowed: one row for each id")
-    return found
+    return statements

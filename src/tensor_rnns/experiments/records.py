@@ -42,7 +42,7 @@ class Replica:
         return own | {"dataset": self.settings["dataset"] or ""}
 
     @property
-    def place(self) -> tuple[str, str, str, str, str]:
+    def curve_key(self) -> tuple[str, str, str, str, str]:
         """What a run folder is called after: paper, experiment, condition, variant, option."""
         return self.paper, self.experiment, self.condition, self.variant, self.option
 
@@ -102,7 +102,7 @@ class Artefact:
     @property
     def sources(self) -> str:
         """Where the numbers beside ours come from, as a caption says it; "" where there are none."""
-        origins = dict.fromkeys(one["from"] for one in self.printed)
+        origins = dict.fromkeys(entry["from"] for entry in self.printed)
         return f"The paper's numbers: {'; '.join(origins)}." if origins else ""
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
-from tensor_rnns.declared import Place
+from tensor_rnns.declared import Location
 from tensor_rnns.experiments.records import SEARCH_SEED, Replica
 from tensor_rnns.experiments.selector import MAIN, Curve
 
@@ -64,9 +64,9 @@ def matching(blocks: Mapping[str, Any] | None, name: str) -> Iterable[tuple[str,
 
 def layers(
     experiment: "Experiment", scale: str, condition: str, variant: str, option: str
-) -> Iterable[tuple[Place, str, Any]]:
-    """Every setting of a curve as (place in the file, dotted key, value): file, condition, variant, option,
-    scale; a later one stands in place of an earlier one."""
+) -> Iterable[tuple[Location, str, Any]]:
+    """Every setting of a curve as (location, dotted key, value): file, condition, variant, option, scale; a
+    later one stands in place of an earlier one."""
     for block in ("task", "model", "training"):
         for key, value in experiment.block(block).items():
             yield (block, key), f"{block}.{key}", value
@@ -119,8 +119,8 @@ def settings_of(
     return settings
 
 
-def searched(experiment: "Experiment", scale: str, variant: str) -> Iterable[tuple[Place, str, list[Any]]]:
-    """Every key of the grid of a variant as (place in the file, dotted keys with commas, values); a later one
+def searched(experiment: "Experiment", scale: str, variant: str) -> Iterable[tuple[Location, str, list[Any]]]:
+    """Every key of the grid of a variant as (location, dotted keys with commas, values); a later one
     stands in place of an earlier one."""
     own, alike = experiment.scale_block(scale).get("search") or {}, like(experiment, variant)
     if not experiment.search or own == "none":
@@ -141,7 +141,7 @@ def grid(
     A key that the option fixes for this curve is not searched, nor are fields of cells for a guest.
     """
     set_where = layers(experiment, scale, condition, variant, option)
-    fixed = {key for place, key, _ in set_where if place[0] == "options"}
+    fixed = {key for location, key, _ in set_where if location[0] == "options"}
     guest = "file" in experiment.variants[variant]
     return {
         joint: values
@@ -174,7 +174,7 @@ def replicas(
     """
     if experiment.kind != "train":
         return []
-    found = []
+    result = []
     for curve in curves(experiment, scale):
         keys = grid(experiment, scale, *curve)
         names = tuple(name for key in keys for name in key.split(","))
@@ -188,13 +188,13 @@ def replicas(
         key = experiment.paper, experiment.name, scale, *curve, stage
         for point, values in enumerate(places):
             settings = with_values(base, values)
-            found += [Replica(*key, point, seed, settings, names) for seed in range(first, first + count)]
-    return found
+            result += [Replica(*key, point, seed, settings, names) for seed in range(first, first + count)]
+    return result
 
 
-def cohorts(found: Iterable[Replica], size: int) -> list[list[Replica]]:
+def cohorts(members: Iterable[Replica], size: int) -> list[list[Replica]]:
     """`found` cut into cohorts of at most `size` replicas of equal shape, in a fixed order."""
     shapes: dict[str, list[Replica]] = {}
-    for replica in found:
+    for replica in members:
         shapes.setdefault(replica.shape, []).append(replica)
     return [group[start : start + size] for group in shapes.values() for start in range(0, len(group), size)]

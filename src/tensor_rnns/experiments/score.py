@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tensor_rnns import yaml_files
-from tensor_rnns.declared import AtLeastZero, Invalid, Place, Problem, Reading, suggestion
+from tensor_rnns.declared import AtLeastZero, Invalid, Location, Problem, Reading, suggestion
 from tensor_rnns.experiments.texts import Page, Reason, Sentence
 
 FILE = "score.yaml"
@@ -57,8 +57,8 @@ class Score:
         if missing := [name for name in WEIGHED if name not in self.weights]:
             raise Invalid("weights", f"weights has no {', '.join(missing)}; needed are {', '.join(WEIGHED)}")
         if len(self.headlines) > MOST_HEADLINES:
-            told = f"{len(self.headlines)} headlines given; allowed are at most {MOST_HEADLINES}"
-            raise Invalid("headlines", told, MOST_HEADLINES)
+            message = f"{len(self.headlines)} headlines given; allowed are at most {MOST_HEADLINES}"
+            raise Invalid("headlines", message, MOST_HEADLINES)
         for at, headline in enumerate(self.headlines):
             if not headline.statements:
                 raise Invalid("headlines", "statements is empty; allowed is a list of ids", at, "statements")
@@ -87,11 +87,11 @@ def read(folder: Path) -> Score | None:
     path = folder / FILE
     if not path.exists():
         return None
-    found, reading, document = parsed(path)
+    score, reading, document = parsed(path)
     if reading.problems:
-        lines = [f"{path}:{document.line_of(place)}: {told}" for place, told in reading.problems]
+        lines = [f"{path}:{document.line_of(location)}: {message}" for location, message in reading.problems]
         raise ValueError("\n".join(lines))
-    return found
+    return score
 
 
 def parsed(path: Path) -> tuple[Any, Reading, yaml_files.Document]:
@@ -103,18 +103,21 @@ def parsed(path: Path) -> tuple[Any, Reading, yaml_files.Document]:
 def problems(
     path: Path, statements: Collection[str], artefacts: Collection[str]
 ) -> list[tuple[int, str, str]]:
-    """(line, place, what is wrong) of a score file, its names held against those of the paper; ValueError
+    """(line, location, what is wrong) of a score file, its names held against those of the paper; ValueError
     where it is not YAML."""
     _, reading, document = parsed(path)
     wrong: list[Problem] = [*reading.problems]
-    for place, record in reading.records:
+    for location, record in reading.records:
         if isinstance(record, Headline):
-            wrong += unknown((*place, "statements"), "statement", record.statements, statements)
-            wrong += unknown((*place, "artefact"), "artefact", [record.artefact], artefacts)
-    return [(document.line_of(place), ".".join(map(str, place)) or "file", told) for place, told in wrong]
+            wrong += unknown((*location, "statements"), "statement", record.statements, statements)
+            wrong += unknown((*location, "artefact"), "artefact", [record.artefact], artefacts)
+    return [
+        (document.line_of(location), ".".join(map(str, location)) or "file", message)
+        for location, message in wrong
+    ]
 
 
-def unknown(place: Place, what: str, names: Collection[str], known: Collection[str]) -> list[Problem]:
+def unknown(location: Location, what: str, names: Collection[str], known: Collection[str]) -> list[Problem]:
     """A problem for each name that the paper does not define."""
     strange = [name for name in names if name not in known]
-    return [(place, f"unknown {what} {name!r}; {suggestion(name, known)}") for name in strange]
+    return [(location, f"unknown {what} {name!r}; {suggestion(name, known)}") for name in strange]

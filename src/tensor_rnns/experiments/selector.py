@@ -42,8 +42,8 @@ class Chosen:
     @property
     def limits(self) -> dict[str, tuple[Any, ...]]:
         """The names allowed for every key that does not allow all."""
-        found = {field.name: self.names(field.name) for field in fields(self)}  # type: ignore[arg-type]
-        return {key: names for key, names in found.items() if names is not None}
+        limits = {field.name: self.names(field.name) for field in fields(self)}  # type: ignore[arg-type]
+        return {key: names for key, names in limits.items() if names is not None}
 
     def takes(self, row: Mapping[str, Any]) -> bool:
         """Whether `row` is meant; keys that it does not have do not count."""

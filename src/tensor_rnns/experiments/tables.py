@@ -17,8 +17,9 @@ from typing import Any
 from tensor_rnns.declared import suggestion
 from tensor_rnns.experiments import ledger, values
 from tensor_rnns.experiments.records import SPLITS
+from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.experiments.titles import cell_title
-from tensor_rnns.experiments.values import PLACES, Value
+from tensor_rnns.experiments.values import Value
 
 MEASURES = ("measure", "than_measure", "by", "per")
 """Keys whose value may be the name of a measure."""
@@ -39,13 +40,13 @@ class PaperTables:
     def __init__(self, folder: Path, reasons: Mapping[str, str]) -> None:
         self.path, self.reasons = folder / values.FILE, reasons
         self.values = values.read(folder)
-        self.statements = {one.id: one for one in ledger.read(folder)}
-        self.single = {one.id: one for one in self.values if one.x is None}
+        self.statements = {statement.id: statement for statement in ledger.read(folder)}
+        self.single = {value.id: value for value in self.values if value.x is None}
 
     def homeless(self, artefacts: Collection[str]) -> list[str]:
         """Values whose artefact is none of those of the paper, one line each."""
-        found = [row for row in self.values if row.artefact and row.artefact not in artefacts]
-        return [f"{self.path}:{row.line}: {foreign('artefact', row.artefact, artefacts)}" for row in found]
+        rows = [row for row in self.values if row.artefact and row.artefact not in artefacts]
+        return [f"{self.path}:{row.line}: {foreign('artefact', row.artefact, artefacts)}" for row in rows]
 
     def complete(self, content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, list[Entry]]]:
         """(`content` with its measures and claims written out, {artefact: the paper's numbers beside it}).
@@ -55,7 +56,7 @@ class PaperTables:
         if not isinstance(content, Mapping):
             return content, {}
         given = block_of(content, "measures")
-        measures = {name: self.numbers(one) for name, one in given.items()}
+        measures = {name: self.numbers(measure) for name, measure in given.items()}
         content = {
             name: named(block, measures) if name in ("artefacts", "claims", "search")
             else measures if block is given else block
@@ -67,7 +68,7 @@ class PaperTables:
         printed: dict[str, list[Entry]] = {}
         for name, spec in artefacts.items():
             if isinstance(spec.get("lines"), list):
-                spec["lines"] = [self.numbers(one) for one in spec["lines"]]
+                spec["lines"] = [self.numbers(line) for line in spec["lines"]]
             beside = mapping(spec.get("printed"))
             home, option = beside.get("of", name), str(beside.get("option", ""))
             rows = [row for row in self.values if row.artefact == home]
@@ -88,11 +89,11 @@ class PaperTables:
 
     def check(self, rows: Iterable[Value], content: Mapping[str, Any]) -> None:
         """ValueError with every name in `rows` that the experiment or the paper does not define."""
-        known = {key: [*block_of(content, f"{key}s")] for key in PLACES}
+        known = {key: [*block_of(content, f"{key}s")] for key in CURVE}
         known |= {"split": [*SPLITS], "reason": [*self.reasons], "option": ["main", *known["option"]]}
         if content.get("kind") == "train":
             known["measure"] = [*block_of(content, "measures")]
-        if wrong := [f"{self.path}:{row.line}: {told}" for row in rows for told in unknown(row, known)]:
+        if wrong := [f"{self.path}:{row.line}: {message}" for row in rows for message in unknown(row, known)]:
             raise ValueError("\n".join(wrong))
 
     def claim(self, row: Value, artefact: str, option: str, content: Mapping[str, Any]) -> Entry:
@@ -114,14 +115,14 @@ class PaperTables:
         """A claim with what it leaves to the ledger and to the values."""
         spec = dict(spec)
         if "test" not in spec:
-            parts = [one for one in claims if str(one).rpartition(".")[0] == name]
+            parts = [claim for claim in claims if str(claim).rpartition(".")[0] == name]
             spec |= {"test": "refers", "claims": spec.get("claims", parts)}
         home = name
         while home not in self.statements and "." in home:
             home = home.rpartition(".")[0]
-        if found := self.statements.get(home):
-            spec = ({"statement": found.statement} if home == name else {}) | spec
-            spec |= {} if "section" in spec or "page" in spec else {"section": found.section}
+        if statement := self.statements.get(home):
+            spec = ({"statement": statement.statement} if home == name else {}) | spec
+            spec |= {} if "section" in spec or "page" in spec else {"section": statement.section}
         row = self.single.get(spec["paper"]) if isinstance(spec.get("paper"), str) else None
         if spec["test"] == "value" and row and row.tolerance:
             spec = {"tol": row.tolerance, "why": self.reasons[row.reason], "runs": row.runs} | spec
@@ -134,13 +135,13 @@ class PaperTables:
         it is."""
         if not isinstance(block, Mapping):
             return block
-        texts = {key: one for key, one in block.items() if isinstance(one, str)}
-        ids = {key: one for key, one in texts.items() if key in NUMBERS and one in self.single}
-        told = {key: one for key, one in texts.items() if key in ("statement", "label") and "{" in one}
+        texts = {key: text for key, text in block.items() if isinstance(text, str)}
+        ids = {key: text for key, text in texts.items() if key in NUMBERS and text in self.single}
+        says = {key: text for key, text in texts.items() if key in ("statement", "label") and "{" in text}
         return (
             block
-            | {key: self.single[one].value for key, one in ids.items()}
-            | {key: re.sub(r"\{([\w.+-]+)\}", self.text_of, one) for key, one in told.items()}
+            | {key: self.single[id_].value for key, id_ in ids.items()}
+            | {key: re.sub(r"\{([\w.+-]+)\}", self.text_of, text) for key, text in says.items()}
         )
 
     def text_of(self, match: re.Match[str]) -> str:
@@ -160,27 +161,27 @@ def block_of(content: Any, name: str) -> Mapping[Any, Any]:
 
 def parts_of(block: Mapping[Any, Any]) -> dict[str, Any]:
     """The named parts of a block that are mappings; the checks name the others."""
-    return {name: one for name, one in block.items() if isinstance(one, Mapping) and isinstance(name, str)}
+    return {name: part for name, part in block.items() if isinstance(part, Mapping) and isinstance(name, str)}
 
 
 def named(block: Any, measures: Mapping[str, Any]) -> Any:
     """`block` with the measure itself wherever the name of one stands."""
     if isinstance(block, list):
-        return [named(one, measures) for one in block]
+        return [named(item, measures) for item in block]
     if not isinstance(block, Mapping):
         return block
     return {
-        key: measures.get(one, {"name": one})
-        if key in MEASURES and isinstance(one, str)
-        else named(one, measures)
-        for key, one in block.items()
+        key: measures.get(part, {"name": part})
+        if key in MEASURES and isinstance(part, str)
+        else named(part, measures)
+        for key, part in block.items()
     }
 
 
 def measure(row: Value, content: Mapping[str, Any]) -> Entry:
     """The measure that a value of a trained experiment is of."""
-    found = mapping(block_of(content, "measures").get(row.measure))
-    return dict(found) | ({"split": row.split} if row.split else {})
+    block = mapping(block_of(content, "measures").get(row.measure))
+    return dict(block) | ({"split": row.split} if row.split else {})
 
 
 def unknown(row: Value, known: Mapping[str, Sequence[str]]) -> Iterator[str]:
@@ -220,22 +221,22 @@ def sentence(row: Value, artefact: str, option: str, content: Mapping[str, Any])
     block = mapping(block_of(content, "variants").get(row.variant))
     model = block.get("label") or cell_title(row.variant) if row.variant else row.item
     parts = [model, row.condition, option or row.option, row.split]
-    return f"{', '.join(str(labels.get(one, one)) for one in parts if one)}: {row.text} {row.unit}"
+    return f"{', '.join(str(labels.get(name, name)) for name in parts if name)}: {row.text} {row.unit}"
 
 
 def entries(rows: Iterable[Value], option: str, content: Mapping[str, Any]) -> list[Entry]:
     """The values of an artefact as its drawing takes them, beside our `option` where they name none; those of
     one series together, under `points`."""
-    found: dict[str, Entry] = {}
+    by_id: dict[str, Entry] = {}
     for row in rows:
         keys = {"condition": row.condition, "variant": row.variant, "item": row.item}
         keys["option"] = row.option or option
-        one: Entry = {key: name for key, name in keys.items() if name} | dict(row.settings)
-        one |= {"name": row.measure} if row.item else {"measure": measure(row, content)}
+        entry: Entry = {key: name for key, name in keys.items() if name} | dict(row.settings)
+        entry |= {"name": row.measure} if row.item else {"measure": measure(row, content)}
         origin = values.SOURCES[row.source] + (f", page {row.page}" if row.page else "")
-        one = found.setdefault(row.id, one | {"source": row.source, "from": origin})
+        entry = by_id.setdefault(row.id, entry | {"source": row.source, "from": origin})
         if row.x is None:
-            one["value"] = row.value
+            entry["value"] = row.value
         else:
-            one.setdefault("points", {})[row.x] = row.value
-    return list(found.values())
+            entry.setdefault("points", {})[row.x] = row.value
+    return list(by_id.values())

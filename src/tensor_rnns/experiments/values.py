@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from tensor_rnns.declared import AtLeastZero, Name, Reading, Rule, hints, is_finite
+from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.messages import bounded, shortened
 
 FILE = "values.csv"
@@ -24,7 +25,6 @@ SOURCES = {
     "literature": "quoted from other documents",
 }
 """Where a number comes from, in words: the paper, arithmetic on it, a log of its authors, what it cites."""
-PLACES = ("condition", "variant", "option")
 PAIRS = Rule(
     "block.key=value, several separated by semicolons",
     lambda value: isinstance(value, dict) and is_finite(value),
@@ -73,10 +73,10 @@ def pairs(text: str) -> dict[str, Any] | str:
     """Settings as `training.learning_rate=0.1; ...`, each a number or a word; the text itself where it is of
     another form."""
     parts = [part.strip().partition("=") for part in text.split(";") if part.strip()]
-    found = {key: as_number(given) for key, _, given in parts}
-    words = [value for value in found.values() if isinstance(value, str)]
-    formed = all("." in key for key in found) and all(re.match(r"[^-\d.]", word) for word in words)
-    return found if formed else text
+    settings = {key: as_number(given) for key, _, given in parts}
+    words = [value for value in settings.values() if isinstance(value, str)]
+    formed = all("." in key for key in settings) and all(re.match(r"[^-\d.]", word) for word in words)
+    return settings if formed else text
 
 
 PARSERS = dict.fromkeys(("x", "value", "tolerance", "runs"), as_number) | {"settings": pairs}
@@ -99,7 +99,7 @@ def parsed(path: Path, text: str) -> tuple[Value, ...]:
     if tuple(rows.fieldnames or ()) != COLUMNS:
         given = shortened(f"{rows.fieldnames}", 1000)
         raise ValueError(f"{path}:1: columns {given} given; allowed are {', '.join(COLUMNS)}")
-    found: list[Value] = []
+    values: list[Value] = []
     wrong: list[str] = []
     for row in rows:
         if None in row or None in row.values():
@@ -112,34 +112,34 @@ def parsed(path: Path, text: str) -> tuple[Value, ...]:
         reading = Reading(nulls=True)
         for name, value in typed.items():
             reading.value(hints(Value)[name], value, (name,))
-        wrong += [f"{path}:{rows.line_num}: {told}" for _, told in reading.problems]
+        wrong += [f"{path}:{rows.line_num}: {message}" for _, message in reading.problems]
         if not reading.problems:
             whole = isinstance(typed["value"], int)
             text = f"{typed['value']:,}" if whole and abs(typed["value"]) > 9999 else row["value"]
-            found.append(Value(**typed, text=text, line=rows.line_num))
+            values.append(Value(**typed, text=text, line=rows.line_num))
     series: dict[str, Value] = {}
-    places: dict[tuple[str, float | None], Value] = {}
-    for one in found:
-        twin = places.setdefault((one.id, one.x), one)
-        told = mistakes(one, series.setdefault(one.id, one), twin)
-        wrong += [f"{path}:{one.line}: {message}" for message in told]
+    by_point: dict[tuple[str, float | None], Value] = {}
+    for value in values:
+        twin = by_point.setdefault((value.id, value.x), value)
+        problems = mistakes(value, series.setdefault(value.id, value), twin)
+        wrong += [f"{path}:{value.line}: {message}" for message in problems]
     if wrong:
         raise ValueError(bounded("\n".join(wrong)))
-    return tuple(found)
+    return tuple(values)
 
 
-def mistakes(one: Value, first: Value, twin: Value) -> Iterator[str]:
+def mistakes(row: Value, first: Value, twin: Value) -> Iterator[str]:
     """What is wrong within one row, and between it and the first of its id, or of its id and x."""
-    if twin is not one:
-        yield f"id: {one.id!r} stands in line {twin.line} already"
-    same = (getattr(one, name) == getattr(first, name) for name in COLUMNS if name not in ("x", "value"))
-    if (one.x is None) != (first.x is None) or not all(same):
-        yield f"id: {one.id!r} is that of line {first.line}; points of a series differ in x and value alone"
-    if one.tolerance is not None and (one.x is not None or not one.artefact):
+    if twin is not row:
+        yield f"id: {row.id!r} stands in line {twin.line} already"
+    same = (getattr(row, name) == getattr(first, name) for name in COLUMNS if name not in ("x", "value"))
+    if (row.x is None) != (first.x is None) or not all(same):
+        yield f"id: {row.id!r} is that of line {first.line}; points of a series differ in x and value alone"
+    if row.tolerance is not None and (row.x is not None or not row.artefact):
         yield "tolerance: a value that is judged has an artefact and no x"
-    if one.tolerance and not one.reason:
-        yield f"reason: a tolerance of {one.tolerance:g} needs its reason"
-    if one.tolerance is not None and not one.unit:
+    if row.tolerance and not row.reason:
+        yield f"reason: a tolerance of {row.tolerance:g} needs its reason"
+    if row.tolerance is not None and not row.unit:
         yield "unit: a value that is judged needs the unit that its statement names"
-    if not one.artefact and any(getattr(one, name) for name in (*PLACES, "item", "measure", "split")):
+    if not row.artefact and any(getattr(row, name) for name in (*CURVE, "item", "measure", "split")):
         yield "artefact: a value without one is quoted by its id alone; leave its place and measure empty"

@@ -33,22 +33,22 @@ class Block:
 def blocks(page: Path) -> Iterator[Block]:
     """The generated texts of a page; ValueError for a marker that is not closed, or that ends a paragraph."""
     text = page.read_text(encoding="utf-8")
-    found = list(BLOCK.finditer(text))
-    paired = {match.start() for match in found} | {match.end() - len(END) for match in found}
+    matches = list(BLOCK.finditer(text))
+    paired = {match.start() for match in matches} | {match.end() - len(END) for match in matches}
     for match in re.finditer(f"{BEGIN}|{END}", text):
         if match.start() not in paired:
             given = f"{page}:{line_of(text, match.start())}: {match[0]!r} given alone"
             raise ValueError(f"{given}; allowed are pairs, {BEGIN}NAME -->text{END}")
-    for match in found:
+    for match in matches:
         line, before = line_of(text, match.start()), text[: match.start()].rpartition("\n")[2]
         if "\n" not in match[2] and not before.strip():
             raise ValueError(f"{page}:{line}: {match[0]!r} begins a line; allowed are texts within a line")
         yield Block(page, line, match[1], match[2])
 
 
-def line_of(text: str, place: int) -> int:
+def line_of(text: str, position: int) -> int:
     """The line of a place in a text, counted from 1."""
-    return text.count("\n", 0, place) + 1
+    return text.count("\n", 0, position) + 1
 
 
 def laid_out(text: str) -> str:
@@ -65,9 +65,9 @@ def problems(pages: Iterable[Path], made: Made) -> Iterator[str]:
             for offset in range(length):
                 pair = [lines[offset] if offset < len(lines) else None for lines in (stands, should)]
                 if pair[0] != pair[1]:
-                    told = ["nothing" if line is None else repr(line) for line in pair]
-                    place = f"{page}:{block.line + offset}: {block.name}"
-                    yield f"{place}: {told[0]} stands, {told[1]} should"
+                    texts = ["nothing" if line is None else repr(line) for line in pair]
+                    location = f"{page}:{block.line + offset}: {block.name}"
+                    yield f"{location}: {texts[0]} stands, {texts[1]} should"
                     break
 
 

@@ -80,10 +80,10 @@ def count(sources: Sources, what: str, paper: str) -> str:
 def runs(sources: Sources, scale: str, what: str) -> str:
     """Jobs or trainings of a scale on embedded data."""
     experiments = sources.catalogue.experiments.values()
-    found = [unit.jobs for unit in units(experiments, sources.cohort_size, scale, "embedded")]
+    jobs_of_units = [unit.jobs for unit in units(experiments, sources.cohort_size, scale, "embedded")]
     numbers = {
-        "jobs": sum(map(len, found)),
-        "trainings": sum(len(group) for jobs in found for _, _, group in jobs),
+        "jobs": sum(map(len, jobs_of_units)),
+        "trainings": sum(len(group) for jobs in jobs_of_units for _, _, group in jobs),
     }
     return f"{numbers[what]:,}"
 
@@ -129,23 +129,23 @@ def board_rows(sources: Sources) -> str:
     """The statements of each document by kind of evidence and verdict."""
     heads = ["statements", *OF_CLAIMS]
     rows = [
-        [one["paper"], one["kind"], *(str(one[head] or "") for head in heads)]
-        for one in board.rows(read_json(BOARD, "laptop"))
-        if one["statements"]
+        [row["paper"], row["kind"], *(str(row[head] or "") for head in heads)]
+        for row in board.rows(read_json(BOARD, "laptop"))
+        if row["statements"]
     ]
     return speed.table(["document", "evidence", *heads], rows)
 
 
 def score(sources: Sources, paper: str) -> str:
     """The weighted score of a document, from low to high, and how much of the weight is judged."""
-    found = read_json(BOARD, "laptop")["papers"][paper]["score"]
-    return f"{found['low']:.0%} to {found['high']:.0%}, with {found['coverage']:.0%} of the weight judged"
+    scored = read_json(BOARD, "laptop")["papers"][paper]["score"]
+    return f"{scored['low']:.0%} to {scored['high']:.0%}, with {scored['coverage']:.0%} of the weight judged"
 
 
 def hours(sources: Sources) -> str:
     """The core-hours that recorded runs took, what the cost model says of them, and what is left."""
-    found = units(sources.catalogue.experiments.values(), sources.cohort_size)
-    rows = tables.tallies(found, sources.costs, RESULTS)
+    curves = units(sources.catalogue.experiments.values(), sources.cohort_size)
+    rows = tables.tallies(curves, sources.costs, RESULTS)
     sums = [sum(column) for column in zip(*rows.values(), strict=True)]
     chosen = [0, 1, 5, 6, 7]
     return speed.table(

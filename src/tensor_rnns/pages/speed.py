@@ -30,10 +30,10 @@ def milliseconds(workload: str, cell: str, kind: str) -> str:
     """The median of the rounds of whole updates; of torch.nn with the better number of threads. LookupError
     for what was not measured."""
     times = report()["workloads"][workload]["milliseconds"][cell]
-    found = [statistics.median(values) for name, values in times.items() if name.partition(", ")[0] == kind]
-    if not found:
+    medians = [statistics.median(values) for name, values in times.items() if name.partition(", ")[0] == kind]
+    if not medians:
         raise LookupError(kind)
-    return figure(min(found))
+    return figure(min(medians))
 
 
 def updates() -> str:

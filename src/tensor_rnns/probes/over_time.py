@@ -13,7 +13,7 @@ def probe(trained: Trained, *, items: int = 4, link: Literal["none", "sigmoid"] 
     """Arrays of the first `items` items of the test split; no table rows.
 
     `inputs` [T, B, I], `targets` as the task gives them, `outputs` [T, B, O] of the read-out at every step,
-    through `link` (none, or sigmoid), `states` [T, B, H], and for a cell that tells them `gates` and
+    through `link` (none, or sigmoid), `states` [T, B, H], and for a cell that gives them `gates` and
     `candidates` [T, B, H], all float32. ValueError for another link or argument.
     """
     inputs, targets = trained.items("test", items)

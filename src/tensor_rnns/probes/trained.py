@@ -40,7 +40,7 @@ class Layer:
     outputs: Tensor
 
     def gates(self) -> tuple[Tensor, Tensor]:
-        """(p_t, z_t), gate and candidate [T, B, H] at every step; ValueError where a cell tells none."""
+        """(p_t, z_t), gate and candidate [T, B, H] at every step; ValueError where a cell gives none."""
         if not hasattr(self.cell, "gate_and_candidate"):
             raise ValueError(f"the cell {self.cell.name} does not tell its gate and candidate")
         return self.cell.gate_and_candidate(self.parameters, self.inputs, one_step_before(self.outputs))

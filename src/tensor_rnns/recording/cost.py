@@ -68,7 +68,7 @@ class Costs:
 
     def faster(self, times: float) -> "Costs":
         """The model of a device that trains so many times as fast."""
-        divided = {name: [c / times for c in found] for name, found in self.coefficients.items()}
+        divided = {name: [c / times for c in values] for name, values in self.coefficients.items()}
         return replace(self, coefficients=divided)
 
     def megabytes(self, work: Work, replicas: int) -> float:

@@ -54,9 +54,9 @@ def rules(path: Path) -> dict[str, Rule]:
         return {row["claim"]: Rule(row["claim"], *(int(row[name]) for name in names[1:])) for row in rows}
 
 
-def write(path: Path, found: Iterable[Rule]) -> None:
+def write(path: Path, rules: Iterable[Rule]) -> None:
     """Write every rule."""
-    write_csv(path, map(asdict, found), [field.name for field in fields(Rule)], None)
+    write_csv(path, map(asdict, rules), [field.name for field in fields(Rule)], None)
 
 
 def committed(path: Path) -> bool:
@@ -71,12 +71,12 @@ def granted(catalogue: Catalogue, claim: str, seeds: int, blocks: int, results: 
 
     The first call writes the rule and refuses (ValueError), and so does any that the rule does not allow.
     """
-    found = judge_claims(catalogue.claims, catalogue.experiments, RECORDED, results)[claim]
-    path, has = results / FILE, f"{found.verdict} (n = {found.n})"
+    judgement = judge_claims(catalogue.claims, catalogue.experiments, RECORDED, results)[claim]
+    path, has = results / FILE, f"{judgement.verdict} (n = {judgement.n})"
     asked, written = f"{seeds} more seeds for {claim} asked for", rules(path)
-    rule = written.get(claim) or Rule(claim, found.n, seeds, blocks)
-    whole, part = divmod(found.n - rule.before, rule.seeds)
-    if not part and found.verdict != UNDECIDED:
+    rule = written.get(claim) or Rule(claim, judgement.n, seeds, blocks)
+    whole, part = divmod(judgement.n - rule.before, rule.seeds)
+    if not part and judgement.verdict != UNDECIDED:
         raise ValueError(f"{asked}; it is {has}, allowed are undecided claims")
     if claim not in written:
         write(path, [*written.values(), rule])

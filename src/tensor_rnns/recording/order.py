@@ -15,7 +15,7 @@ from tensor_rnns.report.recorded import collect_recorded
 from tensor_rnns.training import record as environment
 
 Need = tuple[frozenset[str], float]
-"""The places that a claim needs, and the part of a statement that it is."""
+"""The curves that a claim needs, and the part of a statement that it is."""
 LEAST_HOURS = 1e-4
 
 
@@ -28,53 +28,53 @@ def needs(catalogue: Catalogue) -> dict[str, Need]:
         for statement in ledger.read(home):
             judged_by = statement.judged_by(own)
             weights |= dict.fromkeys(judged_by, 1 / max(len(judged_by), 1))
-    found = {}
+    result = {}
     for claim in catalogue.claims:
         experiment = catalogue.experiment_of(claim)
         if experiment.kind == "train" and claim.test != "refers":
-            found[claim.id] = places(claim, experiment), weights.get(claim.id, 1.0)
-    return found
+            result[claim.id] = curve_names(claim, experiment), weights.get(claim.id, 1.0)
+    return result
 
 
-def places(claim: Claim, experiment: Experiment) -> frozenset[str]:
-    """The places of the curves that a claim needs."""
+def curve_names(claim: Claim, experiment: Experiment) -> frozenset[str]:
+    """The names of the curves that a claim needs."""
     home = f"{experiment.paper}/{experiment.name}"
     parts = split_by_each(form_of(claim), experiment)
     curves = [curve for part in parts for curve in needed(selectors_of(part), experiment)]
     return frozenset(f"{home}/{'/'.join(curve)}" for curve in curves)
 
 
-def ordered(found: Collection[Need], hours: Mapping[str, float], done: Collection[str]) -> list[str]:
-    """The places of `hours` that are not done: again and again those that some claim lacks, where they give
-    the most statements an hour; at the end those that no claim needs, the cheap ones first."""
+def ordered(claim_needs: Collection[Need], hours: Mapping[str, float], done: Collection[str]) -> list[str]:
+    """The curves of `hours` that are not done: again and again those that some claim lacks, where they give
+    the most statements per hour; at the end those that no claim needs, the cheap ones first."""
     cut: dict[str, dict[str, float]] = {}
-    for place, cost in hours.items():
-        cut.setdefault("/".join(place.split("/")[:2]), {})[place] = cost
-    queues = [steps(found, own, set(done)) for own in cut.values()]
+    for name, cost in hours.items():
+        cut.setdefault("/".join(name.split("/")[:2]), {})[name] = cost
+    queues = [steps(claim_needs, own, set(done)) for own in cut.values()]
     result: list[str] = []
     while queues := [queue for queue in queues if queue]:
         result += max(queues, key=lambda queue: queue[0][0]).pop(0)[1]
     rest = hours.keys() - set(result) - set(done)
-    return result + sorted(rest, key=lambda place: (hours[place], place))
+    return result + sorted(rest, key=lambda name: (hours[name], name))
 
 
 def steps(
-    found: Collection[Need], hours: Mapping[str, float], done: Set[str]
+    claim_needs: Collection[Need], hours: Mapping[str, float], done: Set[str]
 ) -> list[tuple[float, Sequence[str]]]:
-    """(statements an hour, places) of one experiment, each the best after those before it."""
-    lacking = [(need - done, weight) for need, weight in found]
+    """(statements per hour, curves) of one experiment, each the best after those before it."""
+    lacking = [(need - done, weight) for need, weight in claim_needs]
     lacking = [(need, weight) for need, weight in lacking if need and need <= hours.keys()]
     result = []
     while lacking:
-        # In the order of names, so that equals do not change places from run to run.
+        # In the order of names, so that equals do not change order from run to run.
         candidates = sorted({need for need, _ in lacking}, key=sorted)
         rates = [
             sum(weight for need, weight in lacking if need <= chosen)
-            / max(sum(hours[place] for place in chosen), LEAST_HOURS)
+            / max(sum(hours[name] for name in chosen), LEAST_HOURS)
             for chosen in candidates
         ]
         best = candidates[rates.index(max(rates))]
-        result.append((max(rates), sorted(best, key=lambda place: (hours[place], place))))
+        result.append((max(rates), sorted(best, key=lambda name: (hours[name], name))))
         lacking = [(need - best, weight) for need, weight in lacking if not need <= best]
     return result
 
@@ -90,15 +90,15 @@ def next_units(
     """What is not recorded as it is set today, in the order of `ordered`, or with `dearest` those first that
     cost most; with `curves`, of those alone. `protocol`: another scale and data than the paper's."""
     known = list(units(catalogue.experiments.values(), settings.cohort_size, *protocol))
-    found = {unit.place: unit for unit in known}
-    done = {place for place, unit in found.items() if store.is_recorded(unit, settings.results)}
-    hours = {place: estimate(unit, costs, settings.engine).hours for place, unit in found.items()}
+    by_name = {unit.name: unit for unit in known}
+    done = {name for name, unit in by_name.items() if store.is_recorded(unit, settings.results)}
+    hours = {name: estimate(unit, costs, settings.engine).hours for name, unit in by_name.items()}
     if dearest:
-        places = sorted(hours.keys() - done, key=lambda place: (-hours[place], place))
+        names = sorted(hours.keys() - done, key=lambda name: (-hours[name], name))
     else:
-        places = ordered(needs(catalogue).values(), hours, done)
-    asked = {unit.place for unit in chosen(known, curves)}
-    return [found[place] for place in places if place in asked]
+        names = ordered(needs(catalogue).values(), hours, done)
+    asked = {unit.name for unit in chosen(known, curves)}
+    return [by_name[name] for name in names if name in asked]
 
 
 def units_of_claim(
@@ -111,9 +111,9 @@ def units_of_claim(
         raise ValueError(f"claim {claim!r} asked for; allowed are those on trained runs, such as {near}")
     collect_recorded(catalogue, settings.results)
     wanted = extension.granted(catalogue, claim, seeds, blocks, settings.results)
-    places, _ = known[claim]
-    found = units(catalogue.experiments.values(), settings.cohort_size, seeds=wanted)
-    return [unit for unit in found if unit.place in places and not store.is_recorded(unit, settings.results)]
+    names, _ = known[claim]
+    every = units(catalogue.experiments.values(), settings.cohort_size, seeds=wanted)
+    return [unit for unit in every if unit.name in names and not store.is_recorded(unit, settings.results)]
 
 
 def check_checkout() -> None:

@@ -68,24 +68,22 @@ def jobs_of(
 ) -> Iterator[Job]:
     """Every job of a report but those that run beside the controller, each after those that it waits for;
     ValueError as of `work_of` and `Costs.seconds`."""
-    for place, experiment in catalogue.experiments.items():
+    for key, experiment in catalogue.experiments.items():
         if experiment.kind == "compute":
             used = tuple(experiment.counted_on(data).values())
-            tables = [Job(("compute", *place), COMMAND["compute"], data=used)]
+            tables = [Job(("compute", *key), COMMAND["compute"], data=used)]
         else:
             own = units([experiment], size, scale, data)
             trained = [job for unit in own for job in of_unit(unit, engine, costs, device)]
             yield from trained
             runs = [job.key for job in trained if job.key[0] == "train"]
-            tables = [Job(("collect", *place), COMMAND["collect"], after=runs)]
-            tables += [
-                Job(("probe", *place, name), COMMAND["probe"], after=runs) for name in experiment.probes
-            ]
+            tables = [Job(("collect", *key), COMMAND["collect"], after=runs)]
+            tables += [Job(("probe", *key, name), COMMAND["probe"], after=runs) for name in experiment.probes]
         yield from tables
         shown = [job.key for job in tables]
         for artefact in experiment.artefacts:
             for rule in dict.fromkeys(DRAWN[file.split("/")[0]] for file in artefact.files):
-                yield Job((rule, *place, artefact.id), COMMAND[rule], after=shown)
+                yield Job((rule, *key, artefact.id), COMMAND[rule], after=shown)
 
 
 def of_unit(unit: Unit, engine: str, costs: Costs, device: str) -> Iterator[Job]:
@@ -113,16 +111,16 @@ def predicted(group: Sequence[Replica], engine: str, costs: Costs, device: str) 
 def packed(jobs: Iterable[Job]) -> list[list[Job]]:
     """The jobs as a cluster is given them: packs in the order of their first jobs, long ones alone."""
     open_packs: dict[frozenset, list[Job]] = {}
-    found: list[list[Job]] = []
+    packs: list[list[Job]] = []
     for item in items(jobs):
         own = {job.key for job in item}
         outside = frozenset(name for job in item for name in (*job.after, *job.data) if name not in own)
         pack = open_packs.get(outside)
         if pack is None or not fits([*pack, *item]):
             pack = open_packs[outside] = []
-            found.append(pack)
+            packs.append(pack)
         pack += item
-    return found
+    return packs
 
 
 def items(jobs: Iterable[Job]) -> Iterator[list[Job]]:
@@ -142,8 +140,8 @@ def items(jobs: Iterable[Job]) -> Iterator[list[Job]]:
                 yield curve
             else:
                 yield from ([job] for job in search)
-                one = fits(final) or [job.key[0] for job in final] == ["select", "train"]
-                yield from [final] if one else ([job] for job in final)
+                together = fits(final) or [job.key[0] for job in final] == ["select", "train"]
+                yield from [final] if together else ([job] for job in final)
         if tables := [job for job in whole if job not in trained]:
             yield tables
 

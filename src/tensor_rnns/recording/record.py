@@ -67,15 +67,15 @@ def alone(state: Path) -> Iterator[Callable[[Sequence[str]], None]]:
                 f"recording asked for; {holder(state)[0]} records here, allowed is one"
             ) from None
 
-        def note(places: Sequence[str]) -> None:
-            write_json(state / NOTE, who | {"running": list(places)}, NOTE)
+        def note(names: Sequence[str]) -> None:
+            write_json(state / NOTE, who | {"running": list(names)}, NOTE)
 
         note([])
         yield note
 
 
 def holder(state: Path) -> tuple[str, list[str]]:
-    """The recorder that works on a state folder, in words, and the places that it trains; "" for none."""
+    """The recorder that works on a state folder, in words, and the curves that it trains; "" for none."""
     try:
         with open(state / LOCK) as stream:
             try:
@@ -127,8 +127,8 @@ class Recorder:
                     unit, unit.folder(results), results, self.settings.ready, self.settings.dirty
                 )
         except Exception as error:
-            self.failed.append(unit.place)
-            self.say(f"{unit.place}: not recorded, {type(error).__name__}: {error}")
+            self.failed.append(unit.name)
+            self.say(f"{unit.name}: not recorded, {type(error).__name__}: {error}")
             return False
         finally:
             self.mark(unit, self.running.remove)
@@ -138,7 +138,7 @@ class Recorder:
     def mark(self, unit: Unit, change: Callable[[str], None]) -> None:
         """Note that a unit begins or ends."""
         with self.turn:
-            change(unit.place)
+            change(unit.name)
             self.note(self.running)
 
     def call(self, line: Sequence[str], unit: Unit) -> bool:
@@ -146,7 +146,7 @@ class Recorder:
         with its last line where it failed."""
         if self.stopping.is_set():
             return False
-        log = self.settings.results / unit.scale / "logs" / "record" / f"{unit.place}.log"
+        log = self.settings.results / unit.scale / "logs" / "record" / f"{unit.name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
         with open(log, "a", encoding="utf-8") as out:
@@ -185,7 +185,7 @@ def commands(unit: Unit, settings: Settings) -> Iterator[list[str]]:
     home, roots = unit.folder(settings.results), ["--roots", settings.roots]
     names = ("paper", "experiment", "condition", "variant", "option")
     protocol = ["--scale", unit.scale, "--data", unit.data]
-    for name, value in zip(names, unit.place.split("/"), strict=True):
+    for name, value in zip(names, unit.name.split("/"), strict=True):
         protocol += [f"--{name}", value]
     size = str(unit.experiment.cohort_size(settings.cohort_size))
     searched = [str(home / f"search-{number}") for number in range(len(unit.search))]

@@ -69,7 +69,7 @@ def cluster(jobs: Iterable[Job], workers: int) -> Outcome:
     return Outcome(now / 3600, share, starts / 3600, (busy - starts) / 3600, len(packs))
 
 
-def told(outcome: Outcome, jobs: int) -> str:
+def sentence(outcome: Outcome, jobs: int) -> str:
     """How many jobs of a cluster do `jobs` of the workflow, and what that costs, in words."""
     return (
         f"packs: {outcome.jobs} jobs of a cluster for {jobs} of the workflow; starting them takes "
@@ -77,26 +77,26 @@ def told(outcome: Outcome, jobs: int) -> str:
     )
 
 
-def table(found: Mapping[tuple[int, int], Outcome]) -> Iterator[str]:
+def table(outcomes: Mapping[tuple[int, int], Outcome]) -> Iterator[str]:
     """A line for each number of workers and each cohort size."""
     yield f"{'workers':>8}{'cohort size':>13}{'jobs':>8}{'finish h':>11}{'busy':>7}{'starts':>8}"
-    for (workers, size), outcome in sorted(found.items()):
+    for (workers, size), outcome in sorted(outcomes.items()):
         shares = f"{outcome.utilisation:>7.0%}{outcome.overhead:>8.2%}"
         yield f"{workers:>8}{size:>13}{outcome.jobs:>8}{outcome.finish:>11.2f}{shares}"
 
 
-def draw(found: Mapping[tuple[int, int], Outcome], path: Path) -> None:
+def draw(outcomes: Mapping[tuple[int, int], Outcome], path: Path) -> None:
     """Finish time and utilisation against cohort size, a line for each number of workers, as an SVG file."""
-    sizes, numbers = (sorted({key[place] for key in found}) for place in (1, 0))
+    sizes, numbers = (sorted({key[index] for key in outcomes}) for index in (1, 0))
     with style.styled():
         figure = Figure(figsize=(7.0, 2.8), layout="constrained")
         panels = figure.subplots(1, 2)
         for panel, name, title in zip(
             panels, ("finish", "utilisation"), ("hours", "share of time at work"), strict=True
         ):
-            for place, workers in enumerate(numbers):
-                values = [getattr(found[workers, size], name) for size in sizes]
-                panel.plot(sizes, values, label=f"{workers} workers", **style.ramp(place, len(numbers)))
+            for rank, workers in enumerate(numbers):
+                values = [getattr(outcomes[workers, size], name) for size in sizes]
+                panel.plot(sizes, values, label=f"{workers} workers", **style.ramp(rank, len(numbers)))
             panel.set(
                 xscale="log", xlabel="cohort size", ylabel=title, xticks=sizes, xticklabels=map(str, sizes)
             )

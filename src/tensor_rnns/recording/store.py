@@ -28,7 +28,7 @@ def runs_of(unit: Unit, home: Path) -> dict[Path, list[Mapping[str, Any]]]:
     holds the same replicas, and none of other settings or of another grid counts."""
     points = {replica.hash for group in unit.search for replica in group}
     protocol = unit.final[0][0].protocol
-    found, seen = {}, set()
+    by_folder, seen = {}, set()
     for path in sorted(home.glob(f"*/{RECORD}"), key=lambda path: path.stat().st_mtime_ns, reverse=True):
         record = read_record(path.parent)
         replicas = [{"dirty": record.get("dirty"), **replica} for replica in record["replicas"]]
@@ -37,9 +37,9 @@ def runs_of(unit: Unit, home: Path) -> dict[Path, list[Mapping[str, Any]]]:
             replica["hash"] in points if replica["stage"] == "search" else replica["protocol"] == protocol
             for replica in replicas
         ):
-            found[path.parent] = replicas
+            by_folder[path.parent] = replicas
             seen |= keys
-    return dict(sorted(found.items()))
+    return dict(sorted(by_folder.items()))
 
 
 def lacks(unit: Unit, home: Path) -> str:
@@ -70,14 +70,14 @@ def keep(unit: Unit, source: Path, results: Path, ready: Path, dirty: bool = Fal
     code that was not committed and `dirty` is not given; FileNotFoundError where a probe lacks weights.
     """
     if problem := lacks(unit, source):
-        raise ValueError(f"{unit.place}: recording asked for, but {problem}")
+        raise ValueError(f"{unit.name}: recording asked for, but {problem}")
     runs, aside = runs_of(unit, source), results / RECORDED / ".aside"
     unclean = {
         replica["commit"] for group in runs.values() for replica in group if replica["dirty"] is not False
     }
     if unclean and not dirty:
         raise ValueError(
-            f"{unit.place}: recording asked for of runs of {', '.join(map(str, unclean))} with changes that "
+            f"{unit.name}: recording asked for of runs of {', '.join(map(str, unclean))} with changes that "
             "were not committed; allowed are runs of a clean checkout, or --dirty"
         )
     shutil.rmtree(aside, ignore_errors=True)
@@ -118,7 +118,7 @@ def import_runs(
     Yields whether a unit, of which something was run, was recorded; and its folder, or why not.
     """
     for unit in units:
-        home = source / "runs" / unit.place
+        home = source / "runs" / unit.name
         if any(home.glob(f"*/{RECORD}")) and not is_recorded(unit, results):
             try:
                 yield True, str(keep(unit, home, results, ready, dirty))

@@ -47,12 +47,12 @@ def plan(catalogue: Catalogue, scale: str, data: str, size: int, asked: str, cos
     unknown = {} if "triton" in costs.coefficients else {"GPU-h: no update was measured on a GPU": None}
     yield head(PLAN)
     for (paper, name), experiment in catalogue.experiments.items():
-        found = list(units([experiment], size, scale, data))
+        members = list(units([experiment], size, scale, data))
         if experiment.kind == "compute":
             yield f"{paper}/{name}: computed"
-        if found:
-            rows.append(together([columns(unit, asked, costs, unknown) for unit in found]))
-            groups = [group for unit in found for _, _, group in unit.jobs]
+        if members:
+            rows.append(together([columns(unit, asked, costs, unknown) for unit in members]))
+            groups = [group for unit in members for _, _, group in unit.jobs]
             yield line(f"{paper}/{name}", rows[-1], PLAN, engines(groups, asked))
     if rows:
         whole = together(rows)
@@ -60,7 +60,7 @@ def plan(catalogue: Catalogue, scale: str, data: str, size: int, asked: str, cos
         yield f"{scale} on {data} data: {whole[0]:.0f} trainings in {whole[1]:.0f} jobs"
         if not math.isnan(whole[2]):
             jobs = list(packing.jobs_of(catalogue, scale, data, size, asked, costs))
-            yield simulate.told(simulate.cluster(jobs, 1), len(jobs))
+            yield simulate.sentence(simulate.cluster(jobs, 1), len(jobs))
     yield costs.told
     yield from (f"?: {reason}" for reason in unknown)
 
@@ -86,24 +86,24 @@ def engines(groups: Sequence[Sequence[Replica]], asked: str) -> str:
     """Which engines the cells of jobs would run on, in words."""
     blocks = {repr(group[0].settings["cell"]): group[0].settings["cell"] for group in groups}
     names = Counter(engine.choose(asked, block, "cpu") for block in blocks.values() if block is not None)
-    told = ", ".join(f"{name} ({count} cells)" for name, count in sorted(names.items()))
-    return f"engine {told}" if told else "no cell to run over time"
+    listed = ", ".join(f"{name} ({count} cells)" for name, count in sorted(names.items()))
+    return f"engine {listed}" if listed else "no cell to run over time"
 
 
 def tallies(
-    found: Iterable[Unit], costs: Costs, results: Path, running: Sequence[str] = ()
+    asked_units: Iterable[Unit], costs: Costs, results: Path, running: Sequence[str] = ()
 ) -> dict[str, list[float]]:
     """The numbers of STATUS of each experiment."""
     rows: dict[str, list[float]] = {}
-    for unit in found:
-        row = rows.setdefault("/".join(unit.place.split("/")[:2]), [0] * 5 + [0.0] * 3)
+    for unit in asked_units:
+        row = rows.setdefault("/".join(unit.name.split("/")[:2]), [0] * 5 + [0.0] * 3)
         target, hours = unit.folder(results, RECORDED), estimate(unit, costs).hours
         if store.is_recorded(unit, results):
             taken = sum(read_record(path.parent)["core_hours"] for path in target.glob(f"*/{RECORD}"))
             which, spent = "recorded", (taken, hours, 0.0)
         else:
             begun = any(unit.folder(results).glob(f"*/{RECORD}"))
-            which = "running" if unit.place in running else "begun" if begun else "missing"
+            which = "running" if unit.name in running else "begun" if begun else "missing"
             spent = 0.0, 0.0, hours
         row[0] += 1
         row[1 + STATES.index(which)] += 1
@@ -111,11 +111,11 @@ def tallies(
     return rows
 
 
-def status(found: Iterable[Unit], costs: Costs, results: Path, state: Path) -> Iterator[str]:
+def status(asked_units: Iterable[Unit], costs: Costs, results: Path, state: Path) -> Iterator[str]:
     """A line for each experiment: curves recorded, running, begun and missing, and core-hours; then who
     records."""
     recorder, running = holder(state)
-    rows = tallies(found, costs, results, running)
+    rows = tallies(asked_units, costs, results, running)
     yield head(STATUS)
     for name, row in rows.items():
         yield line(name, row, STATUS)

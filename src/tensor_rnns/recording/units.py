@@ -29,7 +29,7 @@ class Unit:
     final: Sequence[Sequence[Replica]]
 
     @property
-    def place(self) -> str:
+    def name(self) -> str:
         """paper/experiment/condition/variant/option, as in the paths of its files."""
         return "/".join((self.experiment.paper, self.experiment.name, *self.curve))
 
@@ -49,18 +49,18 @@ class Unit:
         """The probes that look at this curve."""
         main = self.experiment.main_option(self.scale)
         key = dict(zip(CURVE, self.curve, strict=True)) | {"stage": "final"}
-        found = self.experiment.probes.items()
-        return {name: it for name, it in found if Selector.of(it.get("where")).at(main).takes(key)}
+        probes = self.experiment.probes.items()
+        return {name: it for name, it in probes if Selector.of(it.get("where")).at(main).takes(key)}
 
     def finals(self, chosen: Mapping[str, Any] | None) -> list[Replica]:
         """The final replicas with the values that the search chose."""
         values = {self.curve: chosen} if chosen else None
-        found = self.experiment.replicas(self.scale, self.data, "final", values, self.seeds)
-        return [replica for replica in found if replica.place[2:] == self.curve]
+        finals = self.experiment.replicas(self.scale, self.data, "final", values, self.seeds)
+        return [replica for replica in finals if replica.curve_key[2:] == self.curve]
 
     def folder(self, results: Path, scale: str = "") -> Path:
         """The folder of its runs below the results of its scale, or of another one."""
-        return results / (scale or self.scale) / "runs" / self.place
+        return results / (scale or self.scale) / "runs" / self.name
 
 
 def units(
@@ -71,22 +71,22 @@ def units(
         curves: dict[Curve, dict[str, list[Replica]]] = {}
         for stage in ("search", "final"):
             for replica in experiment.replicas(scale, data, stage, None, seeds):
-                curves.setdefault(replica.place[2:], {}).setdefault(stage, []).append(replica)
+                curves.setdefault(replica.curve_key[2:], {}).setdefault(stage, []).append(replica)
         width = experiment.cohort_size(size)
-        for curve, found in curves.items():
-            stages = (cohorts(found.get(stage, ()), width) for stage in ("search", "final"))
+        for curve, by_stage in curves.items():
+            stages = (cohorts(by_stage.get(stage, ()), width) for stage in ("search", "final"))
             yield Unit(experiment, scale, data, curve, *stages)
 
 
-def chosen(found: Sequence[Unit], patterns: Sequence[str]) -> list[Unit]:
-    """Those of `found` whose place is like one of the `patterns`, all without any; ValueError for a pattern
-    that is like none."""
+def chosen(candidates: Sequence[Unit], patterns: Sequence[str]) -> list[Unit]:
+    """Those of `candidates` whose name is like one of the `patterns`, all without any; ValueError for a
+    pattern that is like none."""
     for pattern in patterns:
-        if not any(fnmatchcase(unit.place, pattern) for unit in found):
-            near = found[0].place if found else "none"
+        if not any(fnmatchcase(unit.name, pattern) for unit in candidates):
+            near = candidates[0].name if candidates else "none"
             raise ValueError(f"--curves {pattern!r} given, which is none; allowed are such as {near!r}")
-    alike = (any(fnmatchcase(unit.place, pattern) for pattern in patterns) for unit in found)
-    return [unit for unit, is_like in zip(found, alike, strict=True) if is_like or not patterns]
+    alike = (any(fnmatchcase(unit.name, pattern) for pattern in patterns) for unit in candidates)
+    return [unit for unit, is_like in zip(candidates, alike, strict=True) if is_like or not patterns]
 
 
 class Estimate(NamedTuple):

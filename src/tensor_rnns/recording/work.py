@@ -72,32 +72,32 @@ def hollow(name: str) -> datasets.Dataset:
 
 def arrays_of(kind: str, facts: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """The arrays of a hollow data set; see `datasets.Dataset`."""
-    found: dict[str, np.ndarray] = {}
+    arrays: dict[str, np.ndarray] = {}
     if kind == "fonts":
         return {
             "images": np.zeros([facts[key] for key in ("styles", "letters", "rows", "columns")], np.uint8)
         }
     for split, count in facts[{"images": "images", "polyphony": "steps"}.get(kind, "tokens")].items():
         if kind == "images":
-            found[f"{split}_images"] = np.zeros((count, facts["rows"], facts["columns"]), np.uint8)
-            found[f"{split}_labels"] = np.zeros(count, np.uint8)
+            arrays[f"{split}_images"] = np.zeros((count, facts["rows"], facts["columns"]), np.uint8)
+            arrays[f"{split}_labels"] = np.zeros(count, np.uint8)
         elif kind == "polyphony":
-            found[f"{split}_roll"] = np.zeros((count, NOTES), np.uint8)
-            found[f"{split}_lengths"] = np.bincount(np.arange(count) % facts["pieces"][split])
+            arrays[f"{split}_roll"] = np.zeros((count, NOTES), np.uint8)
+            arrays[f"{split}_lengths"] = np.bincount(np.arange(count) % facts["pieces"][split])
         else:
-            found[f"{split}_tokens"] = np.zeros(count, np.uint16)
+            arrays[f"{split}_tokens"] = np.zeros(count, np.uint16)
             if kind == "bytes":
                 runs = np.arange(facts["symbols"], dtype=np.uint16).repeat(REPEATS)
-                found[f"{split}_tokens"] = np.resize(runs, count)
+                arrays[f"{split}_tokens"] = np.resize(runs, count)
             words = ["<unk>", *map(str, range(1, facts["symbols"]))]
             if "longest" in facts:
                 # Of lengths spread from none to twice the mean, so that a batch has the padding of a text.
                 lengths = np.arange(1, facts["lines"][split] + 1) * GOLDEN % 1
                 ends = (lengths.cumsum() / lengths.sum() * count).astype(int) - 1
-                found[f"{split}_tokens"][ends.clip(0)] = 1
+                arrays[f"{split}_tokens"][ends.clip(0)] = 1
                 words[1] = "\n"
-            found["vocabulary"] = np.arange(len(words)) if kind == "bytes" else np.array(words)
-    return found
+            arrays["vocabulary"] = np.arange(len(words)) if kind == "bytes" else np.array(words)
+    return arrays
 
 
 def work_of(replica: Replica, engine_name: str = "auto", device: str = "cpu") -> Work:

@@ -66,9 +66,9 @@ def overlay(results: Path, scale: str) -> str:
 
 def join_what_is_there(catalogue: Catalogue, scale: str, results: Path) -> None:
     """Join the runs of every experiment of which some failed, so that its tables were not made."""
-    for place in map("/".join, catalogue.experiments):
-        out = results / scale / "collected" / place
-        folders = [record.parent for record in sorted((results / scale / "runs" / place).rglob(RECORD))]
+    for key in map("/".join, catalogue.experiments):
+        out = results / scale / "collected" / key
+        folders = [record.parent for record in sorted((results / scale / "runs" / key).rglob(RECORD))]
         if folders and not out.exists():
             collect(folders, out)
 

@@ -89,8 +89,8 @@ def recorded_seeds(artefact: Artefact, experiment: Experiment, results: Path) ->
     selector = Selector.of(artefact.spec.get("where"))
     asked = selector.curves(resolve.curves(experiment, "paper"), experiment.main_option("paper"))
     home = results / RECORDED / "runs" / experiment.paper / experiment.name
-    found = {curve: finals(home.joinpath(*curve)) for curve in asked}
-    counts = [count for count in found.values() if count]
+    seeds = {curve: finals(home.joinpath(*curve)) for curve in asked}
+    counts = [count for count in seeds.values() if count]
     return (min(counts), f"{len(counts)} of {len(asked)}") if counts else (0, "")
 
 
@@ -153,11 +153,11 @@ def rows(catalogue: Catalogue, results: Path) -> list[Row]:
     ]
 
 
-def summary(found: Sequence[Row]) -> str:
+def summary(listed: Sequence[Row]) -> str:
     """One line: how many artefacts and statements there are, stand at each scale, and are absent."""
     parts = []
     for kind, plural in (("artefact", "artefacts"), ("claim", "statements")):
-        own = [row for row in found if row.kind == kind]
+        own = [row for row in listed if row.kind == kind]
         counts = [f"{sum(scale in row.drawn for row in own)} {scale}" for scale in SCALES[:3]]
         counts.append(f"{sum(row.recorded > 0 for row in own)} recorded")
         counts.append(f"{sum(bool(row.untested) and not row.planned for row in own)} {NOT_TESTABLE}")
@@ -166,19 +166,19 @@ def summary(found: Sequence[Row]) -> str:
     return "; ".join(parts)
 
 
-def write(path: Path, found: Iterable[Row]) -> None:
+def write(path: Path, listed: Iterable[Row]) -> None:
     """The coverage file: what has been reached and must not be lost."""
-    write_csv(path, [row.cells() for row in found], COLUMNS, None)
+    write_csv(path, [row.cells() for row in listed], COLUMNS, None)
 
 
-def regressions(path: Path, found: Iterable[Row], scales: Sequence[str]) -> list[str]:
+def regressions(path: Path, listed: Iterable[Row], scales: Sequence[str]) -> list[str]:
     """What the coverage file has and `found` has no longer, at these scales, a line each.
 
     ValueError where a scale is not one of the file's columns.
     """
     if unknown := sorted(set(scales) - set(SCALES)):
         raise ValueError(f"coverage at {', '.join(unknown)} asked for; allowed: {', '.join(SCALES)}")
-    now = {(row.paper, row.kind, row.id): row.cells() for row in found}
+    now = {(row.paper, row.kind, row.id): row.cells() for row in listed}
     lost = []
     for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
         name = row["document"], row["kind"], row["id"]

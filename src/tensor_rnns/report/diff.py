@@ -77,8 +77,8 @@ def add_run(side: Side, folder: Path) -> None:
     for replica in record["replicas"]:
         known = record | replica
         side.scales.add(replica["scale"])
-        *place, point, seed, _ = replica_key(replica)
-        curve = "/".join(map(str, (*place[:2], *place[3:])))
+        *names, point, seed, _ = replica_key(replica)
+        curve = "/".join(map(str, (*names[:2], *names[3:])))
         side.replicas.setdefault(curve, {})[int(point), int(seed)] = f"{replica['hash']} {replica['status']}"
         values = side.settings.setdefault(curve, {})
         for name, value in flattened(replica["settings"]):
@@ -95,37 +95,37 @@ def add_run(side: Side, folder: Path) -> None:
 def differences(before: Side, after: Side, tolerances: Mapping[str, float]) -> Found:
     """What differs, by heading; ValueError for results of two scales. `tolerances` are those of claims."""
     if before.scales != after.scales:
-        told = [f"{side.home} of {', '.join(sorted(side.scales)) or 'no scale'}" for side in (before, after)]
-        raise ValueError(f"{told[0]} and {told[1]} given; allowed are results of one scale")
-    found = of_claims(before.claims, after.claims, tolerances)
-    found["replicas"] = list(of_replicas(before.replicas, after.replicas))
-    found["settings"] = of_settings(before.settings, after.settings)
-    found["numbers"] = list(of_numbers(before.numbers, after.numbers))
-    found["artefacts"] = list(of_artefacts(before.drawn, after.drawn))
-    found[MADE_BY] = [
+        sides = [f"{side.home} of {', '.join(sorted(side.scales)) or 'no scale'}" for side in (before, after)]
+        raise ValueError(f"{sides[0]} and {sides[1]} given; allowed are results of one scale")
+    changes = of_claims(before.claims, after.claims, tolerances)
+    changes["replicas"] = list(of_replicas(before.replicas, after.replicas))
+    changes["settings"] = of_settings(before.settings, after.settings)
+    changes["numbers"] = list(of_numbers(before.numbers, after.numbers))
+    changes["artefacts"] = list(of_artefacts(before.drawn, after.drawn))
+    changes[MADE_BY] = [
         f"{name}: {words(before.makers.get(name))} -> {words(after.makers.get(name))}"
         for name in dict.fromkeys([*before.makers, *after.makers])
         if before.makers.get(name) != after.makers.get(name)
     ]
-    return {heading: lines for heading, lines in found.items() if lines}
+    return {heading: lines for heading, lines in changes.items() if lines}
 
 
 def of_claims(before: Mapping[str, Row], after: Mapping[str, Row], tolerances: Mapping[str, float]) -> Found:
     """Claims whose verdict, answer or numbers changed, and those that only one side has."""
-    found: Found = {"verdicts": [], "answers (holds)": [], "numbers of claims": []}
+    changes: Found = {"verdicts": [], "answers (holds)": [], "numbers of claims": []}
     for name in before.keys() & after.keys():
         old, new = before[name], after[name]
         for heading, key in (("verdicts", "verdict"), ("answers (holds)", "holds")):
             if old[key] != new[key]:
                 numbers = f"{in_words(old)} -> {in_words(new)}"
-                found[heading].append(f"{name}: {old[key]} -> {new[key]}; {numbers}; {new['reason']}")
+                changes[heading].append(f"{name}: {old[key]} -> {new[key]}; {numbers}; {new['reason']}")
                 break
         else:
             if any(old[key] != new[key] for key in ("ours", "low", "high", "n", "failed")):
                 far = apart(old, new, tolerances.get(name))
-                found["numbers of claims"].append(f"{name}: {in_words(old)} -> {in_words(new)}{far}")
-    found["claims"] = [f"{name}: {words}" for name, words in only(before, after)]
-    return {heading: sorted(lines) for heading, lines in found.items()}
+                changes["numbers of claims"].append(f"{name}: {in_words(old)} -> {in_words(new)}{far}")
+    changes["claims"] = [f"{name}: {words}" for name, words in only(before, after)]
+    return {heading: sorted(lines) for heading, lines in changes.items()}
 
 
 def in_words(row: Row) -> str:
@@ -163,12 +163,12 @@ def of_settings(before: Mapping[str, Mapping], after: Mapping[str, Mapping]) -> 
     """Settings of curves of both sides that changed; curves with the same change share a line."""
     alike: dict[tuple[str, str], list[str]] = {}
     for curve in sorted(before.keys() & after.keys()):
-        paper, experiment, place = curve.split("/", 2)
+        paper, experiment, rest = curve.split("/", 2)
         for name in sorted(before[curve].keys() | after[curve].keys()):
             old, new = (side[curve].get(name) for side in (before, after))
             if old != new:
                 change = f"{name}: {words(old)} -> {words(new)}"
-                alike.setdefault((f"{paper}/{experiment}", change), []).append(place)
+                alike.setdefault((f"{paper}/{experiment}", change), []).append(rest)
     return [
         f"{experiment}: {change} in {len(places)} curve{'s' * (len(places) > 1)} "
         f"({', '.join(places[:NAMED])}{', ...' if len(places) > NAMED else ''})"
@@ -192,8 +192,8 @@ def relative(old: str, new: str) -> float:
         a, b = float(old), float(new)
     except ValueError:
         return math.inf
-    found = abs(a - b) / max(abs(a), abs(b), 1e-300)
-    return found if math.isfinite(found) else math.inf
+    ratio = abs(a - b) / max(abs(a), abs(b), 1e-300)
+    return ratio if math.isfinite(ratio) else math.inf
 
 
 def of_artefacts(before: Mapping[str, Sequence], after: Mapping[str, Sequence]) -> Iterator[str]:

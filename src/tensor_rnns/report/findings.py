@@ -56,12 +56,13 @@ def findings(
     """The findings of one paper, of the board's headlines and its claims; `piece_of` finds an artefact."""
     by_id = {claim["claim"]: claim for claim in claims}
     result = []
-    for one in headlines:
-        rows = [by_id[name] for name in one["claims"] if name in by_id]
-        rows.sort(key=partial(order, one))
+    for headline in headlines:
+        rows = [by_id[name] for name in headline["claims"] if name in by_id]
+        rows.sort(key=partial(order, headline))
         result.append(Finding(
-            one["quote"], one["page"], one["why"], one["verdict"], one["holds"], one["source"],
-            rows[:MOST_ROWS], len(rows[MOST_ROWS:]), believe(one, rows), piece_of(one["artefact"]),
+            headline["quote"], headline["page"], headline["why"], headline["verdict"],
+            headline["holds"], headline["source"], rows[:MOST_ROWS], len(rows[MOST_ROWS:]),
+            believe(headline, rows), piece_of(headline["artefact"]),
         ))  # fmt: skip
     return result
 
@@ -94,8 +95,8 @@ def answers(rows: Claims) -> str:
     """How many of the claims hold, do not, and are unclear."""
     count = Counter(row["holds"] for row in rows)
     if len(count) == 1:
-        one, several = ALIKE[rows[0]["holds"]]
-        return one if len(rows) == 1 else several.format(len(rows))
+        single, several = ALIKE[rows[0]["holds"]]
+        return single if len(rows) == 1 else several.format(len(rows))
     said = [f"{count[name]} {words[count[name] > 1]}" for name, words in HOLDS.items() if count[name]]
     return f"of {len(rows)} claims {', '.join(said)}"
 

@@ -224,9 +224,7 @@ def paper_part(
         if artefact is None:
             return None
         experiment = catalogue.experiment_of(artefact)
-        pieces = [
-            piece_of(artefact, experiment, place, results, own, described) for place in (RECORDED, scale)
-        ]
+        pieces = [piece_of(artefact, experiment, run, results, own, described) for run in (RECORDED, scale)]
         return next((piece for piece in pieces if piece.drawn), pieces[-1])
 
     board = board or {"rows": [], "score": None, "headlines": [], "statements": []}
@@ -285,11 +283,11 @@ def host(record: Mapping[str, Any]) -> str:
 
 def versions(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Versions as recorded by the runs, several of one package side by side, and that of this process."""
-    found: dict[str, set[str]] = {"python (report)": {platform.python_version()}}
+    by_package: dict[str, set[str]] = {"python (report)": {platform.python_version()}}
     for record in records:
         for package, version in (record.get("versions") or {}).items():
-            found.setdefault(package, set()).add(str(version))
-    return {package: ", ".join(sorted(several)) for package, several in sorted(found.items())}
+            by_package.setdefault(package, set()).add(str(version))
+    return {package: ", ".join(sorted(several)) for package, several in sorted(by_package.items())}
 
 
 def text_of(path: Path) -> str:

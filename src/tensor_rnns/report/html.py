@@ -74,9 +74,9 @@ class Site:
         copy = self.out / PAGES / "pictures" / svg.relative_to(self.content.results)
         with writing(copy) as stream:
             stream.write(text)
-        found, size = DESCRIPTION.search(text), SIZE.search(text)
+        description, size = DESCRIPTION.search(text), SIZE.search(text)
         width, height = (round(float(size[k]) * 4 / 3) for k in (1, 2)) if size else (640, 480)
-        return copy, " ".join(unescape(found[1]).split()) if found else "Figure", width, height
+        return copy, " ".join(unescape(description[1]).split()) if description else "Figure", width, height
 
     def pages(self) -> Iterator[tuple[str, str, dict[str, Any]]]:
         """(file, template, its own variables) of each page."""

@@ -24,10 +24,10 @@ class Raw(str):
 
 def breakable(text: Any) -> Raw:
     """`text` escaped, with places where a long name may break in typewriter type."""
-    found = latex(text)
+    escaped = latex(text)
     for sign in (r"\_", ".", "/", "="):
-        found = found.replace(sign, sign + r"\allowbreak{}")
-    return Raw(found)
+        escaped = escaped.replace(sign, sign + r"\allowbreak{}")
+    return Raw(escaped)
 
 
 def write_latex(content: Content, out: Path, templates: Path) -> list[Path]:

@@ -22,14 +22,14 @@ class Spark:
 
 def sparks(table: Path, of: str) -> dict[tuple[str, ...], Spark]:
     """{run: its first curve} of a collected table of curves that holds `of`; {} where there is no table."""
-    found: dict[tuple[str, ...], Spark] = {}
+    by_run: dict[tuple[str, ...], Spark] = {}
     for run, curves in (
         read_table(table, CURVES, of).groupby([*OF_RUN], sort=False) if table.is_file() else ()
     ):
         (_, curve), *_ = curves.groupby(["split", "name"], sort=False)
         name = " ".join(filter(None, curve[["split", "name"]].iloc[0]))
-        found[tuple(map(str, run))] = drawn(curve["value"].tolist(), name)
-    return found
+        by_run[tuple(map(str, run))] = drawn(curve["value"].tolist(), name)
+    return by_run
 
 
 def run_of(row: Mapping[str, str]) -> tuple[str, ...]:

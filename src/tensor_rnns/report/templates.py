@@ -46,16 +46,16 @@ def coverage(papers: Iterable[PaperPart]) -> dict[str, int]:
 
 def trust(content: Content) -> str:
     """What the verdicts are worth: how many chance alone makes false."""
-    found = content.board.get("claims") or {}
-    judged = found.get("judged", 0)
+    claims = content.board.get("claims") or {}
+    judged = claims.get("judged", 0)
     if not judged:
         return (
             f"No claim has a verdict at {content.scale} scale: a verdict needs the paper's protocol, its "
             "data and at least five seeds. The column “holds” says what the runs here show."
         )
-    by_interval = found["by_interval"]
+    by_interval = claims["by_interval"]
     chance = (
-        f"{by_interval} of them rest on a 95 % interval, so about {shown(found['expected_false'])} are "
+        f"{by_interval} of them rest on a 95 % interval, so about {shown(claims['expected_false'])} are "
         "expected to be false by chance alone"
         if by_interval
         else "none of them rests on an interval, so none is expected to be false by chance"

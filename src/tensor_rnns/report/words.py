@@ -55,9 +55,9 @@ def plain(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def source(place: Mapping[str, Any]) -> str:
+def source(reference: Mapping[str, Any]) -> str:
     """Where in its document something stands: `section 5.1, page 68`."""
-    return ", ".join(str(what) if name == "note" else f"{name} {what}" for name, what in place.items())
+    return ", ".join(str(what) if name == "note" else f"{name} {what}" for name, what in reference.items())
 
 
 def slug(*parts: Any) -> str:
@@ -70,9 +70,9 @@ def hours(value: float) -> str:
     return f"{value:.3g}"
 
 
-def score(found: Mapping[str, float]) -> str:
+def score(scored: Mapping[str, float]) -> str:
     """The score of a document as a range, and its coverage."""
-    low, high, coverage = (f"{100 * found[name]:.0f}" for name in ("low", "high", "coverage"))
+    low, high, coverage = (f"{100 * scored[name]:.0f}" for name in ("low", "high", "coverage"))
     share = f"{low} %" if low == high else f"{low} to {high} %"
     return f"Score: {share} of the weight reproduced; {coverage} % has a verdict"
 
@@ -83,16 +83,16 @@ def paragraphs(text: str) -> list[list[tuple[str, str]]]:
 
     List items become paragraphs that begin with a bullet.
     """
-    found = []
+    result = []
     for block in re.split(r"\n\s*\n|\n(?=[-*] |#)", text.strip()):
         line = " ".join(block.split())
         if line.startswith("#"):
-            found.append([("strong", line.lstrip("# "))])
+            result.append([("strong", line.lstrip("# "))])
             continue
         line = re.sub(r"^[-*] ", "• ", line)
         parts = re.split(r"(`[^`]+`|\*\*[^*]+\*\*)", line)
-        found.append([_part(part) for part in parts if part])
-    return [part for part in found if part]
+        result.append([_part(part) for part in parts if part])
+    return [part for part in result if part]
 
 
 def _part(part: str) -> tuple[str, str]:

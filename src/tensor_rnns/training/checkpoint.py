@@ -106,8 +106,8 @@ class Checkpoints:
             if configuration != self.configuration:
                 theirs = {k: v for k, v in configuration.items() if self.configuration.get(k) != v}
                 ours = {k: self.configuration.get(k) for k in theirs}
-                told = "%s was written with %s; this job has %s; it is not used"
-                log.warning(told, path.name, theirs, ours)
+                message = "%s was written with %s; this job has %s; it is not used"
+                log.warning(message, path.name, theirs, ours)
                 continue
             whole.append((state.update, index, state))
         if not whole:

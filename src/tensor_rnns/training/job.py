@@ -185,7 +185,7 @@ def run(
     data = dataset.facts["sha256"] if dataset else ""
     names = [name_of(replica, chosen_engine, device.type, data) for replica in replicas]
     results = Results(state_folder / "results")
-    title = f"{'/'.join(replicas[0].place[1:])} {replicas[0].stage}"
+    title = f"{'/'.join(replicas[0].curve_key[1:])} {replicas[0].stage}"
     environment = record.environment(device, threads, chosen_engine)
     lock.check_reach()
     locks = state_folder / "locks"

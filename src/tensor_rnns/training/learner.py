@@ -50,8 +50,8 @@ def check_carrying(model: Model, task: Task | type[Task]) -> None:
     """ValueError where a task carries a state over batches and the model has none, or one of both ends."""
     able = hasattr(model, "cell") and not getattr(model, "bidirectional", False)
     if task.carries_state and not able:
-        told = f"the task {task.name} carries a state over batches"
-        raise ValueError(f"model {model.name}: {told}; allowed are models around a cell that read forward")
+        reason = f"the task {task.name} carries a state over batches"
+        raise ValueError(f"model {model.name}: {reason}; allowed are models around a cell that read forward")
 
 
 @dataclass(frozen=True)

@@ -96,10 +96,10 @@ def check(learner: Learner, training: Training, state: State) -> None:
     like = start(learner, optimiser)
     if state.update:
         step(learner, optimiser, limits, like)
-    expected, found = dict(forms(like)), dict(forms(state))
-    if differing := sorted(k for k in expected | found if expected.get(k) != found.get(k)):
-        told = (f"{name} is {found.get(name, 'missing')}, not {expected.get(name)}" for name in differing[:3])
-        raise Mismatch(f"{len(differing)} tensors of another form: {'; '.join(told)}")
+    expected, loaded = dict(forms(like)), dict(forms(state))
+    if differing := sorted(k for k in expected | loaded if expected.get(k) != loaded.get(k)):
+        wrong = (f"{k} is {loaded.get(k, 'missing')}, not {expected.get(k)}" for k in differing[:3])
+        raise Mismatch(f"{len(differing)} tensors of another form: {'; '.join(wrong)}")
     curves = [*((update, "train", "loss", value) for update, value in state.train), *state.evaluated]
     if not all(len(point) == 4 and point[-1].shape == state.rate.shape for point in curves):
         raise Mismatch(f"a point of its curves has not {len(state.rate)} values")
@@ -107,18 +107,18 @@ def check(learner: Learner, training: Training, state: State) -> None:
     for name in ("failed_at", "stopped_at", "best_update", "lowered_at"):
         times += [update for update in getattr(state, name).tolist() if update != NEVER]
     if not all(type(update) is int and 1 <= update <= state.update for update in times):
-        raise Mismatch(f"at update {state.update} it tells of a later one, or of none")
+        raise Mismatch(f"at update {state.update} it is of a later one, or of none")
 
 
 def forms(state: State) -> Iterator[tuple[str, str]]:
     """(name, type and shape) of every tensor of a state but its curves."""
-    for one in fields(state):
-        value = getattr(state, one.name)
+    for entry in fields(state):
+        value = getattr(state, entry.name)
         if isinstance(value, dict | tuple):
             parts = value.items() if isinstance(value, dict) else enumerate(value)
-            named = {f"{one.name}/{key}": part for key, part in parts}
+            named = {f"{entry.name}/{key}": part for key, part in parts}
         else:
-            named = {one.name: value} if isinstance(value, Tensor) else {}
+            named = {entry.name: value} if isinstance(value, Tensor) else {}
         for name, tensor in named.items():
             yield name, f"{tensor.dtype} {list(tensor.shape)}".removeprefix("torch.")
 

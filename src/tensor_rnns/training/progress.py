@@ -24,7 +24,7 @@ def duration(seconds: float) -> str:
 
 class Progress:
     """Progress of one cohort, from update `start` to `total`; what each replica `reads` at an update, such as
-    (100, "bytes"), is told by the second."""
+    (100, "bytes"), is counted per second."""
 
     def __init__(
         self, title: str, total: int, start: int = 0, stream: TextIO | None = None, reads: Reads | None = None

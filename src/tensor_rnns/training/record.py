@@ -23,8 +23,8 @@ def processor() -> str:
     """The processor's name as the kernel gives it, or the architecture."""
     info = Path("/proc/cpuinfo")
     text = info.read_text(encoding="utf-8", errors="replace") if info.exists() else ""
-    found = re.search(r"^model name\s*:(.*)", text, re.MULTILINE)
-    return found[1].strip() if found else platform.machine()
+    match = re.search(r"^model name\s*:(.*)", text, re.MULTILINE)
+    return match[1].strip() if match else platform.machine()
 
 
 def instruction_set() -> str:

@@ -69,8 +69,8 @@ class Training:
     def __post_init__(self) -> None:
         given = [key for key in ("updates", "epochs") if getattr(self, key) is not None]
         if len(given) != 1:
-            told = " and ".join(given) or "none"
-            raise Invalid("length", f"exactly one of updates or epochs must be given; given are {told}")
+            names = " and ".join(given) or "none"
+            raise Invalid("length", f"exactly one of updates or epochs must be given; given are {names}")
         if self.clip_norm is not None and self.clip_value is not None:
             raise Invalid("clip_value", "clip_norm and clip_value are given; allowed is one of them")
         every = self.evaluate.every
@@ -95,7 +95,7 @@ class Training:
         record, and for epochs of a task that has none.
         """
         training = build(cls, block, "training", Reading(nulls=True))
-        if per_epoch is None and (problems := [told for _, told in training.counting_epochs()]):
+        if per_epoch is None and (problems := [message for _, message in training.counting_epochs()]):
             raise ValueError("; ".join(problems))
         every = training.evaluate.every
         evaluate = replace(training.evaluate, every={"end": 0, "epoch": per_epoch}.get(every, every))
@@ -105,8 +105,8 @@ class Training:
     def counting_epochs(self) -> Iterator[tuple[str, str]]:
         """(key, what is wrong) for each key that counts epochs, for a task that has none."""
         if self.epochs is not None:
-            told = f"the task has no epochs, training.epochs is {self.epochs}"
-            yield "epochs", f"{told}; give training.updates"
+            problem = f"the task has no epochs, training.epochs is {self.epochs}"
+            yield "epochs", f"{problem}; give training.updates"
         if self.evaluate.every == "epoch":
-            told = "the task has no epochs, evaluate.every is 'epoch'"
-            yield "evaluate", f"{told}; allowed are end and a number"
+            problem = "the task has no epochs, evaluate.every is 'epoch'"
+            yield "evaluate", f"{problem}; allowed are end and a number"

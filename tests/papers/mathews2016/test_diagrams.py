@@ -91,7 +91,7 @@ def test_another_number_of_free_arms_is_counted():
         ({"nodes": {"W": node("i", "i")}}, "W has an arm twice"),
     ],
 )
-def test_slips_of_a_description_are_named(blocks, message):
+def test_mistakes_in_a_description_are_named(blocks, message):
     with pytest.raises(ValueError, match=message):
         errors(changed("bilinear", **blocks))
 

@@ -21,7 +21,7 @@ def numbers(item: str, draws: int = 5, seed: int = 7) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("item", sorted(theory.STATEMENTS))
-def test_statement_holds_and_its_slip_is_seen(item):
+def test_statement_holds_and_its_misprint_is_seen(item):
     """Errors and corrected errors vanish; the forms printed wrongly, and only those, are off by more than
     0.1 %.
     """

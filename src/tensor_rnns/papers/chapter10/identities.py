@@ -13,7 +13,7 @@ PARTS = {"bptt": bptt, "feeding": feeding, "gating": gating, "memory": memory, "
 def compute(*, seed: Natural, draws: int, part: Literal[*PARTS]) -> Rows:
     """Rows for every statement of `part`, each on `draws` random draws.
 
-    Names: `error`, or `printed_error` and `corrected_error` where the notes have a slip; errors are the
+    Names: `error`, or `printed_error` and `corrected_error` where the notes have a mistake; errors are the
     largest over all draws, relative to the largest entry; a name with `share` is a mean, `smallest_...` a
     minimum.
     """

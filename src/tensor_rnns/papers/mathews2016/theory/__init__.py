@@ -11,7 +11,7 @@ STATEMENTS = collected(*map(vars, (background, bilinear, decompositions, archite
 def compute(*, seed: Natural, draws: int) -> Rows:
     """Rows for every statement, each on `draws` random draws.
 
-    Names: `error`, or `printed_error` and `corrected_error` where the text has a slip; errors are the
+    Names: `error`, or `printed_error` and `corrected_error` where the text has a mistake; errors are the
     largest over all draws, relative to the largest entry; a name with `share` is a mean, `smallest_...` a
     minimum.
     """

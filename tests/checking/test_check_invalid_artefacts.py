@@ -1,4 +1,4 @@
-"""Slips in artefacts, probes and computed experiments are refused, each told once with its line."""
+"""Mistakes in artefacts, probes and computed experiments are refused, each reported once with its line."""
 
 import pytest
 
@@ -158,12 +158,12 @@ AT = {
 
 
 @pytest.mark.parametrize("name", ARTEFACTS)
-def test_a_slip_in_an_artefact_is_told_with_its_line(refused, whole, name):
+def test_an_invalid_artefact_is_reported_with_its_line(refused, whole, name):
     """The same for figures, tables, probes and values of the paper."""
     refused(whole, *ARTEFACTS[name], at=AT.get(name))
 
 
 @pytest.mark.parametrize("name", COMPUTED)
-def test_a_slip_in_a_computed_experiment_is_told_with_its_line(refused, computed, name):
+def test_an_invalid_computed_experiment_is_reported_with_its_line(refused, computed, name):
     """The same for what needs no training."""
     refused(computed, *COMPUTED[name], at=AT.get(name))
