@@ -1,13 +1,14 @@
 """The tables of one experiment out of its run folders, in equal bytes whatever the order of folders."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from tensor_rnns.experiments.records import KEY
 from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key, run_name
-from tensor_rnns.files import damaged, parsing, read_csv, write_csv
+from tensor_rnns.files import damaged, line_of, parsing, read_fields, sealed_text, write_csv, writing
 
 METRICS = (*KEY, "split", "name", "value")
 CURVES = (*KEY, "split", "name", "update", "value")
@@ -23,14 +24,23 @@ def read_cells(path: Path, columns: tuple[str, ...], of: str) -> Cells:
     """A table as {key + (split, name): {update: text}}; Damaged for a repeated cell or a value that is no
     number."""
     cells: Cells = {}
-    for row in read_csv(path, columns, of):
-        with parsing(path):
-            cell = (*replica_key(row), row["split"], row["name"])
-            position = int(row.get("update", 0))
-            float(row["value"])
-        if position in cells.setdefault(cell, {}):
-            raise damaged(path, f"a second value for {row}")
-        cells[cell][position] = row["value"]
+    named = len(KEY) + 2
+    # Rows of one series follow each other, so that its key is read once.
+    series: list[str] = []
+    values: dict[int, str] = {}
+    with parsing(path):
+        for row in islice(read_fields(path, columns, of), 1, None):
+            if row[:named] != series:
+                series = row[:named]
+                values = cells.setdefault(
+                    (*replica_key(dict(zip(KEY, series, strict=False))), *series[-2:]), {}
+                )
+            *position, value = row[named:]
+            update = int(position[0]) if position else 0
+            float(value)
+            if update in values:
+                raise damaged(path, f"a second value for {dict(zip(columns, row, strict=True))}")
+            values[update] = value
     return cells
 
 
@@ -48,12 +58,15 @@ def run_row(record: dict[str, Any], replica: dict[str, Any], path: Path) -> dict
     return row
 
 
-def rows_of(cells: Cells, columns: tuple[str, ...]) -> Iterator[dict[str, Any]]:
-    """The sorted rows of `read_cells`' tables."""
+def write_cells(path: Path, cells: Cells, columns: tuple[str, ...], of: str) -> None:
+    """Write the sorted rows of `read_cells`' tables; numbers are copied as they were read."""
+    lines = [line_of(columns)]
     for cell in sorted(cells):
-        for position in sorted(cells[cell]):
-            middle = (position,) if columns is CURVES else ()
-            yield dict(zip(columns, (*cell, *middle, cells[cell][position]), strict=True))
+        series = line_of(cell)
+        for update, value in sorted(cells[cell].items()):
+            lines.append(f"{series},{update},{value}" if columns is CURVES else f"{series},{value}")
+    with writing(path, "wb") as stream:
+        stream.write(sealed_text("\n".join([*lines, ""]), of))
 
 
 def collect(run_folders: Iterable[Path | str], out_folder: Path | str) -> None:
@@ -84,6 +97,6 @@ def collect(run_folders: Iterable[Path | str], out_folder: Path | str) -> None:
                 raise damaged(folder / name, f"values of a replica without a record: {stranger}")
             table |= cells
     out, of = Path(out_folder), "/".join(map(str, min(runs)[:3])) if runs else ""
-    write_csv(out / "metrics.csv", rows_of(metrics, METRICS), METRICS, of)
-    write_csv(out / "curves.csv", rows_of(curves, CURVES), CURVES, of)
+    write_cells(out / "metrics.csv", metrics, METRICS, of)
+    write_cells(out / "curves.csv", curves, CURVES, of)
     write_csv(out / "runs.csv", (runs[key] for key in sorted(runs)), RUNS, of)
