@@ -52,7 +52,7 @@ rule one:
 @pytest.fixture
 def rules(monkeypatch):
     """The functions of scheduler.smk; Snakemake's own are put back afterwards."""
-    for name in ("_schedule_reevalutation", "job_selector"):
+    for name in ("_schedule_reevalutation", "open_jobs", "remaining_jobs", "job_selector"):
         monkeypatch.setattr(JobScheduler, name, getattr(JobScheduler, name))
     return SimpleNamespace(**runpy.run_path(str(RULES)))
 
@@ -86,14 +86,32 @@ def test_one_pass_waits_however_often_one_is_asked_for(rules):
     assert scheduler._open_jobs.acquire(timeout=20)
 
 
-def test_every_rule_has_candidates_and_a_full_machine_none(rules):
+def test_every_rule_has_candidates_and_a_dry_run_all(rules):
     jobs = [SimpleNamespace(name="train") for _ in range(500)] + [SimpleNamespace(name="draw")]
-    scheduler = SimpleNamespace(resources={"_cores": 2}, job_selector_greedy="greedy")
-    found = rules.select_among_few(scheduler, jobs, lambda scheduler, few: few)
+    found = rules.few_of_each_rule(SimpleNamespace(dryrun=False), lambda scheduler: jobs)
     assert [job.name for job in found] == ["train"] * 100 + ["draw"]
+    assert rules.few_of_each_rule(SimpleNamespace(dryrun=True), lambda scheduler: jobs) == jobs
+
+
+def test_a_full_machine_starts_none(rules):
+    scheduler = SimpleNamespace(resources={"_cores": 2}, job_selector_greedy="greedy")
+    assert rules.select_greedily(scheduler, ["train"], lambda scheduler, ready: ready) == ["train"]
     assert scheduler._job_selector == "greedy"
     scheduler.resources["_cores"] = 0
-    assert rules.select_among_few(scheduler, jobs, lambda scheduler, few: few) == []
+    assert rules.select_greedily(scheduler, ["train"], lambda scheduler, ready: ready) == []
+
+
+def test_remaining_jobs_are_not_looked_for_while_jobs_are_selected(rules):
+    def remaining(scheduler):
+        return ["train"]
+
+    scheduler = SimpleNamespace(resources={"_cores": 2}, job_selector_greedy="greedy")
+
+    def select(scheduler, ready):
+        return rules.remaining_when_asked_for(scheduler, remaining)
+
+    assert rules.select_greedily(scheduler, ["train"], select) == []
+    assert rules.remaining_when_asked_for(scheduler, remaining) == ["train"]
 
 
 def test_the_share_of_the_controller_is_said(rules):
@@ -104,4 +122,4 @@ def test_the_share_of_the_controller_is_said(rules):
 
 def test_the_release_of_the_scheduler_is_one_that_was_looked_at(rules):
     """Another release runs as it is: read its scheduler, then change the guard or remove the file."""
-    assert JobScheduler.job_selector is rules.select_among_few
+    assert JobScheduler.job_selector is rules.select_greedily

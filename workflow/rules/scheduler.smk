@@ -1,6 +1,6 @@
 # Snakemake's scheduler, made as cheap for thousands of jobs as for hundreds. Each of its passes starts a timer for
-# another one a second later, so that passes never get fewer, and each solves an integer programme over every job
-# that is ready (snakemake issues 2967, 3744, 3804). Neither can be set from a workflow.
+# another one a second later, so that passes never get fewer, and each looks at every job and solves an integer programme
+# over those that are ready (snakemake issues 2967, 3744, 3804). Neither can be set from a workflow.
 import threading
 import time
 
@@ -32,20 +32,38 @@ def schedule_one_more_pass(scheduler, delay):
         timer.start()
 
 
-def select_among_few(scheduler, ready, select=JobScheduler.job_selector):
-    """The jobs to start now: greedily among the first of each rule, whose jobs ask for much the same."""
-    if scheduler.resources["_cores"] == 0:
-        return []
+def few_of_each_rule(scheduler, ready=JobScheduler.open_jobs.fget):
+    """The jobs to choose from: the first ready ones of each rule, which ask for much the same. A dry run takes all."""
+    if scheduler.dryrun:
+        return ready(scheduler)
     few = {}
-    for job in ready:
+    for job in ready(scheduler):
         of_rule = few.setdefault(job.name, [])
         if len(of_rule) < CANDIDATES:
             of_rule.append(job)
+    return [job for of_rule in few.values() for job in of_rule]
+
+
+def remaining_when_asked_for(scheduler, remaining=JobScheduler.remaining_jobs.fget):
+    """The jobs that have not ended; none while jobs are selected, since the greedy way does not look at them."""
+    return [] if getattr(scheduler, "is_selecting", False) else remaining(scheduler)
+
+
+def select_greedily(scheduler, ready, select=JobScheduler.job_selector):
+    """The jobs to start now; none where no core is free."""
+    if scheduler.resources["_cores"] == 0:
+        return []
     scheduler._job_selector = scheduler.job_selector_greedy
-    return select(scheduler, [job for of_rule in few.values() for job in of_rule])
+    scheduler.is_selecting = True
+    try:
+        return select(scheduler, ready)
+    finally:
+        scheduler.is_selecting = False
 
 
 # Private parts: of this release alone. With another one nothing but time is lost.
 if __version__.startswith("9.27."):
     JobScheduler._schedule_reevalutation = schedule_one_more_pass
-    JobScheduler.job_selector = select_among_few
+    JobScheduler.open_jobs = property(few_of_each_rule)
+    JobScheduler.remaining_jobs = property(remaining_when_asked_for)
+    JobScheduler.job_selector = select_greedily
