@@ -25,8 +25,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-import numpy as np
-
 from tensor_rnns import asides
 from tensor_rnns.mapped import release
 from tensor_rnns.messages import printable, shortened
@@ -38,8 +36,8 @@ MALFORMED = (
     ValueError, LookupError, TypeError, ArithmeticError, EOFError, MemoryError, RuntimeError, csv.Error,
     struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
-MAPPED = PIECE = 1 << 24
-"""Bytes from which a one-byte array is mapped and not read."""
+PIECE = 1 << 24
+"""Bytes that are digested at once."""
 MOST_UNZIPPED = 1 << 29
 """Bytes that a .gz file may hold."""
 
@@ -101,9 +99,15 @@ def _digest(content: bytes | mmap.mmap, seal: re.Match[bytes]) -> bytes:
 
 def seal(content: bytes) -> bytes:
     """`content`, which holds the text of `unsealed`, with its digest."""
+    begin, digest = missing_digest(content)
+    return content[:begin] + digest + content[begin + len(digest) :]
+
+
+def missing_digest(content: bytes | mmap.mmap) -> tuple[int, bytes]:
+    """Where the digest of content begins that holds the text of `unsealed`, and the digest."""
     match = _found(content)
     assert match, "the content holds no place for its digest"
-    return content[: match.start(1)] + _digest(content, match) + content[match.end(1) :]
+    return match.start(1), _digest(content, match)
 
 
 def verify(path: Path | str, content: bytes | mmap.mmap, of: str | None = None, remedy: str = "") -> None:
@@ -185,13 +189,6 @@ def sealed_text(text: str, of: str | None) -> bytes:
     return text.encode() if of is None else seal(f"# {unsealed(of)}\n{text}".encode())
 
 
-def line_of(fields: Iterable[Any]) -> str:
-    """A line of a CSV file, without its end."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(fields)
-    return text.getvalue()
-
-
 def write_csv(
     path: Path | str, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], of: str | None
 ) -> None:
@@ -268,53 +265,3 @@ def read_json(path: Path | str, of: str | None = None, remedy: str = "") -> dict
         content = json.loads(raw)
         del content["seal"]
         return content
-
-
-def write_npz(path: Path | str, arrays: Mapping[str, np.ndarray], of: str, compressed: bool = False) -> None:
-    """Write arrays as an .npz in order of name; equal arrays give equal bytes. Compressed ones are small, and
-    are never mapped into memory."""
-    save, comment = np.savez_compressed if compressed else np.savez, unsealed(of).encode()
-    ordered = {name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
-    with writing(path, "wb") as stream:
-        save(stream, allow_pickle=False, **ordered)
-        # A zip file ends with the length of its comment and the comment.
-        stream.seek(-2, os.SEEK_END)
-        stream.write(struct.pack("<H", len(comment)) + comment)
-        stream.flush()
-        with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            match = _found(content)
-            assert match, "the content holds no place for its digest"
-            begin, digest = match.start(1), _digest(content, match)
-        stream.seek(begin)
-        stream.write(digest)
-
-
-def read_npz(path: Path | str, of: str | None = None, remedy: str = "") -> dict[str, np.ndarray]:
-    """The arrays of an .npz; Damaged where a byte is another or it does not hold `of`.
-
-    One-byte arrays of MAPPED bytes and more are mapped into memory copy on write: processes that train on the
-    same data share it.
-    """
-    with parsing(path, remedy), open(path, "rb") as raw:
-        with mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as content:
-            verify(path, content, of, remedy)
-        with zipfile.ZipFile(raw) as archive:
-            return {
-                member.filename.removesuffix(".npy"): _array(raw, archive, member)
-                for member in archive.infolist()
-            }
-
-
-def _array(raw: IO[bytes], archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:
-    """One array of an opened .npz, read or mapped."""
-    with archive.open(member) as stream:
-        np.lib.format.read_magic(stream)
-        shape, fortran, dtype = np.lib.format.read_array_header_1_0(stream)
-        ahead = stream.tell()
-    if dtype.itemsize > 1 or member.file_size < MAPPED or member.compress_type or fortran:
-        with archive.open(member) as stream:
-            return np.lib.format.read_array(stream, allow_pickle=False)
-    # A member's header has 30 bytes, then its name and an extra field, whose lengths stand at 26.
-    raw.seek(member.header_offset + 26)
-    begin = member.header_offset + 30 + sum(struct.unpack("<HH", raw.read(4))) + ahead
-    return np.asarray(np.memmap(raw, dtype, mode="c", offset=begin, shape=shape))

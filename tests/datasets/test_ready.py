@@ -84,7 +84,7 @@ def test_files_do_not_depend_on_order_time_or_memory_layout(tmp_path):
 
 
 def test_large_arrays_are_mapped_and_kept_as_they_are_on_the_disk(monkeypatch, tmp_path):
-    monkeypatch.setattr("tensor_rnns.files.MAPPED", 1000)
+    monkeypatch.setattr("tensor_rnns.npz_files.MAPPED", 1000)
     arrays = {
         "long": np.arange(5000, dtype=np.uint8).reshape(100, 50),
         "short": np.arange(7, dtype=np.uint8),

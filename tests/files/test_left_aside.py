@@ -7,13 +7,13 @@ import sys
 import time
 from pathlib import Path
 
-from tensor_rnns import files
+from tensor_rnns import files, npz_files
 
 UNPACKS = """
 import os, signal, sys
 from pathlib import Path
 import numpy as np
-from tensor_rnns import files
+from tensor_rnns import files, npz_files
 with files.writing(Path(sys.argv[1]), "wb") as stream:
     stream.write(b"half")
     stream.flush()
@@ -40,7 +40,7 @@ def test_the_aside_of_a_killed_process_goes_and_that_of_a_living_one_stays(tmp_p
             assert len(names(tmp_path)) == 2
             killed.kill()
             killed.wait()
-            files.write_npz(path, {}, "musedata")
+            npz_files.write_npz(path, {}, "musedata")
             left = names(tmp_path)
             assert len(left) == 2
             assert left[0].startswith(f".{path.name}.{socket.gethostname()}.{alive.pid}.")
@@ -48,7 +48,7 @@ def test_the_aside_of_a_killed_process_goes_and_that_of_a_living_one_stays(tmp_p
         finally:
             alive.kill()
             alive.wait()
-    files.write_npz(path, {}, "musedata")
+    npz_files.write_npz(path, {}, "musedata")
     assert names(tmp_path) == [path.name]
 
 
@@ -65,7 +65,7 @@ def test_asides_of_other_files_and_other_hosts_stay(tmp_path):
     goes = [f".a.npz.{here}.{gone.pid}.x.aside", f".a.npz.{here}.{'9' * 30}.x.aside"]
     for name in stays + goes:
         (tmp_path / name).touch()
-    files.write_npz(tmp_path / "a.npz", {}, "a")
+    npz_files.write_npz(tmp_path / "a.npz", {}, "a")
     assert names(tmp_path) == sorted([*stays, "a.npz"])
 
 

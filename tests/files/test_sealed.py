@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from tensor_rnns import files
+from tensor_rnns import files, npz_files
 from tensor_rnns.files import Damaged
 from tensor_rnns.training import statefile
 
@@ -38,8 +38,11 @@ KINDS = {
     "metrics.csv": (write_table, read_table),
     "curves.csv.gz": (write_table, read_table),
     "record.json": (lambda path, of: files.write_json(path, FACTS, of), files.read_json),
-    "arrays.npz": (lambda path, of: files.write_npz(path, ARRAYS, of), files.read_npz),
-    "small.npz": (lambda path, of: files.write_npz(path, ARRAYS, of, compressed=True), files.read_npz),
+    "arrays.npz": (lambda path, of: npz_files.write_npz(path, ARRAYS, of), npz_files.read_npz),
+    "small.npz": (
+        lambda path, of: npz_files.write_npz(path, ARRAYS, of, compressed=True),
+        npz_files.read_npz,
+    ),
     "weights.safetensors": (
         lambda path, of: statefile.write(path, TENSORS, {"update": 3}, of),
         statefile.read,
@@ -189,20 +192,20 @@ def test_a_name_that_would_not_read_back_cannot_be_sealed(tmp_path):
 
 
 def test_large_arrays_are_mapped_and_cannot_be_written_through(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "MAPPED", 250)
+    monkeypatch.setattr(npz_files, "MAPPED", 250)
     array = np.arange(200, dtype=np.uint8).reshape(20, 10)
-    files.write_npz(tmp_path / "a.npz", {"big": array, "small": array[:2]}, OF)
-    found = files.read_npz(tmp_path / "a.npz", OF)
+    npz_files.write_npz(tmp_path / "a.npz", {"big": array, "small": array[:2]}, OF)
+    found = npz_files.read_npz(tmp_path / "a.npz", OF)
     np.testing.assert_array_equal(found["big"], array)
     assert isinstance(found["big"].base, np.memmap) > isinstance(found["small"].base, np.memmap)
     found["big"][0, 0] = 77
-    assert files.read_npz(tmp_path / "a.npz", OF)["big"][0, 0] == 0
+    assert npz_files.read_npz(tmp_path / "a.npz", OF)["big"][0, 0] == 0
 
 
 def test_compressed_arrays_are_smaller_and_come_back_bit_for_bit(tmp_path):
     arrays = {"image": np.tile(np.linspace(0, 1, 7), 900), "names": np.array(["a", "bc"])}
     for name, compressed in (("large.npz", False), ("small.npz", True)):
-        files.write_npz(tmp_path / name, arrays, OF, compressed)
-    found = files.read_npz(tmp_path / "small.npz", OF)
+        npz_files.write_npz(tmp_path / name, arrays, OF, compressed)
+    found = npz_files.read_npz(tmp_path / "small.npz", OF)
     assert all(np.array_equal(found[name], value) for name, value in arrays.items())
     assert (tmp_path / "small.npz").stat().st_size < (tmp_path / "large.npz").stat().st_size / 5

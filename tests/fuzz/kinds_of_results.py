@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from tensor_rnns import files, models, tasks
+from tensor_rnns import files, models, npz_files, tasks
 from tensor_rnns.analysis.collect import CURVES, METRICS, collect
 from tensor_rnns.experiments import Catalogue, Replica
 from tensor_rnns.experiments.run_folders import run_name
@@ -78,13 +78,13 @@ def arrays(folder: Path) -> Trial:
     path, seeds = folder / "a.npz", []
     held = {"x": np.arange(15.0).reshape(3, 5), "names": np.array(["é", "z"]), "bytes": np.zeros(9, np.uint8)}
     for compressed in (False, True):
-        files.write_npz(path, held, "mine", compressed)
+        npz_files.write_npz(path, held, "mine", compressed)
         seeds.append(path.read_bytes())
 
     def change(mutation: Mutation, content: bytes) -> bytes:
         return sealed(mutation, mutation.bytes(content))
 
-    return of_bytes(path, seeds, lambda: files.read_npz(path, "mine"), change)
+    return of_bytes(path, seeds, lambda: npz_files.read_npz(path, "mine"), change)
 
 
 @kind("state file", 800)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tensor_rnns.files import read_json, read_npz, write_json
+from tensor_rnns.files import read_json, write_json
+from tensor_rnns.npz_files import read_npz
 from tensor_rnns.recording.record import alone
 from tests.recording.conftest import UPDATES, Checkout, files
 from tests.workflow.conftest import environment

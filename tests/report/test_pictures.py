@@ -9,7 +9,8 @@ import pytest
 from tensor_rnns.analysis.tables import PROBED
 from tensor_rnns.drawing.render import paths, render
 from tensor_rnns.experiments import Catalogue
-from tensor_rnns.files import write_csv, write_npz
+from tensor_rnns.files import write_csv
+from tensor_rnns.npz_files import write_npz
 from tensor_rnns.report.build import build
 
 MORE = """

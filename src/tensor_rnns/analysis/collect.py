@@ -1,5 +1,7 @@
 """The tables of one experiment out of its run folders, in equal bytes whatever the order of folders."""
 
+import csv
+import io
 import json
 from collections.abc import Iterable
 from itertools import islice
@@ -8,7 +10,7 @@ from typing import Any
 
 from tensor_rnns.experiments.records import KEY
 from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key, run_name
-from tensor_rnns.files import damaged, line_of, parsing, read_fields, sealed_text, write_csv, writing
+from tensor_rnns.files import damaged, parsing, read_fields, sealed_text, write_csv, writing
 
 METRICS = (*KEY, "split", "name", "value")
 CURVES = (*KEY, "split", "name", "update", "value")
@@ -56,6 +58,13 @@ def run_row(record: dict[str, Any], replica: dict[str, Any], path: Path) -> dict
     row["learning_rate"] = (settings.get("training") or {}).get("learning_rate")
     row["settings"] = json.dumps(settings, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return row
+
+
+def line_of(fields: Iterable[Any]) -> str:
+    """A line of a CSV file, without its end."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(fields)
+    return text.getvalue()
 
 
 def write_cells(path: Path, cells: Cells, columns: tuple[str, ...], of: str) -> None:

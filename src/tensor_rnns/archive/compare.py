@@ -10,7 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from tensor_rnns.files import read_npz
+from tensor_rnns.npz_files import read_npz
 
 MOST = 3
 """Differences of one file that are named; of the others, how many."""

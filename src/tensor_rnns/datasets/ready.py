@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tensor_rnns import files
+from tensor_rnns import files, npz_files
 from tensor_rnns.datasets import table
 from tensor_rnns.datasets.sums import Refused, check, summed
 
@@ -63,7 +63,7 @@ def prepare(dataset: str, raw: Path | str | None, ready: Path | str) -> Path:
 def write(folder: Path, name: str, arrays: Mapping[str, np.ndarray], facts: Mapping[str, Any]) -> Path:
     """Write folder/name.npz, and folder/name.json with its sha256; return the path of the .npz."""
     path = folder / f"{name}.npz"
-    files.write_npz(path, arrays, name)
+    npz_files.write_npz(path, arrays, name)
     files.write_json(path.with_suffix(".json"), dict(facts) | {"sha256": summed(path)}, name)
     return path
 
@@ -82,7 +82,7 @@ def compare(dataset: str, expected: Mapping[str, Any], counted: Mapping[str, Any
 def load(folder: Path | str, name: str) -> Dataset:
     """The data set `name` prepared in `folder`.
 
-    Large arrays of bytes are mapped from the file and copied where they are written to (`files.read_npz`).
+    Large arrays of bytes are mapped from the file and copied where they are written to (`read_npz`).
     Errors: ValueError for an unknown name; FileNotFoundError if it has not been prepared; files.Damaged for a
     file with another digest, of another data set, or an .npz and a .json that were not written together. Each
     says what to run.
@@ -97,7 +97,7 @@ def load(folder: Path | str, name: str) -> Dataset:
                 f"{name} is not prepared: {needed} is missing; run {first}`tensor-rnns prepare {name}`"
             )
     facts = files.read_json(path.with_suffix(".json"), name, remedy)
-    arrays = files.read_npz(path, name, remedy)
+    arrays = npz_files.read_npz(path, name, remedy)
     if (digest := summed(path)) != facts.get("sha256"):
         described = f"{path.with_suffix('.json').name} describes one of sha256 {facts.get('sha256')}"
         raise files.damaged(path, f"its sha256 is {digest}, but {described}", remedy)

@@ -17,7 +17,7 @@ from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import KEY, Artefact
 from tensor_rnns.experiments.selector import Chosen, Rows, Selector
 from tensor_rnns.experiments.titles import cell_title
-from tensor_rnns.files import read_npz
+from tensor_rnns.npz_files import read_npz
 
 
 def table(path: Path, columns: tuple[str, ...], of: str) -> pd.DataFrame:

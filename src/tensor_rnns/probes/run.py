@@ -8,7 +8,8 @@ import numpy as np
 from torch import Tensor
 
 from tensor_rnns.experiments import KEY
-from tensor_rnns.files import write_csv, write_npz
+from tensor_rnns.files import write_csv
+from tensor_rnns.npz_files import write_npz
 from tensor_rnns.probes.trained import trained_replicas
 
 Probe = Callable[..., tuple[dict[str, Any], list[dict[str, Any]]]]

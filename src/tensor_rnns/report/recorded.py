@@ -12,7 +12,8 @@ from tensor_rnns.analysis.tables import PROBED
 from tensor_rnns.experiments import Catalogue, Experiment
 from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.run_folders import table_name
-from tensor_rnns.files import read_csv, read_npz, write_csv, write_npz
+from tensor_rnns.files import read_csv, write_csv
+from tensor_rnns.npz_files import read_npz, write_npz
 
 
 def collect_recorded(catalogue: Catalogue, results: Path) -> None:
