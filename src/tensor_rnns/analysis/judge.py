@@ -39,7 +39,9 @@ def judge_claims(
         order = (own, kept) if scale == "paper" else (kept, own)
         best = {name: better([judged[name] for judged in order], own[name]) for name in own}
     joint, alone = with_parents(claims, best, scale), with_parents(claims, own, scale)
-    joint |= {name: only_a_part(joint[name], of) for name, of in parts(claims).items()}
+    for name, of in parts(claims).items():
+        if joint[name].judged:
+            joint[name] = joint[name].not_judged([f"a part of {of}, no statement by itself"])
     return {
         claim.id: replace(joint[claim.id], here=alone[claim.id].holds if alone[claim.id].source else "")
         for claim in claims
@@ -101,11 +103,6 @@ def prefixes(name: str) -> Iterator[str]:
     while "." in name:
         name = name.rpartition(".")[0]
         yield name
-
-
-def only_a_part(part: Judgement, of: str) -> Judgement:
-    """What is said of a claim that the document does not make by itself."""
-    return part.not_judged([f"a part of {of}, no statement by itself"]) if part.judged else part
 
 
 def adjusted(claims: Sequence[Claim], judgements: Mapping[str, Judgement]) -> dict[str, float]:

@@ -4,14 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import yaml
 
-from tensor_rnns.analysis.verdicts import (
-    ERRATUM,
-    NOT_JUDGED,
-    NOT_REPRODUCED,
-    NOT_TESTABLE,
-    REPRODUCED,
-    UNDECIDED,
-)  # fmt: skip
+from tensor_rnns.analysis import verdicts
 from tensor_rnns.archive import layout
 from tensor_rnns.drawing.tables import printed
 from tensor_rnns.experiments import Catalogue
@@ -22,12 +15,12 @@ NUMBERS = 10
 """How many numbers a checker is asked to reproduce."""
 TERMS, CITO = "https://w3id.org/sciencelive/o/terms/", "http://purl.org/spar/cito/"
 OUTCOMES = {
-    REPRODUCED: ("Validated", "confirms"),
-    NOT_REPRODUCED: ("Contradicted", "disputes"),
-    UNDECIDED: ("Inconclusive", "discusses"),
-    ERRATUM: ("PartiallySupported", "qualifies"),
-    NOT_JUDGED: ("NotTested", "discusses"),
-    NOT_TESTABLE: ("NotTested", "discusses"),
+    verdicts.REPRODUCED: ("Validated", "confirms"),
+    verdicts.NOT_REPRODUCED: ("Contradicted", "disputes"),
+    verdicts.UNDECIDED: ("Inconclusive", "discusses"),
+    verdicts.ERRATUM: ("PartiallySupported", "qualifies"),
+    verdicts.NOT_JUDGED: ("NotTested", "discusses"),
+    verdicts.NOT_TESTABLE: ("NotTested", "discusses"),
 }
 """Of each verdict the validation status of FORRT and the relation of CiTO. An erratum holds as corrected."""
 FORRT_COLUMNS = (
@@ -74,9 +67,9 @@ def to_check(claims: Sequence[Mapping[str, str]], board: Mapping) -> list[Mappin
     findings first, then in the order of the claims; among both, first those with a verdict."""
     headlines = [headline for paper in board["papers"].values() for headline in paper["headlines"]]
     first = [name for headline in headlines for name in headline["claims"]]
-    rank = {name: rank_of for rank_of, name in enumerate(dict.fromkeys(first))}
+    rank = {name: k for k, name in enumerate(dict.fromkeys(first))}
     numbered = [row for row in claims if row["ours"]]
-    numbered.sort(key=lambda row: (rank.get(row["claim"], len(rank)), row["verdict"] == NOT_JUDGED))
+    numbered.sort(key=lambda row: (rank.get(row["claim"], len(rank)), row["verdict"] == verdicts.NOT_JUDGED))
     return numbered[:NUMBERS]
 
 

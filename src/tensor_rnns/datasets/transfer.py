@@ -1,4 +1,9 @@
-"""Bring one address to one partial file: HTTP with resume, retries and time-outs, or a local file."""
+"""Bring one address to one partial file: HTTP with resume, retries and time-outs, or a local file.
+
+Tries and redirects are counted here, as urllib3's `Retry` ends where the body of an answer begins, so that
+broken and slow bodies would need this loop all the same, and reads the whole body of a redirect, however long
+it is. pooch begins again at byte 0, and has no least speed and no word on where a redirect may lead.
+"""
 
 import errno
 import math
