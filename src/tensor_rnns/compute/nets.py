@@ -21,8 +21,8 @@ def random_cell(
 
 def outputs(cell: Cell, p: Params, inputs: Tensor, state: State | None = None) -> Tensor:
     """The outputs [T, H] of a cell over `inputs` [T, I], from `state` with rows [1, H] or the cell's own."""
-    state, found = state or cell.initial_state(1, dtype=torch.float64), []
+    state, states = state or cell.initial_state(1, dtype=torch.float64), []
     for x in inputs:
         state = cell.step(dict(p), x[None], state)
-        found.append(state[0][0])
-    return torch.stack(found)
+        states.append(state[0][0])
+    return torch.stack(states)

@@ -18,14 +18,14 @@ PREFIX = "compute.arguments."
 def arguments(experiment: Experiment, scale: str) -> dict[str, Any]:
     """Those of the block `compute`, then what `scale` sets under compute.arguments.*; ValueError for another
     key."""
-    found = dict(experiment.compute.get("arguments") or {})
+    result = dict(experiment.compute.get("arguments") or {})
     for key, value in (experiment.scale_block(scale).get("set") or {}).items():
         if not key.startswith(PREFIX):
             raise ValueError(
                 f"{experiment.name}: a computed experiment cannot set {key!r}; allowed is {PREFIX}<name>"
             )
-        found[key.removeprefix(PREFIX)] = value
-    return found
+        result[key.removeprefix(PREFIX)] = value
+    return result
 
 
 def rows(
@@ -41,9 +41,9 @@ def rows(
     """
     if not loaded:
         return function(arguments(experiment, scale))
-    found = function(arguments(experiment, scale), loaded.get("only", loaded))
+    rows = function(arguments(experiment, scale), loaded.get("only", loaded))
     marks = (dataset.facts["stand_in"] for dataset in loaded.values())
-    return found + series("dataset", "stand_in", marks)
+    return rows + series("dataset", "stand_in", marks)
 
 
 def run(

@@ -13,19 +13,19 @@ from tensor_rnns.experiments.streams import rng
 from tensor_rnns.rows import Rows, row
 
 
-def relative(found: np.ndarray | float, wanted: np.ndarray | float) -> float:
+def relative(ours: np.ndarray | float, wanted: np.ndarray | float) -> float:
     """Largest absolute difference between `found` and `wanted`, over the largest entry of `wanted` (if that
     is not 0).
 
     Raises ValueError if the shapes differ: a number would hide a wrong arrangement.
     """
-    found, wanted = np.asarray(found, dtype=float), np.asarray(wanted, dtype=float)
-    if found.shape != wanted.shape:
-        raise ValueError(f"cannot compare an array of shape {found.shape} with one of shape {wanted.shape}")
+    ours, wanted = np.asarray(ours, dtype=float), np.asarray(wanted, dtype=float)
+    if ours.shape != wanted.shape:
+        raise ValueError(f"cannot compare an array of shape {ours.shape} with one of shape {wanted.shape}")
     if not wanted.size:
         return 0.0
     scale = np.abs(wanted).max()
-    return float(np.abs(found - wanted).max() / (scale if scale > 0 else 1.0))
+    return float(np.abs(ours - wanted).max() / (scale if scale > 0 else 1.0))
 
 
 def number(outcome: Any) -> float:
@@ -51,14 +51,14 @@ def drawn(draw: np.random.Generator, names: str = "", **inputs: str | Callable) 
     An input is the shape of an array of standard normal numbers in these sizes and whole numbers, such as
     "n1 3" ("" is a number), or a function of `draw` and {name: size}.
     """
-    found = dict(zip(names.split(), sizes(draw, len(names.split())), strict=True)) if names else {}
+    result = dict(zip(names.split(), sizes(draw, len(names.split())), strict=True)) if names else {}
     for name, kind in inputs.items():
         if callable(kind):
-            found[name] = kind(draw, found)
+            result[name] = kind(draw, result)
         else:
-            values = normal(draw, *(found[size] if size in found else int(size) for size in kind.split()))
-            found[name] = values if kind else float(values)
-    return found
+            values = normal(draw, *(result[size] if size in result else int(size) for size in kind.split()))
+            result[name] = values if kind else float(values)
+    return result
 
 
 def reduced(name: str, values: list[float]) -> float:
@@ -78,10 +78,10 @@ class Statement:
 
     def numbers(self, draw: np.random.Generator) -> dict[str, float]:
         """The outcomes of one draw by name, as `number` reads them; `error` is what comes without a name."""
-        found = {"draw": draw, **drawn(draw, **self.inputs)}
-        outcome = self.check(**{name: found[name] for name in inspect.signature(self.check).parameters})
+        inputs = {"draw": draw, **drawn(draw, **self.inputs)}
+        outcome = self.check(**{name: inputs[name] for name in inspect.signature(self.check).parameters})
         named = outcome if isinstance(outcome, dict) else {"error": outcome}
-        return {name: number(one) for name, one in named.items()}
+        return {name: number(value) for name, value in named.items()}
 
     def rows(self, seed: int, draws: int) -> Rows:
         """Rows over `draws` draws; draw d of an item depends on (seed, item, d) only."""
@@ -102,12 +102,12 @@ def statement(item: str, names: str = "", **inputs: str | Callable) -> Callable[
 
 def collected(*names: Mapping[str, Any]) -> dict[str, Statement]:
     """The statements among the `names` of modules, by item."""
-    return {one.item: one for some in names for one in some.values() if isinstance(one, Statement)}
+    return {part.item: part for some in names for part in some.values() if isinstance(part, Statement)}
 
 
 def checked(names: Mapping[str, Any], seed: int, draws: int) -> Rows:
     """The rows of every statement among `names`, each on `draws` random draws."""
-    return [row for one in collected(names).values() for row in one.rows(seed, draws)]
+    return [row for part in collected(names).values() for row in part.rows(seed, draws)]
 
 
 def jacobian(function: Callable, *arguments: np.ndarray, of: int = 0) -> np.ndarray:

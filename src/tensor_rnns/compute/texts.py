@@ -30,10 +30,10 @@ def numbers(dataset: Dataset) -> dict[str, float]:
     counts = {split: np.bincount(dataset.arrays[f"{split}_tokens"], minlength=symbols) for split in SPLITS}
     whole = sum(int(count.sum()) for count in counts.values())
     chances = (counts["train"] + 1) / (counts["train"].sum() + symbols)
-    found: dict[str, float] = {"symbols": symbols}
+    counted: dict[str, float] = {"symbols": symbols}
     for split, count in counts.items():
-        found[f"{split} tokens"] = int(count.sum())
-        found[f"{split} used"] = int((count > 0).sum())
-        found[f"{split} share"] = float(count.sum() / whole)
-    found["unigram"] = -float((counts["test"] * np.log(chances)).sum() / counts["test"].sum())
-    return found | {name.replace("_", " "): dataset.facts[name] for name in FACTS if name in dataset.facts}
+        counted[f"{split} tokens"] = int(count.sum())
+        counted[f"{split} used"] = int((count > 0).sum())
+        counted[f"{split} share"] = float(count.sum() / whole)
+    counted["unigram"] = -float((counts["test"] * np.log(chances)).sum() / counts["test"].sum())
+    return counted | {name.replace("_", " "): dataset.facts[name] for name in FACTS if name in dataset.facts}

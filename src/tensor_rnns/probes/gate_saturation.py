@@ -37,11 +37,11 @@ def probe(trained: Trained, *, split: Literal["train", "valid", "test"], rows: i
         for name, units in zip(("left", "right", "mean"), values.mean(0).tolist(), strict=True):
             table += series(item, name, units)
     for gate_name in dict.fromkeys(item.partition("-")[0] for item in arrays):
-        found = torch.stack([v.mean(0) for item, v in arrays.items() if item.partition("-")[0] == gate_name])
-        margin = (found[:, 0] - found[:, 1]).mean(1)
+        means = torch.stack([v.mean(0) for item, v in arrays.items() if item.partition("-")[0] == gate_name])
+        margin = (means[:, 0] - means[:, 1]).mean(1)
         numbers = {
             "left_over_right": margin.min(), "right_over_left": (-margin).min(),
-            "median_mean": found[:, 2].flatten().quantile(0.5), "largest_left": found[:, 0].max(),
+            "median_mean": means[:, 2].flatten().quantile(0.5), "largest_left": means[:, 0].max(),
         }  # fmt: skip
         table += rows_of({gate_name: numbers})
     return arrays, table
@@ -69,9 +69,9 @@ def gates_of(layer: Layer) -> dict[str, Tensor]:
     if cell.name not in LETTERS:
         allowed = ", ".join([*LETTERS, "cells with gate_and_candidate"])
         raise ValueError(f"the gates of the cell {cell.name} are not known; allowed: {allowed}")
-    found = {}
+    gates = {}
     for name, letter in LETTERS[cell.name].items():
         if f"W_{letter}" in p:
             bias = p[f"b_{letter}"] + (getattr(cell, "forget_bias", 0.0) if letter == "f" else 0.0)
-            found[name] = torch.sigmoid(layer.inputs @ p[f"W_{letter}"] + before @ p[f"U_{letter}"] + bias)
-    return found
+            gates[name] = torch.sigmoid(layer.inputs @ p[f"W_{letter}"] + before @ p[f"U_{letter}"] + bias)
+    return gates

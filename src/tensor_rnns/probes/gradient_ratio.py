@@ -38,9 +38,9 @@ def probe(trained: Trained, *, items: int = 100) -> Findings:
     inputs, targets = trained.items("test", items)
     rows = []
     for item, parameters in (("initial", initial), ("trained", trained.parameters)):
-        found = log_ratio(trained, parameters, inputs, targets)
-        if not math.isnan(found):
-            rows.append(row(item, "log_ratio", found))
+        ratio = log_ratio(trained, parameters, inputs, targets)
+        if not math.isnan(ratio):
+            rows.append(row(item, "log_ratio", ratio))
     return {}, rows
 
 

@@ -19,7 +19,7 @@ def probe(trained: Trained, *, items: int = 4, link: Literal["none", "sigmoid"] 
     inputs, targets = trained.items("test", items)
     layer = next(trained.layers(inputs))
     outputs = LINKS[link](trained.outputs(layer.outputs))
-    found = {"inputs": inputs, "targets": targets, "outputs": outputs, "states": layer.outputs}
+    arrays = {"inputs": inputs, "targets": targets, "outputs": outputs, "states": layer.outputs}
     if hasattr(layer.cell, "gate_and_candidate"):
-        found["gates"], found["candidates"] = layer.gates()
-    return {name: values.float() for name, values in found.items()}, []
+        arrays["gates"], arrays["candidates"] = layer.gates()
+    return {name: values.float() for name, values in arrays.items()}, []

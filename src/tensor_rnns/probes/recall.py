@@ -30,7 +30,7 @@ def probe(trained: Trained, *, items: int = 1000) -> Findings:
         ("due", "correlation", correlation(said, wanted).abs()),
         ("other", "mean", outputs[~due].mean()),
     ]
-    return {"bits": right.double().mean(0)}, [row(*one) for one in numbers]
+    return {"bits": right.double().mean(0)}, [row(*number) for number in numbers]
 
 
 def due_steps(labels: Tensor) -> Tensor:
@@ -41,7 +41,7 @@ def due_steps(labels: Tensor) -> Tensor:
 
 def correlation(first: Tensor, second: Tensor) -> Tensor:
     """Pearson correlation of all numbers of `first` with those of `second`; 0 where either is constant."""
-    if any(one.min() == one.max() for one in (first, second)):
+    if any(part.min() == part.max() for part in (first, second)):
         return torch.zeros(())
     a, b = first - first.mean(), second - second.mean()
     return (a * b).sum() / (a.square().sum() * b.square().sum()).sqrt()

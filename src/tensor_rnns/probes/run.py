@@ -28,10 +28,10 @@ def run(
     rows: list[Mapping[str, Any]] = []
     for folder in runs:
         for trained in trained_replicas(folder, ready):
-            found, numbers = function(trained, arguments)
+            own, numbers = function(trained, arguments)
             key = trained.key
             place = f"{key['condition']}/{key['variant']}/{key['option']}/{key['seed']}"
-            arrays |= {f"{place}/{array}": as_array(value) for array, value in found.items()}
+            arrays |= {f"{place}/{array}": as_array(value) for array, value in own.items()}
             rows += [{**key, **row} for row in numbers]
     write_npz(out, arrays, of, compressed=True)
     write_csv(out.with_suffix(".csv"), rows, COLUMNS, of)
@@ -39,7 +39,7 @@ def run(
 
 def as_array(value: Tensor | np.ndarray) -> np.ndarray:
     """A tensor, numpy numbers or numpy texts as what an .npz file holds."""
-    found = value.detach().numpy() if isinstance(value, Tensor) else np.asarray(value)
-    if found.dtype.kind not in "biufU":
-        raise ValueError(f"a probe gave an array of {found.dtype}; allowed are numbers and texts")
-    return found
+    array = value.detach().numpy() if isinstance(value, Tensor) else np.asarray(value)
+    if array.dtype.kind not in "biufU":
+        raise ValueError(f"a probe gave an array of {array.dtype}; allowed are numbers and texts")
+    return array

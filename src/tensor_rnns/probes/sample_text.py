@@ -42,15 +42,16 @@ def probe(
     vocabulary, between = task.dataset.arrays["vocabulary"], " " if task.name == "words" else ""
     columns = {"prompt": prompts.T, "sample": symbols.T, "text": np.vstack([prompts, symbols]).T}
     arrays = {
-        name: np.array([spelt(vocabulary, one, between) for one in parts]) for name, parts in columns.items()
+        name: np.array([spelt(vocabulary, symbols, between) for symbols in parts])
+        for name, parts in columns.items()
     }
     words = set(spelt(vocabulary, task.tokens("train"), between).split())
     cut = slice(None) if between else slice(1, -1)
-    found = [word for one in arrays["sample"] for word in one.split()[cut]]
+    spoken = [word for text in arrays["sample"] for word in text.split()[cut]]
     numbers = {
         "nats": float(nats.mean()),
         "repeated": float((symbols[1:] == symbols[:-1]).mean()) if len(symbols) > 1 else 0.0,
-        "known": float(np.mean([word in words for word in found])) if found else 0.0,
+        "known": float(np.mean([word in words for word in spoken])) if spoken else 0.0,
     }
     return arrays, rows_of({"sample": numbers})
 

@@ -70,8 +70,8 @@ class Trained:
     def require(self, probe: str, **kinds: type) -> None:
         """ValueError where the task or the model is not of the kind that `probe` looks at."""
         for part, kind in kinds.items():
-            if not isinstance(found := getattr(self, part), kind):
-                raise ValueError(f"the probe {probe} looks at the {part} {kind.name}, not at {found.name}")
+            if not isinstance(given := getattr(self, part), kind):
+                raise ValueError(f"the probe {probe} looks at the {part} {kind.name}, not at {given.name}")
 
     def tensor(self, values: np.ndarray) -> Tensor:
         """`values` in the precision of the parameters."""
@@ -84,17 +84,17 @@ class Trained:
         ValueError where the split has fewer, and for a task that carries states where a batch has fewer: the
         rows of a later batch do not begin at a zero state.
         """
-        batches, found = [], 0
+        batches, items = [], 0
         for batch in self.task.evaluation_of(self.data_seed, split):
             if self.task.carries_state and batch.inputs.shape[1] < count:
                 rows = f"the task {self.task.name} carries states and has {batch.inputs.shape[1]} rows"
                 raise ValueError(f"{count} items asked for; {rows}, which begin at a zero state")
             batches.append(batch)
-            found += batch.inputs.shape[1]
-            if found >= count:
+            items += batch.inputs.shape[1]
+            if items >= count:
                 break
-        if found < count:
-            raise ValueError(f"{count} items asked for; the split {split} has {found}")
+        if items < count:
+            raise ValueError(f"{count} items asked for; the split {split} has {items}")
 
         def joined(arrays: list[np.ndarray]) -> Tensor:
             axis = -1 if np.issubdtype(arrays[0].dtype, np.integer) else -2

@@ -40,8 +40,8 @@ def counted(network: Network) -> dict[str, float]:
         return {"true": true}
     matrices = {name: size for name, size in own.items() if name.startswith(RECURRENT)}
     recurrent = sum(matrices.values()) + sum(size for name, size in own.items() if name.startswith("b_"))
-    factors = [one.removeprefix("L_") for one in matrices if one.startswith("L_")]
-    products = [matrices[f"L_{one}"] + matrices.get(f"R_{one}", matrices.get("R", 0)) for one in factors]
+    factors = [name.removeprefix("L_") for name in matrices if name.startswith("L_")]
+    products = [matrices[f"L_{name}"] + matrices.get(f"R_{name}", matrices.get("R", 0)) for name in factors]
     output = true - sum(own.values())
     rule = recurrent + (sum(inputs) if network.all_inputs else inputs[0]) + output
     return {
@@ -57,6 +57,6 @@ def counted(network: Network) -> dict[str, float]:
 
 def compute(*, networks: Mapping[str, Network], ratios: Mapping[str, tuple[str, str, str]]) -> Rows:
     """A row for each number of each network, and `ratios` by name: [count, network above, network below]."""
-    found = {name: counted(network) for name, network in networks.items()}
-    over = {name: found[above][count] / found[below][count] for name, (count, above, below) in ratios.items()}
-    return rows_of(found | {"ratios": over})
+    counts = {name: counted(network) for name, network in networks.items()}
+    over = {name: counts[above][key] / counts[below][key] for name, (key, above, below) in ratios.items()}
+    return rows_of(counts | {"ratios": over})

@@ -22,11 +22,11 @@ def probe(trained: Trained) -> Findings:
     diagonals = {name: own[name] for name in own if name.startswith("D_")}
     if not diagonals:
         raise ValueError("the probe diagonals looks at a cell with diagonals, map: low_rank_diagonal")
-    found = {name: of_diagonal(value, first[name]) for name, value in diagonals.items()}
-    found["diagonals"] = {"least_ratio": min(row["ratio"] for row in found.values())}
+    numbers = {name: of_diagonal(value, first[name]) for name, value in diagonals.items()}
+    numbers["diagonals"] = {"least_ratio": min(row["ratio"] for row in numbers.values())}
     for name in [name for name in own if name[:2] in ("L_", "R_") or name == "R"]:
-        found[name] = {"largest": largest(own[name]), "before": largest(first[name])}
-    return {name: value.flatten() for name, value in diagonals.items()}, rows_of(found)
+        numbers[name] = {"largest": largest(own[name]), "before": largest(first[name])}
+    return {name: value.flatten() for name, value in diagonals.items()}, rows_of(numbers)
 
 
 def of_diagonal(value: Tensor, first: Tensor) -> dict[str, float]:

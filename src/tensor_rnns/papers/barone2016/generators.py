@@ -34,17 +34,17 @@ def copy_facts(gap: int, vary: str, items: int) -> dict[str, float]:
     task = tasks.build(
         {"task": {"name": "copy_memory", "gap": gap, "vary": vary}, "training": {"batch": BATCH}}
     )
-    found = []
+    answers = []
     for update in range(items // BATCH):
         batch = task.batch(0, update)
-        found += [
+        answers += [
             parsed(*pair) for pair in zip(batch.inputs.T.tolist(), batch.targets.T.tolist(), strict=True)
         ]
-    sound = [one for one in found if one is not None]
+    sound = [answer for answer in answers if answer is not None]
     lengths, lags = np.array([(len(data), lag) for data, lag in sound]).T
     symbols = np.bincount(np.concatenate([data for data, _ in sound]), minlength=SYMBOLS)
     facts = {
-        "broken": 1 - len(sound) / len(found), "steps": task.steps, "baseline": task.baseline,
+        "broken": 1 - len(sound) / len(answers), "steps": task.steps, "baseline": task.baseline,
         "shortest": lengths.min(), "longest": lengths.max(), "least_lag": lags.min(), "most_lag": lags.max(),
         "symbols": stats.chisquare(symbols).pvalue,
     }  # fmt: skip
@@ -91,16 +91,16 @@ def compute(*, copy: tuple[tuple[int, Literal["nothing", "length", "lag"]], ...]
     """Rows of items `copy N vary`, for each pair of `copy`; `addition markers` of so many steps; `set name`
     of the training sets in batches of `batch`; and `permutation` of so many `pixels`, whose `error` is how
     many of them it does not hold once, and `moved` the share that it moves. `items` sequences are counted."""
-    found = {f"copy {gap} {vary}": copy_facts(gap, vary, items) for gap, vary in copy}
+    facts = {f"copy {gap} {vary}": copy_facts(gap, vary, items) for gap, vary in copy}
     for markers in ("halves", "anywhere"):
-        found[f"addition {markers}"] = addition_facts(addition, markers, items)
+        facts[f"addition {markers}"] = addition_facts(addition, markers, items)
     blocks = {"copy_memory": {"gap": copy[0][0]}, "addition_set": {"length": addition}}
     for name, block in blocks.items():
         task = tasks.build({"task": {"name": name, **block}, "training": {"batch": batch}})
-        found[f"set {name}"] = set_facts(task)
+        facts[f"set {name}"] = set_facts(task)
     order = legacy_orders(*IMAGES, pixels)[1]
-    found["permutation"] = {
+    facts["permutation"] = {
         "error": float((np.bincount(order, minlength=pixels) != 1).sum()),
         "moved": (order != np.arange(pixels)).mean(), "pixels": len(order),
     }  # fmt: skip
-    return rows_of(found)
+    return rows_of(facts)

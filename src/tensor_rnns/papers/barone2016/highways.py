@@ -37,17 +37,17 @@ def by_rank_one(layers: Sequence[Layer], copies: bool) -> list[Layer]:
     """The layers of rank 1 for a state of twice the size, whose second half becomes the new state: one for
     each component, which reads the first half. With `copies` as many more between two layers bring the second
     half into the first, which needs components of at least 0; without them the halves take turns."""
-    n, found = len(layers[0][1]), []
+    n, built = len(layers[0][1]), []
     for number, (w_h, b_h, w_t, b_t) in enumerate(layers):
         old, new = (0, n) if copies or number % 2 == 0 else (n, 0)
         for i in range(n):
             row_h, row_t = np.zeros(2 * n), np.zeros(2 * n)
             row_h[old : old + n], row_t[old : old + n] = w_h[i], w_t[i]
-            found.append(single(2 * n, new + i, row_h, row_t, b_h[i], b_t[i]))
+            built.append(single(2 * n, new + i, row_h, row_t, b_h[i], b_t[i]))
         if copies and number < len(layers) - 1:
             unit = np.eye(2 * n)
-            found += [single(2 * n, i, unit[n + i], np.zeros(2 * n), 0.0, OPEN) for i in range(n)]
-    return found
+            built += [single(2 * n, i, unit[n + i], np.zeros(2 * n), 0.0, OPEN) for i in range(n)]
+    return built
 
 
 def shallow_ranks(

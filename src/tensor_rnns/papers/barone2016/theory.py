@@ -67,12 +67,12 @@ def unique_up_to_a_matrix(d, L, R, A):
 @statement("rank-2.3", "n", D="n")
 def ranks(draw, n, D):
     """2.2 and 2.3: L R has rank d, and L R + D, for random D, the rank n."""
-    found, wanted = [], []
+    ours, wanted = [], []
     for d in range(1, n):
         product = draw.standard_normal((n, d)) @ draw.standard_normal((d, n))
-        found += [np.linalg.matrix_rank(product), np.linalg.matrix_rank(product + np.diag(D))]
+        ours += [np.linalg.matrix_rank(product), np.linalg.matrix_rank(product + np.diag(D))]
         wanted += [d, n]
-    return np.array(found), np.array(wanted)
+    return np.array(ours), np.array(wanted)
 
 
 @statement("whole-rank-2.2", "n i t", x="t i")
@@ -104,15 +104,15 @@ def universal_deep(draw, n):
 def diagonal_gates(draw, n, x, b, D):
     """2.3: the derivative of the gate by its own component is nowhere zero where W = D; with W = L R the
     derivative has rank d."""
-    found, wanted = [], []
+    ours, wanted = [], []
     for d in range(1, n):
         product = draw.standard_normal((n, d)) @ draw.standard_normal((d, n))
         gate = sigmoid(product @ x + b)
-        found.append(np.linalg.matrix_rank((gate * (1 - gate))[:, None] * product))
+        ours.append(np.linalg.matrix_rank((gate * (1 - gate))[:, None] * product))
         wanted.append(d)
     own = sigmoid(D * x + b)
     slope = own * (1 - own) * D
-    return {"error": (np.array(found), np.array(wanted)), "smallest_slope": np.abs(slope).min()}
+    return {"error": (np.array(ours), np.array(wanted)), "smallest_slope": np.abs(slope).min()}
 
 
 def fitted(draw: np.random.Generator, kind: str, d: int, x: Tensor, wanted: Tensor) -> float:
@@ -120,17 +120,17 @@ def fitted(draw: np.random.Generator, kind: str, d: int, x: Tensor, wanted: Tens
     cell, p = nets.random_cell(draw, "lr_gru", 1, x.shape[1], map=kind, rank=d)
     p = {key: value.requires_grad_() for key, value in p.items()}
     search = torch.optim.LBFGS(p.values(), max_iter=100, history_size=20, line_search_fn="strong_wolfe")
-    none, found = torch.zeros(len(x), 1, dtype=torch.float64), []
+    none, errors = torch.zeros(len(x), 1, dtype=torch.float64), []
 
     def error() -> Tensor:
         search.zero_grad()
         squared = (cell.step(p, none, (x,))[0] - wanted).square().mean()
         squared.backward()
-        found.append(squared.item())
+        errors.append(squared.item())
         return squared
 
     search.step(error)
-    return min(found) ** 0.5
+    return min(errors) ** 0.5
 
 
 @statement("not-redundant-2.3")
@@ -160,8 +160,8 @@ def passthrough(draw, n, i, x, h, c):
     w = {key: value.numpy() for key, value in p.items()}
     q = {gate: x @ w[f"U_{gate}"] + h @ w[f"W_{gate}"] + w[f"b_{gate}"][0] for gate in "ofig"}
     memory = np.tanh(q["g"]) * sigmoid(q["i"]) + c * sigmoid(q["f"])
-    found = stepped(lstm, p, x, h, c)
-    pairs += [(found[1], memory), (found[0], sigmoid(q["o"]) * np.tanh(memory))]
+    after = stepped(lstm, p, x, h, c)
+    pairs += [(after[1], memory), (after[0], sigmoid(q["o"]) * np.tanh(memory))]
     w_h, w_t, b_h, b_t = (draw.standard_normal(size) for size in ((n, n), (n, n), n, n))
     gate = sigmoid(w_t @ h + b_t)
     generic = np.maximum(w_h @ h + b_h, 0) * gate + h * (1 - gate)
@@ -170,8 +170,8 @@ def passthrough(draw, n, i, x, h, c):
 
 def stepped(cell: Cell, p: Params, x: np.ndarray, *state: np.ndarray) -> list[np.ndarray]:
     """The state of a cell after one step."""
-    found = cell.step(p, torch.tensor(x)[None], tuple(torch.tensor(part)[None] for part in state))
-    return [part[0].numpy() for part in found]
+    after = cell.step(p, torch.tensor(x)[None], tuple(torch.tensor(part)[None] for part in state))
+    return [part[0].numpy() for part in after]
 
 
 @statement("tied-2.2", "n d i t", x="t i")
@@ -180,10 +180,10 @@ def tied(draw, n, d, i, x):
     pairs = []
     for name in ("lr_gru", "lr_lstm"):
         kind = {"map": "low_rank_diagonal", "rank": d}
-        one, p = nets.random_cell(draw, name, i, n, tied=True, **kind)
+        cell, p = nets.random_cell(draw, name, i, n, tied=True, **kind)
         own, _ = nets.random_cell(draw, name, i, n, **kind)
         equal = p | {f"R_{gate}": p["R"] for gate in own.gates}
-        pairs.append((outputs(own, equal, x), outputs(one, p, x)))
+        pairs.append((outputs(own, equal, x), outputs(cell, p, x)))
     return pairs
 
 

@@ -28,18 +28,18 @@ def probe(trained: Trained) -> Findings:
     batch = batch_of(trained)
     cell, drawn = batch.extra["cell"], trained.model.initialise(rng(trained.init_seed))
     first = {name: torch.from_numpy(value)[None] for name, value in drawn.items()}
-    found, w = {}, torch.empty(0)
+    numbers, w = {}, torch.empty(0)
     for item, values in (("initial", first), ("trained", trained.cohort)):
         w = weights(trained, values, batch)
         right = w.gather(0, cell[None])[0].mean()
-        found[item] = {"right": right, "entropy": -(w * w.clamp(min=1e-300).log()).sum(0).mean()}
+        numbers[item] = {"right": right, "entropy": -(w * w.clamp(min=1e-300).log()).sum(0).mean()}
     other = weights(trained, trained.cohort, asked_again(trained, batch))
-    found["trained"]["jump"] = (w.argmax(0) - other.argmax(0)).abs().double().mean()
+    numbers["trained"]["jump"] = (w.argmax(0) - other.argmax(0)).abs().double().mean()
     shown = {"weights": w[:, :10].T, "stored": one_hot(cell[:10], len(w))}
     arrays = {name: values.float().unsqueeze(1) for name, values in shown.items()}
     accuracies = blanked(trained)
     rows = series("blanked", "bits", range(len(accuracies))) + series("blanked", "accuracy", accuracies)
-    return arrays, rows_of(found) + rows
+    return arrays, rows_of(numbers) + rows
 
 
 def batch_of(trained: Trained) -> Batch:
@@ -69,9 +69,9 @@ def weights(trained: Trained, values: Mapping[str, Tensor], batch: Batch) -> Ten
 
 def blanked(trained: Trained) -> list[float]:
     """The accuracy with 0, 1, .. bits of the query blanked, all of them at last."""
-    found = []
+    accuracies = []
     for bits in range(trained.task.key_bits + 1):
         batch = batch_of(replace(trained, task=replace(trained.task, blanked=bits)))
         outputs = trained.model.apply(trained.cohort, batch).outputs
-        found.append(float(trained.task.metrics(outputs, batch.targets)["accuracy"]))
-    return found
+        accuracies.append(float(trained.task.metrics(outputs, batch.targets)["accuracy"]))
+    return accuracies

@@ -58,10 +58,10 @@ def earlier(draw, t, n, i, k):
     w, v = (ours.p[name].detach().numpy() for name in "WV")
     slope, g = 1 - arrays(ours.h[2:]) ** 2, gradients(ours.h[2:])
     direct = gradients(ours.o[:-1]) @ v
-    found = gradients(ours.h[1:-1])
+    given = gradients(ours.h[1:-1])
     return {
-        "printed_error": (found, (g @ w) * slope + direct),
-        "corrected_error": (found, (slope * g) @ w + direct),
+        "printed_error": (given, (g @ w) * slope + direct),
+        "corrected_error": (given, (slope * g) @ w + direct),
     }
 
 

@@ -27,10 +27,10 @@ def compute(*, seeds: int, updates: int, settings: dict[str, dict]) -> Rows:
     """
     rows: Rows = []
     for seed in range(seeds):
-        found = np.array([*along(settings, seed, updates)]).T
-        for name, values in zip(("norm", "step", "jump"), found, strict=True):
+        columns = np.array([*along(settings, seed, updates)]).T
+        for name, values in zip(("norm", "step", "jump"), columns, strict=True):
             rows += series(f"run-{seed}", name, values)
-        _, steps, jumps = found
+        _, steps, jumps = columns
         rows += [
             row("cliffs", "jump", jumps.max(), seed),
             row("cliffs", "ratio", steps.max() / steps.min(), seed),

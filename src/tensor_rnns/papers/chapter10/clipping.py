@@ -48,7 +48,7 @@ def epoch(draw):
     the mean of the clipped has not that of the mean."""
     g = (draw.standard_normal((100, 30)) + 0.3) * 10 ** draw.uniform(-1.25, 1.25, (100, 1))
     v = float(np.median(np.linalg.norm(g, axis=1)))
-    clipped = np.stack([by_norm(one, v) for one in g])
+    clipped = np.stack([by_norm(gradient, v) for gradient in g])
     kept = max(abs(1 - cosine(a, b)) for a, b in zip(g, clipped, strict=True))
     return {"error": kept, "cosine": cosine(clipped.mean(0), g.mean(0))}
 
@@ -66,16 +66,16 @@ def by_hand(draw, t, n, i, k):
     """11: (grad h_t * (1 - h_t^2)) W is the vector-Jacobian product by automatic differentiation; Omega of it
     does not change where the loss is scaled."""
     ours = Pass.drawn(draw, t, n, i, k)
-    w, found, wanted = ours.p["W"].detach(), [], []
+    w, passed, wanted = ours.p["W"].detach(), [], []
     for step in range(t):
         before = ours.h[step].detach().requires_grad_()
         after = torch.tanh(ours.p["b"] + ours.p["W"] @ before + ours.p["U"] @ ours.x[step]).squeeze()
         g = ours.h[step + 1].grad
         wanted.append(torch.autograd.grad(after, before, g, retain_graph=True)[0].numpy())
-        found.append(((g * (1 - after.detach() ** 2)) @ w).numpy())
-    g = [one.grad for one in ours.h[1:]]
-    scaled = omega([1e3 * one for one in g], ours.h[1:], w), omega(g, ours.h[1:], w)
-    return [(np.array(found), np.array(wanted)), tuple(map(float, scaled))]
+        passed.append(((g * (1 - after.detach() ** 2)) @ w).numpy())
+    g = [h.grad for h in ours.h[1:]]
+    scaled = omega([1e3 * part for part in g], ours.h[1:], w), omega(g, ours.h[1:], w)
+    return [(np.array(passed), np.array(wanted)), tuple(map(float, scaled))]
 
 
 @statement("orthogonal-11", "t n")
@@ -102,8 +102,8 @@ def random_nets(seed: int, nets: int, steps: int) -> Rows:
         for state in reversed(states):
             g = w.T @ ((1 - state**2) * g)
         logs.append(math.log10(max(np.linalg.norm(g), 1e-300)))
-    found = {"spread": np.ptp(logs), "share": np.mean(np.abs(logs) <= 1)}
-    return rows_of({"random nets": found}) + series("sizes", "log", sorted(logs))
+    numbers = {"spread": np.ptp(logs), "share": np.mean(np.abs(logs) <= 1)}
+    return rows_of({"random nets": numbers}) + series("sizes", "log", sorted(logs))
 
 
 def compute(*, seed: Natural, draws: int, nets: int, steps: int) -> Rows:

@@ -32,28 +32,28 @@ def composed(seed: int, gain: float, draws: int) -> tuple[dict[str, dict[str, fl
                 shown = zip(LINE[::8], y[::8], strict=True)
                 curves += [row(f"composed {gain:g}", f"n = {n + 1}", value, x) for x, value in shown]
     first, last = turns.mean(0)[[0, -1]]
-    found = {"turns 1": first, f"turns {TIMES}": last, "slope 1": largest.mean(0)[0]}
-    found |= {f"slope {TIMES}": largest.mean(0)[-1], f"small share {TIMES}": small.mean(0)[-1]}
+    numbers = {"turns 1": first, f"turns {TIMES}": last, "slope 1": largest.mean(0)[0]}
+    numbers |= {f"slope {TIMES}": largest.mean(0)[-1], f"small share {TIMES}": small.mean(0)[-1]}
     rising = np.corrcoef(range(TIMES), turns.mean(0))[0, 1]
-    return {f"gain {gain:g}": found | {"more": last - first, "rising": rising}}, curves
+    return {f"gain {gain:g}": numbers | {"more": last - first, "rising": rising}}, curves
 
 
 def variances(seed: int, draws: int) -> dict[str, dict[str, float]]:
     """7: the variance of a product of n weights of variance v = (v*)^(1/n), v* = 0.7, over v*, less 1."""
-    found = {}
+    numbers = {}
     for n in (2, 5, 10):
         draw, product = rng(seed, 1, n), np.ones(draws)
         for _ in range(n):
             product *= draw.standard_normal(draws) * math.sqrt(0.7 ** (1 / n))
-        found[f"product of {n}"] = {"off": abs(product.var() / 0.7 - 1)}
-    return found
+        numbers[f"product of {n}"] = {"off": abs(product.var() / 0.7 - 1)}
+    return numbers
 
 
 def latches(seed: int, runs: int) -> dict[str, dict[str, float]]:
     """7: h = tanh(w h + 0.1 noise) started at 0.5: the share of `runs` whose sign is kept over 200 steps, and
     the derivative w (1 - h*^2) at the fixed point; `forced` is the largest derivative at which at least 95 %
     are kept."""
-    found, kept_at = {}, []
+    numbers, kept_at = {}, []
     for number, w in enumerate((0.5, 0.9, 1.1, 1.5, 2.0, 3.0)):
         h, fixed, draw = np.full(runs, 0.5), 0.5, rng(seed, 2, number)
         for _ in range(200):
@@ -62,9 +62,9 @@ def latches(seed: int, runs: int) -> dict[str, dict[str, float]]:
         for _ in range(20_000):
             fixed = math.tanh(w * fixed)
         kept, slope = (h > 0).mean(), w * (1 - fixed**2)
-        found[f"latch {w}"] = {"derivative": slope, "kept": kept}
+        numbers[f"latch {w}"] = {"derivative": slope, "kept": kept}
         kept_at += [slope] if kept >= 0.95 else []
-    return found | {"latches": {"forced": max(kept_at), "kept": len(kept_at)}}
+    return numbers | {"latches": {"forced": max(kept_at), "kept": len(kept_at)}}
 
 
 def apart(seed: int, draws: int) -> dict[str, dict[str, float]]:
@@ -74,11 +74,11 @@ def apart(seed: int, draws: int) -> dict[str, dict[str, float]]:
     for number in range(draws):
         draw = rng(seed, 3, number)
         w = 3 * draw.standard_normal((UNITS, UNITS)) / math.sqrt(UNITS)
-        one, push = draw.standard_normal((2, UNITS))
-        other, distances = one + 1e-8 * push / np.linalg.norm(push), []
+        state, push = draw.standard_normal((2, UNITS))
+        other, distances = state + 1e-8 * push / np.linalg.norm(push), []
         for _ in range(100):
-            one, other = np.tanh(w @ one), np.tanh(w @ other)
-            distances.append(np.linalg.norm(one - other))
+            state, other = np.tanh(w @ state), np.tanh(w @ other)
+            distances.append(np.linalg.norm(state - other))
         reached.append((max(distances), int(np.argmax(np.array(distances) > 0.1)) + 1))
     return {"apart": {"least": min(reached)[0], "steps": max(steps for _, steps in reached)}}
 
@@ -87,6 +87,6 @@ def compute(*, seed: Natural, draws: int, gains: tuple[Positive, ...], products:
     """Rows of all items above, with `products` draws of each product of weights and `runs` of each latch."""
     items, curves = variances(seed, products) | latches(seed, runs) | apart(seed, draws), []
     for gain in gains:
-        found, more = composed(seed, gain, draws)
-        items, curves = items | found, curves + more
+        numbers, more = composed(seed, gain, draws)
+        items, curves = items | numbers, curves + more
     return rows_of(items) + curves

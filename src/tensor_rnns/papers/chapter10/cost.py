@@ -24,18 +24,18 @@ BLOCK, INPUTS = {"name": "vanilla", "hidden": 16}, 3
 def fastest(updates: list[Callable[[], object]], repeats: int) -> list[float]:
     """The least milliseconds of each call in rounds, after one that is not timed: of the processor, which
     other jobs beside this one do not lengthen, and without the collector of garbage."""
-    found = [[] for _ in updates]
+    times = [[] for _ in updates]
     gc.collect()
     gc.disable()
     try:
         for _ in range(repeats + 1):
-            for update, own in zip(updates, found, strict=True):
+            for update, own in zip(updates, times, strict=True):
                 began = time.process_time()
                 update()
                 own.append(1e3 * (time.process_time() - began))
     finally:
         gc.enable()
-    return [min(own[1:]) for own in found]
+    return [min(own[1:]) for own in times]
 
 
 def scan(name: str, seed: int) -> Callable[[int], None]:
@@ -126,14 +126,14 @@ def compute(*, seed: Natural, lengths: tuple[int, ...], engines: tuple[str, ...]
     """Rows by length of the milliseconds an update of each engine (compiled is eager without a compiler) and
     of the bytes kept; `<engine>` with the `slope` of logarithms over the upper half of the lengths, `memory`
     with the `fit` of a line, `parallel` and `omega` as above."""
-    found, curves, steps = {}, [], np.array(lengths)
+    numbers, curves, steps = {}, [], np.array(lengths)
     for name in engines:
         timed = fastest([partial(scan(name, seed), count) for count in lengths], repeats)
-        curves += [row("milliseconds", name, *one) for one in zip(timed, lengths, strict=True)]
+        curves += [row("milliseconds", name, *point) for point in zip(timed, lengths, strict=True)]
         upper = slice(len(lengths) // 2, None)
-        found[name] = {"slope": line(np.log(steps[upper]), np.log(timed[upper]))[0]}
+        numbers[name] = {"slope": line(np.log(steps[upper]), np.log(timed[upper]))[0]}
     kept = [saved(seed, count) for count in lengths]
-    curves += [row("bytes", "eager", *one) for one in zip(kept, lengths, strict=True)]
-    found["memory"] = {"fit": line(steps, np.array(kept))[1], "a step": line(steps, np.array(kept))[0]}
-    found |= {"parallel": in_parallel(seed, 512, repeats), "omega": regularised(seed, repeats)}
-    return rows_of(found) + curves
+    curves += [row("bytes", "eager", *point) for point in zip(kept, lengths, strict=True)]
+    numbers["memory"] = {"fit": line(steps, np.array(kept))[1], "a step": line(steps, np.array(kept))[0]}
+    numbers |= {"parallel": in_parallel(seed, 512, repeats), "omega": regularised(seed, repeats)}
+    return rows_of(numbers) + curves

@@ -15,14 +15,14 @@ def decoupled(draw, t, n, i, k, x, y):
     cell, p = random_cell(draw, "dense", i + k, n)
     p |= {"V": torch.tensor(draw.standard_normal((n, k)))}
     fed = torch.tensor(np.hstack([x, np.vstack([np.zeros(k), y[:-1]])]))
-    found = []
+    gradients = []
     for steps in ([slice(None)], [slice(at, at + 1) for at in range(t)]):
         own = {name: leaf(value) for name, value in p.items()}
         for at in steps:
             (h,) = cell.step(own, fed[at], ())
             (h @ own["V"] - torch.tensor(y[at])).square().sum().backward()
-        found.append([value.grad.numpy() for value in own.values()])
-    return list(zip(*found, strict=True))
+        gradients.append([value.grad.numpy() for value in own.values()])
+    return list(zip(*gradients, strict=True))
 
 
 @statement("likelihood-2.1", "n i", x="2 i")
@@ -55,7 +55,7 @@ def through_time(draw, i, k):
             full = full.again()
         cut = full.again(detach=True)
         names = "UWVbc" if recurrent else "UVbc"
-        flat = [torch.cat([one.p[name].grad.flatten() for name in names]) for one in (full, cut)]
+        flat = [torch.cat([run.p[name].grad.flatten() for name in names]) for run in (full, cut)]
         difference.append(float((flat[0] - flat[1]).norm() / flat[0].norm()))
     return {"error": difference[0], "smallest_difference": difference[1]}
 

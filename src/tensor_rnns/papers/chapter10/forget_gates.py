@@ -18,8 +18,8 @@ def probe(trained: Trained, *, items: int = 200) -> Findings:
     """
     trained.require("forget_gates", task=ResetCount)
     if trained.task.every is not None:
-        told = f"resets every {trained.task.every} steps"
-        raise ValueError(f"the probe forget_gates: {told} given; allowed: resets with a marker")
+        resets = f"resets every {trained.task.every} steps"
+        raise ValueError(f"the probe forget_gates: {resets} given; allowed: resets with a marker")
     inputs, targets = trained.items("test", items)
     layer = next(trained.layers(inputs))
     forget, reset = gates_of(layer)["forget"], inputs[..., 1] > 0

@@ -25,13 +25,13 @@ def probe(trained: Trained, *, items: int = 300, kick: float = 0.1, after: int =
     trained.require("free_running", model=FedBack)
     inputs, targets = trained.items("test", items)
     warm = trained.model.warm_up
-    told, told_states = run(trained, inputs, len(inputs))
+    forced, forced_states = run(trained, inputs, len(inputs))
     free, free_states = run(trained, inputs, warm)
     kicked, _ = run(trained, inputs, warm, kick)
     error = (free - targets).square()[warm:].mean((1, 2))
-    one_step = (told - targets).square()[warm:].mean()
+    one_step = (forced - targets).square()[warm:].mean()
     late, early = error[-LATE:].mean(), error[:LATE].mean()
-    clouds = [states[-LATE:].flatten(0, 1) for states in (told_states, free_states)]
+    clouds = [states[-LATE:].flatten(0, 1) for states in (forced_states, free_states)]
     distance = (clouds[0].mean(0) - clouds[1].mean(0)).norm() / clouds[0].std(0).norm()
     numbers = {
         "error": {

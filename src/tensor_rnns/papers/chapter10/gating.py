@@ -27,23 +27,23 @@ def lstm(draw, n, i, x):
     copied = {key: torch.cat([p[f"{letter}_{g}"].T for g in "ifgo"]) for key, letter in kinds.items()}
     copied["bias_ih"] = copied["bias_ih"][:, 0]
     theirs.load_state_dict(copied | {"bias_hh": torch.zeros(4 * n, dtype=torch.float64)})
-    state, found = (torch.zeros(1, n, dtype=torch.float64),) * 2, []
+    state, memories = (torch.zeros(1, n, dtype=torch.float64),) * 2, []
     for now in torch.tensor(x):
         state = theirs(now[None], state)
-        found.append(state[0][0])
-    return outputs(cell, p, torch.tensor(x)).numpy(), torch.stack(found).detach().numpy()
+        memories.append(state[0][0])
+    return outputs(cell, p, torch.tensor(x)).numpy(), torch.stack(memories).detach().numpy()
 
 
 @statement("range-10", "n i", x="n i")
 def in_range(draw, n, i, x):
     """10: all gates of LSTM and GRU lie in (0, 1); `smallest_margin` to the nearer end."""
-    found = []
+    opened = []
     for name, gates in (("lstm", "ifo"), ("gru", "fr")):
         _, p = random_cell(draw, name, i, n)
         h = draw.uniform(-1, 1, (n, n))
         signals = [x @ p[f"W_{g}"].numpy() + h @ p[f"U_{g}"].numpy() for g in gates]
-        found += [torch.sigmoid(torch.tensor(signal)) for signal in signals]
-    return {"smallest_margin": min(float(torch.minimum(one, 1 - one).min()) for one in found)}
+        opened += [torch.sigmoid(torch.tensor(signal)) for signal in signals]
+    return {"smallest_margin": min(float(torch.minimum(gate, 1 - gate).min()) for gate in opened)}
 
 
 @statement("leaky-10", "t n i", x="t i", alpha=lambda draw, size: draw.uniform(0.05, 0.95, size["n"]))
@@ -134,8 +134,8 @@ def reset(draw, n, i, x, h):
     cell, p = random_cell(draw, "gru", i, n)
     p = gate(gate(p, "r", CLOSED), "f", 0.0) | {"b_f": torch.tensor(draw.standard_normal((1, n)))}
     now = torch.tensor(x)[None]
-    found = jacobian(lambda h: cell.step(p, now, (h[None],))[0][0], h)
-    return found, np.diag(sigmoid(p["b_f"][0].numpy()))
+    derivative = jacobian(lambda h: cell.step(p, now, (h[None],))[0][0], h)
+    return derivative, np.diag(sigmoid(p["b_f"][0].numpy()))
 
 
 @statement("sizes-10", "n i")

@@ -56,17 +56,17 @@ def powers(draw, n, h):
 def eigenvectors(draw, n, h):
     """7: with W = Q L Q^T, Q orthogonal, h_t = Q L^t Q^T h_0; printed is Q^T L^t Q. 30 steps."""
     q, values = orthogonal(draw, n), draw.uniform(0.8, 1.2, n)
-    found, powers = np.linalg.matrix_power(q * values @ q.T, 30) @ h, values**30
+    repeated, powers = np.linalg.matrix_power(q * values @ q.T, 30) @ h, values**30
     printed, corrected = q.T @ (powers * (q @ h)), q @ (powers * (q.T @ h))
-    return {"printed_error": (found, printed), "corrected_error": (found, corrected)}
+    return {"printed_error": (repeated, printed), "corrected_error": (repeated, corrected)}
 
 
 @statement("top-7", h="32")
 def top(draw, h):
     """7: with a gap (1, the others at most 0.95) the state after 200 steps lies along the top eigenvector."""
     q, values = orthogonal(draw, 32), np.r_[1.0, draw.uniform(-0.95, 0.95, 31)]
-    found = q @ (values**200 * (q.T @ h))
-    return {"smallest_cosine": abs(found @ q[:, 0]) / np.linalg.norm(found)}
+    last = q @ (values**200 * (q.T @ h))
+    return {"smallest_cosine": abs(last @ q[:, 0]) / np.linalg.norm(last)}
 
 
 @statement("jacobian-8", "n i", x="i", h="n")
@@ -74,9 +74,9 @@ def jacobians(draw, n, i, x, h):
     """8: J = diag(1 - h^2) W by automatic differentiation."""
     cell, p = random_cell(draw, "vanilla", i, n)
     given = torch.tensor(x)[None]
-    found = jacobian(lambda h: cell.step(p, given, (h[None],))[0][0], h)
+    derivative = jacobian(lambda h: cell.step(p, given, (h[None],))[0][0], h)
     new = cell.step(p, given, (torch.tensor(h)[None],))[0][0].numpy()
-    return found, (1 - new**2)[:, None] * p["U"].numpy().T
+    return derivative, (1 - new**2)[:, None] * p["U"].numpy().T
 
 
 @statement("perturbed-8", "n", g="n")
@@ -141,18 +141,18 @@ def linear_part(draw):
 def linear(seed: int) -> dict[str, dict[str, float]]:
     """7: slopes of log |h_t| of the linear net over steps 1,000 to 2,000, 100 units, by radius; `off`: the
     largest distance from the logarithm of the radius; `fit`: R^2 of the line over all lags at 0.9."""
-    w, found, off, fit = gaussian(rng(seed, 0), 100, 1.0), {}, 0.0, 0.0
+    w, numbers, off, fit = gaussian(rng(seed, 0), 100, 1.0), {}, 0.0, 0.0
     for radius in RADII:
         h, logs, scale = rng(seed, 1).standard_normal(100), [], 0.0
         for _ in range(2000):
             h = radius * w.T @ h
             scale, h = scale + math.log(np.linalg.norm(h)), h / np.linalg.norm(h)
             logs.append(scale)
-        found[f"slope {radius}"] = slope = np.polyfit(range(1000), logs[1000:], 1)[0]
+        numbers[f"slope {radius}"] = slope = np.polyfit(range(1000), logs[1000:], 1)[0]
         off = max(off, abs(slope - math.log(radius)))
         if radius == 0.9:
             fit = np.corrcoef(range(100), logs[:100])[0, 1] ** 2
-    return {"linear": found | {"off": off, "fit": fit}}
+    return {"linear": numbers | {"off": off, "fit": fit}}
 
 
 def scaled(seed: int, draws: int) -> dict[str, dict[str, float]]:
@@ -161,15 +161,15 @@ def scaled(seed: int, draws: int) -> dict[str, dict[str, float]]:
     inside: dict[str, list[bool]] = {}
     for number in range(draws):
         draw = rng(seed, 2, number)
-        one, turn = gaussian(draw, 100, 1.0), orthogonal(draw, 100)
-        nets = {"own": None, "repeated 0.9": 0.9 * one, "repeated 1.1": 1.1 * one, "orthogonal": turn}
+        base, turn = gaussian(draw, 100, 1.0), orthogonal(draw, 100)
+        nets = {"own": None, "repeated 0.9": 0.9 * base, "repeated 1.1": 1.1 * base, "orthogonal": turn}
         for name, w in nets.items():
             g = start = draw.standard_normal(100)
             for _ in range(100):
                 g = (draw.standard_normal((100, 100)) / 10 if w is None else w).T @ g
             ratio = np.linalg.norm(g) / np.linalg.norm(start)
             inside.setdefault(name, []).append(1 / 30 <= ratio <= 30)
-    return {"scaled": {name: np.mean(found) for name, found in inside.items()}}
+    return {"scaled": {name: np.mean(shares) for name, shares in inside.items()}}
 
 
 def short_and_long(seed: int, draws: int) -> dict[str, dict[str, float]]:
@@ -227,7 +227,7 @@ def by_cell(seed: int, draws: int, steps: int) -> tuple[dict[str, dict[str, floa
     """7: for every cell of the package without masks that has a link between steps, at its own initial
     values: log10 of the gradient of a random direction of h_T by the whole state, by lag, over that at lag 1;
     medians over draws, and the `slope` a step over all lags with its `least` and `most`."""
-    found, curves = {}, []
+    numbers, curves = {}, []
     for name in [name for name, cell in families().items() if not cell.masks]:
         logs = []
         for number in range(draws):
@@ -244,12 +244,12 @@ def by_cell(seed: int, draws: int, steps: int) -> tuple[dict[str, dict[str, floa
             squares = [0.0 if grad is None else float(grad.square().sum()) for grad in grads]
             norms = np.sqrt(np.reshape(squares, (steps, -1)).sum(1))[::-1]
             logs.append(np.log10(np.maximum(norms, 1e-300)) - np.log10(max(norms[0], 1e-300)))
-        slopes = [one[-1] / (steps - 1) for one in logs]
+        slopes = [log[-1] / (steps - 1) for log in logs]
         if not logs:
             continue
-        found[f"cell {name}"] = {"slope": np.median(slopes), "least": min(slopes), "most": max(slopes)}
+        numbers[f"cell {name}"] = {"slope": np.median(slopes), "least": min(slopes), "most": max(slopes)}
         curves += series("lags", name, np.median(logs, axis=0), 1)
-    return found, curves
+    return numbers, curves
 
 
 def compute(*, seed: Natural, draws: int, nets: int, steps: int) -> Rows:

@@ -32,21 +32,21 @@ class Generator:
     def logs(self, y: Tensor, more: Tensor | None = None) -> Tensor:
         """log P(y_t | past) [B, T] of sequences [B, T]; `more` [T, ..] are further inputs."""
         (state,) = self.cell.initial_state(len(y), dtype=torch.float64)
-        x, found = torch.zeros(len(y), self.k, dtype=torch.float64), []
+        x, parts = torch.zeros(len(y), self.k, dtype=torch.float64), []
         for t, now in enumerate(y.T):
             given = x if more is None else torch.cat([x, more[t].expand(len(y), -1)], 1)
             (state,) = self.cell.step(self.p, given, (state,))
             scores = torch.log_softmax(state @ self.read_out, 1)
-            found.append(scores.gather(1, now[:, None])[:, 0])
+            parts.append(scores.gather(1, now[:, None])[:, 0])
             x = torch.eye(self.k, dtype=torch.float64)[now]
-        return torch.stack(found, 1)
+        return torch.stack(parts, 1)
 
     def sample(self, draw: np.random.Generator, items: int, steps: int) -> Tensor:
         """Sequences [B, T], each symbol drawn from its conditional in turn."""
         y = torch.zeros(items, 0, dtype=torch.long)
         for _ in range(steps):
             longer = [torch.cat([y, torch.full((items, 1), symbol)], 1) for symbol in range(self.k)]
-            chances = torch.stack([self.logs(one)[:, -1] for one in longer], 1).exp()
+            chances = torch.stack([self.logs(prefix)[:, -1] for prefix in longer], 1).exp()
             rank = torch.tensor(draw.random((items, 1)))
             y = torch.cat([y, (rank > chances.cumsum(1)).sum(1, keepdim=True).clamp(max=self.k - 1)], 1)
         return y
@@ -148,9 +148,9 @@ def decoupled(draw, n, t, x, other):
     h = outputs(cell, p, past)
     before = outputs(cell, p, second)[-2] if t > 1 else torch.zeros(n, dtype=torch.float64)
     second[-1] = torch.linalg.solve(p["W"].T, torch.atanh(h[-1]) - before @ p["U"] - p["b"][0])
-    one, two = (outputs(cell, p, torch.cat([begun, future])) for begun in (past, second))
+    a, b = (outputs(cell, p, torch.cat([begun, future])) for begun in (past, second))
     handed = outputs(cell, p, future, (h[-1:],))
-    return {"error": (two[t:].numpy(), one[t:].numpy()), "handed_error": (handed.numpy(), one[t:].numpy())}
+    return {"error": (b[t:].numpy(), a[t:].numpy()), "handed_error": (handed.numpy(), a[t:].numpy())}
 
 
 @statement("evaluation-2.3", "t")
@@ -187,7 +187,7 @@ def length_first(draw):
 def missing(seed: int, symbols: int, most: int, items: int) -> dict[str, dict[str, float]]:
     """2.3: `missing m`, for m symbols missing in the middle of 9, nats of the true ones: `exact`, by the
     posterior given all others, which takes `passes` of the net a sequence, and `guess`, left to right."""
-    draw, steps, found = rng(seed), 9, {}
+    draw, steps, numbers = rng(seed), 9, {}
     net = Generator(draw, symbols, hidden=12, scale=1.5)
     y = net.sample(draw, items, steps)
     logs = net.logs(y)
@@ -197,11 +197,11 @@ def missing(seed: int, symbols: int, most: int, items: int) -> dict[str, dict[st
         whole[..., 2 : 2 + m] = fills
         total = net.logs(whole.reshape(-1, steps)).sum(1).reshape(items, -1)
         exact, guess = total.logsumexp(1) - logs.sum(1), -logs[:, 2 : 2 + m].sum(1)
-        found[f"missing {m}"] = {
+        numbers[f"missing {m}"] = {
             "passes": total.shape[1], "exact": exact.mean(), "guess": guess.mean(),
             "gain": (guess - exact).mean() / ((guess - exact).std() / math.sqrt(items)),
         }  # fmt: skip
-    return found
+    return numbers
 
 
 def compute(*, seed: Natural, draws: int, symbols: int, most: int, items: int) -> Rows:

@@ -45,7 +45,7 @@ def large(c, d, memory, scores, g):
     """12: the gradient that a cell receives is as large as its weight: rank correlation 1."""
     w, m = torch.softmax(torch.tensor(3 * scores), 0), leaf(memory)
     ((w @ m) @ torch.tensor(g)).backward()
-    return tuple(np.argsort(np.argsort(one)) for one in (m.grad.norm(dim=1).numpy(), w.numpy()))
+    return tuple(np.argsort(np.argsort(values)) for values in (m.grad.norm(dim=1).numpy(), w.numpy()))
 
 
 @statement("address-12", "c k", keys="c k", query="k", values="c")

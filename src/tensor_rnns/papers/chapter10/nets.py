@@ -89,7 +89,7 @@ def chains(counted: str, function: Callable[..., Tensor], *given: Tensor, source
     nodes = make_fx(function)(*given).graph.nodes
     for position, node in enumerate(nodes):
         starts = node.op == "placeholder" and source in (None, position)
-        before = [(0, 0)] * starts + [reach[one] for one in node.all_input_nodes if one in reach]
+        before = [(0, 0)] * starts + [reach[above] for above in node.all_input_nodes if above in reach]
         if before:
             own = counted in str(node.target)
             reach[node] = min(low for low, _ in before) + own, max(high for _, high in before) + own

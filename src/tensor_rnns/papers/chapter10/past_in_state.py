@@ -29,14 +29,14 @@ def probe(trained: Trained, *, items: int = 500, farthest: int = 15) -> Findings
     states = torch.cat([hidden, torch.ones_like(hidden[..., :1])], -1)[farthest:]
     seen, accuracies = inputs[..., 0], []
     for _ in range(farthest + 1):
-        accuracies.append(told(states, seen[farthest:]))
+        accuracies.append(predicted(states, seen[farthest:]))
         seen = one_step_before(seen)
     goal = {"kept": min(accuracies[: lag + 1]), "lost": max(accuracies[lag + BEYOND :])}
     past = series("past", "back", range(farthest + 1)) + series("past", "accuracy", accuracies)
     return {}, past + rows_of({"goal": goal})
 
 
-def told(states: torch.Tensor, bits: torch.Tensor) -> float:
+def predicted(states: torch.Tensor, bits: torch.Tensor) -> float:
     """The share of `bits` [T, B] whose sign the best linear map of `states` [T, B, H] for the first half of
     the rows gives for the second."""
     half = states.shape[1] // 2

@@ -49,8 +49,8 @@ def recalls(u: np.ndarray, h: np.ndarray) -> np.ndarray:
     half = len(features) // 2
     x, y = features[:half], targets[:half]
     read_out = np.linalg.solve(x.T @ x + RIDGE * np.eye(x.shape[1]), x.T @ y)
-    found, wanted = features[half:] @ read_out, targets[half:]
-    error = ((found - wanted) ** 2).mean(0)
+    read, wanted = features[half:] @ read_out, targets[half:]
+    error = ((read - wanted) ** 2).mean(0)
     return np.maximum(0.0, 1 - error / wanted.var(0))
 
 
@@ -70,7 +70,7 @@ def capacities(
     """8: memory capacity, the sum of r^2 over the delays, means over draws, against radius for each input
     scale as `capacity <scale>`, and the Lyapunov exponent; `best` radius, shares of the peak."""
     u, own = rng(seed, 1).uniform(-1, 1, steps), [weights(seed, number, units) for number in range(draws)]
-    found, curves = {}, []
+    numbers, curves = {}, []
     for scale in scales:
         sums, delays, growth = {}, {}, {}
         for radius in radii:
@@ -86,8 +86,8 @@ def capacities(
         share = {f"share {radius:g}": sums[radius] / sums[best] for radius in radii}
         early = {f"least {radius:g}": delays[radius][:, :10].min() for radius in radii}
         peak = {"best": best, "peak": sums[best], "exponent at the best": growth[best]}
-        found[f"scale {scale:g}"] = peak | share | early
-    return found, curves
+        numbers[f"scale {scale:g}"] = peak | share | early
+    return numbers, curves
 
 
 def bounds(seed: int, steps: int) -> dict[str, dict[str, float]]:
@@ -106,28 +106,28 @@ def bounds(seed: int, steps: int) -> dict[str, dict[str, float]]:
 def forgetting(seed: int, radii: tuple[float, ...]) -> dict[str, dict[str, float]]:
     """8: float32, one drive, two starts: the first step at which the states are closer than 1e-6 of their
     first distance, median over five nets, linear and tanh, beside ln 1e6 / -ln radius; 0 for never."""
-    u, found = 0.1 * rng(seed, 2).uniform(-1, 1, 3000), {}
+    u, result = 0.1 * rng(seed, 2).uniform(-1, 1, 3000), {}
     for radius in radii:
         own = [(radius * w, w_in) for w, w_in in (weights(seed, 10 + number, 100) for number in range(5))]
-        one, other = (rng(seed, 3, start).standard_normal(100) for start in (0, 1))
+        first, other = (rng(seed, 3, start).standard_normal(100) for start in (0, 1))
         numbers = {}
         for activation in ("linear", "tanh") if radius < 1 else ("tanh",):
             length = 600 if radius < 1 else 3000
-            pair = [states(u[:length], own, torch.float32, start, activation) for start in (one, other)]
-            near = (pair[0] - pair[1]).norm(dim=2) < 1e-6 * float(np.linalg.norm(one - other))
+            pair = [states(u[:length], own, torch.float32, start, activation) for start in (first, other)]
+            near = (pair[0] - pair[1]).norm(dim=2) < 1e-6 * float(np.linalg.norm(first - other))
             reached = [int(near[:, n].double().argmax()) + 1 if near[:, n].any() else 0 for n in range(5)]
             numbers[activation] = np.median(reached)
         if radius < 1:
             numbers["off"] = abs(numbers["linear"] * -math.log(radius) / math.log(1e6) - 1)
             numbers["later"] = numbers["tanh"] - numbers["linear"]
-        found[f"forgotten at {radius:g}"] = numbers
-    return found
+        result[f"forgotten at {radius:g}"] = numbers
+    return result
 
 
 def leaky(seed: int, draws: int, rates: tuple[float, ...]) -> tuple[dict[str, dict[str, float]], Rows]:
     """9: reservoirs of 50 leaky units, h = (1 - r) h + r tanh(W h + U u), radius 0.9: recall at delays 5 and
     50 and in all, means over draws, by leak rate r."""
-    u, found = rng(seed, 4).uniform(-1, 1, 3000), {}
+    u, by_rate = rng(seed, 4).uniform(-1, 1, 3000), {}
     for number in range(draws):
         w, w_in = weights(seed, 20 + number, 50)
         for rate in rates:
@@ -135,8 +135,8 @@ def leaky(seed: int, draws: int, rates: tuple[float, ...]) -> tuple[dict[str, di
             for t, now in enumerate(u):
                 kept = (1 - rate) * kept + rate * np.tanh(kept @ (0.9 * w) + 0.1 * now * w_in[0])
                 h[t] = kept
-            found.setdefault(rate, []).append(recalls(u, h))
-    means = {rate: np.mean(one, axis=0) for rate, one in found.items()}
+            by_rate.setdefault(rate, []).append(recalls(u, h))
+    means = {rate: np.mean(drawn, axis=0) for rate, drawn in by_rate.items()}
     five, fifty = ([means[rate][delay - 1] for rate in rates] for delay in (5, 50))
     curves = [row("leak", f"delay {d}", means[r][d - 1], 1 / r) for d in (5, 20, 50) for r in rates]
     items = {
@@ -216,8 +216,8 @@ def compute(
     scales: tuple[Positive, ...], forgotten: tuple[Positive, ...], rates: tuple[Positive, ...],
 ) -> Rows:  # fmt: skip
     """Rows for every statement and of all items above; `half-life <a>` for a = 0.5, 0.9, 0.99."""
-    found, curves = capacities(seed, draws, units, steps, radii, scales)
+    by_scale, curves = capacities(seed, draws, units, steps, radii, scales)
     more, leaks = leaky(seed, draws, rates)
     halves = {f"half-life {a}": {"steps": math.log(0.5) / math.log(a)} for a in (0.5, 0.9, 0.99)}
-    items = found | bounds(seed, steps) | forgetting(seed, forgotten) | more | halves
+    items = by_scale | bounds(seed, steps) | forgetting(seed, forgotten) | more | halves
     return checked(globals(), seed, 5) + rows_of(items) + curves + leaks

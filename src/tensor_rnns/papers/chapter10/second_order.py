@@ -21,14 +21,14 @@ def compute(*, weight: Positive, steps: tuple[int, ...]) -> Rows:
     """Rows `T = <T>` with both derivatives and their `ratio`, first over second; `ratio` with its largest
     relative `error` against w / (T - 1) and the `slope` of its logarithm over that of T; and `both` with the
     factors by which first, second and ratio fall from the shortest to the longest."""
-    found = {}
+    times = {}
     for count in steps:
         first, second = derivatives(weight, count)
-        found[f"T = {count}"] = {"first": first, "second": second, "ratio": first / second}
-    ratios = np.array([one["ratio"] for one in found.values()])
+        times[f"T = {count}"] = {"first": first, "second": second, "ratio": first / second}
+    ratios = np.array([time["ratio"] for time in times.values()])
     wanted = weight / (np.array(steps) - 1)
     slope = np.polyfit(np.log(steps), np.log(ratios), 1)[0]
-    ends = list(found.values())
+    ends = list(times.values())
     falls = {name: ends[0][name] / ends[-1][name] for name in ("first", "second", "ratio")}
-    found["ratio"] = {"error": np.abs(ratios / wanted - 1).max(), "slope": slope}
-    return rows_of(found | {"both": falls})
+    times["ratio"] = {"error": np.abs(ratios / wanted - 1).max(), "slope": slope}
+    return rows_of(times | {"both": falls})

@@ -25,11 +25,11 @@ def probe(trained: Trained, *, items: int = 50, reach: int = 6) -> Findings:
         raise ValueError(f"reach = {reach} given; allowed: {allowed}")
     x = inputs[:, None].clone().requires_grad_()
     outputs = trained.model.apply(trained.cohort, Inputs(x)).outputs
-    found = torch.zeros(2 * reach + 1, dtype=x.dtype)
+    window = torch.zeros(2 * reach + 1, dtype=x.dtype)
     for t in steps:
         (slope,) = torch.autograd.grad(outputs[t].sum(), x, retain_graph=True)
-        found += slope[t - reach : t + reach + 1].abs().mean((1, 2, 3)) / len(steps)
-    far = max(found[reach - FAR], found[reach + FAR]) / found.max()
-    rows = series("window", "distance", range(-reach, reach + 1)) + series("window", "sensitivity", found)
-    peak = abs(int(found.argmax()) - reach)
-    return {"window": found}, rows + rows_of({"peak": {"distance": peak}, "far": {"share": far}})
+        window += slope[t - reach : t + reach + 1].abs().mean((1, 2, 3)) / len(steps)
+    far = max(window[reach - FAR], window[reach + FAR]) / window.max()
+    rows = series("window", "distance", range(-reach, reach + 1)) + series("window", "sensitivity", window)
+    peak = abs(int(window.argmax()) - reach)
+    return {"window": window}, rows + rows_of({"peak": {"distance": peak}, "far": {"share": far}})

@@ -141,9 +141,9 @@ def first_leaf(draw):
     """6: decimal logarithm of the gradient by the first leaf over that by the last, of a tree and of a chain
     over 256, at initial weights; of the tree its size, of the chain held above -300."""
     leaves = torch.tensor(draw.standard_normal((256, 16)), requires_grad=True)
-    found = []
+    logs = []
     for net in (tree(draw, 16), chain(draw, 16)):
         (grad,) = torch.autograd.grad(net(leaves).sum(), leaves)
         ends = grad[[0, -1]].norm(dim=1).clamp(min=1e-300)
-        found.append(float(torch.log10(ends[0] / ends[1])))
-    return {"tree": abs(found[0]), "chain": found[1]}
+        logs.append(float(torch.log10(ends[0] / ends[1])))
+    return {"tree": abs(logs[0]), "chain": logs[1]}

@@ -100,7 +100,7 @@ def shapes(name: str) -> list[tuple]:
     cell, p = made(name, 0)
     state = cell.initial_state(1, dtype=torch.float64)
     after = cell.step(p, torch.zeros(1, INPUTS, dtype=torch.float64), state)
-    return [(one.shape, other.shape) for one, other in zip(state, after, strict=True)]
+    return [(before.shape, other.shape) for before, other in zip(state, after, strict=True)]
 
 
 def made(name: str, seed: int) -> tuple:
@@ -118,19 +118,19 @@ def lengths_of(name: str, seed: int, lengths: tuple[int, ...]) -> dict[str, floa
     the share that is finite."""
     cell, p = made(name, seed)
     given = torch.tensor(rng(seed, 2).standard_normal((max(lengths), INPUTS)))
-    found = [outputs(cell, p, given[:length]) for length in lengths]
-    done = [len(one) for one in found]
-    finite = np.mean([float(torch.isfinite(one).all()) for one in found])
-    return {"steps": sum(done), "largest": torch.nan_to_num(found[-1].abs()).max(), "finite": finite}
+    runs = [outputs(cell, p, given[:length]) for length in lengths]
+    done = [len(run) for run in runs]
+    finite = np.mean([float(torch.isfinite(run).all()) for run in runs])
+    return {"steps": sum(done), "largest": torch.nan_to_num(runs[-1].abs()).max(), "finite": finite}
 
 
 def compute(*, seed: Natural, draws: int, lengths: tuple[int, ...]) -> Rows:
     """Rows for every statement, and for every cell of the package, `lengths, <cell>`; over all of them
     `lengths`: `cells`, those `overflowing`, and the steps that any did beyond those asked for, `extra`."""
-    found = {name: lengths_of(name, seed, lengths) for name in families()}
-    extra = max(abs(one["steps"] - sum(lengths)) for one in found.values())
-    overflowing = sum(one["finite"] < 1 for one in found.values())
-    whole = {"cells": len(found), "overflowing": overflowing, "extra": extra}
+    by_family = {name: lengths_of(name, seed, lengths) for name in families()}
+    extra = max(abs(numbers["steps"] - sum(lengths)) for numbers in by_family.values())
+    overflowing = sum(numbers["finite"] < 1 for numbers in by_family.values())
+    whole = {"cells": len(by_family), "overflowing": overflowing, "extra": extra}
     return checked(globals(), seed, draws) + rows_of(
-        {"lengths": whole} | {f"lengths, {name}": one for name, one in found.items()}
+        {"lengths": whole} | {f"lengths, {name}": numbers for name, numbers in by_family.items()}
     )

@@ -71,12 +71,12 @@ def stack(bits: list[int]) -> Fraction:
 
 def symbols(q: Fraction) -> list[int]:
     """The bits of a stack."""
-    found = []
+    digits = []
     while q:
         digit = int(4 * q)
-        found.append((digit - 1) // 2)
+        digits.append((digit - 1) // 2)
         q = 4 * q - digit
-    return found
+    return digits
 
 
 def trimmed(bits: list[int]) -> list[int]:
@@ -121,5 +121,5 @@ def held(most: int) -> int:
 
 def compute(*, machines: dict[str, dict], most: int) -> Rows:
     """Rows of `busy` for each machine by its rules, and of `float64` how many symbols its stack `holds`."""
-    found = {name: busy(rules) for name, rules in machines.items()}
-    return rows_of(found | {"float64": {"holds": held(most)}})
+    runs = {name: busy(rules) for name, rules in machines.items()}
+    return rows_of(runs | {"float64": {"holds": held(most)}})

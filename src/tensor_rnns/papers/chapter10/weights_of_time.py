@@ -29,8 +29,8 @@ def probe(trained: Trained) -> Findings:
     if {"cell/U", "cell/V"} <= trained.parameters.keys():
         first, last = ratio(drawn), ratio(trained.parameters)
         return {}, [row("links", "initial", first), row("links", "trained", last)]
-    told = f"the cell {trained.model.cell.name} without learned leaks and without both kinds of links given"
-    raise ValueError(f"the probe weights_of_time: {told}; allowed: leaky with learned, linked with one_step")
+    given = f"the cell {trained.model.cell.name} without learned leaks and without both kinds of links given"
+    raise ValueError(f"the probe weights_of_time: {given}; allowed: leaky with learned, linked with one_step")
 
 
 def ratio(values: dict[str, Tensor]) -> float:

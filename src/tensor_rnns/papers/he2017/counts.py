@@ -41,8 +41,8 @@ def parts(name: str, hidden: int, inputs: int, outputs: int) -> dict[str, int]:
         "kernel": ("cell/W", "cell/b"),
         "output": ("read_out/W", "read_out/b"),
     }
-    found = {group: sum(sizes.pop(key) for key in keys) for group, keys in groups.items()}
-    return found | {"normalisation": sum(sizes.values())}
+    sums = {group: sum(sizes.pop(key) for key in keys) for group, keys in groups.items()}
+    return sums | {"normalisation": sum(sizes.values())}
 
 
 def arithmetic(name: str, depth: int, hidden: int) -> int:
@@ -73,40 +73,41 @@ def single(seed: int, sizes: Mapping[str, Mapping[str, int]]) -> dict[str, dict[
     """The counts of the text that are no table."""
     blocks = {"tRNN": {"name": "trnn"}, "4D": {"name": "tlstm", "dimensions": 3}}
     blocks |= {name: SEVEN[name] for name in ("sLSTM", "2D-F", "2D-M", "2D", "3D")}
-    found = {
+    numbers = {
         "more parameters with depth": {name: spread(block, range(1, 5)) for name, block in blocks.items()}
     }
-    found["growth with M"] = {"slope": slope()}
+    numbers["growth with M"] = {"slope": slope()}
     for name in ("2D", "3D"):
         cell = model_of(SEVEN[name], 4, sizes["10M"][name], 205, 205).cell
         without = replace(cell, memory_convolution=False)
         more = cell.parameter_count() - without.parameter_count()
-        found |= {f"generated kernel, {name}": {"more": more}}
-        found |= {f"units at L = 4, {name}": {"units": cell.locations * cell.hidden}}
-    found["parts, 2D"] = parts("2D", 7, 5, 3)
+        numbers |= {f"generated kernel, {name}": {"more": more}}
+        numbers |= {f"units at L = 4, {name}": {"units": cell.locations * cell.hidden}}
+    numbers["parts, 2D"] = parts("2D", 7, 5, 3)
     cells = {("10M", 4): (sizes["10M"]["3D"], 205, 205), ("MNIST", 5): (sizes["MNIST"]["3D"], 1, 10)}
     for (size, depth), (m, *ends) in cells.items():
         plain, normed = (total(name, depth, m, *ends) for name in ("3D", "3D+CN"))
-        found[f"channel normalisation, {size}, L = {depth}"] = {
+        numbers[f"channel normalisation, {size}, L = {depth}"] = {
             "more": normed - plain,
             "share": 1 - plain / normed,
         }
-    return found | {"dead blocks at L = 1": {name: dead_share(name, seed) for name in ("2D-F", "2D", "3D")}}
+    return numbers | {"dead blocks at L = 1": {name: dead_share(name, seed) for name in ("2D-F", "2D", "3D")}}
 
 
 def compute(*, seed: Natural, sizes: Mapping[str, Mapping[str, int]], depths: tuple[int, ...]) -> Rows:
     """Rows `<size>, L = <L>` with the parameters of each configuration for its M in `sizes` (with `inputs`
     and `outputs`; 10M and MNIST are among them), `arithmetic, <size>, L = <L>` with its multiplications, at
     L = 4 over those at L = 1 as `arithmetic over L = 1, <size>`, and single counts of the text."""
-    found: dict[str, dict[str, float]] = {}
+    numbers: dict[str, dict[str, float]] = {}
     for size, widths in sizes.items():
         ends = widths["inputs"], widths["outputs"]
         names = [name for name in SEVEN if name in widths]
         for depth in depths:
-            found[f"{size}, L = {depth}"] = {name: total(name, depth, widths[name], *ends) for name in names}
-            found[f"arithmetic, {size}, L = {depth}"] = {
+            totals = {name: total(name, depth, widths[name], *ends) for name in names}
+            numbers[f"{size}, L = {depth}"] = totals
+            numbers[f"arithmetic, {size}, L = {depth}"] = {
                 name: arithmetic(name, depth, widths[name]) for name in names
             }
-        deepest, first = (found[f"arithmetic, {size}, L = {depth}"] for depth in (4, 1))
-        found[f"arithmetic over L = 1, {size}"] = {name: deepest[name] / first[name] for name in names}
-    return rows_of(found | single(seed, sizes))
+        deepest, first = (numbers[f"arithmetic, {size}, L = {depth}"] for depth in (4, 1))
+        numbers[f"arithmetic over L = 1, {size}"] = {name: deepest[name] / first[name] for name in names}
+    return rows_of(numbers | single(seed, sizes))

@@ -66,17 +66,17 @@ def swapped(model: Model, draw: np.random.Generator, steps: int) -> float:
 def compute(*, seed: Natural, depths: tuple[int, ...], steps: int) -> Rows:
     """Rows "<configuration>, P = <P>" of what `measured` gives, with M = 3 and random parameters; and the
     extremes over all without layer normalisation, over other kernels, over layer normalisation with P > 1."""
-    found = {}
+    leaks = {}
     for index, (name, block) in enumerate((SEVEN | MORE).items()):
         for depth in depths:
             model = model_of(block, depth, HIDDEN, INPUTS, OUTPUTS)
-            found[f"{name}, P = {depth}"] = measured(model, rng(seed, index, depth), steps)
+            leaks[f"{name}, P = {depth}"] = measured(model, rng(seed, index, depth), steps)
     groups = {
-        "without layer normalisation": [key for key in found if "LN" not in key],
-        "kernels 2 to 5": [key for key in found if "K = " in key or "-F" in key],
-        "layer normalisation, P > 1": [key for key in found if "LN" in key and "P = 1" not in key],
+        "without layer normalisation": [key for key in leaks if "LN" not in key],
+        "kernels 2 to 5": [key for key in leaks if "K = " in key or "-F" in key],
+        "layer normalisation, P > 1": [key for key in leaks if "LN" in key and "P = 1" not in key],
     }
-    return rows_of(found | {name: together([found[key] for key in keys]) for name, keys in groups.items()})
+    return rows_of(leaks | {name: together([leaks[key] for key in keys]) for name, keys in groups.items()})
 
 
 def together(parts: list[dict[str, float]]) -> dict[str, float]:

@@ -29,8 +29,8 @@ def memory(draw, m):
     for p, k in np.ndindex(5, 3):
         for wanted, row in ((centred, p + k - 1), (printed, p + k)):
             wanted[p] += w[p, k].item() * c[min(max(row, 0), 4)].numpy()
-    found = cell.moved(c[None], w[None])[0].numpy()
-    return {"printed_error": (found, printed), "corrected_error": (found, centred)}
+    moved = cell.moved(c[None], w[None])[0].numpy()
+    return {"printed_error": (moved, printed), "corrected_error": (moved, centred)}
 
 
 @statement("boundary-30", "m")
@@ -121,8 +121,8 @@ def transport(draw, m):
 def reach(draw, m):
     """Part 3: with K = 3 a step moves memory by one row each way, so that row P hears of row 1 after P - 1
     steps; without the convolution it never does."""
-    found = []
+    pairs = []
     for steps in range(1, 6):
         wanted = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) <= steps
-        found.append((np.sign(path(draw, m, steps)), wanted.astype(float)))
-    return [*found, (path(draw, m, 5, convolved=False), np.eye(5))]
+        pairs.append((np.sign(path(draw, m, steps)), wanted.astype(float)))
+    return [*pairs, (path(draw, m, 5, convolved=False), np.eye(5))]

@@ -68,13 +68,13 @@ def apart(along: Tensor, late: int) -> dict[str, float]:
     along, side = along[late:], along.shape[2]
     centred = along.flatten(2).flatten(0, 1)
     gram = (centred - centred.mean(0)).mT @ (centred - centred.mean(0))
-    found = {"participation": float(gram.trace().square() / gram.square().sum().clamp(min=1e-30))}
+    numbers = {"participation": float(gram.trace().square() / gram.square().sum().clamp(min=1e-30))}
     if side == 1:
-        return found
+        return numbers
     unit, spread = torch.nn.functional.normalize(along, dim=-1), along.std(1).mean((0, 2)).clamp(min=1e-12)
     cosines = ((unit @ unit.mT).sum((-2, -1)) - side) / (side * (side - 1))
     lags = [best_lag(along[:, :, p], along[:, :, p + 1], side) for p in range(side - 1)]
-    return found | {
+    return numbers | {
         "largest_cosine": float(cosines.mean(1).max()),
         "growth": float((spread[-1] / spread[0]).log()),
         "mean_lag": float(np.mean(lags)),
@@ -85,11 +85,11 @@ def apart(along: Tensor, late: int) -> dict[str, float]:
 def best_lag(first: Tensor, second: Tensor, most: int) -> int:
     """The lag k, up to `most` steps either way, at which first_t and second_{t + k} correlate best, in the
     mean over channels."""
-    found, steps = {}, len(first)
+    by_lag, steps = {}, len(first)
     for k in range(-min(most, steps - 2), min(most, steps - 2) + 1):
         a, b = first[max(-k, 0) : steps - max(k, 0)], second[max(k, 0) : steps - max(-k, 0)]
-        found[k] = float(correlation(a.flatten(0, 1), b.flatten(0, 1)).mean())
-    return max(found, key=lambda k: found[k])
+        by_lag[k] = float(correlation(a.flatten(0, 1), b.flatten(0, 1)).mean())
+    return max(by_lag, key=lambda k: by_lag[k])
 
 
 def correlation(a: Tensor, b: Tensor) -> Tensor:
@@ -120,9 +120,9 @@ def cuts(trained: Trained, inputs: Tensor, targets: Tensor) -> dict[str, float]:
             for name, part in zip(names, state, strict=True)
         )
 
-    found = {"without_c": without(memory=True), "without_h": without(memory=False)}
+    changes = {"without_c": without(memory=True), "without_h": without(memory=False)}
     whole = {"whole": accuracy(trained, inputs, targets)}
-    return whole | {name: accuracy(trained, inputs, targets, change) for name, change in found.items()}
+    return whole | {name: accuracy(trained, inputs, targets, change) for name, change in changes.items()}
 
 
 def reset(trained: Trained, inputs: Tensor, targets: Tensor, every: int) -> float:
@@ -139,7 +139,7 @@ def shift(trained: Trained, inputs: Tensor, targets: Tensor, along: Tensor) -> R
     the step that it enters and the one that gives it back, by rank, the mean over symbols."""
     task, late, side = trained.task, delay(trained), along.shape[2]
     others, wanted = trained.items("valid", inputs.shape[1])
-    labels, fitted, found = targets[task.due], wanted[task.due], []
+    labels, fitted, correlations = targets[task.due], wanted[task.due], []
     every = zip(memory(trained, others), along, strict=True)
     right = [
         [readable((given[:, p], fitted), (c[:, p], labels), task.kinds) for p in range(side)]
@@ -148,8 +148,8 @@ def shift(trained: Trained, inputs: Tensor, targets: Tensor, along: Tensor) -> R
     best = torch.stack([torch.stack(rows) for rows in right]).argmax(1).T.tolist()
     for i, place in enumerate(best):
         rows = place[i + 1 : task.length + 2 + i + late]
-        found.append(spearmanr(range(len(rows)), rows).statistic if len({*rows}) > 1 else 0.0)
-    return rows_of({"shift": {"correlation": float(np.mean(found))}}) if side > 1 else []
+        correlations.append(spearmanr(range(len(rows)), rows).statistic if len({*rows}) > 1 else 0.0)
+    return rows_of({"shift": {"correlation": float(np.mean(correlations))}}) if side > 1 else []
 
 
 def sums(trained: Trained, inputs: Tensor, targets: Tensor, along: Tensor) -> Rows:
@@ -178,13 +178,13 @@ def pixels(trained: Trained, inputs: Tensor, targets: Tensor, along: Tensor) -> 
     steps, x = len(inputs), inputs[..., 0]
     change = (along[1:steps] - along[: steps - 1]).flatten(2).norm(dim=-1).flatten()
     with_what = {"pixel": x[1:], "contour": (x[1:] - x[:-1]).abs()}
-    found = {name: correlation(change, values.flatten()) for name, values in with_what.items()}
+    correlations = {name: correlation(change, values.flatten()) for name, values in with_what.items()}
     times = np.unique(np.linspace(0, len(along) - 1, TIMES).round().astype(int))
     others, wanted = trained.items("valid", inputs.shape[1])
     both = zip(held(trained, others, times), held(trained, inputs, times), strict=True)
     read = [float(readable((a, wanted[None]), (b, targets[None]), trained.task.outputs)) for a, b in both]
     slope = np.polyfit(times, read, 1)[0]
-    return [*rows_of({"change": found, "class": {"slope": slope}}), *series("class", "right", read)]
+    return [*rows_of({"change": correlations, "class": {"slope": slope}}), *series("class", "right", read)]
 
 
 def carried(trained: Trained, inputs: Tensor, targets: Tensor, along: Tensor) -> Rows:
@@ -202,8 +202,8 @@ def carried(trained: Trained, inputs: Tensor, targets: Tensor, along: Tensor) ->
     alike = torch.cosine_similarity(along[1 : len(along) - late, :, 0], along[1 + late :, :, -1], dim=-1)
     seen = (read[:-1] * kinds + read[1:])[: len(alike)]
     certain = torch.tensor(np.vectorize(lambda pair: entropy.get(pair, 9.0) < CERTAIN)(seen))
-    found = {"certain": alike[certain], "others": alike[~certain]}
-    return rows_of({"carried": {name: values.mean() for name, values in found.items() if len(values)}})
+    groups = {"certain": alike[certain], "others": alike[~certain]}
+    return rows_of({"carried": {name: values.mean() for name, values in groups.items() if len(values)}})
 
 
 LOOKS = {Memorization: shift, IntegerAddition: sums, Pixels: pixels, LateBytes: carried}

@@ -21,10 +21,10 @@ def update_of(block: Mapping[str, Any], kind: str, batch: int, steps: int, seed:
     values = cell.initialise(draw)
     p = {name: torch.tensor(value[None]).float().requires_grad_() for name, value in values.items()}
     x = torch.tensor(draw.standard_normal((steps, 1, batch, block["hidden"]))).float()
-    start, found = cell.initial_state(1, batch), engine.find(kind)
+    start, runner = cell.initial_state(1, batch), engine.find(kind)
 
     def update() -> None:
-        outputs, _ = found.run(cell, p, x, start)
+        outputs, _ = runner.run(cell, p, x, start)
         torch.autograd.grad(outputs.sum(), list(p.values()), allow_unused=True)
 
     return update
@@ -33,13 +33,13 @@ def update_of(block: Mapping[str, Any], kind: str, batch: int, steps: int, seed:
 def milliseconds(updates: Mapping[Any, Callable[[], None]], rounds: int, steps: int) -> dict[Any, float]:
     """Of a step of each: the least of `rounds` rounds, in which all run in turn, in time of one core, which
     other work on the machine does not count to."""
-    found: dict[Any, list[float]] = {key: [] for key in updates}
+    times: dict[Any, list[float]] = {key: [] for key in updates}
     for _ in range(rounds + 1):
         for key, update in updates.items():
             began = time.process_time()
             update()
-            found[key].append(1e3 * (time.process_time() - began) / steps)
-    return {key: min(values[1:]) for key, values in found.items()}
+            times[key].append(1e3 * (time.process_time() - began) / steps)
+    return {key: min(values[1:]) for key, values in times.items()}
 
 
 def compute(
@@ -66,8 +66,8 @@ def compute(
     finally:
         torch.set_num_threads(threads)
     places = [key for key in updates if isinstance(key, tuple)]
-    found = [row(kind, name, taken[name, kind, depth], depth) for name, kind, depth in places]
-    found += [row("sLSTM by M", "milliseconds", taken[width], width) for width in widths]
+    rows = [row(kind, name, taken[name, kind, depth], depth) for name, kind, depth in places]
+    rows += [row("sLSTM by M", "milliseconds", taken[width], width) for width in widths]
     ratios: dict[str, dict[str, float]] = {}
     for name, kind, depth in places:
         ratio = taken[name, kind, depth] / taken[name, kind, 1]
@@ -76,4 +76,4 @@ def compute(
     over = {kind: of["2D, L = 4"] / of["sLSTM, L = 4"] for kind, of in compared.items()}
     logs = np.log(widths), np.log([taken[width] for width in widths])
     growth = {"slope": np.polyfit(*logs, 1)[0], "last": np.diff(logs[1])[-1] / np.diff(logs[0])[-1]}
-    return found + rows_of(ratios | {"growth to L = 4": over, "growth with M": growth})
+    return rows + rows_of(ratios | {"growth to L = 4": over, "growth with M": growth})

@@ -78,10 +78,10 @@ def output(draw, r, m, s, t):
     model = model_of({"name": "slstm"}, 1, m, r, s)
     p, x = random_values(model, draw), torch.tensor(draw.standard_normal((t, r)))
     h, _ = trajectory(model, p, x)
-    found = model.forward(p, x[:, None, None])[0][:, 0, 0]
+    outputs = model.forward(p, x[:, None, None])[0][:, 0, 0]
     rows = p["read_out/W"].shape[1]
     wanted = h @ p["read_out/W"][0] + p["read_out/b"][0]
-    return {"printed_error": float(r + m - rows), "corrected_error": (found.numpy(), wanted.numpy())}
+    return {"printed_error": float(r + m - rows), "corrected_error": (outputs.numpy(), wanted.numpy())}
 
 
 def blocks_of_jacobian(draw: np.random.Generator, m: int) -> tuple:
@@ -113,7 +113,7 @@ def receptive_field(draw, m):
 @statement("both-ways-5-7", "m")
 def both_ways(draw, m):
     """5 to 7: with K = 3 the offsets are -1, 0 and 1, with K = 2 they are -1 and 0."""
-    found = []
+    pairs = []
     for kernel in (2, 3):
         cell, p = cell_and_values({"name": "trnn", "kernel": kernel, "side": 3}, m, 2, draw)
         rows = torch.tensor(draw.standard_normal((3, m)))
@@ -122,27 +122,27 @@ def both_ways(draw, m):
             return cell.step(p, torch.zeros(1, 2).double(), (rows[None, 2], rows[None, :2]))[1][0, 1]
 
         jacobian = torch.autograd.functional.jacobian(middle, rows).abs().amax((0, 2)).numpy()
-        found.append((np.sign(jacobian), np.array([1.0, 1.0, float(kernel == 3)])))
-    return found
+        pairs.append((np.sign(jacobian), np.array([1.0, 1.0, float(kernel == 3)])))
+    return pairs
 
 
 @statement("arrival-9", "m")
 def arrival(draw, m):
     """The input of a step changes location p from as many steps later on as its largest coordinate less 1:
     in at one corner, out at the other after L - 1, for L = 3 after 2."""
-    found = []
+    pairs = []
     for block in ({"name": "trnn"}, {"name": "tlstm", "dimensions": 2}, FORWARD):
         model = model_of(block, 3, m, 2, 2)
         p, x = random_values(model, draw), torch.tensor(draw.standard_normal((4, 2)))
         other = x.clone()
         other[0] += 1.0
         moved = [
-            (one != two).any(-1)
-            for one, two in zip(*(trajectory(model, p, given)[1] for given in (x, other)), strict=True)
+            (first != two).any(-1)
+            for first, two in zip(*(trajectory(model, p, given)[1] for given in (x, other)), strict=True)
         ]
         first = torch.stack(moved).int().argmax(0)
-        found.append((first.numpy(), np.array([max(place) - 1 for place in places(model.cell)])))
-    return found
+        pairs.append((first.numpy(), np.array([max(place) - 1 for place in places(model.cell)])))
+    return pairs
 
 
 @statement("skew-5-8", "m depth")
@@ -185,12 +185,12 @@ def shapes(draw, r, m):
     side = 2 + m % 3
     cell, p = cell_and_values({"name": "trnn", "kernel": 2, "side": side}, m, r, draw)
     rows, x = torch.zeros(1, side, m).double(), torch.zeros(1, r).double()
-    found = [
+    ours = [
         cell.concatenated(p, x, rows).shape[1:], p["W"].unflatten(0, (2, m)).shape,
         cell.convolved(p, x, rows).shape[1:],
     ]  # fmt: skip
     wanted = [(side + 1, m), (2, m, m), (side, m)]
-    return [(np.array(a, float), np.array(b, float)) for a, b in zip(found, wanted, strict=True)]
+    return [(np.array(a, float), np.array(b, float)) for a, b in zip(ours, wanted, strict=True)]
 
 
 @statement("read-out-9", "r m s t")

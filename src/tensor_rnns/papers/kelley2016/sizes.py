@@ -21,7 +21,7 @@ def compute(*, models: Mapping[str, tuple[int, ...]], symbols: tuple[int, ...]) 
     """Rows "<cell> <hidden>, <symbols> symbols" for the widths of each cell, and `ratios` of the first widths
     at the first number of symbols: of parameters, of units, and of the multiplications of a byte forward,
     where the LSTM looks its input up and the GRTN multiplies all of its tensors."""
-    found = {
+    counts = {
         f"{cell} {hidden}, {count} symbols": counted(cell, hidden, count)
         for count in symbols
         for cell, widths in models.items()
@@ -38,4 +38,4 @@ def compute(*, models: Mapping[str, tuple[int, ...]], symbols: tuple[int, ...]) 
         "grtn over rtn": first["grtn"] / first["rtn"],
     }
     epochs = {"of the GRTN": GRTN_BYTES / TRAINING_BYTES}
-    return rows_of(found | {"ratios": ratios, "epochs": epochs})
+    return rows_of(counts | {"ratios": ratios, "epochs": epochs})

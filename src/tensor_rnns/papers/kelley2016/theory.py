@@ -122,7 +122,7 @@ def interaction(W, A, B, h, x):
 def gates_meet(draw, k, n, h, x):
     """1: in LSTM and GRU, too, input and state meet in the sums of the gates; `smallest_in_the_update` is the
     mixed derivative of the new state, which is not zero, as gates are multiplied."""
-    found = []
+    largest = []
     for name in ("lstm", "gru"):
         cell, p = random_cell(draw, name, n, k)
         rest = cell.initial_state(1, dtype=torch.float64)[1:]
@@ -130,9 +130,9 @@ def gates_meet(draw, k, n, h, x):
         def update(h: Tensor, x: Tensor, cell=cell, p=p, rest=rest) -> Tensor:
             return cell.step(p, x[None], (h[None], *rest))[0][0]
 
-        found.append(np.abs(mixed(update, h, x)).max())
+        largest.append(np.abs(mixed(update, h, x)).max())
     gate = mixed(lambda h, x: p["W_f"].T @ x + p["U_f"].T @ h + p["b_f"][0], h, x)
-    return {"error": (gate, np.zeros_like(gate)), "smallest_in_the_update": min(found)}
+    return {"error": (gate, np.zeros_like(gate)), "smallest_in_the_update": min(largest)}
 
 
 @statement("one-hot-3", "k n", W="k k n", h="k")
@@ -152,10 +152,10 @@ def dead_start(draw, k, n, targets):
         cell, p = random_cell(draw, name, n, k)
         p = {key: (value if key.endswith("W") else torch.zeros_like(value)) for key, value in p.items()}
         x = torch.eye(n, dtype=torch.float64)[draw.integers(n, size=len(targets))]
-        for found in (first, second):
+        for gradients in (first, second):
             p = {key: value.detach().requires_grad_() for key, value in p.items()}
             (outputs(cell, p, x) * torch.tensor(targets)).sum().backward()
-            found.append(max(float(p[key].grad.abs().max()) for key in p if key.endswith("W")))
+            gradients.append(max(float(p[key].grad.abs().max()) for key in p if key.endswith("W")))
             p = {key: value - RATE * torch.sign(value.grad) for key, value in p.items()}
     return {"error": max(first), "smallest_at_the_second_update": min(second)}
 

@@ -28,17 +28,17 @@ def probe(trained: Trained, *, items: int = 1000, quiet: Positive = 0.001) -> Fi
     states = layer.outputs
     correlations = correlation(states[-1], targets)
     unit = int(correlations.abs().nan_to_num().argmax())
-    found: dict[str, float] = {"correlation": float(correlations.abs().nan_to_num()[unit]), "unit": unit}
+    numbers: dict[str, float] = {"correlation": float(correlations.abs().nan_to_num()[unit]), "unit": unit}
     shown = {"values": inputs[..., 0], "marks": inputs[..., 1], "held": states[..., unit]}
     if hasattr(layer.cell, "gate_and_candidate"):
         gate, held = layer.gates()[0][..., unit], shown["held"]
         written = held - gate * one_step_before(held)
         at_mark = inputs[..., 1] > 0.5
-        found["quiet_share"] = float((written[~at_mark].abs() < quiet).double().mean())
-        found["marked_share"] = float((written[at_mark].abs() >= quiet).double().mean())
+        numbers["quiet_share"] = float((written[~at_mark].abs() < quiet).double().mean())
+        numbers["marked_share"] = float((written[at_mark].abs() >= quiet).double().mean())
         shown |= {"gate": gate, "written": written}
     few = {name: values[:, :SHOWN].float() for name, values in shown.items()}
-    return {"correlations": correlations} | few, rows_of({"answer_unit": found})
+    return {"correlations": correlations} | few, rows_of({"answer_unit": numbers})
 
 
 def correlation(states: Tensor, targets: Tensor) -> Tensor:

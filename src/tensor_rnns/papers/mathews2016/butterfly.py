@@ -23,9 +23,9 @@ def begin(cell: cells.Cell, seed: int, draws: int) -> dict[str, Tensor]:
     values = [cell.initialise(rng(seed, VALUES, draw)) for draw in range(draws)]
     limit = np.sqrt(3 / cell.hidden)
     read_out = [rng(seed, READ_OUT, draw).uniform(-limit, limit, (cell.hidden, 1)) for draw in range(draws)]
-    found = {name: np.stack([one[name] for one in values]) for name in values[0]}
-    found |= {"read_out/W": np.stack(read_out), "read_out/b": np.zeros((draws, 1, 1))}
-    return {name: torch.from_numpy(value) for name, value in found.items()}
+    params = {name: np.stack([start[name] for start in values]) for name in values[0]}
+    params |= {"read_out/W": np.stack(read_out), "read_out/b": np.zeros((draws, 1, 1))}
+    return {name: torch.from_numpy(value) for name, value in params.items()}
 
 
 def losses(cell: cells.Cell, params: Mapping[str, Tensor], inputs: Tensor, targets: Tensor) -> Tensor:
@@ -82,8 +82,8 @@ def steepest(curve: np.ndarray, jumped: np.ndarray) -> int:
 
 def counts(jumped: np.ndarray, above: np.ndarray) -> dict[str, int]:
     """The numbers of jumps [updates, ..], of runs with any, of runs that blew up, and of all runs."""
-    found = {"jumps": jumped.sum(), "runs with jumps": jumped.any(0).sum()}
-    return found | {"blown up": above.sum(), "runs": above.size}
+    counted = {"jumps": jumped.sum(), "runs with jumps": jumped.any(0).sum()}
+    return counted | {"blown up": above.sum(), "runs": above.size}
 
 
 def compute(
@@ -106,21 +106,21 @@ def compute(
     curve, sizes = descend(
         net,
         {name: torch.cat([value] * copies) for name, value in begin(net, seed, draws).items()},
-        torch.from_numpy(np.stack([one.inputs for one in batches] * copies, axis=1)).double(),
-        torch.from_numpy(np.stack([one.targets for one in batches] * copies)).double(),
+        torch.from_numpy(np.stack([batch.inputs for batch in batches] * copies, axis=1)).double(),
+        torch.from_numpy(np.stack([batch.targets for batch in batches] * copies)).double(),
         torch.tensor(rates, dtype=torch.float64).repeat_interleave(draws).repeat(len(arms)),
         torch.tensor([*arms.values()], dtype=torch.float64).repeat_interleave(len(rates) * draws),
         updates,
     )
     shape = len(arms), len(rates), draws
-    found = jumps(curve, sizes, small, steep)
-    jumped, above = found.reshape(updates, *shape), ~(curve <= blown).all(0).reshape(shape)
+    flags = jumps(curve, sizes, small, steep)
+    jumped, above = flags.reshape(updates, *shape), ~(curve <= blown).all(0).reshape(shape)
     items = {}
     for k, arm in enumerate(arms):
         items[arm] = counts(jumped[:, k], above[k])
         items |= {f"{arm} {rate:g}": counts(jumped[:, k, j], above[k, j]) for j, rate in enumerate(rates)}
     items["difference"] = {name: value - items["unclipped"][name] for name, value in items["clipped"].items()}
     half = above[0].size
-    shown = steepest(curve[:, :half], found[:, :half])
+    shown = steepest(curve[:, :half], flags[:, :half])
     curves = [series("loss", arm, curve[:, shown + k * half]) for k, arm in enumerate(arms)]
     return sum(curves, rows_of(items))

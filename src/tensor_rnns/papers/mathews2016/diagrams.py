@@ -94,11 +94,11 @@ class Diagram:
         """Random nodes; sizes of different names differ, from 2 on, in a random order."""
         names = sorted({self.sizes[arm] for node in self.nodes.values() for arm in node.arms})
         size = dict(zip(names, draw.permutation(np.arange(2, 2 + len(names))).tolist(), strict=True))
-        found = {}
+        tensors = {}
         for name, node in self.nodes.items():
             shape = [size[self.sizes[arm]] for arm in node.arms]
-            found[name] = identity_tensor(shape[0]) if node.diagonal else normal(draw, *shape)
-        return found
+            tensors[name] = identity_tensor(shape[0]) if node.diagonal else normal(draw, *shape)
+        return tensors
 
     def contract(self, arrays: Mapping[str, np.ndarray]) -> np.ndarray:
         """The sum over all shared arms; an index of the result for each arm of `free`, in that order."""
@@ -116,7 +116,7 @@ def compute(*, seed: Natural, draws: int, diagrams: dict[str, Diagram]) -> Rows:
     infinite for another shape; `draws`; `nodes`; `free_arms`, those counted in the description;
     `arms_error`, their number against the indices of the formula's result.
     """
-    found = {}
+    numbers = {}
     for name, diagram in diagrams.items():
         errors, arms = [0.0], [0]
         for number in range(draws):
@@ -126,8 +126,8 @@ def compute(*, seed: Natural, draws: int, diagrams: dict[str, Diagram]) -> Rows:
                 wanted = np.asarray(FORMULAS[formula](**arrays))
                 errors.append(relative(result, wanted) if result.shape == wanted.shape else np.inf)
                 arms.append(abs(len(diagram.free) - wanted.ndim))
-        found[name] = {
+        numbers[name] = {
             "error": max(errors), "draws": draws, "nodes": len(diagram.nodes),
             "free_arms": len(diagram.free), "arms_error": max(arms),
         }  # fmt: skip
-    return rows_of(found)
+    return rows_of(numbers)

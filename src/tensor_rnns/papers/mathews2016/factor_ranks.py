@@ -19,11 +19,11 @@ def probe(trained: Trained) -> Findings:
     if getattr(tensor, "kind", None) != "cp":
         raise ValueError(f"the probe factor_ranks looks at a tensor in CP form, not at {trained.model.name}")
     values = {name: torch.linalg.svdvals(trained.parameters[f"{tensor.prefix}{name}"]) for name in FACTORS}
-    ranks = {name: effective_rank(found) for name, found in values.items()}
+    ranks = {name: effective_rank(spectrum) for name, spectrum in values.items()}
     rows = [row(name, "effective_rank", rank) for name, rank in ranks.items()]
     over = ranks["B"] / min(ranks["A"], ranks["C"])
     rows.append(row("B", "over_outer", over))
-    return {f"singular_values/{name}": found for name, found in values.items()}, rows
+    return {f"singular_values/{name}": spectrum for name, spectrum in values.items()}, rows
 
 
 def effective_rank(singular_values: Tensor) -> float:

@@ -46,7 +46,7 @@ class Draws:
     def initial(self, cell: Cell) -> dict[str, Tensor]:
         """The cell's initial parameters, one replica a draw."""
         values = [cell.initialise(rng(self.seed, VALUES, draw)) for draw in range(self.draws)]
-        return {name: torch.from_numpy(np.stack([one[name] for one in values])) for name in values[0]}
+        return {name: torch.from_numpy(np.stack([start[name] for start in values])) for name in values[0]}
 
     def inputs(self, cell: Cell) -> Tensor:
         """N(0, 1) numbers [T, S, 1, I]."""
@@ -71,10 +71,10 @@ def states(
     lead = given.shape[1], cell.hidden
     first, *rest = cell.initial_state(*lead, dtype=given.dtype)
     first = first if start is None else start.expand_as(first).clone()
-    found = [tuple(part.requires_grad_() for part in (first, *rest))]
+    path = [tuple(part.requires_grad_() for part in (first, *rest))]
     for x in given:
-        found.append(cell.step(dict(params), x.expand(*lead, -1), found[-1]))
-    return found
+        path.append(cell.step(dict(params), x.expand(*lead, -1), path[-1]))
+    return path
 
 
 def norms(
@@ -85,8 +85,9 @@ def norms(
     parts = [each[of] for each in states(cell, params, given, start)]
     chosen = torch.diagonal(parts[-1], dim1=-2, dim2=-1).sum()
     jacobians = torch.autograd.grad(chosen, parts, allow_unused=True)
-    found = [torch.zeros(parts[0].shape[:1]) if j is None else torch.linalg.matrix_norm(j) for j in jacobians]
-    logs = torch.log10(torch.stack(found).clamp(min=SMALLEST))
+    zero = torch.zeros(parts[0].shape[:1])
+    lengths = [zero if j is None else torch.linalg.matrix_norm(j) for j in jacobians]
+    logs = torch.log10(torch.stack(lengths).clamp(min=SMALLEST))
     return (logs - logs[-1]).numpy()
 
 
@@ -114,8 +115,8 @@ def linear(draws: Draws, radii: Sequence[float]) -> dict[str, float]:
         power = power @ unit
         logs.append(np.log(np.linalg.norm(power, axis=(1, 2))))
     slope = float(np.median(np.polyfit(steps[100:], np.array(logs)[100:], 1)[0]))
-    found = {f"slope at radius {radius}": slope + math.log(radius) for radius in radii}
-    return found | {"error": max(abs(slope / math.log(radius)) for radius in radii)}
+    numbers = {f"slope at radius {radius}": slope + math.log(radius) for radius in radii}
+    return numbers | {"error": max(abs(slope / math.log(radius)) for radius in radii)}
 
 
 def saturating(draws: Draws) -> dict[str, float]:
@@ -124,13 +125,13 @@ def saturating(draws: Draws) -> dict[str, float]:
     Medians; shares of draws in which tanh has the smaller norm; shares of lags and draws that have faded.
     """
     w = torch.from_numpy(1.5 * matrices(draws))
-    found, logs = {}, {}
+    numbers, logs = {}, {}
     for f in ("tanh", "relu", "linear"):
         logs[f] = draws.logs({"name": "vanilla", "input_weights": "identity", "activation": f}, {"U": w})
-        found |= {f: np.median(logs[f][0]), f"{f} faded": np.mean(logs[f] < FADED)}
+        numbers |= {f: np.median(logs[f][0]), f"{f} faded": np.mean(logs[f] < FADED)}
     for other in ("relu", "linear"):
-        found[f"tanh below {other}"] = np.mean(logs["tanh"][0] < logs[other][0])
-    return found
+        numbers[f"tanh below {other}"] = np.mean(logs["tanh"][0] < logs[other][0])
+    return numbers
 
 
 def product_only(draws: Draws) -> dict[str, float]:
@@ -177,16 +178,16 @@ def additive(draws: Draws) -> dict[str, float]:
     `above 2`: the share of draws whose norm with ReLU has grown by more than two decades.
     """
     unit = {"factors": "unit_scaling", "input_weights": "unit_scaling"}
-    found = {}
+    numbers = {}
     for label, options in (("authors", {}), ("unit", unit)):
         relu, tanh = (
             draws.logs({"name": "cp_plus", "activation": f, **options})[0] for f in ("relu", "tanh")
         )
-        found |= {
+        numbers |= {
             f"{label} relu": np.median(relu), f"{label} tanh": np.median(tanh),
             f"{label} above 2": np.mean(relu > 2), f"{label} relu above tanh": np.mean(relu > tanh),
         }  # fmt: skip
-    return found
+    return numbers
 
 
 def forget_bias(draws: Draws, biases: Sequence[float]) -> dict[str, float]:
@@ -195,11 +196,11 @@ def forget_bias(draws: Draws, biases: Sequence[float]) -> dict[str, float]:
     `pile`: the largest |c_t| / t with all forget gates at 1.
     """
     logs = [draws.logs({"name": "lstm", "forget_bias": float(bias)}, of=1)[0] for bias in biases]
-    found = {f"bias {bias}": np.median(one) for bias, one in zip(biases, logs, strict=True)}
+    numbers = {f"bias {bias}": np.median(log) for bias, log in zip(biases, logs, strict=True)}
     held = built({"name": "lstm", "forget_bias": 100.0}, draws.units)
     after = states(held, draws.initial(held), draws.inputs(held))[1:]
     piles = [float(part[1].detach().abs().max()) / step for step, part in enumerate(after, 1)]
-    return found | {"rises": np.mean((np.diff(logs, axis=0) > 0).all(axis=0)), "pile": max(piles)}
+    return numbers | {"rises": np.mean((np.diff(logs, axis=0) > 0).all(axis=0)), "pile": max(piles)}
 
 
 def candidate_scale(draws: Draws, scales: Sequence[float], widths: Sequence[int]) -> dict[str, float]:
@@ -208,15 +209,15 @@ def candidate_scale(draws: Draws, scales: Sequence[float], widths: Sequence[int]
     Medians, and the share of draws whose norm has grown at most tenfold; `moderate` is the smallest share up
     to scale 3, `smallest` that of all.
     """
-    found, shares = {}, {}
+    numbers, shares = {}, {}
     for scale, units in itertools.product(scales, widths):
         of_width = replace(draws, units=units, steps=200)
         w_in = of_width.initial(built({"name": "tgu"}, units))["W_in"]
         logs = of_width.logs({"name": "tgu"}, {"W_in": scale * w_in})[0]
         shares[scale, units] = np.mean(logs <= 1)
-        found |= {f"log {scale}x {units}": np.median(logs), f"share {scale}x {units}": shares[scale, units]}
+        numbers |= {f"log {scale}x {units}": np.median(logs), f"share {scale}x {units}": shares[scale, units]}
     moderate = min(share for (scale, _), share in shares.items() if scale <= 3)
-    return found | {"moderate": moderate, "smallest": min(shares.values())}
+    return numbers | {"moderate": moderate, "smallest": min(shares.values())}
 
 
 def candidate_gradient(draws: Draws) -> dict[str, float]:

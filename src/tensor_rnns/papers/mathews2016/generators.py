@@ -64,8 +64,8 @@ def binding_facts(length: int, patterns: int, rule: str, items: int, chunk: int)
     """
     block = {"name": "variable_binding", "length": length, "patterns": patterns, "rule": rule}
     task, batches = drawn(block, items, chunk)
-    found = [broken(batch, task.bits, rule) for batch in batches]
-    means = {name: float(np.mean([one[name] for one in found])) for name in found[0]}
+    counts = [broken(batch, task.bits, rule) for batch in batches]
+    means = {name: float(np.mean([count[name] for count in counts])) for name in counts[0]}
     guess = guessed(length, patterns, task.bits, rule)
     return means | {"ceiling": task.ceiling, "baseline": task.baseline, "guess": guess}
 
@@ -127,11 +127,11 @@ def compute(
 ) -> Rows:  # fmt: skip
     """Rows of items `addition T markers`, for each (T, markers) of `addition`, and `binding TxN rule`, for
     each length of `binding` and N of `patterns`; items are drawn `chunk` at a time."""
-    found = {
+    numbers = {
         f"addition {length} {markers}": addition_facts(length, markers, addition_items, chunk)
         for length, markers in addition
     }
     for length, count, rule in itertools.product(binding, patterns, RULES):
         facts = binding_facts(length, count, rule, binding_items, chunk)
-        found[f"binding {length}x{count} {rule}"] = facts
-    return rows_of(found)
+        numbers[f"binding {length}x{count} {rule}"] = facts
+    return rows_of(numbers)

@@ -81,7 +81,7 @@ def nearest(
             for k in neighbours:
                 pairs = zip(votes[:, :k], truth, strict=True)
                 count[k] += sum(majority(vote) == label for vote, label in pairs)
-    return [{k: found / len(tests) for k, found in count.items()} for count in right]
+    return [{k: hits / len(tests) for k, hits in count.items()} for count in right]
 
 
 def centred(arrays: Mapping[str, np.ndarray], split: str) -> np.ndarray:

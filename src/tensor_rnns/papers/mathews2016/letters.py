@@ -41,8 +41,8 @@ def probe(
     trained.require("letters", model=StyleContent)
     task, names = trained.task, [str(name) for name in trained.task.dataset.arrays["letter_names"]]
     if missing := {letter, *ends} - set(names):
-        told = f"letters was asked for {letter} and {ends}; the data have no {', '.join(sorted(missing))}"
-        raise ValueError(f"{told}; they have {' '.join(names)}")
+        problem = f"letters was asked for {letter} and {ends}; the data have no {', '.join(sorted(missing))}"
+        raise ValueError(f"{problem}; they have {' '.join(names)}")
     shape = task.dataset.arrays["images"].shape[2:]
     actual = task.images.astype(float)
     every = np.indices(actual.shape[:2]).reshape(2, -1)
@@ -50,7 +50,7 @@ def probe(
     seen, unseen = (task.pairs(trained.data_seed, split) for split in ("train", "valid"))
     additive = additive_images(actual, seen)
     close = nearest(actual, generated[*unseen.T])
-    strips, rows = interpolated(trained, {one: names.index(one) for one in ends}, frames, actual, seen)
+    strips, rows = interpolated(trained, {end: names.index(end) for end in ends}, frames, actual, seen)
     for split, pairs in (("train", seen), ("valid", unseen)):
         rows.append(row("additive", split, np.square(additive[*pairs.T] - actual[*pairs.T]).mean()))
     rows += agreement(close, unseen) + hardness(actual, generated, unseen, names)
@@ -167,7 +167,7 @@ def agreement(close: np.ndarray, unseen: np.ndarray) -> Rows:
 def hardness(actual: np.ndarray, generated: np.ndarray, unseen: np.ndarray, names: list[str]) -> Rows:
     """The rows error and variance of the letters, and their quartiles."""
     errors = np.square(generated - actual).mean(-1)
-    found = {
+    measures = {
         "error": {
             int(letter): float(errors[unseen[unseen[:, 1] == letter][:, 0], letter].mean())
             for letter in np.unique(unseen[:, 1])
@@ -175,7 +175,7 @@ def hardness(actual: np.ndarray, generated: np.ndarray, unseen: np.ndarray, name
         "variance": dict(enumerate(actual.var(0).mean(-1).tolist())),
     }
     rows = []
-    for name, values in found.items():
+    for name, values in measures.items():
         rows += [row(names[letter], name, value) for letter, value in values.items()]
         rows.append(row("quartile", name, np.quantile(list(values.values()), 0.75)))
     return rows

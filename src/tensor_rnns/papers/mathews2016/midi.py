@@ -20,8 +20,8 @@ def compute(loaded: Mapping[str, Dataset], *, near: Share, pairs: dict[str, tupl
     sounds too much); found (files without a match in the table that equal one free piece of their split)
     and lost (without any).
     """
-    found = {item: agreement(loaded[rolls], loaded[files], near) for item, (rolls, files) in pairs.items()}
-    return rows_of(found)
+    numbers = {item: agreement(loaded[rolls], loaded[files], near) for item, (rolls, files) in pairs.items()}
+    return rows_of(numbers)
 
 
 def pieces(dataset: Dataset, split: str) -> list[np.ndarray]:
@@ -36,10 +36,10 @@ def moved(roll: np.ndarray, semitones: int) -> np.ndarray:
     return np.pad(roll, [(0, 0), (up, down)])[:, down : roll.shape[1] + down]
 
 
-def differing(one: np.ndarray, other: np.ndarray) -> tuple[int, int, int]:
+def differing(first: np.ndarray, other: np.ndarray) -> tuple[int, int, int]:
     """Cells that sound in the first roll alone, in the second alone, and in either."""
-    both = np.zeros((2, max(len(one), len(other)), one.shape[1]), dtype=bool)
-    both[0, : len(one)], both[1, : len(other)] = one, other
+    both = np.zeros((2, max(len(first), len(other)), first.shape[1]), dtype=bool)
+    both[0, : len(first)], both[1, : len(other)] = first, other
     return int((both[0] & ~both[1]).sum()), int((both[1] & ~both[0]).sum()), int(both.any(axis=0).sum())
 
 
@@ -56,16 +56,16 @@ def compared(rolls: Dataset, files: Dataset) -> Iterator[tuple[float, int, int, 
 
 def free(rolls: Dataset, files: Dataset) -> tuple[int, int]:
     """Files without a match that equal, in some key, a piece of their split that no file has; the others."""
-    found = lost = 0
+    placed = lost = 0
     for split in SPLITS:
         wanted, index = pieces(rolls, split), files.arrays[f"{split}_index"]
         left = {place: piece for place, piece in enumerate(wanted) if place not in set(index.tolist())}
         for piece, match in zip(pieces(files, split), index, strict=True):
             if match < 0:
                 place = equal_to(piece, left)
-                found, lost = found + (place is not None), lost + (place is None)
+                placed, lost = placed + (place is not None), lost + (place is None)
                 left.pop(place, None)
-    return found, lost
+    return placed, lost
 
 
 def equal_to(piece: np.ndarray, left: Mapping[int, np.ndarray]) -> int | None:
@@ -78,9 +78,9 @@ def equal_to(piece: np.ndarray, left: Mapping[int, np.ndarray]) -> int | None:
 def agreement(rolls: Dataset, files: Dataset, near: float) -> dict[str, float]:
     """The numbers of one pair; see `compute`."""
     mismatch, more, less, other_length = np.array(list(compared(rolls, files))).T
-    found, lost = free(rolls, files)
+    placed, lost = free(rolls, files)
     return {
-        "files": len(mismatch) + found + lost,
+        "files": len(mismatch) + placed + lost,
         "exact": (mismatch == 0).sum(),
         "near": ((mismatch > 0) & (mismatch < near)).sum(),
         "far": (mismatch >= near).sum(),
@@ -90,6 +90,6 @@ def agreement(rolls: Dataset, files: Dataset, near: float) -> dict[str, float]:
         "only_midi": ((more > 0) & (less == 0)).sum(),
         "only_rolls": ((more == 0) & (less > 0)).sum(),
         "both": ((more > 0) & (less > 0)).sum(),
-        "found": found,
+        "found": placed,
         "lost": lost,
     }

@@ -20,11 +20,11 @@ def compute(loaded: Mapping[str, Dataset], *, ranked: tuple[str, ...]) -> Rows:
     used, notes a step, largest chord, all over the three splits; markov, the test loss in nats a step of a
     predictor that knows of each note whether it sounded one step before.
     """
-    found = {item: numbers(dataset) for item, dataset in loaded.items()}
+    counted = {item: numbers(dataset) for item, dataset in loaded.items()}
     for name in ranked:
-        for place, item in enumerate(sorted(found, key=lambda one: found[one][name]), start=1):
-            found[item][f"rank of {name}"] = place
-    return rows_of(found)
+        for place, item in enumerate(sorted(counted, key=lambda item: counted[item][name]), start=1):
+            counted[item][f"rank of {name}"] = place
+    return rows_of(counted)
 
 
 def numbers(dataset: Dataset) -> dict[str, float]:

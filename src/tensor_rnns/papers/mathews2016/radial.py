@@ -62,12 +62,12 @@ def initial(draw: np.random.Generator, layers: Layers) -> list[np.ndarray]:
     that their kinks lie all over the inputs, the output's bias zero.
     """
     first = len(layers) % 2
-    found = [draw.normal(0, layers[0][0] ** -0.5, layers[0])] if first else []
+    drawn = [draw.normal(0, layers[0][0] ** -0.5, layers[0])] if first else []
     for matrix, bias in zip(layers[first::2], layers[first + 1 :: 2], strict=True):
         limit = math.sqrt(6 / matrix[0])
-        found += [draw.uniform(-limit, limit, matrix), draw.uniform(-1, 1, bias)]
-    found[-1][:] = 0
-    return [values.astype(np.float32) for values in found]
+        drawn += [draw.uniform(-limit, limit, matrix), draw.uniform(-1, 1, bias)]
+    drawn[-1][:] = 0
+    return [values.astype(np.float32) for values in drawn]
 
 
 def outputs(params: list[Tensor], x: Tensor) -> Tensor:
@@ -164,6 +164,6 @@ def compute(
     for dimension in dimensions:
         width = of_equal_size(dimension, compared, products)
         error = float(np.median(train("deep", dimension, width)))
-        found = {"width": width, "error": error, "ratio": matched["tensor", dimension] / error}
-        rows += [row("deep", name, value, dimension) for name, value in found.items()]
+        measured = {"width": width, "error": error, "ratio": matched["tensor", dimension] / error}
+        rows += [row("deep", name, value, dimension) for name, value in measured.items()]
     return rows

@@ -41,9 +41,9 @@ def probe(trained: Trained, *, steps: int, seed: Natural) -> Findings:
     probability[:, columns] = chances[:, unit]
     pieces = task.dataset.arrays
     training = pieces["train_roll"][: min(len(frames), pieces["train_lengths"][0])]
-    found = {"sample": statistics(sample[~over]) | {"ends": float(over.sum())},
+    groups = {"sample": statistics(sample[~over]) | {"ends": float(over.sum())},
              "training": statistics(pieces["train_roll"])}  # fmt: skip
-    rows = rows_of(found)
+    rows = rows_of(groups)
     arrays = {"sample": sample, "probability": probability, "ends": over.astype(np.uint8)}
     return arrays | {"training": np.array(training)}, rows
 
@@ -68,5 +68,5 @@ def statistics(roll: np.ndarray) -> dict[str, float]:
         return dict.fromkeys(STATISTICS, 0.0)
     notes = roll.sum(1)
     repeated = (roll[1:] == roll[:-1]).all(1).mean() if len(roll) > 1 else 0.0
-    found = (notes.mean(), (notes == 0).mean(), repeated, notes.max())
-    return dict(zip(STATISTICS, map(float, found), strict=True))
+    values = (notes.mean(), (notes == 0).mean(), repeated, notes.max())
+    return dict(zip(STATISTICS, map(float, values), strict=True))

@@ -45,7 +45,7 @@ def summary(table: Mapping[str, Mapping[str, float]], other_inputs: tuple[int, .
     """Statements on all rows: widths that are the nearest ones, spread, and the place of the LSTM."""
     lstm = next(numbers for item, numbers in table.items() if item.startswith("lstm "))
     plain = [n["per unit"] for item, n in table.items() if "/" not in item and n is not lstm]
-    found = {
+    result = {
         "nearest": sum(numbers["hidden"] == numbers["nearest width"] for numbers in table.values()),
         "largest deviation": max(numbers["deviation"] for numbers in table.values()),
         "rows with fewer units than the LSTM": sum(n["hidden"] < lstm["hidden"] for n in table.values()),
@@ -53,8 +53,8 @@ def summary(table: Mapping[str, Mapping[str, float]], other_inputs: tuple[int, .
     }
     for n in other_inputs:
         counts = [numbers[f"inputs {n}"] for numbers in table.values()]
-        found |= {f"smallest at {n}": min(counts), f"largest at {n}": max(counts)}
-    return found
+        result |= {f"smallest at {n}": min(counts), f"largest at {n}": max(counts)}
+    return result
 
 
 def compute(

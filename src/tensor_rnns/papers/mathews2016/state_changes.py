@@ -19,9 +19,9 @@ def probe(trained: Trained, *, items: int = 100) -> Findings:
     start = trained.model.cell.initial_state(inputs.shape[1], dtype=inputs.dtype)[0]
     states = torch.cat([start[None].expand_as(states[:1]), states])
     changes = states[1:] - states[:-1]
-    found = {
+    numbers = {
         "fall": float((-changes).max().clamp(min=0)),
         "rise": float(changes.max().clamp(min=0)),
         "still": float((changes == 0).double().mean()),
     }
-    return {"mean": states.mean((1, 2))}, rows_of({"state": found})
+    return {"mean": states.mean((1, 2))}, rows_of({"state": numbers})

@@ -21,8 +21,8 @@ def probe(trained: Trained) -> Findings:
     """
     model, task = trained.model, trained.task
     if not isinstance(model, StyleContent) or model.form != "full" or model.embedding:
-        told = f"looks at {StyleContent.name} with a full tensor without embeddings, not at {model.name}"
-        raise ValueError(f"the probe stored_fibres {told}")
+        problem = f"looks at {StyleContent.name} with a full tensor without embeddings, not at {model.name}"
+        raise ValueError(f"the probe stored_fibres {problem}")
     name = next(iter(model.shapes()))
     start = model.initialise(rng(trained.init_seed))[name].astype(np.float32).astype(np.float64)
     initial = torch.from_numpy(start)[None].requires_grad_()

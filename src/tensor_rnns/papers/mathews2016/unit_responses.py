@@ -35,7 +35,7 @@ def probe(trained: Trained, *, items: int = 300) -> Findings:
 
 def features(inputs: Tensor, patterns: int, bits: int) -> Tensor:
     """[T, B, N (1 + D)]: each label, then the bits of its pattern while they are to be held."""
-    found, steps = [], torch.arange(len(inputs))[:, None]
+    columns, steps = [], torch.arange(len(inputs))[:, None]
     for k, (on, start, shown) in enumerate(labels(inputs, patterns, bits)):
-        found += [inputs[..., -1 - k, None], (on & (steps > start))[..., None] * shown]
-    return torch.cat(found, dim=-1)
+        columns += [inputs[..., -1 - k, None], (on & (steps > start))[..., None] * shown]
+    return torch.cat(columns, dim=-1)

@@ -112,13 +112,13 @@ def random_gates(seed: int, draws: int, steps: int, switch: int) -> dict[str, fl
     weights with the start state against 1. `convex_only_share`: an interior peak under the convex gate and
     none under the forget gate.
     """
-    found = []
+    nets = []
     for number in range(draws):
         gates = switched(rng(seed, DRAWN, number), steps, switch)
         forget, whole = forget_window(gates), convex_window(gates)
         convex = whole[1:]
         near = switch - 10 <= np.argmax(convex) + 1 <= switch
-        found.append({
+        nets.append({
             "decay": np.log(gates[1:switch]).sum() / (switch - 1),
             "increases": (np.diff(forget) < 0).sum(),
             "rectangular_share": (forget[switch:] == 1).all() and forget[switch - 11] < 0.01,
@@ -128,7 +128,7 @@ def random_gates(seed: int, draws: int, steps: int, switch: int) -> dict[str, fl
             "convex_only_share": has_interior_peak(convex) and not has_interior_peak(forget),
         })  # fmt: skip
     over_draws = {"increases": np.sum, "sum_error": np.max}
-    return {name: over_draws.get(name, np.mean)([one[name] for one in found]) for name in found[0]}
+    return {name: over_draws.get(name, np.mean)([net[name] for net in nets]) for name in nets[0]}
 
 
 def compute(
@@ -159,4 +159,4 @@ def compute(
         "fig-4.4": picked(steps, picks),
         "random-gates": random_gates(seed, draws, steps, switch),
     }
-    return [row for one in shown for row in series(*one, first=1)] + rows_of(numbers)
+    return [row for window in shown for row in series(*window, first=1)] + rows_of(numbers)

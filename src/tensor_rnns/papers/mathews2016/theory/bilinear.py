@@ -204,8 +204,8 @@ def proposition_identity_tensor(draw):
     x, y = normal(draw, 2 * n * n, n), normal(draw, 2 * n * n, n)
     products = np.einsum("si,sk->sik", x, y).reshape(len(x), n * n)
     solution, _, rank, _ = np.linalg.lstsq(products, x * y, rcond=None)
-    found = solution.reshape(n, n, n).transpose(0, 2, 1)
-    return {"error": [(found, identity_tensor(n)), rank != n * n], "rank_missing": n * n - rank}
+    unique = solution.reshape(n, n, n).transpose(0, 2, 1)
+    return {"error": [(unique, identity_tensor(n)), rank != n * n], "rank_missing": n * n - rank}
 
 
 @statement("theorem-1", "n1 n3", x="n1", y="n3")
