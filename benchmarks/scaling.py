@@ -167,7 +167,7 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", default=list(SWEEPS), choices=SWEEPS)
     parser.add_argument("--cells", nargs="+", default=["tgu"], choices=CELLS)
     parser.add_argument(
-        "--limit", type=float, default=LIMIT_SECONDS, help=f"seconds an update ({LIMIT_SECONDS:g})"
+        "--limit", type=float, default=LIMIT_SECONDS, help=f"seconds per update ({LIMIT_SECONDS:g})"
     )
     asked = parser.parse_args()
     device = command.prepared(parser, asked, asked.device)

@@ -1,4 +1,4 @@
-"""Recurrent cells: one file a family, parameters and one readable step each."""
+"""Recurrent cells: one file per family, parameters and one readable step each."""
 
 import dataclasses
 import importlib.util

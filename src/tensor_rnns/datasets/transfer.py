@@ -50,7 +50,7 @@ class Patience:
     """How often an address is tried, the first wait between tries (then doubled), and time-outs, in seconds.
 
     A transfer is broken off where fewer than `floor` bytes come in `read` seconds. An address is left for
-    good after `grace` seconds and those that the file takes at `slowest` bytes a second: at `ends`.
+    good after `grace` seconds and those that the file takes at `slowest` bytes per second: at `ends`.
     """
 
     attempts: int = 4

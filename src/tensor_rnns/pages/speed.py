@@ -39,7 +39,7 @@ def milliseconds(workload: str, cell: str, kind: str) -> str:
 def updates() -> str:
     """The table of whole updates."""
     steps = {label: entry["sizes"]["steps"] for label, entry in report()["workloads"].items()}
-    heads = ["ms an update", *(f"{task}, T = {steps[label]}" for label, task in TASKS.items())]
+    heads = ["ms per update", *(f"{task}, T = {steps[label]}" for label, task in TASKS.items())]
     rows = [
         [f"{cell.upper()}, {LABELS.get(kind, kind)}", *(milliseconds(label, cell, kind) for label in TASKS)]
         for cell, kind in ROWS

@@ -1,6 +1,6 @@
 """More seeds for a claim that is undecided, under a stopping rule that was committed before they are trained.
 
-The rule stands in results/recorded/stopping.csv, a row a claim: so many seeds at a time, at most so many
+The rule stands in results/recorded/stopping.csv, a row per claim: so many seeds at a time, at most so many
 times; the claim is judged after whole blocks alone, and no block follows once it is decided. Every look at
 the 95 % level adds to the chance of a false verdict, which the row therefore bounds: looks times 5 %.
 """

@@ -18,7 +18,7 @@ PIECE = 1 << 16
 
 @dataclass(frozen=True)
 class NextSymbol(Chunks):
-    """Each symbol from those before it; the loss is the cross entropy in nats a symbol.
+    """Each symbol from those before it; the loss is the cross entropy in nats per symbol.
 
     A split is cut into `batch` rows of equal length, and these into chunks of `bptt` symbols; incomplete rows
     and chunks are dropped (`Characters` has another loader too). The target is the next symbol, within the
@@ -83,7 +83,7 @@ class NextSymbol(Chunks):
         return Batch(piece[:-1], piece[1:], self.bptt * self.batch_size)
 
     def loss(self, outputs: Tensor | Affine, targets: Tensor) -> Tensor:
-        """Cross entropy of logits [T, S, B, V], nats a symbol: mean over steps and rows."""
+        """Cross entropy of logits [T, S, B, V], nats per symbol: mean over steps and rows."""
         return cross_entropy(outputs, targets, targets[:, 0].numel())
 
 

@@ -233,5 +233,5 @@ class Layout:
 
 
 def on_plane(tensor: str, offset: int) -> str:
-    """The base of a block of all steps, behind others of `offset` numbers a row."""
+    """The base of a block of all steps, behind others of `offset` numbers per row."""
     return f"{tensor} + {offset} * plane" if offset else tensor

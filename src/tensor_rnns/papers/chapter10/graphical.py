@@ -21,7 +21,7 @@ LENGTHS, SHARES = (4, 8, 12), (0.2, 0.3, 0.5)
 
 class Generator:
     """A vanilla net of `hidden` units that reads its own last of `k` symbols (none at first) and `more`
-    numbers a step, with normal weights, those of the cell times `scale`: P(y_t | y_1 .. y_{t-1})."""
+    numbers per step, with normal weights, those of the cell times `scale`: P(y_t | y_1 .. y_{t-1})."""
 
     def __init__(self, draw: np.random.Generator, k: int, hidden: int = 7, scale: float = 1.0, more: int = 0):
         self.k = k
@@ -106,7 +106,7 @@ def table():
 @statement("markov-2.3")
 def markov(draw):
     """2.3: on a source of order 2 over three symbols a table counted on 100,000 symbols, and a net made for
-    it, one unit a context, are as far from the entropy rate; `distance` in nats a symbol."""
+    it, one unit per context, are as far from the entropy rate; `distance` in nats per symbol."""
     chances = draw.dirichlet(np.ones(3), (3, 3))
     flow = np.einsum("abc,bd->abdc", chances, np.eye(3)).reshape(9, 9)
     values, vectors = np.linalg.eig(flow.T)
