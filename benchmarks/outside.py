@@ -171,4 +171,4 @@ def text(found: Mapping[str, Mapping[str, float]]) -> str:
         for name, times in found.items()
         for part, share in shares(times).items()
     ]
-    return section("Outside of the scan", table(["network", "ms", "part", "its ms", "%"], rows))
+    return section("Outside of the scan", table(["network", "ms", "part", "its ms", "in %"], rows))

@@ -131,3 +131,17 @@ def test_blocks_that_only_move_are_read_where_they_lie():
     assert [node.operation for node in program.graph.nodes] == [
         "input", "state", "slice", "spread", "slice", "tanh", "slice", "spread", "multiply",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("of", ["h", "g"])
+def test_a_value_that_is_read_twice_over_and_over_has_a_short_label(of):
+    """A tree of its 60 additions would have 2^60 leaves; of the block or of a parameter alone."""
+
+    def formula(p, x, h):
+        value = {"h": h, "g": p["g"]}[of]
+        for _ in range(60):
+            value = torch.sin(value) + torch.cos(value) if of == "g" else value + value * value
+        return torch.tanh(h * value + x @ p["W"])
+
+    program = trace(Guest(formula))
+    assert max(len(leaf.value.name) for leaf in program.hoisted.leaves) < 1100

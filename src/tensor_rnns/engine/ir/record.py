@@ -21,6 +21,8 @@ from tensor_rnns.engine.ir.operations import Unsupported
 
 aten = torch.ops.aten
 ROWS = BATCH
+LONGEST = 1000
+"""Characters of a label: that of a result holds those of its arguments, and could double with each call."""
 FILLS = {
     aten.ones_like.default: 1.0,
     aten.zeros_like.default: 0.0,
@@ -197,6 +199,7 @@ class Recorder(TorchDispatchMode):
         if not isinstance(result, Tensor) or target._schema.is_mutable:
             raise Unsupported(str(target)).at(call.place)
         label = f"{target.overloadpacket.__name__}({', '.join(describe(part) for part in call.arguments)})"
+        label = label if len(label) <= LONGEST else f"{label[:LONGEST]}..."
         learned = any(part.learned for part in call.values)
         self.calls.append(self.name(result, Value(label, tuple(result.shape), constant, learned, call)))
         return result
