@@ -87,9 +87,11 @@ def test_one_pass_waits_however_often_one_is_asked_for(rules):
 
 
 def test_every_rule_has_candidates_and_a_dry_run_all(rules):
-    jobs = [SimpleNamespace(name="train") for _ in range(500)] + [SimpleNamespace(name="draw")]
-    found = rules.few_of_each_rule(SimpleNamespace(dryrun=False), lambda scheduler: jobs)
-    assert [job.name for job in found] == ["train"] * 100 + ["draw"]
+    jobs = [SimpleNamespace(rule="train", is_group=lambda: False) for _ in range(500)]
+    jobs += [SimpleNamespace(rule="draw", is_group=lambda: False)]
+    jobs += [SimpleNamespace(name="pack", is_group=lambda: True) for _ in range(101)]
+    few = rules.few_of_each_rule(SimpleNamespace(dryrun=False), lambda scheduler: jobs)
+    assert few == [*jobs[:100], *jobs[500:601]]
     assert rules.few_of_each_rule(SimpleNamespace(dryrun=True), lambda scheduler: jobs) == jobs
 
 

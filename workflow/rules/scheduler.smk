@@ -3,6 +3,7 @@
 # over those that are ready (snakemake issues 2967, 3744, 3804). Neither can be set from a workflow.
 import threading
 import time
+from collections import defaultdict
 
 from snakemake import __version__
 from snakemake.scheduling.job_scheduler import JobScheduler
@@ -36,9 +37,9 @@ def few_of_each_rule(scheduler, ready=JobScheduler.open_jobs.fget):
     """The jobs to choose from: the first ready ones of each rule, which ask for much the same. A dry run takes all."""
     if scheduler.dryrun:
         return ready(scheduler)
-    few = {}
+    few = defaultdict(list)
     for job in ready(scheduler):
-        of_rule = few.setdefault(job.name, [])
+        of_rule = few[job.name if job.is_group() else job.rule]
         if len(of_rule) < CANDIDATES:
             of_rule.append(job)
     return [job for of_rule in few.values() for job in of_rule]

@@ -68,11 +68,10 @@ def rival(*words: str) -> str:
 
 
 def outside() -> str:
-    """What an update of attention and of memories takes where they run outside of the scan, by part; no rows
-    before it was recorded."""
+    """What an update of attention and of memories takes where they run outside of the scan, by part."""
     rows = [
         [name, figure(sum(times.values())), part, f"{value / sum(times.values()):.0%}"]
-        for name, times in report("rivals").get("outside", {}).items()
+        for name, times in report("rivals")["outside"].items()
         for part, value in times.items()
     ]
     return table(["network", "ms, batch of 64", "part", "of the time"], rows)
