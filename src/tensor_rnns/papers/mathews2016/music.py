@@ -16,8 +16,8 @@ def compute(loaded: Mapping[str, Dataset], *, ranked: tuple[str, ...]) -> Rows:
     """Rows of an item for each data set, called as its condition.
 
     Of the names `ranked` the rank among the data sets is reported too (`rank of ...`, 1 for the smallest).
-    Names: pieces, steps, steps per piece, lowest and highest note, range (from the one to the other), notes
-    used, notes per step, largest chord, all over the three splits; markov, the test loss in nats per step of
+    Names: pieces, steps, steps a piece, lowest and highest note, range (from the one to the other), notes
+    used, notes a step, largest chord, all over the three splits; markov, the test loss in nats per step of
     a predictor that knows of each note whether it sounded one step before.
     """
     counted = {item: numbers(dataset) for item, dataset in loaded.items()}
@@ -40,7 +40,7 @@ def numbers(dataset: Dataset) -> dict[str, float]:
         "highest": int(used[-1]),
         "range": int(used[-1] - used[0] + 1),
         "notes used": len(used),
-        "notes per step": float(roll.sum() / len(roll)),
+        "notes a step": float(roll.sum() / len(roll)),
         "largest chord": int(roll.sum(axis=1).max()),
         "markov": markov(dataset),
     }
