@@ -1,8 +1,10 @@
 """An archive holds the report and all that it rests on, and no data; equal inputs give equal bytes."""
 
 import hashlib
+import shutil
 import subprocess
 import zipfile
+from pathlib import Path
 
 from tensor_rnns.archive import layout
 from tensor_rnns.files import read_csv, read_json
@@ -56,3 +58,23 @@ def test_it_holds_code_report_runs_and_how_they_were_made(checkout, unpacked) ->
     settings = read_json(unpacked / layout.CONFIG, layout.holds(layout.CONFIG))
     papers = "mathews2016/xor,mathews2016/sizes"
     assert settings == {"data": "embedded", "guests": "", "papers": papers, "roots": "", "scale": "smoke"}
+
+
+def test_what_other_reports_have_left_is_not_in_it(archived, checkout, plain) -> None:
+    """A variant, a table and a figure that this report has not, and a board of the recorded runs alone."""
+    results = checkout / "results"
+    run = next((results / "smoke" / "runs" / "mathews2016" / "xor").glob("*/*"))
+    left = [
+        Path(shutil.copytree(run, run.with_name("guest-left"))),
+        Path(shutil.copytree(results / "smoke" / "collected" / "mathews2016" / "xor",
+                             results / "smoke" / "collected" / "mathews2016" / "left")),
+    ]  # fmt: skip
+    for name in ("smoke/figures/mathews2016/fig-left.svg", "recorded/board.json"):
+        assert not (results / name).exists()
+        (results / name).write_text("left")
+        left.append(results / name)
+    try:
+        assert archived("beside/plain.zip").read_bytes() == plain.read_bytes()
+    finally:
+        for path in left:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()

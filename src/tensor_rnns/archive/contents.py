@@ -2,8 +2,8 @@
 
 import importlib.metadata
 import subprocess
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Collection, Iterable
+from pathlib import Path, PurePosixPath
 
 from tensor_rnns import datasets
 from tensor_rnns.analysis.judge import CLAIMS
@@ -47,21 +47,26 @@ def code(home: Path) -> Members:
     return {f"{layout.CODE}/{name}": home / name for name in names if (home / name).is_file()}
 
 
-def outcomes(results: Path, scale: str, weights: bool) -> Members:
-    """The results of `scale` and the recorded runs, without logs, and without weights unless asked for; the
-    facts of the prepared data sets, without their arrays.
+def outcomes(results: Path, scale: str, weights: bool, used: Collection[str]) -> Members:
+    """The report of `scale`, what it rests on, and the recorded runs, without logs, and without weights
+    unless asked for; the facts of the prepared data sets, without their arrays.
 
-    The report of the recorded runs is left out of another scale's: it also shows what else lies here.
+    `used` are the paths of what the report rests on. What else lies there is of other reports: of guests or
+    papers that are not in this one, or of the recorded runs alone.
     """
     members: Members = {}
+    kept = {*used, *(f"{layout.RESULTS}/{name}" for name in (f"{scale}/report", *layout.TRACKED))}
+    # Snakemake does not know of the drawings of recorded runs: they are those of the same artefacts.
+    drawn = tuple(f"{layout.RESULTS}/{scale}/{folder}/" for folder in layout.DRAWN)
+    kept |= {name.replace(scale, RECORDED, 1) for name in used if name.startswith(drawn)}
     for run in (scale, RECORDED):
-        files = [results / run / name for name in layout.FILES]
-        for folder in layout.FOLDERS if run == scale else layout.FOLDERS[1:]:
-            files += (results / run / folder).rglob("*")
-        for path in files:
+        for path in (results / run).rglob("*"):
+            name = f"{layout.RESULTS}/{path.relative_to(results).as_posix()}"
             hidden = path.name.startswith(".") or (path.name == layout.WEIGHTS and not weights)
-            if path.is_file() and not hidden:
-                members[f"{layout.RESULTS}/{path.relative_to(results).as_posix()}"] = path
+            listed = path.relative_to(results / run).parts[0] in (*layout.FOLDERS, *layout.FILES)
+            wanted = listed and not kept.isdisjoint({name, *map(str, PurePosixPath(name).parents)})
+            if wanted and not hidden and path.is_file():
+                members[name] = path
     for path in (results / "data" / "ready").glob("*.json"):
         members[f"{layout.RESULTS}/data/ready/{path.name}"] = path
     return members

@@ -10,13 +10,21 @@ CONFIG = f"{PROVENANCE}/config.json"
 """roots, scale, data, papers, guests: the settings of the report, as the commands take them."""
 INSTALLED = f"{ENVIRONMENT}/installed.txt"
 
-FOLDERS = ("report", "runs", "probes", "computed", "collected", "figures", "tables", "music")
-"""What of a scale is in an archive, and of the recorded runs all but the report, the first; logs are not."""
+DRAWN = ("figures", "tables", "music")
+FOLDERS = ("report", "runs", "probes", "computed", "collected", *DRAWN)
 FILES = ("claims.csv", "board.json", "stopping.csv")
+"""What of a scale and of the recorded runs may be in an archive; logs are not."""
+TRACKED = ("recorded/runs", "recorded/computed", "recorded/claims.csv", "recorded/stopping.csv")
+"""What of the recorded runs is under version control and in every archive."""
 WEIGHTS = "weights.safetensors"
 """Of a run folder only on request: most of an archive's bytes, and no number is printed from them alone."""
 
 MANIFEST_COLUMNS = ("path", "bytes", "sha256")
+
+
+def report(scale: str) -> str:
+    """The first page of the report of a scale."""
+    return f"{RESULTS}/{scale}/report/index.html"
 
 
 def listed(settings: Mapping[str, str], name: str) -> list[str]:

@@ -45,9 +45,11 @@ def make(
     """
     home, commit = Path.cwd(), commit_of(Path.cwd())
     contents.refuse_what_lacks(home, results, scale, commit, dirty)
-    members: Members = contents.code(home) | contents.outcomes(results, scale, weights)
-    jobs = provenance.jobs(home, members)
-    settings = provenance.configuration(jobs, scale)
+    recorded = provenance.records(home)
+    settings = provenance.configuration(recorded, scale)
+    used = provenance.behind(recorded, layout.report(scale))
+    members: Members = contents.code(home) | contents.outcomes(results, scale, weights, used)
+    jobs = provenance.jobs(recorded, members)
     catalogue = Catalogue.load(
         layout.listed(settings, "roots") or roots, layout.listed(settings, "papers") or None
     )

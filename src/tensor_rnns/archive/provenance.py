@@ -9,7 +9,7 @@ from base64 import urlsafe_b64decode
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from itertools import pairwise
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tensor_rnns.archive import layout
@@ -20,20 +20,40 @@ METADATA = Path(".snakemake") / "metadata"
 Job = dict[str, str]
 
 
-def jobs(home: Path, members: Iterable[str]) -> list[Job]:
-    """What is recorded of each result among the archive's `members`, in the order of their names: times in
-    UTC, several inputs with spaces between. Damaged where a record is no such record."""
-    known, rows = set(members), []
+Records = dict[str, dict[str, Any]]
+"""{output: what Snakemake recorded of the job that made it}."""
+
+
+def records(home: Path) -> Records:
+    """What is recorded of each result below `home` that was made whole. Damaged where a record is none."""
+    result: Records = {}
     for path in (home / METADATA).rglob("*"):
         if path.is_file():
             with parsing(path, "remove it and make the report again"):
                 # A long name is cut into folders that begin with @.
                 name = "".join(part.removeprefix("@") for part in path.relative_to(home / METADATA).parts)
-                output = urlsafe_b64decode(name).decode()
-                if output in known or (home / output).is_dir():
-                    record = json.loads(path.read_text(encoding="utf-8"))
-                    rows += [] if record["incomplete"] else [row(output, record)]
-    return sorted(rows, key=lambda job: job["output"])
+                record = json.loads(path.read_text(encoding="utf-8"))
+                if not record["incomplete"]:
+                    result[urlsafe_b64decode(name).decode()] = record
+    return result
+
+
+def behind(recorded: Records, output: str) -> set[str]:
+    """What the jobs made that `output` rests on, step by step, and what they made it of."""
+    seen, ahead = set(), [output]
+    while ahead:
+        if (name := ahead.pop()) not in seen:
+            seen.add(name)
+            ahead += recorded.get(name, {}).get("input") or ()
+    commands = {recorded[name]["shellcmd"] for name in seen & recorded.keys()}
+    return seen | {name for name, record in recorded.items() if record["shellcmd"] in commands}
+
+
+def jobs(recorded: Records, members: Iterable[str]) -> list[Job]:
+    """A row for each result among the archive's `members`, or folder of such, in the order of their names:
+    times in UTC, several inputs with spaces between."""
+    known = {name for member in members for name in (member, *map(str, PurePosixPath(member).parents))}
+    return [row(output, recorded[output]) for output in sorted(recorded.keys() & known)]
 
 
 def row(output: str, record: Mapping[str, Any]) -> Job:
@@ -49,17 +69,16 @@ def row(output: str, record: Mapping[str, Any]) -> Job:
     }  # fmt: skip
 
 
-def configuration(finished: Iterable[Job], scale: str) -> dict[str, str]:
+def configuration(recorded: Records, scale: str) -> dict[str, str]:
     """The settings that the report of `scale` was made with, read from its recorded command: roots, scale,
     data, papers, guests; "" for one that was not given. ValueError where there is no record of the report."""
-    report = f"{layout.RESULTS}/{scale}/report/index.html"
-    commands = [job["command"] for job in finished if job["output"] == report]
-    if not commands:
+    report = layout.report(scale)
+    if report not in recorded:
         raise ValueError(
             f"no archive of the {scale} scale: Snakemake has no record of {report} in {METADATA}, so nothing "
             f"says how it was made: make it here by `make report SCALE={scale}`"
         )
-    words = [part for word in shlex.split(commands[0]) for part in word.split("=", 1)]
+    words = [part for word in shlex.split(recorded[report]["shellcmd"]) for part in word.split("=", 1)]
     given = dict(pairwise(words))
     names = ("roots", "scale", "data", "papers", "guests")
     return {name: given.get(f"--{name}", "") for name in names}
