@@ -20,7 +20,11 @@ scales: {paper: {seeds: 11}}
 
 def outcome(replica):
     return {
-        "metrics": {("test", "nll"): 0.1 + replica.seed, ("none", "baseline"): 1 / 6},
+        "metrics": {
+            ("test", "nll"): 0.1 + replica.seed,
+            ("none", "baseline"): 1 / 6,
+            ("test", "error"): 0.25,
+        },
         "curves": {("train", "loss"): [1 / 3, replica.seed, float("inf")]},
         "status": "failed" if replica.seed == 10 else "done",
     }
@@ -49,14 +53,27 @@ def test_rows_are_sorted_by_number_and_copied_as_written(folders, tmp_path):
     collect(folders, tmp_path)
     rows = list(read_csv(tmp_path / "metrics.csv"))
     assert tuple(rows[0]) == METRICS
-    assert len(rows) == 2 * 2 * 11 * 2
+    assert len(rows) == 2 * 2 * 11 * 3
     first = [row for row in rows if row["condition"] == "T30" and row["variant"] == "gru"]
-    assert [int(row["seed"]) for row in first] == sorted([*range(11), *range(11)])
-    assert [row["name"] for row in first[:2]] == ["baseline", "nll"]
+    assert [int(row["seed"]) for row in first] == sorted([*range(11)] * 3)
+    assert [row["name"] for row in first[:3]] == ["baseline", "error", "nll"]
     assert first[0]["value"] == "0.16666666666666666"
     curves = list(read_csv(tmp_path / "curves.csv"))
     assert tuple(curves[0]) == CURVES
     assert [row["value"] for row in curves[:3]] == ["0.3333333333333333", "0", "inf"]
+
+
+def test_a_number_with_a_line_break_stays_in_its_cell(folders, tmp_path):
+    """Python reads it as a number, so it is copied as it is, and quoted."""
+    path = folders[0] / "curves.csv.gz"
+    rows = list(read_csv(path))
+    write_csv(path, [rows[0] | {"value": "1\n"}, *rows[1:]], CURVES, name_of(folders[0]))
+    collect(folders, tmp_path)
+    curves = {
+        tuple(row[name] for name in CURVES[:-1]): row["value"] for row in read_csv(tmp_path / "curves.csv")
+    }
+    assert curves[tuple(rows[0][name] for name in CURVES[:-1])] == "1\n"
+    assert len(curves) == 2 * 2 * 11 * 3
 
 
 def test_runs_carry_the_record(folders, tmp_path):

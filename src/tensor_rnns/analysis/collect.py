@@ -34,9 +34,8 @@ def read_cells(path: Path, columns: tuple[str, ...], of: str) -> Cells:
         for row in islice(read_fields(path, columns, of), 1, None):
             if row[:named] != series:
                 series = row[:named]
-                values = cells.setdefault(
-                    (*replica_key(dict(zip(KEY, series, strict=False))), *series[-2:]), {}
-                )
+                key = replica_key(dict(zip(columns, row, strict=True)))
+                values = cells.setdefault((*key, *series[-2:]), {})
             *position, value = row[named:]
             update = int(position[0]) if position else 0
             float(value)
@@ -60,22 +59,16 @@ def run_row(record: dict[str, Any], replica: dict[str, Any], path: Path) -> dict
     return row
 
 
-def line_of(fields: Iterable[Any]) -> str:
-    """A line of a CSV file, without its end."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(fields)
-    return text.getvalue()
-
-
 def write_cells(path: Path, cells: Cells, columns: tuple[str, ...], of: str) -> None:
     """Write the sorted rows of `read_cells`' tables; numbers are copied as they were read."""
-    lines = [line_of(columns)]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
     for cell in sorted(cells):
-        series = line_of(cell)
         for update, value in sorted(cells[cell].items()):
-            lines.append(f"{series},{update},{value}" if columns is CURVES else f"{series},{value}")
+            writer.writerow((*cell, update, value) if columns is CURVES else (*cell, value))
     with writing(path, "wb") as stream:
-        stream.write(sealed_text("\n".join([*lines, ""]), of))
+        stream.write(sealed_text(text.getvalue(), of))
 
 
 def collect(run_folders: Iterable[Path | str], out_folder: Path | str) -> None:
