@@ -83,20 +83,20 @@ def called(location: Location, kind: str, name: str, given: Mapping[str, Any]) -
 
 def data_problems(experiment: Experiment, function: str) -> Iterator[Problem]:
     """A data set too many or too few for the computed function."""
-    places: list[Location] = [("dataset",)] if experiment.dataset else []
+    locations: list[Location] = [("dataset",)] if experiment.dataset else []
     for condition, block in experiment.conditions.items():
         if set(block or {}) != {"dataset"}:
             message = f"a condition of a computed experiment has dataset alone, found {sorted(block or {})}"
             yield ("conditions", condition), message
         if "dataset" in (block or {}):
-            places.append(("conditions", condition, "dataset"))
+            locations.append(("conditions", condition, "dataset"))
     if experiment.dataset and experiment.conditions:
         yield ("dataset",), "a data set for the whole file beside those of its conditions"
     parameters = signature(functions.module("compute", function).compute).parameters.values()
     counted = any(parameter.kind is not parameter.KEYWORD_ONLY for parameter in parameters)
-    if counted != bool(places):
+    if counted != bool(locations):
         message = "needs a data set" if counted else "takes no data set"
-        yield next(iter(places), ("compute", "function")), f"the function {function} {message}"
+        yield next(iter(locations), ("compute", "function")), f"the function {function} {message}"
 
 
 def settings_problems(experiment: Experiment) -> Iterator[Problem]:
@@ -133,13 +133,13 @@ def curve_problems(
             return
         origins[key] = location
     keys = grid(experiment, scale, *curve)
-    places = {joint: location for location, joint, _ in searched(experiment, scale, variant)}
-    faults = [problem for joint in keys for problem in joint_problems(places[joint], joint, keys[joint])]
+    locations = {joint: location for location, joint, _ in searched(experiment, scale, variant)}
+    faults = [problem for joint in keys for problem in joint_problems(locations[joint], joint, keys[joint])]
     yield from faults
     if faults:
         return
     for joint in keys:
-        origins |= dict.fromkeys(joint.split(","), places[joint])
+        origins |= dict.fromkeys(joint.split(","), locations[joint])
     base = settings_of(experiment, scale, "real", *curve)
     for values in points(keys):
         settings = with_values(base, values)
@@ -147,10 +147,10 @@ def curve_problems(
         if written not in seen:
             seen.add(written)
             for key, message in setting_faults(settings):
-                yield place_of(key, origins, variant), message
+                yield location_of(key, origins, variant), message
 
 
-def place_of(key: str, origins: Mapping[str, Location], variant: str) -> Location:
+def location_of(key: str, origins: Mapping[str, Location], variant: str) -> Location:
     """Where in the file a dotted key was set; where the length of a training is, that of either key."""
     if key == "training.length":
         lengths = [origins[key] for key in ("training.updates", "training.epochs") if key in origins]

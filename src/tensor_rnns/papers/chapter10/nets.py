@@ -88,7 +88,8 @@ def chains(counted: str, function: Callable[..., Tensor], *given: Tensor, source
     reach: dict[Any, tuple[int, int]] = {}
     nodes = make_fx(function)(*given).graph.nodes
     for position, node in enumerate(nodes):
-        starts = node.op == "placeholder" and source in (None, position)
+        # The first nodes are the arguments, in their order.
+        starts = position < len(given) and source in (None, position)
         before = [(0, 0)] * starts + [reach[above] for above in node.all_input_nodes if above in reach]
         if before:
             own = counted in str(node.target)
