@@ -49,6 +49,16 @@ def test_the_order_of_folders_does_not_matter(folders, tmp_path):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
+@pytest.mark.parametrize("order", [("seed", "split", "name"), ("split", "name", "seed")])
+def test_the_order_of_rows_does_not_matter(folders, tmp_path, order):
+    collect(folders, tmp_path / "a")
+    for folder in folders:
+        rows = sorted(read_csv(folder / "metrics.csv"), key=lambda row: [row[name] for name in order])
+        write_csv(folder / "metrics.csv", rows, METRICS, name_of(folder))
+    collect(folders, tmp_path / "b")
+    assert (tmp_path / "a" / "metrics.csv").read_bytes() == (tmp_path / "b" / "metrics.csv").read_bytes()
+
+
 def test_rows_are_sorted_by_number_and_copied_as_written(folders, tmp_path):
     collect(folders, tmp_path)
     rows = list(read_csv(tmp_path / "metrics.csv"))
