@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tensor_rnns.analysis.collect import CURVES, METRICS, collect
+from tensor_rnns.analysis.collect import METRICS, collect
+from tensor_rnns.analysis.curves import CURVES
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.analysis.verdicts import Judgement, judge_claim

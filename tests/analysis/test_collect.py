@@ -1,12 +1,15 @@
 """Collected tables are sorted, equal in bytes whatever the order of folders, and refuse broken input."""
 
+import math
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tensor_rnns.analysis.collect import CURVES, METRICS, RUNS, collect
+from tensor_rnns.analysis.collect import METRICS, RUNS, collect
+from tensor_rnns.analysis.curves import CURVES, SERIES, read_curves, write_curves
 from tensor_rnns.analysis.tables import COMPUTED, PROBED, Tables, read_table
 from tensor_rnns.experiments.run_folders import run_name
 from tensor_rnns.files import Damaged, read_csv, read_json, write_csv, write_json
@@ -45,7 +48,7 @@ def folders(catalogue_of, run_folder, tmp_path):
 def test_the_order_of_folders_does_not_matter(folders, tmp_path):
     collect(folders, tmp_path / "a")
     collect(folders[::-1], tmp_path / "b")
-    for name in ("metrics.csv", "curves.csv", "runs.csv"):
+    for name in ("metrics.csv", "curves.npz", "runs.csv"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
 
@@ -68,22 +71,41 @@ def test_rows_are_sorted_by_number_and_copied_as_written(folders, tmp_path):
     assert [int(row["seed"]) for row in first] == sorted([*range(11)] * 3)
     assert [row["name"] for row in first[:3]] == ["baseline", "error", "nll"]
     assert first[0]["value"] == "0.16666666666666666"
-    curves = list(read_csv(tmp_path / "curves.csv"))
-    assert tuple(curves[0]) == CURVES
-    assert [row["value"] for row in curves[:3]] == ["0.3333333333333333", "0", "inf"]
+    curves = read_curves(tmp_path / "curves.npz", "made2016/made/paper")
+    assert tuple(curves) == CURVES
+    assert len(curves) == 2 * 2 * 11
+    assert curves["value"][0].tolist() == [1 / 3, 0, math.inf]
+    assert curves["update"][0].tolist() == [1, 2, 3]
+    keys = list(curves[list(SERIES)].itertuples(index=False, name=None))
+    assert keys == sorted(keys)
 
 
 def test_a_number_with_a_line_break_stays_in_its_cell(folders, tmp_path):
     """Python reads it as a number, so it is copied as it is, and quoted."""
-    path = folders[0] / "curves.csv.gz"
+    path = folders[0] / "metrics.csv"
     rows = list(read_csv(path))
-    write_csv(path, [rows[0] | {"value": "1\n"}, *rows[1:]], CURVES, name_of(folders[0]))
+    write_csv(path, [rows[0] | {"value": "1\n"}, *rows[1:]], METRICS, name_of(folders[0]))
     collect(folders, tmp_path)
-    curves = {
-        tuple(row[name] for name in CURVES[:-1]): row["value"] for row in read_csv(tmp_path / "curves.csv")
+    metrics = {
+        tuple(row[name] for name in METRICS[:-1]): row["value"] for row in read_csv(tmp_path / "metrics.csv")
     }
-    assert curves[tuple(rows[0][name] for name in CURVES[:-1])] == "1\n"
-    assert len(curves) == 2 * 2 * 11 * 3
+    assert metrics[tuple(rows[0][name] for name in METRICS[:-1])] == "1\n"
+    assert len(metrics) == 2 * 2 * 11 * 3
+
+
+def test_points_of_a_curve_are_ordered_by_update_whatever_the_order_of_rows(folders, tmp_path):
+    """Rows of several series alternate, too."""
+    collect(folders, tmp_path / "a")
+    for folder in folders:
+        rows = sorted(read_csv(folder / "curves.csv.gz"), key=lambda row: (-int(row["update"]), row["seed"]))
+        write_csv(folder / "curves.csv.gz", rows, CURVES, name_of(folder))
+    collect(folders, tmp_path / "b")
+    assert (tmp_path / "a" / "curves.npz").read_bytes() == (tmp_path / "b" / "curves.npz").read_bytes()
+
+
+def test_an_experiment_without_curves_is_read_back_empty(tmp_path):
+    write_curves(tmp_path / "curves.npz", {}, "made")
+    assert read_curves(tmp_path / "curves.npz", "made").columns.tolist() == list(CURVES)
 
 
 def test_runs_carry_the_record(folders, tmp_path):
@@ -159,6 +181,21 @@ def repeat_row(folder: Path) -> str:
     return "curves.csv.gz: a second value"
 
 
+def damage_curve(value: str) -> Callable[[Path], str]:
+    def damage(folder: Path) -> str:
+        path = folder / "curves.csv.gz"
+        rows = list(read_csv(path))
+        write_csv(path, [*rows[:4], rows[4] | {"value": value}, *rows[5:]], CURVES, name_of(folder))
+        return "curves.csv.gz: not what was written"
+
+    return damage
+
+
+def damage_columns_of_curves(folder: Path) -> str:
+    write_csv(folder / "curves.csv.gz", [], ("paper", "update", "value"), name_of(folder))
+    return "curves.csv.gz: its columns are"
+
+
 def lose_record(folder: Path) -> str:
     record = read_json(folder / "record.json")
     write_json(folder / "record.json", record | {"replicas": record["replicas"][1:]}, name_of(folder))
@@ -172,7 +209,10 @@ def lose_field(folder: Path) -> str:
     return "record.json: a record without 'protocol'"
 
 
-@pytest.mark.parametrize("damage", [damage_header, damage_value, repeat_row, lose_record, lose_field])
+@pytest.mark.parametrize("damage", [
+    damage_header, damage_value, repeat_row, lose_record, lose_field, damage_columns_of_curves,
+    *map(damage_curve, ("one", "", "1\n", "1,2")),
+])  # fmt: skip
 def test_damage_is_named_with_its_file(folders, tmp_path, damage):
     message = damage(folders[2])
     with pytest.raises(ValueError, match=message) as caught:

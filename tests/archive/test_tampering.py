@@ -4,19 +4,23 @@ Numbers are altered as somebody would who wants to deceive: with all sums and se
 """
 
 import gzip
+import io
 import random
 import re
 import struct
+import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tensor_rnns.archive import layout, reading
 from tensor_rnns.archive.make import write
 from tensor_rnns.archive.verify import verify
 from tensor_rnns.files import SEAL, ZEROS, seal
+from tensor_rnns.npz_files import write_npz
 
 Change = Callable[[bytes], bytes]
 EPOCH = 1479686400
@@ -72,12 +76,34 @@ def digit(pattern: str, number: int = 0) -> tuple[Change, Callable[[bytes], tupl
     return change, words
 
 
+def number_of(array: str, place: int) -> tuple[Change, Callable[[bytes], tuple[str, str]]]:
+    """A change of one number in an array of an .npz, and what it was and becomes."""
+
+    def read(content: bytes) -> dict[str, np.ndarray]:
+        return dict(np.load(io.BytesIO(content)))
+
+    def words(content: bytes) -> tuple[str, str]:
+        was = read(content)[array][place].item()
+        return str(was), str(was + 3)
+
+    def change(content: bytes) -> bytes:
+        arrays = read(content)
+        arrays[array][place] += 3
+        of = re.search(rb"; holds ([^\n]+)$", content)[1].decode()
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "altered.npz"
+            write_npz(path, arrays, of)
+            return path.read_bytes()
+
+    return change, words
+
+
 SMOKE, RECORDED = "results/smoke", "results/recorded"
 LAST = r",(-?\d+\.\d+(?:e-?\d+)?)$"
 """The number at the end of a line of a table."""
 DERIVED = {
     f"{SMOKE}/collected/mathews2016/xor/metrics.csv": digit(LAST, 5),
-    f"{SMOKE}/collected/mathews2016/xor/curves.csv": digit(LAST, 77),
+    f"{SMOKE}/collected/mathews2016/xor/curves.npz": number_of("value", 77),
     f"{SMOKE}/collected/mathews2016/xor/runs.csv": digit(r'""hidden"":(\d+)', 1),
     f"{SMOKE}/claims.csv": digit(r"^mathews2016,[^,]*,[^\n]*?,(\d+\.\d+),", 1),
     f"{SMOKE}/board.json": digit(r'"reproduced": (\d+)'),

@@ -52,8 +52,7 @@ def data() -> ArtefactData:
                 updates = np.arange(1, 12 if failed else 31)
                 values = factor * (seed + 1) ** 2 / updates
                 place = key(condition, variant, seed)
-                curves += [place | {"split": "train", "name": "loss", "update": u, "value": v}
-                           for u, v in zip(updates, values, strict=True)]  # fmt: skip
+                curves.append(place | {"split": "train", "name": "loss", "update": updates, "value": values})
                 found = {("test", "nll"): factor * (seed + 1.0), ("none", "baseline"): 0.25 * factor}
                 cell = {"name": CONTENT["variants"][variant]["cell"]} | CONTENT["variants"][variant]
                 settings = {"cell": {name: cell[name] for name in ("name", "rank") if name in cell}}
@@ -69,7 +68,8 @@ def data() -> ArtefactData:
                     )
                 )
     search = key("T250", "tgu", 1000) | {"stage": "search", "point": 1}
-    curves += [search | {"split": "train", "name": "loss", "update": u, "value": 1e6} for u in (1, 90)]
+    far = {"update": np.array([1, 90]), "value": np.full(2, 1e6)}
+    curves.append(search | {"split": "train", "name": "loss"} | far)
     records.append(Run(search, "done", parameters=5, metrics={("test", "nll"): 1e6}))
     shapes = [(item, name, rate) for item in ("a", "b") for name, rate in (("slow", 0.9), ("fast", 0.5))]
     computed = [

@@ -66,7 +66,7 @@ def test_a_replica_without_the_setting_is_a_group_of_its_own(data, artefact):
 
 def test_a_second_value_is_dashed_in_the_same_colour(data, artefact):
     valid = data.curves[data.curves["split"] == "train"].assign(split="valid")
-    valid["value"] = valid["value"] * 3
+    valid["value"] = [3 * values for values in valid["value"]]
     tables = dataclasses.replace(data, curves=pd.concat([data.curves, valid]))
     spec = {
         "where": {"condition": "T250", "variant": "tgu"},
@@ -85,8 +85,10 @@ def with_epochs(data, every):
     """The same data with an evaluation every `every` updates, called epochs."""
     for run in data.records:
         run.settings["training"] = {"updates": 30, "epochs": 30 // every, "evaluate": {"every": "epoch"}}
-    train = data.curves[data.curves["split"] == "train"]
-    valid = train[train["update"] % every == 0].assign(split="valid")
+    valid = data.curves[data.curves["split"] == "train"].assign(split="valid")
+    at = [updates % every == 0 for updates in valid["update"]]
+    for name in ("update", "value"):
+        valid[name] = [points[kept] for points, kept in zip(valid[name], at, strict=True)]
     return dataclasses.replace(data, curves=pd.concat([data.curves, valid]))
 
 

@@ -10,7 +10,8 @@ import numpy as np
 import torch
 
 from tensor_rnns import files, models, npz_files, tasks
-from tensor_rnns.analysis.collect import CURVES, METRICS, collect
+from tensor_rnns.analysis.collect import METRICS, collect
+from tensor_rnns.analysis.curves import CURVES
 from tensor_rnns.experiments import Catalogue, Replica
 from tensor_rnns.experiments.run_folders import run_name
 from tensor_rnns.training import loop, statefile

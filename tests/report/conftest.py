@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from selenium import webdriver
 
-from tensor_rnns.analysis.collect import CURVES, METRICS, collect
+from tensor_rnns.analysis.collect import METRICS, collect
+from tensor_rnns.analysis.curves import CURVES
 from tensor_rnns.analysis.judge import judge
 from tensor_rnns.analysis.tables import COMPUTED
 from tensor_rnns.drawing.render import render

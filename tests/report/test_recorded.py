@@ -2,7 +2,8 @@
 
 import os
 
-from tensor_rnns.analysis.collect import CURVES, METRICS
+from tensor_rnns.analysis.collect import METRICS
+from tensor_rnns.analysis.curves import CURVES
 from tensor_rnns.experiments import KEY, Catalogue
 from tensor_rnns.experiments.run_folders import changes, run_name
 from tensor_rnns.files import write_csv, write_json

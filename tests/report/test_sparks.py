@@ -2,10 +2,10 @@
 
 import math
 
+import numpy as np
 import pytest
 
-from tensor_rnns.analysis.tables import CURVES
-from tensor_rnns.files import write_csv
+from tensor_rnns.analysis.curves import SERIES, write_curves
 from tensor_rnns.report.sparks import HEIGHT, POINTS, WIDTH, drawn, run_of, sparks
 
 
@@ -39,23 +39,25 @@ def test_what_is_not_finite_or_constant_is_drawn_all_the_same():
 
 
 def test_each_run_has_its_first_curve(tmp_path):
-    key = dict.fromkeys(CURVES, "") | {
+    key = dict.fromkeys(SERIES, "") | {
         "condition": "T20",
         "variant": "tgu",
         "option": "main",
         "stage": "final",
         "point": "0",
     }
-    rows = [
-        key | {"seed": seed, "split": split, "name": "loss", "update": k, "value": seed + k + 1}
+    curves = {
+        tuple((key | {"seed": seed, "split": split, "name": "loss"}).values()): (
+            np.arange(2),
+            seed + np.array([1.0, 2.0]),
+        )
         for seed in (0, 1)
         for split in ("train", "valid")
-        for k in range(2)
-    ]
-    write_csv(tmp_path / "curves.csv", rows, CURVES, "made")
-    found = sparks(tmp_path / "curves.csv", "made")
+    }
+    write_curves(tmp_path / "curves.npz", curves, "made")
+    found = sparks(tmp_path / "curves.npz", "made")
     assert {run[-1]: spark.label for run, spark in found.items()} == {
         "0": "train loss from 1 to 2", "1": "train loss from 2 to 3",
     }  # fmt: skip
     assert run_of(key | {"seed": "1"}) in found
-    assert sparks(tmp_path / "none.csv", "made") == {}
+    assert sparks(tmp_path / "none.npz", "made") == {}

@@ -121,7 +121,7 @@ class Copy:
     def results(self) -> dict[str, bytes]:
         """Every table of metrics and curves, by its path; the bytes of which are promised."""
         results = self.folder / "results" / "smoke"
-        names = ("metrics.csv", "curves.csv", "curves.csv.gz")
+        names = ("metrics.csv", "curves.npz", "curves.csv.gz")
         return {
             str(path.relative_to(results)): path.read_bytes()
             for path in sorted(results.rglob("*"))

@@ -8,7 +8,7 @@ rule collect:
         ),
     output:
         "results/{scale}/collected/{paper}/{experiment}/metrics.csv",
-        "results/{scale}/collected/{paper}/{experiment}/curves.csv",
+        "results/{scale}/collected/{paper}/{experiment}/curves.npz",
         "results/{scale}/collected/{paper}/{experiment}/runs.csv",
     log:
         "results/{scale}/logs/collect/{paper}/{experiment}.log",
@@ -19,7 +19,7 @@ rule collect:
     resources:
         runtime=asked_for("collect", "minutes", 30),
     params:
-        digest=digest.of_source(digest.PACKAGE / "analysis" / "collect.py"),
+        digest=[digest.of_source(digest.PACKAGE / "analysis" / name) for name in ("collect.py", "curves.py")],
         runs=lambda wildcards: runs(experiment_of(wildcards), wildcards.scale),
         out=lambda wildcards, output: str(Path(output[0]).parent),
     shell:
@@ -33,7 +33,7 @@ rule collect_recorded:
         lambda wildcards: latest_recorded(wildcards.paper, wildcards.experiment),
     output:
         "results/recorded/collected/{paper}/{experiment}/metrics.csv",
-        "results/recorded/collected/{paper}/{experiment}/curves.csv",
+        "results/recorded/collected/{paper}/{experiment}/curves.npz",
         "results/recorded/collected/{paper}/{experiment}/runs.csv",
         directory("results/recorded/probes/{paper}/{experiment}"),
     log:

@@ -8,40 +8,32 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from tensor_rnns.analysis.curves import Series, read_curves_of_run, write_curves
 from tensor_rnns.experiments.records import KEY
 from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key, run_name
 from tensor_rnns.files import damaged, parsing, read_fields, sealed_text, write_csv, writing
 
 METRICS = (*KEY, "split", "name", "value")
-CURVES = (*KEY, "split", "name", "update", "value")
 RUNS = (
     *KEY, "status", "failed_at", "updates", "parameters", "seconds_per_update", "engine", "device", "host",
     "threads", "searched", "protocol", "hash", "commit", "learning_rate", "settings",
 )  # fmt: skip
 Key = tuple[str | int, ...]
-Cells = dict[Key, dict[int, str]]
+Cells = dict[Key, str]
 
 
-def read_cells(path: Path, columns: tuple[str, ...], of: str) -> Cells:
-    """A table as {key + (split, name): {update: text}}; Damaged for a repeated cell or a value that is no
+def read_cells(path: Path, of: str) -> Cells:
+    """A table of metrics as {key + (split, name): text}; Damaged for a repeated cell or a value that is no
     number."""
     cells: Cells = {}
-    named = len(KEY) + 2
-    # Rows of one series follow each other, so that its key is read once.
-    series: list[str] = []
-    values: dict[int, str] = {}
     with parsing(path):
-        for row in islice(read_fields(path, columns, of), 1, None):
-            if row[:named] != series:
-                series = row[:named]
-                key = replica_key(dict(zip(columns, row, strict=True)))
-                values = cells.setdefault((*key, *series[-2:]), {})
-            *position, value = row[named:]
-            update = int(position[0]) if position else 0
-            float(value)
-            if update in values:
-                raise damaged(path, f"a second value for {dict(zip(columns, row, strict=True))}")
-            values[update] = value
+        for row in islice(read_fields(path, METRICS, of), 1, None):
+            named = dict(zip(METRICS, row, strict=True))
+            key = (*replica_key(named), *row[-3:-1])
+            if key in cells:
+                raise damaged(path, f"a second value for {named}")
+            float(row[-1])
+            cells[key] = row[-1]
     return cells
 
 
@@ -59,14 +51,12 @@ def run_row(record: dict[str, Any], replica: dict[str, Any], path: Path) -> dict
     return row
 
 
-def write_cells(path: Path, cells: Cells, columns: tuple[str, ...], of: str) -> None:
-    """Write the sorted rows of `read_cells`' tables; numbers are copied as they were read."""
+def write_cells(path: Path, cells: Cells, of: str) -> None:
+    """Write the sorted rows of a table of metrics; numbers are copied as they were read."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    for cell in sorted(cells):
-        for update, value in sorted(cells[cell].items()):
-            writer.writerow((*cell, update, value) if columns is CURVES else (*cell, value))
+    writer.writerow(METRICS)
+    writer.writerows((*key, cells[key]) for key in sorted(cells))
     with writing(path, "wb") as stream:
         stream.write(sealed_text(text.getvalue(), of))
 
@@ -74,12 +64,12 @@ def write_cells(path: Path, cells: Cells, columns: tuple[str, ...], of: str) -> 
 def collect(run_folders: Iterable[Path | str], out_folder: Path | str) -> None:
     """Concatenate metrics.csv, curves.csv.gz and record.json of the runs of one experiment.
 
-    Writes metrics.csv, curves.csv and runs.csv to `out_folder`, sorted by key, split, name and update,
-    numbers copied as they were written. A damaged file, a replica met twice, or a second experiment raises
+    Writes metrics.csv, curves.npz and runs.csv to `out_folder`, sorted by key, split, name and update. A
+    metric is copied as it was written. A damaged file, a replica met twice, or a second experiment raises
     ValueError naming the file.
     """
     metrics: Cells = {}
-    curves: Cells = {}
+    curves: Series = {}
     runs: dict[Key, dict[str, Any]] = {}
     for folder in sorted(Path(folder) for folder in run_folders):
         record = read_record(folder)
@@ -91,14 +81,17 @@ def collect(run_folders: Iterable[Path | str], out_folder: Path | str) -> None:
         experiments = {key[:3] for key in runs}
         if len(experiments) > 1:
             raise ValueError(f"{folder}: runs of several experiments or scales: {sorted(experiments)}")
-        for table, name, columns in ((metrics, "metrics.csv", METRICS), (curves, "curves.csv.gz", CURVES)):
-            cells = read_cells(folder / name, columns, run_name(record["replicas"][0]))
-            recorded = set(map(replica_key, record["replicas"]))
+        of, recorded = run_name(record["replicas"][0]), set(map(replica_key, record["replicas"]))
+        for table, read, name in (
+            (metrics, read_cells, "metrics.csv"),
+            (curves, read_curves_of_run, "curves.csv.gz"),
+        ):
+            cells = read(folder / name, of)
             if strangers := {cell[: len(KEY)] for cell in cells} - recorded:
                 stranger = "/".join(map(str, min(strangers)))
                 raise damaged(folder / name, f"values of a replica without a record: {stranger}")
             table |= cells
     out, of = Path(out_folder), "/".join(map(str, min(runs)[:3])) if runs else ""
-    write_cells(out / "metrics.csv", metrics, METRICS, of)
-    write_cells(out / "curves.csv", curves, CURVES, of)
+    write_cells(out / "metrics.csv", metrics, of)
+    write_curves(out / "curves.npz", curves, of)
     write_csv(out / "runs.csv", (runs[key] for key in sorted(runs)), RUNS, of)

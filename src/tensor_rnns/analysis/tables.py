@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from tensor_rnns import datasets
-from tensor_rnns.analysis.collect import CURVES, METRICS, RUNS
+from tensor_rnns.analysis.collect import METRICS, RUNS
+from tensor_rnns.analysis.curves import read_curves
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.experiments.records import KEY
 from tensor_rnns.experiments.run_folders import table_name
@@ -21,7 +22,7 @@ from tensor_rnns.files import read_table as read_text
 
 COMPUTED = ("item", "name", "index", "value")
 PROBED = (*KEY, *COMPUTED)
-NUMBERS = {"point": "int64", "seed": "int64", "update": "int64", "index": "float64", "value": "float64"}
+NUMBERS = {"point": "int64", "seed": "int64", "index": "float64", "value": "float64"}
 CURVE = ("condition", "variant", "option", "stage", "point", "dataset")
 Key = tuple[Any, ...]
 
@@ -76,11 +77,10 @@ class Tables:
     @cached_property
     def curves(self) -> dict[Key, dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]]:
         """Per replica {(split, name): (updates, values)}."""
-        table = read_table(self.collected / "curves.csv", CURVES, self.of)
         by_key: dict[Key, dict] = {}
-        for (*key, split, name), group in table.groupby([*KEY, "split", "name"], sort=True):
-            curve = group["update"].to_numpy(), group["value"].to_numpy()
-            by_key.setdefault(tuple(key), {})[split, name] = curve
+        rows = read_curves(self.collected / "curves.npz", self.of).itertuples(index=False, name=None)
+        for *key, split, name, updates, values in rows:
+            by_key.setdefault(tuple(key), {})[split, name] = updates, values
         return by_key
 
     def probe(self, name: str) -> dict[Key, pd.DataFrame]:
@@ -102,9 +102,12 @@ class Tables:
         """Every replica that has a record, in the order of the table."""
         if not (self.collected / "runs.csv").exists():
             return [self.computed_run()] if self.computed else []
-        metrics = by_key(read_table(self.collected / "metrics.csv", METRICS, self.of))
+        metrics: dict[Key, dict[tuple[str, str], float]] = {}
+        table = read_table(self.collected / "metrics.csv", METRICS, self.of)
+        for *key, split, name, value in table.itertuples(index=False, name=None):
+            metrics.setdefault(tuple(key), {})[split, name] = value
         records = read_table(self.collected / "runs.csv", RUNS, self.of).to_dict("records")
-        return [self.run(record, metrics.get(tuple(record[name] for name in KEY))) for record in records]
+        return [self.run(record, metrics.get(tuple(record[name] for name in KEY), {})) for record in records]
 
     def computed_run(self) -> Run:
         """The pseudo-run of a computed experiment."""
@@ -112,12 +115,11 @@ class Tables:
         key |= {"scale": self.scale, "option": MAIN, "stage": "final", "point": 0, "seed": 0}
         return Run(key, load_computed=lambda: self.computed)
 
-    def run(self, record: Mapping[str, Any], metrics: pd.DataFrame | None) -> Run:
+    def run(self, record: Mapping[str, Any], metrics: Mapping[tuple[str, str], float]) -> Run:
         """One row of runs.csv with its metrics, and its curves, probes and computed table on demand."""
         key = {name: record[name] for name in KEY}
         replica = tuple(key.values())
         parameters, seconds = record["parameters"], record["seconds_per_update"]
-        rows = [] if metrics is None else metrics[["split", "name", "value"]].itertuples(index=False)
 
         def load_probe(probe: str) -> Mapping[tuple[str, str], np.ndarray]:
             table = self.probe(probe).get(replica)
@@ -135,7 +137,7 @@ class Tables:
             protocol=record["protocol"],
             searched=record["searched"] == "true",
             settings=json.loads(record["settings"]),
-            metrics={(split, name): value for split, name, value in rows},
+            metrics=metrics,
             load_facts=lambda: self.facts(key["dataset"]),
             load_peers=load_peers,
             load_curves=lambda: self.curves.get(replica, {}),

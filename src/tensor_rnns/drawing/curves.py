@@ -197,17 +197,19 @@ def _explained(spec: Spec, cut: Cut) -> list[str]:
 def lines(
     data: ArtefactData, rows: pd.DataFrame, width: int, pace: Mapping[tuple, float] | None = None
 ) -> list[Line]:
-    """One line for each replica of `rows` (columns KEY, update, value), in the order of point and seed.
+    """One line for each of the series `rows`, in the order of point and seed.
 
     `width` counts updates; with `pace`, the updates of a unit by replica, the line is in those units.
     """
     result = []
-    for key, group in rows.groupby(list(KEY), sort=True, dropna=False):
-        group = group[np.isfinite(group["value"])].sort_values("update")
-        updates, values = group["update"].to_numpy(float), group["value"].to_numpy(float)
+    for *key, updates, values in rows.sort_values(list(KEY))[[*KEY, "update", "value"]].itertuples(
+        index=False, name=None
+    ):
+        finite, replica = np.isfinite(values), tuple(key)
+        updates, values = updates[finite].astype(float), values[finite]
         if width > 1 and len(updates):
             updates, values = running_series(updates, values, width)
-        result.append(Line(updates / pace[key] if pace else updates, values, data.runs[key].failed))
+        result.append(Line(updates / pace[replica] if pace else updates, values, data.runs[replica].failed))
     return result
 
 
@@ -218,7 +220,7 @@ def epoch_lengths(data: ArtefactData, rows: pd.DataFrame) -> dict[tuple, float] 
     by the epochs granted, which a failed run has not had.
     """
     valid = data.curves[data.curves["split"] == "valid"]
-    first = valid.groupby(list(KEY), sort=False)["update"].min().to_dict()
+    first = {tuple(key): updates[0] for *key, updates in valid[[*KEY, "update"]].itertuples(False, None)}
     lengths = {}
     for key in rows[list(KEY)].drop_duplicates().itertuples(index=False, name=None):
         run = data.runs[key]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from tensor_rnns.analysis.collect import CURVES
+from tensor_rnns.analysis.curves import CURVES, read_curves
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.tables import COMPUTED, PROBED, Tables, read_table
 from tensor_rnns.experiments.experiment import Experiment
@@ -61,6 +61,7 @@ class Probe:
 class ArtefactData:
     """What one experiment left at one scale; an empty table stands for what was not run.
 
+    `curves` has a row for each series of a replica, with the arrays of its updates and values.
     `records` are the replicas as the measures take them; for a computed experiment its one pseudo-run.
     `artefact` is the one that is drawn, `labels` are what it calls some values.
     """
@@ -84,7 +85,10 @@ class ArtefactData:
         for path in sorted(tables.probes.glob("*.npz")):
             of = f"{tables.of}/{path.stem}"
             probes[path.stem] = Probe(read_npz(path, of), table(path.with_suffix(".csv"), PROBED, of))
-        drawn = table(tables.collected / "curves.csv" if curves else Path(), CURVES, tables.of)
+        path = tables.collected / "curves.npz"
+        drawn = (
+            read_curves(path, tables.of) if curves and path.is_file() else pd.DataFrame(columns=list(CURVES))
+        )
         computed = table(tables.computed_path, COMPUTED, tables.of)
         return cls(experiment, scale, drawn, computed, probes, tables.runs)
 

@@ -93,7 +93,7 @@ class Site:
     def sparks(self, experiment: Experiment) -> dict[tuple[str, ...], Spark]:
         """The curves of the runs of an experiment."""
         scale, home = self.content.scale, (experiment.paper, experiment.name)
-        table = self.content.results.joinpath(scale, "collected", *home, "curves.csv")
+        table = self.content.results.joinpath(scale, "collected", *home, "curves.npz")
         return sparks(table, table_name(*home, scale))
 
     def seen_from(self, page: str) -> Mapping[str, Any]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tensor_rnns.analysis.tables import CURVES, read_table
+from tensor_rnns.analysis.curves import read_curves
 from tensor_rnns.drawing.tables import shown
 
 WIDTH, HEIGHT, POINTS = 96, 18, 32
@@ -21,14 +21,11 @@ class Spark:
 
 
 def sparks(table: Path, of: str) -> dict[tuple[str, ...], Spark]:
-    """{run: its first curve} of a collected table of curves that holds `of`; {} where there is no table."""
+    """{run: its first curve} of the joined curves `table` that hold `of`; {} where there is no such file."""
     by_run: dict[tuple[str, ...], Spark] = {}
-    for run, curves in (
-        read_table(table, CURVES, of).groupby([*OF_RUN], sort=False) if table.is_file() else ()
-    ):
-        (_, curve), *_ = curves.groupby(["split", "name"], sort=False)
-        name = " ".join(filter(None, curve[["split", "name"]].iloc[0]))
-        by_run[tuple(map(str, run))] = drawn(curve["value"].tolist(), name)
+    for row in read_curves(table, of).to_dict("records") if table.is_file() else ():
+        if (run := tuple(str(row[name]) for name in OF_RUN)) not in by_run:
+            by_run[run] = drawn(row["value"].tolist(), " ".join(filter(None, (row["split"], row["name"]))))
     return by_run
 
 
