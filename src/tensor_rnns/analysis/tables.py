@@ -25,6 +25,7 @@ PROBED = (*KEY, *COMPUTED)
 NUMBERS = {"point": "int64", "seed": "int64", "index": "float64", "value": "float64"}
 CURVE = ("condition", "variant", "option", "stage", "point", "dataset")
 Key = tuple[Any, ...]
+Items = Mapping[tuple[str, str], np.ndarray]
 
 
 def read_table(path: Path, columns: tuple[str, ...], of: str | None = None) -> pd.DataFrame:
@@ -41,15 +42,19 @@ def read_table(path: Path, columns: tuple[str, ...], of: str | None = None) -> p
     return table
 
 
-def by_item(table: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
+def by_item(table: pd.DataFrame) -> Items:
     """{(item, name): values ordered by index}."""
     ordered = table.sort_values(["item", "name", "index"], kind="stable")
     return {key: group["value"].to_numpy() for key, group in ordered.groupby(["item", "name"], sort=True)}
 
 
-def by_key(table: pd.DataFrame) -> dict[Key, pd.DataFrame]:
-    """The table cut by replica."""
-    return dict(iter(table.groupby(list(KEY), sort=True)))
+def by_replica(table: pd.DataFrame) -> dict[Key, Items]:
+    """{key: as `by_item`} of a table of many replicas."""
+    values: dict[Key, dict[tuple[str, str], list[float]]] = {}
+    ordered = table.sort_values(["item", "name", "index"], kind="stable")
+    for *key, item, name, _, value in ordered.itertuples(index=False, name=None):
+        values.setdefault(tuple(key), {}).setdefault((item, name), []).append(value)
+    return {key: {cell: np.array(found) for cell, found in own.items()} for key, own in values.items()}
 
 
 class Tables:
@@ -66,10 +71,10 @@ class Tables:
         self.computed_path = root / "computed" / paper / f"{experiment}.csv"
         self.probes = root / "probes" / paper / experiment
         self.of = table_name(paper, experiment, scale)
-        self.probe_tables: dict[str, dict[Key, pd.DataFrame]] = {}
+        self.probe_tables: dict[str, Mapping[Key, Items]] = {}
 
     @cached_property
-    def computed(self) -> Mapping[tuple[str, str], np.ndarray]:
+    def computed(self) -> Items:
         """The computed table; {} where the experiment computes nothing or has not run."""
         path = self.computed_path
         return by_item(read_table(path, COMPUTED, self.of)) if path.exists() else {}
@@ -83,11 +88,11 @@ class Tables:
             by_key.setdefault(tuple(key), {})[split, name] = updates, values
         return by_key
 
-    def probe(self, name: str) -> dict[Key, pd.DataFrame]:
-        """A probe's table cut by replica."""
+    def probe(self, name: str) -> Mapping[Key, Items]:
+        """What a probe left of each replica."""
         if name not in self.probe_tables:
             path, of = self.probes / f"{name}.csv", f"{self.of}/{name}"
-            self.probe_tables[name] = by_key(read_table(path, PROBED, of)) if path.exists() else {}
+            self.probe_tables[name] = by_replica(read_table(path, PROBED, of)) if path.exists() else {}
         return self.probe_tables[name]
 
     def facts(self, dataset: str) -> Mapping[str, Any]:
@@ -121,10 +126,6 @@ class Tables:
         replica = tuple(key.values())
         parameters, seconds = record["parameters"], record["seconds_per_update"]
 
-        def load_probe(probe: str) -> Mapping[tuple[str, str], np.ndarray]:
-            table = self.probe(probe).get(replica)
-            return {} if table is None else by_item(table)
-
         def load_peers() -> list[Run]:
             return [peer for peer in self.runs if all(peer.key[name] == key[name] for name in CURVE)]
 
@@ -142,5 +143,5 @@ class Tables:
             load_peers=load_peers,
             load_curves=lambda: self.curves.get(replica, {}),
             load_computed=lambda: self.computed,
-            load_probe=load_probe,
+            load_probe=lambda probe: self.probe(probe).get(replica, {}),
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
 from tensor_rnns.declared import Natural, Rule
@@ -39,7 +40,7 @@ class Chosen:
         value = MAIN if value is None else value
         return None if value == ALL else value if isinstance(value, tuple) else (value,)
 
-    @property
+    @cached_property
     def limits(self) -> dict[str, tuple[Any, ...]]:
         """The names allowed for every key that does not allow all."""
         limits = {field.name: self.names(field.name) for field in fields(self)}  # type: ignore[arg-type]
