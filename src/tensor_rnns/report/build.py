@@ -1,6 +1,7 @@
 """The whole report of one scale: HTML pages, an article and its appendix in LaTeX and, where it is, PDF."""
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from tensor_rnns.analysis.collect import collect
@@ -37,8 +38,11 @@ def build(
     content = gather(catalogue, scale, data, results, commit_of(home))
     templates = home / "report" / "templates"
     sources = write_latex(content, out, templates)
-    pdfs = [compile_pdf(source, content.commit.epoch) for source in sources]
-    written = [write_html(content, out, templates), *sources, *filter(None, pdfs)]
+    with ThreadPoolExecutor() as pool:
+        compiling = [pool.submit(compile_pdf, source, content.commit.epoch) for source in sources]
+        page = write_html(content, out, templates)
+        pdfs = [pdf.result() for pdf in compiling]
+    written = [page, *sources, *filter(None, pdfs)]
     for path in written:
         print(path)
     if None in pdfs:
