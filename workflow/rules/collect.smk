@@ -7,9 +7,10 @@ rule collect:
             file=RUN_FILES[:3],
         ),
     output:
-        "results/{scale}/collected/{paper}/{experiment}/metrics.csv",
-        "results/{scale}/collected/{paper}/{experiment}/curves.npz",
-        "results/{scale}/collected/{paper}/{experiment}/runs.csv",
+        expand(
+            "results/{{scale}}/collected/{{paper}}/{{experiment}}/{file}",
+            file=COLLECTED,
+        ),
     log:
         "results/{scale}/logs/collect/{paper}/{experiment}.log",
     group:
@@ -32,9 +33,10 @@ rule collect_recorded:
     input:
         lambda wildcards: latest_recorded(wildcards.paper, wildcards.experiment),
     output:
-        "results/recorded/collected/{paper}/{experiment}/metrics.csv",
-        "results/recorded/collected/{paper}/{experiment}/curves.npz",
-        "results/recorded/collected/{paper}/{experiment}/runs.csv",
+        expand(
+            "results/recorded/collected/{{paper}}/{{experiment}}/{file}",
+            file=COLLECTED,
+        ),
         directory("results/recorded/probes/{paper}/{experiment}"),
     log:
         "results/recorded/logs/collect/{paper}/{experiment}.log",

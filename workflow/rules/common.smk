@@ -90,6 +90,7 @@ if config["data"] == "real" and not MIRRORS:
 
 GUEST_CELLS = ["--guests", GUESTS] if GUESTS else []
 FROM_ROOTS = ["--roots", ",".join(ROOTS)] if ROOTS != ["workflow/papers"] else []
+COLLECTED = ["metrics.csv", "curves.npz", "runs.csv"]
 RUN_FILES = ["metrics.csv", "curves.csv.gz", "record.json", "weights.safetensors"]
 
 

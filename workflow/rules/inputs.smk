@@ -103,8 +103,8 @@ def evidence(experiment, scale):
     if experiment.kind == "compute":
         return [f"results/{scale}/computed/{paper}/{name}.csv"]
     tables = expand(
-        f"results/{scale}/collected/{paper}/{name}/{{table}}.csv",
-        table=["metrics", "curves", "runs"],
+        f"results/{scale}/collected/{paper}/{name}/{{file}}",
+        file=COLLECTED,
     )
     return tables + [
         f"results/{scale}/probes/{paper}/{name}/{probe}.csv"
