@@ -131,7 +131,6 @@ def probed(data) -> ArtefactData:
             for name in ("left", "right")
             for unit in range(3)
         ]
-    data.probes["inside"] = Probe(
-        arrays, pd.DataFrame(rows, columns=[*KEY, "item", "name", "index", "value"])
-    )
+    probe = Probe(arrays, pd.DataFrame(rows, columns=[*KEY, "item", "name", "index", "value"]))
+    data.probes["inside"] = lambda: probe
     return data

@@ -200,6 +200,6 @@ def test_errors_name_what_is_allowed(probed, artefact, kind, spec, message):
 
 def test_more_units_than_can_be_told_apart_are_refused_as_lines(probed, artefact):
     place = "T250/tgu/main/0/wide"
-    probed.probes["inside"].arrays[place] = np.zeros((5, 9))
+    probed.probes["inside"]().arrays[place] = np.zeros((5, 9))
     with pytest.raises(ValueError, match="more than 8 lines; name units or take as: heat"):
         drawn("traces", probed, artefact, **ONE, rows=[{"array": "wide", "as": "lines"}])

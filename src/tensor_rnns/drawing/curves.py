@@ -258,10 +258,11 @@ def summary(group_lines: Sequence[Line], centre: str, band: str) -> tuple[np.nda
     for row, line in zip(table, group_lines, strict=True):
         row[np.searchsorted(updates, line.updates)] = line.values
     enough = np.isfinite(table).sum(0) * 2 >= len(group_lines)
-    updates, table = updates[enough], table[:, enough]
+    updates, *rows = thinned(updates[enough], *table[:, enough])
+    table = np.array(rows)
     middle = (np.nanmean if centre == "mean" else np.nanmedian)(table, axis=0)
     low, high = np.nanquantile(table, (0.25, 0.75) if band == "quantiles" else (0.0, 1.0), axis=0)
-    return thinned(updates, middle, low, high)
+    return updates, middle, low, high
 
 
 def thinned(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:

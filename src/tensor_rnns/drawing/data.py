@@ -1,9 +1,9 @@
 """What a drawing may look at: the collected tables of an experiment at one scale, and its file."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,11 @@ class Probe:
     arrays: Mapping[str, np.ndarray]
     table: pd.DataFrame
 
+    @classmethod
+    def read(cls, path: Path, of: str) -> "Probe":
+        """The probe whose arrays are the file `path` and whose table lies beside it."""
+        return cls(read_npz(path, of), table(path.with_suffix(".csv"), PROBED, of))
+
 
 @dataclass(frozen=True)
 class ArtefactData:
@@ -63,14 +68,15 @@ class ArtefactData:
 
     `curves` has a row for each series of a replica, with the arrays of its updates and values.
     `records` are the replicas as the measures take them; for a computed experiment its one pseudo-run.
-    `artefact` is the one that is drawn, `labels` are what it calls some values.
+    `probes` are read when they are called. `artefact` is the one that is drawn, `labels` are what it calls
+    some values.
     """
 
     experiment: Experiment
     scale: str
     curves: pd.DataFrame
     computed: pd.DataFrame
-    probes: Mapping[str, Probe] = field(default_factory=dict)
+    probes: Mapping[str, Callable[[], Probe]] = field(default_factory=dict)
     records: Sequence[Run] = ()
     artefact: Artefact | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -81,10 +87,10 @@ class ArtefactData:
     ) -> "ArtefactData":
         """Read what `results`/`scale` holds of `experiment`; its `curves`, often long, only where asked."""
         tables = Tables(results, scale, experiment.paper, experiment.name)
-        probes = {}
-        for path in sorted(tables.probes.glob("*.npz")):
-            of = f"{tables.of}/{path.stem}"
-            probes[path.stem] = Probe(read_npz(path, of), table(path.with_suffix(".csv"), PROBED, of))
+        probes = {
+            path.stem: partial(Probe.read, path, f"{tables.of}/{path.stem}")
+            for path in sorted(tables.probes.glob("*.npz"))
+        }
         path = tables.collected / "curves.npz"
         drawn = (
             read_curves(path, tables.of) if curves and path.is_file() else pd.DataFrame(columns=list(CURVES))

@@ -65,7 +65,7 @@ def chosen(data: ArtefactData, spec: ProbeSpec) -> Choice:
     """
     if spec.probe not in data.probes:
         raise ValueError(f"the probe {spec.probe!r} was not run; {suggestion(spec.probe, data.probes)}")
-    probe = data.probes[spec.probe]
+    probe = data.probes[spec.probe]()
     known, rows = _probed(probe), data.replicas(spec.where)
     rows = rows[[(*curve_of(run), run.key["seed"]) in known for run in rows["run"]]]
     if rows.empty:
