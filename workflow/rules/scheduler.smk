@@ -1,6 +1,7 @@
 # Snakemake's scheduler, made as cheap for thousands of jobs as for hundreds. Each of its passes starts a timer for
 # another one a second later, so that passes never get fewer, and each looks at every job and solves an integer programme
 # over those that are ready (snakemake issues 2967, 3744, 3804). Neither can be set from a workflow.
+import itertools
 import threading
 import time
 from collections import defaultdict
@@ -33,16 +34,48 @@ def schedule_one_more_pass(scheduler, delay):
         timer.start()
 
 
+class ReadyJobs(set):
+    """The ready jobs, kept by rule too, so that a pass need not look at all of them."""
+
+    def __init__(self, jobs=()):
+        super().__init__()
+        self.by_rule = defaultdict(dict)
+        self.update(jobs)
+
+    def of_rule(self, job):
+        return self.by_rule[job.name if job.is_group() else job.rule.name]
+
+    def add(self, job):
+        super().add(job)
+        self.of_rule(job)[job] = None
+
+    def update(self, jobs):
+        for job in jobs:
+            self.add(job)
+
+    def remove(self, job):
+        super().remove(job)
+        del self.of_rule(job)[job]
+
+    def clear(self):
+        super().clear()
+        self.by_rule.clear()
+
+    def __isub__(self, jobs):
+        for job in self & jobs:
+            self.remove(job)
+        return self
+
+
 def few_of_each_rule(scheduler, ready=JobScheduler.open_jobs.fget):
     """The jobs to choose from: the first ready ones of each rule, which ask for much the same. A dry run takes all."""
     if scheduler.dryrun:
         return ready(scheduler)
-    few = defaultdict(list)
-    for job in ready(scheduler):
-        of_rule = few[job.name if job.is_group() else job.rule]
-        if len(of_rule) < CANDIDATES:
-            of_rule.append(job)
-    return [job for of_rule in few.values() for job in of_rule]
+    dag = scheduler.workflow.dag
+    if not isinstance(dag._ready_jobs, ReadyJobs):
+        dag._ready_jobs = ReadyJobs(dag._ready_jobs)
+    by_rule = dag._ready_jobs.by_rule.values()
+    return [job for jobs in by_rule for job in itertools.islice(jobs, CANDIDATES)]
 
 
 def remaining_when_asked_for(scheduler, remaining=JobScheduler.remaining_jobs.fget):
