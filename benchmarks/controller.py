@@ -3,9 +3,9 @@
     python -m benchmarks.controller                  # 20 minutes: 500 and 5,000 jobs
     python -m benchmarks.controller --jobs 100 200 --ours
 
-Each job makes one file from one that all share; of every hundred one joins the others, since Snakemake's
-time for a job grows with the square of its inputs, of which none in the workflow has thousands. The own time
-of the controller counts: that of reading the workflow (with 0 jobs) is taken off, that of the jobs is theirs.
+Each job makes one file from one that all share, and one more joins every hundred of them: Snakemake's time
+for a job grows with the square of its inputs, of which none in the workflow has thousands. The own time of
+the controller counts: that of reading the workflow (with 0 jobs) is taken off, that of the jobs is theirs.
 """
 
 import argparse
@@ -29,10 +29,10 @@ if workflow.is_main_process:
     atexit.register(print_own_time)
 
 rule all:
-    input: expand("joined/{{hundred}}", hundred=range({jobs} // 100))
+    input: expand("joined/{{first}}", first=range(0, {jobs}, 100))
 rule join:
-    input: lambda wildcards: expand("out/{{hundred}}-{{i}}", hundred=wildcards.hundred, i=range(99))
-    output: "joined/{{hundred}}"
+    input: lambda wildcards: [f"out/{{i}}" for i in range(int(wildcards.first), {jobs})[:100]]
+    output: "joined/{{first}}"
     shell: "touch {{output}}"
 rule one:
     input: "start"

@@ -20,7 +20,10 @@ rule collect:
     resources:
         runtime=asked_for("collect", "minutes", 30),
     params:
-        digest=[digest.of_source(digest.PACKAGE / "analysis" / name) for name in ("collect.py", "curves.py")],
+        digest=[
+            digest.of_source(digest.PACKAGE / "analysis" / name)
+            for name in ("collect.py", "curves.py")
+        ],
         runs=lambda wildcards: runs(experiment_of(wildcards), wildcards.scale),
         out=lambda wildcards, output: str(Path(output[0]).parent),
     shell:
