@@ -65,7 +65,7 @@ def write_curves(path: Path, curves: Series, of: str) -> None:
     write_npz(path, arrays, of)
 
 
-def read_curves(path: Path, of: str) -> pd.DataFrame:
+def read_curves(path: Path, of: str | None = None) -> pd.DataFrame:
     """A row for each series: its key, split and name, and the arrays of its updates and its values."""
     with parsing(path):
         arrays = read_npz(path, of)

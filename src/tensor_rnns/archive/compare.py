@@ -10,6 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
+from tensor_rnns.analysis.curves import CURVES, SERIES, read_curves
 from tensor_rnns.npz_files import read_npz
 
 MOST = 3
@@ -27,7 +28,8 @@ def differences(given: Path, again: Path) -> list[str]:
     ours, other = given.read_bytes(), again.read_bytes()
     if ours == other:
         return []
-    kind = {".csv": tables, ".json": records, ".npz": arrays, ".pdf": streams}.get(given.suffix, texts)
+    kinds = {".csv": tables, ".json": records, ".npz": arrays, ".pdf": streams}
+    kind = curves if given.name == "curves.npz" else kinds.get(given.suffix, texts)
     lines = list(kind(given, again))
     if not lines and given.suffix in (".csv", ".json"):
         lines = ["other bytes, though every value is equal"]
@@ -35,8 +37,10 @@ def differences(given: Path, again: Path) -> list[str]:
 
 
 def numbers(path: Path) -> int:
-    """How many numbers a file of text holds."""
-    return 0 if path.suffix in (".pdf", ".npz", ".mid") else len(NUMBER.findall(path.read_bytes()))
+    """How many numbers a file of text or of arrays holds."""
+    if path.suffix == ".npz":
+        return sum(array.size for array in read_npz(path).values() if array.dtype.kind in "iuf")
+    return 0 if path.suffix in (".pdf", ".mid") else len(NUMBER.findall(path.read_bytes()))
 
 
 def said(where: str, given: Any, again: Any) -> str:
@@ -96,6 +100,25 @@ def arrays(given: Path, again: Path) -> Iterator[str]:
             places = zip(mine.ravel().tolist(), other.ravel().tolist(), strict=True)
             at = next((k for k, (a, b) in enumerate(places) if a != b and (a == a or b == b)), 0)
             yield said(f"{name}[{at}]", mine.ravel()[at].item(), other.ravel()[at].item())
+
+
+def curves(given: Path, again: Path) -> Iterator[str]:
+    """Points of two files of joined curves that differ, by series and update."""
+    ours, theirs = ({row[:-2]: row[-2:] for row in rows_of(path)} for path in (given, again))
+    for key in sorted(ours.keys() | theirs.keys()):
+        points = (zip(*side.get(key, ((), ())), strict=True) for side in (ours, theirs))
+        named = zip(SERIES, key, strict=True)
+        name = " ".join(str(part) for column, part in named if column in NAMES and part != "")
+        for mine, right in zip_longest(*points, fillvalue=("none", "none")):
+            # NaN is no number that equals itself.
+            for column, value, other in zip(CURVES[-2:], map(str, mine), map(str, right), strict=True):
+                if value != other:
+                    yield said(f"update {right[0]} ({name}), {column}", value, other)
+
+
+def rows_of(path: Path) -> Iterator[tuple[Any, ...]]:
+    """The series of joined curves as plain tuples."""
+    return read_curves(path).itertuples(index=False, name=None)
 
 
 def streams(given: Path, again: Path) -> Iterator[str]:
