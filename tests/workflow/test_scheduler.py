@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -86,13 +87,42 @@ def test_one_pass_waits_however_often_one_is_asked_for(rules):
     assert scheduler._open_jobs.acquire(timeout=20)
 
 
+class Job:
+    """A job of a rule, or with `group` a pack of jobs."""
+
+    def __init__(self, name, group=False):
+        self.name = name
+        self.is_group = lambda: group
+        if not group:
+            self.rule = SimpleNamespace(name=name)
+
+
+def names(jobs):
+    return Counter(job.name for job in jobs)
+
+
 def test_every_rule_has_candidates_and_a_dry_run_all(rules):
-    jobs = [SimpleNamespace(rule="train", is_group=lambda: False) for _ in range(500)]
-    jobs += [SimpleNamespace(rule="draw", is_group=lambda: False)]
-    jobs += [SimpleNamespace(name="pack", is_group=lambda: True) for _ in range(101)]
-    few = rules.few_of_each_rule(SimpleNamespace(dryrun=False), lambda scheduler: jobs)
-    assert few == [*jobs[:100], *jobs[500:601]]
+    jobs = [Job("train") for _ in range(500)] + [Job("draw")] + [Job("pack", group=True) for _ in range(101)]
+    dag = SimpleNamespace(_ready_jobs=set(jobs))
+    scheduler = SimpleNamespace(dryrun=False, workflow=SimpleNamespace(dag=dag))
+    assert names(rules.few_of_each_rule(scheduler)) == {"train": 100, "draw": 1, "pack": 100}
     assert rules.few_of_each_rule(SimpleNamespace(dryrun=True), lambda scheduler: jobs) == jobs
+
+
+def test_started_and_finished_jobs_are_no_candidates_and_new_ones_are(rules):
+    """As Snakemake's graph does it: a set, from which jobs are taken, and to which others are added."""
+    jobs = [Job("train") for _ in range(130)] + [Job("draw")]
+    dag = SimpleNamespace(_ready_jobs=set(jobs))
+    scheduler = SimpleNamespace(dryrun=False, workflow=SimpleNamespace(dag=dag))
+    started = set(rules.few_of_each_rule(scheduler)) | {Job("of another graph")}
+    dag._ready_jobs -= started
+    assert set(rules.few_of_each_rule(scheduler)) == dag._ready_jobs == set(jobs) - started
+    with pytest.raises(KeyError):
+        dag._ready_jobs.remove(jobs[-1])
+    dag._ready_jobs.update([Job("draw"), Job("draw")])
+    assert names(rules.few_of_each_rule(scheduler)) == {"train": 30, "draw": 2}
+    dag._ready_jobs.clear()
+    assert rules.few_of_each_rule(scheduler) == []
 
 
 def test_a_full_machine_starts_none(rules):
