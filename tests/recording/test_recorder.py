@@ -73,6 +73,29 @@ def test_stopped_killed_and_started_again_it_ends_with_the_same_bytes(checkout, 
     assert files(results / "recorded") == files(undisturbed / "recorded")
 
 
+def test_another_machine_goes_on_from_the_jobs_that_are_kept(checkout, undisturbed, waiting):
+    """Of a broken recording nothing is left but results/recorded: what is kept there is not trained again."""
+    arguments, name = ("record", "--curves", "*/tgu/main"), "made2024/addition/only/tgu/main"
+    results = checkout.folder / "moved"
+    kept, log = results / "recorded" / "begun" / name, results / "paper" / "logs" / "record" / f"{name}.log"
+    recorder = checkout.start(*arguments, results="moved")
+    waiting(lambda: (kept / "search-0" / "record.json").exists())
+    recorder.send_signal(signal.SIGTERM)
+    recorder.communicate(timeout=120)
+    assert "--stage search --chunk 0" in log.read_text()
+    for lost in ("paper", "state"):
+        shutil.rmtree(results / lost)
+    _, said = checkout.run("status", "--curves", "*/tgu/main", results="moved")
+    assert said.splitlines()[1].split()[:6] == ["made2024/addition", "1", "0", "0", "1", "0"]
+    code, said = checkout.run(*arguments, results="moved")
+    assert (code, "1 of 1 curves recorded, 0 failed" in said) == (0, True), said
+    assert "--stage search --chunk 0" not in log.read_text()
+    assert "--stage final --chunk 0" in log.read_text()
+    assert not kept.exists()
+    ours, theirs = (curves(folder) / CURVES[1] for folder in (results, undisturbed))
+    assert files(ours) == files(theirs)
+
+
 def training(results: Path) -> list[int]:
     """The train jobs that live, by the locks that they hold, once they heed SIGTERM."""
     found = []

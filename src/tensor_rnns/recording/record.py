@@ -1,9 +1,9 @@
 """The recorder: trains units in their order with the commands of the rules, and records each as it ends.
 
-It has no memory of its own. What is recorded lies in results/recorded, what is trained in the state folder,
-what is in progress in checkpoints; a killed recorder is started again and loses the minute since the last
-one. Train jobs hold their own locks, so that neither a second recorder nor a workflow beside it is a second
-writer.
+It has no memory of its own. What is recorded lies in results/recorded, the finished jobs of an incomplete
+curve in its folder begun, what is in progress in checkpoints; a killed recorder is started again and loses
+the minute since the last one. Train jobs hold their own locks, so that neither a second recorder nor a
+workflow beside it is a second writer.
 """
 
 import fcntl
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from tensor_rnns import datasets
 from tensor_rnns.files import read_json, write_json
-from tensor_rnns.recording import store
+from tensor_rnns.recording import begun, store
 from tensor_rnns.recording.units import Unit
 
 LOCK, NOTE = "recorder.lock", "recorder.json"
@@ -115,24 +115,36 @@ class Recorder:
         """Train and record one unit; whether that was done. What fails is said, and the next one follows."""
         if self.stopping.is_set():
             return False
-        began, results = time.monotonic(), self.settings.results
+        started, results = time.monotonic(), self.settings.results
         self.mark(unit, self.running.append)
         try:
             with self.turn:
                 ready = all(self.call(line, unit) for line in preparations(unit, self.settings))
-            if not ready or not all(self.call(line, unit) for line in commands(unit, self.settings)):
+                begun.bring(unit, results)
+            if not ready or not self.train(unit):
                 return False
             with self.turn:
                 home = store.keep(
                     unit, unit.folder(results), results, self.settings.ready, self.settings.dirty
                 )
+                begun.drop(unit, results)
         except Exception as error:
             self.failed.append(unit.name)
             self.say(f"{unit.name}: not recorded, {type(error).__name__}: {error}")
             return False
         finally:
             self.mark(unit, self.running.remove)
-        self.say(f"{home}: recorded after {time.monotonic() - began:.0f} s")
+        self.say(f"{home}: recorded after {time.monotonic() - started:.0f} s")
+        return True
+
+    def train(self, unit: Unit) -> bool:
+        """Run the jobs of a unit that are not done, and keep each that ends; whether all are done."""
+        for line, run in commands(unit, self.settings):
+            if not self.call(line, unit):
+                return False
+            if run is not None:
+                with self.turn:
+                    begun.keep(unit, run, self.settings.results)
         return True
 
     def mark(self, unit: Unit, change: Callable[[str], None]) -> None:
@@ -179,9 +191,9 @@ def preparations(unit: Unit, settings: Settings) -> Iterator[list[str]]:
             yield ["--roots", settings.roots, "prepare", name, "--raw", raw, "--into", ready]
 
 
-def commands(unit: Unit, settings: Settings) -> Iterator[list[str]]:
-    """The commands that train a unit, as the rules `train` and `select` print them; those whose work is done
-    already only write their files again."""
+def commands(unit: Unit, settings: Settings) -> Iterator[tuple[list[str], Path | None]]:
+    """The commands that train a unit, as the rules `train` and `select` print them, with the run folder that
+    each makes, without the jobs that are kept. Each is to be run before the next is asked for."""
     home, roots = unit.folder(settings.results), ["--roots", settings.roots]
     names = ("paper", "experiment", "condition", "variant", "option")
     protocol = ["--scale", unit.scale, "--data", unit.data]
@@ -189,13 +201,20 @@ def commands(unit: Unit, settings: Settings) -> Iterator[list[str]]:
         protocol += [f"--{name}", value]
     size = str(unit.experiment.cohort_size(settings.cohort_size))
     searched = [str(home / f"search-{number}") for number in range(len(unit.search))]
-    for stage, number, _ in unit.jobs:
+    finals = unit.finals(None) if not searched else []
+    for stage, number, group in unit.jobs:
         if searched and (stage, number) == ("final", 0):
-            yield [*roots, "select", *protocol, "--out", str(home / store.CHOSEN), *searched]
-        yield [
+            yield [*roots, "select", *protocol, "--out", str(home / store.CHOSEN), *searched], None
+            of = "/".join((unit.experiment.paper, unit.experiment.name, unit.scale, *unit.curve))
+            finals = unit.finals(read_json(home / store.CHOSEN, of)["values"])
+        run, seeds = home / f"{stage}-{number}", {replica.seed for replica in group}
+        if begun.holds(run, group if stage == "search" else [it for it in finals if it.seed in seeds]):
+            continue
+        train = [
             *roots, "train", *protocol, "--stage", stage, "--chunk", str(number), "--cohort-size", size,
             "--engine", settings.engine, "--device", settings.device, "--threads", "1",
             "--seeds", str(unit.seeds), "--ready", str(settings.ready), "--state", str(settings.state),
-            "--out", str(home / f"{stage}-{number}"),
+            "--out", str(run),
             *(["--chosen", str(home / store.CHOSEN)] if searched and stage == "final" else []),
         ]  # fmt: skip
+        yield train, run

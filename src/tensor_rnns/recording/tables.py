@@ -11,7 +11,7 @@ from tensor_rnns import engine
 from tensor_rnns.experiments import Catalogue, Replica
 from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.run_folders import RECORD, read_record
-from tensor_rnns.recording import packing, simulate, store
+from tensor_rnns.recording import begun, packing, simulate, store
 from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.record import holder
 from tensor_rnns.recording.units import Estimate, Unit, estimate, units
@@ -102,9 +102,10 @@ def tallies(
             taken = sum(read_record(path.parent)["core_hours"] for path in target.glob(f"*/{RECORD}"))
             which, spent = "recorded", (taken, hours, 0.0)
         else:
-            begun = any(unit.folder(results).glob(f"*/{RECORD}"))
-            which = "running" if unit.name in running else "begun" if begun else "missing"
-            spent = 0.0, 0.0, hours
+            kept = begun.share(unit, results)
+            any_run = kept or any(unit.folder(results).glob(f"*/{RECORD}"))
+            which = "running" if unit.name in running else "begun" if any_run else "missing"
+            spent = 0.0, 0.0, hours * (1 - kept)
         row[0] += 1
         row[1 + STATES.index(which)] += 1
         row[5:] = [a + b for a, b in zip(row[5:], spent, strict=True)]

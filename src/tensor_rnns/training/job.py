@@ -42,12 +42,16 @@ IDENTITY = ("hash", "protocol", "searched", "settings", "data_seed", "init_seed"
 """What the record says of a replica beside its key."""
 
 
+def code_parts(settings: Mapping[str, Any]) -> list[str | int]:
+    """What of the code the result of a replica depends on: its cell, model and task, engine and training."""
+    return [code_of(settings), revisions.ENGINE, revisions.TRAINING]
+
+
 def name_of(replica: Replica, chosen_engine: str, device: str, data: str = "") -> str:
     """The name of a finished result: settings, streams, code, the sum of the data set if there is one,
     engine, device, instruction set and revisions."""
     machine = [chosen_engine, device, record.instruction_set() if device == "cpu" else ""]
-    code = [code_of(replica.settings), revisions.ENGINE, revisions.TRAINING]
-    return digest([replica.hash, *code, *machine, data])
+    return digest([replica.hash, *code_parts(replica.settings), *machine, data])
 
 
 @contextmanager
@@ -250,6 +254,7 @@ def write_outputs(
             | {name: notes[name] for name in ("status", "failed_at", "updates", "parameters")}
             | {name: notes["environment"].get(name) for name in TRAINED}
             | {name: getattr(replica, name) for name in IDENTITY}
+            | {"code": digest(code_parts(replica.settings))}
             | {"seconds_per_update": notes["seconds"] / max(notes["updates"], 1) / notes["cohort"]}
         )
         weights |= {f"seed{replica.seed}/point{replica.point}/{n}": tensor for n, tensor in tensors.items()}

@@ -1,0 +1,64 @@
+"""Finished jobs of curves that are not complete: kept with the code, so that a curve that takes longer than
+one machine is at hand can be trained on several.
+
+They lie in results/recorded/begun, which nothing judges or draws, until their curve is recorded whole.
+"""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from tensor_rnns.experiments import Replica
+from tensor_rnns.experiments.digest import digest
+from tensor_rnns.experiments.records import RECORDED
+from tensor_rnns.experiments.run_folders import RECORD, read_record
+from tensor_rnns.files import Damaged
+from tensor_rnns.recording import store
+from tensor_rnns.recording.units import Unit
+from tensor_rnns.training.job import code_parts
+
+
+def folder(unit: Unit, results: Path) -> Path:
+    """Where the finished jobs of an incomplete curve are kept."""
+    return results / RECORDED / "begun" / unit.name
+
+
+def holds(run: Path, replicas: Sequence[Replica]) -> bool:
+    """Whether a run folder has these replicas and no others, of today's settings and code."""
+    try:
+        held = {(replica["hash"], replica.get("code")) for replica in read_record(run)["replicas"]}
+    except (FileNotFoundError, Damaged):
+        return False
+    return held == {(replica.hash, digest(code_parts(replica.settings))) for replica in replicas}
+
+
+def keep(unit: Unit, run: Path, results: Path) -> None:
+    """Keep the run folder of a finished job; its weights, which are large, only where a probe will look."""
+    weights = (store.WEIGHTS,) if unit.probes and run.name.startswith("final-") else ()
+    target = folder(unit, results) / run.name
+    aside = target.with_name(f".{run.name}")
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir(parents=True)
+    for name in (*store.TABLES, RECORD, *weights):
+        shutil.copy2(run / name, aside / name)
+    shutil.rmtree(target, ignore_errors=True)
+    aside.rename(target)
+
+
+def bring(unit: Unit, results: Path) -> None:
+    """Put the kept jobs among the runs of their scale, where their own machine left them."""
+    for path in folder(unit, results).glob(f"*/{RECORD}"):
+        target = unit.folder(results) / path.parent.name
+        if not (target / RECORD).exists():
+            shutil.copytree(path.parent, target, dirs_exist_ok=True)
+
+
+def drop(unit: Unit, results: Path) -> None:
+    """Forget the kept jobs of a curve that is recorded."""
+    shutil.rmtree(folder(unit, results), ignore_errors=True)
+
+
+def share(unit: Unit, results: Path) -> float:
+    """The part of a curve's replicas that is kept."""
+    held = sum(map(len, store.runs_of(unit, folder(unit, results)).values()))
+    return held / sum(len(group) for _, _, group in unit.jobs)
