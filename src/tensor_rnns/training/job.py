@@ -5,6 +5,7 @@ files are assembled from the results alone, so that they hold the same bytes aft
 """
 
 import ctypes
+import gc
 import logging
 import math
 import re
@@ -66,6 +67,17 @@ def stop_signal() -> Iterator[threading.Event]:
         yield asked
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def no_garbage() -> Iterator[None]:
+    """Python looks for no garbage in what was there before the block, which is most of what there is."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 @contextmanager
@@ -149,7 +161,7 @@ def train_cohort(
         checkpoints.save(state)
         give_back()
 
-    with stop_signal() as asked:
+    with stop_signal() as asked, no_garbage():
         try:
             loop.train(learner, training, state, progress, save, asked.is_set, checkpoint_seconds)
         finally:

@@ -46,6 +46,26 @@ def further(address: str, by: int) -> str:
     return f"{address} + {by} * W" if by else address
 
 
+def places_of(node: Node) -> np.ndarray:
+    """Where the numbers of a node stand in what it is a slice or a spread of, or in itself."""
+    places = np.arange(node.width)
+    while node.operation in ("slice", "spread"):
+        if node.operation == "slice":
+            places += node.detail
+        else:
+            _, count, inner = node.detail
+            places = places // (count * inner) * inner + places % inner
+        node = node.inputs[0]
+    return places
+
+
+def is_near(node: Node) -> bool:
+    """Whether the numbers of a node that a whole vector holds lie side by side."""
+    places = places_of(node)
+    groups = places[: len(places) // VECTOR * VECTOR].reshape(-1, VECTOR)
+    return bool((groups - groups[:, :1] == np.arange(VECTOR)).all())
+
+
 class Body:
     """Lines of a step; `addresses` says where the nodes lie that have memory of their own. The rest lies in
     memory that a body `beside` it shares."""
@@ -157,30 +177,30 @@ class Body:
                 lines.append(f"leave_numbers<Block>({self.addresses[node]}, j, v, a{node.index});")
         width = step.target.width
         even = width if width % 2 == 0 else width - 1 if width > STRETCH else 0
+        whole = width - width % VECTOR if all(map(is_near, names)) else 0
+        split = f"several<Block>({whole}, {even})"
         made = []
         for start, end, sort in (
-            (0, even, "NumbersOf<Block, true>"),
-            (even, width, "NumbersOf<Block, false>"),
+            ("0", split, "NumbersOf<Block, true>"),
+            (split, str(width), "NumbersOf<Block, false>"),
         ):
-            if start < end:
-                head = f"for (int j = {start}; j < {end}; j += numbers<Block, {sort}>)"
-                using = ["  for (int v = 0; v < V; ++v) {", f"    using Vec = {sort};"]
-                made += [head, *using, *(f"    {line}" for line in lines), "  }"]
+            head = f"for (int j = {start}; j < {end}; j += numbers<Block, {sort}>)"
+            using = ["  for (int v = 0; v < V; ++v) {", f"    using Vec = {sort};"]
+            made += [head, *using, *(f"    {line}" for line in lines), "  }"]
         return made
 
     def number(self, node: Node) -> str:
         """The C++ of number j of a node, and of the next where a vector holds two."""
-        j, places = "{j}", np.arange(node.width)
+        j, places = "{j}", places_of(node)
         while node.operation in ("slice", "spread"):
             if node.operation == "slice":
-                j, places = f"({j} + {node.detail})", places + node.detail
+                j = f"({j} + {node.detail})"
             else:
                 outer, count, inner = node.detail
                 first = f"{j} / {count * inner}" if outer > 1 else ""
                 first += f" * {inner}" if first and inner > 1 else ""
                 rest = f"{j} % {inner}" if inner > 1 else ""
                 j = f"({' + '.join(filter(None, (first, rest))) or '0'})"
-                places = places // (count * inner) * inner + places % inner
             node = node.inputs[0]
         whole = len(places) // 2 * 2
         step = np.unique(places[1:whole:2] - places[0:whole:2])

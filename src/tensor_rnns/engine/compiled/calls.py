@@ -67,25 +67,26 @@ class Pool:
     """
 
     def __init__(self) -> None:
-        self.free: dict[int, Tensor] = {}
+        self.free: dict[int, tuple[int, torch.dtype, Tensor]] = {}
 
     def take(self, count: int, dtype: torch.dtype) -> Tensor:
         """A tensor of at least `count` numbers, with whatever is in it."""
+        most = WASTE * max(count, LEAST)
         fitting = [
-            (tensor.numel(), key)
-            for key, tensor in tuple(self.free.items())
-            if tensor.dtype == dtype and count <= tensor.numel() <= WASTE * max(count, LEAST)
+            (size, key)
+            for key, (size, kind, _) in tuple(self.free.items())
+            if count <= size <= most and kind == dtype
         ]
         for _, key in sorted(fitting):
-            if (tensor := self.free.pop(key, None)) is not None:
-                return tensor
+            if (found := self.free.pop(key, None)) is not None:
+                return found[2]
         # Up to a quarter more, so that sizes that differ little share memory.
         grain = 1 << (max(count, LEAST).bit_length() - 3)
         return torch.empty(-(-max(count, LEAST) // grain) * grain, dtype=dtype)
 
     def give_back(self, tensor: Tensor) -> None:
         """Let the next call have `tensor`; those that have waited longest go if there are too many."""
-        self.free[id(tensor)] = tensor
+        self.free[id(tensor)] = tensor.numel(), tensor.dtype, tensor
         for key in tuple(self.free)[:-KEPT]:
             self.free.pop(key, None)
 

@@ -1,6 +1,7 @@
 """A library with the scans of a cell as functions of torch tensors."""
 
 import ctypes
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -118,10 +119,7 @@ class Kernel:
 
     def lease(self, call: Call, dtype: torch.dtype, *names: str) -> list[Lease]:
         """Memory for these pieces of a call."""
-        counts = (Long * len(SIZES))()
-        given = (call.steps, call.replicas, call.batch, call.threads, call.keep)
-        self.library.sizes(*map(Long, given), counts)
-        sizes = dict(zip(SIZES, counts, strict=True))
+        sizes = sizes_of(self.library, call.steps, call.replicas, call.batch, call.threads, call.keep)
         leases = [Lease(POOL, sizes[name], dtype) for name in names]
         for name, lease in zip(names, leases, strict=True):
             setattr(call, name, lease.tensor.data_ptr())
@@ -134,6 +132,14 @@ class Kernel:
         tables = self.looked_up(leaves)
         found = {"tables": pointers(tables), "table_strides": strides(tables, 2)}
         return looked_up(self.symbols) | described((), self.read(leaves)) | found
+
+
+@functools.lru_cache(16)
+def sizes_of(library: ctypes.CDLL, *given: int) -> dict[str, int]:
+    """How many numbers each piece of memory takes in a call of so many steps, replicas, rows and threads."""
+    counts = (Long * len(SIZES))()
+    library.sizes(*map(Long, given), counts)
+    return dict(zip(SIZES, counts, strict=True))
 
 
 def described(inputs: Tensors, leaves: Tensors) -> Arrays:

@@ -61,7 +61,7 @@ template <int Half = 1, int Count = 0, class Vec> static INLINE void transpose(V
 template <class Block, bool ONTO> static void turn(real* out, const real* in, long stride, int width, int rows) {
   using Vec = typename Block::vector;
   constexpr int V = Block::V, L = lanes<Vec>;
-  const int tiles = width / L * L;
+  const int tiles = L > 1 ? width / L * L : 0;
   for (int v = 0; v < V; ++v)
     for (int i = 0; i < tiles; i += L) {
       Vec x[L] = {};
@@ -90,6 +90,7 @@ template <class Block> static void gather_onto(real* out, const real* in, long s
 }
 
 template <class Block> static void scatter(real* out, long stride, const real* in, int width, int rows) {
+  if constexpr (Block::W == 1) return copy(out, in, width);
   using Vec = typename Block::vector;
   constexpr int V = Block::V, L = lanes<Vec>;
   const int tiles = width / L * L;

@@ -166,7 +166,13 @@ static void outer(long steps, const real* a, long a_step, const real* g, long g_
 template <class Block> static void row_sums(long steps, int N, const real* g, long g_step, real* sum) {
   using Vec = typename Block::vector;
   constexpr int V = Block::V;
-  for (int n = 0; n < N; ++n) {
+  int n = 0;
+  for (; Block::W == 1 && n + LONG <= N; n += LONG) {
+    wide_vector c = {};
+    for (long t = 0; t < steps; ++t) c += fetch<LONG>(g + t * g_step + n);
+    leave<LONG>(sum + n, fetch<LONG>(sum + n) + c);
+  }
+  for (; n < N; ++n) {
     Vec c = {};
     for (long t = 0; t < steps; ++t)
       UNROLL for (int v = 0; v < V; ++v) c += ((const Vec*)(g + t * g_step))[n * V + v];

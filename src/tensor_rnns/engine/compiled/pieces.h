@@ -11,15 +11,20 @@ struct Piece {
 template <class Block> constexpr bool HALVES = Block::W > 1 && 2 * Block::W == LONG;
 
 // ---- loops over single numbers ---------------------------------------------------------------------------
-// Where a block fills half a vector and a width is even, one vector holds two numbers of it.
+// A vector holds several numbers of a width where a block fills half of one (two numbers), or is a row alone.
 
-template <class Block, bool Even>
-using NumbersOf = std::conditional_t<HALVES<Block> && Even, wide_vector, typename Block::vector>;
-template <class Block, class Vec> constexpr int numbers = sizeof(Vec) > sizeof(typename Block::vector) ? 2 : 1;
+template <class Block, bool Several>
+using NumbersOf =
+    std::conditional_t<Several && (HALVES<Block> || Block::W == 1), wide_vector, typename Block::vector>;
+template <class Block, class Vec>
+constexpr int numbers = lanes<Vec> > Block::W ? lanes<Vec> / Block::W : 1;
+// Up to where a loop takes several: whole vectors of a row alone, or pairs.
+template <class Block> constexpr int several(int whole, int pairs) { return Block::W == 1 ? whole : pairs; }
 
 // Number j, and `next` in the other half.
 template <class Block, class Vec> static INLINE Vec take_numbers(const real* p, int v, int j, int next) {
   if constexpr (numbers<Block, Vec> == 1) return at<Vec>(p, j * Block::V + v);
+  else if constexpr (Block::W == 1) return fetch<LONG>(p + j);
   else {
     Vec x;
     std::memcpy(&x, p + j * Block::W, sizeof(Vec) / 2);
@@ -28,7 +33,7 @@ template <class Block, class Vec> static INLINE Vec take_numbers(const real* p, 
   }
 }
 
-// Number j, and the one behind it.
+// Number j, and those behind it.
 template <class Block, class Vec> static INLINE Vec take_numbers(const real* p, int v, int j) {
   if constexpr (numbers<Block, Vec> == 1) return at<Vec>(p, j * Block::V + v);
   else return fetch<LONG>(p + j * Block::W);
@@ -36,6 +41,7 @@ template <class Block, class Vec> static INLINE Vec take_numbers(const real* p, 
 
 template <class Block, class Vec> static INLINE Vec splat_numbers(const real* p, int j, int next) {
   if constexpr (numbers<Block, Vec> == 1) return splat<Vec>(p[j]);
+  else if constexpr (Block::W == 1) return fetch<LONG>(p + j);
   else {
     whole_of<Vec> halves;
     UNROLL for (int l = 0; l < LONG; ++l) halves[l] = l < Block::W ? 0 : LONG;
