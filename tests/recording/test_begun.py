@@ -56,5 +56,5 @@ def test_a_kept_job_has_no_weights_where_no_probe_looks(run: Path, unit: Unit, t
     begun.bring(unit, tmp_path)
     assert begun.holds(unit.folder(tmp_path) / "search-0", unit.search[0])
     begun.drop(unit, tmp_path)
-    assert not kept.exists()
+    assert not (tmp_path / "recorded").exists()
     assert begun.share(unit, tmp_path) == 0

@@ -4,8 +4,10 @@ one machine is at hand can be trained on several.
 They lie in results/recorded/begun, which nothing judges or draws, until their curve is recorded whole.
 """
 
+import os
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from tensor_rnns.experiments import Replica
@@ -55,7 +57,10 @@ def bring(unit: Unit, results: Path) -> None:
 
 def drop(unit: Unit, results: Path) -> None:
     """Forget the kept jobs of a curve that is recorded."""
-    shutil.rmtree(folder(unit, results), ignore_errors=True)
+    home = folder(unit, results)
+    shutil.rmtree(home, ignore_errors=True)
+    with suppress(OSError):  # of a folder that holds other curves
+        os.removedirs(home.parent)
 
 
 def share(unit: Unit, results: Path) -> float:
