@@ -96,6 +96,25 @@ def test_another_machine_goes_on_from_the_jobs_that_are_kept(checkout, undisturb
     assert files(ours) == files(theirs)
 
 
+def test_jobs_with_a_session_of_their_own_have_the_recorders_priority():
+    """Linux shares the processor among sessions before it looks at nice."""
+    program = """
+import os, subprocess
+from tensor_rnns.recording.record import lower_session
+wanted = f"nice {os.nice(7)}"
+job = subprocess.Popen(["sleep", "30"], start_new_session=True)
+lower_session(job.pid)
+try:
+    told = open(f"/proc/{job.pid}/autogroup").read().strip()
+    assert told.endswith(wanted), (told, wanted)
+except FileNotFoundError:
+    print("a kernel without autogroups")
+finally:
+    job.kill()
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 def training(results: Path) -> list[int]:
     """The train jobs that live, by the locks that they hold, once they heed SIGTERM."""
     found = []

@@ -139,7 +139,9 @@ def record(
             to_run = order.next_units(catalogue, settings, model, dearest, protocol, only)
         os.nice(max(0, nice - os.nice(0)))
         worker = recorder.Recorder(settings, click.echo, note)
-        with TemporaryDirectory(prefix="tensor-rnns-") as folder, warm_process(Path(folder) / "warm"):
+        with TemporaryDirectory(prefix="tensor-rnns-") as folder, warm_process(Path(folder) / "warm") as warm:
+            if warm:
+                recorder.lower_session(warm.pid)
             count = worker.run(to_run)
         click.echo(f"{count} of {len(to_run)} curves recorded, {len(worker.failed)} failed")
 

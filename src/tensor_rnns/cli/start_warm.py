@@ -30,11 +30,11 @@ def start_warm(path: Path, session: bool = False) -> subprocess.Popen | None:
 
 
 @contextmanager
-def warm_process(path: Path) -> Iterator[None]:
+def warm_process(path: Path) -> Iterator[subprocess.Popen | None]:
     """Have a warm process while the block runs, and afterwards none."""
     warm = start_warm(path, session=True)
     try:
-        yield
+        yield warm
     finally:
         os.environ.pop(ADDRESS, None)
         if warm:

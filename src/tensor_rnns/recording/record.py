@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -86,6 +86,13 @@ def holder(state: Path) -> tuple[str, list[str]]:
     except (OSError, ValueError):
         pass
     return "", []
+
+
+def lower_session(leader: int) -> None:
+    """Give the session that a process has begun the priority of this one: Linux shares the processor among
+    sessions first (`man 7 sched`, autogroups), and nice alone counts within one."""
+    with suppress(OSError):
+        Path(f"/proc/{leader}/autogroup").write_text(str(os.nice(0)))
 
 
 @dataclass
@@ -168,6 +175,7 @@ class Recorder:
             job = subprocess.Popen(
                 [*PROGRAM, *line], env=os.environ | threads, start_new_session=True, **streams
             )
+        lower_session(job.pid)
         asked = False
         while (code := job.poll()) is None:
             if self.stopping.is_set() and not asked:
