@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from tensor_rnns.files import read_json, write_json
 from tensor_rnns.npz_files import read_npz
@@ -94,6 +95,21 @@ def test_another_machine_goes_on_from_the_jobs_that_are_kept(checkout, undisturb
     assert not kept.exists()
     ours, theirs = (curves(folder) / CURVES[1] for folder in (results, undisturbed))
     assert files(ours) == files(theirs)
+
+
+@pytest.mark.parametrize("command", ["plan", "status", "record"])
+def test_a_mistake_is_named_by_file_and_line_before_any_work(checkout, command):
+    before = checkout.experiment.read_text(encoding="utf-8")
+    line = before[: before.index("batch: 4")].count("\n") + 1
+    try:
+        checkout.experiment.write_text(before.replace("batch: 4", "bach: 4"), encoding="utf-8")
+        code, said = checkout.run(command, results="mistaken")
+    finally:
+        checkout.experiment.write_text(before, encoding="utf-8")
+    assert code == 2
+    assert f"made2024/addition.yaml:{line}: " in said
+    assert "did you mean 'batch'" in said
+    assert "core-h" not in said
 
 
 def test_jobs_with_a_session_of_their_own_have_the_recorders_priority():

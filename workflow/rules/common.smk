@@ -64,7 +64,7 @@ except ValueError as error:
     raise WorkflowError(f"config: {error}") from error
 
 digest.keep(Path(".snakemake/syntax_trees.json"))
-problems = checking.problems(ROOTS, Path.cwd(), Path(".snakemake/checked"))
+problems = checking.problems(ROOTS, Path.cwd(), checking.CHECKED)
 if problems:
     raise WorkflowError(
         "\n".join(

@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
+CHECKED = Path(".snakemake/checked")
+"""Where the workflow and the commands that cost hours keep what they found well."""
 KEPT = 20
 """Checks that are kept in a folder."""
 

@@ -25,6 +25,16 @@ def need_torch(asked: str) -> None:
         raise ValueError(f"{asked} asked for; allowed with torch: install tensor-rnns[train]")
 
 
+def checked_catalogue(papers: str, guests: str = "") -> Catalogue:
+    """What stands below the roots; ValueError with every problem of its files, by file and line, before any
+    work. What the workflow found well is not checked again."""
+    from tensor_rnns import checking
+
+    if problems := checking.problems(options.paper_roots(), Path.cwd(), checking.CHECKED):
+        raise ValueError("\n".join(problems))
+    return options.load_catalogue(papers, guests)
+
+
 @click.command()
 @options.several(options.scale, options.data, options.guests, options.papers)
 @options.several(options.cohort_size, options.engine, costs_table)
@@ -35,7 +45,7 @@ def plan(scale: str, data: str, guests: str, papers: str, cohort_size: int, engi
     need_torch("plan")
     from tensor_rnns.recording import cost, tables
 
-    catalogue = options.load_catalogue(papers, guests)
+    catalogue = checked_catalogue(papers, guests)
     for line in tables.plan(catalogue, scale, data, cohort_size, engine, cost.Costs.read(costs)):
         click.echo(line)
 
@@ -58,7 +68,7 @@ def simulate(scale, data, guests, papers, engine, cohort_sizes, workers, speed, 
     from tensor_rnns.recording import cost, packing
     from tensor_rnns.recording import simulate as simulation
 
-    catalogue, model = options.load_catalogue(papers, guests), cost.Costs.read(costs).faster(speed)
+    catalogue, model = checked_catalogue(papers, guests), cost.Costs.read(costs).faster(speed)
     outcomes = {}
     for size in options.numbers("cohort-sizes", cohort_sizes):
         jobs = list(packing.jobs_of(catalogue, scale, data, size, engine, model))
@@ -78,7 +88,7 @@ def status(papers: str, curves: str, results: Path, cohort_size: int, state: Pat
     need_torch("status")
     from tensor_rnns.recording import cost, tables, units
 
-    known = units.units(options.load_catalogue(papers).experiments.values(), cohort_size)
+    known = units.units(checked_catalogue(papers).experiments.values(), cohort_size)
     chosen = units.chosen(list(known), options.named_list(curves))
     for line in tables.status(chosen, cost.Costs.read(costs), results, state):
         click.echo(line)
@@ -114,17 +124,14 @@ def record(
         raise ValueError(f"--rehearse into {results} asked for; allowed is another folder: --results")
     if curves and (source or claim):
         raise ValueError("--curves given with --from or --claim; allowed is either")
-    from tensor_rnns import checking
     from tensor_rnns.recording import cost, order
     from tensor_rnns.recording import record as recorder
 
-    catalogue = options.load_catalogue(papers)
+    catalogue = checked_catalogue(papers)
     roots = ",".join(options.paper_roots())
     settings = recorder.Settings(
         results, state, roots, mirrors, cohort_size, engine, jobs, hours, dirty, device
     )
-    if problems := checking.problems(options.paper_roots(), Path.cwd(), state / "checked"):
-        raise ValueError("\n".join(problems))
     if not dirty:
         order.check_checkout()
     with recorder.alone(state) as note:
