@@ -125,13 +125,15 @@ def test_the_kind_of_a_machine():
 
 
 def test_symbols_are_timed_beside_torch(run, monkeypatch):
-    """Every variant computes; a ratio for each bar."""
-    monkeypatch.setattr(symbols, "LOAD", symbols.Load(steps=5, batch=3, symbols=7, hidden=4))
+    """Every variant computes, in a batch of many rows and of one; a ratio for each bar of the former."""
+    sizes = {"steps": 5, "symbols": 7, "hidden": 4}
+    monkeypatch.setattr(symbols, "LOADS", [symbols.Load(batch=batch, **sizes) for batch in (3, 1)])
     said = run(symbols, "--rounds", "1", "--threads", "1")
     report = json.loads(said.splitlines()[-1])
-    assert {name: len(found) for name, found in report["milliseconds"].items()} == {
-        "rtn": 3, "grtn": 3, "lstm": 2
-    }  # fmt: skip
+    assert [load["sizes"]["batch"] for load in report["loads"]] == [3, 1]
+    for load in report["loads"]:
+        counted = {name: len(found) for name, found in load["milliseconds"].items()}
+        assert counted == {"rtn": 3, "grtn": 3, "lstm": 2}
     assert said.count("(bar ") == len(symbols.BARS)
 
 
