@@ -4,8 +4,8 @@ torch.
 A recurrent tensor network multiplies by the matrix that a symbol picks: torch gathers the matrices of all
 steps and multiplies in a loop, with dense and with sparse gradients, of which the better counts.
 torch.nn.LSTM reads one-hot vectors, made by an embedding that does not learn. Variants run in turn in each
-round, in one process, in float32, on symbols that are drawn once: in a batch of 32, for which there are goals,
-and of one, as the text has it.
+round, in one process, in float32, on symbols that are drawn once: in a batch of 32, for which there are
+goals, and of one, as the text has it.
 """
 
 import statistics
@@ -157,7 +157,7 @@ def measured(load: Load, threads: int, count: int) -> dict[str, dict[str, list[f
 
 def text(report: Mapping[str, Any]) -> str:
     """The tables of a report: for each load the ratios of the best variants, then each variant."""
-    return "".join(of_load(**load) for load in report["loads"]) + f"\n{command.busy(report['watch'])}\n"
+    return "\n".join([*(of_load(**load) for load in report["loads"]), command.busy(report["watch"]) + "\n"])
 
 
 def of_load(sizes: Mapping[str, int], milliseconds: Mapping[str, Mapping[str, list[float]]]) -> str:
