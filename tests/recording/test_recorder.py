@@ -287,9 +287,17 @@ def test_more_seeds_need_a_rule_that_was_committed_before(checkout: Checkout, un
     code, said = checkout.run("record", "--claim", "x1-3", "--seeds", "3", results="more")
     assert code == 2
     assert "3 more seeds for x1-3 asked for, 1 times; it is undecided (n = 5), and allowed is what" in said
+    for lost in ("paper", "state"):
+        shutil.rmtree(results / lost)
     code, said = checkout.run(*claim, results="more")
     assert code == 0, said
     assert "2 of 2 curves recorded, 0 failed" in said
+    logs = {
+        curve: (results / f"paper/logs/record/made2024/addition/{curve}.log").read_text() for curve in CURVES
+    }
+    # What was recorded is not trained again, but where a probe needs weights.
+    assert ["--chunk 0" in logs[curve] for curve in CURVES] == [False, True]
+    assert not any("--stage search" in log for log in logs.values())
     for curve in CURVES:
         records = [read_json(path) for path in (curves(results) / curve).glob("final-*/record.json")]
         assert sorted(r["seed"] for record in records for r in record["replicas"]) == list(range(7))

@@ -48,11 +48,14 @@ def keep(unit: Unit, run: Path, results: Path) -> None:
 
 
 def bring(unit: Unit, results: Path) -> None:
-    """Put the kept jobs among the runs of their scale, where their own machine left them."""
-    for path in folder(unit, results).glob(f"*/{RECORD}"):
-        target = unit.folder(results) / path.parent.name
-        if not (target / RECORD).exists():
-            shutil.copytree(path.parent, target, dirs_exist_ok=True)
+    """Put the kept jobs among the runs of their scale, where their own machine left them. So too those of a
+    curve that was recorded with fewer seeds, but for final ones without the weights that a probe needs."""
+    for home in (folder(unit, results), unit.folder(results, RECORDED)):
+        for run in (path.parent for path in home.glob(f"*/{RECORD}")):
+            target = unit.folder(results) / run.name
+            lacks_weights = run.name.startswith("final-") and not (run / store.WEIGHTS).exists()
+            if not (target / RECORD).exists() and not (unit.probes and lacks_weights):
+                shutil.copytree(run, target, dirs_exist_ok=True)
 
 
 def drop(unit: Unit, results: Path) -> None:
