@@ -58,3 +58,25 @@ def test_a_kept_job_has_no_weights_where_no_probe_looks(run: Path, unit: Unit, t
     begun.drop(unit, tmp_path)
     assert not (tmp_path / "recorded").exists()
     assert begun.share(unit, tmp_path) == 0
+
+
+def test_a_copy_that_is_cut_off_leaves_nothing_that_counts(
+    run: Path, unit: Unit, tmp_path: Path, monkeypatch
+):
+    """However much of it was there: the run record is copied, and then the disk is full."""
+    begun.keep(unit, run, tmp_path)
+    copy = shutil.copy2
+
+    def copy_until_full(source: Path, target: Path) -> None:
+        if list(target.parent.glob("*")):
+            raise OSError("no space left on device")
+        copy(source, target)
+
+    monkeypatch.setattr(begun.shutil, "copy2", copy_until_full)
+    with pytest.raises(OSError, match="no space"):
+        begun.bring(unit, tmp_path)
+    assert not list(unit.folder(tmp_path).glob("*"))
+    assert [path.name for path in begun.folder(unit, tmp_path).iterdir()] == ["search-0"]
+    monkeypatch.undo()
+    begun.bring(unit, tmp_path)
+    assert begun.holds(unit.folder(tmp_path) / "search-0", unit.search[0])

@@ -6,7 +6,7 @@ They lie in results/recorded/begun, which nothing judges or draws, until their c
 
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -37,14 +37,20 @@ def holds(run: Path, replicas: Sequence[Replica]) -> bool:
 def keep(unit: Unit, run: Path, results: Path) -> None:
     """Keep the run folder of a finished job; its weights, which are large, only where a probe will look."""
     weights = (store.WEIGHTS,) if unit.probes and run.name.startswith("final-") else ()
-    target = folder(unit, results) / run.name
-    aside = target.with_name(f".{run.name}")
+    copy_whole(run, folder(unit, results) / run.name, results, (*store.TABLES, RECORD, *weights))
+
+
+def copy_whole(run: Path, target: Path, results: Path, names: Iterable[str]) -> None:
+    """Copy files of a run folder so that a kill leaves the whole copy or none."""
+    aside = results / RECORDED / ".aside" / run.name
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
-    for name in (*store.TABLES, RECORD, *weights):
+    for name in names:
         shutil.copy2(run / name, aside / name)
     shutil.rmtree(target, ignore_errors=True)
+    target.parent.mkdir(parents=True, exist_ok=True)
     aside.rename(target)
+    aside.parent.rmdir()
 
 
 def bring(unit: Unit, results: Path) -> None:
@@ -55,7 +61,7 @@ def bring(unit: Unit, results: Path) -> None:
             target = unit.folder(results) / run.name
             lacks_weights = run.name.startswith("final-") and not (run / store.WEIGHTS).exists()
             if not (target / RECORD).exists() and not (unit.probes and lacks_weights):
-                shutil.copytree(run, target, dirs_exist_ok=True)
+                copy_whole(run, target, results, [path.name for path in run.iterdir()])
 
 
 def drop(unit: Unit, results: Path) -> None:
