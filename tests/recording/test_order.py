@@ -39,6 +39,9 @@ def test_every_claim_of_the_papers_needs_curves_that_there_are():
     value, order = (sorted(found[claim][0]) for claim in ("m5.T3.tgu.jsb.test", "m5.2.1-10.jsb.tgu-gru"))
     assert value == ["mathews2016/polyphony/jsb/tgu/main"]
     assert order == ["mathews2016/polyphony/jsb/gru/main", "mathews2016/polyphony/jsb/tgu/main"]
+    home = "mathews2016/addition/T250/lstm"
+    options = [f"{home}/{name}" for name in ("forget-bias-0", "forget-bias-5", "main")]
+    assert sorted(found["m4.2.2-9"][0]) == options, "a trend needs the curve of every level"
 
 
 def test_curves_are_asked_for_by_name_and_a_name_of_none_is_refused():

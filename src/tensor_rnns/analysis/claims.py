@@ -1,7 +1,7 @@
 """Claims as they stand in experiment files: one closed record per test, with the rules between its keys."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from tensor_rnns.analysis.curve_measures import Best
@@ -110,6 +110,11 @@ class TrendForm(Measuring):
             raise Invalid("values", f"values is {self.values!r}; allowed is a mapping of at least two names")
         if self.over in self.each:
             raise Invalid("each", f"each names {self.over!r}, and so does over; allowed are other keys")
+
+    @property
+    def levels(self) -> list[Selector]:
+        """The selector of every level."""
+        return [replace(self.where or Selector(), **{self.over: name}) for name in self.values]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,3 +243,11 @@ def form_of(claim: Claim) -> Any:
 def several(value: Any) -> tuple[Any, ...]:
     """What a key gives that takes one value, several, or none."""
     return value if isinstance(value, tuple) else () if value is None else (value,)
+
+
+def selectors_of(form: ClaimForm) -> list[Selector]:
+    """Every selector of a claim; one that takes all where it has none."""
+    if isinstance(form, TrendForm):
+        return form.levels
+    sides = [getattr(form, side, None) for side in ("where", "less", "than")]
+    return [where for side in sides for where in several(side)] or [Selector()]

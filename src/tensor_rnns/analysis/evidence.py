@@ -159,8 +159,7 @@ def trend(claim: claims.TrendForm, context: ClaimContext) -> Evidence:
     A measure never reached counts as one more than the updates granted. Levels that did not run are left out.
     """
     levels, samples = {}, []
-    wheres = [replace(claim.where or Selector(), **{claim.over: name}) for name in claim.values]
-    for where, level in zip(wheres, claim.values.values(), strict=True):
+    for where, level in zip(claim.levels, claim.values.values(), strict=True):
         try:
             samples.append(context.sample(claim, where))
         except MissingValue:
@@ -172,10 +171,10 @@ def trend(claim: claims.TrendForm, context: ClaimContext) -> Evidence:
     estimate = contrast(levels, intervals.slope_weights([*levels]), share_data(samples)) if known else None
     if estimate is None:
         outcome = Outcome("unclear").because("fewer than two levels ran with the same seeds")
-        return Evidence(outcome, samples, wheres)
+        return Evidence(outcome, samples, claim.levels)
     outcome = rules.slope(estimate, claim.direction, all(sample.exact for sample in samples))
     outcome = context.chosen_by_few(named(outcome, intervals.SLOPE, estimate), samples)
-    return Evidence(outcome, samples, wheres)
+    return Evidence(outcome, samples, claim.levels)
 
 
 def solves(claim: claims.SolvesForm, context: ClaimContext) -> Evidence:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tensor_rnns.analysis import rules
-from tensor_rnns.analysis.claims import ClaimForm, CountForm, OrderForm, SolvesForm, form_of, several
+from tensor_rnns.analysis.claims import ClaimForm, CountForm, OrderForm, SolvesForm, form_of, selectors_of
 from tensor_rnns.analysis.comparable import differences, needed
 from tensor_rnns.analysis.evidence import ClaimContext, Evidence, every, evidence
 from tensor_rnns.analysis.intervals import RANGE
@@ -63,12 +63,6 @@ class Judgement:
         """The same without a verdict; the reason begins with why there is none."""
         reason = "; ".join(filter(None, (", ".join(reasons), self.reason)))
         return replace(self, verdict=NOT_JUDGED, reason=reason)
-
-
-def selectors_of(form: ClaimForm) -> list[Selector]:
-    """Every selector of a claim; one that takes all where it has none."""
-    sides = [getattr(form, side, None) for side in ("where", "less", "than")]
-    return [where for side in sides for where in several(side)] or [Selector()]
 
 
 def split_by_each(form: ClaimForm, experiment: Experiment) -> list[ClaimForm]:

@@ -3,9 +3,9 @@
 import difflib
 from collections.abc import Collection, Mapping, Sequence, Set
 
-from tensor_rnns.analysis.claims import form_of
+from tensor_rnns.analysis.claims import form_of, selectors_of
 from tensor_rnns.analysis.comparable import needed
-from tensor_rnns.analysis.verdicts import selectors_of, split_by_each
+from tensor_rnns.analysis.verdicts import split_by_each
 from tensor_rnns.experiments import Catalogue, Claim, Experiment, ledger
 from tensor_rnns.recording import extension, store
 from tensor_rnns.recording.cost import Costs

@@ -15,8 +15,8 @@ from urllib.parse import urlencode
 
 from markupsafe import Markup
 
-from tensor_rnns.analysis.claims import form_of
-from tensor_rnns.analysis.verdicts import GIVEN, selectors_of
+from tensor_rnns.analysis.claims import form_of, selectors_of
+from tensor_rnns.analysis.verdicts import GIVEN
 from tensor_rnns.experiments import Claim, Experiment
 from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.run_folders import table_name
