@@ -48,13 +48,15 @@ def test_a_damaged_job_does_not_count(run: Path, unit: Unit):
     assert not begun.holds(run, unit.search[0])
 
 
-def test_a_kept_job_has_no_weights_where_no_probe_looks(run: Path, unit: Unit, tmp_path: Path):
+def test_a_kept_job_has_no_weights_where_no_probe_looks(run: Path, unit: Unit, tmp_path: Path, monkeypatch):
     begun.keep(unit, run, tmp_path)
     kept = begun.folder(unit, tmp_path) / "search-0"
     assert sorted(path.name for path in kept.iterdir()) == ["curves.csv.gz", "metrics.csv", "record.json"]
     assert begun.share(unit, tmp_path) == len(unit.search[0]) / sum(len(group) for _, _, group in unit.jobs)
     begun.bring(unit, tmp_path)
     assert begun.holds(unit.folder(tmp_path) / "search-0", unit.search[0])
+    monkeypatch.setattr(begun, "code_parts", lambda settings: ("another trainer",))
+    assert begun.share(unit, tmp_path) == 0, "what would be trained anew is not done"
     begun.drop(unit, tmp_path)
     assert not (tmp_path / "recorded").exists()
     assert begun.share(unit, tmp_path) == 0

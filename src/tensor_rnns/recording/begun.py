@@ -73,6 +73,8 @@ def drop(unit: Unit, results: Path) -> None:
 
 
 def share(unit: Unit, results: Path) -> float:
-    """The part of a curve's replicas that is kept."""
-    held = sum(map(len, store.runs_of(unit, folder(unit, results)).values()))
-    return held / sum(len(group) for _, _, group in unit.jobs)
+    """The part of a curve's replicas that is kept, of today's settings and code."""
+    kept = [it for group in store.runs_of(unit, folder(unit, results)).values() for it in group]
+    replicas = [replica for _, _, group in unit.jobs for replica in group]
+    codes = {digest(code_parts(replica.settings)) for replica in replicas} if kept else set()
+    return sum(it.get("code") in codes for it in kept) / len(replicas)
