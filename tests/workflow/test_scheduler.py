@@ -1,5 +1,6 @@
 """The controller's work per job does not grow with the number of jobs: few passes, few candidates."""
 
+import asyncio
 import os
 import re
 import runpy
@@ -10,6 +11,7 @@ import time
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
+from typing import ClassVar
 
 import pytest
 from snakemake.scheduling.job_scheduler import JobScheduler
@@ -53,7 +55,8 @@ rule one:
 @pytest.fixture
 def rules(monkeypatch):
     """The functions of scheduler.smk; Snakemake's own are put back afterwards."""
-    for name in ("_schedule_reevalutation", "open_jobs", "remaining_jobs", "job_selector"):
+    names = "_schedule_reevalutation", "open_jobs", "remaining_jobs", "job_selector", "update_input_sizes"
+    for name in names:
         monkeypatch.setattr(JobScheduler, name, getattr(JobScheduler, name))
     return SimpleNamespace(**runpy.run_path(str(RULES)))
 
@@ -123,6 +126,37 @@ def test_started_and_finished_jobs_are_no_candidates_and_new_ones_are(rules):
     assert names(rules.few_of_each_rule(scheduler)) == {"train": 30, "draw": 2}
     dag._ready_jobs.clear()
     assert rules.few_of_each_rule(scheduler) == []
+
+
+class File(str):
+    """A file that counts how often its size is asked for."""
+
+    asked: ClassVar[list[str]] = []
+
+    async def exists(self):
+        return self != "absent"
+
+    async def size(self):
+        self.asked.append(self)
+        return len(self)
+
+
+def test_a_file_is_looked_at_once_and_the_greedy_way_finds_every_size(rules):
+    """Of more files than are kept, those of the jobs at hand are known."""
+    scheduler = SimpleNamespace(_input_sizes={})
+
+    def run_pass(*paths):
+        jobs = [SimpleNamespace(input=[File(path), File("shared")]) for path in paths]
+        asyncio.run(rules.size_new_files(scheduler, jobs))
+        return [scheduler._input_sizes[path] for job in jobs for path in job.input]
+
+    assert run_pass("a", "bc") == [1, 6, 2, 6]
+    assert run_pass("bc", "def", "absent") == [2, 6, 3, 6, None, 6]
+    assert sorted(File.asked) == ["a", "bc", "def", "shared"]
+    for first in range(0, 15_000, 100):
+        assert len(run_pass(*map(str, range(first, first + 100)))) == 200
+    assert len(File.asked) < 15_100
+    assert len(scheduler._input_sizes) <= rules.MOST_SIZES + 101
 
 
 def test_a_full_machine_starts_none(rules):

@@ -5,11 +5,13 @@ import itertools
 import threading
 import time
 from collections import defaultdict
+from types import SimpleNamespace
 
 from snakemake import __version__
 from snakemake.scheduling.job_scheduler import JobScheduler
 
 CANDIDATES = 100
+MOST_SIZES = 5_000
 STARTED = time.monotonic()
 
 
@@ -95,9 +97,19 @@ def select_greedily(scheduler, ready, select=JobScheduler.job_selector):
         scheduler.is_selecting = False
 
 
+async def size_new_files(scheduler, jobs, size=JobScheduler.update_input_sizes):
+    """The sizes of what ready jobs read: what makes it has ended, so that a file is looked at once, not in each pass."""
+    known = scheduler._input_sizes
+    if len(known) > MOST_SIZES:
+        known.clear()
+    new = {path for job in jobs for path in job.input if path not in known}
+    await size(scheduler, [SimpleNamespace(input=new)])
+
+
 # Private parts: of this release alone. With another one nothing but time is lost.
 if __version__.startswith("9.27."):
     JobScheduler._schedule_reevalutation = schedule_one_more_pass
     JobScheduler.open_jobs = property(few_of_each_rule)
     JobScheduler.remaining_jobs = property(remaining_when_asked_for)
     JobScheduler.job_selector = select_greedily
+    JobScheduler.update_input_sizes = size_new_files
