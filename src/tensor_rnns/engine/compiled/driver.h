@@ -7,7 +7,7 @@ constexpr long larger(long a, long b) { return a > b ? a : b; }
 
 static constexpr long FEW = 1 << 16;  // numbers below which starting a thread costs more than it gains
 static constexpr long ARENA = SCRATCH * Wide::W;
-template <class Block> constexpr long CHUNK = chunk<Block>(RECORD + STATES + KEPT);
+template <class Block> constexpr long CHUNK = chunk<Block>(READ_AGAIN);
 template <class Block>
 constexpr long ROOM = (2 * STATES + ENTERING + SCRATCH_BACK + CHUNK<Block> * KEPT) * Block::W;
 static constexpr long ARENA_BACK = (larger(ROOM<Wide>, ROOM<Narrow>) + Wide::W - 1) / Wide::W * Wide::W;

@@ -66,6 +66,12 @@ def constant(kind: str, **values: int | list[int]) -> str:
     return f"static constexpr {kind} {', '.join(parts)};"
 
 
+def apart(width: int) -> int:
+    """How many numbers the same number of two steps is apart: none that would put many steps into one set of the
+    first cache."""
+    return width + (width % 8 == 0)
+
+
 def source(program: Program, dtype: torch.dtype) -> str:
     """The whole C++ file for `dtype`."""
     printed = str(program)
@@ -92,14 +98,14 @@ def source(program: Program, dtype: torch.dtype) -> str:
         constant("bool", HEAVY=str(sums.width > HEAVY).lower()),
         *((FOLDER / name).read_text() for name in HEADERS),
         f"// ---- the step of {program.name} ----\n",
-        constant("long", RECORD=tape.width, STATES=states.width, SUMS=sums.width),
+        constant("long", RECORD=apart(tape.width), STATES=apart(states.width), SUMS=sums.width),
         constant("int", INPUTS=len(program.inputs), COUNT=len(program.states), LEAVES=len(program.leaves)),
         constant("int", INPUT_WIDTH=list(program.inputs), INPUT_PLACE=places, ENTERING=sum(program.inputs)),
         constant("int", WIDTH=list(program.states), PLACE=list(states.offsets.values())),
         constant("long", OFFSETS=[*sums.offsets.values(), sums.width], ROWS=rows),
         constant("long", TABLES=len(program.tables), SYMBOLS=max([1, *(t.shape[0] for t in program.tables)])),
         forward_code(program, addresses, keep),
-        backward_code(program, backward, addresses, states, sums),
+        backward_code(program, backward, addresses, tape, states, sums),
         (FOLDER / "driver.h").read_text(),
     ]
     return "\n".join(parts)
@@ -191,7 +197,7 @@ def table_gradients(program: Program, backward: Backward, body: Body) -> tuple[i
 
 
 def backward_code(
-    program: Program, backward: Backward, addresses: dict[Node, str], states: Arena, sums: Arena
+    program: Program, backward: Backward, addresses: dict[Node, str], tape: Arena, states: Arena, sums: Arena
 ) -> str:
     """The functions `pack_backward`, `step_back`, `input_back` and `add_leaves`."""
     kept = Arena()
@@ -223,7 +229,8 @@ def backward_code(
     writing += "const real* after, const real* kept, const real* inward"
     places = "const Call& call, long replica, long symbol, const Places& places, long all"
     parts = [
-        constant("long", PACKED_BACK=body.packed.width, SCRATCH_BACK=body.scratch.width, KEPT=kept.width),
+        constant("long", PACKED_BACK=body.packed.width, SCRATCH_BACK=body.scratch.width),
+        constant("long", KEPT=apart(kept.width), READ_AGAIN=tape.width + states.width + kept.width),
         constant("long", OPERANDS=operands),
         "",
         packing("pack_backward", program, body.packed),

@@ -57,7 +57,7 @@ static void product(const real* __restrict a, const real* __restrict w, real* __
 }
 
 // At most so many columns of a and of g in one tile: more, and the compiler reads some of them again and again.
-static constexpr int LEFT = NATIVE == 64 ? 4 : 3, RIGHT = NATIVE == 64 ? 5 : 4;
+static constexpr int LEFT = 3, RIGHT = NATIVE == 64 ? 8 : 4;
 
 // Lanes l with l & half == 0 sum a's entries l and l + half, the others b's l - half and l.
 template <int Half, class Vec> static INLINE Vec folded(Vec a, Vec b) {
@@ -88,7 +88,8 @@ static void outer_tile(long steps, const real* a, long a_step, const real* g, lo
       Vec left[M];
       UNROLL for (int i = 0; i < M; ++i) left[i] = ((const Vec*)a)[i * V + v];
       UNROLL for (int j = 0; j < N; ++j) {
-        const Vec right = ((const Vec*)g)[j * V + v];
+        Vec right = ((const Vec*)g)[j * V + v];
+        IN_REGISTER(right);
         UNROLL for (int i = 0; i < M; ++i) c[i * N + j] += left[i] * right;
       }
     }

@@ -23,6 +23,13 @@
 #define NARROW (NATIVE < 32 ? NATIVE : 32)
 #define INLINE inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 32")
+// The compiler reads a vector again from memory for each product with it: more loads than there are multiply-adds. Of
+// registers that are just enough it has none left for this.
+#if NATIVE == 64
+#define IN_REGISTER(x) asm("" : "+v"(x))
+#else
+#define IN_REGISTER(x)
+#endif
 
 using whole = std::conditional_t<sizeof(real) == 4, int32_t, int64_t>;
 typedef real wide_vector __attribute__((vector_size(NATIVE), may_alias));
