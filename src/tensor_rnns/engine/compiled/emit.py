@@ -67,8 +67,7 @@ def constant(kind: str, **values: int | list[int]) -> str:
 
 
 def apart(width: int) -> int:
-    """How many numbers the same number of two steps is apart: none that would put many steps into one set of the
-    first cache."""
+    """How far apart steps of so many numbers lie: never so that many share one set of the first cache."""
     return width + (width % 8 == 0)
 
 
