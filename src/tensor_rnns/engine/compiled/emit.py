@@ -228,9 +228,8 @@ def backward_code(
     writing += "const real* after, const real* kept, const real* inward"
     places = "const Call& call, long replica, long symbol, const Places& places, long all"
     parts = [
-        constant("long", PACKED_BACK=body.packed.width, SCRATCH_BACK=body.scratch.width),
+        constant("long", PACKED_BACK=body.packed.width, SCRATCH_BACK=body.scratch.width, OPERANDS=operands),
         constant("long", KEPT=apart(kept.width), READ_AGAIN=tape.width + states.width + kept.width),
-        constant("long", OPERANDS=operands),
         "",
         packing("pack_backward", program, body.packed),
         function(BLOCK, "step_back", step, [USING, *body.lines]),
