@@ -1,8 +1,9 @@
 """What is recorded at once: one curve, from its search to its probes; and what that will cost."""
 
+import difflib
+import fnmatch
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -81,12 +82,13 @@ def units(
 def chosen(candidates: Sequence[Unit], patterns: Sequence[str]) -> list[Unit]:
     """Those of `candidates` whose name is like one of the `patterns`, all without any; ValueError for a
     pattern that is like none."""
+    names = [unit.name for unit in candidates]
     for pattern in patterns:
-        if not any(fnmatchcase(unit.name, pattern) for unit in candidates):
-            near = candidates[0].name if candidates else "none"
-            raise ValueError(f"--curves {pattern!r} given, which is none; allowed are such as {near!r}")
-    alike = (any(fnmatchcase(unit.name, pattern) for pattern in patterns) for unit in candidates)
-    return [unit for unit, is_like in zip(candidates, alike, strict=True) if is_like or not patterns]
+        if not fnmatch.filter(names, pattern):
+            near = difflib.get_close_matches(pattern, names, 1, 0) or ["none"]
+            raise ValueError(f"--curves {pattern!r} given, which is none; allowed are such as {near[0]!r}")
+    alike = {name for pattern in patterns or ["*"] for name in fnmatch.filter(names, pattern)}
+    return [unit for unit in candidates if unit.name in alike]
 
 
 class Estimate(NamedTuple):
