@@ -17,6 +17,8 @@ COMPILED, EAGER = engine.find("compiled"), engine.find("eager")
 
 BOUND = {torch.float32: 1e-5, torch.float64: 1e-12}
 NAMES = sorted(cells.families())
+PANELS = {"name": "tlstm", "hidden": 43, "side": 2}
+"""A cell whose matrix is large enough for panels."""
 
 
 @pytest.fixture
@@ -100,8 +102,7 @@ def test_the_vectors_of_any_processor(reference, block, setting, results, monkey
     if platform.machine() == "x86_64":
         monkeypatch.setattr(build, "FLAGS", (*build.FLAGS, *more))
     monkeypatch.setattr(COMPILED, "ready", {})
-    cell = block(name) if name == "tgu" else {"name": "tlstm", "hidden": 43, "side": 2}
-    s = setting(cell, batch=39, steps=7)
+    s = setting(block(name) if name == "tgu" else PANELS, batch=39, steps=7)
     agree(results(COMPILED.run, s, torch.float32), results(reference, s, torch.float64), 1e-5)
 
 
@@ -112,10 +113,24 @@ def test_states_that_are_handed_on_added_up_or_never_read(reference, delay, sett
         agree(results(COMPILED.run, s, torch.float64, last_only), expected, 1e-12)
 
 
-@pytest.mark.parametrize("batch", [1, 8, 23, 40])
-def test_every_cut_of_the_batch(reference, block, setting, results, batch):
-    s = setting(block("tgu"), replicas=2, batch=batch, steps=5)
+@pytest.mark.parametrize("batch", [1, 8, 20, 23, 40])
+@pytest.mark.parametrize("name", ["tgu", "matrices in panels"])
+def test_every_cut_of_the_batch(reference, block, setting, results, name, batch):
+    s = setting(block(name) if name == "tgu" else PANELS, replicas=2, batch=batch, steps=5)
     agree(results(COMPILED.run, s, torch.float32), results(reference, s, torch.float64), 1e-5)
+
+
+@pytest.mark.parametrize("batch", [3, 4, 5, 20])
+def test_the_bits_of_a_row_do_not_depend_on_the_rows_beside_it(setting, batch):
+    """A block that is less than half full, half, more than half, or behind another."""
+    s = setting(PANELS, replicas=2, batch=batch, steps=6)
+    params = {name: value.float() for name, value in s.params.items()}
+    inputs, state = s.inputs.float(), [part.float() for part in s.state]
+    whole, _ = COMPILED.run(s.cell, params, inputs, state)
+    for row in range(batch):
+        own = [part[:, row : row + 1] for part in state]
+        alone, _ = COMPILED.run(s.cell, params, inputs[:, :, row : row + 1], own)
+        assert torch.equal(alone[:, :, 0], whole[:, :, row])
 
 
 def test_full_length(reference, block, setting, results):

@@ -150,9 +150,9 @@ class Body:
         rows, columns = self.program.sizes(leaf, transposed)
         if is_panelled(self.program, leaf):
             matrix = self.packed.take((leaf, transposed, n, end), rows * padded(end - n, PANEL))
-            pieces = ", ".join(f"{{{start}, {to}}}" for start, to in places)
+            pieces = "{" + ", ".join(f"{{{start}, {to}}}" for start, to in places) + "}"
             matrix += k * PANEL
-            return [f"products<Block, {sizes}, {rows}>({{{pieces}}}, {left}, packed + {matrix}, {out});"]
+            return [f"products<Block, {sizes}, {rows}>(rows, {pieces}, {left}, packed + {matrix}, {out});"]
         matrix = self.packed.take((leaf, transposed), padded(rows * columns)) + k * columns + n
         name, matrix = f"product<Block, {sizes}, {columns}>", f"packed + {matrix}"
         return [f"{name}({further(left, start)}, {matrix}, {further(out, to)});" for start, to in places]

@@ -83,8 +83,9 @@ template <class Block, int Count> static INLINE void from_rows(wide_vector (*x)[
   }
 }
 
-// `Count` columns of out (+)= a w: a [K][W], w [K][PANEL], out [Count][W].
-template <class Block, int K, int Count, bool ONTO> static void panel(const real* a, const real* w, real* out) {
+// `Count` columns of out (+)= a w: a [K][W], w [K][PANEL], out [Count][W]; of half a vector the first `Rows` rows.
+template <class Block, int K, int Count, bool ONTO, int Rows>
+static void panel(const real* a, const real* w, real* out) {
   if constexpr (!HALVES<Block>) return product<Block, K, Count, ONTO, PANEL>(a, w, out);
   else {
     constexpr int W = Block::W, vectors = (Count + LONG - 1) / LONG;
@@ -93,7 +94,7 @@ template <class Block, int K, int Count, bool ONTO> static void panel(const real
     for (int k = 0; k < K; ++k, a += W, w += PANEL) {
       wide_vector right[vectors];
       UNROLL for (int v = 0; v < vectors; ++v) right[v] = fetch<LONG>(w + v * LONG);
-      UNROLL for (int r = 0; r < W; ++r)
+      UNROLL for (int r = 0; r < Rows; ++r)
         UNROLL for (int v = 0; v < vectors; ++v) sum[v][r] += right[v] * a[r];
     }
     from_rows<Block, Count>(sum, out);
@@ -101,15 +102,17 @@ template <class Block, int K, int Count, bool ONTO> static void panel(const real
 }
 
 // out (+)= a w for each piece: K rows of a matrix of ROWS, N columns.
-template <class Block, int K, int N, bool ONTO, int ROWS, int Pieces>
-static void products(const Piece (&pieces)[Pieces], const real* a, const real* w, real* out) {
+template <class Block, int K, int N, bool ONTO, int ROWS, int Rows = Block::W, int Pieces>
+static void products(int rows, const Piece (&pieces)[Pieces], const real* a, const real* w, real* out) {
   constexpr int W = Block::W, whole = N - N % PANEL;
+  if constexpr (HALVES<Block> && Rows == W)
+    if (rows <= W / 2) return products<Block, K, N, ONTO, ROWS, W / 2>(rows, pieces, a, w, out);
   for (int n = 0; n < whole; n += PANEL)
     for (const Piece& piece : pieces)
-      panel<Block, K, PANEL, ONTO>(a + piece.from * W, w + n * ROWS, out + (piece.to + n) * W);
+      panel<Block, K, PANEL, ONTO, Rows>(a + piece.from * W, w + n * ROWS, out + (piece.to + n) * W);
   if constexpr (N > whole)
     for (const Piece& piece : pieces)
-      panel<Block, K, N - whole, ONTO>(a + piece.from * W, w + whole * ROWS, out + (piece.to + whole) * W);
+      panel<Block, K, N - whole, ONTO, Rows>(a + piece.from * W, w + whole * ROWS, out + (piece.to + whole) * W);
 }
 
 // Columns `from` to `from` + N of a leaf [K][..] in panels.
