@@ -22,16 +22,22 @@ def test_zeros_of_joins_picks_and_slices():
     assert not zeros(x.then("tanh")).any()
 
 
-def test_what_is_read_goes_back_through_layouts_alone():
+def test_what_is_read_goes_back_through_layouts_and_single_numbers():
     graph = Graph()
     x = graph.add("input", width=4, detail=0)
-    y = x.then("tanh")
-    part = graph.add("slice", y, width=2, detail=2)
+    y = x.then("product", width=4, detail=(0, False))
+    part = graph.add("slice", y.then("tanh") + y, width=2, detail=2)
     picked = graph.add("pick", part, width=2, detail=(1, -1))
-    root = picked.then("copy")
-    read = used([y, picked, root], [root])
+    read = used([picked.then("copy")])
     assert read[y].tolist() == [False, False, False, True]
     assert read[x].tolist() == [True] * 4
+
+
+def test_of_a_root_that_is_a_part_no_more_is_read():
+    graph = Graph()
+    whole = graph.add("input", width=5, detail=0).then("product", width=5, detail=(0, False))
+    parts = [graph.add("slice", whole, width=1, detail=start) for start in (0, 3)]
+    assert used(parts)[whole].tolist() == [True, False, False, True, False]
 
 
 def test_runs_of_equal_columns():

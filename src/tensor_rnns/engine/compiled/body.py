@@ -82,8 +82,8 @@ class Body:
             return further(self.address(node.inputs[0]), node.detail)
         return self.addresses[node]
 
-    def write(self, steps: Sequence[Step], stored: Iterable[Node]) -> None:
-        """Append the lines of `steps`; `stored` nodes have an address already and are written there."""
+    def write(self, steps: Sequence[Step], stored: Iterable[Node], roots: Sequence[Node]) -> None:
+        """Append the lines of `steps`; `stored` nodes have an address already; `roots` are what is read."""
         onto = {step.onto: step.target for step in steps if step.onto}
         made = {node for step in steps for node in step.nodes}
         outside = set(stored) | set(onto) | {part.base for step in steps for part in step.reads}
@@ -108,7 +108,7 @@ class Body:
 
         for node in sorted(made & outside, key=lambda node: node.index):
             settle(node)
-        read = used(made, stored)
+        read = used(roots)
         for step in steps:
             if step.product:
                 self.lines += self.product(step, read[step.target])

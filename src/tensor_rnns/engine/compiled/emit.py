@@ -37,9 +37,8 @@ def function(template: str, name: str, arguments: str, lines: Iterable[str]) -> 
 BLOCK = "template <class Block>\n"
 USING = "using Vec = typename Block::vector; constexpr int W = Block::W, V = Block::V;"
 CHOSEN = "const real* const* chosen, int rows"
-READ = (
-    f"{CHOSEN}, const real* packed, const real* record, const real* before, const real* after, const real* g"
-)
+TAPE = "const real* record, const real* before, const real* after"
+READ = f"{CHOSEN}, const real* packed, {TAPE}, const real* g"
 STRIDES = {"record": "RECORD * W", "before": "STATES * W", "after": "STATES * W", "kept": "KEPT * W"}
 
 
@@ -114,7 +113,7 @@ def forward_code(program: Program, addresses: dict[Node, str], keep: Sequence[No
     """The functions `pack_forward` and `step`."""
     body = Body(program, addresses)
     stored = [*program.outputs, *keep]
-    body.write(plan(stored, ()), stored)
+    body.write(plan(stored, ()), stored, stored)
     arguments = f"{CHOSEN}, const real* packed, real* record, const real* before, real* after, real* scratch"
     parts = [
         constant("long", PACKED=body.packed.width, SCRATCH=body.scratch.width),
@@ -165,7 +164,7 @@ def input_gradients(program: Program, backward: Backward, body: Body, given: set
             body.lines.append(f"clear(inward + {start} * W, {width} * W);")
         start += width
     wanted = [node for node in backward.inputs if node]
-    body.write(plan(wanted, given), wanted)
+    body.write(plan(wanted, given), wanted, wanted)
 
 
 def table_gradients(program: Program, backward: Backward, body: Body) -> tuple[int, list[str], list[str]]:
@@ -211,7 +210,8 @@ def backward_code(
             addresses[node] = f"earlier + {states.offsets[i]} * W"
     stored = [*fresh, *(node for node in backward.states if node)]
     body = Body(program, addresses)
-    body.write(plan(stored, given), stored)
+    handed = [g for g in (*backward.states, *backward.inputs) if g]
+    body.write(plan(stored, given), stored, [*backward.operands, *handed])
     for i, width in enumerate(program.states):
         if backward.states[i] is None:
             body.lines.append(f"clear(earlier + {states.offsets[i]} * W, {width} * W);")
@@ -219,13 +219,10 @@ def backward_code(
     input_gradients(program, backward, inward, given | set(stored))
     passes = leaf_gradients(program, backward, body, sums)
     operands, stores, rows = table_gradients(program, backward, inward)
-    span = (
-        "long steps, const real* record, const real* before, const real* after, const real* kept, real* sums"
-    )
+    span = f"long steps, {TAPE}, const real* kept, real* sums"
     step = f"{READ}, real* earlier, real* kept, real* scratch"
     inputs = f"{READ}, const real* earlier, const real* kept, real* scratch, real* inward"
-    writing = "const Call& call, long all, long at, int rows, const real* record, const real* before, "
-    writing += "const real* after, const real* kept, const real* inward"
+    at = f"const Call& call, long all, long at, int rows, {TAPE}, const real* kept, const real* inward"
     places = "const Call& call, long replica, long symbol, const Places& places, long all"
     parts = [
         constant("long", PACKED_BACK=body.packed.width, SCRATCH_BACK=body.scratch.width, OPERANDS=operands),
@@ -235,7 +232,7 @@ def backward_code(
         function(BLOCK, "step_back", step, [USING, *body.lines]),
         function(BLOCK, "input_back", inputs, [USING, *inward.lines]),
         function(BLOCK, "add_leaves", span, ["constexpr int W = Block::W;", *passes]),
-        function(BLOCK, "write_operands", writing, ["constexpr int W = Block::W;", *stores]),
+        function(BLOCK, "write_operands", at, ["constexpr int W = Block::W;", *stores]),
         function("", "add_rows", places, rows),
     ]
     return "\n".join(parts)

@@ -4,12 +4,13 @@ A matrix that is multiplied by several pieces of a node, as the kernel of a conv
 all locations, meets zeros where these reach beyond the border, and its way back makes numbers for them.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 
-from tensor_rnns.engine.ir.graph import Node
+from tensor_rnns.engine.ir.graph import VIRTUAL, Node, needed
+from tensor_rnns.engine.ir.operations import POINTWISE
 
 
 def zeros(node: Node) -> np.ndarray:
@@ -27,29 +28,31 @@ def zeros(node: Node) -> np.ndarray:
     return found
 
 
-def used(made: Iterable[Node], stored: Collection[Node]) -> dict[Node, np.ndarray]:
-    """Which numbers of each node are read on the way to those that are `stored`."""
-    found = {node: np.ones(node.width, bool) for node in stored}
+def used(roots: Sequence[Node]) -> dict[Node, np.ndarray]:
+    """Which numbers of each node are read on the way to those of `roots`."""
+    found: dict[Node, np.ndarray] = {}
 
-    def read(node: Node, which: np.ndarray | slice, at: np.ndarray | bool = True) -> None:
+    def read(node: Node, which: np.ndarray | slice = slice(None), at: np.ndarray | bool = True) -> None:
         found.setdefault(node, np.zeros(node.width, bool))[which] |= at
         if node.operation == "slice":
             start = node.detail
             read(node.inputs[0], slice(start, start + node.width), found[node])
         elif node.operation == "spread":
-            read(node.inputs[0], slice(None))
+            read(node.inputs[0])
 
-    for node in sorted({*made, *stored}, key=lambda node: -node.index):
-        own = found.get(node, np.zeros(node.width, bool))
+    for root in roots:
+        read(root)
+    for node in sorted(needed(roots), key=lambda node: -node.index):
+        own = found[node]
         if node.operation == "join":
             for part, start in zip(node.inputs, node.detail, strict=True):
-                read(part, slice(None), own[start : start + part.width])
+                read(part, at=own[start : start + part.width])
         elif node.operation == "pick":
             places = np.array(node.detail)[own]
             read(node.inputs[0], places[places >= 0])
-        else:
+        elif node.operation not in VIRTUAL:
             for part in node.inputs:
-                read(part, slice(None))
+                read(part, at=own if node.operation in POINTWISE else True)
     return found
 
 
