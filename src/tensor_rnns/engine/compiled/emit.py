@@ -222,7 +222,7 @@ def backward_code(
     span = f"long steps, {TAPE}, const real* kept, real* sums"
     step = f"{READ}, real* earlier, real* kept, real* scratch"
     inputs = f"{READ}, const real* earlier, const real* kept, real* scratch, real* inward"
-    at = f"const Call& call, long all, long at, int rows, {TAPE}, const real* kept, const real* inward"
+    writing = f"const Call& call, long all, long at, int rows, {TAPE}, const real* kept, const real* inward"
     places = "const Call& call, long replica, long symbol, const Places& places, long all"
     parts = [
         constant("long", PACKED_BACK=body.packed.width, SCRATCH_BACK=body.scratch.width, OPERANDS=operands),
@@ -232,7 +232,7 @@ def backward_code(
         function(BLOCK, "step_back", step, [USING, *body.lines]),
         function(BLOCK, "input_back", inputs, [USING, *inward.lines]),
         function(BLOCK, "add_leaves", span, ["constexpr int W = Block::W;", *passes]),
-        function(BLOCK, "write_operands", at, ["constexpr int W = Block::W;", *stores]),
+        function(BLOCK, "write_operands", writing, ["constexpr int W = Block::W;", *stores]),
         function("", "add_rows", places, rows),
     ]
     return "\n".join(parts)
