@@ -7,7 +7,7 @@ import pytest
 
 from tensor_rnns import tasks
 from tensor_rnns.analysis.runs import MissingValue
-from tensor_rnns.analysis.samples import sample
+from tensor_rnns.analysis.samples import Sample, logs, sample, uncensored
 from tensor_rnns.experiments import Selector
 from tensor_rnns.experiments.streams import fresh_tasks
 
@@ -43,14 +43,21 @@ def test_never_reached_stands_for_one_more_than_the_updates(run_of):
     ]
     found = sample(runs, {"name": "first_below", "threshold": 1.0}, Selector())
     assert found.values == {0: 3.0, 1: math.inf}
-    assert found.uncensored() == {0: 3.0, 1: 31.0}
-    assert found.logs()[1] == pytest.approx(math.log(31))
     assert found.censored == {1}
+    assert uncensored([found]) == [{0: 3.0, 1: 31.0}]
+
+
+def test_what_a_longer_run_reached_later_does_not_count_against_a_shorter_one():
+    """Without a run that never got there each has reached it, and all values stand."""
+    short, long = Sample({0: 8.0, 1: math.inf}, censored={1}, budget=20), Sample({0: 50.0}, budget=60)
+    assert uncensored([short, long]) == [{0: 8.0, 1: 21.0}, {0: 21.0}]
+    assert uncensored([long]) == [{0: 50.0}]
 
 
 def test_a_ratio_needs_positive_values(run_of):
     with pytest.raises(MissingValue, match=r"the smallest is -2\.0"):
-        sample([curve(run_of, -2.0)], FINAL, Selector()).logs()
+        logs(sample([curve(run_of, -2.0)], FINAL, Selector()).values)
+    assert logs({4: 31.0}) == {4: pytest.approx(math.log(31))}
 
 
 def test_finished_replica_without_a_probed_value_counts_as_failed(run_of):

@@ -12,7 +12,7 @@ from tensor_rnns.analysis.claims import LIMITS, Threshold, several
 from tensor_rnns.analysis.measures import is_share, measure_of
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue, Run
-from tensor_rnns.analysis.samples import Sample, curve_of, sample, share_data
+from tensor_rnns.analysis.samples import Sample, curve_of, logs, sample, share_data, uncensored
 from tensor_rnns.analysis.selection import searches, selected
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.experiments.experiment import Experiment
@@ -105,18 +105,18 @@ def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
     `ours` is the mean difference less - than, or with `ratio` the mean ratio less / than; `than_measure`
     stands in place of the measure on the side of `than`. `tie: x` asks instead that the difference lies
     within +-x, `tie_ratio: x` that the ratio lies within 1/x and x. Of several `than` each must hold and the
-    least favourable is shown. A measure never reached counts as one more than the updates granted.
+    least favourable is shown. For a measure never reached see `uncensored`.
     """
-    logs = claim.ratio is not None or claim.tie_ratio is not None
-    numbers: Callable[[Sample], dict[int, float]] = Sample.logs if logs else Sample.uncensored
-    limit = math.log(claim.ratio or 1.0) if logs else -(claim.at_least or 0.0)
+    ratio = claim.ratio is not None or claim.tie_ratio is not None
+    limit = math.log(claim.ratio or 1.0) if ratio else -(claim.at_least or 0.0)
     tie = math.log(claim.tie_ratio) if claim.tie_ratio else claim.tie
     samples, outcomes = [context.sample(claim, claim.less)], []
     first, other = samples[0], replace(claim, measure=claim.than_measure or claim.measure)
     for rival in several(claim.than):
         second = context.sample(other, rival)
         samples.append(second)
-        levels = {-1.0: numbers(second), 1.0: numbers(first)}
+        sides = uncensored([second, first])
+        levels = dict(zip((-1.0, 1.0), map(logs, sides) if ratio else sides, strict=True))
         difference = contrast(levels, np.array([-1.0, 1.0]), share_data([first, second]))
         if difference is None:
             outcomes.append(Outcome("unclear").because("no seed ran on both sides"))
@@ -124,9 +124,9 @@ def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
         outcome = rules.below(difference, limit, tie, first.exact and second.exact)
         if difference.error == 0 and "seconds" in (claim.measure.measure, other.measure.measure):
             outcome = replace(outcome, holds="unclear").because("the seeds of a cohort are timed as one")
-        outcomes.append(named(outcome, intervals.RATIO if logs else intervals.DIFFERENCE, difference))
+        outcomes.append(named(outcome, intervals.RATIO if ratio else intervals.DIFFERENCE, difference))
     shown = context.chosen_by_few(every(outcomes), samples)
-    if logs:
+    if ratio:
         ends = {end: getattr(shown, end) for end in ("ours", "low", "high")}
         shown = replace(shown, **{end: None if ln is None else math.exp(ln) for end, ln in ends.items()})
     return Evidence(shown, samples, [claim.less, *several(claim.than)])
@@ -156,17 +156,18 @@ def named(outcome: Outcome, interval: str, estimate: intervals.Estimate) -> Outc
 def trend(claim: claims.TrendForm, context: ClaimContext) -> Evidence:
     """The sign of the slope of the measure over the levels; see rules.slope.
 
-    A measure never reached counts as one more than the updates granted. Levels that did not run are left out.
+    For a measure never reached see `uncensored`. Levels that did not run are left out.
     """
-    levels, samples = {}, []
+    found, samples = [], []
     for where, level in zip(claim.levels, claim.values.values(), strict=True):
         try:
             samples.append(context.sample(claim, where))
         except MissingValue:
             continue
-        levels[float(level)] = samples[-1].uncensored()
+        found.append(float(level))
     if not samples:
         raise MissingValue(f"no run of any {claim.over}")
+    levels = dict(zip(found, uncensored(samples), strict=True))
     known = len(levels) > 1
     estimate = contrast(levels, intervals.slope_weights([*levels]), share_data(samples)) if known else None
     if estimate is None:

@@ -1,7 +1,7 @@
 """From the selector of a claim to one number per seed."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tensor_rnns.analysis.claims import SelectedFrom
@@ -18,10 +18,10 @@ MOST_FAILED = 0.2
 class Sample:
     """One number per seed, and what stands behind it.
 
-    `values` maps a seed to the mean of the measure over the runs that the selector takes for it. A measure
-    that was never reached is infinite; one more than the updates granted then stands for it, so that orders
-    stay defined. `failed` are the seeds with a diverged run, which may have left a value, or with a finished
-    one of which a probe reports none; `missing` says of the latter kind why.
+    `values` maps a seed to the mean of the measure over the runs that the selector takes for it, infinite
+    where that was never reached (`uncensored` puts a number in its place). `budget` is the most updates that
+    a run was granted. `failed` are the seeds with a diverged run, which may have left a value, or with a
+    finished one of which a probe reports none; `missing` says of the latter kind why.
     """
 
     values: dict[int, float] = field(default_factory=dict)
@@ -42,18 +42,24 @@ class Sample:
         """Whether over a fifth of the seeds failed."""
         return len(self.failed) > MOST_FAILED * self.seeds
 
-    def uncensored(self) -> dict[int, float]:
-        """The values with one more than the updates granted where the measure was never reached."""
-        return {
-            seed: self.budget + 1.0 if value == math.inf else value for seed, value in self.values.items()
-        }
 
-    def logs(self) -> dict[int, float]:
-        """The logarithms of `uncensored`; MissingValue where one is not positive."""
-        values = self.uncensored()
-        if min(values.values(), default=1.0) <= 0:
-            raise MissingValue(f"a ratio needs positive values; the smallest is {min(values.values())}")
-        return {seed: math.log(value) for seed, value in values.items()}
+def uncensored(samples: Sequence[Sample]) -> list[dict[int, float]]:
+    """The values of samples that are compared, also where a measure was never reached.
+
+    One more than the updates granted stands for it. Where some sample was granted fewer, nothing that comes
+    later counts: a run that stopped early may have been about to reach what a longer one reached after it.
+    """
+    if not any(sample.censored for sample in samples):
+        return [sample.values for sample in samples]
+    limit = min(sample.budget for sample in samples) + 1.0
+    return [{seed: min(value, limit) for seed, value in sample.values.items()} for sample in samples]
+
+
+def logs(values: Mapping[int, float]) -> dict[int, float]:
+    """Their logarithms; MissingValue where one is not positive."""
+    if min(values.values(), default=1.0) <= 0:
+        raise MissingValue(f"a ratio needs positive values; the smallest is {min(values.values())}")
+    return {seed: math.log(value) for seed, value in values.items()}
 
 
 def curve_of(run: Run) -> Curve:
