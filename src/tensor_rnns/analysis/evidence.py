@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -160,11 +161,9 @@ def trend(claim: claims.TrendForm, context: ClaimContext) -> Evidence:
     """
     found, samples = [], []
     for where, level in zip(claim.levels, claim.values.values(), strict=True):
-        try:
+        with suppress(MissingValue):
             samples.append(context.sample(claim, where))
-        except MissingValue:
-            continue
-        found.append(float(level))
+            found.append(float(level))
     if not samples:
         raise MissingValue(f"no run of any {claim.over}")
     levels = dict(zip(found, uncensored(samples), strict=True))

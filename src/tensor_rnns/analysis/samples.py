@@ -49,9 +49,8 @@ def uncensored(samples: Sequence[Sample]) -> list[dict[int, float]]:
     One more than the updates granted stands for it. Where some sample was granted fewer, nothing that comes
     later counts: a run that stopped early may have been about to reach what a longer one reached after it.
     """
-    if not any(sample.censored for sample in samples):
-        return [sample.values for sample in samples]
-    limit = min(sample.budget for sample in samples) + 1.0
+    never = any(sample.censored for sample in samples)
+    limit = min(sample.budget for sample in samples) + 1.0 if never else math.inf
     return [{seed: min(value, limit) for seed, value in sample.values.items()} for sample in samples]
 
 

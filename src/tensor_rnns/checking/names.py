@@ -146,8 +146,7 @@ def of_table(location: Location, spec: Any, known: Known) -> Iterator[Problem]:
     columns = (spec.columns,) if isinstance(spec.columns, str) else ()
     for key, names in (("rows", rows), ("columns", columns)):
         for name in names:
-            if name not in allowed:
-                yield (*location, key), f"{key} names {name!r}; {suggestion(name, allowed)}"
+            yield from unknown((*location, key), f"name in {key}", name, allowed)
     if known.computed and not {"item", "name"} & set(rows):
         yield (*location, "rows"), f"rows is {list(rows)!r}; a computed table needs item or name"
     if spec.measure is None and not isinstance(spec.columns, tuple) and not (known.computed and spec.columns):
@@ -236,8 +235,7 @@ def unmatched(location: Location, per: Iterable[str], what: str, names: Collecti
 
 def reached(name: str, referred: Mapping[str, Collection[str]]) -> set[str]:
     """Every claim that `name` refers to, through others too."""
-    seen: set[str] = set()
-    waiting = list(referred.get(name, ()))
+    seen, waiting = set[str](), list(referred.get(name, ()))
     while waiting:
         other = waiting.pop()
         if other not in seen:

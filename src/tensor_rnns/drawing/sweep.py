@@ -93,8 +93,7 @@ def _placed(data: ArtefactData, spec: Spec, measure: Mapping[str, Any]) -> pd.Da
     if wrong := sorted(
         {str(name) for name, x in zip(rows[over], levels_of_rows, strict=True) if not is_number(x)}
     ):
-        known = "give each its number under values"
-        known = known if levels is None else f"values has {sorted(map(str, levels))}"
+        known = f"values has {sorted(map(str, levels))}" if levels else "give each its number under values"
         raise ValueError(f"{over} is {', '.join(wrong)}, no number; {known}")
     return rows.assign(**{X: np.asarray(levels_of_rows, dtype=float)})
 

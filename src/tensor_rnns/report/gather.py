@@ -145,12 +145,10 @@ def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, com
     on_board = read_json(board, scale) if board.is_file() else {}
     records = {path.parent: read_record(path.parent) for path in sorted(home.glob(f"runs/**/{RECORD}"))}
     folders = {replica["hash"]: path for path, record in records.items() for replica in record["replicas"]}
-    order = coverage.in_order(catalogue)
+    boards = on_board.get("papers") or {}
     papers = [
-        paper_part(
-            catalogue, paper, scale, results, claims, folders, (on_board.get("papers") or {}).get(paper)
-        )
-        for paper in order
+        paper_part(catalogue, paper, scale, results, claims, folders, boards.get(paper))
+        for paper in coverage.in_order(catalogue)
     ]
     facts = [read_json(path, path.stem) for path in sorted(ready.glob("*.json"))]
     parts = [part for paper in papers for part in paper.parts]
