@@ -90,7 +90,7 @@ def worst(found: Mapping[str, float]) -> tuple[str, float]:
 
 
 def text(report: Mapping[str, Any]) -> str:
-    """A table an engine: the worst error of each cell on each workload, and what missed the limit."""
+    """A table per engine: the worst error of each cell on each workload, and what missed the limit."""
     parts = []
     for kind, by_load in report["errors"].items():
         cells = list(dict.fromkeys(cell for found in by_load.values() for cell in found))

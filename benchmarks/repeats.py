@@ -30,7 +30,7 @@ def patterns(name: str, kind: str, load: Workload, times: int, device: torch.dev
 
 
 def text(report: Mapping[str, Any]) -> str:
-    """A table an engine: patterns of each cell on each workload."""
+    """A table per engine: patterns of each cell on each workload."""
     parts = []
     for kind, by_load in report["patterns"].items():
         cells = list(dict.fromkeys(cell for found in by_load.values() for cell in found))

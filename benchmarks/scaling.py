@@ -123,7 +123,7 @@ def megabytes(count: float) -> str:
 
 
 def lines(size: str, points: Points) -> str:
-    """The table of a sweep: a row a size, then the slopes."""
+    """The table of a sweep: a row per size, then the slopes."""
     kinds = list(dict.fromkeys(kind for by_kind in points.values() for kind in by_kind))
     header = [size, *(f"{kind} ms" for kind in kinds), "ratio", *(f"{kind} MB" for kind in kinds)]
     rows = []

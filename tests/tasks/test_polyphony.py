@@ -1,4 +1,4 @@
-"""Proves that pieces become frames, streams and chunks as in the authors' loader, scored in nats a frame."""
+"""Proves that pieces become frames, streams and chunks as in the authors' loader, scored in nats."""
 
 from types import SimpleNamespace
 

@@ -67,8 +67,8 @@ def searched(
 ) -> Answers:
     """Paper and we choose from one grid by validation, which knows half of the variance of a run.
 
-    The paper searches with one run a point and reports the chosen run; we choose by the mean of our searches
-    and then run `n` fresh seeds.
+    The paper searches with one run per point and reports the chosen run; we choose by the mean of our
+    searches and then run `n` fresh seeds.
     """
     runs = GRID[:, None] + draw.normal(size=(draws, len(GRID), searches + 1))
     valid = runs + draw.normal(size=runs.shape)

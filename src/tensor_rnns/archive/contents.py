@@ -73,7 +73,7 @@ def outcomes(results: Path, scale: str, weights: bool, used: Collection[str]) ->
 
 
 def data_table(used: Iterable[str]) -> bytes:
-    """The data sets that are known, a row a file: where they come from and what may be passed on.
+    """The data sets that are known, a row per file: where they come from and what may be passed on.
 
     No data are in an archive: whoever runs it again gets them from these addresses, or from the packages.
     """

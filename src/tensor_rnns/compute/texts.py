@@ -18,7 +18,7 @@ def compute(loaded: Mapping[str, Dataset]) -> Rows:
     """Rows of an item for each data set, called as its condition.
 
     Names: symbols; tokens, used (different symbols that occur) and share (of all tokens) of each split, as
-    in `train tokens`; unigram, the test loss in nats a token of the frequencies of train (one more case of
+    in `train tokens`; unigram, the test loss in nats per token of the frequencies of train (one more case of
     each); and FACTS.
     """
     return rows_of({item: numbers(dataset) for item, dataset in loaded.items()})

@@ -1,4 +1,4 @@
-"""Streams of batches with their loss, metric and baseline: one file a task."""
+"""Streams of batches with their loss, metric and baseline: one file per task."""
 
 import sys
 from collections.abc import Mapping

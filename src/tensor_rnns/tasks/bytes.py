@@ -21,7 +21,7 @@ RELEASED = 1 << 12
 
 @dataclass(frozen=True)
 class Bytes(NextSymbol):
-    """Next-byte prediction; `bpc` is the cross entropy in bits a character, which is a byte.
+    """Next-byte prediction; `bpc` is the cross entropy in bits per character, which is a byte.
 
     Of the training part `most` bytes are read, of the test part `most_test`. There is no validation part: the
     split `valid` is the first `watched` bytes of the test part, for curves alone. A symbol is a byte that

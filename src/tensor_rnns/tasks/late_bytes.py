@@ -16,7 +16,7 @@ from tensor_rnns.tasks.language import NextSymbol
 
 @dataclass(frozen=True)
 class LateBytes(NextSymbol):
-    """Next-byte prediction with targets that are `delay` steps late; `bpc` is the loss in bits a byte.
+    """Next-byte prediction with targets that are `delay` steps late; `bpc` is the loss in bits per byte.
 
     The stream has no steps more: the first `delay` outputs of each row of a split, not of each chunk, count
     nothing, and the last `delay` bytes of a row are not predicted. Of the splits valid and test

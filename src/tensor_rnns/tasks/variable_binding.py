@@ -103,7 +103,7 @@ def different(generator: np.random.Generator, shape: tuple[int, int], below: int
 
 
 def timing_only(steps: int, patterns: int, bits: int, rule: str) -> float:
-    """The least cross entropy of an answer that knows the labels but no pattern, in nats an item.
+    """The least cross entropy of an answer that knows the labels but no pattern, in nats per item.
 
     Where m patterns fall due at once each bit of their OR is 1 with probability 1 - 2^-m, so that it costs
     the entropy H of that. With q_s(e) the law of the end of a label that starts at s, S_m(e) the expected

@@ -14,7 +14,7 @@ TASK = {"name": "memorization", "length": 3, "kinds": 4}
 
 
 def wire(dimensions=1, side=3, **options):
-    """A tLSTM that stores tanh of its input in row 1 and hands memory on by one row a step: the kernel's
+    """A tLSTM that stores tanh of its input in row 1 and hands memory on by one row per step: the kernel's
     softmax picks the row before, gates are open, and row 1 forgets what it held."""
     return {"name": "tlstm", "hidden": 5, "side": side, "dimensions": dimensions} | options
 
@@ -60,7 +60,7 @@ def test_labels_are_read_where_they_are_and_guessed_where_they_are_not():
 
 
 def test_rows_that_pass_values_on_lag_by_one_and_a_shift_register_is_found(net):
-    """Memory that moves one row a step: lag 1, symbols that move from row 1 to row P."""
+    """Memory that moves one row per step: lag 1, symbols that move from row 1 to row P."""
     weights = {"cell/W_x": 0.0, "cell/W": 0.0}
     m, kinds = 5, 5
     w_x = np.eye(kinds, m) * 3

@@ -247,7 +247,7 @@ def transform_gate(n, d, i):
 
 @statement("perplexity-3.0.4", "t n", scores="t n")
 def perplexity(draw, n, scores):
-    """3.0.4: a perplexity is 2 to the bits a character, and exp of the nats."""
+    """3.0.4: a perplexity is 2 to the bits per character, and exp of the nats."""
     targets = torch.tensor(draw.integers(n, size=len(scores)))
     nats = float(torch.nn.functional.cross_entropy(torch.tensor(scores), targets))
     shares = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)

@@ -1,4 +1,4 @@
-"""What counting alone reaches on the bytes of kelley2016: bits a byte of unigrams and bigrams."""
+"""What counting alone reaches on the bytes of kelley2016: bits per byte of unigrams and bigrams."""
 
 import numpy as np
 

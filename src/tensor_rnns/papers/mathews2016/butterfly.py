@@ -48,7 +48,7 @@ def descend(
     """Losses before each of `updates` steps and after the last, [updates + 1, S], and sizes of the steps over
     that of the parameters, [updates, S].
 
-    Rates and limits of the gradient's norm are one a replica, [S].
+    Rates and limits of the gradient's norm are one per replica, [S].
     """
     curve, sizes = [], []
     for _ in range(updates):

@@ -71,7 +71,7 @@ def binding_facts(length: int, patterns: int, rule: str, items: int, chunk: int)
 
 
 def guessed(length: int, patterns: int, bits: int, rule: str) -> float:
-    """What answering 0.5 at every step at which some pattern is due costs, in nats an item.
+    """What answering 0.5 at every step at which some pattern is due costs, in nats per item.
 
     A step is due unless none of the labels ends before it. `rule: held` draws starts without replacement, so
     that the chance of none is the mean, over all sets of N starts, of the product of their chances.
