@@ -107,6 +107,15 @@ def test_two_parts_refute_what_one_does_not(catalogue_of, trained):
     assert verdicts == ["undecided", "not reproduced", "not reproduced", "reproduced"]
 
 
+def test_a_claim_on_claims_may_be_open_too(catalogue_of, trained):
+    lines = order("o1", 5, 4) + order("o2", 9, 7) + refers("r1", "o1, o2", ", open: no is no answer")
+    catalogue = catalogue_of(VARIANTS + SCALES + lines + refers("r2", "r1, o1, o2"))
+    results = trained(catalogue.experiments["made2016", "made"], outcome)
+    found = judge_claims(catalogue.claims, catalogue.experiments, "paper", results)
+    assert (found["r1"].verdict, found["r1"].reason) == ("undecided", "no is no answer")
+    assert found["r2"].reason == "r1: unclear, o1: no, o2: no"
+
+
 def test_a_misprint_is_an_erratum_and_condemns_nothing(catalogue_of, tmp_path):
     header = "title: Made\nsource: {section: 1}\nkind: compute\ncompute: {function: sizes}\nclaims:\n"
     count = "test: count, of: {item: cp, name: size}"

@@ -11,6 +11,7 @@ import numpy as np
 from tensor_rnns.analysis import claims, intervals, rules
 from tensor_rnns.analysis.claims import LIMITS, Threshold, several
 from tensor_rnns.analysis.measures import is_share, measure_of
+from tensor_rnns.analysis.parts import every
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.analysis.samples import Sample, curve_of, logs, sample, share_data, uncensored
@@ -19,6 +20,9 @@ from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.guests import is_guest
 from tensor_rnns.experiments.selector import Selector
+
+NEVER = "some seeds never got there, so that there is no mean"
+LATER = "it hangs on how much later than the last update a seed would get there"
 
 
 @dataclass
@@ -117,20 +121,33 @@ def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
         second = context.sample(other, rival)
         samples.append(second)
         sides = uncensored([second, first])
+        if sides is None:
+            outcomes.append(Outcome("unclear").because(NEVER))
+            continue
         levels = dict(zip((-1.0, 1.0), map(logs, sides) if ratio else sides, strict=True))
         difference = contrast(levels, np.array([-1.0, 1.0]), share_data([first, second]))
         if difference is None:
             outcomes.append(Outcome("unclear").because("no seed ran on both sides"))
             continue
         outcome = rules.below(difference, limit, tie, first.exact and second.exact)
+        outcome = outcome if limit == 0 and tie is None else lasting(outcome, first, second, tie is not None)
         if difference.error == 0 and "seconds" in (claim.measure.measure, other.measure.measure):
             outcome = replace(outcome, holds="unclear").because("the seeds of a cohort are timed as one")
         outcomes.append(named(outcome, intervals.RATIO if ratio else intervals.DIFFERENCE, difference))
-    shown = context.chosen_by_few(every(outcomes), samples)
+    shown = context.chosen_by_few(every(outcomes, float if tie is None else abs), samples)
     if ratio:
         ends = {end: getattr(shown, end) for end in ("ours", "low", "high")}
         shown = replace(shown, **{end: None if ln is None else math.exp(ln) for end, ln in ends.items()})
     return Evidence(shown, samples, [claim.less, *several(claim.than)])
+
+
+def lasting(outcome: Outcome, first: Sample, second: Sample, tie: bool) -> Outcome:
+    """The outcome of first - second against a margin, unclear where it hangs on how late a time is that was
+    never reached: it may come any later than it counts for."""
+    rising = (outcome.ours or 0.0) < 0 if tie else outcome.holds == "yes"
+    late = first.censored if rising else second.censored
+    late = first.censored | second.censored if tie and outcome.holds == "yes" else late
+    return replace(outcome, holds="unclear").because(LATER) if late else outcome
 
 
 def contrast(
@@ -166,12 +183,13 @@ def trend(claim: claims.TrendForm, context: ClaimContext) -> Evidence:
             found.append(float(level))
     if not samples:
         raise MissingValue(f"no run of any {claim.over}")
-    levels = dict(zip(found, uncensored(samples), strict=True))
+    values = uncensored(samples)
+    levels = dict(zip(found, values or [], strict=values is not None))
     known = len(levels) > 1
     estimate = contrast(levels, intervals.slope_weights([*levels]), share_data(samples)) if known else None
     if estimate is None:
-        outcome = Outcome("unclear").because("fewer than two levels ran with the same seeds")
-        return Evidence(outcome, samples, claim.levels)
+        why = NEVER if values is None else "fewer than two levels ran with the same seeds"
+        return Evidence(Outcome("unclear").because(why), samples, claim.levels)
     outcome = rules.slope(estimate, claim.direction, all(sample.exact for sample in samples))
     outcome = context.chosen_by_few(named(outcome, intervals.SLOPE, estimate), samples)
     return Evidence(outcome, samples, claim.levels)
@@ -276,17 +294,3 @@ TESTS: dict[type, Callable[[Any, ClaimContext], Evidence]] = {
 def evidence(claim: claims.ClaimForm, context: ClaimContext) -> Evidence:
     """The evidence of a claim, for all that it selects at once."""
     return TESTS[type(claim)](claim, context)
-
-
-def every(outcomes: Sequence[Outcome]) -> Outcome:
-    """All must hold; the least favourable is shown. No if one does not after Holm's adjustment."""
-    holds, doubt = rules.together([(outcome.holds, outcome.doubt) for outcome in outcomes])
-    rank = {"no": 0, "unclear": 1, "yes": 2}
-    worst = min(rank[outcome.holds] for outcome in outcomes)
-    shown = max(
-        (outcome for outcome in outcomes if rank[outcome.holds] == worst),
-        key=lambda outcome: -math.inf if outcome.ours is None else outcome.ours,
-    )
-    if holds != shown.holds:
-        shown = shown.because(f"no alone, but one of {len(outcomes)} may be that by chance")
-    return replace(shown, holds=holds, doubt=doubt)

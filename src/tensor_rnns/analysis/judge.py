@@ -78,7 +78,8 @@ def with_parents(
     for name in TopologicalSorter(below).static_order():
         if name in referring:
             referred = {other: result.get(other) for other in below[name]}
-            result[name] = joined(referred, scale, referring[name].spec.get("at_least"))
+            spec = referring[name].spec
+            result[name] = joined(referred, scale, spec.get("at_least")).left_open(spec.get("open"))
     return result
 
 

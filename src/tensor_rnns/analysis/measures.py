@@ -109,6 +109,8 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
 }  # fmt: skip
 EXACT = frozenset({"parameters", "baseline", "fact", "computed"})
 """Measures without scatter between seeds: one value is certain."""
+TIMES = frozenset({"first_below", "first_above"})
+"""Measures that are the update at which something is reached, infinite where it never is."""
 OF_FAILED = frozenset({"reached", "short"})
 """Measures that are 1 or 0, for which a failed run is an answer like any other."""
 OF_ALL = frozenset({"over_seeds"})
@@ -184,4 +186,8 @@ def measure_of(measure: AnyMeasure, run: Run) -> float:
     given = {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
     divisor = given.pop("per")
     value = FUNCTIONS[record.measure](run, **given)
-    return value if divisor is None else value / measure_of(divisor, run)
+    if divisor is None:
+        return value
+    if not (by := measure_of(divisor, run)):
+        raise MissingValue(f"{record.measure} per {divisor.measure}, which is 0")
+    return value / by

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from tensor_rnns.analysis.claims import SelectedFrom
 from tensor_rnns.analysis.curve_measures import better
-from tensor_rnns.analysis.measures import EXACT, AnyMeasure, measure_of, record_of
+from tensor_rnns.analysis.measures import EXACT, TIMES, AnyMeasure, measure_of, record_of
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.experiments.selector import Curve, Selector
 from tensor_rnns.experiments.streams import fresh_tasks
@@ -20,8 +20,9 @@ class Sample:
 
     `values` maps a seed to the mean of the measure over the runs that the selector takes for it, infinite
     where that was never reached (`uncensored` puts a number in its place). `budget` is the most updates that
-    a run was granted. `failed` are the seeds with a diverged run, which may have left a value, or with a
-    finished one of which a probe reports none; `missing` says of the latter kind why.
+    a run was granted, `timed` whether the measure counts updates. `failed` are the seeds with a diverged run,
+    which may have left a value, or with a finished one of which a probe reports none; `missing` says of the
+    latter kind why.
     """
 
     values: dict[int, float] = field(default_factory=dict)
@@ -29,6 +30,7 @@ class Sample:
     missing: dict[int, str] = field(default_factory=dict)
     censored: set[int] = field(default_factory=set)
     budget: int = 0
+    timed: bool = True
     runs: list[Run] = field(default_factory=list)
     exact: bool = False
 
@@ -43,12 +45,15 @@ class Sample:
         return len(self.failed) > MOST_FAILED * self.seeds
 
 
-def uncensored(samples: Sequence[Sample]) -> list[dict[int, float]]:
-    """The values of samples that are compared, also where a measure was never reached.
+def uncensored(samples: Sequence[Sample]) -> list[dict[int, float]] | None:
+    """The values of samples that are compared, also where a time was never reached; None where something
+    else was not, which no number stands for.
 
     One more than the updates granted stands for it. Where some sample was granted fewer, nothing that comes
     later counts: a run that stopped early may have been about to reach what a longer one reached after it.
     """
+    if any(sample.censored and not sample.timed for sample in samples):
+        return None
     never = any(sample.censored for sample in samples)
     limit = min(sample.budget for sample in samples) + 1.0 if never else math.inf
     return [{seed: min(value, limit) for seed, value in sample.values.items()} for sample in samples]
@@ -95,7 +100,8 @@ def sample(
         asked = {key: " or ".join(map(str, names)) for key, names in selector.limits.items()}
         raise MissingValue("no run of " + ", ".join(f"{key} {names}" for key, names in asked.items()))
     name = record_of(measure).measure
-    result = Sample(runs=taken, exact=name in EXACT, budget=max(run.budget for run in taken))
+    timed = name in TIMES and record_of(measure).per is None
+    result = Sample(runs=taken, exact=name in EXACT, budget=max(run.budget for run in taken), timed=timed)
     curves = {curve_of(run) for run in taken}
     for seed in sorted({run.key["seed"] for run in taken}):
         group = [run for run in taken if run.key["seed"] == seed]
@@ -122,8 +128,11 @@ def sample(
 
 
 def share_data(samples: Sequence[Sample]) -> bool:
-    """Whether seeds of the samples are pairs: their task has new data in every batch, which all curves of a
-    condition share."""
+    """Whether seeds of the samples are pairs: they are the same runs, or their task has new data in every
+    batch, which all curves of a condition share."""
+    runs = [{id(run) for run in sample.runs} for sample in samples]
+    if all(same == runs[0] for same in runs):
+        return True
     conditions = {frozenset(run.key["condition"] for run in sample.runs) for sample in samples}
     tasks = {(run.settings.get("task") or {}).get("name") for sample in samples for run in sample.runs}
     return len(conditions) == 1 and tasks <= fresh_tasks()

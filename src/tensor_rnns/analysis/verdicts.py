@@ -8,9 +8,10 @@ from typing import Any
 from tensor_rnns.analysis import rules
 from tensor_rnns.analysis.claims import ClaimForm, CountForm, OrderForm, SolvesForm, form_of, selectors_of
 from tensor_rnns.analysis.comparable import differences, needed
-from tensor_rnns.analysis.evidence import ClaimContext, Evidence, every, evidence
+from tensor_rnns.analysis.evidence import ClaimContext, Evidence, evidence
 from tensor_rnns.analysis.intervals import RANGE
 from tensor_rnns.analysis.measures import OF_FAILED
+from tensor_rnns.analysis.parts import every, unfavourable
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue
 from tensor_rnns.analysis.tables import Tables
@@ -64,6 +65,13 @@ class Judgement:
         reason = "; ".join(filter(None, (", ".join(reasons), self.reason)))
         return replace(self, verdict=NOT_JUDGED, reason=reason)
 
+    def left_open(self, why: str | None) -> "Judgement":
+        """The same, but undecided where it refutes and `why` says that a failure of ours refutes nothing."""
+        if not why or self.holds != "no" or self.verdict == ERRATUM:
+            return self
+        verdict = UNDECIDED if self.verdict == NOT_REPRODUCED else self.verdict
+        return replace(self, holds="unclear", verdict=verdict, reason=why)
+
 
 def split_by_each(form: ClaimForm, experiment: Experiment) -> list[ClaimForm]:
     """The claim once for every combination of the values of its `each` keys at the paper scale: those that a
@@ -102,9 +110,7 @@ def judge_claim(claim: Claim, experiment: Experiment, tables: Tables, scale: str
             raise ValueError(f"claim {claim.id}: {error}") from error
     if not parts:
         return Judgement("unclear").not_judged([f"{NOT_RUN}{scale}: {absent[0]}"])
-    judgement = replace(least_favourable(parts, absent, failed_count(form)), source=scale)
-    if form.open and judgement.holds == "no":
-        judgement = replace(judgement, holds="unclear", verdict=VERDICT["unclear"], reason=form.open)
+    judgement = replace(least_favourable(parts, absent, form), source=scale).left_open(form.open)
     apart = absent + [reason for part in parts for reason in differences(experiment, part)]
     return judgement.not_judged([scale, *dict.fromkeys(apart)]) if apart else or_erratum(judgement, form)
 
@@ -154,19 +160,19 @@ def or_erratum(judged: Judgement, form: ClaimForm) -> Judgement:
     return replace(judged, verdict=ERRATUM, reason="; ".join(filter(None, (judged.reason, form.erratum))))
 
 
-def least_favourable(parts: Sequence[Evidence], absent: Sequence[str], failed_counts: bool) -> Judgement:
+def least_favourable(parts: Sequence[Evidence], absent: Sequence[str], form: ClaimForm) -> Judgement:
     """What is said of a claim where its runs are comparable: the least favourable of its `parts`.
 
-    A part with too many failed seeds, or one that is `absent`, is unclear; `failed_counts` says that a
-    failed seed is an answer like any other.
+    A part with too many failed seeds, where these are no answer, or one that is `absent` is unclear.
     """
+    failed_counts = failed_count(form)
     outcomes = [
         replace(part.outcome, holds="unclear").because("over a fifth of the seeds failed")
         if not failed_counts and any(sample.too_many_failed for sample in part.samples)
         else part.outcome
         for part in parts
     ]
-    shown = every([*outcomes, Outcome("unclear")] if absent else outcomes)
+    shown = every([*outcomes, Outcome("unclear")] if absent else outcomes, unfavourable(form))
     diverged = max(part.diverged for part in parts)
     if diverged and not failed_counts:
         shown = shown.because(f"{diverged} failed, taken at their last finite value")

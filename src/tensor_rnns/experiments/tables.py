@@ -2,7 +2,7 @@
 
 - A value with a `tolerance` is a claim of its id. It is one more, `id.option`, for each artefact of the file
   with `printed: {of: its artefact, option: option}` that draws its measure. What the file says under such an
-  id is added.
+  id is added; `open` holds for the options too.
 - A name in place of a measure is one of the file's `measures`; the id of a value in place of a number, or in
   braces within a statement, is that number.
 - A claim without `statement` or `section` has those of its row in the ledger, or of its parent's, the id
@@ -100,6 +100,7 @@ class PaperTables:
         """The claim that a value with a tolerance is: a count where it is computed or exact, else a value."""
         spec: Entry = {"statement": sentence(row, artefact, option, content), "artefact": artefact}
         spec |= {"page": row.page} if row.page else {}
+        spec |= {"open": why} if (why := block_of(block_of(content, "claims"), row.id).get("open")) else {}
         if row.item:
             spec["of"] = {"item": row.item, "name": row.measure}
         else:
