@@ -286,7 +286,7 @@ def test_more_seeds_need_a_rule_that_was_committed_before(checkout: Checkout, un
     checkout.git("commit", "--quiet", "--message", "a rule")
     code, said = checkout.run("record", "--claim", "x1-3", "--seeds", "3", results="more")
     assert code == 2
-    assert "3 more seeds for x1-3 asked for, 1 times; it is undecided (n = 5), and allowed is what" in said
+    assert "3 more seeds for x1-3 asked for, 1 times; it is undecided (seeds: 5), and allowed is what" in said
     for lost in ("paper", "state"):
         shutil.rmtree(results / lost)
     code, said = checkout.run(*claim, results="more")
@@ -306,7 +306,7 @@ def test_more_seeds_need_a_rule_that_was_committed_before(checkout: Checkout, un
     code, said = checkout.run(*claim, results="more")
     assert code == 2
     assert "2 more seeds for x1-3 asked for" in said
-    assert "(n = 7), " in said
+    assert "(seeds: 7), " in said
     _, said = checkout.run("status", results="more")
     assert said.splitlines()[1].split()[1:3] == ["2", "2"]
 

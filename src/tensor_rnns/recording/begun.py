@@ -40,6 +40,12 @@ def keep(unit: Unit, run: Path, results: Path) -> None:
     copy_whole(run, folder(unit, results) / run.name, results, (*store.TABLES, RECORD, *weights))
 
 
+def has(unit: Unit, run: Path, results: Path) -> bool:
+    """Whether the run folder of a finished job is kept as it is."""
+    kept = folder(unit, results) / run.name / RECORD
+    return kept.exists() and kept.read_bytes() == (run / RECORD).read_bytes()
+
+
 def copy_whole(run: Path, target: Path, results: Path, names: Iterable[str]) -> None:
     """Copy files of a run folder so that a kill leaves the whole copy or none."""
     aside = results / RECORDED / ".aside" / run.name
@@ -50,7 +56,8 @@ def copy_whole(run: Path, target: Path, results: Path, names: Iterable[str]) -> 
     shutil.rmtree(target, ignore_errors=True)
     target.parent.mkdir(parents=True, exist_ok=True)
     aside.rename(target)
-    aside.parent.rmdir()
+    with suppress(OSError):  # of a folder in which a kill left something
+        aside.parent.rmdir()
 
 
 def bring(unit: Unit, results: Path) -> None:

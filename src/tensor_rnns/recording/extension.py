@@ -66,16 +66,16 @@ def committed(path: Path) -> bool:
     return bool(tracked) and git("-C", folder, "status", "--porcelain", "--", path.name) == ""
 
 
-def granted(catalogue: Catalogue, claim: str, seeds: int, blocks: int, results: Path) -> int:
-    """How many final seeds the claim's curves are to have now.
+def granted(catalogue: Catalogue, claim: str, held: int, seeds: int, blocks: int, results: Path) -> int:
+    """How many final seeds the claim's curves are to have now, each of which has at least `held`.
 
     The first call writes the rule and refuses (ValueError), and so does any that the rule does not allow.
     """
     judgement = judge_claims(catalogue.claims, catalogue.experiments, RECORDED, results)[claim]
-    path, has = results / FILE, f"{judgement.verdict} (n = {judgement.n})"
+    path, has = results / FILE, f"{judgement.verdict} (seeds: {held})"
     asked, written = f"{seeds} more seeds for {claim} asked for", rules(path)
-    rule = written.get(claim) or Rule(claim, judgement.n, seeds, blocks)
-    whole, part = divmod(judgement.n - rule.before, rule.seeds)
+    rule = written.get(claim) or Rule(claim, held, seeds, blocks)
+    whole, part = divmod(held - rule.before, rule.seeds)
     if not part and judgement.verdict != UNDECIDED:
         raise ValueError(f"{asked}; it is {has}, allowed are undecided claims")
     if claim not in written:

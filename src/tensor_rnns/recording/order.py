@@ -110,8 +110,10 @@ def units_of_claim(
         near = ", ".join(difflib.get_close_matches(claim, known, 5, 0)) or "none"
         raise ValueError(f"claim {claim!r} asked for; allowed are those on trained runs, such as {near}")
     collect_recorded(catalogue, settings.results)
-    wanted = extension.granted(catalogue, claim, seeds, blocks, settings.results)
     names, _ = known[claim]
+    every = units(catalogue.experiments.values(), settings.cohort_size)
+    held = min(store.seeds(unit, settings.results) for unit in every if unit.name in names)
+    wanted = extension.granted(catalogue, claim, held, seeds, blocks, settings.results)
     every = units(catalogue.experiments.values(), settings.cohort_size, seeds=wanted)
     return [unit for unit in every if unit.name in names and not store.is_recorded(unit, settings.results)]
 

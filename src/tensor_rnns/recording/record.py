@@ -147,9 +147,9 @@ class Recorder:
     def train(self, unit: Unit) -> bool:
         """Run the jobs of a unit that are not done, and keep each that ends; whether all are done."""
         for line, run in commands(unit, self.settings):
-            if not self.call(line, unit):
+            if line and not self.call(line, unit):
                 return False
-            if run is not None:
+            if run is not None and (line or not begun.has(unit, run, self.settings.results)):
                 with self.turn:
                     begun.keep(unit, run, self.settings.results)
         return True
@@ -201,7 +201,7 @@ def preparations(unit: Unit, settings: Settings) -> Iterator[list[str]]:
 
 def commands(unit: Unit, settings: Settings) -> Iterator[tuple[list[str], Path | None]]:
     """The commands that train a unit, as the rules `train` and `select` print them, with the run folder that
-    each makes, without the jobs that are kept. Each is to be run before the next is asked for."""
+    each makes; none ([]) for a job that is done. Each is to be run before the next is asked for."""
     home, roots = unit.folder(settings.results), ["--roots", settings.roots]
     names = ("paper", "experiment", "condition", "variant", "option")
     protocol = ["--scale", unit.scale, "--data", unit.data]
@@ -217,6 +217,7 @@ def commands(unit: Unit, settings: Settings) -> Iterator[tuple[list[str], Path |
             finals = unit.finals(read_json(home / store.CHOSEN, of)["values"])
         run, seeds = home / f"{stage}-{number}", {replica.seed for replica in group}
         if begun.holds(run, group if stage == "search" else [it for it in finals if it.seed in seeds]):
+            yield [], run
             continue
         train = [
             *roots, "train", *protocol, "--stage", stage, "--chunk", str(number), "--cohort-size", size,

@@ -25,33 +25,45 @@ CHOSEN, WEIGHTS = "chosen.json", "weights.safetensors"
 
 def runs_of(unit: Unit, home: Path) -> dict[Path, list[Mapping[str, Any]]]:
     """The replicas of each run folder in `home` that belongs to the unit; a newer folder goes before one that
-    holds the same replicas, and none of other settings or of another grid counts."""
+    holds the same replicas, and none of other settings, of another grid or of another choice counts."""
     points = {replica.hash for group in unit.search for replica in group}
-    protocol = unit.final[0][0].protocol
+    chosen, protocol = choice(unit, home), unit.final[0][0].protocol
+
+    def belongs(replica: Mapping[str, Any]) -> bool:
+        if replica["stage"] == "search":
+            return replica["hash"] in points
+        finals = unit.finals(chosen, replica["seed"] + 1) if chosen else []
+        return replica["protocol"] == protocol and (
+            not chosen or replica["hash"] in {final.hash for final in finals}
+        )
+
     by_folder, seen = {}, set()
     for path in sorted(home.glob(f"*/{RECORD}"), key=lambda path: path.stat().st_mtime_ns, reverse=True):
         record = read_record(path.parent)
         replicas = [{"dirty": record.get("dirty"), **replica} for replica in record["replicas"]]
         keys = {replica_key(replica) for replica in replicas}
-        if not keys & seen and all(
-            replica["hash"] in points if replica["stage"] == "search" else replica["protocol"] == protocol
-            for replica in replicas
-        ):
+        if not keys & seen and all(map(belongs, replicas)):
             by_folder[path.parent] = replicas
             seen |= keys
     return dict(sorted(by_folder.items()))
 
 
+def choice(unit: Unit, home: Path) -> Mapping[str, Any] | None:
+    """The values that the search whose runs lie in `home` chose; None where it has not chosen."""
+    of = "/".join((unit.experiment.paper, unit.experiment.name, unit.scale, *unit.curve))
+    there = unit.search and (home / CHOSEN).exists()
+    return read_json(home / CHOSEN, of)["values"] if there else None
+
+
 def lacks(unit: Unit, home: Path) -> str:
     """Why the runs in the folder `home` are not all of this unit as it is set today, in words; else ""."""
-    of = "/".join((unit.experiment.paper, unit.experiment.name, unit.scale, *unit.curve))
     try:
         held = {replica["hash"] for replicas in runs_of(unit, home).values() for replica in replicas}
-        values = read_json(home / CHOSEN, of)["values"] if unit.search else None
-    except FileNotFoundError:
-        return f"{CHOSEN} is not there"
+        values = choice(unit, home)
     except Damaged as error:
         return str(error)
+    if unit.search and values is None:
+        return f"{CHOSEN} is not there"
     wanted = [replica.hash for group in unit.search for replica in group]
     wanted += [replica.hash for replica in unit.finals(values)]
     missing = len(set(wanted) - held)
@@ -61,6 +73,12 @@ def lacks(unit: Unit, home: Path) -> str:
 def is_recorded(unit: Unit, results: Path) -> bool:
     """Whether the unit is recorded as it is set today."""
     return not lacks(unit, unit.folder(results, RECORDED))
+
+
+def seeds(unit: Unit, results: Path) -> int:
+    """How many final seeds of the unit are recorded."""
+    runs = runs_of(unit, unit.folder(results, RECORDED)).values()
+    return sum(replica["stage"] == "final" for replicas in runs for replica in replicas)
 
 
 def keep(unit: Unit, source: Path, results: Path, ready: Path, dirty: bool = False) -> Path:

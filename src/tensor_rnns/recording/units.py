@@ -53,10 +53,10 @@ class Unit:
         probes = self.experiment.probes.items()
         return {name: it for name, it in probes if Selector.of(it.get("where")).at(main).takes(key)}
 
-    def finals(self, chosen: Mapping[str, Any] | None) -> list[Replica]:
-        """The final replicas with the values that the search chose."""
+    def finals(self, chosen: Mapping[str, Any] | None, seeds: int = 0) -> list[Replica]:
+        """The final replicas with the values that the search chose; at least `seeds` of them."""
         values = {self.curve: chosen} if chosen else None
-        finals = self.experiment.replicas(self.scale, self.data, "final", values, self.seeds)
+        finals = self.experiment.replicas(self.scale, self.data, "final", values, max(seeds, self.seeds))
         return [replica for replica in finals if replica.curve_key[2:] == self.curve]
 
     def folder(self, results: Path, scale: str = "") -> Path:

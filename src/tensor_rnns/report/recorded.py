@@ -4,6 +4,7 @@ They are a source of runs, not a result: no rule makes them, so nothing can plan
 room `recording` puts them there.
 """
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,13 +19,19 @@ from tensor_rnns.npz_files import read_npz, write_npz
 
 def collect_recorded(catalogue: Catalogue, results: Path) -> None:
     """Join the recorded runs of each experiment, as the rule `collect` does for the runs of a scale, and what
-    each probe took from them."""
+    each probe took from them. Tables of runs that are no longer there go."""
     for experiment in catalogue.experiments.values():
         home = results / RECORDED / "runs" / experiment.paper / experiment.name
         folders = sorted(path.parent for path in home.rglob("record.json"))
-        if folders:
-            collect(folders, results / RECORDED / "collected" / experiment.paper / experiment.name)
-            join_probes(experiment, home, results / RECORDED / "probes" / experiment.paper / experiment.name)
+        collected, probes = (
+            results / RECORDED / room / experiment.paper / experiment.name for room in ("collected", "probes")
+        )
+        shutil.rmtree(probes, ignore_errors=True)
+        if not folders:
+            shutil.rmtree(collected, ignore_errors=True)
+        else:
+            collect(folders, collected)
+            join_probes(experiment, home, probes)
             print(f"{experiment.paper}/{experiment.name}: {len(folders)} recorded runs")
 
 

@@ -1,0 +1,84 @@
+"""Which runs belong to a recorded curve, and what is left of those that are taken away."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tensor_rnns.experiments import Catalogue
+from tensor_rnns.files import read_json, write_json
+from tensor_rnns.recording import begun, store
+from tensor_rnns.recording.units import Unit, units
+from tensor_rnns.report.recorded import collect_recorded
+
+OF = "made2024/addition/paper/only/gru/main"
+
+
+@pytest.fixture(scope="module")
+def catalogue(checkout) -> Catalogue:
+    """The made-up paper."""
+    return Catalogue.load([str(checkout.papers)], None, [])
+
+
+@pytest.fixture(scope="module")
+def unit(catalogue: Catalogue) -> Unit:
+    """A curve with a search."""
+    found = units(catalogue.experiments.values(), 5)
+    return next(unit for unit in found if unit.name.endswith("only/gru/main"))
+
+
+@pytest.fixture
+def home(undisturbed: Path, unit: Unit, tmp_path: Path) -> Path:
+    """A copy of its runs."""
+    return Path(shutil.copytree(unit.folder(undisturbed), tmp_path / "runs"))
+
+
+def test_final_runs_of_another_choice_do_not_belong_to_a_curve(home: Path, unit: Unit):
+    """They have its protocol, in which what a search chooses does not count, so that a further seed of theirs
+    would not be noticed beside seeds of the new choice."""
+    assert {path.name for path in store.runs_of(unit, home)} == {"search-0", "search-1", "final-0"}
+    assert not store.lacks(unit, home)
+    chosen = read_json(home / store.CHOSEN, OF)
+    other = {"training.learning_rate": 0.01 + 0.003 - chosen["values"]["training.learning_rate"]}
+    write_json(home / store.CHOSEN, chosen | {"values": other}, OF)
+    assert {path.name for path in store.runs_of(unit, home)} == {"search-0", "search-1"}
+    wanted = len(unit.finals(None))
+    assert store.lacks(unit, home).startswith(f"{wanted} of ")
+    assert len(unit.finals(None, wanted + 2)) == wanted + 2
+
+
+def test_a_curve_without_its_choice_is_not_whole(home: Path, unit: Unit):
+    (home / store.CHOSEN).unlink()
+    assert store.lacks(unit, home) == "chosen.json is not there"
+
+
+def test_seeds_are_those_of_final_runs(undisturbed: Path, unit: Unit, tmp_path: Path):
+    assert store.seeds(unit, undisturbed) == 5
+    assert store.seeds(unit, tmp_path) == 0
+
+
+def test_tables_of_runs_that_were_taken_away_are_judged_no_more(
+    catalogue: Catalogue, undisturbed: Path, tmp_path: Path
+):
+    shutil.copytree(undisturbed / "recorded" / "runs", tmp_path / "recorded" / "runs")
+    made = [tmp_path / "recorded" / room / "made2024" / "addition" for room in ("collected", "probes")]
+    collect_recorded(catalogue, tmp_path)
+    assert all(any(folder.rglob("*.csv")) for folder in made)
+    shutil.rmtree(tmp_path / "recorded" / "runs" / "made2024" / "addition" / "only" / "tgu")
+    collect_recorded(catalogue, tmp_path)
+    assert not list(made[1].rglob("reach*")), "the probe looked at the TGU alone"
+    shutil.rmtree(tmp_path / "recorded" / "runs")
+    collect_recorded(catalogue, tmp_path)
+    assert not any(folder.exists() for folder in made)
+
+
+def test_what_a_kill_left_aside_stops_no_other_job(home: Path, unit: Unit, tmp_path: Path):
+    """And a job that was killed before it was kept is told from one that is kept."""
+    left = tmp_path / "recorded" / ".aside" / "new" / "half"
+    left.mkdir(parents=True)
+    run = home / "search-0"
+    assert not begun.has(unit, run, tmp_path)
+    begun.keep(unit, run, tmp_path)
+    assert begun.has(unit, run, tmp_path)
+    assert not begun.has(unit, home / "search-1", tmp_path)
+    assert left.exists()
