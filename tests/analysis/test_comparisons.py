@@ -36,6 +36,8 @@ def falling(updates):
         ("ratio: 0.3", 6, None, "unclear"),  # 6 against 13 or more
         ("ratio: 0.3", None, 6, "no"),
         ("tie_ratio: 2.0", None, None, "unclear"),
+        ("tie_ratio: 2.0", 9, None, "unclear"),  # near as far as it is known
+        ("tie_ratio: 2.0", None, 9, "unclear"),
         ("tie_ratio: 1.5", None, 6, "no"),  # only further apart
         ("tie_ratio: 1.5", 6, None, "no"),
         ("tie_ratio: 2.0", 9, 11, "yes"),

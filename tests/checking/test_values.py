@@ -165,6 +165,23 @@ artefacts:
     assert [entry["value"] for entry in table.printed] == [8.6, 8.6]
 
 
+def test_why_a_value_is_open_holds_for_its_options_too(written):
+    """A note is of the value alone."""
+    more = """\
+  table-2:
+    {draw: table, rows: [variant], where: {condition: T50}, printed: {of: table-1, option: slow},
+     columns: [{label: end, measure: {name: metric, split: test}}]}
+claims:
+  m2: {open: another way may do, note: a remark}
+"""
+    rows = [JUDGED | {"id": "m2"}, JUDGED | {"id": "m3"}]
+    found = claims(written(*rows, before="claims:\n", after=more))
+    assert {name: found[name].spec.get("open") for name in ("m2", "m2.slow", "m3", "m3.slow")} == {
+        "m2": "another way may do", "m2.slow": "another way may do", "m3": None, "m3.slow": None,
+    }  # fmt: skip
+    assert "note" not in found["m2.slow"].spec
+
+
 def test_points_of_one_series_stand_beside_the_curves(written):
     settings = {"settings": "training.learning_rate=0.1", "source": "authors_log"}
     rows = [POINT | settings, POINT | settings | {"x": "40", "value": "0.05"}]

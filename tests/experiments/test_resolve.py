@@ -115,6 +115,9 @@ def test_searches_span_the_grid(experiment):
     """The TGU has 3 x 2 points with two seeds; a rate that the option fixes is not searched; joint keys stay
     joined."""
     found = experiment.replicas("paper", "real", "search")
+    alone = experiment.replicas("paper", "real", "search", only=found[-1].curve_key[2:])
+    assert 0 < len(alone) < len(found)
+    assert alone == [one for one in found if one.curve_key == found[-1].curve_key]
     assert len(of(found, "short", "tgu", "main")) == 12
     assert len(of(found, "short", "tgu", "fixed")) == 4
     assert of(found, "short", "mlp", "fixed") == []

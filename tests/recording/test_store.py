@@ -7,7 +7,8 @@ import pytest
 
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.files import read_json, write_json
-from tensor_rnns.recording import begun, store
+from tensor_rnns.recording import begun, extension, store
+from tensor_rnns.recording.record import Recorder, Settings
 from tensor_rnns.recording.units import Unit, units
 from tensor_rnns.report.recorded import collect_recorded
 
@@ -57,6 +58,16 @@ def test_seeds_are_those_of_final_runs(undisturbed: Path, unit: Unit, tmp_path: 
     assert store.seeds(unit, tmp_path) == 0
 
 
+def test_a_stopping_rule_counts_seeds_of_a_curve_and_not_runs_of_a_claim(
+    catalogue: Catalogue, undisturbed: Path, tmp_path: Path
+):
+    """A share over several curves has n runs of all of them."""
+    shutil.copytree(undisturbed / "recorded" / "runs", tmp_path / "recorded" / "runs")
+    collect_recorded(catalogue, tmp_path)
+    with pytest.raises(ValueError, match=r"now says: x1-3: after 4 seeds, 2 more at a time"):
+        extension.granted(catalogue, "x1-3", 4, 2, 1, tmp_path)
+
+
 def test_tables_of_runs_that_were_taken_away_are_judged_no_more(
     catalogue: Catalogue, undisturbed: Path, tmp_path: Path
 ):
@@ -82,3 +93,16 @@ def test_what_a_kill_left_aside_stops_no_other_job(home: Path, unit: Unit, tmp_p
     assert begun.has(unit, run, tmp_path)
     assert not begun.has(unit, home / "search-1", tmp_path)
     assert left.exists()
+
+
+def test_a_job_that_was_killed_before_it_was_kept_is_kept_when_it_is_skipped(
+    undisturbed: Path, unit: Unit, tmp_path: Path, monkeypatch
+):
+    shutil.copytree(unit.folder(undisturbed), unit.folder(tmp_path))
+    settings = Settings(tmp_path, tmp_path / "state", "papers", (), 5, "auto", 1, None, False)
+    recorder, ran = Recorder(settings, print, lambda names: None), []
+    monkeypatch.setattr(Recorder, "call", lambda self, line, unit: ran.append(line[2]) or True)
+    assert recorder.train(unit)
+    assert ran == ["select"], "no job is trained again"
+    kept = begun.folder(unit, tmp_path)
+    assert {path.name for path in kept.iterdir()} == {"search-0", "search-1", "final-0"}

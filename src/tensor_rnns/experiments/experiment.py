@@ -77,10 +77,11 @@ class Experiment:
         return {name: block[key] for name, block in blocks.items() if block} if self.kind == "compute" else {}
 
     def replicas(
-        self, scale: str, data: str, stage: str, chosen: resolve.Chosen = None, seeds: int = 0
-    ) -> list[Replica]:
+        self, scale: str, data: str, stage: str, chosen: resolve.Chosen = None, seeds: int = 0,
+        only: Curve | None = None,
+    ) -> list[Replica]:  # fmt: skip
         """All replicas of a stage; see `resolve.replicas`."""
-        return resolve.replicas(self, scale, data, stage, chosen, seeds)
+        return resolve.replicas(self, scale, data, stage, chosen, seeds, only)
 
     @cached_property
     def planned(self) -> dict[Curve, Replica]:

@@ -164,18 +164,19 @@ def points(keys: Mapping[str, Sequence]) -> list[dict[str, Any]]:
 
 
 def replicas(
-    experiment: "Experiment", scale: str, data: str, stage: str, chosen: Chosen = None, seeds: int = 0
-) -> list[Replica]:
+    experiment: "Experiment", scale: str, data: str, stage: str, chosen: Chosen = None, seeds: int = 0,
+    only: Curve | None = None,
+) -> list[Replica]:  # fmt: skip
     """All replicas of `stage` ("search" or "final") at `scale`, with `data` "embedded" or "real".
 
     `chosen` maps (condition, variant, option) to the values that the search chose; without it the searched
     keys of a final replica keep the file's value, which is enough to plan. `seeds` final seeds are more than
-    the file's where that says fewer.
+    the file's where that says fewer; with `only` those of one curve alone.
     """
     if experiment.kind != "train":
         return []
     result = []
-    for curve in curves(experiment, scale):
+    for curve in [only] if only else curves(experiment, scale):
         keys = grid(experiment, scale, *curve)
         names = tuple(name for key in keys for name in key.split(","))
         if stage == "search":

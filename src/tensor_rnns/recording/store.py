@@ -26,24 +26,25 @@ CHOSEN, WEIGHTS = "chosen.json", "weights.safetensors"
 def runs_of(unit: Unit, home: Path) -> dict[Path, list[Mapping[str, Any]]]:
     """The replicas of each run folder in `home` that belongs to the unit; a newer folder goes before one that
     holds the same replicas, and none of other settings, of another grid or of another choice counts."""
-    points = {replica.hash for group in unit.search for replica in group}
+    newest = sorted(home.glob(f"*/{RECORD}"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    records = {path.parent: read_record(path.parent) for path in newest}
+    seeds = 1 + max(
+        (replica["seed"] for record in records.values() for replica in record["replicas"]), default=0
+    )
     chosen, protocol = choice(unit, home), unit.final[0][0].protocol
+    ours = {replica.hash for group in unit.search for replica in group}
+    ours |= {replica.hash for replica in unit.finals(chosen, seeds)} if chosen else set()
 
     def belongs(replica: Mapping[str, Any]) -> bool:
-        if replica["stage"] == "search":
-            return replica["hash"] in points
-        finals = unit.finals(chosen, replica["seed"] + 1) if chosen else []
-        return replica["protocol"] == protocol and (
-            not chosen or replica["hash"] in {final.hash for final in finals}
-        )
+        free = replica["stage"] == "final" and not chosen
+        return replica["protocol"] == protocol if free else replica["hash"] in ours
 
     by_folder, seen = {}, set()
-    for path in sorted(home.glob(f"*/{RECORD}"), key=lambda path: path.stat().st_mtime_ns, reverse=True):
-        record = read_record(path.parent)
+    for folder, record in records.items():
         replicas = [{"dirty": record.get("dirty"), **replica} for replica in record["replicas"]]
         keys = {replica_key(replica) for replica in replicas}
         if not keys & seen and all(map(belongs, replicas)):
-            by_folder[path.parent] = replicas
+            by_folder[folder] = replicas
             seen |= keys
     return dict(sorted(by_folder.items()))
 

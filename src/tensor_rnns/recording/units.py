@@ -56,8 +56,8 @@ class Unit:
     def finals(self, chosen: Mapping[str, Any] | None, seeds: int = 0) -> list[Replica]:
         """The final replicas with the values that the search chose; at least `seeds` of them."""
         values = {self.curve: chosen} if chosen else None
-        finals = self.experiment.replicas(self.scale, self.data, "final", values, max(seeds, self.seeds))
-        return [replica for replica in finals if replica.curve_key[2:] == self.curve]
+        most = max(seeds, self.seeds)
+        return self.experiment.replicas(self.scale, self.data, "final", values, most, self.curve)
 
     def folder(self, results: Path, scale: str = "") -> Path:
         """The folder of its runs below the results of its scale, or of another one."""

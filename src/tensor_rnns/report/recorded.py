@@ -26,10 +26,10 @@ def collect_recorded(catalogue: Catalogue, results: Path) -> None:
         collected, probes = (
             results / RECORDED / room / experiment.paper / experiment.name for room in ("collected", "probes")
         )
-        shutil.rmtree(probes, ignore_errors=True)
-        if not folders:
-            shutil.rmtree(collected, ignore_errors=True)
-        else:
+        for old in (probes,) if folders else (probes, collected):
+            if old.exists():
+                shutil.rmtree(old)
+        if folders:
             collect(folders, collected)
             join_probes(experiment, home, probes)
             print(f"{experiment.paper}/{experiment.name}: {len(folders)} recorded runs")

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from tensor_rnns import engine
-from tensor_rnns.engine import Affine, Direct, Engine, Touched
+from tensor_rnns.engine import Affine, Direct, Draws, Engine, State, Touched
 from tensor_rnns.engine import values as computed
 from tensor_rnns.experiments import Replica
 from tensor_rnns.experiments.streams import rng
@@ -148,14 +148,9 @@ class Learner:
         return result.outputs if self.task.lazy else computed(result.outputs)
 
     def gradient(
-        self,
-        flat: Tensor,
-        batch: Batch,
-        carried: tuple[Tensor, ...] = (),
-        draws: Mapping[str, Tensor] | None = None,
-        buffers: Buffers = MappingProxyType({}),
-        whole: bool = True,
-    ) -> tuple[Tensor, Tensor | Touched, tuple[Tensor, ...], Buffers]:
+        self, flat: Tensor, batch: Batch, carried: State = (), draws: Draws = None,
+        buffers: Buffers = MappingProxyType({}), whole: bool = True,
+    ) -> tuple[Tensor, Tensor | Touched, State, Buffers]:  # fmt: skip
         """The loss [S] of the task, the gradient [S, P] of the objective, the state to carry on, and the
         buffers that the pass changed.
 
