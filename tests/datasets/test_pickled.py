@@ -139,6 +139,11 @@ def test_damaged_and_hostile_files_are_refused(stored, reason):
         loads(stored, "it")
 
 
+def test_a_name_with_an_invalid_escape_is_refused_and_python_warns_of_nothing():
+    with pytest.raises(ValueError, match=r"it: .*near byte 0: invalid escape sequence"):
+        loads(b"cbuilt\\\tin\nlist\n.", "it")
+
+
 def test_the_helper_of_this_file_makes_a_number():
     assert loads(scalar(), "it") == 60
 

@@ -142,14 +142,12 @@ def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
 
 
 def lasting(outcome: Outcome, first: Sample, second: Sample, tie: bool) -> Outcome:
-    """The outcome of first - second against a margin, unclear where it hangs on how late a time is that was
-    never reached: it may come any later than it counts for."""
-    if outcome.holds == "unclear":
-        return outcome
+    """That of first - second against a margin; unclear if it hangs on how late a time never reached comes."""
     rising = (outcome.ours or 0.0) < 0 if tie else outcome.holds == "yes"
     late = first.censored if rising else second.censored
     late = first.censored | second.censored if tie and outcome.holds == "yes" else late
-    return replace(outcome, holds="unclear").because(LATER) if late else outcome
+    hangs = late and outcome.holds != "unclear"
+    return replace(outcome, holds="unclear").because(LATER) if hangs else outcome
 
 
 def contrast(

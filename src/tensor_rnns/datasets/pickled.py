@@ -9,6 +9,7 @@ import io
 import pickle
 import pickletools
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -109,15 +110,16 @@ def check(data: bytes) -> None:
     """ValueError, with the place, unless `data` is a whole list of instructions that such a pickle needs."""
     at = 0
     try:
-        for instruction, argument, begin in pickletools.genops(data):
-            at = begin
-            if instruction.name in MEMO_INSTRUCTIONS:
-                # The unpickler keeps an array as long as the largest number: 5 bytes could ask for 64 GB.
-                if argument is not None and not 0 <= argument <= len(data):
-                    raise ValueError(f"value {argument:,} is asked for in a file of {len(data):,} bytes")
-            elif instruction.name not in INSTRUCTIONS:
-                raise ValueError(f"{instruction.name} is not an instruction that such a pickle needs")
-    except ValueError as error:
+        with warnings.catch_warnings(action="error"):  # of an escape that no name of such a pickle has
+            for instruction, argument, begin in pickletools.genops(data):
+                at = begin
+                if instruction.name in MEMO_INSTRUCTIONS:
+                    # The unpickler keeps an array as long as the largest number: 5 bytes could ask for 64 GB.
+                    if argument is not None and not 0 <= argument <= len(data):
+                        raise ValueError(f"value {argument:,} is asked for in a file of {len(data):,} bytes")
+                elif instruction.name not in INSTRUCTIONS:
+                    raise ValueError(f"{instruction.name} is not an instruction that such a pickle needs")
+    except (ValueError, DeprecationWarning) as error:
         raise ValueError(f"near byte {at:,}: {error}") from None
 
 
