@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tensor_rnns.report.build import build
+from tensor_rnns.report.gather import core_hours, gather
+from tensor_rnns.report.templates import curves
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -28,6 +30,23 @@ def test_twice_the_same_bytes(checkout):
     assert {name for name in first if "/" not in name} == {"index.html", "report.tex", "appendix.tex"}
     assert len(first) == 14
     assert first == second
+
+
+def test_core_hours_are_those_of_the_jobs():
+    """A job's hours are shared by its replicas alike, since they took them together."""
+    done, failed = {"stage": "final", "status": "done"}, {"stage": "search", "status": "failed"}
+    records = [{"core_hours": 3.0, "replicas": [done]}, {"core_hours": 7.0, "replicas": [failed, failed]},
+               {"core_hours": 5.0, "replicas": [failed | {"stage": "final"}, done]}]  # fmt: skip
+    assert core_hours(records) == {"final": 8.0, "search": 7.0, "failed": 9.5}
+
+
+def test_seconds_per_update_are_those_of_runs_that_did_not_fail(checkout):
+    """Records that were made before took the cohort's seconds for the few updates of one that failed."""
+    content = gather(checkout[0], "smoke", "embedded", checkout[1], ("abcdef0", False))
+    (part,) = [part for part in content.parts if any(run.failed for run in part.runs)]
+    for run in part.runs:
+        run.row["seconds_per_update"] = "700" if run.failed else "0.5"
+    assert {row["failed"]: row["seconds"] for row in curves(part)} == {0: "0.5", 1: "0.5"}
 
 
 @pytest.mark.usefixtures("without_latex")

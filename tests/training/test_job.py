@@ -199,6 +199,57 @@ def test_killed_while_results_are_written(tmp_path, unbroken, monkeypatch, make_
     assert files(tmp_path) == unbroken
 
 
+def test_a_cohort_of_missing_replicas_goes_on_whole(tmp_path, monkeypatch, make_replica, capfd):
+    """After seed 0 alone the others are one cohort; killed between their results, it has the same bytes as
+    unbroken, and seed 2 is not trained alone."""
+    replicas = [make_replica(seed, **LONG) for seed in range(3)]
+    original, trained = job.Results.write, []
+
+    def go(folder):
+        for cohort in (replicas[:1], replicas):
+            job.run(cohort, folder / "out", folder / "state", folder, "eager", "cpu", 1, 60)
+
+    def dies(self, name, tensors, notes):
+        if len(list(self.folder.glob("*/*/result"))) == 2:
+            raise KeyboardInterrupt
+        original(self, name, tensors, notes)
+
+    go(tmp_path / "unbroken")
+    with monkeypatch.context() as patch:
+        patch.setattr(job.Results, "write", dies)
+        with pytest.raises(KeyboardInterrupt):
+            go(tmp_path / "killed")
+    learner = job.Learner
+    monkeypatch.setattr(job, "Learner", lambda *given: trained.append(len(given[2])) or learner(*given))
+    go(tmp_path / "killed")
+    assert trained == [2]
+    assert files(tmp_path / "killed") == files(tmp_path / "unbroken")
+
+
+def test_seconds_per_update_are_those_of_the_cohort(folders, make_replica, monkeypatch, capfd):
+    """A replica that failed at once did not take the seconds of the whole cohort for its few updates; the
+    hours of the job are the cohort's seconds, once."""
+    seconds = []
+    original = loop.train
+
+    def counting(learner, training, state, *arguments):
+        original(learner, training, state, *arguments)
+        seconds.append(state.seconds)
+
+    monkeypatch.setattr(loop, "train", counting)
+    out, state, ready = folders
+    broken = {"optimiser": "sgd", "clip_norm": None, "updates": 40}
+    replicas = [make_replica(seed, learning_rate=rate, **broken) for seed, rate in ((0, 1e30), (1, 1e-4))]
+    job.run(replicas, out, state, ready, "eager", "cpu")
+    whole = json.loads((out / "record.json").read_text())
+    failed, done = whole["replicas"]
+    assert (failed["status"], done["status"], done["updates"]) == ("failed", "done", 40)
+    assert failed["updates"] < 10
+    (taken,) = seconds
+    assert [row["seconds_per_update"] for row in (failed, done)] == pytest.approx([taken / 40 / 2] * 2)
+    assert whole["core_hours"] == pytest.approx(taken / 3600)
+
+
 def test_finished_replicas_are_used_again(folders, make_replica, monkeypatch, capfd):
     """After a cohort of two, a cohort of five trains only the three that are missing; then nothing."""
     out, state, ready = folders

@@ -264,9 +264,8 @@ def core_hours(records: Iterable[Mapping[str, Any]]) -> dict[str, float]:
     """Core-hours of final runs, of searches, and of the failed replicas among both."""
     hours = {"final": 0.0, "search": 0.0, "failed": 0.0}
     for record in records:
+        spent = record.get("core_hours", 0.0) / len(record["replicas"])
         for replica in record["replicas"]:
-            updates, seconds = replica.get("updates") or 0, replica.get("seconds_per_update") or 0.0
-            spent = seconds * updates * record.get("threads", 1) / 3600
             hours[replica["stage"]] += spent
             hours["failed"] += spent if replica["status"] == "failed" else 0.0
     return hours

@@ -94,7 +94,11 @@ def curves(part: Part) -> list[dict[str, Any]]:
     rows = []
     for (condition, variant, option), runs in groups.items():
         counts = sorted({int(float(run.row["parameters"])) for run in runs if run.row["parameters"]})
-        times = [float(run.row["seconds_per_update"]) for run in runs if run.row["seconds_per_update"]]
+        times = [
+            float(run.row["seconds_per_update"])
+            for run in runs
+            if run.row["seconds_per_update"] and not run.failed
+        ]
         rows.append({
             "condition": condition, "variant": variant, "option": option,
             "parameters": ", ".join(map(shown, counts)) or "not recorded",

@@ -125,6 +125,7 @@ def result_of(
         "train": [[u, number(loss)] for u, loss in losses if math.isfinite(loss)],
         "evaluated": [[u, s, n, number(float(v[index]))] for u, s, n, v in state.evaluated if u <= updates],
         "seconds": state.seconds,
+        "trained": state.update,
         "cohort": len(learner.replicas),
     }
     views = layout.views(kept[index : index + 1])
@@ -169,7 +170,7 @@ def train_cohort(
     kept, buffers, metrics = loop.finish(learner, training, state)
     for index, name in enumerate(names):
         tensors, notes = result_of(learner, state, kept, buffers, metrics, index)
-        results.write(name, tensors, notes | {"environment": dict(environment)})
+        results.write(name, tensors, notes | {"members": list(names), "environment": dict(environment)})
 
 
 def run(
@@ -231,8 +232,12 @@ def unfinished(names: list[str], results: Results, cohorts: Path) -> list[str]:
     A cohort that was killed while its results were written goes on as it was, so that all its members have
     the bits of one unbroken run.
     """
-    missing = [name for name in names if results.read(name) is None]
-    for candidate in (names, missing) if missing else ():
+    found = {name: results.read(name) for name in names}
+    missing = [name for name, result in found.items() if result is None]
+    begun = [result[1].get("members", []) for result in found.values() if result]
+    for candidate in (names, missing, *begun) if missing else ():
+        if not set(missing) <= set(candidate) <= set(names):
+            continue
         if any((cohorts / digest(candidate)).glob("checkpoint-?")):
             return candidate
     return missing
@@ -251,7 +256,7 @@ def write_outputs(
     The record says of each replica where and with which commit it was trained, which may be long before this
     job; `environment` and the most memory that was held are those of this job, which put the files together.
     """
-    metrics, curves, runs, weights = [], [], [], {}
+    metrics, curves, runs, weights, hours = [], [], [], {}, 0.0
     for replica, name in zip(replicas, names, strict=True):
         result = results.read(name)
         if result is None:
@@ -261,20 +266,22 @@ def write_outputs(
         metrics += [key | {"split": s, "name": n, "value": v} for s, n, v in notes["metrics"]]
         points = [(update, "train", "loss", value) for update, value in notes["train"]] + notes["evaluated"]
         curves += [key | {"split": s, "name": n, "update": u, "value": v} for u, s, n, v in points]
+        # What a cohort took belongs to its members alike, also where one failed or stopped before the others.
+        own = notes["seconds"] / notes["cohort"]
+        hours += own * notes["environment"]["threads"] / 3600
         runs.append(
             key
             | {name: notes[name] for name in ("status", "failed_at", "updates", "parameters")}
             | {name: notes["environment"].get(name) for name in TRAINED}
             | {name: getattr(replica, name) for name in IDENTITY}
             | {"code": digest(code_parts(replica.settings))}
-            | {"seconds_per_update": notes["seconds"] / max(notes["updates"], 1) / notes["cohort"]}
+            | {"seconds_per_update": own / max(notes.get("trained", notes["updates"]), 1)}
         )
         weights |= {f"seed{replica.seed}/point{replica.point}/{n}": tensor for n, tensor in tensors.items()}
     of = run_name(replicas[0].key)
     write_csv(out / "metrics.csv", metrics, METRIC_COLUMNS, of)
     write_csv(out / "curves.csv.gz", curves, CURVE_COLUMNS, of)
     statefile.write(out / "weights.safetensors", weights, {}, of)
-    hours = sum(run["seconds_per_update"] * run["updates"] * run["threads"] for run in runs) / 3600
     # Not getrusage, which counts the memory of the process that started this one too.
     peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="utf-8"))
     job = {"core_hours": hours, "job_seconds": seconds} | (
