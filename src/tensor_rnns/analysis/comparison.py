@@ -73,16 +73,23 @@ class Comparison:
             for task, of_task in self.losses.items()
         }
 
+    def ahead(self, task: str, model: str, rival: str) -> bool:
+        """Whether the median of `model` is lower, by more than the seeds scatter: in 97.5 % of resamples."""
+        losses = self.resamples[task]
+        lower = np.median(losses[model], axis=1) < np.median(losses[rival], axis=1)
+        return bool(lower.mean() >= (1 + LEVEL) / 2)
+
     def scored(self, zero: str) -> dict[str, tuple[float, float]]:
         """By task the losses that have the scores 0 and 1: the median of the model `zero`, and the lowest
-        median of any model. A task on which no model has a lower median than `zero` has no score."""
-        medians = {
-            task: {model: float(np.median(loss)) for model, loss in of_task.items()}
-            for task, of_task in self.losses.items()
-            if zero in of_task
-        }
-        ends = {task: (of_task[zero], min(of_task.values())) for task, of_task in medians.items()}
-        return {task: (worst, best) for task, (worst, best) in ends.items() if best < worst < np.inf}
+        median of any model. A task has a score only where that model is ahead of `zero`: else a score would
+        divide by noise."""
+        ends = {}
+        for task, of_task in self.losses.items():
+            medians = {model: float(np.median(loss)) for model, loss in of_task.items()}
+            best = min(medians, key=medians.__getitem__)
+            if zero in medians and medians[zero] < np.inf and self.ahead(task, best, zero):
+                ends[task] = medians[zero], medians[best]
+        return ends
 
     def profile(self, model: str, zero: str, levels: Sequence[float]) -> tuple[np.ndarray, ...] | None:
         """(share, low, high) for each of the `levels`: the share of runs of `model` whose score is at or

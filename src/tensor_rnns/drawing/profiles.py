@@ -67,5 +67,6 @@ def _scored(entrants: Entrants, zero: str) -> list[str]:
     )
     none = [task for task in entrants.comparison.losses if task not in ends]
     said = f"Score 0: median loss, {entrants.title(zero)}; 1: best median of any model. In the tasks' units: "
-    left = [f"No score, as no model has a better median: {entrants.tasks(none)}."] if none else []
+    why = f"no model is ahead of {entrants.title(zero)} in 97.5 % of resamples"
+    left = [f"No score, as {why}: {entrants.tasks(none)}."] if none else []
     return [f"{said}{scales}.", *left]
