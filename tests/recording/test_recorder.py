@@ -266,8 +266,15 @@ def test_named_curves_alone_are_trained(checkout, undisturbed):
     assert (code, "allowed is either" in said) == (2, True)
 
 
-def test_more_seeds_need_a_rule_that_was_committed_before(checkout: Checkout, undisturbed: Path):
-    """The first call writes the rule; once it is committed, one block is trained and no more."""
+def seeds_of(results: Path, curve: str) -> list[int]:
+    """The final seeds of a curve that are recorded."""
+    records = [read_json(path) for path in (curves(results) / curve).glob("final-*/record.json")]
+    return sorted(replica["seed"] for record in records for replica in record["replicas"])
+
+
+def test_more_seeds_need_a_rule_that_was_committed_before(checkout: Checkout, undisturbed: Path, waiting):
+    """The first call writes the rule; once it is committed, one block is trained and no more. Stopped after
+    one curve, nothing of the block is recorded, so that nothing is judged on it."""
     shutil.copytree(undisturbed, checkout.folder / "more")
     results = checkout.folder / "more"
     claim = ("record", "--claim", "x1-3", "--seeds", "2")
@@ -289,9 +296,17 @@ def test_more_seeds_need_a_rule_that_was_committed_before(checkout: Checkout, un
     assert "3 more seeds for x1-3 asked for, 1 times; it is undecided (seeds: 5), and allowed is what" in said
     for lost in ("paper", "state"):
         shutil.rmtree(results / lost)
+    recorder = checkout.start(*claim, results="more")
+    waiting(lambda: [*results.glob("recorded/begun/made2024/addition/only/*/main/final-1/record.json")])
+    recorder.send_signal(signal.SIGTERM)
+    said, _ = recorder.communicate(timeout=120)
+    assert "of 2 curves trained; the block is recorded whole, so none of it yet" in said
+    assert "0 of 2 curves recorded, 0 failed" in said
+    assert [seeds_of(results, curve) for curve in CURVES] == [[0, 1, 2, 3, 4]] * 2
     code, said = checkout.run(*claim, results="more")
     assert code == 0, said
     assert "2 of 2 curves recorded, 0 failed" in said
+    assert not (results / "recorded/begun").exists()
     logs = {
         curve: (results / f"paper/logs/record/made2024/addition/{curve}.log").read_text() for curve in CURVES
     }
@@ -299,8 +314,7 @@ def test_more_seeds_need_a_rule_that_was_committed_before(checkout: Checkout, un
     assert ["--chunk 0" in logs[curve] for curve in CURVES] == [False, True]
     assert not any("--stage search" in log for log in logs.values())
     for curve in CURVES:
-        records = [read_json(path) for path in (curves(results) / curve).glob("final-*/record.json")]
-        assert sorted(r["seed"] for record in records for r in record["replicas"]) == list(range(7))
+        assert seeds_of(results, curve) == list(range(7))
         first = curves(undisturbed) / curve / "final-0" / "metrics.csv"
         assert (curves(results) / curve / "final-0" / "metrics.csv").read_bytes() == first.read_bytes()
     code, said = checkout.run(*claim, results="more")

@@ -145,7 +145,7 @@ def record(
             model, only = cost.Costs.read(costs), options.named_list(curves)
             to_run = order.next_units(catalogue, settings, model, dearest, protocol, only)
         os.nice(max(0, nice - os.nice(0)))
-        worker = recorder.Recorder(settings, click.echo, note)
+        worker = recorder.Recorder(settings, click.echo, note, together=bool(claim))
         with TemporaryDirectory(prefix="tensor-rnns-") as folder, warm_process(Path(folder) / "warm") as warm:
             if warm:
                 recorder.lower_session(warm.pid)

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tensor_rnns import datasets
+from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.files import read_json, write_json
 from tensor_rnns.recording import begun, store
 from tensor_rnns.recording.units import Unit
@@ -97,11 +98,13 @@ def lower_session(leader: int) -> None:
 
 @dataclass
 class Recorder:
-    """Trains and records units until none is left, the hours are over, or it is asked to stop."""
+    """Trains and records units until none is left, the hours are over, or it is asked to stop; `together`,
+    none before all are trained: a claim is not judged on a part of a block of seeds."""
 
     settings: Settings
     say: Callable[[str], None]
     note: Callable[[Sequence[str]], None]
+    together: bool = False
     stopping: threading.Event = field(default_factory=threading.Event)
     running: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
@@ -116,7 +119,13 @@ class Recorder:
         if self.settings.hours is not None:
             timer.start()
         with ThreadPoolExecutor(self.settings.jobs) as pool:
-            return sum(pool.map(self.record, units))
+            done = sum(pool.map(self.record, units))
+        if self.together and done < len(units):
+            self.say(f"{done} of {len(units)} curves trained; the block is recorded whole, so none of it yet")
+            return 0
+        for unit in units if self.together else ():
+            self.keep(unit)
+        return done
 
     def record(self, unit: Unit) -> bool:
         """Train and record one unit; whether that was done. What fails is said, and the next one follows."""
@@ -130,19 +139,24 @@ class Recorder:
                 begun.bring(unit, results)
             if not ready or not self.train(unit):
                 return False
-            with self.turn:
-                home = store.keep(
-                    unit, unit.folder(results), results, self.settings.ready, self.settings.dirty
-                )
-                begun.drop(unit, results)
+            if not self.together:
+                self.keep(unit)
         except Exception as error:
             self.failed.append(unit.name)
             self.say(f"{unit.name}: not recorded, {type(error).__name__}: {error}")
             return False
         finally:
             self.mark(unit, self.running.remove)
-        self.say(f"{home}: recorded after {time.monotonic() - started:.0f} s")
+        did = "trained" if self.together else "recorded"
+        self.say(f"{unit.folder(results, RECORDED)}: {did} after {time.monotonic() - started:.0f} s")
         return True
+
+    def keep(self, unit: Unit) -> None:
+        """Record a trained unit."""
+        with self.turn:
+            settings = self.settings
+            store.keep(unit, unit.folder(settings.results), settings.results, settings.ready, settings.dirty)
+            begun.drop(unit, settings.results)
 
     def train(self, unit: Unit) -> bool:
         """Run the jobs of a unit that are not done, and keep each that ends; whether all are done."""

@@ -41,7 +41,7 @@ def test_a_lead_within_the_scatter_of_the_seeds_gives_no_score(comparison):
 
 
 def test_profiles_are_means_of_the_shares_of_each_task(comparison):
-    """Scores of `good`: 8/7, 6/7, 1 and 0.4, 1.6. Of `odd`, on the first task alone: 6/7, minus infinity, 0."""
+    """Scores of `good`: 8/7, 6/7, 1 and 0.4, 1.6. Of `odd`, on the first task alone: 6/7, -infinity, 0."""
     levels = [-3.0, 0.0, 0.5, 1.0, 1.5]
     share, low, high = comparison.profile("good", "none", levels)
     assert share == pytest.approx([1, 1, (1 + 1 / 2) / 2, (2 / 3 + 1 / 2) / 2, (0 + 1 / 2) / 2])
