@@ -5,16 +5,21 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
+from itertools import product
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
+
 from tensor_rnns import yaml_files
 from tensor_rnns.analysis import board, simulate
+from tensor_rnns.analysis.intervals import t_interval
 from tensor_rnns.analysis.verdicts import OF_CLAIMS
 from tensor_rnns.declared import suggestion
 from tensor_rnns.drawing.tables import printed
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import RECORDED
+from tensor_rnns.experiments.run_folders import RECORD, read_record, run_name
 from tensor_rnns.experiments.titles import cell_title
 from tensor_rnns.files import read_csv, read_json
 from tensor_rnns.pages import speed
@@ -112,6 +117,33 @@ def recorded_claims(sources: Sources, unit: Literal["document", "experiment"]) -
     return speed.table([f"recorded {unit}", *heads], rows)
 
 
+def recorded_means(sources: Sources, home: str, split: str, metric: str) -> str:
+    """The mean of a metric over the recorded seeds of an experiment's main runs, a row for each condition and
+    variant; ValueError where a seed lacks it."""
+    paper, _, name = home.partition("/")
+    experiment = sources.catalogue.experiments[paper, name]
+    variants, rows = experiment.variants, []
+    for condition, variant in product(experiment.conditions, variants):
+        folder = RESULTS / RECORDED / "runs" / home / condition / variant / "main"
+        numbers: dict[str, float | None] = {}
+        for run in sorted(folder.glob(f"final-*/{RECORD}")):
+            of = run_name(read_record(run.parent)["replicas"][0])
+            for row in read_csv(run.parent / "metrics.csv", of=of):
+                known = numbers.setdefault(row["seed"], None)
+                asked = (row["split"], row["name"]) == (split, metric)
+                numbers[row["seed"]] = float(row["value"]) if asked else known
+        if missing := [seed for seed, number in numbers.items() if number is None]:
+            raise ValueError(f"{folder}: no {metric} of {split} for seed {', '.join(missing)}")
+        if numbers:
+            low, high = t_interval([*numbers.values()])
+            ends = interval({"low": str(low), "high": str(high)})
+            title = variants[variant].get("label") or cell_title(variants[variant]["cell"])
+            rows.append(
+                [condition, title, printed(str(np.mean([*numbers.values()]))), ends, f"{len(numbers)}"]
+            )
+    return speed.table(["condition", "model", "mean", "95 % t interval", "n"], rows)
+
+
 def recorded(sources: Sources, *claims: str) -> str:
     """A row for each of these claims, as judged on recorded runs; ValueError for one without."""
     known = {row["claim"]: row for row in sources.recorded}
@@ -161,6 +193,7 @@ OF_SOURCES: Mapping[str, Callable[..., str]] = {
     "runs": runs,
     "recorded-values": recorded_values,
     "recorded-claims": recorded_claims,
+    "recorded-means": recorded_means,
     "recorded": recorded,
     "core-hours": hours,
     "cost-model": lambda sources: sources.costs.told,
