@@ -1,5 +1,9 @@
 """How text that comes from outside is put into a message: printable, and of bounded length."""
 
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
 MOST_OF_A_LINE = 2000
 MOST_LINES = 100
 """Limits of a message: characters of a line, and lines."""
@@ -24,3 +28,10 @@ def bounded(text: str) -> str:
     lines = text.split("\n")
     more = [f"[... {len(lines) - MOST_LINES:,} more lines]"] if len(lines) > MOST_LINES else []
     return "\n".join([printable(line, MOST_OF_A_LINE) for line in lines[:MOST_LINES]] + more)
+
+
+def fault(error: Exception, meant: Callable[[str], bool]) -> str:
+    """The first line of an error of anyone's code, and where it was last in a file that is `meant`."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if meant(frame.filename)]
+    where = [f" ({Path(frame.filename).name}:{frame.lineno})" for frame in frames[-1:]]
+    return "".join([f"{type(error).__name__}: {error}".partition("\n")[0], *where])

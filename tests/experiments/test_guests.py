@@ -4,9 +4,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from click.testing import CliRunner
 
 from tensor_rnns import cells, checking, models, tasks
 from tensor_rnns.analysis import claims, comparable, evidence
+from tensor_rnns.cli.commands import main
 from tensor_rnns.experiments import Catalogue, guests
 from tensor_rnns.experiments.digest import code_of
 from tensor_rnns.experiments.selector import Selector
@@ -16,6 +18,7 @@ EXAMPLE = (DOCS / "my_cell.py").read_text()
 RANKED = EXAMPLE.replace("my_leaky", "my_ranked").replace(
     "keep: float = 0.9", "rank: int\n    keep: float = 0.9"
 )
+STEP = r".* \(bad\.py:31\)$"
 EXPERIMENT = """\
 title: Made
 kind: train
@@ -30,6 +33,11 @@ scales: {paper: {seeds: 2}, smoke: {seeds: 1, variants: [tgu]}}
 probes: {gates: {function: mean_gates}, states: {function: recall, where: {variant: tgu, option: wide}}}
 artefacts: {fig-1: {draw: curves, where: {variant: [tgu, gru]}}, fig-2: {draw: curves}}
 """
+
+
+CURVE = [
+    "--paper=made2000", "--experiment=made", "--condition=", "--variant=guest-my_leaky", "--option=main",
+]  # fmt: skip
 
 
 @pytest.fixture
@@ -200,13 +208,37 @@ def test_the_code_of_a_guest_counts(files):
             .replace("self.keep * h", "self.keep * torch.cat([h, h], -1)"),
             r"my_leaky: its step returns the state h with shape \(10,\); declared: \(5,\)",
         ),
+        (EXAMPLE.replace("torch.tanh", "torch.tanhh"), f"^guest cell my_leaky: its step fails: Attr.*{STEP}"),
+        (
+            EXAMPLE.replace('h @ p["U"]', 'h @ p["W"]'),
+            f"^guest cell my_leaky: its step fails: Runtime.*{STEP}",
+        ),
+        (EXAMPLE.replace('p["b"]', 'p["b"][:, 0]'), f"^guest cell my_leaky: its step fails: Runtime.*{STEP}"),
+        (
+            EXAMPLE.replace("schemes[name]", "schemas[name]"),
+            r"my_leaky: NameError: .*'schemas'.* \(bad\.py:27\)$",
+        ),
+        (EXAMPLE.replace("ClassVar[str]", "ClassVarr[str]"), r"bad\.py: NameError: .* \(bad\.py:16\)$"),
     ],
 )
 def test_a_bad_guest_is_refused_before_any_work(tmp_path, text, told):
-    """No cell, no Python, a taken name, no width, and a field without a default are named."""
+    """No cell, no Python, a taken name, no width, a field without a default, and code that raises, alone or
+    with an axis of replicas, are named."""
     (tmp_path / "bad.py").write_text(text)
     with pytest.raises(ValueError, match=told):
         checking.check_guests([tmp_path / "bad.py"])
+
+
+@pytest.mark.parametrize("command", [["engines"], ["plan"], ["train", "--out=made", *CURVE]])
+def test_every_command_that_runs_a_guest_refuses_a_bad_one_in_one_line(files, command):
+    """The name, the error, and the line of the file; no traceback."""
+    (files / "bad.py").write_text(EXAMPLE.replace("torch.tanh", "torch.tanhh"))
+    options = ["--scale=smoke", f"--guests={files / 'bad.py'}"]
+    done = CliRunner().invoke(main, [f"--roots={files / 'papers'}", *command, *options])
+    assert done.exit_code == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("tensor-rnns: guest cell my_leaky: its step fails: Attr")
+    assert line.endswith("(bad.py:31)")
 
 
 def test_a_missing_file_is_named():

@@ -9,6 +9,8 @@ import importlib.util
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from tensor_rnns.messages import fault
+
 PACKAGE = Path(__file__).resolve().parents[1]
 CHECKED = Path(".snakemake/checked")
 """Where the workflow and the commands that cost hours keep what they found well."""
@@ -48,16 +50,27 @@ def digest(roots: Iterable[Path]) -> str:
 
 def check_guests(paths: Sequence[Path | str]) -> None:
     """ValueError where a file of guest cells cannot be read, or where there is torch, cannot be imported or
-    has a cell that takes no width or whose step returns other states than it declares."""
+    has a cell that takes no width or cannot be made, or whose step fails or returns other states than it
+    declares."""
     from tensor_rnns.experiments import guests
 
     guests.read([Path(path) for path in paths])
     # Cells import torch, which takes seconds of every parse.
     if paths and importlib.util.find_spec("torch") is not None:
+        from numpy.random import default_rng
+
         from tensor_rnns import cells, engine
 
-        for path in paths:
-            for name in cells.guests(Path(path).resolve()):
-                block = {"name": name, "file": str(path), "budget": {"hidden": 5, "rank": 5}}
-                if problem := engine.step_problem(cells.build(block, 3)):
-                    raise ValueError(f"guest cell {name}: {problem}")
+        for home in (Path(path).resolve() for path in paths):
+            name = str(home)
+            try:
+                for name in cells.guests(home):
+                    budget = {"hidden": 5, "rank": 5}
+                    cell = cells.build({"name": name, "file": str(home), "budget": budget}, 3)
+                    cell.initialise(default_rng(0))
+                    if problem := engine.step_problem(cell):
+                        raise ValueError(f"guest cell {name}: {problem}")
+            except ValueError:  # says by itself what is wrong
+                raise
+            except Exception as error:  # a guest is anyone's code
+                raise ValueError(f"guest cell {name}: {fault(error, str(home).__eq__)}") from None

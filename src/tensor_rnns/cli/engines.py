@@ -25,6 +25,7 @@ def engines(scale: str, data: str, guests: str, papers: str, device: str) -> Non
 
     What picks it are the cell, the device and what is installed, such as a compiler.
     """
+    options.check_guests(guests)
     rows = list(table(options.load_catalogue(papers, guests), scale, data, device))
     widths = [max(map(len, column)) for column in zip(HEAD, *rows, strict=True)]
     for row in (HEAD, *rows):

@@ -47,6 +47,7 @@ def train(
     from tensor_rnns.training import job
     from tensor_rnns.training.loop import Interrupted
 
+    options.check_guests(guests)
     curve = condition, variant, option
     of = "/".join((paper, experiment, scale, *curve))
     values = {curve: read_json(chosen, of)["values"]} if chosen else None

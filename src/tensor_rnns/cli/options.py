@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from tensor_rnns import checking
 from tensor_rnns.analysis.runs import MissingValue
 from tensor_rnns.cli.asking import MAY_PASS
 from tensor_rnns.experiments import SCALES, Catalogue, Experiment
@@ -97,6 +98,11 @@ def paper_roots() -> list[str]:
 def load_catalogue(papers: str = "", guests: str = "") -> Catalogue:
     """What stands below the roots, or the chosen `papers` of it, with guest cells."""
     return Catalogue.load(paper_roots(), named_list(papers) or None, named_list(guests))
+
+
+def check_guests(guests: str) -> None:
+    """ValueError where a guest cell cannot run; for commands that run one, since it imports torch."""
+    checking.check_guests(named_list(guests))
 
 
 def experiment_named(paper: str, name: str, guests: str = "") -> Experiment:

@@ -30,6 +30,7 @@ def checked_catalogue(papers: str, guests: str = "") -> Catalogue:
     work. What the workflow found well is not checked again."""
     from tensor_rnns import checking
 
+    options.check_guests(guests)
     if problems := checking.problems(options.paper_roots(), Path.cwd(), checking.CHECKED):
         raise ValueError("\n".join(problems))
     return options.load_catalogue(papers, guests)

@@ -1,6 +1,7 @@
 """What a caller hands to an engine: a cell, one-hot vectors that are never built, tensors that must fit."""
 
 import dataclasses
+import inspect
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from tensor_rnns.cells.base import Cell
+from tensor_rnns.messages import fault
 
 Params = Mapping[str, Tensor]
 """Parameters of a cell by name, [S, *shape]."""
@@ -22,6 +24,8 @@ Steps = tuple[Tensor, State]
 """The outputs of a cell over time, and its state after the last step."""
 BATCH = 7
 """Rows of a step that is only looked at: a number that no size is likely to have."""
+LEADS = ((), (2,))
+"""Axes before the rows: none, and one of replicas. A step runs with either."""
 
 
 class Symbols(Protocol):
@@ -93,21 +97,29 @@ def check(cell: Cell, params: Params, inputs: Inputs, state: State) -> None:
 
 
 def step_problem(cell: Cell) -> str | None:
-    """How the results of a step differ from what the cell declares; None where they agree.
+    """How a step fails, or how its results differ from what the cell declares; None where neither.
 
     A loop over time would go on with a wrong shape, and learn something else.
     """
-    params = {name: torch.zeros(shape) for name, shape in cell.shapes().items()}
-    states = cell.initial_state(BATCH)
+    try:
+        return next(filter(None, (difference(cell, lead) for lead in LEADS)), None)
+    except Exception as error:  # a step is anyone's code
+        return f"its step fails: {fault(error, inspect.getfile(type(cell)).__eq__)}"
+
+
+def difference(cell: Cell, lead: tuple[int, ...]) -> str | None:
+    """How the shapes of a step's states differ from those declared, with the axes `lead` before them."""
+    params = {name: torch.zeros(*lead, *shape) for name, shape in cell.shapes().items()}
+    states, rows = cell.initial_state(*lead, BATCH), len(lead) + 1
     for (name, shape), part in zip(cell.state_shapes().items(), states, strict=True):
-        if part.shape[1:] != shape:
-            return f"its first state {name} has shape {tuple(part.shape[1:])}; declared: {tuple(shape)}"
+        if part.shape[rows:] != shape:
+            return f"its first state {name} has shape {tuple(part.shape[rows:])}; declared: {tuple(shape)}"
     with torch.no_grad():
-        results = cell.step(params, torch.zeros(BATCH, cell.inputs), states)
+        results = cell.step(params, torch.zeros(*lead, BATCH, cell.inputs), states)
     if len(results) != len(states):
         return f"its step returns {len(results)} states; declared: {', '.join(cell.states)}"
     for name, before, after in zip(cell.states, states, results, strict=True):
         if after.shape != before.shape:
-            shapes = f"{tuple(after.shape[1:])}; declared: {tuple(before.shape[1:])}"
+            shapes = f"{tuple(after.shape[rows:])}; declared: {tuple(before.shape[rows:])}"
             return f"its step returns the state {name} with shape {shapes}"
     return None

@@ -6,7 +6,6 @@ one anywhere. What passes is a pure function of the cell, its code, the kernel a
 
 import hashlib
 import inspect
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -20,6 +19,7 @@ from torch.overrides import TorchFunctionMode
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.eager import Engine
 from tensor_rnns.engine.given import Params, State, is_of_the_step, place
+from tensor_rnns.messages import fault
 
 STEPS, REPLICAS, BATCH, FEWER = 3, 2, 5, 3
 """Of a trial; and the rows of the batch of a step that is compared with itself."""
@@ -57,10 +57,7 @@ def failure(
         exact = outcome(cell, given, torch.float64, one_hot=one_hot)
         ours = outcome(cell, given, dtype, run, one_hot)
     except Exception as error:  # compilers for GPUs have errors of their own
-        frames = traceback.extract_tb(error.__traceback__)
-        lines = [f" ({Path(f.filename).name}:{f.lineno})" for f in frames if is_of_the_step(f.filename)]
-        where = lines[-1] if lines else ""
-        return f"{type(error).__name__}: {error}".partition("\n")[0] + where
+        return fault(error, is_of_the_step)
     bound = BOUND[dtype]
     if device.type == "cuda" and dtype == torch.float32:
         tensor_cores = torch.backends.cudnn.allow_tf32 or torch.get_float32_matmul_precision() != "highest"
