@@ -91,6 +91,16 @@ def test_every_experiment_has_hours_at_the_papers_scale():
         assert found.disk > 0
 
 
+def test_what_is_only_counted_is_not_warned_of(caplog):
+    """A cell that no training runs here yet, though `auto` passes the compiled engine over for its size."""
+    cell = {"name": "tgu", "form": "tensor_train", "hidden": 64, "rank": 300}
+    blocks = {"task": {"name": "addition", "length": 9}, "model": {"name": "last_output"}, "dataset": None}
+    training = {"optimiser": "adam", "learning_rate": 0.1, "batch": 2, "updates": 3}
+    settings = {**blocks, "cell": cell, "training": training}
+    assert work_of(Replica("p", "e", "paper", "c", "v", "main", "final", 0, 0, settings)).engine == "eager"
+    assert not caplog.records
+
+
 def test_updates_and_parameters_are_those_of_recorded_runs():
     """Sizes follow from the table of data sets alone. Evaluations count as updates: about
     twice as many as there are at most, in a short run that is often evaluated on 30,000 sequences; a

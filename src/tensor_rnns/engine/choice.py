@@ -58,11 +58,14 @@ def check(name: str, block: Mapping | None, device: str = "cpu") -> None:
         )
 
 
-def choose(name: str, block: Mapping | None, device: str = "cpu", inputs: int | None = None) -> str:
+def choose(
+    name: str, block: Mapping | None, device: str = "cpu", inputs: int | None = None, runs: bool = True
+) -> str:
     """The engine that `name` means for a `cell` block and a device; ValueError as `check` raises it.
 
     `inputs` is the width of the vectors that enter the cell; None where that is not known, and for one-hot
-    vectors, whose products are looked up. Where there is no cell, everything runs eager.
+    vectors, whose products are looked up. Where there is no cell, everything runs eager. An engine that is
+    passed over is warned of where the cell `runs`, not where it is only counted.
     """
     check(name, block, device)
     if block is None:
@@ -70,7 +73,7 @@ def choose(name: str, block: Mapping | None, device: str = "cpu", inputs: int | 
     if name != "auto":
         return name
     picked, passed = pick(block, device, inputs)
-    for engine in FOR_ALL:
+    for engine in FOR_ALL if runs else ():
         if engine in passed:
             warn(f"cell {block['name']} runs {picked}, not {engine}: {passed[engine]}")
     return picked

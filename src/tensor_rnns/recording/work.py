@@ -139,7 +139,7 @@ def sized(
     settings = json.loads(parts)
     task, inputs, valid = task_of(json.dumps(settings["task"]), batch, settings["dataset"])
     model = models.build(settings, task.inputs, task.outputs, symbols=task.symbols)
-    chosen = engine.choose(engine_name, settings["cell"], device)
+    chosen = engine.choose(engine_name, settings["cell"], device, runs=False)
     items, parameters = inputs.shape[-1 if task.symbols else -2], model.parameter_count()
     if isinstance(model, Recurrent):
         rows = inputs.shape[0] * items
