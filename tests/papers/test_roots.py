@@ -4,8 +4,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from tensor_rnns import functions, papers
+from tensor_rnns.cli.commands import main
 from tensor_rnns.experiments import Catalogue, digest
 
 MADE_UP = Path(__file__).parent / "made_up"
@@ -54,6 +56,16 @@ def test_a_paper_below_two_roots_is_refused(root):
 def test_roots_without_papers_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"no papers below .*/empty"):
         Catalogue.load([tmp_path / "empty"])
+    with pytest.raises(ValueError, match="no folder of papers given"):
+        Catalogue.load([])
+
+
+def test_a_misspelt_root_beside_a_good_one_is_refused_by_every_command(root):
+    roots = f"--roots={root},{root}x"
+    for command in (["check"], ["target", "a"], ["coverage"]):
+        done = CliRunner().invoke(main, [roots, *command])
+        said = f"tensor-rnns: no papers below {root}x; each is a folder of experiment files\n"
+        assert (done.exit_code, done.stderr) == (2, said), command
 
 
 def test_a_change_in_the_code_of_one_paper_leaves_the_others_alone(root):

@@ -76,20 +76,21 @@ class Catalogue:
 
 
 def paper_folders(roots: Roots) -> dict[str, Path]:
-    """The folder of each paper below the `roots`, sorted by name; ValueError where there is none, or one name
-    below two roots."""
+    """The folder of each paper below the `roots`, sorted by name; ValueError for a root without one, and for
+    one name below two roots."""
     folders: dict[str, Path] = {}
     roots = [roots] if isinstance(roots, Path | str) else roots
     for root in map(Path, roots):
-        for folder in sorted(root.iterdir()) if root.is_dir() else ():
-            if folder.is_dir() and any(folder.glob("*.yaml")):
-                if folder.name in folders:
-                    both = f"{folder} and {folders[folder.name]}"
-                    raise ValueError(f"{both} are one paper; allowed is one folder")
-                folders[folder.name] = folder
+        own = sorted({path.parent for path in root.glob("*/*.yaml")})
+        if not own:
+            raise ValueError(f"no papers below {root}; each is a folder of experiment files")
+        for folder in own:
+            if folder.name in folders:
+                both = f"{folder} and {folders[folder.name]}"
+                raise ValueError(f"{both} are one paper; allowed is one folder")
+            folders[folder.name] = folder
     if not folders:
-        below = ", ".join(map(str, roots))
-        raise ValueError(f"no papers below {below}; each is a folder of experiment files")
+        raise ValueError("no folder of papers given; allowed are folders of papers, as workflow/papers")
     return dict(sorted(folders.items()))
 
 
