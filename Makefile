@@ -10,6 +10,7 @@ CORES ?= all
 SCALE ?= laptop
 DATA ?= embedded
 CONFIG ?=
+NAME ?=
 PYTEST_ARGS ?=
 HOURS ?=
 JOBS ?= 1
@@ -24,6 +25,12 @@ export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 
 
 MAKE_ENVIRONMENT = $(PYTHON) workflow/scripts/make_environment.py --folder $(VENV) --torch "$(TORCH)"
 CHOICE = --config scale=$(SCALE) data=$(DATA) $(CONFIG)
+# A key of CONFIG as an option of a command: $(call given,key,option); nothing where CONFIG leaves it out or empty.
+of = $(subst [,,$(subst ],,$(patsubst $(1)=%,%,$(lastword $(filter $(1)=%,$(CONFIG))))))
+given = $(if $(call of,$(1)),$(2) '$(call of,$(1))')
+ROOTS = $(call given,paper_roots,--roots)
+PAPERS = $(call given,papers,--papers)
+PLANNED = $(call given,guest_cells,--guests) $(call given,cohort_size,--cohort-size) $(call given,engine,--engine)
 SNAKEMAKE = python workflow/scripts/snakemake_locked.py --cores $(CORES) --keep-going --quiet rules
 
 help: ## list what can be made
@@ -39,14 +46,16 @@ report: environment ## train, draw, judge, and write results/$(SCALE)/report/{in
 	@$(SNAKEMAKE) $(CHOICE) -- all
 	@ls -1 results/$(SCALE)/report/*.*
 
+# Before any work, the environment too.
+$(if $(filter figure,$(MAKECMDGOALS)),$(if $(NAME),,$(error make figure needs NAME, a figure or table: make figure NAME=fig-5.1)))
 figure: environment ## one figure or table: make figure NAME=fig-5.1 SCALE=laptop
-	@files=$$(tensor-rnns target --scale $(SCALE) "$(NAME)") && $(SNAKEMAKE) $(CHOICE) -- $$files && ls -1 $$files
+	@files=$$(tensor-rnns $(ROOTS) target --scale $(SCALE) $(PAPERS) "$(NAME)") && $(SNAKEMAKE) $(CHOICE) -- $$files && ls -1 $$files
 
 archive: environment ## one zip of the report and all that it rests on: make archive SCALE=laptop ANONYMOUS=1 WEIGHTS=1
 	@tensor-rnns archive --scale $(SCALE) $(if $(WEIGHTS),--weights) $(if $(ANONYMOUS),--anonymous)
 
 plan: environment ## what a report would train, core-hours, disk and memory by experiment; runs nothing
-	@tensor-rnns plan --scale $(SCALE) --data $(DATA)
+	@tensor-rnns $(ROOTS) plan --scale $(SCALE) --data $(DATA) $(PAPERS) $(PLANNED)
 	snakemake --cores $(CORES) --dry-run --nolock --quiet rules $(CHOICE) -- all
 
 record: environment ## train the paper's scale on real data and keep it: make record HOURS=8 JOBS=2

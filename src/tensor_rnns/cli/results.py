@@ -108,11 +108,11 @@ def coverage(results, papers, absent, write, guard, scales) -> None:
 
 
 @click.command()
-@options.scale
+@options.several(options.scale, options.papers)
 @click.argument("name")
-def target(scale: str, name: str) -> None:
+def target(scale: str, papers: str, name: str) -> None:
     """Print the files of the figure or table NAME, or paper/NAME, as `make figure` asks for them."""
-    known = options.load_catalogue().artefacts
+    known = options.load_catalogue(papers).artefacts
     artefacts = [artefact for (paper, id_), artefact in known.items() if name in (id_, f"{paper}/{id_}")]
     if not artefacts:
         allowed = {"/".join(key) if "/" in name else key[1] for key in known}

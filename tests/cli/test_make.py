@@ -1,0 +1,69 @@
+"""Proves that the short forms of the Makefile hand on what is given and refuse what they cannot do."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from tensor_rnns.cli.commands import main
+
+ROOT = Path(__file__).parents[2]
+MADE_UP = ROOT / "tests" / "papers" / "made_up"
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="no make in PATH")
+
+
+def make(*arguments):
+    """What `make` did, with nothing of the environment of a `make` that runs the tests."""
+    kept = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
+    return subprocess.run(
+        ["make", *arguments], cwd=ROOT, env=kept, capture_output=True, text=True, check=False
+    )
+
+
+def lines(*arguments):
+    """The lines that `make` would run, their words one blank apart; it runs nothing."""
+    return [" ".join(line.split()) for line in make("-n", *arguments).stdout.splitlines()]
+
+
+@pytest.mark.parametrize("name", [[], ["NAME="]])
+def test_a_figure_without_a_name_is_refused_before_any_work(name):
+    done = make("figure", "PYTHON=false", *name)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert line.endswith("make figure needs NAME, a figure or table: make figure NAME=fig-5.1.  Stop.")
+
+
+def test_other_targets_need_no_name():
+    assert lines("plan")[-2] == "tensor-rnns plan --scale laptop --data embedded"
+
+
+def test_a_figure_is_looked_for_where_config_says():
+    line = lines("figure", "NAME=a", "CONFIG=papers=made2024 paper_roots=workflow/papers,more")[-1]
+    assert "--roots 'workflow/papers,more' target --scale laptop --papers 'made2024' \"a\")" in line
+    assert " papers=made2024 paper_roots=workflow/papers,more -- $files" in line
+
+
+def test_a_plan_is_of_what_config_says():
+    config = "papers=[a,b/c] paper_roots=more guest_cells=my_cell.py cohort_size=3 engine=eager mirrors=[]"
+    *_, plan, dry = lines("plan", "SCALE=smoke", f"CONFIG={config}")
+    assert plan == (
+        "tensor-rnns --roots 'more' plan --scale smoke --data embedded --papers 'a,b/c' "
+        "--guests 'my_cell.py' --cohort-size '3' --engine 'eager'"
+    )
+    assert dry.endswith(f"{config} -- all")
+
+
+def test_a_key_that_config_leaves_empty_is_left_out():
+    assert lines("plan", "CONFIG=papers=[] guest_cells=")[-2] == lines("plan")[-2]
+
+
+def test_the_name_of_an_artefact_is_one_of_the_papers_asked_for():
+    roots = f"--roots={ROOT / 'workflow' / 'papers'},{MADE_UP}"
+    both = CliRunner().invoke(main, [roots, "target", "--papers=made2024,kelley2016", "theory"])
+    assert [line.split("/")[3] for line in both.stdout.splitlines()] == ["kelley2016", "kelley2016"]
+    none = CliRunner().invoke(main, [roots, "target", "--papers=made2024", "theory"])
+    assert none.exit_code == 2
+    assert "no figure or table 'theory'; allowed are" in none.stderr
