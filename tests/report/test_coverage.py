@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 from tensor_rnns.analysis.judge import CLAIMS
 from tensor_rnns.cli.commands import main
-from tensor_rnns.experiments import KEY
+from tensor_rnns.experiments import KEY, Catalogue
 from tensor_rnns.experiments.run_folders import run_name
 from tensor_rnns.files import write_csv, write_json
 from tensor_rnns.report import coverage
@@ -17,6 +17,7 @@ made-2,2,table 1,"TGU, then GRU",
 made-3,2,ch. 2,a statement that nothing judges,
 made-4,2,ch. 2,a statement on other people,it needs the literature
 """
+ABROAD = "not testable: it needs the literature"
 
 
 @pytest.fixture
@@ -39,12 +40,22 @@ def test_states_follow_the_files(made):
     found = states(*made)
     assert found["artefact", "fig-1"] == found["claim", "made-1"] == found["claim", "made-2"] == "smoke"
     assert found["artefact", "fig-9"] == found["claim", "made-3"] == "absent"
-    assert found["claim", "made-4"] == "not testable: it needs the literature"
+    assert found["claim", "made-4"] == ABROAD
     catalogue, results = made
     (results / "smoke" / "figures" / "made2016" / "fig-1.svg").unlink()
     (results / "smoke" / "claims.csv").unlink()
     found = states(catalogue, results)
     assert found["artefact", "fig-1"] == found["claim", "made-1"] == "planned, not run"
+
+
+def test_of_one_experiment_only_what_is_its_own_is_listed(made):
+    """What another experiment has, or none, was not asked for; the whole paper still lists it."""
+    catalogue, results = made
+    home = catalogue.folders["made2016"].parent
+    part = states(Catalogue.load(home, ["made2016/windows"]), results)
+    assert part == {("artefact", "fig-2"): "smoke", ("claim", "made-4"): ABROAD}
+    whole = states(Catalogue.load(home, ["made2016"]), results)
+    assert {state for name, state in whole.items() if name not in part} == {"smoke", "absent"}
 
 
 def test_claims_of_other_columns_are_named_with_what_to_do(made):

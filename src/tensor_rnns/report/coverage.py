@@ -65,7 +65,7 @@ class Row:
 
 
 def artefacts(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
-    """A row for each artefact of the paper's list, then for those beyond it."""
+    """A row for each artefact of the paper's list, then for those beyond it; as of `asked`."""
     described = catalogue.papers[paper].get("catalogue") or {}
     known = {artefact.id: artefact for (home, _), artefact in catalogue.artefacts.items() if home == paper}
     rows = []
@@ -79,7 +79,12 @@ def artefacts(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
             what = row.what or experiment.title
             row = replace(row, what=what, drawn=drawn, recorded=seeds, curves=curves)
         rows.append(row)
-    return rows
+    return asked(catalogue, paper, rows)
+
+
+def asked(catalogue: Catalogue, paper: str, rows: list[Row]) -> list[Row]:
+    """The rows; without those that are absent where experiments were left out, which may well have them."""
+    return [row for row in rows if not (row.absent and paper in catalogue.left_out)]
 
 
 def recorded_seeds(artefact: Artefact, experiment: Experiment, results: Path) -> tuple[int, str]:
@@ -102,7 +107,7 @@ def finals(curve: Path) -> int:
 
 def statements(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
     """A row for each statement of the paper's ledger, for each number that is judged, and for the claims on
-    neither. It stands at a scale where any claim on it was judged from runs."""
+    neither; as of `asked`. It stands at a scale where any claim on it was judged from runs."""
     claims = {claim.id: claim.statement for claim in catalogue.claims if claim.paper == paper}
     judged = {scale: judged_at(results, scale, paper) for scale in SCALES}
 
@@ -122,7 +127,8 @@ def statements(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
         if entry.id not in seen:
             rows.append(row(entry.id, entry.statement, own, where=entry.where, untested=entry.untested))
         seen.update(own)
-    return rows + [row(name, text, [name], False) for name, text in claims.items() if name not in seen]
+    rows += [row(name, text, [name], False) for name, text in claims.items() if name not in seen]
+    return asked(catalogue, paper, rows)
 
 
 def judged_at(results: Path, scale: str, paper: str) -> dict[str, int]:
