@@ -1,11 +1,14 @@
 """Broken experiment files are refused before any job: every error at once, with file, line, key and what is
 allowed."""
 
+import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 from tensor_rnns import checking
+from tensor_rnns.experiments import Catalogue
 
 ROOT = Path(__file__).parents[2]
 SOUND = """\
@@ -220,3 +223,19 @@ def test_an_id_has_one_home(tmp_path):
         (folder / f"{name}.yaml").write_text(SOUND)
     found = checking.problems([tmp_path / "papers"], tmp_path)
     assert any("tiny.yaml" in p and "'c-1' stands in small.yaml already" in p for p in found)
+
+
+@pytest.mark.parametrize(
+    ("experiment", "kind", "near"), [("addition", "train", "trian"), ("sizes", "compute", "computed")]
+)
+def test_a_misspelt_kind_is_one_problem(tmp_path, experiment, kind, near):
+    """Its numbers of the paper, drawings and claims are held against the kind that it looks like."""
+    folder = shutil.copytree(ROOT / "workflow" / "papers" / "mathews2016", tmp_path / "mathews2016")
+    path = folder / f"{experiment}.yaml"
+    text = path.read_text("utf-8")
+    path.write_text(text.replace(f"kind: {kind}", f"kind: {near}", 1), "utf-8")
+    line = text[: text.index("kind: ")].count("\n") + 1
+    said = f"kind is {near!r}; did you mean {kind!r}? allowed are compute, train"
+    assert checking.problems([tmp_path], folder) == [f"{experiment}.yaml:{line}: kind: {said}"]
+    with pytest.raises(ValueError, match=re.escape(f"{experiment}.yaml: {said}")):
+        Catalogue.load(tmp_path)

@@ -9,6 +9,7 @@ from tensor_rnns.analysis.curve_measures import Best
 from tensor_rnns.analysis.measures import Measure
 from tensor_rnns.declared import NAME, ByName, Finite, Invalid, Name, Rule
 from tensor_rnns.drawing.render import kinds
+from tensor_rnns.experiments.records import KINDS
 from tensor_rnns.experiments.selector import MAIN, NameList, Selector
 from tensor_rnns.experiments.texts import Page, Reason
 
@@ -154,7 +155,7 @@ class ExperimentForm:
     """An experiment file; settings are held against their declarations once they are resolved."""
 
     title: Text
-    kind: Literal["train", "compute"]
+    kind: Literal[KINDS]  # type: ignore[valid-type]
     source: Source
     cohort_size: int | None = None
     guests: Literal["none"] | None = None

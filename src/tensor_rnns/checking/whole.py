@@ -14,6 +14,7 @@ from tensor_rnns.checking.names import Known, name_problems
 from tensor_rnns.declared import NAME, Problem, suggestion
 from tensor_rnns.drawing.spec import reading_of
 from tensor_rnns.experiments import catalogue, ledger, score
+from tensor_rnns.experiments.records import KINDS
 from tensor_rnns.experiments.tables import block_of
 from tensor_rnns.experiments.titles import FIELD
 
@@ -105,7 +106,8 @@ def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterat
             yield (), f"the name {name!r} of a file or folder; allowed are letters, digits and . _ + -"
             return
     kind = content.get("kind") if isinstance(content, Mapping) else None
-    reading = reading_of(kind)
+    # What else is wrong where the kind is misspelt is that of the kind that it looks like.
+    reading = reading_of(kind if kind in KINDS else "compute" if block_of(content, "compute") else "train")
     reading.record(ExperimentForm, content)
     yield from reading.problems
     for home, other in itertools.product(SHARED, (other for other in paper if other < path)):

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tensor_rnns.declared import suggestion
 from tensor_rnns.experiments import guests, score
 from tensor_rnns.experiments.experiment import Experiment
-from tensor_rnns.experiments.records import Artefact, Claim
-from tensor_rnns.experiments.tables import PaperTables
+from tensor_rnns.experiments.records import KINDS, Artefact, Claim
+from tensor_rnns.experiments.tables import PaperTables, mapping
 from tensor_rnns.yaml_files import read
 
 PAPER_FILE = "paper.yaml"
@@ -117,7 +118,10 @@ def read_experiment(
 
     `tables` are those of the folder, read where they are not given.
     """
-    content, printed = (tables or tables_of(path.parent)).complete(read(path).content)
+    content = read(path).content
+    if (kind := mapping(content).get("kind")) not in KINDS:
+        raise ValueError(f"{path}: kind is {kind!r}; {suggestion(kind, KINDS)}")
+    content, printed = (tables or tables_of(path.parent)).complete(content)
     content = guests.join(content, visiting or {})
     return Experiment(
         paper=path.parent.name,

@@ -9,6 +9,8 @@ from tensor_rnns.experiments.digest import digest
 from tensor_rnns.experiments.streams import integer
 
 KEY = ("paper", "experiment", "scale", "condition", "variant", "option", "stage", "point", "seed", "dataset")
+KINDS = ("train", "compute")
+"""Of experiments."""
 SCALES = ("smoke", "laptop", "paper")
 RECORDED = "recorded"
 """The name of the runs of the paper's scale that are kept with the code, where that of a scale stands."""

@@ -16,7 +16,7 @@ from typing import Any
 
 from tensor_rnns.declared import suggestion
 from tensor_rnns.experiments import ledger, values
-from tensor_rnns.experiments.records import SPLITS
+from tensor_rnns.experiments.records import KINDS, SPLITS
 from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.experiments.titles import cell_title
 from tensor_rnns.experiments.values import Value
@@ -88,7 +88,10 @@ class PaperTables:
         return content | ({"claims": claims} if claims else {}), printed
 
     def check(self, rows: Iterable[Value], content: Mapping[str, Any]) -> None:
-        """ValueError with every name in `rows` that the experiment or the paper does not define."""
+        """ValueError with every name in `rows` that the experiment or the paper does not define. One of an
+        unknown kind is refused itself."""
+        if content.get("kind") not in KINDS:
+            return
         known = {key: [*block_of(content, f"{key}s")] for key in CURVE}
         known |= {"split": [*SPLITS], "reason": [*self.reasons], "option": ["main", *known["option"]]}
         if content.get("kind") == "train":
