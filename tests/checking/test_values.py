@@ -18,7 +18,7 @@ JUDGED = ROW | {
     "unit": "nats", "tolerance": "0.08", "reason": "grid", "page": "62",
 }  # fmt: skip
 POINT = ROW | {"artefact": "fig-1", "variant": "tgu", "measure": "recent", "x": "20"}
-PAPER = "tolerances: {grid: the best of a grid}\n"
+PAPER = "title: Made\ntolerances: {grid: the best of a grid}\n"
 
 
 def lines(*rows: dict[str, str]) -> str:

@@ -36,7 +36,9 @@ def checked(tmp_path, monkeypatch):
         home.mkdir(parents=True, exist_ok=True)
         (home / "example.yaml").write_text(text, encoding="utf-8")
         (home / "values.csv").write_text(block("experiments.md", "csv"), encoding="utf-8")
-        (home / "paper.yaml").write_text("tolerances: {decimals: four are printed}\n", encoding="utf-8")
+        (home / "paper.yaml").write_text(
+            "title: Small\ntolerances: {decimals: four are printed}\n", encoding="utf-8"
+        )
         monkeypatch.chdir(tmp_path)
         return CliRunner().invoke(main, ["check"])
 

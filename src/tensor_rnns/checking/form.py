@@ -1,4 +1,4 @@
-"""The form of an experiment file: a closed record, whose parts are those that other rooms declare."""
+"""The forms of an experiment file and of a paper's header: closed records of what other rooms declare."""
 
 from dataclasses import dataclass, field
 from functools import cache
@@ -139,6 +139,20 @@ class Deviation:
     code: Finite | None = None
     effect: Effect | Text | None = None
     note: Text | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PaperForm:
+    """The header of a paper: what it is, its place in a report, the figures and tables that it has, and why a
+    tolerance of its values is what it is."""
+
+    title: Text
+    authors: Text = ""
+    year: int | None = None
+    source: Text = ""
+    order: int | None = None
+    catalogue: dict[Name, Text] = field(default_factory=dict)
+    tolerances: dict[str, Text] = field(default_factory=dict)
 
 
 @cache

@@ -3,15 +3,15 @@ each with file and line."""
 
 import importlib.util
 import itertools
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 from tensor_rnns import yaml_files
-from tensor_rnns.checking.form import ExperimentForm
+from tensor_rnns.checking.form import ExperimentForm, PaperForm
 from tensor_rnns.checking.names import Known, name_problems
-from tensor_rnns.declared import NAME, Problem, suggestion
+from tensor_rnns.declared import NAME, Problem, Reading, suggestion
 from tensor_rnns.drawing.spec import reading_of
 from tensor_rnns.experiments import catalogue, ledger, score
 from tensor_rnns.experiments.records import KINDS
@@ -38,39 +38,46 @@ def check(roots: catalogue.Roots, shown: Path | None = None) -> list[str]:
 
 
 def paper_problems(folder: Path, shown: Path | None) -> Iterator[str]:
-    """Every problem of the files of one paper, and values of its tables that no file takes."""
+    """Every problem of the files of one paper, and values of its tables that no file takes; of its header
+    alone where that has some, since the other files rest on it."""
+    header = folder / catalogue.PAPER_FILE
+    if wrong := placed(header, shown, header_problems) if header.exists() else []:
+        yield from wrong
+        return
     contents = {path: read(path) for path in catalogue.experiment_files(folder)}
     for path, content in contents.items():
-        short = path.relative_to(shown) if shown and path.is_relative_to(shown) else path
-        if isinstance(content, ValueError):
-            yield from str(content).replace(f"{path.parent}/", f"{short.parent}/").splitlines()
-            continue
-        lines = yaml_files.read(path)
-        problems = {
-            (lines.line_of(location), ".".join(map(str, location)) or "file", message)
-            for location, message in file_problems(path, content, contents)
-        }
-        yield from (f"{short}:{line}: {location}: {message}" for line, location, message in sorted(problems))
+        yield from placed(path, shown, lambda _, at=path, of=content: file_problems(at, of, contents))
     if readable(contents):
         artefacts, claims, _ = shared(contents)
         if contents:
             yield from catalogue.tables_of(folder).homeless([*artefacts])
-        yield from score_problems(folder / score.FILE, artefacts, shown)
+        if (path := folder / score.FILE).exists():
+            known = {*artefacts, *catalogue.header_of(folder).get("catalogue", ())}
+            ids = [statement.id for statement in ledger.read(folder)]
+            yield from placed(path, shown, lambda content: score.problems(content, ids, known))
         yield from caption_problems(folder, claims, shown)
 
 
-def score_problems(path: Path, artefacts: Collection[str], shown: Path | None) -> Iterator[str]:
-    """Everything that is wrong with the score file of a paper, where it has one; a document's figures are
-    those of its files and of its list."""
-    if path.exists():
-        listed = catalogue.header_of(path.parent).get("catalogue") or {}
-        statements = [statement.id for statement in ledger.read(path.parent)]
-        short = path.relative_to(shown) if shown and path.is_relative_to(shown) else path
-        try:
-            for line, location, message in score.problems(path, statements, {*artefacts, *listed}):
-                yield f"{short}:{line}: {location}: {message}"
-        except ValueError as error:
-            yield str(error).replace(str(path), str(short))
+def placed(path: Path, shown: Path | None, problems: Callable[[Any], Iterable[Problem]]) -> list[str]:
+    """The `problems` of the content of a file, one line each, its path relative to `shown` if it is there."""
+    short = path.relative_to(shown) if shown and path.is_relative_to(shown) else path
+    try:
+        document = yaml_files.read(path)
+        found = {
+            (document.line_of(location), ".".join(map(str, location)) or "file", message)
+            for location, message in problems(document.content)
+        }
+    except ValueError as error:
+        said = str(error).replace(str(path), str(short))
+        return said.replace(f"{path.parent}/", f"{short.parent}/").splitlines()
+    return [f"{short}:{line}: {location}: {message}" for line, location, message in sorted(found)]
+
+
+def header_problems(content: Any) -> list[Problem]:
+    """Everything that is wrong with the header of a paper; one without a year may say so."""
+    reading = Reading(nulls=True)
+    reading.record(PaperForm, content)
+    return reading.problems
 
 
 def caption_problems(folder: Path, claims: Collection[str], shown: Path | None) -> Iterator[str]:
@@ -100,7 +107,9 @@ def read(path: Path) -> Any:
 
 
 def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterator[Problem]:
-    """Everything that is wrong with one file, given all files of its `paper`."""
+    """Everything that is wrong with one file, given all files of its `paper`; ValueError where it is none."""
+    if isinstance(content, ValueError):
+        raise content
     for name in (path.parent.name, path.stem):
         if not NAME.fullmatch(name):
             yield (), f"the name {name!r} of a file or folder; allowed are letters, digits and . _ + -"

@@ -103,12 +103,12 @@ def experiment_files(folder: Path) -> list[Path]:
 def header_of(folder: Path) -> dict[str, Any]:
     """What the paper in `folder` says of itself; {} where it has no such file."""
     header = folder / PAPER_FILE
-    return deepcopy(read(header).content) or {} if header.exists() else {}
+    return dict(mapping(deepcopy(read(header).content))) if header.exists() else {}
 
 
 def tables_of(folder: Path) -> PaperTables:
     """The tables of the paper in `folder`; ValueError with every mistake of form."""
-    return PaperTables(folder, header_of(folder).get("tolerances") or {})
+    return PaperTables(folder, header_of(folder).get("tolerances", {}))
 
 
 def read_experiment(

@@ -87,34 +87,24 @@ def read(folder: Path) -> Score | None:
     path = folder / FILE
     if not path.exists():
         return None
-    score, reading, document = parsed(path)
+    document, reading = yaml_files.read(path), Reading()
+    score = reading.value(Score, document.content)
     if reading.problems:
         lines = [f"{path}:{document.line_of(location)}: {message}" for location, message in reading.problems]
         raise ValueError("\n".join(lines))
     return score
 
 
-def parsed(path: Path) -> tuple[Any, Reading, yaml_files.Document]:
-    """(the record, what reading it found, the document) of a score file."""
-    document, reading = yaml_files.read(path), Reading()
-    return reading.value(Score, document.content), reading, document
-
-
-def problems(
-    path: Path, statements: Collection[str], artefacts: Collection[str]
-) -> list[tuple[int, str, str]]:
-    """(line, location, what is wrong) of a score file, its names held against those of the paper; ValueError
-    where it is not YAML."""
-    _, reading, document = parsed(path)
-    wrong: list[Problem] = [*reading.problems]
+def problems(content: Any, statements: Collection[str], artefacts: Collection[str]) -> list[Problem]:
+    """What is wrong with the content of a score file, its names held against those of the paper."""
+    reading = Reading()
+    reading.value(Score, content)
+    wrong = [*reading.problems]
     for location, record in reading.records:
         if isinstance(record, Headline):
             wrong += unknown((*location, "statements"), "statement", record.statements, statements)
             wrong += unknown((*location, "artefact"), "artefact", [record.artefact], artefacts)
-    return [
-        (document.line_of(location), ".".join(map(str, location)) or "file", message)
-        for location, message in wrong
-    ]
+    return wrong
 
 
 def unknown(location: Location, what: str, names: Collection[str], known: Collection[str]) -> list[Problem]:
