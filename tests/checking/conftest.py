@@ -61,6 +61,7 @@ artefacts:
   table-1:
     draw: table
     rows: [variant]
+    where: {condition: all}
     columns:
       - {label: end, measure: {name: final, width: 7}, where: {condition: T50}}
       - {label: size, measure: {name: parameters}}

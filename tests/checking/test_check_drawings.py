@@ -171,6 +171,47 @@ def test_invalid_diagrams_are_reported(reported, computed, before, after, words)
     assert words in found[0]
 
 
+TABLE = """\
+    rows: [variant]
+    where: {condition: all}
+"""
+POOLED = {
+    "a condition": (
+        "    rows: [variant]\n",
+        "columns.1: a row averages each condition of T100, T50; name cond",
+    ),
+    "a variant": (
+        "    rows: [condition]\n",
+        "columns.0: a row averages each variant of gru, tgu; name variant in",
+    ),
+    "of one variant": (
+        "    where: {variant: tgu}\n",
+        "columns.1: a row averages each condition of T100, T50;",
+    ),
+}
+APART = {
+    "rows": "    rows: [condition, variant]\n",
+    "rows of one": "    rows: condition\n    where: {variant: tgu}\n",
+    "data sets": "    rows: [dataset, variant]\n",
+    "options": "    rows: [condition, variant]\n    where: {option: all}\n",
+    "all of one": "    rows: [condition]\n    where: {variant: all}\n",
+}
+
+
+@pytest.mark.parametrize("case", POOLED)
+def test_a_table_that_would_average_what_it_does_not_name_is_refused(reported, whole, case):
+    lines, words = POOLED[case]
+    found = reported(small=whole.replace(TABLE, lines))
+    assert all("a row averages each " in line for line in found)
+    assert f"artefacts.table-1.{words}" in found[0], found
+
+
+@pytest.mark.parametrize("case", APART)
+def test_a_table_whose_rows_are_apart_or_that_asks_for_the_mean_passes(reported, whole, case):
+    assert whole.count(TABLE) == 1
+    assert reported(small=whole.replace(TABLE, APART[case])) == []
+
+
 HELPERS = {
     **dict.fromkeys(("bars", "sweep"), ("beside", "groups", "numbers", "render")),
     **dict.fromkeys(("strips", "traces", "roll", "text", "scatter", "film"), ("groups", "replica", "render")),

@@ -12,9 +12,9 @@ from tensor_rnns.analysis import claims
 from tensor_rnns.analysis.measures import EXACT, Measured
 from tensor_rnns.checking import form
 from tensor_rnns.declared import Location, Problem, Reading, suggestion
-from tensor_rnns.drawing.spec import Spec
+from tensor_rnns.drawing.spec import Spec, listed
 from tensor_rnns.experiments.experiment import Experiment
-from tensor_rnns.experiments.resolve import layers, left_out
+from tensor_rnns.experiments.resolve import curves, layers, left_out
 from tensor_rnns.experiments.selector import CURVE, MAIN, Selector
 
 
@@ -142,7 +142,7 @@ def of_drawing(location: Location, spec: Spec, known: Known) -> Iterator[Problem
 def of_table(location: Location, spec: Any, known: Known) -> Iterator[Problem]:
     """Rows and columns that this kind of experiment has, and a measure where one is needed."""
     allowed = ("item", "name", "index") if known.computed else (*CURVE, "dataset")
-    rows = spec.rows if isinstance(spec.rows, tuple) else (spec.rows,)
+    rows = listed(spec.rows)
     columns = (spec.columns,) if isinstance(spec.columns, str) else ()
     for key, names in (("rows", rows), ("columns", columns)):
         for name in names:
@@ -151,6 +151,28 @@ def of_table(location: Location, spec: Any, known: Known) -> Iterator[Problem]:
         yield (*location, "rows"), f"rows is {list(rows)!r}; a computed table needs item or name"
     if spec.measure is None and not isinstance(spec.columns, tuple) and not (known.computed and spec.columns):
         yield location, "a table without a measure needs one in each of its columns"
+    if not known.computed:
+        yield from pooled(location, spec, {*(listed(spec.rows) or ["variant"]), *columns}, known.experiment)
+
+
+def pooled(location: Location, table: Any, cut: set[str], experiment: Experiment) -> Iterator[Problem]:
+    """Columns in which a row has curves that differ in what neither it nor a `where` names: their mean would
+    be of no curve."""
+    columns = table.block.get("columns")
+    for at, column in enumerate(columns if isinstance(columns, list) else [{}]):
+        where = dict(table.block.get("where") or {}) | dict(column.get("where") or {})
+        home = (*location, "columns", at) if column else location
+        # A row of one data set has the conditions on it.
+        named = cut | where.keys() | ({"condition"} if "dataset" in cut else set())
+        for scale, key in itertools.product(experiment.scales, [key for key in CURVE if key not in named]):
+            rows: dict[tuple, set[str]] = {}
+            for curve in Selector.of(where).curves(curves(experiment, scale), experiment.main_option(scale)):
+                own = dict(zip(CURVE, curve, strict=True))
+                rows.setdefault(tuple(own.get(name) for name in sorted(cut)), set()).add(own[key])
+            if (most := max(rows.values(), key=len, default=set())) and len(most) > 1:
+                names, asked = ", ".join(sorted(most)), f"where: {{{key}: all}} asks for their mean"
+                yield home, f"a row averages each {key} of {names}; name {key} in rows or columns; {asked}"
+                break
 
 
 def of_data(location: Location, pair: form.Data, known: Known) -> Iterator[Problem]:
