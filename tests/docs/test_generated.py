@@ -4,9 +4,11 @@ import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tensor_rnns.experiments import Catalogue
+from tensor_rnns.files import read_csv, write_csv
 from tensor_rnns.pages import blocks, contents
 
 ROOT = Path(__file__).parents[2]
@@ -112,8 +114,40 @@ def test_markers_that_cannot_be_read_are_refused(tmp_path, made, text, problem):
         ("milliseconds W3 lstm", "'milliseconds W3 lstm' asked for; milliseconds takes .*kind"),
         ("milliseconds W9 lstm eager", "'milliseconds W9 lstm eager' asked for"),
         ("count cells mathews2016", "'count cells mathews2016' asked for; count takes .*: 'cells'"),
+        (
+            "recorded-means comparison/chorales-memory test nll2",
+            "as_compared/lstm/main: no nll2 of test for seed 0, 1",
+        ),
+        (
+            "recorded-means comparison/chorale test loss",
+            "'recorded-means comparison/chorale test loss' asked for",
+        ),
     ],
 )
 def test_a_name_that_nothing_makes_is_refused(made, name, problem):
     with pytest.raises(ValueError, match=problem):
         made(name)
+
+
+def test_a_mean_over_recorded_runs_leaves_no_seed_out(made, tmp_path, monkeypatch):
+    """Of ten seeds one has no number of the metric: refused, not a mean over nine."""
+    asked, runs = (
+        "recorded-means comparison/chorales-memory test loss",
+        "recorded/runs/comparison/chorales-memory",
+    )
+    row = re.search(r"\| as_compared \| LSTM \| (\S+) \| .* \| (\d+) \|", made(asked))
+    shutil.copytree(ROOT / "results" / runs / "as_compared", tmp_path / runs / "as_compared")
+    parts = sorted((tmp_path / runs / "as_compared/lstm/main").glob("final-*/metrics.csv"))
+    tables = {part: list(read_csv(part)) for part in parts}
+    numbers = [
+        row for rows in tables.values() for row in rows if (row["split"], row["name"]) == ("test", "loss")
+    ]
+    losses = [float(number["value"]) for number in numbers]
+    assert (row[1], int(row[2])) == (f"{np.mean(losses):.4g}", len(losses))
+    lost = next(number for number in numbers if number["seed"] == "3")
+    rows = [row for row in tables[parts[0]] if row is not lost]
+    assert len(rows) == len(tables[parts[0]]) - 1
+    write_csv(parts[0], rows, [*rows[0]], "comparison/chorales-memory/paper/as_compared/lstm/main/final")
+    monkeypatch.setattr(contents, "RESULTS", tmp_path)
+    with pytest.raises(ValueError, match="no loss of test for seed 3"):
+        contents.texts(Catalogue.load(ROOT / "workflow" / "papers", ["comparison"]))(asked)

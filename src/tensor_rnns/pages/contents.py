@@ -127,11 +127,11 @@ def recorded_means(sources: Sources, home: str, split: str, metric: str) -> str:
         folder = RESULTS / RECORDED / "runs" / home / condition / variant / "main"
         numbers: dict[str, float | None] = {}
         for run in sorted(folder.glob(f"final-*/{RECORD}")):
-            of = run_name(read_record(run.parent)["replicas"][0])
-            for row in read_csv(run.parent / "metrics.csv", of=of):
-                known = numbers.setdefault(row["seed"], None)
-                asked = (row["split"], row["name"]) == (split, metric)
-                numbers[row["seed"]] = float(row["value"]) if asked else known
+            replicas = read_record(run.parent)["replicas"]
+            numbers |= {str(replica["seed"]): None for replica in replicas}
+            for row in read_csv(run.parent / "metrics.csv", of=run_name(replicas[0])):
+                if (row["split"], row["name"]) == (split, metric):
+                    numbers[row["seed"]] = float(row["value"])
         if missing := [seed for seed, number in numbers.items() if number is None]:
             raise ValueError(f"{folder}: no {metric} of {split} for seed {', '.join(missing)}")
         if numbers:
