@@ -68,7 +68,8 @@ def check_guests(paths: Sequence[Path | str]) -> None:
                     budget = {"hidden": 5, "rank": 5}
                     cell = cells.build({"name": name, "file": str(home), "budget": budget}, 3)
                     cell.initialise(default_rng(0))
-                    if problem := engine.step_problem(cell):
+                    # As an engine reads a step, and as the eager loop runs it, with an axis of replicas.
+                    if problem := engine.step_problem(cell, ((), (2,))):
                         raise ValueError(f"guest cell {name}: {problem}")
             except ValueError:  # says by itself what is wrong
                 raise

@@ -3,7 +3,7 @@
 import dataclasses
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -24,8 +24,6 @@ Steps = tuple[Tensor, State]
 """The outputs of a cell over time, and its state after the last step."""
 BATCH = 7
 """Rows of a step that is only looked at: a number that no size is likely to have."""
-LEADS = ((), (2,))
-"""Axes before the rows: none, and one of replicas. A step runs with either."""
 
 
 class Symbols(Protocol):
@@ -96,13 +94,14 @@ def check(cell: Cell, params: Params, inputs: Inputs, state: State) -> None:
             )
 
 
-def step_problem(cell: Cell) -> str | None:
-    """How a step fails, or how its results differ from what the cell declares; None where neither.
+def step_problem(cell: Cell, leads: Sequence[tuple[int, ...]] = ((),)) -> str | None:
+    """How a step fails with one of the `leads`, axes before the rows, or how its results differ from what the
+    cell declares; None where neither.
 
     A loop over time would go on with a wrong shape, and learn something else.
     """
     try:
-        return next(filter(None, (difference(cell, lead) for lead in LEADS)), None)
+        return next(filter(None, (difference(cell, lead) for lead in leads)), None)
     except Exception as error:  # a step is anyone's code
         return f"its step fails: {fault(error, inspect.getfile(type(cell)).__eq__)}"
 
