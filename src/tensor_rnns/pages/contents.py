@@ -134,13 +134,11 @@ def recorded_means(sources: Sources, home: str, split: str, metric: str) -> str:
                     numbers[row["seed"]] = float(row["value"])
         if missing := [seed for seed, number in numbers.items() if number is None]:
             raise ValueError(f"{folder}: no {metric} of {split} for seed {', '.join(missing)}")
-        if numbers:
-            low, high = t_interval([*numbers.values()])
-            ends = interval({"low": str(low), "high": str(high)})
+        if values := [*numbers.values()]:
+            low, high = map(str, t_interval(values))
             title = variants[variant].get("label") or cell_title(variants[variant]["cell"])
-            rows.append(
-                [condition, title, printed(str(np.mean([*numbers.values()]))), ends, f"{len(numbers)}"]
-            )
+            shown = printed(str(np.mean(values))), interval({"low": low, "high": high})
+            rows.append([condition, title, *shown, f"{len(values)}"])
     return speed.table(["condition", "model", "mean", "95 % t interval", "n"], rows)
 
 

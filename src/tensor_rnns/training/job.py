@@ -232,9 +232,12 @@ def unfinished(names: list[str], results: Results, cohorts: Path) -> list[str]:
     A cohort that was killed while its results were written goes on as it was, so that all its members have
     the bits of one unbroken run.
     """
-    found = {name: results.read(name) for name in names}
-    missing = [name for name, result in found.items() if result is None]
-    begun = [result[1].get("members", []) for result in found.values() if result]
+    missing, begun = [], []
+    for name in names:
+        if (result := results.read(name)) is None:
+            missing.append(name)
+        else:
+            begun.append(result[1].get("members", []))
     for candidate in (names, missing, *begun) if missing else ():
         if not set(missing) <= set(candidate) <= set(names):
             continue
