@@ -9,12 +9,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from tensor_rnns import engine as engines
 from tensor_rnns.engine.ir import operations
+from tensor_rnns.experiments.digest import digest
 from tensor_rnns.training import job, loop, statefile
 from tensor_rnns.training.checkpoint import Checkpoints
 
@@ -224,6 +226,19 @@ def test_a_cohort_of_missing_replicas_goes_on_whole(tmp_path, monkeypatch, make_
     go(tmp_path / "killed")
     assert trained == [2]
     assert files(tmp_path / "killed") == files(tmp_path / "unbroken")
+
+
+def test_an_interrupted_cohort_goes_on_only_where_it_is_all_that_is_missing(tmp_path):
+    """One that holds a replica that was not asked for, or not all that lack a result, is left alone."""
+    held = {name: ({}, {"members": [*cohort]}) for cohort in ("a", "bc", "def") for name in cohort[0]}
+    for cohort in ("bc", "def"):
+        folder = tmp_path / digest([*cohort])
+        folder.mkdir()
+        (folder / "checkpoint-a").touch()
+    for asked, trained in (("abc", "bc"), ("de", "e"), ("abcg", "cg"), ("ab", ""), ("def", "def")):
+        assert job.unfinished([*asked], SimpleNamespace(read=held.get), tmp_path) == [*trained]
+    held["c"] = held["b"]
+    assert job.unfinished(["a", "b", "c"], SimpleNamespace(read=held.get), tmp_path) == []
 
 
 def test_seconds_per_update_are_those_of_the_cohort(folders, make_replica, monkeypatch, capfd):
