@@ -219,6 +219,10 @@ def test_the_code_of_a_guest_counts(files):
             r"my_leaky: NameError: .*'schemas'.* \(bad\.py:27\)$",
         ),
         (EXAMPLE.replace("ClassVar[str]", "ClassVarr[str]"), r"bad\.py: NameError: .* \(bad\.py:16\)$"),
+        (
+            EXAMPLE + 'raise ValueError("no such gate")\n',
+            r"bad\.py: ValueError: no such gate \(bad\.py:\d+\)$",
+        ),
     ],
 )
 def test_a_bad_guest_is_refused_before_any_work(tmp_path, text, told):

@@ -71,7 +71,7 @@ def check_guests(paths: Sequence[Path | str]) -> None:
                     # As an engine reads a step, and as the eager loop runs it, with an axis of replicas.
                     if problem := engine.step_problem(cell, ((), (2,))):
                         raise ValueError(f"guest cell {name}: {problem}")
-            except ValueError:  # says by itself what is wrong
-                raise
             except Exception as error:  # a guest is anyone's code
+                if isinstance(error, ValueError) and str(error).startswith("guest cell "):
+                    raise
                 raise ValueError(f"guest cell {name}: {fault(error, str(home).__eq__)}") from None
