@@ -2,6 +2,8 @@
 
     python -m benchmarks.costs [--papers mathews2016/addition] [--scale paper] [--record]
 
+With --papers, the rows of other experiments stay as they were measured.
+
 Of the jobs of an experiment with one cell, those with the least, the middle and the most work are measured:
 whole updates as training makes them, on data sets of zeros in their true sizes. Each is measured in a process
 of its own, whose largest memory is noted. What counts is processor time, and the best of ROUNDS turns: others
@@ -20,6 +22,7 @@ import os
 import statistics
 import sys
 import time
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -185,6 +188,8 @@ def apart(replicas: Sequence[Replica], device: torch.device) -> tuple[float, flo
         try:
             os.write(writer, json.dumps(milliseconds(replicas, device)).encode())
             code = 0
+        except Exception:  # nothing else would print it
+            traceback.print_exc()
         finally:
             os._exit(code)
     os.close(writer)
@@ -192,7 +197,9 @@ def apart(replicas: Sequence[Replica], device: torch.device) -> tuple[float, flo
         told = stream.read()
     _, status, usage = os.wait4(child, 0)
     if status:
-        raise RuntimeError(f"{'/'.join(replicas[0].curve_key)} could not be measured; its error stands above")
+        how = os.waitstatus_to_exitcode(status)
+        why = "its error stands above" if how > 0 else f"signal {-how}, as where memory runs out"
+        raise RuntimeError(f"{'/'.join(replicas[0].curve_key)} could not be measured: {why}")
     return json.loads(told), usage.ru_maxrss / 1024
 
 
@@ -225,7 +232,7 @@ def main() -> None:
 
 
 def measure(asked: argparse.Namespace) -> None:
-    """Print each row, and with --record write the table."""
+    """Print each row, and with --record write the table, where with --papers other rows stay."""
     torch.set_num_threads(1)
     device = torch.device("cpu")
     about = record.environment(device, 1, "auto")
@@ -240,8 +247,11 @@ def measure(asked: argparse.Namespace) -> None:
         lines.append(",".join(measured[column] for column in COLUMNS))
         print(lines[-1], flush=True)
     if asked.record:
+        measured_now = {"/".join(key) for key in catalogue.experiments}
+        old = TABLE.read_text(encoding="utf-8").splitlines()[1:] if names else []
+        stay = [line for line in old if line.partition(",")[0] not in measured_now]
         with writing(TABLE) as stream:
-            stream.write("\n".join(lines) + "\n")
+            stream.write("\n".join([lines[0], *stay, *lines[1:]]) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """The cost model finds coefficients that are known, says its error, and covers every job of the papers."""
 
 import statistics
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,6 +63,24 @@ def test_a_table_of_other_columns_is_refused(tmp_path):
         costs.read(tmp_path / "costs.csv")
 
 
+def test_rows_of_experiments_that_are_not_measured_again_stay(tmp_path, monkeypatch):
+    kept = costs.TABLE.read_text().splitlines()
+    (tmp_path / "costs.csv").write_text("\n".join(kept) + "\n")
+    monkeypatch.setattr(costs, "TABLE", tmp_path / "costs.csv")
+    monkeypatch.setattr(costs.torch, "set_num_threads", lambda count: None)
+    monkeypatch.setattr(
+        costs, "row", lambda name, *_: dict.fromkeys(costs.COLUMNS, "9") | {"experiment": name}
+    )
+    asked = {"roots": "workflow/papers", "scale": "paper", "record": True}
+    costs.measure(Namespace(papers="mathews2016/xor", **asked))
+    found = (tmp_path / "costs.csv").read_text().splitlines()
+    others = [line for line in kept if not line.startswith("mathews2016/xor,")]
+    assert found[: len(others)] == others
+    assert set(found[len(others) :]) == {"mathews2016/xor" + 14 * ",9"}
+    costs.measure(Namespace(papers="", **asked))
+    assert all(line.endswith(",9") for line in (tmp_path / "costs.csv").read_text().splitlines()[1:])
+
+
 def test_the_committed_model_is_that_of_the_committed_table_and_right_to_a_quarter_in_the_median():
     measured = costs.read()
     assert statistics.median(costs.errors(measured)) <= 0.25
@@ -99,6 +118,25 @@ def test_what_is_only_counted_is_not_warned_of(caplog):
     settings = {**blocks, "cell": cell, "training": training}
     assert work_of(Replica("p", "e", "paper", "c", "v", "main", "final", 0, 0, settings)).engine == "eager"
     assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("cell", "multiplied", "delay"),
+    [
+        ({"name": "lstm"}, (2 + 5 + 1) * (4 * 5), 0),
+        ({"name": "slstm", "layers": 4}, 2 * 5 + 4 * (2 * 5) * (4 * 5), 0),
+        ({"name": "tlstm", "side": 4, "dimensions": 2}, 2 * 5 + 16 * (9 * 5) * (4 * 5 + 9), 3),
+    ],
+)
+def test_weights_that_a_step_uses_again_count_again_and_a_delay_is_steps(cell, multiplied, delay):
+    """By hand: one product with a bias; a projection, then one product for each layer or location. Six
+    operations for each multiplication, forward and back."""
+    blocks = {"task": {"name": "addition", "length": 9}, "dataset": None, "cell": cell | {"hidden": 5}}
+    training = {"optimiser": "adam", "learning_rate": 0.1, "batch": 7, "updates": 1}
+    settings = {**blocks, "model": {"name": "delayed_last_output"}, "training": training}
+    work = work_of(Replica("p", "e", "paper", "c", "v", "main", "final", 0, 0, settings))
+    assert (work.steps, work.rows, work.inputs) == (9 + delay, 7 * (9 + delay), 2)
+    assert work.core == 6 * work.rows * multiplied
 
 
 def test_updates_and_parameters_are_those_of_recorded_runs():

@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from tensor_rnns import datasets, engine, models, tasks
+from tensor_rnns.cells.base import Cell
 from tensor_rnns.datasets import table
 from tensor_rnns.experiments import Replica
+from tensor_rnns.models.delayed import Delayed
 from tensor_rnns.models.recurrent import Recurrent
 from tensor_rnns.tasks import Task
 from tensor_rnns.training import optimisers
@@ -142,10 +145,11 @@ def sized(
     chosen = engine.choose(engine_name, settings["cell"], device, runs=False)
     items, parameters = inputs.shape[-1 if task.symbols else -2], model.parameter_count()
     if isinstance(model, Recurrent):
-        rows = inputs.shape[0] * items
+        steps = len(inputs) + (model.delay if isinstance(model, Delayed) else 0)
+        rows = steps * items
         core, head = products(model, rows, items)
         shapes = [shape for cell in model.cells.values() for shape in cell.state_shapes().values()]
-        sizes = len(inputs), rows, 0 if task.symbols else task.inputs, sum(map(math.prod, shapes))
+        sizes = steps, rows, 0 if task.symbols else task.inputs, sum(map(math.prod, shapes))
         name, rested = settings["cell"]["name"], 0.0
         # A start that is learnt goes through autograd, which gives whole gradients.
         if rests and chosen == "compiled" and not model.cell.starts:
@@ -166,7 +170,7 @@ def picks(model: Recurrent, name: str, shape: Sequence[int]) -> bool:
 
 def products(model: Recurrent, rows: int, items: int) -> tuple[int, int]:
     """Multiplications of the forward pass in the cells, and in the read-out; rows that are looked up are
-    none, matrices that are looked up are as others."""
+    none, matrices that are looked up are as others. A step may use the weights of its cell again."""
     core = head = 0
     for name, shape in model.declared().items():
         if name.startswith("read_out/"):
@@ -175,4 +179,14 @@ def products(model: Recurrent, rows: int, items: int) -> tuple[int, int]:
             core += math.prod(shape) * rows
         elif len(shape) > 2:
             core += math.prod(shape[1:]) * rows
+    for cell in model.cells.values():
+        core += max(0, multiplications(cell) - sum(map(math.prod, cell.shapes().values()))) * rows
     return core, head
+
+
+def multiplications(cell: Cell) -> int:
+    """Those in the products of a step of one row."""
+    parameters = {name: torch.zeros(shape) for name, shape in cell.shapes().items()}
+    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+        cell.step(parameters, torch.zeros(1, cell.inputs), cell.initial_state(1))
+    return counter.get_total_flops() // 2
