@@ -11,6 +11,7 @@ from benchmarks import costs
 from tensor_rnns.datasets import table
 from tensor_rnns.experiments import Catalogue, Replica
 from tensor_rnns.files import read_json
+from tensor_rnns.recording import tables
 from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.units import estimate, units
 from tensor_rnns.recording.work import Work, hollow, work_of
@@ -111,6 +112,15 @@ def test_every_experiment_has_hours_at_the_papers_scale():
         assert 0 < found.chain <= found.hours < 10_000, unit.name
         assert 100 < found.memory < 100_000
         assert found.disk > 0
+
+
+def test_a_plan_names_the_cells_of_which_no_update_was_measured():
+    catalogue, model = Catalogue.load("workflow/papers", ["mathews2016/addition"]), Costs.read()
+    bare = replace(model, factors={name: {} for name in model.factors})
+    plans = [list(tables.plan(catalogue, "smoke", "embedded", 5, "auto", costs)) for costs in (model, bare)]
+    said = "cells of which no update was measured, taken to be as fast as others: gru, lstm, tgu"
+    assert said in plans[1]
+    assert not any(line.startswith("cells of which") for line in plans[0])
 
 
 def test_what_is_only_counted_is_not_warned_of(caplog):

@@ -45,6 +45,7 @@ def plan(catalogue: Catalogue, scale: str, data: str, size: int, asked: str, cos
     """A line for each experiment, one for all, and how far they can be trusted."""
     rows: list[list[float]] = []
     unknown = {} if "triton" in costs.coefficients else {"GPU-h: no update was measured on a GPU": None}
+    cells: set[str] = set()
     yield head(PLAN)
     for (paper, name), experiment in catalogue.experiments.items():
         members = list(units([experiment], size, scale, data))
@@ -53,6 +54,7 @@ def plan(catalogue: Catalogue, scale: str, data: str, size: int, asked: str, cos
         if members:
             rows.append(together([columns(unit, asked, costs, unknown) for unit in members]))
             groups = [group for unit in members for _, _, group in unit.jobs]
+            cells |= {block["name"] for group in groups if (block := group[0].settings["cell"])}
             yield line(f"{paper}/{name}", rows[-1], PLAN, engines(groups, asked))
     if rows:
         whole = together(rows)
@@ -62,6 +64,8 @@ def plan(catalogue: Catalogue, scale: str, data: str, size: int, asked: str, cos
             jobs = list(packing.jobs_of(catalogue, scale, data, size, asked, costs))
             yield simulate.sentence(simulate.cluster(jobs, 1), len(jobs))
     yield costs.told
+    if unmeasured := sorted(cells.difference(*costs.factors.values())):
+        yield f"cells of which no update was measured, taken to be as fast as others: {', '.join(unmeasured)}"
     yield from (f"?: {reason}" for reason in unknown)
 
 
