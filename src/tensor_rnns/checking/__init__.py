@@ -1,51 +1,58 @@
 """The check of experiment files, above all that they may name; `problems` keeps what was found well.
 
 Building everything that the files name takes seconds, and each job of a cluster parses the workflow again.
-So a check without problems is kept under the digest of all that it rests on: the files and the package.
+So a paper without problems is kept under the digest of its files and of the package, all that its check
+rests on.
 """
 
 import hashlib
 import importlib.util
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from tensor_rnns.experiments import catalogue
 from tensor_rnns.messages import fault
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CHECKED = Path(".snakemake/checked")
 """Where the workflow and the commands that cost hours keep what they found well."""
-KEPT = 20
+KEPT = 100
 """Checks that are kept in a folder."""
 
 
 def problems(roots: Sequence[Path | str], shown: Path | None = None, kept: Path | None = None) -> list[str]:
     """Every problem of the experiment files below `roots`; see `whole.check`.
 
-    With `kept`, a folder, nothing is built again where the same files were found well by the same code.
+    With `kept`, a folder, no paper is built again where the same files were found well by the same code.
     """
-    homes = [Path(root) for root in roots]
-    mark = kept / digest(homes) if kept else None
-    if mark is not None and mark.exists():
-        return []
-    from tensor_rnns.checking.whole import check
+    if kept is None:
+        from tensor_rnns.checking.whole import check
 
-    problems = check(homes, shown)
-    if mark is not None and not problems:
-        mark.parent.mkdir(parents=True, exist_ok=True)
-        mark.touch()
-        for old in sorted(mark.parent.iterdir(), key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
-            old.unlink(missing_ok=True)
-    return problems
+        return check(roots, shown)
+    code = digest(PACKAGE) + str(importlib.util.find_spec("torch") is not None)
+    found: list[str] = []
+    for folder in catalogue.paper_folders(roots).values():
+        mark = kept / hashlib.sha256(f"{code} {digest(folder)}".encode()).hexdigest()[:32]
+        if not mark.exists():
+            from tensor_rnns.checking.whole import check_papers
+
+            if wrong := check_papers([folder], shown):
+                found += wrong
+                continue
+            mark.parent.mkdir(parents=True, exist_ok=True)
+            mark.touch()
+            for old in sorted(mark.parent.iterdir(), key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
+                old.unlink(missing_ok=True)
+    return found
 
 
-def digest(roots: Iterable[Path]) -> str:
-    """The digest of all files below `roots` and of the package, and of whether there is torch."""
-    total = hashlib.sha256(str(importlib.util.find_spec("torch") is not None).encode())
-    for root in (*roots, PACKAGE):
-        for path in sorted(root.rglob("*")):
-            if path.suffix in (".py", ".yaml", ".csv"):
-                total.update(f"{path}\n".encode() + hashlib.sha256(path.read_bytes()).digest())
-    return total.hexdigest()[:32]
+def digest(folder: Path) -> str:
+    """The digest of all files below a folder that a check reads."""
+    total = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix in (".py", ".yaml", ".csv", ".md"):
+            total.update(f"{path}\n".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()
 
 
 def check_guests(paths: Sequence[Path | str]) -> None:

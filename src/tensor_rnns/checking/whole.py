@@ -33,7 +33,11 @@ def check(roots: catalogue.Roots, shown: Path | None = None) -> list[str]:
     Paths are relative to `shown` where they lie below it. Ids are looked up among all files of a paper, once
     all of them can be read. Where there is no torch, what it would build is not looked at.
     """
-    folders = catalogue.paper_folders(roots).values()
+    return check_papers(catalogue.paper_folders(roots).values(), shown)
+
+
+def check_papers(folders: Iterable[Path], shown: Path | None) -> list[str]:
+    """Every problem of the files in the folders of papers, a line each and each once."""
     return list(dict.fromkeys(line for folder in folders for line in paper_problems(folder, shown)))
 
 
