@@ -75,3 +75,10 @@ def test_other_code_checks_every_paper(checked, monkeypatch, tmp_path):
     (tmp_path / "package").mkdir()
     monkeypatch.setattr(checking, "PACKAGE", tmp_path / "package")
     assert checked()[1] == PAPERS
+
+
+def test_the_code_of_one_paper_checks_every_paper(roots, checked):
+    """Any of them may name its functions."""
+    checked()
+    (roots[0] / "kelley2016" / "more.py").write_text("NUMBER = 1\n")
+    assert checked()[1] == PAPERS

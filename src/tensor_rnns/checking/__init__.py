@@ -1,8 +1,8 @@
 """The check of experiment files, above all that they may name; `problems` keeps what was found well.
 
 Building everything that the files name takes seconds, and each job of a cluster parses the workflow again.
-So a paper without problems is kept under the digest of its files and of the package, all that its check
-rests on.
+So a paper without problems is kept under the digest of all that its check rests on: its files, the package,
+and the code of every paper, whose functions it may name.
 """
 
 import hashlib
@@ -29,10 +29,14 @@ def problems(roots: Sequence[Path | str], shown: Path | None = None, kept: Path 
         from tensor_rnns.checking.whole import check
 
         return check(roots, shown)
-    code = digest(PACKAGE) + str(importlib.util.find_spec("torch") is not None)
+    code = [digest(PACKAGE, ".py", ".yaml", ".csv"), *(digest(Path(root), ".py") for root in roots)]
+    code.append(str(importlib.util.find_spec("torch") is not None))
     found: list[str] = []
     for folder in catalogue.paper_folders(roots).values():
-        mark = kept / hashlib.sha256(f"{code} {digest(folder)}".encode()).hexdigest()[:32]
+        mark = (
+            kept
+            / hashlib.sha256(f"{code} {digest(folder, '.yaml', '.csv', '.md')}".encode()).hexdigest()[:32]
+        )
         if not mark.exists():
             from tensor_rnns.checking.whole import check_papers
 
@@ -46,11 +50,11 @@ def problems(roots: Sequence[Path | str], shown: Path | None = None, kept: Path 
     return found
 
 
-def digest(folder: Path) -> str:
-    """The digest of all files below a folder that a check reads."""
+def digest(folder: Path, *suffixes: str) -> str:
+    """The digest of all files below a folder with one of the `suffixes`."""
     total = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
-        if path.suffix in (".py", ".yaml", ".csv", ".md"):
+        if path.suffix in suffixes:
             total.update(f"{path}\n".encode() + hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()
 
