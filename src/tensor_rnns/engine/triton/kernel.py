@@ -106,7 +106,7 @@ class Kernel:
         terms = self.layout.terms(leaf)
         if not terms:
             return first.new_zeros(replicas, rows, columns)
-        length = max(PIECE, -(-steps * batch // PIECES))
+        length = min(max(PIECE, -(-steps * batch // PIECES)), -(-steps * batch // DEPTH) * DEPTH)
         count = -(-steps * batch // length)
         pieces = first.new_empty(replicas, len(terms) * count, rows, columns)
         high, wide = min(padded(rows), BLOCK), min(padded(columns), BLOCK)
