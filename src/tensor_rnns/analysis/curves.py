@@ -31,10 +31,10 @@ def read_curves_of_run(path: Path, of: str) -> Series:
         if lines[0] != ",".join(CURVES):
             raise damaged(path, f"its columns are {lines[0].split(',')}; expected are {list(CURVES)}")
         rows = [line.rsplit(",", 2) for line in lines[1:]]
-        points = np.array([row[1] for row in rows]).astype(np.int64), np.array([row[2] for row in rows])
+        points = [np.array([kind(row[i]) for row in rows], kind) for i, kind in ((1, int), (2, float))]
         end = 0
         for head, same in groupby(row[0] for row in rows):
-            begin, end = end, end + sum(1 for _ in same)
+            begin, end = end, end + len(list(same))
             fields = dict(zip(SERIES, next(csv.reader([head], strict=True)), strict=True))
             key = (*replica_key(fields), fields["split"], fields["name"])
             found.setdefault(key, []).append(np.arange(begin, end))
@@ -42,14 +42,14 @@ def read_curves_of_run(path: Path, of: str) -> Series:
 
 
 def ordered(
-    path: Path, key: tuple[str | int, ...], updates: np.ndarray, texts: np.ndarray, rows: np.ndarray
+    path: Path, key: tuple[str | int, ...], updates: np.ndarray, values: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The points in these rows, by update; Damaged where an update comes twice."""
     rows = rows[np.argsort(updates[rows], kind="stable")]
     mine = updates[rows]
     if (again := mine[1:][mine[1:] == mine[:-1]]).size:
         raise damaged(path, f"a second value for {dict(zip(SERIES, key, strict=True))}, update {again[0]}")
-    return mine, texts[rows].astype(float)
+    return mine, values[rows]
 
 
 def write_curves(path: Path, curves: Series, of: str) -> None:
