@@ -152,10 +152,10 @@ def clopper_pearson(successes: int, n: int) -> tuple[float, float]:
 
 def holm(p_values: Sequence[float]) -> list[float]:
     """Holm's adjusted p values, in the order given."""
-    order, left = np.argsort(p_values), np.arange(len(p_values), 0, -1)
-    adjusted = np.empty(len(p_values))
-    adjusted[order] = np.maximum.accumulate(np.minimum(left * np.asarray(p_values)[order], 1.0))
-    return adjusted.tolist()
+    adjusted, highest = list(p_values), 0.0
+    for step, i in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        adjusted[i] = highest = max(highest, min((len(p_values) - step) * p_values[i], 1.0))
+    return adjusted
 
 
 def seeds_to_decide(decided: Callable[[int], bool]) -> int | None:
