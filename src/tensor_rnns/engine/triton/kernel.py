@@ -17,7 +17,7 @@ from tensor_rnns.engine.triton.emit import TILE, Emitted
 from tensor_rnns.engine.triton.memory import Layout, padded
 
 PIECE, PIECES = 1024, 32
-"""Rows of time and batch that are one piece of a sum at least, and how many pieces there are at most."""
+"""Rows of time and batch in a piece of a sum at least, if there are so many, and how many pieces at most."""
 BLOCK, DEPTH = 64, 32
 """The sides of what a program of `sums_of_products` makes, and the rows that it takes at a time."""
 COUNT = 1024
