@@ -48,6 +48,10 @@ def test_holm_is_statsmodels(p_values):
     assert intervals.holm(p_values) == pytest.approx(expected, abs=1e-15)
 
 
+def test_holm_of_no_number_is_none():
+    assert intervals.holm([0.2, math.nan, 0.01]) == pytest.approx([0.4, math.nan, 0.03], nan_ok=True)
+
+
 FIRST, SECOND = [3.1, 4.4, 2.7, 3.9], [5.0, 9.5, 4.1, 6.6, 8.2, 7.3]
 
 

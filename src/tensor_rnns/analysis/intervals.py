@@ -151,10 +151,10 @@ def clopper_pearson(successes: int, n: int) -> tuple[float, float]:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's adjusted p values, in the order given."""
+    """Holm's adjusted p values, in the order given; NaN stays NaN."""
     adjusted, highest = list(p_values), 0.0
-    for step, i in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        adjusted[i] = highest = max(highest, min((len(p_values) - step) * p_values[i], 1.0))
+    for step, (_, p, i) in enumerate(sorted((math.isnan(p), p, i) for i, p in enumerate(p_values))):
+        adjusted[i] = highest = max(min((len(p_values) - step) * p, 1.0), highest)
     return adjusted
 
 
