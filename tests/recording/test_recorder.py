@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tensor_rnns.files import read_json, write_json
+from tensor_rnns.analysis.judge import CLAIMS
+from tensor_rnns.files import read_json, write_csv, write_json
 from tensor_rnns.npz_files import read_npz
 from tensor_rnns.recording.record import alone
 from tests.recording.conftest import UPDATES, Checkout, files
@@ -323,6 +324,39 @@ def test_more_seeds_need_a_rule_that_was_committed_before(checkout: Checkout, un
     assert "(seeds: 7), " in said
     _, said = checkout.run("status", results="more")
     assert said.splitlines()[1].split()[1:3] == ["2", "2"]
+
+
+def test_status_lists_undecided_claims_with_the_cost_of_the_seeds_they_lack(
+    checkout: Checkout, undisturbed: Path, tmp_path: Path
+):
+    """Cheapest first; neither what is decided nor what no number of seeds decides."""
+    shutil.copytree(undisturbed / "recorded" / "runs", tmp_path / "recorded" / "runs")
+    given = {
+        "x1-3": ("undecided", "p = 0.2; about 15 seeds would decide"),
+        "x1-1": ("undecided", "about 8 seeds would decide"),
+        "x1-2": ("undecided", "no number of seeds decides at this difference"),
+        "x1-4": ("reproduced", "about 9 seeds would decide"),
+    }
+    rows = [
+        dict.fromkeys(CLAIMS, "")
+        | {"claim": claim, "verdict": verdict, "reason": reason, "statement": "Words."}
+        for claim, (verdict, reason) in given.items()
+    ]
+    write_csv(tmp_path / "recorded" / "claims.csv", rows, CLAIMS, "recorded")
+    rules = "claim,before,seeds,blocks\nx1-3,3,1,2\nx1-1,5,5,1\n"
+    (tmp_path / "recorded" / "stopping.csv").write_text(rules)
+    code, said = checkout.run("status", "--undecided", results=str(tmp_path))
+    assert code == 0, said
+    first, *lines = said.splitlines()
+    assert first.split() == ["claim", "seeds", "decide", "core-h"]
+    # A cohort of five takes 1 ms an update for the TGU, 2 for the GRU.
+    hours = {more: more * UPDATES * 3e-3 / 5 / 3600 for more in (3, 10)}
+    assert [" ".join(line.split()) for line in lines] == [
+        f"x1-1 5 8 {hours[3]:.2g} Words.",
+        f"x1-3 5 15 {hours[10]:.2g} Words. (its stopping rule is used up)",
+    ]
+    code, said = checkout.run("status", "--undecided", "--curves", "*", results=str(tmp_path))
+    assert (code, "allowed is either" in said) == (2, True)
 
 
 def test_a_decided_or_unknown_claim_gets_no_seeds(checkout, undisturbed):

@@ -5,6 +5,7 @@ is none and the point estimate stands alone. `exact` numbers have no scatter: on
 """
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,7 +20,7 @@ SHARE = 0.5
 MISS = 1 - intervals.LEVEL
 FAR = 3.0
 """Where they are fewer, a value so many halves of its prediction interval away is not the choice's doing."""
-
+ADVICE = "about {} seeds would decide"
 EQUAL = "equal in all {} seeds, so that the scatter is not known"
 
 
@@ -68,7 +69,13 @@ def advised(outcome: Outcome, decides: Callable[[int], bool]) -> Outcome:
     needed = intervals.seeds_to_decide(decides)
     if needed is None:
         return outcome.because("no number of seeds decides at this difference")
-    return outcome.because(f"about {max(needed, outcome.n + 1)} seeds would decide")
+    return outcome.because(ADVICE.format(max(needed, outcome.n + 1)))
+
+
+def seeds_that_decide(reason: str) -> int | None:
+    """The number of seeds that `advised` named in a reason; None where it named none."""
+    found = re.search(ADVICE.format(r"(\d+)"), reason)
+    return int(found[1]) if found else None
 
 
 def turning(decide: Callable[[float], str], at: float, places: Sequence[float], unit: float) -> float | None:

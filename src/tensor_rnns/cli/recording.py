@@ -83,15 +83,24 @@ def simulate(scale, data, guests, papers, engine, cohort_sizes, workers, speed, 
 
 @click.command()
 @options.several(options.papers, options.curves, options.results, options.cohort_size, state, costs_table)
-def status(papers: str, curves: str, results: Path, cohort_size: int, state: Path, costs: Path) -> None:
+@click.option("--undecided", is_flag=True, help="Undecided claims instead, the cheapest to decide first.")
+def status(papers, curves, results, cohort_size, state, costs, undecided) -> None:
     """Print by experiment how many curves of the paper's scale are recorded, running, begun and missing, and
     the core-hours left."""
     need_torch("status")
     from tensor_rnns.recording import cost, tables, units
+    from tensor_rnns.recording.undecided import undecided as undecided_claims
 
-    known = units.units(checked_catalogue(papers).experiments.values(), cohort_size)
-    chosen = units.chosen(list(known), options.named_list(curves))
-    for line in tables.status(chosen, cost.Costs.read(costs), results, state):
+    if undecided and curves:
+        raise ValueError("--curves given with --undecided; allowed is either")
+    catalogue, model = checked_catalogue(papers), cost.Costs.read(costs)
+    if undecided:
+        lines = undecided_claims(catalogue, model, results, cohort_size)
+    else:
+        known = units.units(catalogue.experiments.values(), cohort_size)
+        chosen = units.chosen(list(known), options.named_list(curves))
+        lines = tables.status(chosen, model, results, state)
+    for line in lines:
         click.echo(line)
 
 

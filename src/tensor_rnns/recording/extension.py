@@ -32,6 +32,11 @@ class Rule:
     blocks: int
 
     @property
+    def most(self) -> int:
+        """The seeds after the last block."""
+        return self.before + self.seeds * self.blocks
+
+    @property
     def text(self) -> str:
         """The rule in words."""
         looks = self.blocks + 1

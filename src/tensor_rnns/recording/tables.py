@@ -36,9 +36,9 @@ def line(name: str, numbers: Iterable[float], heads: Sequence[str], more: str = 
     return f"{name:<28}{''.join(parts)}  {more}".rstrip()
 
 
-def head(heads: Sequence[str]) -> str:
+def head(heads: Sequence[str], first: str = "experiment") -> str:
     """The first row of a table."""
-    return f"{'experiment':<28}{''.join(f'  {text}' for text in heads)}"
+    return f"{first:<28}{''.join(f'  {text}' for text in heads)}"
 
 
 def plan(catalogue: Catalogue, scale: str, data: str, size: int, asked: str, costs: Costs) -> Iterator[str]:

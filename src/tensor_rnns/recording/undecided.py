@@ -1,0 +1,47 @@
+"""Which undecided claims more seeds would decide, and at what cost: those to ask `record --claim` for."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from tensor_rnns.analysis.judge import CLAIMS
+from tensor_rnns.analysis.rules import seeds_that_decide
+from tensor_rnns.analysis.verdicts import UNDECIDED
+from tensor_rnns.experiments import Catalogue
+from tensor_rnns.experiments.records import RECORDED
+from tensor_rnns.files import read_csv
+from tensor_rnns.recording import extension, store
+from tensor_rnns.recording.cost import Costs
+from tensor_rnns.recording.order import needs
+from tensor_rnns.recording.tables import head, line
+from tensor_rnns.recording.units import estimate, units
+
+COLUMNS = ("seeds", "decide", "core-h")
+
+
+def undecided(catalogue: Catalogue, costs: Costs, results: Path, size: int) -> Iterator[str]:
+    """A line for each undecided claim of the report of the recorded runs that more seeds decide, the cheapest
+    first: seeds of its curves, about how many decide, core-hours of those it lacks, and its statement.
+
+    Runs that are trained again, as a probe needs their weights or the code has changed, are not counted.
+    FileNotFoundError where that report was not made.
+    """
+    by_name = {unit.name: unit for unit in units(catalogue.experiments.values(), size)}
+    known, rules = needs(catalogue), extension.rules(results / extension.FILE)
+    rows = []
+    for row in read_csv(results / RECORDED / "claims.csv", CLAIMS, RECORDED):
+        decide = seeds_that_decide(row["reason"])
+        if row["verdict"] != UNDECIDED or decide is None or row["claim"] not in known:
+            continue
+        its = [by_name[name] for name in known[row["claim"]][0]]
+        held = [store.seeds(unit, results) for unit in its]
+        hours = sum(
+            estimate(replace(unit, search=()), costs).hours / unit.seeds * max(decide - have, 0)
+            for unit, have in zip(its, held, strict=True)
+        )
+        rule = rules.get(row["claim"])
+        used = " (its stopping rule is used up)" if rule and rule.most <= min(held) else ""
+        numbers = min(held), decide, hours
+        rows.append((hours, line(f"{row['claim']:<38}", numbers, COLUMNS, row["statement"] + used)))
+    yield head(COLUMNS, f"{'claim':<38}")
+    yield from (text for _, text in sorted(rows))
