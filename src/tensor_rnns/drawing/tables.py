@@ -1,6 +1,7 @@
 """A table of records, the paper's numbers beside ours: LaTeX (booktabs) and CSV, and back from CSV."""
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -49,16 +50,20 @@ def _stacked(head: str) -> str:
 
 
 def shown(value: float, half: float | None = None) -> str:
-    """`value` to four figures, or with ± `half` to two figures of the half-width; whole numbers in full."""
+    """`value` to four figures, or with ± `half` to two figures of the half-width; what is before the point in
+    full, its thousands apart from 10,000 on."""
     if not math.isfinite(value):
         return "∞" if value > 0 else "−∞" if value < 0 else "not a number"
     if half is None or not math.isfinite(half) or half == 0:
-        whole = value == round(value) and abs(value) < 1e9
-        text = f"{value:,.0f}".replace(",", "\u202f") if whole else f"{value:.4g}"
+        size = abs(value)
+        form = ".4g" if size < 1000 else ",.0f" if size < 1e9 else ".3e"
+        text = f"{value:{form}}"
     else:
         digits = max(0, 1 - math.floor(math.log10(half)))
-        text = f"{value:.{digits}f} ± {half:.{digits}f}" if digits <= 6 else f"{value:.3g} ± {half:.1g}"
-    return text.replace("-", "−")
+        text = f"{value:,.{digits}f} ± {half:,.{digits}f}" if digits <= 6 else f"{value:.3g} ± {half:.1g}"
+    # Four figures stand together.
+    text = re.sub(r"(?<![\d,])(\d),(\d{3})(?![\d,])", r"\1\2", text)
+    return text.replace(",", "\u202f").replace("-", "−")
 
 
 def printed(text: Any) -> str:
