@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.utils.flop_counter import FlopCounterMode
 
 from tensor_rnns import datasets, engine, models, tasks
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.datasets import table
+from tensor_rnns.dispatch import Flops
 from tensor_rnns.experiments import Replica
 from tensor_rnns.models.delayed import Delayed
 from tensor_rnns.models.recurrent import Recurrent
@@ -187,6 +187,6 @@ def products(model: Recurrent, rows: int, items: int) -> tuple[int, int]:
 def multiplications(cell: Cell) -> int:
     """Those in the products of a step of one row."""
     parameters = {name: torch.zeros(shape) for name, shape in cell.shapes().items()}
-    with torch.no_grad(), FlopCounterMode(display=False) as counter:
+    with torch.no_grad(), Flops() as counter:
         cell.step(parameters, torch.zeros(1, cell.inputs), cell.initial_state(1))
-    return counter.get_total_flops() // 2
+    return counter.count // 2

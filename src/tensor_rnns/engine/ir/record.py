@@ -13,9 +13,9 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map
 
+from tensor_rnns.dispatch import DispatchMode
 from tensor_rnns.engine.given import BATCH, place
 from tensor_rnns.engine.ir.operations import Unsupported
 
@@ -149,7 +149,7 @@ class Refusal(TorchFunctionMode):
         return function(*args, **(kwargs or {}))
 
 
-class Recorder(TorchDispatchMode):
+class Recorder(DispatchMode):
     """Records every aten operation between entering and leaving.
 
     Operations with several results, and on blocks those in EXPANDED_BLOCKS, are recorded as simpler ones.

@@ -8,11 +8,11 @@ from functools import partial
 import numpy as np
 import torch
 from torch import Tensor
-from torch.utils.flop_counter import FlopCounterMode
 
 from tensor_rnns import engine
 from tensor_rnns.cells import build
 from tensor_rnns.declared import Natural
+from tensor_rnns.dispatch import Flops
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.papers.chapter10.clipping import omega
 from tensor_rnns.papers.chapter10.nets import chains
@@ -117,9 +117,9 @@ def regularised(seed: int, repeats: int) -> dict[str, float]:
 
 def counted(call: Callable[..., object], *arguments: object) -> int:
     """Floating-point operations of the products of matrices in a call, with its gradients."""
-    with FlopCounterMode(display=False) as counter:
+    with Flops() as counter:
         call(*arguments)
-    return counter.get_total_flops()
+    return counter.count
 
 
 def compute(*, seed: Natural, lengths: tuple[int, ...], engines: tuple[str, ...], repeats: int) -> Rows:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
 from tensor_rnns.bilinear import CP, Full, TensorTrain
 from tensor_rnns.cells.gated import GRU, LSTM
 from tensor_rnns.cells.multiplicative import GMR, GMRC
+from tensor_rnns.dispatch import DispatchMode
 from tensor_rnns.rows import Rows, rows_of, series
 
 
@@ -66,7 +66,7 @@ def explicit(n: int) -> dict[str, float]:
     return {"coefficients": coefficients, "multiply-adds": n**3 + n**2, "exponent": exponent}
 
 
-class MatrixProducts(TorchDispatchMode):
+class MatrixProducts(DispatchMode):
     """Counts the matrix products between entering and leaving."""
 
     count = 0
