@@ -35,7 +35,7 @@ IMPORTED = (
     "tensor_rnns.probes.run", "tensor_rnns.report.build", "tensor_rnns.training.job",
     "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg", "fontTools.subset", "torch._dynamo",
 )  # fmt: skip
-"""What the commands import when they run; torch imports the last one when it first records a step."""
+"""What the commands import when they run; torch imports the last one for its optimisers and for Jacobians."""
 ROOMS = ("bilinear", "cells", "models", "tasks")
 """Packages of which the commands import every module."""
 
