@@ -357,6 +357,8 @@ def test_status_lists_undecided_claims_with_the_cost_of_the_seeds_they_lack(
     ]
     code, said = checkout.run("status", "--undecided", "--curves", "*", results=str(tmp_path))
     assert (code, "allowed is either" in said) == (2, True)
+    code, said = checkout.run("status", "--undecided", results=str(tmp_path / "none"))
+    assert (code, "claims.csv is not there, allowed after: make recorded" in said) == (2, True)
 
 
 def test_a_decided_or_unknown_claim_gets_no_seeds(checkout, undisturbed):

@@ -24,12 +24,15 @@ def undecided(catalogue: Catalogue, costs: Costs, results: Path, size: int) -> I
     first: seeds of its curves, about how many decide, core-hours of those it lacks, and its statement.
 
     Runs that are trained again, as a probe needs their weights or the code has changed, are not counted.
-    FileNotFoundError where that report was not made.
+    ValueError where that report was not made.
     """
+    path = results / RECORDED / "claims.csv"
+    if not path.exists():
+        raise ValueError(f"undecided claims asked for; {path} is not there, allowed after: make recorded")
     by_name = {unit.name: unit for unit in units(catalogue.experiments.values(), size)}
     known, rules = needs(catalogue), extension.rules(results / extension.FILE)
     rows = []
-    for row in read_csv(results / RECORDED / "claims.csv", CLAIMS, RECORDED):
+    for row in read_csv(path, CLAIMS, RECORDED):
         decide = seeds_that_decide(row["reason"])
         if row["verdict"] != UNDECIDED or decide is None or row["claim"] not in known:
             continue
