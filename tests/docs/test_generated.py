@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from ast import literal_eval
 from pathlib import Path
 
 import numpy as np
@@ -63,8 +64,9 @@ def test_a_number_changed_by_hand_is_found_and_written_again(pages, made):
         line = blocks.line_of(before, place)
         assert problem.startswith(f"{page}:{line}: ")
         stands, should = (text.splitlines()[line - 1] for text in (altered, before))
-        told = re.fullmatch(r""".*?: (['"])(.*)\1 stands, (['"])(.*)\3 should""", problem)
-        assert (told[2] in stands, told[4] in should, told[2] == told[4]) == (True, True, False)
+        told = re.fullmatch(r""".*?: ((['"]).*\2) stands, ((['"]).*\4) should""", problem)
+        was, ought = map(literal_eval, (told[1], told[3]))
+        assert (was in stands, ought in should, was == ought) == (True, True, False)
         assert blocks.write(pages, made) == [page]
         assert page.read_text(encoding="utf-8") == before
 
