@@ -53,7 +53,7 @@ LONG = ("cluster", "workflow", "recording", "benchmarks")
 """Folders of long tests, which come first: no worker then waits for another at the end."""
 TOGETHER = (
     "archive/", "datasets/test_ready.py", "docs/test_generated.py", "engine/test_compiled.py",
-    "recording/test_packing.py", "recording/test_recorder.py", "workflow/test_edits.py",
+    "recording/test_packing.py", "recording/test_recorder", "workflow/test_edits.py",
     "workflow/test_reruns.py",
 )  # fmt: skip
 """Tests that share what takes long to make: one worker of xdist makes it, once."""

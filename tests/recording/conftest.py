@@ -35,6 +35,7 @@ COSTS = {
     "memory": [300.0, *[0.0] * 6],
     "told": "a cost model made up",
 }
+CURVES = ("only/gru/main", "only/tgu/main")
 GIT = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
 
 
@@ -83,6 +84,11 @@ class Checkout:
         finally:
             process.kill()
         return process.returncode, said
+
+
+def curves(results: Path) -> Path:
+    """Where the curves of the experiment are recorded."""
+    return results / "recorded" / "runs" / "made2024" / "addition"
 
 
 def files(folder: Path) -> dict[str, bytes]:
