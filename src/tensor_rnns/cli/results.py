@@ -49,12 +49,11 @@ def report(scale: str, data: str, results: Path, guests: str, papers: str, parti
 def recorded(results: Path, only: str) -> None:
     """Make the report of the recorded runs; trains nothing and needs no torch."""
     from tensor_rnns.analysis.judge import judge
-    from tensor_rnns.report.build import build, draw_what_is_there
-    from tensor_rnns.report.recorded import RECORDED, collect_recorded
+    from tensor_rnns.experiments.records import RECORDED
+    from tensor_rnns.report.build import build, join_and_draw
 
     catalogue = options.load_catalogue(only)
-    collect_recorded(catalogue, results)
-    draw_what_is_there(catalogue, RECORDED, results)
+    join_and_draw(catalogue, RECORDED, results)
     if not only:
         judge(catalogue, RECORDED, results)
         build(catalogue, RECORDED, "real", results)

@@ -1,19 +1,25 @@
 """The whole report of one scale: HTML pages, an article and its appendix in LaTeX and, where it is, PDF."""
 
+import functools
+import io
+import os
 import shutil
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import redirect_stdout
+from multiprocessing import get_context
 from pathlib import Path
 
 from tensor_rnns.analysis.collect import collect
 from tensor_rnns.analysis.judge import judge
 from tensor_rnns.drawing.render import render
 from tensor_rnns.experiments import Catalogue
-from tensor_rnns.experiments.records import PARTIAL
+from tensor_rnns.experiments.records import PARTIAL, RECORDED
 from tensor_rnns.experiments.run_folders import RECORD
 from tensor_rnns.report.gather import gather
 from tensor_rnns.report.html import write_html
 from tensor_rnns.report.latex import compile_pdf, write_latex
 from tensor_rnns.report.provenance import commit_of
+from tensor_rnns.report.recorded import collect_experiment
 
 
 def build(
@@ -30,9 +36,8 @@ def build(
     results = results.resolve()
     if partial:
         scale = overlay(results, scale)
-        join_what_is_there(catalogue, scale, results)
+        join_and_draw(catalogue, scale, results)
         judge(catalogue, scale, results)
-        draw_what_is_there(catalogue, scale, results)
     out = out.resolve() if out else results / scale / "report"
     home = Path.cwd()
     content = gather(catalogue, scale, data, results, commit_of(home))
@@ -68,19 +73,36 @@ def overlay(results: Path, scale: str) -> str:
     return name
 
 
-def join_what_is_there(catalogue: Catalogue, scale: str, results: Path) -> None:
-    """Join the runs of every experiment of which some failed, so that its tables were not made."""
-    for key in map("/".join, catalogue.experiments):
-        out = results / scale / "collected" / key
-        folders = [record.parent for record in sorted((results / scale / "runs" / key).rglob(RECORD))]
-        if folders and not out.exists():
-            collect(folders, out)
+def join_and_draw(catalogue: Catalogue, scale: str, results: Path) -> None:
+    """Join the runs of each experiment and draw the artefacts that they allow, as many experiments at once as
+    there are cores; print why other artefacts are left out."""
+    job = functools.partial(join_and_draw_experiment, catalogue, scale, results)
+    if len(catalogue.experiments) == 1:
+        print(*map(job, catalogue.experiments), sep="", end="")
+        return
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), get_context("forkserver")) as pool:
+        for told in pool.map(job, catalogue.experiments):
+            print(told, end="", flush=True)
 
 
-def draw_what_is_there(catalogue: Catalogue, scale: str, results: Path) -> None:
-    """Draw every artefact that the results allow; print why the others are left out."""
-    for paper, artefact in catalogue.artefacts:
-        try:
-            render(catalogue, scale, paper, artefact, results)
-        except ValueError as error:
-            print(f"left out: {error}")
+def join_and_draw_experiment(catalogue: Catalogue, scale: str, results: Path, key: tuple[str, str]) -> str:
+    """`join_and_draw` for one experiment; returns what is to be printed.
+
+    At a scale, those alone are joined of which some runs failed, so that their tables were not made.
+    """
+    with redirect_stdout(io.StringIO()) as told:
+        if scale == RECORDED:
+            collect_experiment(catalogue.experiments[key], results)
+        else:
+            out = (results / scale / "collected").joinpath(*key)
+            runs = (results / scale / "runs").joinpath(*key)
+            folders = [record.parent for record in sorted(runs.rglob(RECORD))]
+            if folders and not out.exists():
+                collect(folders, out)
+        for paper, artefact in catalogue.artefacts:
+            if (paper, catalogue.artefacts[paper, artefact].experiment) == key:
+                try:
+                    render(catalogue, scale, paper, artefact, results)
+                except ValueError as error:
+                    print(f"left out: {error}")
+    return told.getvalue()

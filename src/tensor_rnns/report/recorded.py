@@ -18,21 +18,26 @@ from tensor_rnns.npz_files import read_npz, write_npz
 
 
 def collect_recorded(catalogue: Catalogue, results: Path) -> None:
-    """Join the recorded runs of each experiment, as the rule `collect` does for the runs of a scale, and what
-    each probe took from them. Tables of runs that are no longer there go."""
+    """Join the recorded runs of each experiment."""
     for experiment in catalogue.experiments.values():
-        home = results / RECORDED / "runs" / experiment.paper / experiment.name
-        folders = sorted(path.parent for path in home.rglob("record.json"))
-        collected, probes = (
-            results / RECORDED / room / experiment.paper / experiment.name for room in ("collected", "probes")
-        )
-        for old in (probes,) if folders else (probes, collected):
-            if old.exists():
-                shutil.rmtree(old)
-        if folders:
-            collect(folders, collected)
-            join_probes(experiment, home, probes)
-            print(f"{experiment.paper}/{experiment.name}: {len(folders)} recorded runs")
+        collect_experiment(experiment, results)
+
+
+def collect_experiment(experiment: Experiment, results: Path) -> None:
+    """Join the recorded runs of an experiment, as the rule `collect` does for the runs of a scale, and what
+    each probe took from them. Tables of runs that are no longer there go."""
+    home = results / RECORDED / "runs" / experiment.paper / experiment.name
+    folders = sorted(path.parent for path in home.rglob("record.json"))
+    collected, probes = (
+        results / RECORDED / room / experiment.paper / experiment.name for room in ("collected", "probes")
+    )
+    for old in (probes,) if folders else (probes, collected):
+        if old.exists():
+            shutil.rmtree(old)
+    if folders:
+        collect(folders, collected)
+        join_probes(experiment, home, probes)
+        print(f"{experiment.paper}/{experiment.name}: {len(folders)} recorded runs")
 
 
 def join_probes(experiment: Experiment, home: Path, out: Path) -> None:
