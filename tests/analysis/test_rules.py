@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from tensor_rnns.analysis import intervals, rules
+from tensor_rnns.analysis import intervals, joint, rules
 
 FIVE = [8.60, 8.62, 8.64, 8.66, 8.68]
 # mean 8.64, s = 0.031623, half of the prediction interval 0.096177, half of the mean's interval 0.039265
@@ -230,6 +230,7 @@ def test_the_margin_of_an_order_and_a_tie():
 @pytest.mark.parametrize(
     ("parts", "wanted", "fewest", "holds"),
     [
+        ([], None, 1, "yes"),
         ([("yes", 0.04)] * 3, None, 1, "yes"),  # all of them: nothing to adjust
         ([("yes", 0.01), ("unclear", 1.0)], None, 1, "unclear"),
         ([("no", 0.04), ("yes", 0.0), ("yes", 0.0)], None, 1, "unclear"),  # 3 x 0.04
@@ -244,7 +245,7 @@ def test_the_margin_of_an_order_and_a_tie():
     ],
 )
 def test_several_together_hold_the_family_wise_error(parts, wanted, fewest, holds):
-    assert rules.together(parts, wanted, fewest)[0] == holds
+    assert joint.together(parts, wanted, fewest)[0] == holds
 
 
 @given(

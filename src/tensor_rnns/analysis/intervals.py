@@ -150,11 +150,13 @@ def clopper_pearson(successes: int, n: int) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's adjusted p values, in the order given; NaN stays NaN."""
-    adjusted, highest = list(p_values), 0.0
-    for step, (_, p, i) in enumerate(sorted((math.isnan(p), p, i) for i, p in enumerate(p_values))):
-        adjusted[i] = highest = max(min((len(p_values) - step) * p, 1.0), highest)
+def holm(p_values: Any) -> np.ndarray:
+    """Holm's adjusted p values of each row, in the order given; NaN stays NaN."""
+    given = np.asarray(p_values, dtype=float)
+    order = given.argsort(axis=-1, kind="stable")
+    steps = np.arange(given.shape[-1], 0, -1) * np.take_along_axis(given, order, -1)
+    adjusted = np.empty_like(given)
+    np.put_along_axis(adjusted, order, np.maximum.accumulate(np.minimum(steps, 1.0), axis=-1), -1)
     return adjusted
 
 

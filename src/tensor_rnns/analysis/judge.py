@@ -115,7 +115,7 @@ def adjusted(claims: Sequence[Claim], judgements: Mapping[str, Judgement]) -> di
     return {
         name: p
         for family in families.values()
-        for name, p in zip(family, holm([judgements[name].p or 0.0 for name in family]), strict=True)
+        for name, p in zip(family, holm([judgements[it].p or 0.0 for it in family]).tolist(), strict=True)
     }
 
 

@@ -5,7 +5,7 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tensor_rnns.analysis import claims, rules
+from tensor_rnns.analysis import claims, joint
 from tensor_rnns.analysis.rules import Outcome
 
 
@@ -22,7 +22,7 @@ def unfavourable(claim: claims.ClaimForm) -> Callable[[float], float]:
 
 def every(outcomes: Sequence[Outcome], unfavourable: Callable[[float], float]) -> Outcome:
     """All must hold; the least favourable is shown. No if one does not after Holm's adjustment."""
-    holds, doubt = rules.together([(outcome.holds, outcome.doubt) for outcome in outcomes])
+    holds, doubt = joint.together([(outcome.holds, outcome.doubt) for outcome in outcomes])
     rank = {"no": 0, "unclear": 1, "yes": 2}
     worst = min(rank[outcome.holds] for outcome in outcomes)
     shown = max(

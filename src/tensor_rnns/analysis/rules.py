@@ -238,26 +238,6 @@ def solved(
     return advised(outcome, lambda count: decide(round(successes / n * count), count) != "unclear")
 
 
-def together(
-    parts: Sequence[tuple[str, float]], wanted: int | None = None, fewest: int = 1
-) -> tuple[str, float]:
-    """The answer to several at once, each (holds, doubt), and its doubt: do all hold, or `wanted` so many?
-
-    Yes if all hold. Else as many as are needed must say so after Holm's adjustment, which keeps the chance of
-    a false answer at 5 % for all of them; at least `fewest` for a no.
-    """
-    k, wanted = len(parts), len(parts) if wanted is None else wanted
-
-    def least(said: str, needed: int) -> float:
-        doubts = intervals.holm([doubt if holds == said else 1.0 for holds, doubt in parts])
-        return sorted(doubts)[needed - 1] if 0 < needed <= k else 1.0
-
-    sure = max((doubt if holds == "yes" else 1.0 for holds, doubt in parts), default=1.0)
-    yes = min(sure, least("yes", wanted)) if wanted else 0.0
-    no = least("no", max(k - wanted + 1, min(fewest, k)))
-    return (answer(yes <= MISS, no <= MISS), min(yes, no))
-
-
 def counted(
     values: Sequence[float], equals: float | None = None, at_least: float | None = None,
     at_most: float | None = None, within: Sequence[float] | None = None, tolerance: float = 0.0,

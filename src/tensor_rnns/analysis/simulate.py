@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from tensor_rnns.analysis import intervals, rules
+from tensor_rnns.analysis import intervals, joint, rules
 from tensor_rnns.analysis.samples import MOST_FAILED
 from tensor_rnns.experiments.streams import rng
 
@@ -111,15 +111,14 @@ def solves(n: int, share: float, runs: int, draw: np.random.Generator, draws: in
 def several(
     n: int, shifts: list[float], wanted: int, fewest: int, draw: np.random.Generator, draws: int
 ) -> Answers:
-    """Orders of pairs, each with its shift, of which `wanted` must hold; `rules.together` draw by draw."""
+    """Orders of pairs, each with its shift, of which `wanted` must hold, as `joint.together` joins them."""
     differences = draw.normal(-np.array(shifts)[:, None], size=(draws, len(shifts), n))
     estimate = intervals.contrast([differences], [1.0])
     yes, no = rules.beyond(estimate.mean, estimate.half())
     doubt = intervals.t_p(np.abs(estimate.mean) / estimate.error, estimate.freedom)
     holds = np.where(yes, "yes", np.where(no, "no", "unclear"))
-    rows = zip(holds.tolist(), doubt.tolist(), strict=True)
-    answers = np.array([rules.together([*zip(*row, strict=True)], wanted, fewest)[0] for row in rows])
-    return answers == "yes", answers == "no"
+    yes, no = (side <= rules.MISS for side in joint.sides(holds, doubt, wanted, fewest))
+    return yes, no & ~yes
 
 
 def situations(n: int) -> Iterator[tuple[str, str, Simulated]]:

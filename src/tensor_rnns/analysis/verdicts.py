@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tensor_rnns.analysis import rules
 from tensor_rnns.analysis.claims import ClaimForm, CountForm, OrderForm, SolvesForm, form_of, selectors_of
 from tensor_rnns.analysis.comparable import differences, needed
 from tensor_rnns.analysis.evidence import ClaimContext, Evidence, evidence
 from tensor_rnns.analysis.intervals import RANGE
+from tensor_rnns.analysis.joint import together
 from tensor_rnns.analysis.measures import OF_FAILED
 from tensor_rnns.analysis.parts import every, unfavourable
 from tensor_rnns.analysis.rules import Outcome
@@ -116,7 +116,7 @@ def judge_claim(claim: Claim, experiment: Experiment, tables: Tables, scale: str
 
 
 def joined(referred: Mapping[str, Judgement | None], scale: str, at_least: int | None = None) -> Judgement:
-    """The judgement of what rests on others: on all of them, or `at_least` so many; see rules.together.
+    """The judgement of what rests on others: on all of them, or `at_least` so many; see `together`.
 
     It has a verdict as soon as those with a verdict settle it. No single one refutes it, nor do errata count.
     """
@@ -125,7 +125,7 @@ def joined(referred: Mapping[str, Judgement | None], scale: str, at_least: int |
     wanted = min(len(counted) if at_least is None else at_least, len(counted))
     said = [(part.holds, part.doubt) if part else OPEN for part in counted]
     judged = [part if j and j.judged else OPEN for part, j in zip(said, counted, strict=True)]
-    (holds, _), (settled, doubt) = (rules.together(some, wanted, 2) for some in (said, judged))
+    (holds, _), (settled, doubt) = (together(some, wanted, 2) for some in (said, judged))
     sources = dict.fromkeys(source for part in known.values() for source in part.source.split(", ") if source)
     joint = Judgement(
         holds,
