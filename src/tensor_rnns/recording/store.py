@@ -28,9 +28,8 @@ def runs_of(unit: Unit, home: Path) -> dict[Path, list[Mapping[str, Any]]]:
     holds the same replicas, and none of other settings, of another grid or of another choice counts."""
     newest = sorted(home.glob(f"*/{RECORD}"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
     records = {path.parent: read_record(path.parent) for path in newest}
-    seeds = 1 + max(
-        (replica["seed"] for record in records.values() for replica in record["replicas"]), default=0
-    )
+    there = [replica for record in records.values() for replica in record["replicas"]]
+    seeds = 1 + max((replica["seed"] for replica in there if replica["stage"] == "final"), default=0)
     chosen, protocol = choice(unit, home), unit.final[0][0].protocol
     ours = {replica.hash for group in unit.search for replica in group}
     ours |= {replica.hash for replica in unit.finals(chosen, seeds)} if chosen else set()
