@@ -98,7 +98,10 @@ class Estimate:
         return special.stdtrit(freedom, (1 + LEVEL) / 2) * self.error * math.sqrt(n / count)
 
     def p(self, hypothesis: float) -> float:
-        """The two-sided p value of a mean; where nothing scatters, Fisher's of sides that share nothing."""
+        """The two-sided p value of a mean; where nothing scatters, Fisher's of sides that share nothing, or 1
+        at the hypothesis."""
+        if self.error == 0 and self.mean == hypothesis:
+            return 1.0
         if self.error == 0:
             first, second = sorted(self.sizes * 2)[:2]
             return p_of_shares((first, first), (0, second))

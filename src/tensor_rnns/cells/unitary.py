@@ -85,8 +85,8 @@ class Unitary(Cell):
     (re, im), [2 H].
 
     Parameters V_re, V_im [I, H], theta_1, theta_2, theta_3, b, s [1, H], v_1, v_2 [2, H] and the start h_0
-    [1, 2 H]. Initial values of the authors' code, which has all theta in one matrix [3, H], both v in one [2,
-    2 H] and V in one [I, 2 H]: Glorot for these shapes, b ~ U(-0.01, 0.01), h_0 ~ U(+-sqrt(3 / (2 H))).
+    [1, 2 H]. Initial values of barone2016's code, which has all theta in one matrix [3, H], both v in one [2,
+    2 H], and V_re and V_im apart: Glorot for these shapes, b ~ U(-0.01, 0.01), h_0 ~ U(+-sqrt(3 / H)).
     """
 
     name: ClassVar[str] = "urnn"
@@ -104,7 +104,7 @@ class Unitary(Cell):
 
     @property
     def start(self) -> Scheme:
-        return {"uniform": math.sqrt(3 / (2 * self.hidden))}
+        return {"uniform": math.sqrt(3 / self.hidden)}
 
     def state_shapes(self) -> dict[str, tuple[int, ...]]:
         return {"h": (2 * self.hidden,)}
@@ -113,7 +113,7 @@ class Unitary(Cell):
         n, inputs = self.hidden, self.inputs
         wide, turns, mirrors = (
             {"uniform": math.sqrt(6 / (rows + columns))}
-            for rows, columns in ((inputs, 2 * n), (3, n), (2, 2 * n))
+            for rows, columns in ((inputs, n), (3, n), (2, 2 * n))
         )
         found = dict.fromkeys(("V_re", "V_im"), ((inputs, n), wide))
         found |= {f"theta_{k}": ((1, n), turns) for k in (1, 2, 3)}

@@ -11,6 +11,7 @@ from tensor_rnns.analysis.measures import Measure
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.spec import RunsSpec
 from tensor_rnns.experiments import resolve
+from tensor_rnns.experiments.selector import MAIN, Selector
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,10 +24,12 @@ class EntrantsSpec(RunsSpec):
 
 @dataclass(frozen=True)
 class Entrants:
-    """The variants as models, the conditions as tasks, and how many runs of each model failed."""
+    """The variants as models, the conditions as tasks, the (task, model) that were asked for, and how many
+    runs of each model failed."""
 
     data: ArtefactData
     comparison: Comparison
+    asked: list[tuple[str, str]]
     failed: dict[str, int]
     remarks: list[str]
 
@@ -44,7 +47,9 @@ class Entrants:
             own = (rows["condition"] == task) & (rows["variant"] == model)
             losses.setdefault(task, {})[model] = rows[own]["loss"].to_numpy(float)
         failed = rows[np.isinf(rows["loss"])]["variant"].value_counts().to_dict()
-        return cls(data, Comparison(losses), failed, data.remark_line(rows))
+        every = resolve.curves(data.experiment, "")
+        asked = [(task, model) for task, model, _ in (spec.where or Selector()).curves(every, MAIN)]
+        return cls(data, Comparison(losses), asked, failed, data.remark_line(rows))
 
     def title(self, model: str) -> str:
         """How a model is called."""
@@ -65,14 +70,13 @@ class Entrants:
         return [f"{said} Failed, and counted as worse than any other run: {failed}.", *self.gaps()]
 
     def gaps(self) -> Iterator[str]:
-        """Models that a task cannot take and why; how many others were not run."""
-        missing = 0
-        models = self.comparison.models
-        for task, of_task in self.comparison.losses.items():
-            reasons = resolve.left_out(self.data.experiment, task)
-            missing += len([model for model in models if model not in of_task and model not in reasons])
-            for model in models:
-                if model in reasons:
-                    yield f"Not on {self.tasks([task])}: {self.title(model)}, since {reasons[model]}."
-        if missing:
+        """Models that a task cannot take and why; tasks that were not run; how many others were not."""
+        there = {(task, model) for task, models in self.comparison.losses.items() for model in models}
+        for task in self.comparison.losses:
+            for model, reason in resolve.left_out(self.data.experiment, task).items():
+                yield f"Not on {self.tasks([task])}: {self.title(model)}, since {reason}."
+        absent = list(dict.fromkeys(task for task, _ in self.asked if task not in self.comparison.losses))
+        if absent:
+            yield f"Not run at all: {self.tasks(absent)}."
+        if missing := len({pair for pair in self.asked if pair[0] not in absent} - there):
             yield f"{missing} pairs of a model and a task were not run; a model is compared on what it has."

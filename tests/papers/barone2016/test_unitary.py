@@ -104,7 +104,7 @@ def test_initial_values_and_the_penalty():
     """Glorot for each shape, b and h_0 as the authors draw them, s one; 5 sum (s - 1)^2 of each replica."""
     cell = cells.build({"name": "urnn", "hidden": 150}, 40)
     p = cell.initialise(np.random.default_rng(1))
-    limits = {"V_im": 6 / 340, "theta_2": 6 / 153, "v_1": 6 / 302, "b": 1e-4, "h_0": 3 / 300}
+    limits = {"V_im": 6 / 190, "theta_2": 6 / 153, "v_1": 6 / 302, "b": 1e-4, "h_0": 3 / 150}
     for name, square in limits.items():
         assert 0.96 < np.abs(p[name]).max() / np.sqrt(square) <= 1, name
     assert (p["s"] == 1).all()

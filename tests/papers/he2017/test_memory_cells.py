@@ -96,13 +96,14 @@ def test_a_state_that_is_zero_again_is_that_of_a_sequence_which_begins_there(net
 
 
 def test_cuts_take_memory_or_outputs_and_resets_take_both(net, monkeypatch):
-    """Which parts of the state are zero at which steps, told by a stand-in of the accuracy."""
+    """Which parts of the state are zero at which steps, told by a stand-in of the accuracy; none after the
+    inputs, while a delayed answer is on its way."""
     one = net(TASK, wire(), "delayed_every_step")
     ones = tuple(torch.ones(1) for _ in one.model.cell.states)
     told = []
 
     def accuracy(trained, inputs, targets, change=held.same):
-        told.append([[float(part) for part in change(t, ones)] for t in range(len(inputs))])
+        told.append([[float(part) for part in change(t, ones)] for t in range(len(inputs) + 6)])
         return 0.5
 
     monkeypatch.setattr(memory_cells, "accuracy", accuracy)

@@ -126,10 +126,11 @@ def cuts(trained: Trained, inputs: Tensor, targets: Tensor) -> dict[str, float]:
 
 
 def reset(trained: Trained, inputs: Tensor, targets: Tensor, every: int) -> float:
-    """The accuracy where the state is zero again after each `every` steps."""
+    """The accuracy where the state is zero again after each `every` steps; not while a delayed answer is on
+    its way."""
 
     def fresh(t: int, state: State) -> State:
-        return tuple(0 * part for part in state) if t % every == 0 else state
+        return tuple(0 * part for part in state) if t % every == 0 and t < len(inputs) else state
 
     return accuracy(trained, inputs, targets, fresh)
 
