@@ -144,5 +144,8 @@ def sizes(n, i):
     further input of the three gates needs three more numbers a unit, full matrices 3 H a unit."""
     names = ("vanilla", "lstm", "gru")
     plain, lstm, gru = (build({"name": name, "hidden": n}, i).parameter_count() for name in names)
-    peepholes = len("ifo") * n
-    return {"error": [(lstm, 4 * plain), (gru, 3 * plain)], "a_unit": (peepholes / n, 3)}
+    bare, with_peepholes = (
+        build({"name": "lr_lstm", "hidden": n, "peepholes": given}, i).parameter_count()
+        for given in (False, True)
+    )
+    return {"error": [(lstm, 4 * plain), (gru, 3 * plain)], "a_unit": ((with_peepholes - bare) / n, 3)}
