@@ -21,6 +21,9 @@ from tensor_rnns.report.latex import compile_pdf, write_latex
 from tensor_rnns.report.provenance import commit_of
 from tensor_rnns.report.recorded import collect_experiment
 
+MOST_AT_ONCE = 8
+"""Experiments that are joined and drawn at once; each takes some hundred megabytes."""
+
 
 def build(
     catalogue: Catalogue, scale: str, data: str, results: Path, partial: bool = False, out: Path | None = None
@@ -75,12 +78,12 @@ def overlay(results: Path, scale: str) -> str:
 
 def join_and_draw(catalogue: Catalogue, scale: str, results: Path) -> None:
     """Join the runs of each experiment and draw the artefacts that they allow, as many experiments at once as
-    there are cores; print why other artefacts are left out."""
+    there are cores, within bounds; print why other artefacts are left out."""
     job = functools.partial(join_and_draw_experiment, catalogue, scale, results)
     if len(catalogue.experiments) == 1:
         print(*map(job, catalogue.experiments), sep="", end="")
         return
-    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), get_context("forkserver")) as pool:
+    with ProcessPoolExecutor(min(os.cpu_count() or 1, MOST_AT_ONCE), get_context("forkserver")) as pool:
         for told in pool.map(job, catalogue.experiments):
             print(told, end="", flush=True)
 
