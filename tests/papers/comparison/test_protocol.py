@@ -3,10 +3,15 @@
 import json
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from tensor_rnns import cells, models
-from tensor_rnns.experiments import Catalogue, resolve
+from tensor_rnns.analysis.comparison import Comparison
+from tensor_rnns.drawing.data import ArtefactData
+from tensor_rnns.drawing.entrants import Entrants
+from tensor_rnns.experiments import MAIN, Catalogue, resolve
 from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.units import estimate, units
 from tensor_rnns.recording.work import task_of
@@ -98,3 +103,14 @@ def test_it_costs_at_most_sixty_core_hours(experiment):
 def test_it_judges_nothing(experiment):
     assert experiment.claims == []
     assert not (PAPERS / "comparison" / "ledger.csv").exists()
+
+
+def test_what_was_not_run_is_named(experiment):
+    """Of one task and two models: the other five tasks, the model that this one cannot take, and a count."""
+    data = ArtefactData(experiment, "recorded", pd.DataFrame(), pd.DataFrame())
+    asked = [(task, model) for task, model, option in resolve.curves(experiment, "") if option == MAIN]
+    there = Comparison({"chorales": dict.fromkeys(("lstm", "gru"), np.zeros(5))})
+    left_out, absent, missing = Entrants(data, there, asked, {}, []).gaps()
+    assert left_out.startswith("Not on chorales: GRTN, since ")
+    assert absent == "Not run at all: addition, copy, binding, pixels, characters."
+    assert missing.startswith("17 pairs of a model and a task were not run")
