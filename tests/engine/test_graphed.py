@@ -142,8 +142,9 @@ def test_wrong_sizes_and_no_steps_are_refused(plain, setting):
 @pytest.mark.gpu
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
 @pytest.mark.parametrize("name", sorted(cells.families()))
-def test_on_a_gpu(setting, results, block, name, dtype):
-    """Graphs of every cell against the loop in float64 on the CPU."""
+def test_on_a_gpu(setting, results, block, caplog, name, dtype):
+    """Graphs of every cell against the loop in float64 on the CPU, in float32 as near as a trial asks; none
+    of a cell whose step copies constants."""
     s = setting(block(name), steps=graphed.STEPS + 3)
     there = SimpleNamespace(
         cell=s.cell,
@@ -156,6 +157,11 @@ def test_on_a_gpu(setting, results, block, name, dtype):
         outputs, final = GRAPHED.run(*arguments, **options)
         return outputs.cpu(), tuple(part.cpu() for part in final)
 
-    assert engine.resolve("graphed", s.cell, dtype, torch.device("cuda")) == "graphed"
+    taken = engine.resolve("graphed", s.cell, dtype, torch.device("cuda"))
+    if name == "urnn":
+        assert taken == "eager"
+        assert "capturing" in caplog.text
+        return
+    assert taken == "graphed"
     found = {key: value.cpu() for key, value in results(run, there, dtype).items()}
-    agree(found, results(EAGER.run, s, torch.float64), 1e-5 if dtype is torch.float32 else 1e-12)
+    agree(found, results(EAGER.run, s, torch.float64), 2e-5 if dtype is torch.float32 else 1e-12)

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import subprocess
 import sys
 
@@ -98,15 +99,46 @@ def test_every_operation_has_code():
 
 
 def test_size_alone_decides_what_is_held_on_the_chip():
-    def held(hidden, precision="ieee"):
-        code = emitted(cells.build({"name": "vanilla", "hidden": hidden}, 2), precision=precision).code
+    def held(hidden, precision="ieee", dtype=torch.float32):
+        code = emitted(cells.build({"name": "vanilla", "hidden": hidden}, 2), dtype, precision).code
         return "matrix_1 = " in code
 
-    assert held(32)
-    assert not held(64)
+    assert held(64)
+    assert not held(65)
+    assert held(32, dtype=torch.float64)
+    assert not held(33, dtype=torch.float64)
     assert held(64, "tf32")
     assert held(128, "tf32")
     assert not held(129, "tf32")
+
+
+def test_large_matrices_take_tensor_cores_for_their_halves():
+    def precisions(hidden, asked="ieee", dtype=torch.float32):
+        code = emitted(cells.build({"name": "vanilla", "hidden": hidden}, 2), dtype, asked).code
+        forward = code[code.index("def forward") : code.index("def backward")]
+        return set(re.findall("input_precision=([^,]*),", forward))
+
+    own = '"tf32x3"'
+    assert precisions(32) == {"PRECISION"}
+    assert precisions(33) == precisions(100) == {"PRECISION", own}
+    assert precisions(100, "tf32") == precisions(100, dtype=torch.float64) == {"PRECISION"}
+
+
+def test_halves_take_twice_the_room_on_the_chip():
+    code = emitted(cells.build({"name": "lstm", "hidden": 64}, 64)).code
+    there = code[code.index("def forward") : code.index("def backward")]
+    assert sum(" = tl.load(leaf_" in line and "matrix_" in line for line in there.splitlines()) == 5
+
+
+def test_products_with_as_many_rows_are_read_together():
+    code = emitted(cells.build({"name": "lstm", "hidden": 100}, 1)).code
+    there, back = code[code.index("def forward") :].split("def backward")
+    assert there.count("for k in range(0, 100, 32)") == back.count("for k in range(0, 100, 32)") == 1
+    assert there.count("x4 = tl.load") == 1
+    assert there.count("tl.dot(x4, ") == 4
+    assert back.count("a46 = tl.dot(") == 4
+    wide = emitted(cells.build({"name": "lstm", "hidden": 200}, 1)).code
+    assert wide[wide.index("def forward") :].split("def backward")[0].count("for k in range(0, 200, 32)") == 2
 
 
 def test_triton_is_not_imported_before_it_is_needed():

@@ -1,6 +1,6 @@
 """The Triton of one step in one direction: blocks in registers where they are narrow, else in memory."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 
 from tensor_rnns.engine.ir.graph import VIRTUAL, Node
@@ -12,6 +12,8 @@ from tensor_rnns.engine.triton.memory import MOST, axis, is_narrow, padded, plus
 DEPTH = 32
 BREADTH = 128
 """The rows and columns of a matrix that is not kept on the chip which are read at a time."""
+ABREAST = 512
+"""The most columns of matrices that are read at the same time."""
 KEEP_ZERO = ("copy", "detach", "negate", "multiply_number", "tanh", "relu", "sqrt")
 BOTH_ZERO = ("add", "subtract", "multiply")
 
@@ -27,9 +29,10 @@ class Body(Blocks):
 
     def write(self, steps: Iterable[Step]) -> None:
         """Append the lines of `steps`."""
-        for step in steps:
+        for group in self.groups(steps):
+            step = group[0]
             if step.product:
-                self.product(step)
+                self.product(group)
             elif not step.is_loop:
                 self.join(step.target) if step.target.operation == "join" else self.gathered(step.target)
             elif is_narrow(step.target.width):
@@ -72,6 +75,28 @@ class Body(Blocks):
                 if node in self.kept:
                     self.store(node, names[node], columns, mask)
 
+    def groups(self, steps: Iterable[Step]) -> Iterator[list[Step]]:
+        """Steps one by one, but products that can share a loop over the rows of their matrices together."""
+        group: list[Step] = []
+        for step in steps:
+            if group and not self.goes_with(step, group):
+                yield group
+                group = []
+            group.append(step)
+        if group:
+            yield group
+
+    def goes_with(self, step: Step, group: Sequence[Step]) -> bool:
+        """Whether a product runs through as many rows as others, and none of these makes what it reads."""
+        if not all(
+            part.product and self.in_registers(part) and not self.in_one(part) for part in (step, *group)
+        ):
+            return False
+        rows = {self.chip.program.sizes(*part.product.detail)[0] for part in (step, *group)}
+        columns = sum(padded(part.target.width) for part in (step, *group))
+        made = {part.target for part in group}
+        return len(rows) == 1 and columns <= ABREAST and not made & {node.base for node in step.reads}
+
     def is_whole(self, step: Step) -> bool:
         """Whether a product is one of a whole block with its matrix."""
         return step.product.inputs[0].width == self.chip.program.sizes(*step.product.detail)[0]
@@ -84,25 +109,38 @@ class Body(Blocks):
         """Whether the result of a product is added up in registers as a whole."""
         return self.is_whole(step) and is_narrow(step.target.width)
 
-    def product(self, step: Step) -> None:
-        """A product of a block with a matrix, for each group of as many columns as the matrix has rows."""
-        product, target, onto = step.product, step.target, step.onto
-        (left,) = product.inputs
-        name = f"a{target.index}"
+    def product(self, group: Sequence[Step]) -> None:
+        """Products of a block with a matrix, for each group of as many columns as the matrix has rows."""
+        step = group[0]
         if self.in_one(step):
-            operands = self.clean(left), self.chip.matrices[product.detail]
-            self.say(f"{name} = {dot(*operands, self.whole(onto) if onto else None)}")
+            operands = self.clean(step.product.inputs[0]), self.chip.matrices[step.product.detail]
+            onto = self.whole(step.onto) if step.onto else None
+            self.say(f"a{step.target.index} = {self.dot(step.product, *operands, onto)}")
+            self.end(step, f"a{step.target.index}")
         elif self.in_registers(step):
-            start = self.whole(onto) if onto else zeros(padded(target.width))
-            self.see([left])
-            self.say(f"{name} = {start}")
-            self.accumulate(name, product, "", self.chip.columns(target.width))
+            self.abreast(group)
         else:
             self.piecewise(step)
-            return
-        if onto is None or onto in self.zeros:
-            self.zeros.add(target)
-        self.hold(target, name)
+
+    def abreast(self, group: Sequence[Step]) -> None:
+        """Products that are added up in registers, each to its own sum or to that of another one."""
+        names: dict[Node | None, str] = {}
+        for step in group:
+            names[step.target] = names.get(step.onto) or f"a{step.target.index}"
+            if step.onto not in names:
+                start = self.whole(step.onto) if step.onto else zeros(padded(step.target.width))
+                self.say(f"{names[step.target]} = {start}")
+        self.see(step.product.inputs[0] for step in group)
+        parts = [(names[step.target], step.product, self.chip.columns(step.target.width)) for step in group]
+        self.accumulate(parts, "")
+        for step in group:
+            self.end(step, names[step.target])
+
+    def end(self, step: Step, name: str) -> None:
+        """Let the variable hold the result of a product."""
+        if step.onto is None or step.onto in self.zeros:
+            self.zeros.add(step.target)
+        self.hold(step.target, name)
 
     def piecewise(self, step: Step) -> None:
         """A product that is written into memory, for each group and some columns at a time."""
@@ -123,26 +161,39 @@ class Body(Blocks):
             mask = f"inside & ({n} < {end})"
             start = self.load(onto, index, mask) if onto else zeros(breadth)
             self.say(f"total = {start}")
-            self.accumulate("total", product, f"group * {rows} + " if groups > 1 else "", n)
+            self.accumulate([("total", product, n)], f"group * {rows} + " if groups > 1 else "")
             self.store(target, "total", index, mask)
 
-    def accumulate(self, name: str, product: Node, start: str, columns: str) -> None:
-        """Add to a variable the product of a block in memory, from a column on, with part of a matrix."""
-        (left,) = product.inputs
+    def accumulate(self, parts: Sequence[tuple[str, Node, str]], start: str) -> None:
+        """Add to variables the products of blocks in memory, from a column on, with those columns of matrices
+        of as many rows. All is read before it is used: the program waits for memory once."""
+        product = parts[0][1]
         rows, _ = self.chip.program.sizes(*product.detail)
         held = self.chip.matrices.get(product.detail)
         depth = padded(rows) if held else min(padded(rows), DEPTH)
+        blocks: dict[Node, str] = {}
         with ExitStack() as loops:
             k, down = self.chip.columns(depth), self.chip.depth(depth)
             if rows > depth:
                 loops.enter_context(self.within(f"for k in range(0, {rows}, {depth}):"))
                 k, down = f"k + {k}", f"(k + {down})"
             mask = self.chip.mask(rows) if k == self.chip.columns(rows) else f"inside & ({k} < {rows})"
-            part, matrix = f"x{product.index}", held or f"w{product.index}"
-            self.say(f"{part} = {self.load(left, f'({start}{k})' if start else k, mask)}")
-            if not held:
-                self.say(f"{matrix} = {self.chip.matrix(product, down, columns)}")
-            self.say(f"{name} = {dot(part, matrix, name)}")
+            for _, product, columns in parts:
+                (left,) = product.inputs
+                if left not in blocks:
+                    blocks[left] = f"x{product.index}"
+                    self.say(f"{blocks[left]} = {self.load(left, f'({start}{k})' if start else k, mask)}")
+                if not held:
+                    self.say(f"w{product.index} = {self.chip.matrix(product, down, columns)}")
+            for name, product, _ in parts:
+                operands = blocks[product.inputs[0]], held or f"w{product.index}"
+                self.say(f"{name} = {self.dot(product, *operands, name)}")
+
+    def dot(self, product: Node, left: str, matrix: str, onto: str | None) -> str:
+        """A product of matrices, added to a block."""
+        more = f", {onto}" if onto else ""
+        precision = self.chip.precision(product)
+        return f"tl.dot({left}, {matrix}{more}, input_precision={precision}, out_dtype=REAL)"
 
     def join(self, node: Node) -> None:
         """Blocks side by side in a row, and zeros between them."""
@@ -232,12 +283,6 @@ def block(width: int) -> int:
 def zeros(columns: int) -> str:
     """A block of zeros."""
     return f"tl.full((TILE, {columns}), 0.0, REAL)"
-
-
-def dot(left: str, matrix: str, onto: str | None) -> str:
-    """A product of matrices, added to a block."""
-    more = f", {onto}" if onto else ""
-    return f"tl.dot({left}, {matrix}{more}, input_precision=PRECISION, out_dtype=REAL)"
 
 
 def code(node: Node, values: Sequence[str]) -> str:

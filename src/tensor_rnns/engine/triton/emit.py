@@ -14,7 +14,7 @@ from tensor_rnns.engine.ir.graph import Node
 from tensor_rnns.engine.ir.plan import Arena, plan
 from tensor_rnns.engine.ir.trace import Program
 from tensor_rnns.engine.triton.body import Body, zeros
-from tensor_rnns.engine.triton.memory import HELD, Chip, Layout, MemoryBlock, is_narrow, padded
+from tensor_rnns.engine.triton.memory import Chip, Layout, MemoryBlock, is_narrow, padded
 
 REALS = {torch.float32: "tl.float32", torch.float64: "tl.float64"}
 FUNCTIONS = Path(__file__).parent / "functions.py"
@@ -54,7 +54,7 @@ def emit(program: Program, dtype: torch.dtype, precision: str, memory: int) -> E
     layout = Layout(program)
 
     def chip() -> Chip:
-        return Chip(program, memory, dtype.itemsize, HELD[precision], layout.tables)
+        return Chip(program, memory, dtype.itemsize, precision, layout.tables)
 
     scratch, scratch_back = Arena(), Arena()
     over_time, back = forward(layout, chip(), scratch), backward(layout, chip(), scratch_back)

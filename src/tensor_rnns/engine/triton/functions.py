@@ -49,7 +49,12 @@ def where_positive(g, y):
     return tl.where(y <= 0, 0.0, g)
 
 
-@triton.jit(do_not_specialize=["steps", "batch", "left_width", "g_width", "length", "first", "count"])
+@triton.jit(
+    do_not_specialize=[
+        "steps", "batch", "left_width", "g_width", "rows", "columns", "length", "first", "count", "groups",
+    ],
+    do_not_specialize_on_alignment=["left", "g", "pieces"],
+)  # fmt: skip
 def sums_of_products(
     left,
     g,

@@ -16,9 +16,12 @@ MOST = 256
 """The fewest columns that a product takes, and the most that stay in registers."""
 RESERVED = 48 * 1024
 """Bytes of shared memory that are left to the blocks of a step."""
-HELD = {"ieee": 2048, "tf32": 128 * 128}
-"""The most numbers of a matrix that is held on the chip, by the precision of products. Without tensor cores
-every thread unpacks its columns of all matrices that are held; larger ones do not fit into its registers."""
+SMALL = 2048
+"""Numbers of a matrix up to which a product in full float32 needs no tensor cores. With larger ones it takes
+them three times, for the products of high and low halves (tf32x3), which loses no more digits."""
+HELD = {"ieee": 2 * 64 * 64, "tf32": 128 * 128}
+"""The most numbers of a matrix, halves counted, that is held on the chip, by the precision of products. With
+larger ones a thread, which unpacks its columns of all matrices that are held, has too few registers."""
 
 
 def padded(width: int) -> int:
@@ -83,15 +86,16 @@ def strided(terms: Iterable[tuple[str, int]]) -> str:
 class Chip:
     """The lines before the loop: ranges of columns, masks, rows and matrices of parameters.
 
-    A matrix is loaded once if it has at most `most` numbers and fits with those before it into `memory`
-    bytes of shared memory, less RESERVED; others are read again in every step. `tables` are the indices of
-    all picks.
+    A matrix is loaded once if it is small enough for the precision and fits with those before it into
+    `memory` bytes of shared memory, less RESERVED; others are read again in every step. A number has `size`
+    bytes. `tables` are the indices of all picks.
     """
 
-    def __init__(self, program: Program, memory: int, size: int, most: int, tables: Arena) -> None:
+    def __init__(self, program: Program, memory: int, size: int, precision: str, tables: Arena) -> None:
         self.program = program
         self.free = (memory - RESERVED) // size
-        self.most = most
+        self.splits = precision == "ieee" and size == 4
+        self.most = SMALL if size == 8 else HELD[precision]
         self.tables = tables
         self.lines: list[str] = []
         self.known: dict = {}
@@ -141,12 +145,22 @@ class Chip:
             if step.product and step.product.detail not in self.matrices:
                 rows, columns = self.program.sizes(*step.product.detail)
                 size = padded(rows) * padded(columns)
+                size *= 2 if self.in_halves(size) else 1
                 if max(padded(rows), padded(columns)) <= MOST and size <= min(self.most, self.free):
                     self.free -= size
                     leaf, transposed = step.product.detail
                     name = f"matrix_{leaf}_turned" if transposed else f"matrix_{leaf}"
                     value = self.matrix(step.product, self.depth(padded(rows)), self.columns(columns))
                     self.matrices[step.product.detail] = self.once(step.product.detail, name, value)
+
+    def in_halves(self, size: int) -> bool:
+        """Whether products with a matrix of so many numbers are those of high and low halves."""
+        return self.splits and size > SMALL
+
+    def precision(self, product: Node) -> str:
+        """How exact a product is, as Triton calls it."""
+        rows, columns = self.program.sizes(*product.detail)
+        return '"tf32x3"' if self.in_halves(padded(rows) * padded(columns)) else "PRECISION"
 
     def matrix(self, product: Node, rows: str, columns: str) -> str:
         """The Triton that reads these rows and columns of the matrix of a product."""
