@@ -46,10 +46,14 @@ def test_the_rehearsal_leaves_everything_in_one_folder(tmp_path):
     assert on_gpu.read(folder / "steps.csv").keys() == on_gpu.steps(folder).keys()
     assert (folder / "machine.md").read_text(encoding="utf-8").startswith("- ")
     reports = {
-        name: read_json(next(folder.glob(f"{name}-*.json"))) for name in ("gpu", "gradients", "repeats")
+        name: read_json(next(folder.glob(f"{name}-*.json")))
+        for name in ("gpu", "precisions", "gradients", "repeats")
     }
     times = reports["gpu"]["workloads"]["W4"]["milliseconds"]
     assert times["8"]["lstm"].keys() == {"compiled", "eager", "torch.nn"}
+    precisions = reports["precisions"]["workloads"]["W1"]["vanilla"]
+    assert len(precisions["milliseconds"]) == 4
+    assert all(0 < error < 1e-5 for error in precisions["errors"].values())
     assert reports["gradients"]["errors"]["compiled"]["W4"].keys() == {"lstm"}
     patterns = reports["repeats"]["patterns"]
     assert patterns.keys() == {"compiled", "triton", "eager"}

@@ -108,7 +108,7 @@ class Sink(Cell):
         """What spreads, joins, moves and adds up."""
         pairs = h.unsqueeze(-1) * m.unsqueeze(-2)
         weights = torch.softmax(pairs + p["V"].unsqueeze(-3), -1)
-        mixed = weights @ pairs @ self.outside.to(x.dtype).mT
+        mixed = weights @ pairs @ self.outside.to(x).mT
         full = ((m @ p["T"].flatten(-2)).unflatten(-1, (3, 2)) * x.unsqueeze(-2)).sum(-1)
         joined = torch.cat([mixed.flatten(-2), x, torch.ones_like(x)], -1)
         left, right = torch.roll(joined, 2, -1).split([9, 4], -1)

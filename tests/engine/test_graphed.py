@@ -160,7 +160,7 @@ def test_on_a_gpu(setting, results, block, caplog, name, dtype):
     taken = engine.resolve("graphed", s.cell, dtype, torch.device("cuda"))
     if name == "urnn":
         assert taken == "eager"
-        assert "capturing" in caplog.text
+        assert "Cannot copy" in caplog.text
         return
     assert taken == "graphed"
     found = {key: value.cpu() for key, value in results(run, there, dtype).items()}

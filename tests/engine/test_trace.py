@@ -145,3 +145,27 @@ def test_a_value_that_is_read_twice_over_and_over_has_a_short_label(of):
 
     program = trace(Guest(formula))
     assert max(len(leaf.value.name) for leaf in program.hoisted.leaves) < 1100
+
+
+def leaves_elsewhere(cell, dtype):
+    """What is made of parameters before the scan, where these are on another device than the trace's."""
+    params = {
+        name: torch.zeros((4, *shape), dtype=dtype, device="meta") for name, shape in cell.shapes().items()
+    }
+    return trace(cell, dtype=dtype).hoisted.evaluate(params, 4)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("name", sorted(cells.families()))
+def test_what_is_made_before_the_scan_is_made_on_the_device_of_the_parameters(block, name, dtype):
+    assert {leaf.device.type for leaf in leaves_elsewhere(cells.build(block(name), 2), dtype)} == {"meta"}
+
+
+def test_a_device_that_a_step_names_is_that_of_its_inputs():
+    def formula(p, x, h):
+        own = torch.arange(3, device=x.device) * torch.tensor([0.5, 1.0, 2.0]).to(x)
+        return torch.tanh(x @ p["W"] + own + torch.full((1, 3), 0.1, device=x.device) * p["g"])
+
+    found = leaves_elsewhere(Guest(formula), torch.float64)
+    assert found
+    assert {leaf.device.type for leaf in found} == {"meta"}

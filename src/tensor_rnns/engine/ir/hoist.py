@@ -79,7 +79,7 @@ class Hoisted:
         results = dict(self.constants(first.device))
         for value in self.calls:
             if value.learned:
-                results[value] = stacked(value, results, params, replicas)
+                results[value] = stacked(value, results, params, replicas, first.device)
         leaves = []
         for leaf in self.leaves:
             tensor = found(leaf.value, results, params).to(first.dtype)
@@ -95,7 +95,7 @@ class Hoisted:
             results = {value: tensor.unsqueeze(0).to(device) for value, tensor in self.outside.items()}
             for value in self.calls:
                 if not value.learned:
-                    results[value] = stacked(value, results, {}, 1)
+                    results[value] = stacked(value, results, {}, 1, device)
             self.made[device] = results
         return self.made[device]
 
@@ -120,12 +120,18 @@ def of_replica(part: Any, s: int) -> Any:
 
 
 def stacked(
-    value: Value, results: Mapping[Value, Tensor], params: Mapping[str, Tensor], replicas: int
+    value: Value,
+    results: Mapping[Value, Tensor],
+    params: Mapping[str, Tensor],
+    replicas: int,
+    device: torch.device,
 ) -> Tensor:
-    """The value [S, ...] of a call, or [1, ...] where it depends on no parameter."""
+    """The value [S, ...] of a call, or [1, ...] where it depends on no parameter, on a device: where a call
+    names one, it is that of the trace."""
     call = value.call
     arguments = found(call.arguments, results, params)
     options = {name: found(part, results, params) for name, part in call.options.items()}
+    options |= {"device": device} if "device" in options else {}
     if (moved := movement(call, arguments)) is not None:
         return moved
     shapes = {part.shape for part in call.values}
