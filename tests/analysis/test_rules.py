@@ -129,6 +129,21 @@ def test_solved_by_hand(successes, n, at_most, holds):
     assert found.ours == successes / n
 
 
+@pytest.mark.parametrize("at_most", [None, 0.0])
+@pytest.mark.parametrize(
+    ("n", "paper", "said"),
+    [(5, (1, 1), True), (18, (1, 1), True), (19, (1, 1), False), (5, None, False), (5, (5, 5), False)],
+)
+def test_a_yes_says_that_no_outcome_could_have_been_a_no(n, paper, said, at_most):
+    """Nineteen seeds are the fewest of which none, or all, tell our share from one run of the document's."""
+    passed, other = (n, 0) if at_most is None else (0, n)
+    paper = paper if at_most is None or paper is None else (0, paper[1])
+    found = rules.solved(passed, n, at_most=at_most, paper=paper)
+    assert found.holds == "yes"
+    assert any(map(rules.is_irrefutable, found.reasons)) == said
+    assert rules.solved(other, n, at_most=at_most, paper=paper).holds == ("unclear" if said else "no")
+
+
 def test_a_count_shows_the_worst():
     assert rules.counted([193, 193], equals=193).holds == "yes"
     found = rules.counted([193, 257, 190], equals=193)

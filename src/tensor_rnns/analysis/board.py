@@ -11,6 +11,7 @@ from tensor_rnns.analysis import verdicts
 from tensor_rnns.analysis.claims import CountForm, IdentityForm, form_of
 from tensor_rnns.analysis.intervals import LEVEL
 from tensor_rnns.analysis.measures import EXACT
+from tensor_rnns.analysis.rules import is_irrefutable
 from tensor_rnns.analysis.verdicts import OF_CLAIMS, VERDICT, Judgement, joined
 from tensor_rnns.experiments import Catalogue, Claim, ledger
 from tensor_rnns.experiments.score import COMPUTED, COUNTS, ERRATA, IDENTITIES, KINDS, TRAINED, Score, read
@@ -133,7 +134,7 @@ def scored(standings: Sequence[Standing]) -> dict[str, float] | None:
 
 def totals(judgements: Sequence[Judgement]) -> dict[str, Any]:
     """How many claims have which verdict, and how far that can be trusted: `expected_false` is 5 % of the
-    verdicts that rest on an interval."""
+    verdicts that rest on an interval, `irrefutable` a yes that so few seeds could not have refuted."""
     judged = [judgement for judgement in judgements if judgement.judged]
     by_interval = sum(judgement.statistical for judgement in judged)
     return {
@@ -143,6 +144,7 @@ def totals(judgements: Sequence[Judgement]) -> dict[str, Any]:
         "judged": len(judged),
         "by_interval": by_interval,
         "expected_false": round((1 - LEVEL) * by_interval, 10),
+        "irrefutable": sum(is_irrefutable(judgement.reason) for judgement in judged),
     }
 
 

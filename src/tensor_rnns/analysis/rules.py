@@ -21,6 +21,7 @@ MISS = 1 - intervals.LEVEL
 FAR = 3.0
 """Where they are fewer, a value so many halves of its prediction interval away is not the choice's doing."""
 ADVICE = "about {} seeds would decide"
+IRREFUTABLE = "no outcome of {} seeds could refute it"
 EQUAL = "equal in all {} seeds, so that the scatter is not known"
 
 
@@ -70,6 +71,11 @@ def advised(outcome: Outcome, decides: Callable[[int], bool]) -> Outcome:
     if needed is None:
         return outcome.because("no number of seeds decides at this difference")
     return outcome.because(ADVICE.format(max(needed, outcome.n + 1)))
+
+
+def is_irrefutable(reason: str) -> bool:
+    """Whether `solved` said in a reason that a yes could not have been a no."""
+    return re.search(IRREFUTABLE.format(r"\d+"), reason) is not None
 
 
 def seeds_that_decide(reason: str) -> int | None:
@@ -209,7 +215,8 @@ def solved(
     no if the upper one is below it. With `at_most`: no if the lower bound exceeds it (one solved seed
     refutes 0), yes if our share does not exceed it and the upper bound is below `share`. p is that of the
     binomial test at `share`, or at `at_most`. Where the document rests on so many of so many runs (`paper`),
-    no only if Fisher's exact test tells our share from theirs.
+    no only if Fisher's exact test tells our share from theirs: a yes of so few seeds that none of their
+    outcomes is a no says so.
     """
     apart = intervals.p_of_shares((successes, n), paper) if paper else 0.0
 
@@ -233,6 +240,8 @@ def solved(
         holds, successes / n, *intervals.clopper_pearson(successes, n), n, p("greater", limit),
         interval=intervals.BOUNDS, doubt=max(doubt, apart if holds == "no" else 0.0), margin=margin,
     )  # fmt: skip
+    if holds == "yes" and decide(0 if at_most is None else n) != "no":
+        outcome = outcome.because(IRREFUTABLE.format(n))
     if paper and holds == "unclear" and apart > MISS:
         outcome = outcome.because(f"against {paper[0]} of {paper[1]} of the document's runs p = {apart:.2g}")
     return advised(outcome, lambda count: decide(round(successes / n * count), count) != "unclear")

@@ -24,7 +24,7 @@ ENGINES: dict[str, Engine] = {
     engine.name: engine for engine in (Engine(), Compiled(), Triton(), TorchNN(), Graphed())
 }
 ORDER = {"cpu": ("compiled", "torch_nn", "eager"), "cuda": ("triton", "torch_nn", "graphed", "eager")}
-"""The engines of a device; `auto` takes the first that supports the cell. On CUDA: as for cohorts on an H200."""
+"""The engines of a device; `auto` takes the first that supports the cell. On CUDA: as measured on an H200."""
 FOR_ALL = ("compiled", "triton")
 """Engines for every cell: where `auto` passes one over, a warning says why."""
 CACHE = 16 * 2**20

@@ -60,6 +60,8 @@ def trust(content: Content) -> str:
         if by_interval
         else "none of them rests on an interval, so none is expected to be false by chance"
     )
+    few = claims["irrefutable"]
+    chance += f"; {few} could not have been refuted by any outcome of as few seeds" if few else ""
     return (
         f"{judged} claim{'s have' if judged != 1 else ' has'} a verdict; {chance}. “Holds” is said at every "
         "scale, a verdict only where the run is comparable with the paper's."
