@@ -1,9 +1,11 @@
 """Proves that experiments are told in the order of their document, and that a tally counts claims once."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from tensor_rnns.report.gather import reading_order
-from tensor_rnns.report.templates import in_words, tally
+from tensor_rnns.report.templates import in_words, tally, trust
 from tensor_rnns.report.words import filled
 
 SOURCES = [
@@ -64,4 +66,15 @@ def test_a_field_of_a_caption_is_our_number_of_a_claim():
     rows = [{"claim": "m1-2.a", "ours": "0.33333333"}, {"claim": "m1-3", "ours": ""}]
     assert filled("a third ({m1-2.a}), {m1-3} and {m1-4}", rows) == (
         "a third (0.3333), (no number of m1-3 yet) and (no number of m1-4 yet)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("few", "said"), [(0, ""), (3, "; 3 could not have been refuted by any outcome of as few seeds")]
+)
+def test_what_verdicts_are_worth_is_said_in_numbers(few, said):
+    claims = {"judged": 40, "by_interval": 20, "expected_false": 1.0, "irrefutable": few}
+    assert trust(SimpleNamespace(board={"claims": claims}, scale="paper")).startswith(
+        "40 claims have a verdict; 20 of them rest on a 95 % interval, so about 1 are expected to be false by "
+        f"chance alone{said}. “Holds” is said"
     )
