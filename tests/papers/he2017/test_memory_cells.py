@@ -203,8 +203,16 @@ def test_best_lag_by_hand():
     assert memory_cells.best_lag(noise[:-3], noise[3:], 4) == -3
 
 
-def test_digits_of_a_sum(net):
-    cell = wire(side=2)
+def test_digits_of_a_sum(net, monkeypatch):
+    """Read amid the first number and after it, and where a delayed answer begins."""
+    cell, read = wire(side=2), memory_cells.held
+    steps = []
+
+    def watched(trained, inputs, at):
+        steps.append(at)
+        return read(trained, inputs, at)
+
+    monkeypatch.setattr(memory_cells, "held", watched)
     found = looked_at(net, cell, {"name": "integer_addition", "digits": 2})[2]
     assert {name for item, name, _ in found if item in ("first", "sum")} == {
         "midway",
@@ -213,3 +221,4 @@ def test_digits_of_a_sum(net):
         "after",
     }
     assert 0 <= found["sum", "after", 0] <= 1
+    assert set(steps) == {(1, 3, 6 + 1)}
