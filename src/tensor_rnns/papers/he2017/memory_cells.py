@@ -154,8 +154,8 @@ def shift(trained: Trained, inputs: Tensor, targets: Tensor, along: Tensor) -> R
 
 
 def sums(trained: Trained, inputs: Tensor, targets: Tensor, along: Tensor) -> Rows:
-    """Addition: the share of digits that is read from all memory, of the `first` number amid it (midway) and at
-    the delimiter after it, of the `sum` there (before) and where its first digit leaves the net (after)."""
+    """Addition: the share of digits read from all memory, of the `first` number amid it (midway) and at
+    the delimiter after it; of the `sum` there (before) and where its first digit leaves the net (after)."""
     task, (others, wanted) = trained.task, trained.items("valid", inputs.shape[1])
     steps = (task.digits + 1) // 2, task.digits + 1, task.due.start + delay(trained)
     midway, delimiter, due = zip(*(held(trained, x, steps) for x in (others, inputs)), strict=True)
