@@ -137,6 +137,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.line(line + suffix, red=failure, yellow=not failure)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Kernels are built once for all workers of xdist, into a folder of their own, or into the one that the
+    environment names."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "kernels"
+    with pytest.MonkeyPatch.context() as patch:
+        if "TENSOR_RNNS_KERNELS" not in os.environ:
+            patch.setenv("TENSOR_RNNS_KERNELS", str(folder))
+        yield
+
+
 @pytest.fixture
 def net() -> Callable:
     """A function that builds a net with random weights, as probes get it; `weights` maps a parameter to what

@@ -1,6 +1,5 @@
-"""Kernels in a folder of the test session, and torch's settings put back after each test."""
+"""Torch's settings are put back after each test."""
 
-import os
 import sys
 from pathlib import Path
 
@@ -8,15 +7,6 @@ import pytest
 import torch
 
 sys.path.append(str(Path(__file__).parents[2]))
-
-
-@pytest.fixture(scope="session", autouse=True)
-def kernels(tmp_path_factory):
-    """Kernels are built into a folder of the test session, or into the one that the environment names."""
-    with pytest.MonkeyPatch.context() as patch:
-        if "TENSOR_RNNS_KERNELS" not in os.environ:
-            patch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path_factory.mktemp("kernels")))
-        yield
 
 
 @pytest.fixture(autouse=True)

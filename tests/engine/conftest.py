@@ -1,6 +1,5 @@
 """Cells of odd sizes with random parameters, and the gradients of everything that a run returns."""
 
-import os
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,15 +10,6 @@ from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
 
 RANKED = ("cp_delta", "cp_plus", "gmr", "gmr_c", "tgu", "tgu_c")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def kernels(tmp_path_factory):
-    """Kernels are built into a folder of the test session, or into the one that the environment names."""
-    with pytest.MonkeyPatch.context() as patch:
-        if "TENSOR_RNNS_KERNELS" not in os.environ:
-            patch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path_factory.mktemp("kernels")))
-        yield
 
 
 @pytest.fixture(scope="session")
