@@ -141,6 +141,7 @@ def test_a_yes_says_that_no_outcome_could_have_been_a_no(n, paper, said, at_most
     found = rules.solved(passed, n, at_most=at_most, paper=paper)
     assert found.holds == "yes"
     assert any(map(rules.is_irrefutable, found.reasons)) == said
+    assert [*map(rules.seeds_that_decide, found.reasons)] == [19] * said
     assert rules.solved(other, n, at_most=at_most, paper=paper).holds == ("unclear" if said else "no")
 
 

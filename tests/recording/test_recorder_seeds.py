@@ -71,7 +71,8 @@ def test_more_seeds_need_a_rule_that_was_committed_before(checkout: Checkout, un
 def test_status_lists_undecided_claims_with_the_cost_of_the_seeds_they_lack(
     checkout: Checkout, undisturbed: Path, tmp_path: Path
 ):
-    """Cheapest first; neither what is decided nor what no number of seeds decides."""
+    """Cheapest first; neither what is decided nor what no number of seeds decides, but what is reproduced by
+    so few seeds that they could not have refuted it."""
     shutil.copytree(undisturbed / "recorded" / "runs", tmp_path / "recorded" / "runs")
     given = {
         "x1-3": ("undecided", "p = 0.2; about 15 seeds would decide"),
@@ -79,12 +80,16 @@ def test_status_lists_undecided_claims_with_the_cost_of_the_seeds_they_lack(
         "x1-2": ("undecided", "no number of seeds decides at this difference"),
         "x1-4": ("reproduced", "about 9 seeds would decide"),
     }
-    rows = [
-        dict.fromkeys(CLAIMS, "")
-        | {"claim": claim, "verdict": verdict, "reason": reason, "statement": "Words."}
-        for claim, (verdict, reason) in given.items()
-    ]
-    write_csv(tmp_path / "recorded" / "claims.csv", rows, CLAIMS, "recorded")
+
+    def write(given: dict[str, tuple[str, str]]) -> None:
+        rows = [
+            dict.fromkeys(CLAIMS, "")
+            | {"claim": claim, "verdict": verdict, "reason": reason, "statement": "Words."}
+            for claim, (verdict, reason) in given.items()
+        ]
+        write_csv(tmp_path / "recorded" / "claims.csv", rows, CLAIMS, "recorded")
+
+    write(given)
     rules = "claim,before,seeds,blocks\nx1-3,3,1,2\nx1-1,5,5,1\n"
     (tmp_path / "recorded" / "stopping.csv").write_text(rules)
     code, said = checkout.run("status", "--undecided", results=str(tmp_path))
@@ -97,6 +102,9 @@ def test_status_lists_undecided_claims_with_the_cost_of_the_seeds_they_lack(
         f"x1-1 5 8 {hours[3]:.2g} Words.",
         f"x1-3 5 15 {hours[10]:.2g} Words. (its stopping rule is used up)",
     ]
+    write({"x1-1": ("reproduced", "no outcome of 5 seeds could refute it, one of 19 could")})
+    code, said = checkout.run("status", "--undecided", results=str(tmp_path))
+    assert said.splitlines()[1].split()[:3] == ["x1-1", "5", "19"]
     code, said = checkout.run("status", "--undecided", "--curves", "*", results=str(tmp_path))
     assert (code, "allowed is either" in said) == (2, True)
     code, said = checkout.run("status", "--undecided", results=str(tmp_path / "none"))
@@ -108,7 +116,7 @@ def test_a_decided_or_unknown_claim_gets_no_seeds(checkout, undisturbed):
     code, said = checkout.run("record", "--claim", "x1-2", results="whole")
     assert code == 2
     assert "5 more seeds for x1-2 asked for; it is " in said
-    assert "allowed are undecided claims" in said
+    assert "allowed are claims undecided or that these could not refute" in said
     code, said = checkout.run("record", "--claim", "x1-9", results="whole")
     assert code == 2
     assert "claim 'x1-9' asked for; allowed are" in said

@@ -21,7 +21,7 @@ MISS = 1 - intervals.LEVEL
 FAR = 3.0
 """Where they are fewer, a value so many halves of its prediction interval away is not the choice's doing."""
 ADVICE = "about {} seeds would decide"
-IRREFUTABLE = "no outcome of {} seeds could refute it"
+IRREFUTABLE, COULD = "no outcome of {} seeds could refute it", ", one of {} could"
 EQUAL = "equal in all {} seeds, so that the scatter is not known"
 
 
@@ -79,8 +79,9 @@ def is_irrefutable(reason: str) -> bool:
 
 
 def seeds_that_decide(reason: str) -> int | None:
-    """The number of seeds that `advised` named in a reason; None where it named none."""
-    found = re.search(ADVICE.format(r"(\d+)"), reason)
+    """The number of seeds that `advised` named in a reason, or that could refute a yes; None where there is
+    none."""
+    found = re.search(ADVICE.format(r"(\d+)"), reason) or re.search(COULD.format(r"(\d+)"), reason)
     return int(found[1]) if found else None
 
 
@@ -228,6 +229,9 @@ def solved(
             yes, no = passed / count <= at_most and high < share, low > at_most
         return answer(yes, no and (not paper or intervals.p_of_shares((passed, count), paper) <= MISS))
 
+    def refutes(count: int) -> bool:
+        return decide(0 if at_most is None else count, count) == "no"
+
     def p(side: str, limit: float) -> float:
         return float(stats.binomtest(successes, n, limit, alternative=side).pvalue)
 
@@ -240,8 +244,9 @@ def solved(
         holds, successes / n, *intervals.clopper_pearson(successes, n), n, p("greater", limit),
         interval=intervals.BOUNDS, doubt=max(doubt, apart if holds == "no" else 0.0), margin=margin,
     )  # fmt: skip
-    if holds == "yes" and decide(0 if at_most is None else n) != "no":
-        outcome = outcome.because(IRREFUTABLE.format(n))
+    if holds == "yes" and not refutes(n):
+        more = intervals.seeds_to_decide(refutes)
+        outcome = outcome.because(IRREFUTABLE.format(n) + (COULD.format(more) if more else ""))
     if paper and holds == "unclear" and apart > MISS:
         outcome = outcome.because(f"against {paper[0]} of {paper[1]} of the document's runs p = {apart:.2g}")
     return advised(outcome, lambda count: decide(round(successes / n * count), count) != "unclear")

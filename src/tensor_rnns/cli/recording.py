@@ -83,7 +83,11 @@ def simulate(scale, data, guests, papers, engine, cohort_sizes, workers, speed, 
 
 @click.command()
 @options.several(options.papers, options.curves, options.results, options.cohort_size, state, costs_table)
-@click.option("--undecided", is_flag=True, help="Undecided claims instead, the cheapest to decide first.")
+@click.option(
+    "--undecided",
+    is_flag=True,
+    help="Claims instead that are undecided or that so few seeds could not refute, the cheapest first.",
+)
 def status(papers, curves, results, cohort_size, state, costs, undecided) -> None:
     """Print by experiment how many curves of the paper's scale are recorded, running, begun and missing, and
     the core-hours left."""
@@ -110,7 +114,7 @@ def status(papers, curves, results, cohort_size, state, costs, undecided) -> Non
 @options.with_default("jobs", 1, click.IntRange(1), "Train so many curves at once, each on one core.")
 @click.option("--mirror", "mirrors", multiple=True, envvar="TENSOR_RNNS_MIRROR", help="As of download.")
 @click.option("--from", "source", type=options.PRESENT, help="Import the runs of this folder; train nothing.")
-@click.option("--claim", help="Train more seeds for this undecided claim.")
+@click.option("--claim", help="Train more seeds for this claim, undecided or not refutable by so few.")
 @options.with_default("seeds", 5, click.IntRange(1), "With --claim: seeds in a block.")
 @options.with_default("blocks", 1, click.IntRange(1), "With --claim: blocks at most.")
 @click.option("--dirty", is_flag=True, help="Record runs of code that was not committed, too.")

@@ -1,4 +1,5 @@
-"""More seeds for a claim that is undecided, under a stopping rule that was committed before they are trained.
+"""More seeds for a claim that is undecided, or that so few could not refute, under a stopping rule that was
+committed before they are trained.
 
 The rule stands in results/recorded/stopping.csv, a row per claim: so many seeds at a time, at most so many
 times; the claim is judged after whole blocks alone, and no block follows once it is decided. Every look at
@@ -11,6 +12,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from tensor_rnns.analysis.judge import judge_claims
+from tensor_rnns.analysis.rules import is_irrefutable
 from tensor_rnns.analysis.verdicts import UNDECIDED
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import RECORDED
@@ -81,8 +83,8 @@ def granted(catalogue: Catalogue, claim: str, held: int, seeds: int, blocks: int
     asked, written = f"{seeds} more seeds for {claim} asked for", rules(path)
     rule = written.get(claim) or Rule(claim, held, seeds, blocks)
     whole, part = divmod(held - rule.before, rule.seeds)
-    if not part and judgement.verdict != UNDECIDED:
-        raise ValueError(f"{asked}; it is {has}, allowed are undecided claims")
+    if not part and judgement.verdict != UNDECIDED and not is_irrefutable(judgement.reason):
+        raise ValueError(f"{asked}; it is {has}, allowed are claims undecided or that these could not refute")
     if claim not in written:
         write(path, [*written.values(), rule])
         raise ValueError(f"{path} now says: {rule.text}. Commit it, then give the same command again")

@@ -1,11 +1,11 @@
-"""Which undecided claims more seeds would decide, and at what cost: those to ask `record --claim` for."""
+"""Which claims more seeds would decide or put to the test, at what cost: those for `record --claim`."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 from tensor_rnns.analysis.judge import CLAIMS
-from tensor_rnns.analysis.rules import seeds_that_decide
+from tensor_rnns.analysis.rules import is_irrefutable, seeds_that_decide
 from tensor_rnns.analysis.verdicts import UNDECIDED
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import RECORDED
@@ -20,8 +20,9 @@ COLUMNS = ("seeds", "decide", "core-h")
 
 
 def undecided(catalogue: Catalogue, costs: Costs, results: Path, size: int) -> Iterator[str]:
-    """A line for each undecided claim of the report of the recorded runs that more seeds decide, the cheapest
-    first: seeds of its curves, about how many decide, core-hours of those it lacks, and its statement.
+    """A line for each claim of the report of the recorded runs that is undecided where more seeds decide, or
+    reproduced where more could refute, the cheapest first: seeds of its curves, about how many decide or
+    could refute, core-hours of those it lacks, and its statement.
 
     Runs that are trained again, as a probe needs their weights or the code has changed, are not counted.
     ValueError where that report was not made.
@@ -34,7 +35,8 @@ def undecided(catalogue: Catalogue, costs: Costs, results: Path, size: int) -> I
     rows = []
     for row in read_csv(path, CLAIMS, RECORDED):
         decide = seeds_that_decide(row["reason"])
-        if row["verdict"] != UNDECIDED or decide is None or row["claim"] not in known:
+        open_to_more = row["verdict"] == UNDECIDED or is_irrefutable(row["reason"])
+        if not open_to_more or decide is None or row["claim"] not in known:
             continue
         its = [by_name[name] for name in known[row["claim"]][0]]
         held = [store.seeds(unit, results) for unit in its]
