@@ -11,6 +11,7 @@ import torch
 
 from benchmarks.triton_kernels import compiled
 from tensor_rnns import cells, engine
+from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import build
 from tensor_rnns.engine.ir.operations import POINTWISE
 from tensor_rnns.engine.ir.structure import REVERSE
@@ -139,6 +140,22 @@ def test_products_with_as_many_rows_are_read_together():
     assert back.count("a46 = tl.dot(") == 4
     wide = emitted(cells.build({"name": "lstm", "hidden": 200}, 1)).code
     assert wide[wide.index("def forward") :].split("def backward")[0].count("for k in range(0, 200, 32)") == 2
+
+
+def test_a_product_of_a_product_waits_for_it():
+    class Twice(Cell):
+        name = "twice"
+        inputs, hidden = 2, 100
+
+        def shapes(self):
+            return {"W": (2, 100), "U": (100, 100)}
+
+        def step(self, p, x, state):
+            return (torch.tanh(x @ p["W"] + (state[0] @ p["U"]) @ p["U"]),)
+
+    code = emitted(Twice()).code
+    forward = code[code.index("def forward") : code.index("def backward")]
+    assert forward.count("for k in range(0, 100, 32)") == 2
 
 
 def test_triton_is_not_imported_before_it_is_needed():
