@@ -11,6 +11,7 @@ from tensor_rnns.recording import begun, extension, store
 from tensor_rnns.recording.record import Recorder, Settings
 from tensor_rnns.recording.units import Unit, units
 from tensor_rnns.report.recorded import collect_recorded
+from tests.recording.conftest import PAPER
 
 OF = "made2024/addition/paper/only/gru/main"
 
@@ -106,3 +107,24 @@ def test_a_job_that_was_killed_before_it_was_kept_is_kept_when_it_is_skipped(
     assert ran == ["select"], "no job is trained again"
     kept = begun.folder(unit, tmp_path)
     assert {path.name for path in kept.iterdir()} == {"search-0", "search-1", "final-0"}
+
+
+def test_a_block_is_recorded_whole_or_not_at_all(catalogue: Catalogue, undisturbed: Path, tmp_path: Path):
+    """The probe of the second curve finds no weights: of the first nothing is left behind either, what was
+    recorded before is not touched, and the recorder says so and counts both."""
+    both = sorted(units(catalogue.experiments.values(), 5), key=lambda unit: unit.name)
+    assert [unit.name.split("/")[-2] for unit in both] == ["gru", "tgu"]
+    sources = [(unit, tmp_path / "paper" / "runs" / unit.name) for unit in both]
+    for unit, source in sources:
+        shutil.copytree(unit.folder(undisturbed), source)
+    recorded = tmp_path / "recorded" / "runs"
+    store.keep(sources[:1], tmp_path, tmp_path / "data" / "ready")
+    before = {path: path.stat().st_ino for path in recorded.rglob("*")}
+    (sources[1][1] / "final-0" / store.WEIGHTS).unlink()
+    said: list[str] = []
+    settings = Settings(tmp_path, tmp_path / "state", str(PAPER.parent), (), 5, "auto", 1, None, False)
+    recorder = Recorder(settings, said.append, lambda _: None, together=True)
+    assert not recorder.keep_block(both)
+    assert recorder.failed == [unit.name for unit in both]
+    assert said[0].startswith("2 curves trained, none of them recorded, FileNotFoundError: the probe ")
+    assert {path: path.stat().st_ino for path in recorded.rglob("*")} == before

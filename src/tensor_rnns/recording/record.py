@@ -123,9 +123,7 @@ class Recorder:
         if self.together and done < len(units):
             self.say(f"{done} of {len(units)} curves trained; the block is recorded whole, so none of it yet")
             return 0
-        for unit in units if self.together else ():
-            self.keep(unit)
-        return done
+        return done if not self.together or self.keep_block(units) else 0
 
     def record(self, unit: Unit) -> bool:
         """Train and record one unit; whether that was done. What fails is said, and the next one follows."""
@@ -140,7 +138,7 @@ class Recorder:
             if not ready or not self.train(unit):
                 return False
             if not self.together:
-                self.keep(unit)
+                self.keep([unit])
         except Exception as error:
             self.failed.append(unit.name)
             self.say(f"{unit.name}: not recorded, {type(error).__name__}: {error}")
@@ -151,12 +149,24 @@ class Recorder:
         self.say(f"{unit.folder(results, RECORDED)}: {did} after {time.monotonic() - started:.0f} s")
         return True
 
-    def keep(self, unit: Unit) -> None:
-        """Record a trained unit."""
+    def keep_block(self, units: Sequence[Unit]) -> bool:
+        """Record the trained units of a block, whole; whether that was done. What fails is said."""
+        try:
+            self.keep(units)
+        except Exception as error:
+            self.failed += [unit.name for unit in units]
+            self.say(f"{len(units)} curves trained, none of them recorded, {type(error).__name__}: {error}")
+            return False
+        return True
+
+    def keep(self, units: Sequence[Unit]) -> None:
+        """Record trained units, all or none."""
         with self.turn:
             settings = self.settings
-            store.keep(unit, unit.folder(settings.results), settings.results, settings.ready, settings.dirty)
-            begun.drop(unit, settings.results)
+            sources = [(unit, unit.folder(settings.results)) for unit in units]
+            store.keep(sources, settings.results, settings.ready, settings.dirty)
+            for unit in units:
+                begun.drop(unit, settings.results)
 
     def train(self, unit: Unit) -> bool:
         """Run the jobs of a unit that are not done, and keep each that ends; whether all are done."""

@@ -5,7 +5,7 @@ resolved settings, the choice of a search and what probes took from the weights 
 """
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,15 +81,35 @@ def seeds(unit: Unit, results: Path) -> int:
     return sum(replica["stage"] == "final" for replicas in runs for replica in replicas)
 
 
-def keep(unit: Unit, source: Path, results: Path, ready: Path, dirty: bool = False) -> Path:
-    """Record the unit whose runs lie in the folder `source`; returns its folder among the recorded ones.
+def keep(sources: Sequence[tuple[Unit, Path]], results: Path, ready: Path, dirty: bool = False) -> list[Path]:
+    """Record the units whose runs lie in the folders beside them: all or, where one cannot be, none; returns
+    their folders among the recorded ones.
 
-    An older recording of it is replaced. ValueError where runs are lacking or damaged, or were trained by
+    An older recording of a unit is replaced. ValueError where runs are lacking or damaged, or were trained by
     code that was not committed and `dirty` is not given; FileNotFoundError where a probe lacks weights.
     """
+    aside = results / RECORDED / ".aside"
+    shutil.rmtree(aside, ignore_errors=True)
+    for unit, source in sources:
+        put_together(unit, source, aside / "new" / unit.name, ready, dirty)
+    targets = [unit.folder(results, RECORDED) for unit, _ in sources]
+    for (unit, _), target in zip(sources, targets, strict=True):
+        old = aside / "old" / unit.name
+        for folder in (target.parent, old.parent):
+            folder.mkdir(parents=True, exist_ok=True)
+        if target.exists():
+            target.rename(old)
+        (aside / "new" / unit.name).rename(target)
+    shutil.rmtree(aside)
+    return targets
+
+
+def put_together(unit: Unit, source: Path, new: Path, ready: Path, dirty: bool) -> None:
+    """Write into the folder `new` what is recorded of the unit whose runs lie in the folder `source`; raises
+    what `keep` raises."""
     if problem := lacks(unit, source):
         raise ValueError(f"{unit.name}: recording asked for, but {problem}")
-    runs, aside = runs_of(unit, source), results / RECORDED / ".aside"
+    runs = runs_of(unit, source)
     unclean = {
         replica["commit"] for group in runs.values() for replica in group if replica["dirty"] is not False
     }
@@ -98,8 +118,6 @@ def keep(unit: Unit, source: Path, results: Path, ready: Path, dirty: bool = Fal
             f"{unit.name}: recording asked for of runs of {', '.join(map(str, unclean))} with changes that "
             "were not committed; allowed are runs of a clean checkout, or --dirty"
         )
-    shutil.rmtree(aside, ignore_errors=True)
-    new, target = aside / "new", unit.folder(results, RECORDED)
     for run, replicas in runs.items():
         (new / run.name).mkdir(parents=True)
         for name in (*TABLES, RECORD):
@@ -109,12 +127,6 @@ def keep(unit: Unit, source: Path, results: Path, ready: Path, dirty: bool = Fal
     if unit.search:
         shutil.copy2(source / CHOSEN, new / CHOSEN)
     take_probes(unit, [run for run in runs if run.name.startswith("final-")], new / "probes", ready)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    if target.exists():
-        target.rename(aside / "old")
-    new.rename(target)
-    shutil.rmtree(aside)
-    return target
 
 
 def take_probes(unit: Unit, finals: Iterable[Path], out: Path, ready: Path) -> None:
@@ -139,7 +151,7 @@ def import_runs(
         home = source / "runs" / unit.name
         if any(home.glob(f"*/{RECORD}")) and not is_recorded(unit, results):
             try:
-                yield True, str(keep(unit, home, results, ready, dirty))
+                yield True, str(*keep([(unit, home)], results, ready, dirty))
             except (ValueError, OSError) as error:
                 yield False, str(error)
 
