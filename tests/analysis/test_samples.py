@@ -9,7 +9,7 @@ from tensor_rnns import tasks
 from tensor_rnns.analysis.runs import MissingValue
 from tensor_rnns.analysis.samples import Sample, logs, sample, uncensored
 from tensor_rnns.experiments import Selector
-from tensor_rnns.experiments.streams import fresh_tasks
+from tensor_rnns.experiments.streams import paired_tasks
 
 FINAL = {"name": "final"}
 
@@ -76,10 +76,12 @@ def test_finished_replica_without_a_probed_value_counts_as_failed(run_of):
     assert (found.failed, found.missing.keys()) == ({0, 3}, {0})
 
 
-def test_tasks_with_new_data_in_every_batch_are_those_that_say_so():
+def test_tasks_whose_data_are_of_the_seed_are_those_that_say_so():
     """Read from the source they are what the classes themselves say."""
     said = {name for name, kind in tasks.names().items() if getattr(kind, "updates_per_epoch", 0) is None}
-    assert fresh_tasks() == said
+    drawn = {name for name, kind in tasks.names().items() if kind.own_evaluation}
+    assert paired_tasks() == said | drawn
+    assert {"style_content", "random_product", "key_value"} <= drawn
     products, sequences = {"random_product", "elementwise_product"}, {"addition", "variable_binding"}
     bits = {
         "recall",

@@ -9,7 +9,7 @@ from tensor_rnns.analysis.curve_measures import better
 from tensor_rnns.analysis.measures import EXACT, TIMES, AnyMeasure, measure_of, record_of
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.experiments.selector import Curve, Selector
-from tensor_rnns.experiments.streams import fresh_tasks
+from tensor_rnns.experiments.streams import paired_tasks
 
 MOST_FAILED = 0.2
 
@@ -128,11 +128,11 @@ def sample(
 
 
 def share_data(samples: Sequence[Sample]) -> bool:
-    """Whether seeds of the samples are pairs: they are the same runs, or their task has new data in every
-    batch, which all curves of a condition share."""
+    """Whether seeds of the samples are pairs: they are the same runs, or the data of their task are of the
+    seed, so that all curves of a condition share them."""
     runs = [{id(run) for run in sample.runs} for sample in samples]
     if all(same == runs[0] for same in runs):
         return True
     conditions = {frozenset(run.key["condition"] for run in sample.runs) for sample in samples}
     tasks = {(run.settings.get("task") or {}).get("name") for sample in samples for run in sample.runs}
-    return len(conditions) == 1 and tasks <= fresh_tasks()
+    return len(conditions) == 1 and tasks <= paired_tasks()

@@ -40,8 +40,9 @@ def rng(seed: int, *position: int) -> np.random.Generator:
 
 
 @cache
-def fresh_tasks() -> frozenset[str | None]:
-    """The tasks of which every batch is new, as they or their base declare by `updates_per_epoch = None`.
+def paired_tasks() -> frozenset[str | None]:
+    """The tasks whose data are of the seed, as they or their base declare: every batch is new
+    (`updates_per_epoch = None`), or its sets are drawn for each seed (`own_evaluation`).
 
     Their replicas of one condition and seed share these data, so that seeds are pairs. Read from the source,
     since the classes themselves need torch.
@@ -49,13 +50,15 @@ def fresh_tasks() -> frozenset[str | None]:
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (PACKAGE / "tasks").glob("*.py")]
     classes = {node.name: node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)}
 
-    def fresh(node: ast.ClassDef) -> bool | None:
-        """What a class declares, or else the first of its bases that does; a property is no None."""
-        if "updates_per_epoch" in (getattr(part, "name", None) for part in node.body):
+    def says(node: ast.ClassDef, name: str, line: str) -> bool | None:
+        """What a class declares, or else the first of its bases that does; a property is no constant."""
+        if name in (getattr(part, "name", None) for part in node.body):
             return False
-        if "updates_per_epoch = None" in map(ast.unparse, node.body):
+        if f"{name}{line}" in map(ast.unparse, node.body):
             return True
         bases = [classes[base] for base in map(ast.unparse, node.bases) if base in classes]
-        return next((said for said in map(fresh, bases) if said is not None), None)
+        return next((said for base in bases if (said := says(base, name, line)) is not None), None)
 
-    return frozenset(map(declared_name, filter(fresh, classes.values()))) - {None}
+    lines = (("updates_per_epoch", " = None"), ("own_evaluation", ": ClassVar[bool] = True"))
+    found = (node for node in classes.values() if any(says(node, *line) for line in lines))
+    return frozenset(map(declared_name, found)) - {None}

@@ -193,14 +193,14 @@ def additive(draws: Draws) -> dict[str, float]:
 def forget_bias(draws: Draws, biases: Sequence[float]) -> dict[str, float]:
     """4.2.2: dc_T / dc_0 of the LSTM for rising `forget_bias`; `rises`: the share of draws that rise at each.
 
-    `pile`: the largest |c_t| / t with all forget gates at 1.
+    `pile`: with all forget gates at 1, the median of |c| after all steps over that after half of them.
     """
     logs = [draws.logs({"name": "lstm", "forget_bias": float(bias)}, of=1)[0] for bias in biases]
     numbers = {f"bias {bias}": np.median(log) for bias, log in zip(biases, logs, strict=True)}
     held = built({"name": "lstm", "forget_bias": 100.0}, draws.units)
     after = states(held, draws.initial(held), draws.inputs(held))[1:]
-    piles = [float(part[1].detach().abs().max()) / step for step, part in enumerate(after, 1)]
-    return numbers | {"rises": np.mean((np.diff(logs, axis=0) > 0).all(axis=0)), "pile": max(piles)}
+    half, end = (float(after[step - 1][1].detach().abs().median()) for step in (len(after) // 2, len(after)))
+    return numbers | {"rises": np.mean((np.diff(logs, axis=0) > 0).all(axis=0)), "pile": end / half}
 
 
 def candidate_scale(draws: Draws, scales: Sequence[float], widths: Sequence[int]) -> dict[str, float]:

@@ -237,18 +237,3 @@ def descent_on_a_product(draw, start):
     grown = jacobian(lambda pair: (pair[0] * pair[1] - target) ** 2 / 2, np.array([a, b]))
     changes = product_step(a, b, target, rate)
     return [(abs(changes[0] / changes[1]), abs(b / a)), (changes, -rate * grown)]
-
-
-@statement("patience-3.4.1")
-def patience():
-    """3.4.1: from (0.001, 10), target 1, rate 0.1 on half the squared error, the ratio of the updates
-    aligns in two steps (`ratio_0` to `ratio_2`), yet the iterates grow (`largest_size`): patience is not
-    enough at that rate.
-    """
-    a, b = 1e-3, 10.0
-    numbers = {}
-    for step in range(3):
-        change_a, change_b = product_step(a, b, 1.0, 0.1)
-        numbers[f"ratio_{step}"] = abs(change_a / change_b)
-        a, b = a + change_a, b + change_b
-    return {**numbers, "largest_size": max(abs(a), abs(b))}
