@@ -9,6 +9,7 @@ from tensor_rnns.analysis.measures import record_of
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.samples import Sample
 from tensor_rnns.analysis.selection import choose, searches, select_from_folders, selected
+from tensor_rnns.experiments.records import rule_of
 from tensor_rnns.files import read_json
 
 POINTS = [{"training.learning_rate": rate} for rate in (0.1, 0.01, 0.001)]
@@ -58,6 +59,20 @@ def test_a_measure_never_reached_counts_as_one_more_than_the_updates(run_of):
     runs = [search_run(run_of, point, 0, valid) for point, valid in enumerate((5.0, 6.0, 2.0))]
     choice = choose(runs, select, POINTS)
     assert (choice.point, choice.scores) == (2, [3.0, 3.0, 2.0])
+
+
+def test_of_equals_the_one_with_the_lowest_measure_of_ties(run_of):
+    """Among the best alone: the point that is never reached has the lowest of all, a failed one no say."""
+    select = {"measure": {"name": "first_below", "threshold": 6.0, "of": "nll"}}
+    select |= {"ties": {"name": "metric", "of": "nll"}}
+    values = (5.0, 2.0, 3.0, 7.0)
+    runs = [search_run(run_of, point, 0, valid, test=0.0) for point, valid in enumerate(values)]
+    points = [{"point": point} for point in range(4)]
+    assert choose(runs, select, points).point == 1
+    runs[1] = search_run(run_of, 1, 0, 2.0, status="failed")
+    choice = choose(runs, select, points)
+    assert (choice.point, choice.failed) == (2, [1])
+    assert choice.rule == rule_of(select) != rule_of(SELECT)
 
 
 def test_a_point_that_did_not_run_is_an_error(run_of):
@@ -135,5 +150,6 @@ scales: {paper: {seeds: 5}}
         "scores": [None, 3.25, 2.75],
         "failed": [0],
         "all_failed": False,
+        "rule": rule_of(experiment.search["select"]),
     }
     assert read_json(path) == expected

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tensor_rnns.experiments import Catalogue
+from tensor_rnns.experiments.records import rule_of
 from tensor_rnns.files import read_json, write_json
 from tensor_rnns.recording import begun, extension, store
 from tensor_rnns.recording.record import Recorder, Settings
@@ -49,9 +50,18 @@ def test_final_runs_of_another_choice_do_not_belong_to_a_curve(home: Path, unit:
     assert len(unit.finals(None, wanted + 2)) == wanted + 2
 
 
-def test_a_curve_without_its_choice_is_not_whole(home: Path, unit: Unit):
+@pytest.mark.parametrize("change", ["gone", "other"])
+def test_a_curve_without_its_choice_by_the_rule_of_today_is_not_whole(home: Path, unit: Unit, change: str):
+    """Words about the rule do not count."""
+    select = unit.experiment.search["select"]
+    assert (
+        rule_of(select) == rule_of(select | {"why": "other words"}) != rule_of(select | {"best": "highest"})
+    )
+    chosen = read_json(home / store.CHOSEN, OF)
     (home / store.CHOSEN).unlink()
-    assert store.lacks(unit, home) == "chosen.json is not there"
+    if change == "other":
+        write_json(home / store.CHOSEN, chosen | {"rule": rule_of(select | {"split": "valid"})}, OF)
+    assert store.lacks(unit, home) == "chosen.json is not there, or by another rule than today's"
 
 
 def test_seeds_are_those_of_final_runs(undisturbed: Path, unit: Unit, tmp_path: Path):

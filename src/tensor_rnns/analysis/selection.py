@@ -15,19 +15,22 @@ from tensor_rnns.analysis.measures import AnyMeasure, arguments, measure_of
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.analysis.samples import curve_of
 from tensor_rnns.analysis.tables import Tables
+from tensor_rnns.experiments.records import rule_of
 from tensor_rnns.experiments.run_folders import RECORD, read_record, run_name
 from tensor_rnns.files import damaged, write_json
 
 
 @dataclass(frozen=True)
 class Choice:
-    """The chosen point of one curve's grid; `scores` has one entry per point, None without value."""
+    """The chosen point of one curve's grid; `scores` has one entry per point, None without value; `rule` is
+    the digest of the block it was chosen by."""
 
     point: int
     values: Mapping[str, Any]
     scores: Sequence[float | None]
     failed: Sequence[int] = ()
     all_failed: bool = False
+    rule: str = ""
 
 
 def score(runs: Sequence[Run], measure: AnyMeasure) -> float:
@@ -45,28 +48,35 @@ def score(runs: Sequence[Run], measure: AnyMeasure) -> float:
 
 
 def choose(runs: Sequence[Run], select: Mapping[str, Any], points: Sequence[Mapping[str, Any]]) -> Choice:
-    """The best point of one curve's search runs by the block `select: {measure, split, best}`.
+    """The best point of one curve's search runs by the block `select: {measure, ties, split, best}`.
 
-    `split` is valid unless `select` says otherwise. Equal scores go to the first in grid order. A point
-    with a failed seed is chosen only if every point has one, which `all_failed` says. ValueError where a
-    point did not run.
+    `split` is valid unless `select` says otherwise. Of equal scores the one with the lowest measure `ties`
+    is chosen, or else the first in grid order. A point with a failed seed is chosen only if every point has
+    one, which `all_failed` says. ValueError where a point did not run.
     """
-    measure = dict(select["measure"])
-    if "split" in arguments(measure.get("name", "")):
-        measure.setdefault("split", select.get("split", "valid"))
+
+    def scores_of(points: Sequence[int], measure: Mapping[str, Any]) -> dict[int, float]:
+        """The scores of points by a measure, which reads the split of the search."""
+        known = "split" in arguments(measure.get("name", ""))
+        reading = {"split": select.get("split", "valid")} if known else {}
+        return {point: score(by_point[point], reading | measure) for point in points}
+
     by_point = [[run for run in runs if run.key["point"] == point] for point in range(len(points))]
     empty = [point for point, group in enumerate(by_point) if not group]
     if empty or not points:
         raise ValueError(f"the search has {len(points)} points; without a run are {empty}")
-    scores = [score(group, measure) for group in by_point]
+    scores = scores_of(range(len(points)), select["measure"])
     failed = [point for point, group in enumerate(by_point) if any(run.failed for run in group)]
     all_failed = len(failed) == len(points)
     sound = [point for point in range(len(points)) if all_failed or point not in failed]
     known = {point: scores[point] for point in sound if math.isfinite(scores[point])}
     best = better(select.get("best", "lowest"))(list(known.values())) if known else None
-    chosen = next((point for point, score in known.items() if score == best), sound[0])
-    shown = [score if math.isfinite(score) else None for score in scores]
-    return Choice(chosen, points[chosen], shown, failed, all_failed)
+    equal = [point for point in sound if scores[point] == best] or sound[:1]
+    if select.get("ties") and len(equal) > 1:
+        ties = scores_of(equal, select["ties"])
+        equal.sort(key=lambda point: ties[point] if math.isfinite(ties[point]) else math.inf)
+    shown = [score if math.isfinite(score) else None for score in scores.values()]
+    return Choice(equal[0], points[equal[0]], shown, failed, all_failed, rule_of(select))
 
 
 def searches(runs: Sequence[Run], final: Sequence[Run]) -> list[list[list[Run]]]:

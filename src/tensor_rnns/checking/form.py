@@ -76,20 +76,22 @@ class Option:
 
 @dataclass(frozen=True, kw_only=True)
 class Select:
-    """How the point of a grid is chosen: never on the test split."""
+    """How the point of a grid is chosen, by `ties` among equal ones: never on the test split."""
 
     measure: Measure
+    ties: Measure | None = None
     split: Literal["train", "valid"]
     best: Best
     seeds: int = 1
     why: Text | None = None
 
     def __post_init__(self) -> None:
-        if self.measure.reads_test:
-            raise Invalid("split", "a search never chooses on the split 'test'; allowed are train, valid")
-        if self.measure.measure in ("probe", "computed"):
-            reason = f"a search has no {self.measure.measure}; allowed are the measures of a run's own curves"
-            raise Invalid("measure", reason)
+        for name, measure in (("measure", self.measure), ("ties", self.ties)):
+            if measure and measure.reads_test:
+                raise Invalid("split", "a search never chooses on the split 'test'; allowed are train, valid")
+            if measure and measure.measure in ("probe", "computed"):
+                reason = f"a search has no {measure.measure}; allowed are the measures of a run's own curves"
+                raise Invalid(name, reason)
 
 
 @dataclass(frozen=True, kw_only=True)

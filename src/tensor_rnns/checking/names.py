@@ -199,10 +199,12 @@ def of_search(location: Location, block: form.ScaleSearch, known: Known) -> Iter
     if not search:
         yield location, "the file has no block 'search' that this could change"
     elif isinstance(block, form.Search):
-        split, measure = block.select.split, search["select"]["measure"]
-        if measure.get("split", split) != split:
-            message = f"the measure reads the split {measure['split']!r}, select.split is {split!r}"
-            yield (*location, "select", "measure", "split"), f"{message}; give one of them"
+        split = block.select.split
+        for name in ("measure", "ties"):
+            measure = search["select"].get(name) or {}
+            if measure.get("split", split) != split:
+                message = f"the measure reads the split {measure['split']!r}, select.split is {split!r}"
+                yield (*location, "select", name, "split"), f"{message}; give one of them"
     yield from unmatched(location, block.per, "variant", known.names["variant"])
 
 

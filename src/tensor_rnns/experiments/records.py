@@ -81,6 +81,11 @@ class Replica:
         return digest(without(self.settings, ("training.learning_rate", "training.clip_norm")))
 
 
+def rule_of(select: Mapping[str, Any]) -> str:
+    """The digest of how a search chooses, without its words: a choice by another rule is none of today's."""
+    return digest({name: value for name, value in select.items() if name not in ("why", "seeds")})
+
+
 FIGURE = ("figures/{paper}/{id}.pdf", "figures/{paper}/{id}.svg")
 FILES = {
     **dict.fromkeys(("table", "standing"), ("tables/{paper}/{id}.tex", "tables/{paper}/{id}.csv")),

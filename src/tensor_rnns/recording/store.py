@@ -13,7 +13,7 @@ import torch
 
 from tensor_rnns import functions
 from tensor_rnns.experiments import Experiment
-from tensor_rnns.experiments.records import RECORDED
+from tensor_rnns.experiments.records import RECORDED, rule_of
 from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key, run_name, table_name
 from tensor_rnns.files import Damaged, read_json, read_table
 from tensor_rnns.probes import run as probes
@@ -49,10 +49,12 @@ def runs_of(unit: Unit, home: Path) -> dict[Path, list[Mapping[str, Any]]]:
 
 
 def choice(unit: Unit, home: Path) -> Mapping[str, Any] | None:
-    """The values that the search whose runs lie in `home` chose; None where it has not chosen."""
+    """The values that the search whose runs lie in `home` chose by today's rule; None where it has not."""
+    if not unit.search or not (home / CHOSEN).exists():
+        return None
     of = "/".join((unit.experiment.paper, unit.experiment.name, unit.scale, *unit.curve))
-    there = unit.search and (home / CHOSEN).exists()
-    return read_json(home / CHOSEN, of)["values"] if there else None
+    chosen = read_json(home / CHOSEN, of)
+    return chosen["values"] if chosen.get("rule") == rule_of(unit.experiment.search["select"]) else None
 
 
 def lacks(unit: Unit, home: Path) -> str:
@@ -63,7 +65,7 @@ def lacks(unit: Unit, home: Path) -> str:
     except Damaged as error:
         return str(error)
     if unit.search and values is None:
-        return f"{CHOSEN} is not there"
+        return f"{CHOSEN} is not there, or by another rule than today's"
     wanted = [replica.hash for group in unit.search for replica in group]
     wanted += [replica.hash for replica in unit.finals(values)]
     missing = len(set(wanted) - held)

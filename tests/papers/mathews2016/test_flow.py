@@ -117,7 +117,7 @@ def test_numbers_by_hand(few):
     assert few["linear", "error"][0] == pytest.approx(
         max(abs(few["linear", f"slope at radius {r}"][0] / math.log(r) - 1) for r in (0.8, 0.95, 1.05, 1.2))
     )
-    assert 1 < few["forget bias", "pile"][0] <= 2, "no faster than in a straight line"
+    assert few["forget bias", "pile"][0] > 1
     assert few["forget bias", "bias 0"] < few["forget bias", "bias 1"] < few["forget bias", "bias 5"]
     assert few["candidate scale", "moderate"][0] == min(
         few["candidate scale", f"share 1x {n}"][0] for n in (4, 7)
