@@ -59,10 +59,10 @@ plan: environment ## what a report would train, core-hours, disk and memory by e
 	snakemake --cores $(CORES) --dry-run --nolock --quiet rules $(CHOICE) -- all
 
 record: environment ## train the paper's scale on real data and keep it: make record HOURS=8 JOBS=2
-	tensor-rnns record $(if $(HOURS),--hours $(HOURS)) --jobs $(JOBS)
+	tensor-rnns $(ROOTS) record $(PAPERS) $(if $(HOURS),--hours $(HOURS)) --jobs $(JOBS)
 
 status: environment ## of the paper's scale: recorded, running, missing, core-hours left
-	@tensor-rnns status
+	@tensor-rnns $(ROOTS) status $(PAPERS)
 
 recorded: ## the report of the recorded runs of the paper's scale; needs no torch
 	@$(MAKE_ENVIRONMENT) runtime package

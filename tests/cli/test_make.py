@@ -56,6 +56,12 @@ def test_a_plan_is_of_what_config_says():
     assert dry.endswith(f"{config} -- all")
 
 
+def test_a_record_and_its_state_are_of_what_config_says():
+    config = "CONFIG=papers=[a,b/c] paper_roots=more"
+    assert lines("status", config)[-1] == "tensor-rnns --roots 'more' status --papers 'a,b/c'"
+    assert lines("record", "JOBS=2", config)[-1] == "tensor-rnns --roots 'more' record --papers 'a,b/c' --jobs 2"
+
+
 def test_a_key_that_config_leaves_empty_is_left_out():
     assert lines("plan", "CONFIG=papers=[] guest_cells=")[-2] == lines("plan")[-2]
 
