@@ -58,8 +58,9 @@ def test_a_plan_is_of_what_config_says():
 
 def test_a_record_and_its_state_are_of_what_config_says():
     config = "CONFIG=papers=[a,b/c] paper_roots=more"
-    assert lines("status", config)[-1] == "tensor-rnns --roots 'more' status --papers 'a,b/c'"
-    assert lines("record", "JOBS=2", config)[-1] == "tensor-rnns --roots 'more' record --papers 'a,b/c' --jobs 2"
+    of = "--papers 'a,b/c'"
+    assert lines("status", config)[-1] == f"tensor-rnns --roots 'more' status {of}"
+    assert lines("record", "JOBS=2", config)[-1] == f"tensor-rnns --roots 'more' record {of} --jobs 2"
 
 
 def test_a_key_that_config_leaves_empty_is_left_out():
