@@ -64,14 +64,14 @@ def test_a_measure_never_reached_counts_as_one_more_than_the_updates(run_of):
 def test_of_equals_the_one_with_the_lowest_measure_of_ties(run_of):
     """Among the best alone: the point that is never reached has the lowest of all, a failed one no say."""
     select = {"measure": {"name": "first_below", "threshold": 6.0, "of": "nll"}}
-    select |= {"ties": {"name": "metric", "of": "nll"}}
-    values = (5.0, 2.0, 3.0, 7.0)
-    runs = [search_run(run_of, point, 0, valid, test=0.0) for point, valid in enumerate(values)]
+    select |= {"ties": {"name": "metric", "of": "nll", "split": "train"}}
+    values = (3.0, 5.0, 2.0, 7.0)
+    runs = [search_run(run_of, point, 0, valid) for point, valid in enumerate(values)]
     points = [{"point": point} for point in range(4)]
     assert choose(runs, select, points).point == 1
-    runs[1] = search_run(run_of, 1, 0, 2.0, status="failed")
+    runs[1] = search_run(run_of, 1, 0, 5.0, status="failed")
     choice = choose(runs, select, points)
-    assert (choice.point, choice.failed) == (2, [1])
+    assert (choice.point, choice.failed) == (0, [1])
     assert choice.rule == rule_of(select) != rule_of(SELECT)
 
 

@@ -184,7 +184,7 @@ def test_a_full_tensor_with_ones_is_equation_4_1(values):
 @given(seed=st.integers(0, 2**31), scale=st.floats(1e-3, 1e3))
 @settings(deadline=None, max_examples=60)
 def test_the_state_of_cp_plus_never_decreases(form, seed, scale):
-    """Claim m5.1.3-12, without any tolerance, in the precision of training."""
+    """Statement m5.1.3-12, without any tolerance, in the precision of training."""
     cell = cells.build({"name": "cp_plus", "hidden": HIDDEN, **form}, INPUTS)
     rng = np.random.default_rng(seed)
     draws = {name: scale * rng.standard_normal(shape) for name, shape in cell.shapes().items()}

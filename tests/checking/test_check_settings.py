@@ -209,6 +209,21 @@ VALUES = {
         "width: 10, per: {name: final, split: test}}, split: valid",
         "never chooses on the split 'test'; allowed are train, valid",
     ),
+    "test data decide between equals": (
+        "width: 10}, split: valid",
+        "width: 10}, ties: {name: final, split: test}, split: valid",
+        "never chooses on the split 'test'; allowed are train, valid",
+    ),
+    "a probe decides between equals": (
+        "width: 10}, split: valid",
+        "width: 10}, ties: {name: probe, probe: a, item: b, value: c}, split: valid",
+        "a search has no probe; allowed are the measures of a run's own curves",
+    ),
+    "two splits of equals": (
+        "width: 10}, split: valid",
+        "width: 10}, ties: {name: final, split: train}, split: valid",
+        "select.split is 'valid'",
+    ),
     "two splits": (
         "width: 10}, split: valid",
         "width: 10, split: train}, split: valid",

@@ -84,8 +84,8 @@ def seeds(unit: Unit, results: Path) -> int:
 
 
 def keep(sources: Sequence[tuple[Unit, Path]], results: Path, ready: Path, dirty: bool = False) -> list[Path]:
-    """Record the units whose runs lie in the folders beside them: all or, where one cannot be, none; returns
-    their folders among the recorded ones.
+    """Record the units whose runs lie in the folders beside them: all or, where one cannot be put together,
+    none; returns their folders among the recorded ones.
 
     An older recording of a unit is replaced. ValueError where runs are lacking or damaged, or were trained by
     code that was not committed and `dirty` is not given; FileNotFoundError where a probe lacks weights.
