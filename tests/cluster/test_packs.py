@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACK = 'lambda wildcards: prepare_groups() or workflow.parent_groupids.setdefault("few", "pack") and "few"'
 WORKFLOW = f"""
-config = {{"gpus": 0}}
+config = {{"gpus": 0, "longest_job": 0}}
 include: {str(ROOT / "workflow" / "rules" / "packing.smk")!r}
 rule all:
     input: expand("out/{{i}}", i=range(5)), "out/after-0", "out/after-3"
@@ -31,7 +31,7 @@ rule after:
 
 
 FAULT = f"""
-config = {{"gpus": 0}}
+config = {{"gpus": 0, "longest_job": 0}}
 include: {str(ROOT / "workflow" / "rules" / "packing.smk")!r}
 rule all:
     input: expand("out/{{i}}", i=range(4))

@@ -14,9 +14,13 @@ from tensor_rnns.cli.asking import MAY_PASS
 from tensor_rnns.files import write_csv
 from tensor_rnns.training import lock
 
+# What a training says that was asked to end, as tensor_rnns.training.loop writes it.
+STOPPED = re.compile(r"tensor-rnns: stopped at update (?P<update>\d+) of ")
 STATES_OF_LOGS = {}
 # {name of a failed job: why}, the latest reason of each.
 FAILED = {}
+# {name of a training: the update at which its time limit ended it}, the latest of each.
+REACHED = {}
 # What the controller holds until it ends.
 LOCKS = ExitStack()
 # Jobs that are not tried again: refused ones, and those of a failed group that are done.
@@ -77,8 +81,9 @@ def note_logs(executor, job, proceed=AbstractExecutor.run_job_pre):
 def say_why(
     executor, info, msg=None, proceed=AbstractExecutor.report_job_error, **more
 ):
-    """Print one line for each job that failed, and mark those that another try would not help."""
-    slurm = of_slurm(msg, more.get("aux_logs"))
+    """Print one line for each job that failed, and mark those that another try would not help. A try that its time
+    limit ended further on than the one before does not count."""
+    slurm, attempt = of_slurm(msg, more.get("aux_logs")), info.job.attempt
     for job in single_jobs(info.job):
         if info.job.is_group() and all(map(os.path.exists, job.output)):
             SETTLED.add(job)
@@ -95,7 +100,20 @@ def say_why(
         FAILED[name_of(job)] = why
         again = " (not tried again)" if job in SETTLED else ""
         logger.error(f"{name_of(job)} failed: {why}{again}")
+        if slurm == ["TIMEOUT"] and is_further(name_of(job), said):
+            attempt = info.job.attempt - 1
+    if attempt != info.job.attempt:
+        # The scheduler adds it again.
+        info.job.attempt = attempt
     proceed(executor, info, msg, **more)
+
+
+def is_further(name, said):
+    """Whether a training that was stopped has made updates since its time limit ended it before."""
+    stopped = [match for line in said if (match := STOPPED.match(line))]
+    before = REACHED.get(name, 0)
+    REACHED.update((name, int(match["update"])) for match in stopped)
+    return REACHED.get(name, 0) > before
 
 
 def forget(executor, info, proceed=AbstractExecutor.report_job_success):
@@ -111,8 +129,9 @@ def is_refusal(line):
 
 
 def tries_left(job, granted=Job.restart_times.fget):
-    """How often a job may be tried after its first time: never, where that cannot help."""
-    return 0 if job in SETTLED else granted(job)
+    """How often a job may be tried after its first time: never, where that cannot help, not even if the try that
+    failed does not count."""
+    return -1 if job in SETTLED else granted(job)
 
 
 def list_failed(scale):

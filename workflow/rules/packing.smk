@@ -89,9 +89,15 @@ def asked_for(rule, what, otherwise):
         if workflow.local_exec or not workflow.is_main_process:
             return otherwise
         job = cluster_jobs(wildcards.scale)[1].get(key_of(rule, wildcards))
-        return getattr(job, what)(attempt) if job else otherwise * attempt
+        asked = getattr(job, what)(attempt) if job else otherwise * attempt
+        return bounded(asked) if what == "minutes" else asked
 
     return of
+
+
+def bounded(minutes):
+    """What a job may ask for of the minutes that it is predicted to need."""
+    return min(minutes, config["longest_job"] or minutes)
 
 
 def finish_or_try_alone(
@@ -134,11 +140,14 @@ def finish_or_try_alone(
 
 
 def select_and_clear(scheduler, ready, select=JobScheduler.job_selector):
-    """The jobs to start now; what a pack will make is removed before, so that what exists later is of it."""
+    """The jobs to start now; what a pack will make is removed before, so that what exists later is of it. The
+    minutes of a pack are a sum, to which the bound applies once more."""
     chosen = select(scheduler, ready)
     for job in chosen if scheduler.workflow.is_main_process else ():
         if job.is_group():
             scheduler.workflow.async_run(job.remove_existing_output())
+            if minutes := job.resources.get("runtime"):
+                job._resources["runtime"] = bounded(minutes)
     return chosen
 
 
