@@ -5,7 +5,6 @@ from typing import ClassVar
 
 import torch
 
-from tensor_rnns.bilinear.initialisers import draw
 from tensor_rnns.cells.base import Cell
 
 
@@ -19,12 +18,12 @@ class Leaky(Cell):
     keep: float = 0.9
     weights: str | dict = "unit_scaling"
 
-    def shapes(self):
-        return {"W": (self.inputs, self.hidden), "U": (self.hidden, self.hidden), "b": (1, self.hidden)}
-
-    def initialise(self, rng):
-        schemes = {"W": self.weights, "U": self.weights, "b": "zeros"}
-        return {name: draw(schemes[name], shape, rng) for name, shape in self.shapes().items()}
+    def matrices(self):
+        return {
+            "W": ((self.inputs, self.hidden), self.weights),
+            "U": ((self.hidden, self.hidden), self.weights),
+            "b": ((1, self.hidden), "zeros"),
+        }
 
     def step(self, p, x, state):
         (h,) = state

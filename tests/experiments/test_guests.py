@@ -18,7 +18,7 @@ EXAMPLE = (DOCS / "my_cell.py").read_text()
 RANKED = EXAMPLE.replace("my_leaky", "my_ranked").replace(
     "keep: float = 0.9", "rank: int\n    keep: float = 0.9"
 )
-STEP = r".* \(bad\.py:31\)$"
+STEP = r".* \(bad\.py:30\)$"
 EXPERIMENT = """\
 title: Made
 kind: train
@@ -215,10 +215,10 @@ def test_the_code_of_a_guest_counts(files):
         ),
         (EXAMPLE.replace('p["b"]', 'p["b"][:, 0]'), f"^guest cell my_leaky: its step fails: Runtime.*{STEP}"),
         (
-            EXAMPLE.replace("schemes[name]", "schemas[name]"),
-            r"my_leaky: NameError: .*'schemas'.* \(bad\.py:27\)$",
+            EXAMPLE.replace('"zeros"', "zeroes"),
+            r"my_leaky: NameError: .*'zeroes'.* \(bad\.py:25\)$",
         ),
-        (EXAMPLE.replace("ClassVar[str]", "ClassVarr[str]"), r"bad\.py: NameError: .* \(bad\.py:16\)$"),
+        (EXAMPLE.replace("ClassVar[str]", "ClassVarr[str]"), r"bad\.py: NameError: .* \(bad\.py:15\)$"),
         (
             EXAMPLE + 'raise ValueError("no such gate")\n',
             r"bad\.py: ValueError: no such gate \(bad\.py:\d+\)$",
@@ -242,7 +242,7 @@ def test_every_command_that_runs_a_guest_refuses_a_bad_one_in_one_line(files, co
     assert done.exit_code == 2
     (line,) = done.stderr.splitlines()
     assert line.startswith("tensor-rnns: guest cell my_leaky: its step fails: Attr")
-    assert line.endswith("(bad.py:31)")
+    assert line.endswith("(bad.py:30)")
 
 
 def test_a_missing_file_is_named():
