@@ -62,6 +62,7 @@ def test_a_curve_without_its_choice_by_the_rule_of_today_is_not_whole(home: Path
     if change == "other":
         write_json(home / store.CHOSEN, chosen | {"rule": rule_of(select | {"split": "valid"})}, OF)
     assert store.lacks(unit, home) == "chosen.json is not there, or by another rule than today's"
+    assert {path.name for path in store.runs_of(unit, home)} == {"search-0", "search-1"}
 
 
 def test_seeds_are_those_of_final_runs(undisturbed: Path, unit: Unit, tmp_path: Path):
@@ -137,4 +138,23 @@ def test_a_block_is_recorded_whole_or_not_at_all(catalogue: Catalogue, undisturb
     assert not recorder.keep_block(both)
     assert recorder.failed == [unit.name for unit in both]
     assert said[0].startswith("2 curves trained, none of them recorded, FileNotFoundError: the probe ")
+    assert {path: path.stat().st_ino for path in recorded.rglob("*")} == before
+
+
+def test_a_block_that_cannot_be_put_in_its_place_leaves_what_was_there(
+    catalogue: Catalogue, undisturbed: Path, tmp_path: Path, monkeypatch
+):
+    """A file stands where the folder of the second curve should. The first stays recorded."""
+    both = sorted(units(catalogue.experiments.values(), 5), key=lambda unit: unit.name)
+    sources = [(unit, undisturbed / "paper" / "runs" / unit.name) for unit in both]
+    recorded = tmp_path / "recorded" / "runs"
+    store.keep(sources[:1], tmp_path, tmp_path / "data" / "ready")
+    before = {path: path.stat().st_ino for path in recorded.rglob("*")}
+    monkeypatch.setattr(store, "take_probes", lambda *_: None)
+    in_the_way = recorded / both[1].name
+    in_the_way.parent.parent.mkdir(exist_ok=True)
+    in_the_way.parent.write_text("a file")
+    with pytest.raises(OSError, match=in_the_way.parent.name):
+        store.keep(sources, tmp_path, tmp_path / "data" / "ready")
+    in_the_way.parent.unlink()
     assert {path: path.stat().st_ino for path in recorded.rglob("*")} == before

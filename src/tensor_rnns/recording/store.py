@@ -35,7 +35,7 @@ def runs_of(unit: Unit, home: Path) -> dict[Path, list[Mapping[str, Any]]]:
     ours |= {replica.hash for replica in unit.finals(chosen, seeds)} if chosen else set()
 
     def belongs(replica: Mapping[str, Any]) -> bool:
-        free = replica["stage"] == "final" and not chosen
+        free = replica["stage"] == "final" and not unit.search
         return replica["protocol"] == protocol if free else replica["hash"] in ours
 
     by_folder, seen = {}, set()
@@ -94,16 +94,26 @@ def keep(sources: Sequence[tuple[Unit, Path]], results: Path, ready: Path, dirty
     shutil.rmtree(aside, ignore_errors=True)
     for unit, source in sources:
         put_together(unit, source, aside / "new" / unit.name, ready, dirty)
-    targets = [unit.folder(results, RECORDED) for unit, _ in sources]
-    for (unit, _), target in zip(sources, targets, strict=True):
-        old = aside / "old" / unit.name
-        for folder in (target.parent, old.parent):
-            folder.mkdir(parents=True, exist_ok=True)
-        if target.exists():
-            target.rename(old)
-        (aside / "new" / unit.name).rename(target)
+    targets = {unit.name: unit.folder(results, RECORDED) for unit, _ in sources}
+    try:
+        for name, target in targets.items():
+            move(target, aside / "old" / name)
+            move(aside / "new" / name, target)
+    except OSError:
+        for name, target in targets.items():
+            if (aside / "old" / name).exists() or not (aside / "new" / name).exists():
+                move(target, aside / "failed" / name)
+                move(aside / "old" / name, target)
+        raise
     shutil.rmtree(aside)
-    return targets
+    return list(targets.values())
+
+
+def move(folder: Path, target: Path) -> None:
+    """Rename a folder, if it is there."""
+    if folder.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        folder.rename(target)
 
 
 def put_together(unit: Unit, source: Path, new: Path, ready: Path, dirty: bool) -> None:
