@@ -4,9 +4,8 @@ An annotation is the rule of a key: `int` is a whole number of at least 1 (sizes
 number, `bool` true or false, `str` a text, `Literal` one of its values, `X | None` also none, `tuple[X, ...]`
 a list, `dict[K, V]` a mapping, another dataclass a mapping of its fields and no other key. The types below
 say more. A field `as_` is the key `as`. Rules between fields stand in `__post_init__`, raising `Invalid`.
-
-Every problem is found at once, each with its location, a path of keys. A validation library would report one
-error per member of a union, at places that are not in the file, not in the words that an error should say.
+Every problem is found at once, with its location, a path of keys; a library would report one for each member
+of a union, at places that are not in the file.
 """
 
 import dataclasses
@@ -23,7 +22,6 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 Location = tuple[str | int, ...]
 Problem = tuple[Location, str]
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
-"""What may become a path, a wildcard or an argument of a command."""
 
 
 class Invalid(ValueError):
@@ -42,9 +40,20 @@ def suggestion(asked: Any, allowed: Collection[Any]) -> str:
     return (f"did you mean {near[0]!r}? " if near else "") + f"allowed are {listed}"
 
 
+def unknown(location: Location, what: str, name: Any, allowed: Collection[Any]) -> Iterator[Problem]:
+    """A problem where `name` is not among the allowed."""
+    if name not in allowed:
+        yield location, f"unknown {what} {name!r}; {suggestion(name, allowed)}"
+
+
 def is_number(value: Any) -> bool:
     """Whether `value` is a finite number and not true or false."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+
+
+def is_name(value: Any) -> bool:
+    """Whether `value` may become a path, a wildcard or an argument of a command."""
+    return isinstance(value, str) and NAME.fullmatch(value) is not None
 
 
 def is_whole(value: Any, least: float = -math.inf) -> bool:
@@ -79,19 +88,12 @@ PLAIN: dict[Any, Rule] = {
     Any: Rule("anything", lambda value: True),
 }
 """What the plain types ask of a value."""
-Integer = Annotated[int, Rule("a whole number", is_whole)]
 Natural = Annotated[int, Rule("a whole number from 0 on", lambda value: is_whole(value, 0))]
 Positive = Annotated[float, Rule("a number above 0", lambda value: is_number(value) and value > 0)]
 AtLeastZero = Annotated[float, Rule("a number of at least 0", lambda value: is_number(value) and value >= 0)]
 Share = Annotated[float, Rule("a share from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1)]
 BelowOne = Annotated[float, Rule("at least 0 and below 1", lambda value: is_number(value) and 0 <= value < 1)]
-Name = Annotated[
-    str,
-    Rule(
-        "a name of letters, digits and . _ + -, the first a letter or digit",
-        lambda value: isinstance(value, str) and NAME.fullmatch(value) is not None,
-    ),
-]
+Name = Annotated[str, Rule("a name of letters, digits and . _ + -, the first a letter or digit", is_name)]
 Finite = Annotated[Any, Rule("texts, finite numbers, lists and mappings", lambda value: is_finite(value))]
 
 
@@ -213,8 +215,8 @@ class Reading:
         before, made = len(self.problems), {}
         for key, given in value.items():
             if key not in fields:
-                unknown = f"{what} has no key {key!r}" if what else f"unknown key {key!r}"
-                self.refuse((*location, key), f"{unknown}; {suggestion(key, fields)}")
+                foreign = f"{what} has no key {key!r}" if what else f"unknown key {key!r}"
+                self.refuse((*location, key), f"{foreign}; {suggestion(key, fields)}")
             elif given is None and fields[key].default is None and not self.nulls:
                 self.refuse((*location, key), f"{key} is none (null); leave the key out")
             else:
@@ -281,14 +283,11 @@ def words(kind: Any) -> str:
     return PLAIN[kind].words
 
 
-def problems(
-    kind: Any, value: Any, what: str = "", provided: Collection[str] = ()
-) -> Iterator[tuple[str, str]]:
-    """(key, message) for everything that keeps a record `kind` from being made of a mapping."""
+def problems(kind: Any, value: Any, what: str = "", provided: Collection[str] = ()) -> list[Problem]:
+    """Everything that keeps a record `kind` from being made of a mapping."""
     reading = Reading(nulls=True)
     reading.record(kind, value, (), what, provided)
-    for location, message in reading.problems:
-        yield (str(location[0]) if location else ""), message
+    return reading.problems
 
 
 def build(kind: Any, value: Mapping[str, Any], what: str, reading: Reading | None = None) -> Any:

@@ -3,14 +3,14 @@
 import shutil
 from pathlib import Path
 
-from tensor_rnns.checking.whole import check
+from tensor_rnns.checking import problems
 
 MADE_UP = Path(__file__).parents[1] / "papers" / "made_up"
 
 
 def reported(folder: Path) -> list[str]:
     """What the check says of captions; the code of the paper is not at hand here."""
-    return [line for line in check([folder / "made_up"], folder) if "/captions/" in line]
+    return [line for line in problems([folder / "made_up"], folder) if "/captions/" in line]
 
 
 def test_a_field_that_is_no_claim_is_reported_with_file_line_and_the_nearest(tmp_path):

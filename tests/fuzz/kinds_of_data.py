@@ -16,7 +16,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tensor_rnns import yaml_files
-from tensor_rnns.checking.whole import check
+from tensor_rnns.checking import problems
 from tensor_rnns.datasets import fonts, midi, mnist, musicxml, pickled, rolls, unpack
 from tensor_rnns.datasets.sums import Refused
 from tensor_rnns.experiments import Catalogue, values
@@ -162,7 +162,7 @@ def experiments(folder: Path) -> Trial:
 
     def trial(mutation: Mutation) -> None:
         (home / "a.yaml").write_bytes(mutation.bytes(mutation.draw.choice(seeds), 2))
-        found = check([folder])
+        found = problems([folder])
         assert all(str(home) in line and len(line) < CHARACTERS for line in found), found
         if found:
             raise ValueError(str(home))

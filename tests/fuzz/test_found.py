@@ -3,7 +3,7 @@
 import pytest
 
 from tensor_rnns import yaml_files
-from tensor_rnns.checking.whole import check
+from tensor_rnns.checking import problems
 from tensor_rnns.datasets import musicxml, pickled
 from tensor_rnns.declared import is_number
 from tensor_rnns.experiments import values
@@ -77,4 +77,4 @@ def test_experiment_of_kind_compute_whose_block_has_another_name(tmp_path):
     (tmp_path / "made2016" / "a.yaml").write_text(
         "title: A\nkind: compute\nsource: {section: 1}\ncomputes: {}\n"
     )
-    assert any("unknown key 'computes'" in line for line in check([tmp_path]))
+    assert any("unknown key 'computes'" in line for line in problems([tmp_path]))

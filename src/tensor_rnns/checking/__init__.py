@@ -21,22 +21,21 @@ KEPT = 100
 
 
 def problems(roots: Sequence[Path | str], shown: Path | None = None, kept: Path | None = None) -> list[str]:
-    """Every problem of the experiment files below `roots`; see `whole.check`.
+    """Every problem of the experiment files below `roots`; see `whole.check_papers`.
 
     With `kept`, a folder, no paper is built again where the same files were found well by the same code.
     """
+    folders = catalogue.paper_folders(roots).values()
     if kept is None:
-        from tensor_rnns.checking.whole import check
+        from tensor_rnns.checking.whole import check_papers
 
-        return check(roots, shown)
+        return check_papers(folders, shown)
     code = [digest(PACKAGE, ".py", ".yaml", ".csv"), *(digest(Path(root), ".py") for root in roots)]
     code.append(str(importlib.util.find_spec("torch") is not None))
     found: list[str] = []
-    for folder in catalogue.paper_folders(roots).values():
-        mark = (
-            kept
-            / hashlib.sha256(f"{code} {digest(folder, '.yaml', '.csv', '.md')}".encode()).hexdigest()[:32]
-        )
+    for folder in folders:
+        rests_on = f"{code} {digest(folder, '.yaml', '.csv', '.md')}"
+        mark = kept / hashlib.sha256(rests_on.encode()).hexdigest()[:32]
         if not mark.exists():
             from tensor_rnns.checking.whole import check_papers
 

@@ -12,8 +12,7 @@ from typing import Any
 
 from tensor_rnns import cells, datasets, functions, models, tasks
 from tensor_rnns.analysis.measures import BLOCKS, SETTINGS, is_setting
-from tensor_rnns.checking.names import unknown
-from tensor_rnns.declared import Location, Problem, Reading, problems, suggestion
+from tensor_rnns.declared import Location, Problem, Reading, problems, suggestion, unknown
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SCALES
 from tensor_rnns.experiments.resolve import curves, grid, layers, points, searched, settings_of, with_values
@@ -33,13 +32,6 @@ EVERYWHERE = ""
 ARGUMENTS = "compute.arguments."
 Fault = tuple[str, str]
 """A dotted key and what is wrong with it."""
-
-
-def built_problems(experiment: Experiment) -> Iterator[Problem]:
-    """Everything that building shows."""
-    if experiment.kind == "train":
-        yield from settings_problems(experiment)
-    yield from call_problems(experiment)
 
 
 def call_problems(experiment: Experiment) -> Iterator[Problem]:
@@ -201,7 +193,8 @@ def named_faults(what: str, block: Mapping[str, Any], known: Mapping[str, Any], 
     name = rest.pop("name", None)
     if not isinstance(name, str) or name not in known:
         return [("name", f"unknown {what} {name!r}; {suggestion(name, known)}")]
-    return list(problems(known[name], rest, f"{what} {name}", given))
+    wrong = problems(known[name], rest, f"{what} {name}", given)
+    return [(str(location[0]) if location else "", message) for location, message in wrong]
 
 
 @cache

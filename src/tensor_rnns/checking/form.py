@@ -1,7 +1,6 @@
 """The forms of an experiment file and of a paper's header: closed records of what other rooms declare."""
 
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Annotated, Any, Literal
 
 from tensor_rnns.analysis.claims import AnyClaim, Section
@@ -43,7 +42,6 @@ class Source:
     section: Section | None = None
     page: Page | None = None
     runs: int | None = None
-    generator: Text | None = None
     note: Text | None = None
 
 
@@ -157,13 +155,7 @@ class PaperForm:
     tolerances: dict[str, Text] = field(default_factory=dict)
 
 
-@cache
-def drawings() -> dict[str, Any]:
-    """The specification of each kind of drawing."""
-    return {name: module.Spec for name, module in kinds().items()}
-
-
-AnyDrawing = Annotated[Any, ByName("drawing", "draw", drawings)]
+DRAWINGS = ByName("drawing", "draw", lambda: {name: module.Spec for name, module in kinds().items()})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +179,7 @@ class ExperimentForm:
     scales: dict[Literal["smoke", "laptop", "paper"], Scale] = field(default_factory=dict)
     probes: dict[Name, ProbeForm] = field(default_factory=dict)
     measures: dict[str, Measure] = field(default_factory=dict)
-    artefacts: dict[Name, AnyDrawing] = field(default_factory=dict)
+    artefacts: dict[Name, Annotated[Any, DRAWINGS]] = field(default_factory=dict)
     claims: dict[Name, AnyClaim] = field(default_factory=dict)
     deviations: dict[str, Deviation] = field(default_factory=dict)
 

@@ -11,7 +11,7 @@ from tensor_rnns import datasets
 from tensor_rnns.analysis import claims
 from tensor_rnns.analysis.measures import EXACT, Measured
 from tensor_rnns.checking import form
-from tensor_rnns.declared import Location, Problem, Reading, suggestion
+from tensor_rnns.declared import Location, Problem, Reading, suggestion, unknown
 from tensor_rnns.drawing.spec import Spec, listed
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.resolve import curves, layers, left_out
@@ -41,12 +41,6 @@ class Known:
             "option": [MAIN, *self.experiment.options],
             "dataset": datasets.names(),
         }
-
-
-def unknown(location: Location, what: str, name: Any, allowed: Collection[Any]) -> Iterator[Problem]:
-    """A problem where `name` is not among the allowed."""
-    if name not in allowed:
-        yield location, f"unknown {what} {name!r}; {suggestion(name, allowed)}"
 
 
 def of_selector(location: Location, where: Selector, known: Known) -> Iterator[Problem]:
@@ -259,12 +253,9 @@ def unmatched(location: Location, per: Iterable[str], what: str, names: Collecti
 
 def reached(name: str, referred: Mapping[str, Collection[str]]) -> set[str]:
     """Every claim that `name` refers to, through others too."""
-    seen, waiting = set[str](), list(referred.get(name, ()))
-    while waiting:
-        other = waiting.pop()
-        if other not in seen:
-            seen.add(other)
-            waiting += referred.get(other, ())
+    seen = {*referred.get(name, ())}
+    while more := {other for one in seen for other in referred.get(one, ())} - seen:
+        seen |= more
     return seen
 
 

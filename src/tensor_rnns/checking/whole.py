@@ -5,13 +5,14 @@ import importlib.util
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from copy import deepcopy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tensor_rnns import yaml_files
 from tensor_rnns.checking.form import ExperimentForm, PaperForm
 from tensor_rnns.checking.names import Known, name_problems
-from tensor_rnns.declared import NAME, Problem, Reading, suggestion
+from tensor_rnns.declared import NAME, Problem, keys, problems, suggestion
 from tensor_rnns.drawing.spec import reading_of
 from tensor_rnns.experiments import catalogue, ledger, score
 from tensor_rnns.experiments.records import KINDS
@@ -20,24 +21,16 @@ from tensor_rnns.experiments.titles import FIELD
 
 SHARED = ("artefacts", "claims")
 """Blocks whose ids are known to all files of a paper."""
-RESOLVED = {
-    "", "title", "kind", "source", "task", "model", "training", "conditions", "variants", "options", "search",
-    "scales", "dataset", "compute", "probes", "measures",
-}  # fmt: skip
+RESOLVED = {"", *keys(ExperimentForm)} - {"cohort_size", "guests", "artefacts", "claims", "deviations"}
 """Blocks that an experiment is read and built from: where one is broken, nothing is built."""
 
 
-def check(roots: catalogue.Roots, shown: Path | None = None) -> list[str]:
-    """Every problem of the experiment files below `roots`, one line each: file:line: key: what is wrong.
+def check_papers(folders: Iterable[Path], shown: Path | None) -> list[str]:
+    """Every problem of the files in the folders of papers, each once: file:line: key: what is wrong.
 
     Paths are relative to `shown` where they lie below it. Ids are looked up among all files of a paper, once
     all of them can be read. Where there is no torch, what it would build is not looked at.
     """
-    return check_papers(catalogue.paper_folders(roots).values(), shown)
-
-
-def check_papers(folders: Iterable[Path], shown: Path | None) -> list[str]:
-    """Every problem of the files in the folders of papers, a line each and each once."""
     return list(dict.fromkeys(line for folder in folders for line in paper_problems(folder, shown)))
 
 
@@ -45,7 +38,8 @@ def paper_problems(folder: Path, shown: Path | None) -> Iterator[str]:
     """Every problem of the files of one paper, and values of its tables that no file takes; of its header
     alone where that has some, since the other files rest on it."""
     header = folder / catalogue.PAPER_FILE
-    if wrong := placed(header, shown, header_problems) if header.exists() else []:
+    # One without a year may say so.
+    if wrong := placed(header, shown, partial(problems, PaperForm)) if header.exists() else []:
         yield from wrong
         return
     contents = {path: read(path) for path in catalogue.experiment_files(folder)}
@@ -75,13 +69,6 @@ def placed(path: Path, shown: Path | None, problems: Callable[[Any], Iterable[Pr
         said = str(error).replace(str(path), str(short))
         return said.replace(f"{path.parent}/", f"{short.parent}/").splitlines()
     return [f"{short}:{line}: {location}: {message}" for line, location, message in sorted(found)]
-
-
-def header_problems(content: Any) -> list[Problem]:
-    """Everything that is wrong with the header of a paper; one without a year may say so."""
-    reading = Reading(nulls=True)
-    reading.record(PaperForm, content)
-    return reading.problems
 
 
 def caption_problems(folder: Path, claims: Collection[str], shown: Path | None) -> Iterator[str]:
@@ -135,9 +122,10 @@ def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterat
         if readable(paper) or not message.startswith(("unknown claim", "unknown artefact")):
             yield location, message
     if importlib.util.find_spec("torch") is not None:
-        from tensor_rnns.checking.building import built_problems
+        from tensor_rnns.checking.building import call_problems, settings_problems
 
-        yield from built_problems(experiment)
+        yield from settings_problems(experiment) if experiment.kind == "train" else ()
+        yield from call_problems(experiment)
 
 
 def shared(paper: Mapping[Path, Any]) -> tuple[set[str], set[str], dict[str, list[str]]]:

@@ -90,13 +90,9 @@ def of_module(path: Path) -> str:
 @cache
 def reached(path: Path) -> tuple[Path, ...]:
     """The module and those of its room and of ROOMS that it imports, directly or by others."""
-    modules: dict[Path, None] = {}
-    waiting = [path]
-    while waiting:
-        module = waiting.pop()
-        if module not in modules:
-            modules[module] = None
-            waiting += imported(module)
+    modules = {path}
+    while more := {file for module in modules for file in imported(module)} - modules:
+        modules |= more
     return tuple(sorted(modules))
 
 

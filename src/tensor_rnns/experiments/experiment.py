@@ -76,12 +76,7 @@ class Experiment:
         blocks = blocks or {"only": self.dataset}
         return {name: block[key] for name, block in blocks.items() if block} if self.kind == "compute" else {}
 
-    def replicas(
-        self, scale: str, data: str, stage: str, chosen: resolve.Chosen = None, seeds: int = 0,
-        only: Curve | None = None,
-    ) -> list[Replica]:  # fmt: skip
-        """All replicas of a stage; see `resolve.replicas`."""
-        return resolve.replicas(self, scale, data, stage, chosen, seeds, only)
+    replicas = resolve.replicas
 
     @cached_property
     def planned(self) -> dict[Curve, Replica]:

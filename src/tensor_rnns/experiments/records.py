@@ -145,8 +145,7 @@ def without(settings: Mapping[str, Any], keys: tuple[str, ...]) -> dict[str, Any
     """A copy of nested `settings` with the dotted `keys` left out."""
     copy = {name: dict(block) if isinstance(block, Mapping) else block for name, block in settings.items()}
     for key in keys:
-        for dotted in key.split(","):
-            block, _, name = dotted.partition(".")
-            if isinstance(copy.get(block), dict):
-                copy[block].pop(name, None)
+        block, _, name = key.partition(".")
+        if isinstance(copy.get(block), dict):
+            copy[block].pop(name, None)
     return copy

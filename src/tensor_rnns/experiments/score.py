@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tensor_rnns import yaml_files
-from tensor_rnns.declared import AtLeastZero, Invalid, Location, Problem, Reading, suggestion
+from tensor_rnns.declared import AtLeastZero, Invalid, Problem, Reading, unknown
 from tensor_rnns.experiments.texts import Page, Reason, Sentence
 
 FILE = "score.yaml"
@@ -102,12 +102,7 @@ def problems(content: Any, statements: Collection[str], artefacts: Collection[st
     wrong = [*reading.problems]
     for location, record in reading.records:
         if isinstance(record, Headline):
-            wrong += unknown((*location, "statements"), "statement", record.statements, statements)
-            wrong += unknown((*location, "artefact"), "artefact", [record.artefact], artefacts)
+            for name in record.statements:
+                wrong += unknown((*location, "statements"), "statement", name, statements)
+            wrong += unknown((*location, "artefact"), "artefact", record.artefact, artefacts)
     return wrong
-
-
-def unknown(location: Location, what: str, names: Collection[str], known: Collection[str]) -> list[Problem]:
-    """A problem for each name that the paper does not define."""
-    strange = [name for name in names if name not in known]
-    return [(location, f"unknown {what} {name!r}; {suggestion(name, known)}") for name in strange]

@@ -9,16 +9,15 @@
   before a dot. A claim without `test` refers to its parts, the claims of the file with one more dot.
 """
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tensor_rnns.declared import suggestion
+from tensor_rnns.declared import suggestion, unknown
 from tensor_rnns.experiments import ledger, values
 from tensor_rnns.experiments.records import KINDS, SPLITS
 from tensor_rnns.experiments.selector import CURVE
-from tensor_rnns.experiments.titles import cell_title
+from tensor_rnns.experiments.titles import FIELD, cell_title
 from tensor_rnns.experiments.values import Value
 
 MEASURES = ("measure", "than_measure", "by", "per")
@@ -42,19 +41,19 @@ class PaperTables:
         self.values = values.read(folder)
         self.statements = {statement.id: statement for statement in ledger.read(folder)}
         self.single = {value.id: value for value in self.values if value.x is None}
+        self.texts = {f"{{{name}}}": value.text for name, value in self.single.items()}
 
     def homeless(self, artefacts: Collection[str]) -> list[str]:
         """Values whose artefact is none of those of the paper, one line each."""
-        rows = [row for row in self.values if row.artefact and row.artefact not in artefacts]
-        return [f"{self.path}:{row.line}: {foreign('artefact', row.artefact, artefacts)}" for row in rows]
+        rows = [row for row in self.values if row.artefact]
+        wrong = ((row, m) for row in rows for _, m in unknown((), "artefact", row.artefact, artefacts))
+        return [f"{self.path}:{row.line}: artefact: {message}" for row, message in wrong]
 
     def complete(self, content: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, list[Entry]]]:
         """(`content` with its measures and claims written out, {artefact: the paper's numbers beside it}).
 
         ValueError with every row of the values that does not fit this file.
         """
-        if not isinstance(content, Mapping):
-            return content, {}
         given = block_of(content, "measures")
         measures = {name: self.numbers(measure) for name, measure in given.items()}
         content = {
@@ -96,7 +95,9 @@ class PaperTables:
         known |= {"split": [*SPLITS], "reason": [*self.reasons], "option": ["main", *known["option"]]}
         if content.get("kind") == "train":
             known["measure"] = [*block_of(content, "measures")]
-        if wrong := [f"{self.path}:{row.line}: {message}" for row in rows for message in unknown(row, known)]:
+        if wrong := [
+            f"{self.path}:{row.line}: {message}" for row in rows for message in strangers(row, known)
+        ]:
             raise ValueError("\n".join(wrong))
 
     def claim(self, row: Value, artefact: str, option: str, content: Mapping[str, Any]) -> Entry:
@@ -145,12 +146,11 @@ class PaperTables:
         return (
             block
             | {key: self.single[id_].value for key, id_ in ids.items()}
-            | {key: re.sub(r"\{([\w.+-]+)\}", self.text_of, text) for key, text in says.items()}
+            | {
+                key: FIELD.sub(lambda field: self.texts.get(field[0], field[0]), text)
+                for key, text in says.items()
+            }
         )
-
-    def text_of(self, match: re.Match[str]) -> str:
-        """What stands in a text for the id of a value in braces; itself where it is none."""
-        return self.single[match[1]].text if match[1] in self.single else match[0]
 
 
 def mapping(block: Any) -> Mapping[Any, Any]:
@@ -188,23 +188,17 @@ def measure(row: Value, content: Mapping[str, Any]) -> Entry:
     return dict(block) | ({"split": row.split} if row.split else {})
 
 
-def unknown(row: Value, known: Mapping[str, Sequence[str]]) -> Iterator[str]:
+def strangers(row: Value, known: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Names of a row that its experiment or its paper does not define."""
     for key, names in known.items():
-        given = getattr(row, key)
-        if given and given not in names:
-            yield foreign(key, given, names)
+        if given := getattr(row, key):
+            yield from (f"{key}: {message}" for _, message in unknown((), key, given, names))
     if row.item and "measure" in known:
         yield f"item: {row.item!r} given; a trained experiment has none"
     if not row.item and "measure" not in known:
         yield "item: '' given; a number of a computed experiment is that of an item"
     if not row.measure:
         yield f"measure: '' given; {suggestion('', known.get('measure', ()))}"
-
-
-def foreign(key: str, given: str, allowed: Collection[str]) -> str:
-    """What is said of a name in a row that is none of those allowed."""
-    return f"{key}: unknown {key} {given!r}; {suggestion(given, allowed)}"
 
 
 def is_drawn(row: Value, spec: Mapping[str, Any], content: Mapping[str, Any]) -> bool:
