@@ -2,6 +2,7 @@
 
 import io
 import math
+import time
 from dataclasses import replace
 
 import pytest
@@ -71,6 +72,12 @@ def test_a_diverged_replica_is_kept_and_the_others_go_on(make_learner):
     torch.testing.assert_close(state.parameters[[0, 2]], quiet.parameters, rtol=0, atol=1e-12)
     after = [loss[1] for update, loss in state.train if update >= state.failed_at[1]]
     assert all(math.isnan(loss) for loss in after)
+
+
+def test_seconds_are_those_that_the_processor_worked(make_learner):
+    """A training that is paused at each of twelve updates, for a second in all, took less than half of it."""
+    state = run(make_learner(), save=lambda state: time.sleep(1 / 12), save_seconds=0)
+    assert 0 < state.seconds < 0.5
 
 
 def test_early_stopping_keeps_the_best(make_learner):

@@ -249,7 +249,7 @@ def train(
     """
     optimiser, limits = optimiser_of(learner)
     saved = time.monotonic()
-    began = time.monotonic() - state.seconds
+    began = spent(learner.device) - state.seconds
     every = training.evaluate.every
     while state.update < training.updates and bool(state.running.any()):
         loss = step(learner, decayed(optimiser, training.decay, state), limits, state)
@@ -260,16 +260,22 @@ def train(
         progress.advance(state.update, loss, state.running)
         stop = asked_to_stop()
         if stop or time.monotonic() - saved >= save_seconds:
-            state.seconds = time.monotonic() - began
+            state.seconds = spent(learner.device) - began
             save(state)
             saved = time.monotonic()
         if stop:
             raise Interrupted(
                 f"stopped at update {state.update} of {training.updates}; the checkpoint is written"
             )
-    state.seconds = time.monotonic() - began
+    state.seconds = spent(learner.device) - began
     save(state)
     return state
+
+
+def spent(device: torch.device) -> float:
+    """Seconds up to now. On a processor those that it worked, a core's share of them, since others may hold a
+    training up or pause it."""
+    return time.process_time() / torch.get_num_threads() if device.type == "cpu" else time.monotonic()
 
 
 def finish(

@@ -64,13 +64,8 @@ def run(layer: Layer, values: Mapping[str, Fraction]) -> dict[str, Fraction]:
     }  # fmt: skip
 
 
-def stack(bits: list[int]) -> Fraction:
-    """The fraction of a stack, its top first; zeros at its bottom that were never written do not count."""
-    return sum((Fraction(1 + 2 * bit, 4 ** (at + 1)) for at, bit in enumerate(bits)), Fraction(0))
-
-
 def symbols(q: Fraction) -> list[int]:
-    """The bits of a stack."""
+    """The bits of a stack, its top first, which is the sum of (1 + 2 bit) / 4^place; its empty bottom is 0."""
     digits = []
     while q:
         digit = int(4 * q)
