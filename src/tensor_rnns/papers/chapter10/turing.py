@@ -65,7 +65,7 @@ def run(layer: Layer, values: Mapping[str, Fraction]) -> dict[str, Fraction]:
 
 
 def symbols(q: Fraction) -> list[int]:
-    """The bits of a stack, its top first, which is the sum of (1 + 2 bit) / 4^place; its empty bottom is 0."""
+    """The bits of a stack, its top first, which is a sum of (1 + 2 bit) / 4^place; its empty bottom is 0."""
     digits = []
     while q:
         digit = int(4 * q)
