@@ -33,20 +33,26 @@ def by_train(tensor: np.ndarray, rank: int, sweeps: int) -> float:
 
 
 def by_cp(tensor: np.ndarray, rank: int, sweeps: int) -> float:
-    """The share of the squared norm that a sum of `rank` outer products leaves; each factor in turn is the
-    least squares solution given the others, from leading singular vectors on."""
+    """The share of the squared norm that a sum of `rank` outer products leaves: the less of two, from leading
+    singular vectors on and from random factors on."""
     unfolded = [np.moveaxis(tensor, mode, 0).reshape(size, -1) for mode, size in enumerate(tensor.shape)]
     generator = rng(0, rank)
-    factors = [np.hstack([leading(m, rank), generator.standard_normal((len(m), rank))]) for m in unfolded]
-    factors = [factor[:, :rank] for factor in factors]
+    drawn = [generator.standard_normal((size, rank)) for size in tensor.shape]
+    led = [np.hstack([leading(m, rank), rest])[:, :rank] for m, rest in zip(unfolded, drawn, strict=True)]
+    return min(left_from(start, unfolded, sweeps) for start in (led, drawn))
+
+
+def left_from(factors: list[np.ndarray], unfolded: list[np.ndarray], sweeps: int) -> float:
+    """What is left after `sweeps` in which each factor in turn becomes the least squares solution given the
+    others; the tensor is given unfolded along each mode."""
+    factors = [*factors]
     for _ in range(sweeps):
         for mode, matrix in enumerate(unfolded):
             one, other = (factor for place, factor in enumerate(factors) if place != mode)
-            pairs = np.einsum("jr,kr->jkr", one, other).reshape(-1, rank)
+            pairs = np.einsum("jr,kr->jkr", one, other).reshape(len(one) * len(other), -1)
             gram = (one.T @ one) * (other.T @ other)
-            factors[mode] = np.linalg.solve(gram, (matrix @ pairs).T).T
-    made = np.einsum("ir,jr,kr->ijk", *factors, optimize=True)
-    return float(np.square(tensor - made).sum() / np.square(tensor).sum())
+            factors[mode] = np.linalg.lstsq(gram, (matrix @ pairs).T)[0].T
+    return float(np.square(matrix - factors[mode] @ pairs.T).sum() / np.square(matrix).sum())
 
 
 SOUGHT: Mapping[str, Callable[[np.ndarray, int, int], float]] = {"CP": by_cp, "TT": by_train}
