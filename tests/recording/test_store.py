@@ -62,11 +62,16 @@ def test_a_curve_without_its_choice_by_the_rule_of_today_is_not_whole(home: Path
     if change == "other":
         write_json(home / store.CHOSEN, chosen | {"rule": rule_of(select | {"split": "valid"})}, OF)
     assert store.lacks(unit, home) == "chosen.json is not there, or by another rule than today's"
-    assert {path.name for path in store.runs_of(unit, home)} == {"search-0", "search-1"}
 
 
-def test_seeds_are_those_of_final_runs(undisturbed: Path, unit: Unit, tmp_path: Path):
+def test_seeds_are_those_of_final_runs_with_values_chosen_by_the_rule_of_today(
+    undisturbed: Path, unit: Unit, tmp_path: Path
+):
     assert store.seeds(unit, undisturbed) == 5
+    assert store.seeds(unit, tmp_path) == 0
+    home = Path(shutil.copytree(unit.folder(undisturbed, "recorded"), unit.folder(tmp_path, "recorded")))
+    assert store.seeds(unit, tmp_path) == 5
+    write_json(home / store.CHOSEN, read_json(home / store.CHOSEN, OF) | {"rule": "another"}, OF)
     assert store.seeds(unit, tmp_path) == 0
 
 
@@ -141,20 +146,25 @@ def test_a_block_is_recorded_whole_or_not_at_all(catalogue: Catalogue, undisturb
     assert {path: path.stat().st_ino for path in recorded.rglob("*")} == before
 
 
+@pytest.mark.parametrize("known", [1, 2])
 def test_a_block_that_cannot_be_put_in_its_place_leaves_what_was_there(
-    catalogue: Catalogue, undisturbed: Path, tmp_path: Path, monkeypatch
+    catalogue: Catalogue, undisturbed: Path, tmp_path: Path, monkeypatch, known: int
 ):
-    """A file stands where the folder of the second curve should. The first stays recorded."""
+    """The second curve cannot be renamed. Before, the first curve was recorded, or both were."""
     both = sorted(units(catalogue.experiments.values(), 5), key=lambda unit: unit.name)
     sources = [(unit, undisturbed / "paper" / "runs" / unit.name) for unit in both]
-    recorded = tmp_path / "recorded" / "runs"
-    store.keep(sources[:1], tmp_path, tmp_path / "data" / "ready")
-    before = {path: path.stat().st_ino for path in recorded.rglob("*")}
+    recorded, ready = tmp_path / "recorded" / "runs", tmp_path / "data" / "ready"
     monkeypatch.setattr(store, "take_probes", lambda *_: None)
-    in_the_way = recorded / both[1].name
-    in_the_way.parent.parent.mkdir(exist_ok=True)
-    in_the_way.parent.write_text("a file")
-    with pytest.raises(OSError, match=in_the_way.parent.name):
-        store.keep(sources, tmp_path, tmp_path / "data" / "ready")
-    in_the_way.parent.unlink()
-    assert {path: path.stat().st_ino for path in recorded.rglob("*")} == before
+    store.keep(sources[:known], tmp_path, ready)
+    before = {path: path.stat().st_ino for path in recorded.rglob("*") if path.is_file()}
+    rename = Path.rename
+
+    def full(path: Path, target: Path) -> Path:
+        if "new" in path.parts and target.parent.name == "tgu":
+            raise OSError("no space left")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", full)
+    with pytest.raises(OSError, match="no space"):
+        store.keep(sources, tmp_path, ready)
+    assert {path: path.stat().st_ino for path in recorded.rglob("*") if path.is_file()} == before

@@ -1,4 +1,5 @@
-"""Between two questions for the state of jobs no more than a tenth of the youngest one's age passes."""
+"""What jobs ask a cluster for, and that between two questions for their state no more than a tenth of the age
+of the youngest one passes."""
 
 import asyncio
 import runpy
@@ -14,15 +15,38 @@ PACKING = Path(__file__).parents[2] / "workflow" / "rules" / "packing.smk"
 
 
 @pytest.fixture
-def sleep_by_age(monkeypatch, tmp_path):
-    """The function of packing.smk; Snakemake's own are put back afterwards."""
+def packing(monkeypatch, tmp_path):
+    """The functions of packing.smk, on a cluster; Snakemake's own are put back afterwards."""
     for name in ("_handle_error", "job_selector", "schedule"):
         monkeypatch.setattr(JobScheduler, name, getattr(JobScheduler, name))
     monkeypatch.setattr(RemoteExecutor, "sleep", RemoteExecutor.sleep)
     # The one directive of the file is none of Python's.
     text = PACKING.read_text(encoding="utf-8").replace('resource_scopes:\n    gpu="local",\n', "")
     (tmp_path / "packing.py").write_text(text, encoding="utf-8")
-    return runpy.run_path(str(tmp_path / "packing.py"))["sleep_by_age"]
+    cluster = {
+        "workflow": SimpleNamespace(local_exec=False, is_main_process=True),
+        "config": {"longest_job": 60},
+    }
+    return SimpleNamespace(**runpy.run_path(str(tmp_path / "packing.py"), cluster))
+
+
+@pytest.fixture
+def sleep_by_age(packing):
+    return packing.sleep_by_age
+
+
+def test_a_job_asks_for_no_more_minutes_than_the_longest_that_is_allowed(packing, monkeypatch):
+    """And for as many megabytes as ever."""
+    asked = {
+        what: packing.asked_for("train", what, otherwise)
+        for what, otherwise in (("minutes", 25), ("memory", 2000))
+    }
+    monkeypatch.setitem(packing.asked_for.__globals__, "cluster_jobs", lambda scale: ({}, {}))
+    wildcards = SimpleNamespace(scale="paper", items={"scale": "paper"}.items)
+    assert [asked["minutes"](wildcards, attempt) for attempt in (1, 2, 3)] == [25, 50, 60]
+    assert [asked["memory"](wildcards, attempt) for attempt in (1, 3)] == [2000, 6000]
+    packing.config["longest_job"] = 0
+    assert asked["minutes"](wildcards, 3) == 75
 
 
 @pytest.mark.parametrize(

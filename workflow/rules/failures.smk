@@ -19,7 +19,7 @@ STOPPED = re.compile(r"tensor-rnns: stopped at update (?P<update>\d+) of ")
 STATES_OF_LOGS = {}
 # {name of a failed job: why}, the latest reason of each.
 FAILED = {}
-# {name of a training: the update at which its time limit ended it}, the latest of each.
+# {name of a training: the furthest update at which its time limit ended it}.
 REACHED = {}
 # What the controller holds until it ends.
 LOCKS = ExitStack()
@@ -81,9 +81,10 @@ def note_logs(executor, job, proceed=AbstractExecutor.run_job_pre):
 def say_why(
     executor, info, msg=None, proceed=AbstractExecutor.report_job_error, **more
 ):
-    """Print one line for each job that failed, and mark those that another try would not help. A try that its time
-    limit ended further on than the one before does not count."""
-    slurm, attempt = of_slurm(msg, more.get("aux_logs")), info.job.attempt
+    """Print one line for each job that failed, and mark those that another try would not help. Tries are counted
+    anew once the longest job that is allowed has ended further on than those before."""
+    slurm, further = of_slurm(msg, more.get("aux_logs")), False
+    longest = 0 < config["longest_job"] <= info.job.resources.get("runtime", 0)
     for job in single_jobs(info.job):
         if info.job.is_group() and all(map(os.path.exists, job.output)):
             SETTLED.add(job)
@@ -100,20 +101,20 @@ def say_why(
         FAILED[name_of(job)] = why
         again = " (not tried again)" if job in SETTLED else ""
         logger.error(f"{name_of(job)} failed: {why}{again}")
-        if slurm == ["TIMEOUT"] and is_further(name_of(job), said):
-            attempt = info.job.attempt - 1
-    if attempt != info.job.attempt:
-        # The scheduler adds it again.
-        info.job.attempt = attempt
+        if longest and slurm == ["TIMEOUT"]:
+            further |= is_further(name_of(job), said)
+    if further:
+        # The scheduler adds one.
+        info.job.attempt = 0
     proceed(executor, info, msg, **more)
 
 
 def is_further(name, said):
     """Whether a training that was stopped has made updates since its time limit ended it before."""
-    stopped = [match for line in said if (match := STOPPED.match(line))]
     before = REACHED.get(name, 0)
-    REACHED.update((name, int(match["update"])) for match in stopped)
-    return REACHED.get(name, 0) > before
+    stopped = [match for line in said if (match := STOPPED.match(line))]
+    REACHED[name] = max([before, *(int(match["update"]) for match in stopped)])
+    return REACHED[name] > before
 
 
 def forget(executor, info, proceed=AbstractExecutor.report_job_success):

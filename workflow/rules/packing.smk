@@ -133,10 +133,12 @@ def finish_or_try_alone(
         scheduler._tofinish.append(parts[0])
         scheduler._finish_jobs()
     for part in parts[bool(done) :]:
-        # What waits for one that failed is not tried.
+        # What waits for one that failed is not tried, nor has it been.
         if all(map(dag._ready, part)):
             take(part)
             handle(scheduler, part, postprocess_job)
+        else:
+            part.attempt = max(1, job.attempt)
 
 
 def select_and_clear(scheduler, ready, select=JobScheduler.job_selector):

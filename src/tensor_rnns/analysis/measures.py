@@ -40,7 +40,7 @@ def parameters(run: Run) -> float:
 
 
 def seconds(run: Run) -> float:
-    """Seconds per update as timed."""
+    """Seconds per update that a core worked, on a GPU that passed."""
     if run.seconds_per_update is None:
         raise MissingValue("seconds per update are not recorded")
     return float(run.seconds_per_update)

@@ -35,7 +35,7 @@ def runs_of(unit: Unit, home: Path) -> dict[Path, list[Mapping[str, Any]]]:
     ours |= {replica.hash for replica in unit.finals(chosen, seeds)} if chosen else set()
 
     def belongs(replica: Mapping[str, Any]) -> bool:
-        free = replica["stage"] == "final" and not unit.search
+        free = replica["stage"] == "final" and not chosen
         return replica["protocol"] == protocol if free else replica["hash"] in ours
 
     by_folder, seen = {}, set()
@@ -78,8 +78,9 @@ def is_recorded(unit: Unit, results: Path) -> bool:
 
 
 def seeds(unit: Unit, results: Path) -> int:
-    """How many final seeds of the unit are recorded."""
-    runs = runs_of(unit, unit.folder(results, RECORDED)).values()
+    """How many final seeds of the unit are recorded, with values that a search chose by today's rule."""
+    home = unit.folder(results, RECORDED)
+    runs = runs_of(unit, home).values() if not unit.search or choice(unit, home) else ()
     return sum(replica["stage"] == "final" for replicas in runs for replica in replicas)
 
 
@@ -97,12 +98,14 @@ def keep(sources: Sequence[tuple[Unit, Path]], results: Path, ready: Path, dirty
     targets = {unit.name: unit.folder(results, RECORDED) for unit, _ in sources}
     try:
         for name, target in targets.items():
-            move(target, aside / "old" / name)
+            if target.exists():
+                move(target, aside / "old" / name)
             move(aside / "new" / name, target)
-    except OSError:
+    except BaseException:
         for name, target in targets.items():
-            if (aside / "old" / name).exists() or not (aside / "new" / name).exists():
+            if target.exists() and not (aside / "new" / name).exists():
                 move(target, aside / "failed" / name)
+            if (aside / "old" / name).exists():
                 move(aside / "old" / name, target)
         raise
     shutil.rmtree(aside)
@@ -110,10 +113,9 @@ def keep(sources: Sequence[tuple[Unit, Path]], results: Path, ready: Path, dirty
 
 
 def move(folder: Path, target: Path) -> None:
-    """Rename a folder, if it is there."""
-    if folder.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        folder.rename(target)
+    """Rename a folder to one that may need its parents."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    folder.rename(target)
 
 
 def put_together(unit: Unit, source: Path, new: Path, ready: Path, dirty: bool) -> None:
