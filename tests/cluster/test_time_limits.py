@@ -56,7 +56,7 @@ while test $made -lt 9; do sleep 0.2; done
 @pytest.mark.timeout(400)
 def test_a_training_goes_on_past_its_time_limit_as_long_as_it_gets_further(two_nodes, tmp_path: Path) -> None:
     """No retry is granted. One training gets three updates further in each job, of nine; another never gets
-    past the third and is given up after the second job. One in a pack needs two jobs; the next waits for it."""
+    past the third and is given up after the second job. One in a pack needs two jobs; another waits."""
     (tmp_path / "Snakefile").write_text(WORKFLOW, encoding="utf-8")
     (tmp_path / "train").write_text(TRAIN, encoding="utf-8")
     line = [sys.executable, "-m", "snakemake", "--executor", "slurm", "--jobs", "9", "--cores", "2", "all"]
