@@ -166,3 +166,14 @@ def test_a_part_of_which_only_some_are_asked_for_holds_without_a_verdict(catalog
     }  # fmt: skip
     assert found["m1.gru"].reason.startswith("a part of m1, no statement by itself")
     assert (found["tgu"].verdict, found["gru"].verdict) == ("reproduced", "reproduced")
+
+
+def test_a_claim_counts_the_seeds_of_its_own_stopping_rule(catalogue, record, tmp_path):
+    """Seeds that came for another claim do not count for it."""
+    record(outcome(3, 4), "tgu")
+    rules = "claim,before,seeds,blocks\ntgu,4,1,1\n"
+    (tmp_path / "results" / "recorded" / "stopping.csv").write_text(rules)
+    found = judged(catalogue, tmp_path)
+    assert (found["tgu"].verdict, found["tgu"].n) == ("reproduced", 5)
+    (tmp_path / "results" / "recorded" / "stopping.csv").write_text(rules.replace("tgu,", "gru,"))
+    assert judged(catalogue, tmp_path)["tgu"].n == 6

@@ -23,9 +23,9 @@ def value(h, paper):
     return claim(f"v{h}", f"test: value, where: {{variant: gru{h}}}, {NLL}, paper: {paper}, tol: 0.1, why: w")
 
 
-def order(name, less, than, artefact="fig-1"):
+def order(name, less, than, artefact="fig-1", extra=""):
     sides = f"less: {{variant: gru{less}}}, than: {{variant: gru{than}}}"
-    return claim(name, f"test: order, {sides}, {NLL}", artefact)
+    return claim(name, f"test: order, {sides}, {NLL}{extra}", artefact)
 
 
 def refers(name, claims, extra=""):
@@ -113,7 +113,17 @@ def test_a_claim_on_claims_may_be_open_too(catalogue_of, trained):
     results = trained(catalogue.experiments["made2016", "made"], outcome)
     found = judge_claims(catalogue.claims, catalogue.experiments, "paper", results)
     assert (found["r1"].verdict, found["r1"].reason) == ("undecided", "no is no answer")
-    assert found["r2"].reason == "r1: unclear, o1: no, o2: no"
+    assert (found["r1"].holds, found["r2"].reason) == ("no", "r1: no, o1: no, o2: no")
+
+
+def test_parts_that_are_open_do_not_refute_what_rests_on_them(catalogue_of, trained):
+    """Two parts that fail refute it, unless their failures refute nothing; that it fails is shown."""
+    for of_parts, verdict in (("", "not reproduced"), (", open: no is no answer", "undecided")):
+        parts = (order(name, *sides, extra=of_parts) for name, sides in (("o1", (5, 4)), ("o2", (9, 7))))
+        catalogue = catalogue_of("".join([VARIANTS, SCALES, *parts, refers("r1", "o1, o2")]))
+        results = trained(catalogue.experiments["made2016", "made"], outcome)
+        found = judge_claims(catalogue.claims, catalogue.experiments, "paper", results)
+        assert (found["r1"].holds, found["r1"].verdict) == ("no", verdict)
 
 
 def test_a_misprint_is_an_erratum_and_condemns_nothing(catalogue_of, tmp_path):
@@ -223,6 +233,15 @@ def test_computed_numbers_are_judged_everywhere(catalogue_of, tmp_path):
     assert why(found["m1"]) == "not run at smoke: computed has no colour of cp"
     assert found["i2"].reason == "as printed it fails, as corrected it holds"
     assert not any(one.statistical for one in found.values())
+
+
+def test_what_is_computed_with_other_arguments_than_the_papers_is_not_judged(catalogue_of, tmp_path):
+    header = "title: Made\nsource: {section: 1}\nkind: compute\ncompute: {function: sizes}\nscales:\n"
+    header += "  paper: {}\n  laptop: {}\n  smoke: {set: {compute.arguments.draws: 2}}\nclaims:\n"
+    catalogue = catalogue_of(claim("c1", "test: count, of: {item: cp, name: size}, equals: 30"), header)
+    write_computed(tmp_path, ["cp,size,0,30.0"])
+    found = judge_claims(catalogue.claims, catalogue.experiments, "smoke", tmp_path)["c1"]
+    assert (found.holds, why(found)) == ("yes", "smoke, draws not as at the paper's scale")
 
 
 def test_what_is_counted_on_stand_in_data_is_not_judged(catalogue_of, tmp_path):

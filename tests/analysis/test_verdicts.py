@@ -26,9 +26,9 @@ def test_a_value_far_off_is_not_reproduced(judged):
 
 
 def test_a_failure_that_refutes_nothing_leaves_it_undecided(judged):
-    """What holds is reproduced all the same."""
+    """What holds is reproduced all the same, and what does not is shown so."""
     found = judged(f"{VALUE}, paper: 3.4, open: another way may do")
-    assert (found.holds, found.verdict, found.reason) == ("unclear", "undecided", "another way may do")
+    assert (found.holds, found.verdict, found.reason) == ("no", "undecided", "another way may do")
     assert judged(f"{VALUE}, paper: 3.02, open: another way may do").verdict == "reproduced"
 
 

@@ -75,6 +75,6 @@ def test_a_field_of_a_caption_is_our_number_of_a_claim():
 def test_what_verdicts_are_worth_is_said_in_numbers(few, said):
     claims = {"judged": 40, "by_interval": 20, "expected_false": 1.0, "irrefutable": few}
     assert trust(SimpleNamespace(board={"claims": claims}, scale="paper")).startswith(
-        "40 claims have a verdict; 20 of them rest on a 95 % interval, so about 1 are expected to be false "
-        f"by chance alone{said}. “Holds” is said"
+        "40 claims have a verdict; 20 of them rest on a 95 % interval: were all of these sentences false, or "
+        f"all true, at most about 1 would have come out wrong by chance{said}. “Holds” is said"
     )

@@ -26,17 +26,18 @@ def needed(wheres: Sequence[Selector], experiment: Experiment) -> list[Curve]:
     return list(dict.fromkeys(curve for where in wheres for curve in where.curves(known, main)))
 
 
-def differences(experiment: Experiment, ours: Evidence) -> list[str]:
+def differences(experiment: Experiment, ours: Evidence, scale: str) -> list[str]:
     """What sets the runs of a claim apart from the paper scale's; empty where they are comparable.
 
     Compared are: the protocol (settings without seeds and without searched keys) and whether it was
     searched, the data set, the curves that the claim needs, and the number of seeds, at least 5 unless the
     numbers are `exact`. Data that packages carry for both modes are never those of the document. A computed
-    experiment is comparable everywhere, unless its table says that it was counted on stand-in data.
+    experiment is comparable where the scale leaves its arguments alone, unless its table says that it was
+    counted on stand-in data.
     """
     runs, planned = ours.runs, experiment.planned
     if experiment.kind == "compute":
-        return computed_differences(experiment, runs)
+        return computed_differences(experiment, runs, scale)
     present = dict.fromkeys(map(curve_of, runs))
     real = {condition: real_dataset(experiment, condition) for condition, _, _ in present}
     reasons = []
@@ -61,8 +62,12 @@ def differences(experiment: Experiment, ours: Evidence) -> list[str]:
     return reasons
 
 
-def computed_differences(experiment: Experiment, runs: Sequence[Run]) -> list[str]:
-    """The row `dataset, stand_in` of a computed table is 1 where it was counted on a stand-in."""
+def computed_differences(experiment: Experiment, runs: Sequence[Run], scale: str) -> list[str]:
+    """Arguments that the scale sets otherwise than the paper's, then stand-ins: the row `dataset, stand_in`
+    of a computed table is 1 where it was counted on one."""
+    here, papers = (experiment.scale_block(name).get("set") or {} for name in (scale, "paper"))
+    if changed := sorted(key for key in here.keys() | papers.keys() if here.get(key) != papers.get(key)):
+        return [f"{', '.join(key.rpartition('.')[2] for key in changed)} not as at the paper's scale"]
     marks = [run.load_computed().get(("dataset", "stand_in")) for run in runs]
     used, asked = (experiment.counted_on(data) for data in ("embedded", "real"))
     if any(mark is not None and mark.any() for mark in marks):

@@ -60,16 +60,18 @@ class Evidence:
 
 @dataclass
 class ClaimContext:
-    """What a claim is judged against: its experiment and what that left at one scale."""
+    """What a claim is judged against: its experiment and what that left at one scale, of at most `seeds`."""
 
     experiment: Experiment
     tables: Tables
     scale: str
+    seeds: float = math.inf
 
     @property
     def runs(self) -> list[Run]:
         """Those that claims are judged on: guest cells are in none."""
-        return [run for run in self.tables.runs if not is_guest(run.key["variant"])]
+        runs = (run for run in self.tables.runs if run.key["seed"] < self.seeds)
+        return [run for run in runs if not is_guest(run.key["variant"])]
 
     def selection(self, claim: claims.Measuring, sample: Sample) -> list[float] | None:
         """What each seed of the search would have chosen; None where nothing was searched."""

@@ -7,6 +7,7 @@ from graphlib import TopologicalSorter
 from itertools import groupby
 from pathlib import Path
 
+from tensor_rnns.analysis import stopping
 from tensor_rnns.analysis.board import board
 from tensor_rnns.analysis.intervals import holm
 from tensor_rnns.analysis.tables import Tables
@@ -52,13 +53,16 @@ def judge_runs(
     claims: Sequence[Claim], experiments: Mapping[tuple[str, str], Experiment], scale: str,
     results: Path | str,
 ) -> dict[str, Judgement]:  # fmt: skip
-    """{claim id: judgement} of every claim that is judged on runs, by those of one scale alone."""
+    """{claim id: judgement} of every claim that is judged on runs, by those of one scale alone; of recorded
+    ones a claim with a stopping rule counts the seeds of that rule."""
     judged: dict[str, Judgement] = {}
+    stopped = stopping.rules(Path(results) / stopping.FILE) if scale == RECORDED else {}
     for (paper, experiment), own in groupby(claims, key=lambda claim: (claim.paper, claim.experiment)):
         tables = Tables(results, scale, paper, experiment)
         for claim in own:
             if claim.test != "refers":
-                judged[claim.id] = judge_claim(claim, experiments[paper, experiment], tables, scale)
+                seeds = stopped[claim.id].most if claim.id in stopped else math.inf
+                judged[claim.id] = judge_claim(claim, experiments[paper, experiment], tables, scale, seeds)
     return judged
 
 

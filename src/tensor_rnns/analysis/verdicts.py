@@ -31,6 +31,7 @@ NOT_RUN = "not run at "
 OPEN = ("unclear", 1.0)
 """(holds, doubt) of what nothing is known of."""
 VERDICT = {"yes": REPRODUCED, "no": NOT_REPRODUCED, "unclear": UNDECIDED}
+ANSWER = {verdict: answer for answer, verdict in VERDICT.items()}
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class Judgement:
         if not why or self.holds != "no" or self.verdict == ERRATUM:
             return self
         verdict = UNDECIDED if self.verdict == NOT_REPRODUCED else self.verdict
-        return replace(self, holds="unclear", verdict=verdict, reason=why)
+        return replace(self, verdict=verdict, reason=why)
 
 
 def split_by_each(form: ClaimForm, experiment: Experiment) -> list[ClaimForm]:
@@ -95,11 +96,14 @@ def narrowed(form: ClaimForm, keys: Mapping[str, str]) -> ClaimForm:
     return replace(form, **{side: written(getattr(form, side) or Selector()) for side in sides})
 
 
-def judge_claim(claim: Claim, experiment: Experiment, tables: Tables, scale: str) -> Judgement:
-    """The judgement of a claim on its experiment; `each` asks it of every value of some keys."""
+def judge_claim(
+    claim: Claim, experiment: Experiment, tables: Tables, scale: str, seeds: float = math.inf
+) -> Judgement:
+    """The judgement of a claim on its experiment, on at most so many seeds; `each` asks it of every value of
+    some keys."""
     if not tables.runs:
         return Judgement("unclear").not_judged([f"{NOT_RUN}{scale}"])
-    context, form = ClaimContext(experiment, tables, scale), form_of(claim)
+    context, form = ClaimContext(experiment, tables, scale, seeds), form_of(claim)
     parts, absent = [], []
     for part in split_by_each(form, experiment):
         try:
@@ -111,7 +115,7 @@ def judge_claim(claim: Claim, experiment: Experiment, tables: Tables, scale: str
     if not parts:
         return Judgement("unclear").not_judged([f"{NOT_RUN}{scale}: {absent[0]}"])
     judgement = replace(least_favourable(parts, absent, form), source=scale).left_open(form.open)
-    apart = absent + [reason for part in parts for reason in differences(experiment, part)]
+    apart = absent + [reason for part in parts for reason in differences(experiment, part, scale)]
     return judgement.not_judged([scale, *dict.fromkeys(apart)]) if apart else or_erratum(judgement, form)
 
 
@@ -124,7 +128,7 @@ def joined(referred: Mapping[str, Judgement | None], scale: str, at_least: int |
     counted = [part for part in referred.values() if not part or part.verdict != ERRATUM]
     wanted = min(len(counted) if at_least is None else at_least, len(counted))
     said = [(part.holds, part.doubt) if part else OPEN for part in counted]
-    judged = [part if j and j.judged else OPEN for part, j in zip(said, counted, strict=True)]
+    judged = [(ANSWER[part.verdict], part.doubt) if part and part.judged else OPEN for part in counted]
     (holds, _), (settled, doubt) = (together(some, wanted, 2) for some in (said, judged))
     sources = dict.fromkeys(source for part in known.values() for source in part.source.split(", ") if source)
     joint = Judgement(

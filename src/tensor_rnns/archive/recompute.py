@@ -12,6 +12,7 @@ from html import unescape
 from io import StringIO
 from pathlib import Path
 
+from tensor_rnns.analysis import stopping
 from tensor_rnns.analysis.collect import collect
 from tensor_rnns.analysis.judge import judge
 from tensor_rnns.drawing.render import render
@@ -44,6 +45,7 @@ class Scale:
         self.again.mkdir(parents=True)
         for name in GIVEN if scale != RECORDED else GIVEN[:2]:
             (self.again / name).symlink_to(self.given / name, target_is_directory=True)
+        (self.again / stopping.FILE.name).symlink_to(self.given / stopping.FILE.name)
 
     def tables(self) -> Iterator[str]:
         """Join the runs of each experiment; of recorded ones, what was taken from each, too."""

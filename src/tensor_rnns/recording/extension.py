@@ -1,64 +1,19 @@
 """More seeds for a claim that is undecided, or that so few could not refute, under a stopping rule that was
-committed before they are trained.
-
-The rule stands in results/recorded/stopping.csv, a row per claim: so many seeds at a time, at most so many
-times; the claim is judged after whole blocks alone, and no block follows once it is decided. Every look at
-the 95 % level adds to the chance of a false verdict, which the row therefore bounds: looks times 5 %.
+committed before they are trained: so many at a time, at most so many times, no block once it is decided.
 """
 
-import csv
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 
 from tensor_rnns.analysis.judge import judge_claims
 from tensor_rnns.analysis.rules import is_irrefutable
+from tensor_rnns.analysis.stopping import FILE, Rule, rules
 from tensor_rnns.analysis.verdicts import UNDECIDED
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.files import write_csv
 from tensor_rnns.training.record import git
-
-FILE = Path("recorded/stopping.csv")
-RISK = 0.05
-"""The chance of a false verdict at one look."""
-
-
-@dataclass(frozen=True)
-class Rule:
-    """How often and by how many seeds a claim may be extended; `before` are the seeds at the start."""
-
-    claim: str
-    before: int
-    seeds: int
-    blocks: int
-
-    @property
-    def most(self) -> int:
-        """The seeds after the last block."""
-        return self.before + self.seeds * self.blocks
-
-    @property
-    def text(self) -> str:
-        """The rule in words."""
-        looks = self.blocks + 1
-        return (
-            f"{self.claim}: after {self.before} seeds, {self.seeds} more at a time, at most {self.blocks} "
-            f"times; judged after whole blocks, {looks} looks in all, each false in at most {RISK:.0%}, "
-            f"together in at most {RISK * looks:.0%}; no block once decided"
-        )
-
-
-def rules(path: Path) -> dict[str, Rule]:
-    """The rules that were written down, by claim; ValueError for other columns."""
-    if not path.exists():
-        return {}
-    names = [field.name for field in fields(Rule)]
-    with open(path, encoding="utf-8", newline="") as stream:
-        rows = csv.DictReader(stream)
-        if rows.fieldnames != names:
-            raise ValueError(f"{path}: columns {rows.fieldnames} given; allowed: {', '.join(names)}")
-        return {row["claim"]: Rule(row["claim"], *(int(row[name]) for name in names[1:])) for row in rows}
 
 
 def write(path: Path, rules: Iterable[Rule]) -> None:

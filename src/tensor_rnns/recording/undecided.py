@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from tensor_rnns.analysis import stopping
 from tensor_rnns.analysis.judge import CLAIMS
 from tensor_rnns.analysis.rules import is_irrefutable, seeds_that_decide
 from tensor_rnns.analysis.verdicts import UNDECIDED
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.files import read_csv
-from tensor_rnns.recording import extension, store
+from tensor_rnns.recording import store
 from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.order import needs
 from tensor_rnns.recording.tables import head, line
@@ -31,7 +32,7 @@ def undecided(catalogue: Catalogue, costs: Costs, results: Path, size: int) -> I
     if not path.exists():
         raise ValueError(f"undecided claims asked for; {path} is not there, allowed after: make recorded")
     by_name = {unit.name: unit for unit in units(catalogue.experiments.values(), size)}
-    known, rules = needs(catalogue), extension.rules(results / extension.FILE)
+    known, rules = needs(catalogue), stopping.rules(results / stopping.FILE)
     rows = []
     for row in read_csv(path, CLAIMS, RECORDED):
         decide = seeds_that_decide(row["reason"])
