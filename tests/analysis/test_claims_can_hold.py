@@ -1,4 +1,4 @@
-"""Proves that every claim on a share of runs could come out yes at the seeds of the paper scale; and no, where
+"""Proves that every claim on a share of runs could come out yes at the seeds of the paper scale, and no where
 these can be told from the runs of the document."""
 
 from pathlib import Path

@@ -35,7 +35,8 @@ class ClaimForm:
 
     `reading` is the charitable reading of that sentence on which the test rests. `erratum` says what is
     misprinted, `corrected` is the number that is right in place of `paper`. `open` says why a failure of ours
-    leaves the claim undecided, such as an existence that one construction does not show.
+    leaves the claim undecided, such as an existence that one construction does not show. One that is `ours`
+    the document does not make: it shows whether it holds, and has no verdict.
     """
 
     statement: Sentence
@@ -48,6 +49,7 @@ class ClaimForm:
     reading: str | None = None
     erratum: str | None = None
     open: str | None = None
+    ours: bool = False
     corrected: float | None = None
 
 

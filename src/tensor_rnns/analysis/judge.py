@@ -40,9 +40,11 @@ def judge_claims(
         order = (own, kept) if scale == "paper" else (kept, own)
         best = {name: better([judged[name] for judged in order], own[name]) for name in own}
     joint, alone = with_parents(claims, best, scale), with_parents(claims, own, scale)
-    for name, of in parts(claims).items():
+    unstated = {name: f"a part of {of}, no statement by itself" for name, of in parts(claims).items()}
+    unstated |= {claim.id: "a question of ours" for claim in claims if claim.spec.get("ours")}
+    for name, why in unstated.items():
         if joint[name].judged:
-            joint[name] = joint[name].not_judged([f"a part of {of}, no statement by itself"])
+            joint[name] = joint[name].not_judged([why])
     return {
         claim.id: replace(joint[claim.id], here=alone[claim.id].holds if alone[claim.id].source else "")
         for claim in claims
