@@ -116,6 +116,15 @@ def test_a_claim_on_claims_may_be_open_too(catalogue_of, trained):
     assert (found["r1"].holds, found["r2"].reason) == ("no", "r1: no, o1: no, o2: no")
 
 
+def test_a_question_of_ours_has_no_verdict(catalogue_of, trained):
+    catalogue = catalogue_of(VARIANTS + SCALES + order("o1", 2, 3, extra=", ours: true") + order("o2", 2, 3))
+    results = trained(catalogue.experiments["made2016", "made"], outcome)
+    found = judge_claims(catalogue.claims, catalogue.experiments, "paper", results)
+    assert (found["o1"].holds, found["o1"].verdict) == ("yes", "not judged")
+    assert found["o1"].reason.startswith("a question of ours")
+    assert found["o2"].verdict == "reproduced"
+
+
 def test_parts_that_are_open_do_not_refute_what_rests_on_them(catalogue_of, trained):
     """Two parts that fail refute it, unless their failures refute nothing; that it fails is shown."""
     for of_parts, verdict in (("", "not reproduced"), (", open: no is no answer", "undecided")):
