@@ -6,7 +6,7 @@ import pytest
 
 from tensor_rnns.report.gather import reading_order
 from tensor_rnns.report.templates import in_words, tally, trust
-from tensor_rnns.report.words import filled
+from tensor_rnns.report.words import because, filled, source
 
 SOURCES = [
     ({"section": "2 to 4 and A", "page": "3 to 47, 69"}, "theory"),
@@ -56,7 +56,7 @@ def test_a_tally_counts_what_holds_and_what_was_judged():
 
 def test_the_tally_in_words():
     assert in_words(CLAIMS) == (
-        "6 claims: 3 hold, 1 does not, 2 unclear; 2 reproduced, 1 not reproduced, 1 undecided"
+        "6 claims: 3 hold, 1 does not, 2 are unclear; 2 reproduced, 1 not reproduced, 1 undecided"
     )
     assert in_words(CLAIMS[-1:]) == "1 claim: 1 holds"
     assert in_words([claim("no", "not judged")] * 2) == "2 claims: 2 do not"
@@ -78,3 +78,36 @@ def test_what_verdicts_are_worth_is_said_in_numbers(few, said):
         "40 claims have a verdict; 20 of them rest on a 95 % interval: were all of these sentences false, or "
         f"all true, at most about 1 would have come out wrong by chance{said}. “Holds” is said"
     )
+
+
+CHANGE = "; the answer would change if"
+
+
+@pytest.mark.parametrize(
+    ("reference", "said"),
+    [
+        ({"section": "2.4", "note": "No experiment: sizes are ours."},
+         "Section 2.4 of the document. No experiment: sizes are ours."),
+        ({"section": 4, "page": 3, "runs": 1},
+         "Section 4, page 3 of the document. Each curve of the document is one run."),
+        ({"section": "2, 11", "page": "7 to 38", "runs": 5, "note": "and appendix B"},
+         "Sections 2, 11, pages 7 to 38 of the document. And appendix B. "
+         "Each curve of the document is of 5 runs."),
+        ({"note": "in no document"}, "In no document."),
+    ],
+)  # fmt: skip
+def test_where_an_experiment_is_in_its_document(reference, said):
+    assert source(reference) == said
+
+
+@pytest.mark.parametrize(
+    ("test", "margin", "said"),
+    [
+        ("value", "17.4523", f"{CHANGE} our number moved by 17 half-widths of its interval"),
+        ("solves", "1", f"{CHANGE} 1 run came out differently"),
+        ("solves", "5", f"{CHANGE} 5 runs came out differently"),
+        ("value", "", ""),
+    ],
+)
+def test_how_far_a_verdict_is_from_another(test, margin, said):
+    assert because({"reason": "six", "holm_p": "", "test": test, "margin": margin}) == f"six{said}"

@@ -22,27 +22,31 @@ HEADLINE = {
     [
         (
             {}, [ROW],
-            "It stands: the claim holds by recorded runs, such as: The TGU ends below the GRU (ours −1.25 "
+            "It stands: the claim holds by recorded runs: The TGU ends below the GRU (ours −1.25 "
             "[−1.5, −1], 95 % t interval of a difference, n = 6).",
         ),
         (
             {"verdict": "not reproduced", "holds": "no", "source": "recorded, laptop"}, [OTHER, ROW, OPEN],
-            "It does not stand with us: of 3 claims 1 holds, 1 does not, 1 unclear by recorded runs and "
-            "laptop runs, such as: The TGU solves it (ours −1.25 [−1.5, −1], 95 % t interval of a "
+            "It does not hold in our runs: 1 of 3 claims holds, 1 does not and 1 is unclear by recorded runs "
+            "and laptop runs, for example: The TGU solves it (ours −1.25 [−1.5, −1], 95 % t interval of a "
             "difference, n = 6).",
         ),
         (
             {"verdict": "not judged", "holds": "unclear", "source": ""}, [OPEN],
-            "Believe neither it nor its contrary on our account: no comparable run settles it.",
+            "Not judged: the comparable runs that would settle it are not all recorded.",
         ),
         (
             {"verdict": "not judged", "holds": "yes", "source": "laptop"}, [ROW],
-            "Believe neither it nor its contrary on our account: no comparable run settles it; in what ran "
+            "Not judged: the comparable runs that would settle it are not all recorded; in what ran "
             "so far (laptop runs) the claim holds.",
         ),
         (
-            {"verdict": "undecided", "holds": "unclear"}, [OPEN],
-            "It is open: the claim is unclear by recorded runs, which settle it neither way.",
+            {"verdict": "undecided", "holds": "unclear"}, [OPEN, OPEN],
+            "Undecided by recorded runs: both claims are unclear.",
+        ),
+        (
+            {"verdict": "not reproduced", "holds": "no"}, [OTHER | {"ours": ""}, OTHER, OPEN],
+            "It does not hold in our runs: 0 of 3 claims hold, 2 do not and 1 is unclear by recorded runs.",
         ),
         ({"verdict": "erratum", "holds": "no"}, [OTHER | {"reason": "six is meant"}],
          "Read it as corrected: six is meant."),

@@ -174,7 +174,7 @@ def test_it_says_what_the_files_say(text):
         "smoke, stand-in chorales in place of jsb, n = 3; ",
         "; Holm p = ",
         "make figure NAME=table-1 SCALE=smoke",
-        "In the document: section 5.1, page 68",
+        "Section 5.1, page 68 of the document.",
         "made2016, addition: T20, gru, main, final, point 0, seed 2, at update 9",
         "1/6 = 0.1667",
         "Licence, as far as known",

@@ -150,8 +150,7 @@ def of_table(location: Location, spec: Any, known: Known) -> Iterator[Problem]:
 
 
 def pooled(location: Location, table: Any, cut: set[str], experiment: Experiment) -> Iterator[Problem]:
-    """Columns in which a row has curves that differ in what neither it nor a `where` names: their mean would
-    be of no curve."""
+    """Columns where curves of a row differ in what neither it nor a `where` names: a mean of no curve."""
     columns = table.block.get("columns")
     for at, column in enumerate(columns if isinstance(columns, list) else [{}]):
         where = dict(table.block.get("where") or {}) | dict(column.get("where") or {})

@@ -15,7 +15,9 @@ from tensor_rnns.cli import options
 )
 @click.option("--weights", is_flag=True, help="With the trained weights.")
 @click.option("--anonymous", is_flag=True, help="For blind review: no names, hosts, users, folders, commits.")
-@click.option("--dirty", is_flag=True, help="Although tracked files differ from the commit.")
+@click.option(
+    "--dirty", is_flag=True, help="Archive even if tracked files differ from the commit; the archive says so."
+)
 def archive(scale: str, results: Path, out: Path | None, weights: bool, anonymous: bool, dirty: bool) -> None:
     """Write the report of a scale and all that it rests on to one zip file."""
     from tensor_rnns.archive.make import make

@@ -26,8 +26,7 @@ def need_torch(asked: str) -> None:
 
 
 def checked_catalogue(papers: str, guests: str = "") -> Catalogue:
-    """What stands below the roots; ValueError with every problem of its files, by file and line, before any
-    work. What the workflow found well is not checked again."""
+    """What stands below the roots; ValueError with every problem of files not found well before, by line."""
     from tensor_rnns import checking
 
     options.check_guests(guests)
@@ -53,13 +52,14 @@ def plan(scale: str, data: str, guests: str, papers: str, cohort_size: int, engi
 
 @click.command()
 @options.several(options.scale, options.data, options.guests, options.papers, options.engine)
-@options.with_default("cohort-sizes", "1,2,5,10,20", about="As of plan, several.")
 @options.with_default(
-    "workers", "1,8,64,512", about="Workers of the clusters: processors as the cost model's."
+    "cohort-sizes", "1,2,5,10,20", about="Replicas per job, separated by commas: one simulation for each."
 )
+@options.with_default("workers", "1,8,64,512", about="Workers of each cluster: processors as measured.")
 @options.with_default(
-    "speed", 1.0, click.FloatRange(0, min_open=True), "A worker trains so many times as fast; a GPU's guess."
-)
+    "speed", 1.0, click.FloatRange(0, min_open=True),
+    "How many times as fast a worker trains as the measured processor; a guess, for a GPU.",
+)  # fmt: skip
 @click.option("--figure", type=options.PATH, help="Draw it, too: an SVG file.")
 @costs_table
 def simulate(scale, data, guests, papers, engine, cohort_sizes, workers, speed, figure, costs) -> None:
@@ -89,8 +89,7 @@ def simulate(scale, data, guests, papers, engine, cohort_sizes, workers, speed, 
     help="Claims instead that are undecided or that so few seeds could not refute, the cheapest first.",
 )
 def status(papers, curves, results, cohort_size, state, costs, undecided) -> None:
-    """Print by experiment how many curves of the paper's scale are recorded, running, begun and missing, and
-    the core-hours left."""
+    """Print by experiment the paper scale's curves recorded, running, begun and missing; core-hours left."""
     need_torch("status")
     from tensor_rnns.recording import cost, tables, units
     from tensor_rnns.recording.undecided import undecided as undecided_claims
@@ -112,14 +111,17 @@ def status(papers, curves, results, cohort_size, state, costs, undecided) -> Non
 @options.several(options.papers, options.curves)
 @options.with_default("hours", None, float, "Stop after so many hours; left out, when nothing is left.")
 @options.with_default("jobs", 1, click.IntRange(1), "Train so many curves at once, each on one core.")
-@click.option("--mirror", "mirrors", multiple=True, envvar="TENSOR_RNNS_MIRROR", help="As of download.")
+@click.option(
+    "--mirror", "mirrors", multiple=True, envvar="TENSOR_RNNS_MIRROR",
+    help="Base address of a mirror, tried before the public ones; may be repeated.",
+)  # fmt: skip
 @click.option("--from", "source", type=options.PRESENT, help="Import the runs of this folder; train nothing.")
 @click.option("--claim", help="Train more seeds for this claim, undecided or not refutable by so few.")
 @options.with_default("seeds", 5, click.IntRange(1), "With --claim: seeds in a block.")
 @options.with_default("blocks", 1, click.IntRange(1), "With --claim: blocks at most.")
 @click.option("--dirty", is_flag=True, help="Record runs of code that was not committed, too.")
 @options.with_default("device", "cpu", click.Choice(["cpu", "cuda"]))
-@click.option("--dearest", is_flag=True, help="First those that cost most, as where there is a GPU.")
+@click.option("--dearest", is_flag=True, help="Record the most expensive curves first; of use on a GPU.")
 @click.option("--rehearse", is_flag=True, help="The smoke scale on embedded data, into other --results.")
 @options.with_default("nice", 19, click.IntRange(0, 19), "Priority of the trainings; 19 is the lowest.")
 @options.several(options.results, options.cohort_size, options.engine, state, costs_table)

@@ -89,8 +89,7 @@ def diff(before: Path, after: Path) -> None:
 @click.option("--guard", type=options.PRESENT, help="Fail where it was better.")
 @options.with_default("scales", "smoke,recorded", about="What the guard compares.")
 def coverage(results, papers, absent, write, guard, scales) -> None:
-    """Print each figure, table and statement of the papers: absent, smoke, laptop, or recorded with n
-    seeds."""
+    """Print the papers' figures, tables and statements: absent, smoke, laptop, or recorded with n seeds."""
     from tensor_rnns.report import coverage as reach
 
     catalogue = options.load_catalogue(papers)
@@ -115,7 +114,8 @@ def target(scale: str, papers: str, name: str) -> None:
     artefacts = [artefact for (paper, id_), artefact in known.items() if name in (id_, f"{paper}/{id_}")]
     if not artefacts:
         allowed = {"/".join(key) if "/" in name else key[1] for key in known}
-        raise ValueError(f"no figure or table {name!r}; {suggestion(name, allowed)}")
+        told = f"{suggestion(name, allowed)}; `tensor-rnns coverage` lists all"
+        raise ValueError(f"no figure or table {name!r}; {told}")
     for artefact in artefacts:
         for file in artefact.files:
             click.echo(options.RESULTS / scale / file)

@@ -61,8 +61,7 @@ def import_all() -> None:
 
 
 def serve(listener: socket.socket, before: list[tuple[str, int, int]]) -> None:
-    """Answer until standard input ends or the code has another stamp than `before`. In a fork this does not
-    return."""
+    """Answer until input ends or the code has another stamp than `before`. In a fork this does not return."""
     # Forks that have ended are forgotten at once; `become` takes this back, for they wait for their own.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:

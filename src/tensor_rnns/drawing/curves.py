@@ -1,5 +1,4 @@
-"""Curves against updates, epochs or seconds: one panel per condition, one colour per variant, the papers'
-points."""
+"""Curves against updates, epochs or seconds: a panel per condition, a colour per variant, papers' points."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

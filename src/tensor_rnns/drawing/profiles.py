@@ -28,8 +28,7 @@ class Spec(EntrantsSpec):
 
 
 def draw(data: ArtefactData, spec: Spec) -> Figure:
-    """The figure, panels in the order of the area below the profile from 0 to 1; only notes where no task
-    has a score."""
+    """The figure, panels ordered by the area below the profile from 0 to 1; only notes if none is scored."""
     entrants = Entrants.of(data, spec)
     comparison = entrants.comparison
     if spec.zero not in comparison.models:

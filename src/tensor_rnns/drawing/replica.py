@@ -92,8 +92,7 @@ def _probed(probe: Probe) -> set[tuple[str, str, str, int]]:
 
 
 def _choose(runs: Sequence[Run], rule: Chosen) -> Run:
-    """The first run from a seed on, or the one with the lowest, highest or median measure; the lower seed of
-    equals."""
+    """First run from a seed on, or that of lowest, highest or median measure; of equals the lower seed."""
     runs = sorted(runs, key=lambda run: run.key["seed"])
     if rule.measure is None:
         return next((run for run in runs if run.key["seed"] >= rule.seed), runs[0])

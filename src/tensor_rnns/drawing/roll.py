@@ -129,8 +129,7 @@ def _name(pitch: float) -> str:
 
 
 def notes(roll: np.ndarray, lowest: int) -> Iterator[tuple[int, int, int]]:
-    """(first step, step after the last, MIDI number) of every run of steps in which a note of `roll`
-    [T, notes] sounds."""
+    """(first step, step after last, MIDI number) of each run of steps with a note of `roll` [T, notes]."""
     for pitch, sounding in enumerate((roll > 0.5).T, start=lowest):
         changes = np.flatnonzero(np.diff(sounding, prepend=False, append=False))
         for start, end in changes.reshape(-1, 2).tolist():

@@ -117,8 +117,7 @@ def _columns(
 def _names(
     data: ArtefactData, keys: Sequence[str], chosen: pd.DataFrame, entries: list[dict[str, Any]]
 ) -> list[tuple]:
-    """The rows that ran and those that the paper prints, in the order of the experiment file or of the
-    computed table."""
+    """Rows that ran and those that the paper prints, in the order of the experiment file or its table."""
     ran = list(chosen[list(keys)].drop_duplicates().itertuples(index=False, name=None))
     printed = [tuple(entry[key] for key in keys) for entry in entries if all(key in entry for key in keys)]
     names = list(dict.fromkeys([*ran, *printed]))

@@ -117,8 +117,7 @@ def tallies(
 
 
 def status(asked_units: Iterable[Unit], costs: Costs, results: Path, state: Path) -> Iterator[str]:
-    """A line for each experiment: curves recorded, running, begun and missing, and core-hours; then who
-    records."""
+    """A line per experiment: curves recorded, running, begun and missing, core-hours; then who records."""
     recorder, running = holder(state)
     rows = tallies(asked_units, costs, results, running)
     yield head(STATUS)

@@ -92,8 +92,7 @@ def chosen(candidates: Sequence[Unit], patterns: Sequence[str]) -> list[Unit]:
 
 
 class Estimate(NamedTuple):
-    """Core-hours, megabytes on disk, megabytes of memory of the largest job, and the longest chain of jobs in
-    hours."""
+    """Core-hours, megabytes on disk and in memory of the largest job, hours of the longest chain of jobs."""
 
     hours: float
     disk: float

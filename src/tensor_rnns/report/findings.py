@@ -17,20 +17,20 @@ MOST_ROWS = 6
 """Claims that a finding shows; the others are counted."""
 BELIEVE = {
     REPRODUCED: "It stands: {answers} by {runs}{example}.",
-    NOT_REPRODUCED: "It does not stand with us: {answers} by {runs}{example}.",
-    UNDECIDED: "It is open: {answers} by {runs}, which settle it neither way{example}.",
+    NOT_REPRODUCED: "It does not hold in our runs: {answers} by {runs}{example}.",
+    UNDECIDED: "Undecided by {runs}: {answers}{example}.",
     ERRATUM: "Read it as corrected: {reason}.",
-    NOT_JUDGED: "Believe neither it nor its contrary on our account: no comparable run settles it{hint}.",
+    NOT_JUDGED: "Not judged: the comparable runs that would settle it are not all recorded{hint}.",
 }
 """What a reader should believe, by verdict."""
 HINT = "; in what ran so far ({runs}) {answers}"
 
 ALIKE = {
-    "yes": ("the claim holds", "all {} claims hold"),
-    "no": ("the claim does not hold", "none of {} claims holds"),
-    "unclear": ("the claim is unclear", "all {} claims are unclear"),
+    "yes": ("the claim holds", "both claims hold", "all {} claims hold"),
+    "no": ("the claim does not hold", "neither claim holds", "none of {} claims holds"),
+    "unclear": ("the claim is unclear", "both claims are unclear", "all {} claims are unclear"),
 }
-"""What is said of one claim, and of several that are alike, by `holds`."""
+"""What is said of one claim, of two and of more that are alike, by `holds`."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def believe(headline: Mapping[str, Any], rows: Claims) -> str:
     fields = {
         "runs": runs(headline["source"]),
         "answers": answers(rows),
-        "example": f", such as: {example(rows[0])}" if rows and rows[0]["ours"] else "",
+        "example": example(rows) if rows and rows[0]["ours"] else "",
         "reason": rows[0]["reason"] if rows else "",
         "hint": "",
     }
@@ -95,14 +95,16 @@ def answers(rows: Claims) -> str:
     """How many of the claims hold, do not, and are unclear."""
     count = Counter(row["holds"] for row in rows)
     if len(count) == 1:
-        single, several = ALIKE[rows[0]["holds"]]
-        return single if len(rows) == 1 else several.format(len(rows))
-    said = [f"{count[name]} {words[count[name] > 1]}" for name, words in HOLDS.items() if count[name]]
-    return f"of {len(rows)} claims {', '.join(said)}"
+        return ALIKE[rows[0]["holds"]][min(len(rows), 3) - 1].format(len(rows))
+    given = [name for name in HOLDS if count[name] or name == "yes"]
+    said = [f"{count[name]} {HOLDS[name][count[name] != 1]}" for name in given]
+    said[0] = said[0].replace(" ", f" of {len(rows)} claims ", 1)
+    return f"{', '.join(said[:-1])} and {said[-1]}"
 
 
-def example(row: Mapping[str, str]) -> str:
-    """A claim with our number, its interval by name, and n."""
-    ends = interval(row)
+def example(rows: Claims) -> str:
+    """The first claim, named an example where there are more: our number, its interval by name, and n."""
+    row, ends = rows[0], interval(rows[0])
     named = f" {ends}, {row['interval']}" if ends else ""
-    return f"{row['statement'].rstrip('.')} (ours {printed(row['ours'])}{named}, n = {row['n']})"
+    lead = ", for example" if rows[1:] else ""
+    return f"{lead}: {row['statement'].rstrip('.')} (ours {printed(row['ours'])}{named}, n = {row['n']})"

@@ -46,7 +46,6 @@ def write_latex(content: Content, out: Path, templates: Path) -> list[Path]:
     )  # fmt: skip
     made.filters |= {
         "breakable": breakable, "raw": Raw, "label": lambda text: Raw(words.slug(text)),
-        "capitalised": lambda text: text[:1].upper() + text[1:],
     }  # fmt: skip
     for name in FILES:
         with writing(out / name) as stream:

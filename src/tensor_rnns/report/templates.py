@@ -118,7 +118,7 @@ def tally(claims: Iterable[Mapping[str, str]]) -> Counter[str]:
 
 
 def in_words(claims: Iterable[Mapping[str, str]]) -> str:
-    """The tally in words: `31 claims: 20 hold, 1 does not, 10 unclear; 6 reproduced, 1 not reproduced`."""
+    """The tally in words: `31 claims: 20 hold, 1 does not, 10 are unclear; 6 reproduced`."""
     count = tally(claims)
     held = [f"{count[name]} {words[count[name] > 1]}" for name, words in HOLDS.items() if count[name]]
     judged = [f"{count[name]} {name}" for name in GIVEN if count[name]]

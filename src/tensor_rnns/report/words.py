@@ -10,7 +10,7 @@ from tensor_rnns.drawing.tables import printed
 from tensor_rnns.experiments.titles import FIELD
 
 SYMBOLS = dict(zip(VERDICTS, "✓✗?±○–", strict=True))
-HOLDS = {"yes": ("holds", "hold"), "no": ("does not", "do not"), "unclear": ("unclear", "unclear")}
+HOLDS = {"yes": ("holds", "hold"), "no": ("does not", "do not"), "unclear": ("is unclear", "are unclear")}
 """What a claim's row says, and the words for one such claim and for several."""
 
 
@@ -25,8 +25,11 @@ def interval(row: Mapping[str, str]) -> str:
 def because(claim: Mapping[str, str]) -> str:
     """Why a claim's row has its verdict, how far it is from another answer, and Holm's p value."""
     holm = f"Holm p = {printed(claim['holm_p'])}" if claim["holm_p"] else ""
-    unit = "runs" if claim["test"] == "solves" else "half widths of the interval"
-    margin = f"{printed(claim['margin'])} {unit} from another answer" if claim.get("margin") else ""
+    far = printed(f"{float(claim.get('margin') or 0):.2g}")
+    moved = f"our number moved by {far} half-widths of its interval"
+    if claim["test"] == "solves":
+        moved = f"{far} run{'s' if far != '1' else ''} came out differently"
+    margin = f"the answer would change if {moved}" if claim.get("margin") else ""
     return "; ".join(filter(None, (claim["reason"], margin, holm)))
 
 
@@ -56,8 +59,13 @@ def plain(value: Any) -> str:
 
 
 def source(reference: Mapping[str, Any]) -> str:
-    """Where in its document something stands: `section 5.1, page 68`."""
-    return ", ".join(str(what) if name == "note" else f"{name} {what}" for name, what in reference.items())
+    """Where in its document something stands: `Section 5.1, page 68 of the document.`; then note and runs."""
+    given = [(name, str(reference[name])) for name in ("section", "page") if name in reference]
+    place = ", ".join(f"{name}{'s' if ' ' in where else ''} {where}" for name, where in given)
+    runs, note = reference.get("runs"), reference.get("note", "")
+    curve = f"each curve of the document is {'one run' if runs == 1 else f'of {runs} runs'}" if runs else ""
+    said = (f"{place} of the document" if place else "", note, curve)
+    return " ".join(f"{part[:1].upper()}{part[1:].rstrip('.')}." for part in said if part)
 
 
 def slug(*parts: Any) -> str:
@@ -78,11 +86,7 @@ def score(scored: Mapping[str, float]) -> str:
 
 
 def paragraphs(text: str) -> list[list[tuple[str, str]]]:
-    """Plain Markdown as paragraphs of (kind, text): kind is text, code or strong; headings are strong
-    paragraphs.
-
-    List items become paragraphs that begin with a bullet.
-    """
+    """Plain Markdown as paragraphs of (kind, text), kind text, code or strong: headings are strong."""
     result = []
     for block in re.split(r"\n\s*\n|\n(?=[-*] |#)", text.strip()):
         line = " ".join(block.split())
