@@ -181,12 +181,8 @@ def table_bytes(
         if row.keys() != set(columns):
             raise ValueError(f"{name}: a row has the columns {sorted(row)}; the table has {sorted(columns)}")
         writer.writerow({column: number(value) for column, value in row.items()})
-    return sealed_text(text.getvalue(), of)
-
-
-def sealed_text(text: str, of: str | None) -> bytes:
-    """The text of a table as the bytes of its file, sealed but where `of` is None."""
-    return text.encode() if of is None else seal(f"# {unsealed(of)}\n{text}".encode())
+    table = text.getvalue()
+    return table.encode() if of is None else seal(f"# {unsealed(of)}\n{table}".encode())
 
 
 def write_csv(
@@ -216,32 +212,18 @@ def read_table(path: Path | str, of: str | None = None, remedy: str = "") -> str
 def read_csv(
     path: Path | str, columns: Sequence[str] | None = None, of: str | None = None, remedy: str = ""
 ) -> Iterator[dict[str, str]]:
-    """The rows of a CSV file; Damaged as of `read_fields`."""
-    rows = read_fields(path, columns, of, remedy)
-    header = next(rows, [])
-    for row in rows:
-        yield dict(zip(header, row, strict=True))
-
-
-def read_fields(
-    path: Path | str, columns: Sequence[str] | None = None, of: str | None = None, remedy: str = ""
-) -> Iterator[list[str]]:
-    """The header of a CSV file, then the fields of each row.
-
-    Damaged as of `read_table`, where its columns are not `columns`, and where a row has another number of
-    fields.
-    """
+    """The rows of a CSV file; Damaged as of `read_table`, where its columns are not `columns`, or a row has
+    another number of fields."""
     rows = csv.reader(io.StringIO(read_table(path, of, remedy)))
     header = next(rows, [])
     if columns is not None and header != list(columns):
         raise damaged(path, f"its columns are {header}; expected are {list(columns)}", remedy)
-    yield header
     for row in rows:
         if len(row) != len(header):
             # The line of the seal is the first.
             problem = f"line {rows.line_num + 1} has {len(row)} fields; expected are {len(header)}"
             raise damaged(path, problem, remedy)
-        yield row
+        yield dict(zip(header, row, strict=True))
 
 
 def json_bytes(content: Mapping[str, Any], of: str) -> bytes:

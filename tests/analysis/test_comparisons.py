@@ -6,8 +6,8 @@ import pytest
 
 from tensor_rnns.analysis import claims
 from tensor_rnns.analysis.evidence import LATER, NEVER, lasting
+from tensor_rnns.analysis.joint import unfavourable
 from tensor_rnns.analysis.measures import measure_of
-from tensor_rnns.analysis.parts import unfavourable
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue
 from tensor_rnns.analysis.samples import Sample, sample, share_data

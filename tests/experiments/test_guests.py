@@ -106,7 +106,7 @@ def test_a_guest_is_in_no_claim(files):
     tables = SimpleNamespace(runs=runs, computed={("a", "error"): [0.0], ("a", "n"): [3.0]})
     context = evidence.ClaimContext(joined(files), tables, "paper")
     identity = claims.IdentityForm(statement="Made.", artefact="fig-1", item="a", tolerance=0.1)
-    assert evidence.evidence(identity, context).runs == runs[:1]
+    assert evidence.identity(identity, context).runs == runs[:1]
     needed = comparable.needed([Selector()], joined(files))
     assert {variant for _, variant, _ in needed} == {"tgu", "gru"}
 

@@ -4,7 +4,7 @@ The unit is the statement, a row of the ledger, or a claim that is below no row 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from tensor_rnns.analysis import verdicts
@@ -18,23 +18,6 @@ from tensor_rnns.experiments.score import COMPUTED, COUNTS, ERRATA, IDENTITIES, 
 
 SIZES = frozenset({"parameters", "fact"})
 """Measures that count something of a model or of data."""
-
-
-@dataclass(frozen=True)
-class Standing:
-    """A statement of a document: what is said of it, by which `claims`, and how much it weighs.
-
-    `kind` is the kind of its evidence, `source` as of a claim.
-    """
-
-    statement: str
-    says: str
-    kind: str
-    weight: float | None
-    verdict: str
-    holds: str
-    source: str
-    claims: list[str]
 
 
 def kind_of(claim: Claim, catalogue: Catalogue) -> str:
@@ -105,23 +88,22 @@ def headlines(
             on = {name: statements[name][1] if name in statements else None for name in headline.statements}
             ours = joined(on, scale)
             below = dict.fromkeys(leaf for *_, own in known for leaf in own)
-            said = {
-                "verdict": ours.verdict,
-                "holds": ours.holds,
-                "source": ours.source,
-                "claims": list(below),
-            }
-            result.append(asdict(headline) | said)
+            result.append(asdict(headline) | said_of(ours) | {"claims": list(below)})
     return result
 
 
-def scored(standings: Sequence[Standing]) -> dict[str, float] | None:
+def said_of(ours: Judgement) -> dict[str, str]:
+    """What a board says of a judgement."""
+    return {name: getattr(ours, name) for name in ("verdict", "holds", "source")}
+
+
+def scored(standings: Sequence[Mapping[str, Any]]) -> dict[str, float] | None:
     """The share of all weight that is reproduced: `low` counts that alone, `high` also what is undecided or
     not judged; `coverage` is the share that has a verdict. None where nothing has a weight."""
-    total = sum(s.weight or 0.0 for s in standings)
+    total = sum(s["weight"] or 0.0 for s in standings)
 
     def share(verdict: str) -> float:
-        return sum(s.weight or 0.0 for s in standings if s.verdict == verdict) / total
+        return sum(s["weight"] or 0.0 for s in standings if s["verdict"] == verdict) / total
 
     if not total:
         return None
@@ -162,19 +144,20 @@ def board(catalogue: Catalogue, judgements: Mapping[str, Judgement], scale: str)
             kinds = {kind_of(claims[leaf], catalogue) for leaf in below}
             kind = ERRATA if ours.verdict == verdicts.ERRATUM else min(kinds or {TRAINED}, key=KINDS.index)
             weight = score.weight(name, kind) if score else None
-            standings.append(Standing(name, says, kind, weight, ours.verdict, ours.holds, ours.source, below))
+            standing = {"statement": name, "says": says, "kind": kind, "weight": weight, "claims": below}
+            standings.append(standing | said_of(ours))
         papers[paper] = {
-            "rows": [row(kind, [s for s in standings if s.kind == kind]) for kind in KINDS],
+            "rows": [row(kind, [s for s in standings if s["kind"] == kind]) for kind in KINDS],
             "score": None if paper in catalogue.left_out else scored(standings),
             "headlines": headlines(score, statements, scale),
-            "statements": [asdict(s) for s in standings],
+            "statements": standings,
         }
     return {"claims": totals([*judgements.values()]), "papers": papers}
 
 
-def row(kind: str, standings: Sequence[Standing]) -> dict[str, Any]:
+def row(kind: str, standings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """A row of the board: how many statements, and how many have which verdict."""
-    counts = {verdict: sum(s.verdict == verdict for s in standings) for verdict in OF_CLAIMS}
+    counts = {verdict: sum(s["verdict"] == verdict for s in standings) for verdict in OF_CLAIMS}
     return {"kind": kind, "statements": len(standings)} | counts
 
 

@@ -1,17 +1,14 @@
 """The tables of one experiment out of its run folders, in equal bytes whatever the order of folders."""
 
-import csv
-import io
 import json
 from collections.abc import Iterable
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from tensor_rnns.analysis.curves import Series, read_curves_of_run, write_curves
 from tensor_rnns.experiments.records import KEY
 from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key, run_name
-from tensor_rnns.files import damaged, parsing, read_fields, sealed_text, write_csv, writing
+from tensor_rnns.files import damaged, parsing, read_csv, write_csv
 
 METRICS = (*KEY, "split", "name", "value")
 RUNS = (
@@ -27,13 +24,12 @@ def read_cells(path: Path, of: str) -> Cells:
     number."""
     cells: Cells = {}
     with parsing(path):
-        for row in islice(read_fields(path, METRICS, of), 1, None):
-            named = dict(zip(METRICS, row, strict=True))
-            key = (*replica_key(named), *row[-3:-1])
+        for row in read_csv(path, METRICS, of):
+            key = (*replica_key(row), row["split"], row["name"])
             if key in cells:
-                raise damaged(path, f"a second value for {named}")
-            float(row[-1])
-            cells[key] = row[-1]
+                raise damaged(path, f"a second value for {row}")
+            float(row["value"])
+            cells[key] = row["value"]
     return cells
 
 
@@ -49,16 +45,6 @@ def run_row(record: dict[str, Any], replica: dict[str, Any], path: Path) -> dict
     row["learning_rate"] = (settings.get("training") or {}).get("learning_rate")
     row["settings"] = json.dumps(settings, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return row
-
-
-def write_cells(path: Path, cells: Cells, of: str) -> None:
-    """Write the sorted rows of a table of metrics; numbers are copied as they were read."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(METRICS)
-    writer.writerows((*key, cells[key]) for key in sorted(cells))
-    with writing(path, "wb") as stream:
-        stream.write(sealed_text(text.getvalue(), of))
 
 
 def collect(run_folders: Iterable[Path | str], out_folder: Path | str) -> None:
@@ -92,6 +78,7 @@ def collect(run_folders: Iterable[Path | str], out_folder: Path | str) -> None:
                 raise damaged(folder / name, f"values of a replica without a record: {stranger}")
             table |= cells
     out, of = Path(out_folder), "/".join(map(str, min(runs)[:3])) if runs else ""
-    write_cells(out / "metrics.csv", metrics, of)
+    cells = (dict(zip(METRICS, (*key, metrics[key]), strict=True)) for key in sorted(metrics))
+    write_csv(out / "metrics.csv", cells, METRICS, of)
     write_curves(out / "curves.npz", curves, of)
     write_csv(out / "runs.csv", (runs[key] for key in sorted(runs)), RUNS, of)

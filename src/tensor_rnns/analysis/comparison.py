@@ -38,10 +38,9 @@ def wins(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return ((x < y) + 0.5 * (x == y)).mean((-2, -1))
 
 
-def interval(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The 95 % of resamples in the middle; resamples are the first axis."""
-    low, high = np.quantile(values, ((1 - LEVEL) / 2, (1 + LEVEL) / 2), axis=0)
-    return low, high
+def interval(values: np.ndarray) -> np.ndarray:
+    """[low, high] of the 95 % of resamples in the middle; resamples are the first axis."""
+    return np.quantile(values, ((1 - LEVEL) / 2, (1 + LEVEL) / 2), axis=0)
 
 
 class Comparison:

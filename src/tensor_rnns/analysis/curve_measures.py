@@ -13,6 +13,8 @@ REDUCTIONS: dict[str, Callable[[np.ndarray], Any]] = {
     "mean": np.mean, "median": np.median, "minimum": np.min, "maximum": np.max, "sum": np.sum,
     "last": lambda values: values[-1],
 }  # fmt: skip
+BETTER: dict[str, Callable[[Any], Any]] = {"lowest": np.min, "highest": np.max}
+"""What takes the best of several values."""
 Split = Literal[SPLITS]  # type: ignore[valid-type]
 Best = Literal["lowest", "highest"]
 Unit, Gap = Literal["one", "baseline"], Literal["difference", "ratio"]
@@ -124,7 +126,7 @@ def maximum(
 
 def best_valid(run: Run, *, of: str = "loss", best: Best = "lowest", split: Split = "valid") -> float:
     """The best validation value over all evaluations."""
-    return float(better(best)(series(run, of, split)[1]))
+    return float(BETTER[best](series(run, of, split)[1]))
 
 
 def when_lowest(run: Run, *, width: int = 1, of: str = "loss", split: Split = "valid") -> float:
@@ -169,8 +171,7 @@ def noise(run: Run, *, width: int, at: int | None = None, of: str = "loss", spli
 
 def spread(run: Run, *, update: int, of: str = "loss", split: Split = "train") -> float:
     """The distance of the value at `update` from the median over all final replicas of the same curve."""
-    what = f"{of} on {split}"
-    peers = [value_at(peer, *series(peer, of, split), update, what) for peer in run.load_peers()]
+    peers = [at(peer, update=update, of=of, split=split) for peer in run.load_peers()]
     return abs(at(run, update=update, of=of, split=split) - float(np.median(peers)))
 
 
@@ -248,8 +249,3 @@ def up_to(run: Run, until: int | None, width: int, of: str, split: str) -> np.nd
     if not len(kept):
         raise MissingValue(f"no running {of} on {split} up to update {until}")
     return kept
-
-
-def better(best: Best) -> Callable[[np.ndarray], Any]:
-    """What takes the best of several values."""
-    return {"lowest": np.min, "highest": np.max}[best]

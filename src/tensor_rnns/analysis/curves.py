@@ -5,7 +5,6 @@ a report of recorded runs spent most of its time on writing and reading them as 
 """
 
 import csv
-from collections.abc import Mapping
 from itertools import groupby
 from pathlib import Path
 
@@ -69,12 +68,8 @@ def read_curves(path: Path, of: str | None = None) -> pd.DataFrame:
     """A row for each series: its key, split and name, and the arrays of its updates and its values."""
     with parsing(path):
         arrays = read_npz(path, of)
-        return table_of(arrays["series"].tolist(), arrays, arrays["points"].cumsum()[:-1])
-
-
-def table_of(names: list[list[str]], points: Mapping[str, np.ndarray], cuts: np.ndarray) -> pd.DataFrame:
-    """The series as a table, which may be empty."""
-    table = pd.DataFrame(names, columns=list(SERIES), dtype=object).astype({"point": int, "seed": int})
-    for name in CURVES[-2:]:
-        table[name] = pd.Series(np.split(points[name], cuts) if names else [], dtype=object)
-    return table
+        names, cuts = arrays["series"].tolist(), arrays["points"].cumsum()[:-1]
+        table = pd.DataFrame(names, columns=list(SERIES), dtype=object).astype({"point": int, "seed": int})
+        for name in CURVES[-2:]:
+            table[name] = pd.Series(np.split(arrays[name], cuts) if names else [], dtype=object)
+        return table

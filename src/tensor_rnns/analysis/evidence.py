@@ -4,14 +4,15 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tensor_rnns.analysis import claims, intervals, rules
 from tensor_rnns.analysis.claims import LIMITS, Threshold, several
+from tensor_rnns.analysis.joint import every
 from tensor_rnns.analysis.measures import is_share, measure_of
-from tensor_rnns.analysis.parts import every
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.analysis.samples import Sample, curve_of, logs, sample, share_data, uncensored
@@ -276,10 +277,7 @@ def probed(runs: Sequence[Run], probe: str, item: str, name: str) -> list[float]
 
 def identity(claim: claims.IdentityForm, context: ClaimContext) -> Evidence:
     """An identity to a tolerance, or with `expect: fails_as_printed` the misprint; see rules.identity."""
-
-    def errors(name: str) -> list[float]:
-        return column(context, claim.item, name, claim.probe)
-
+    errors = partial(column, context, claim.item, probe=claim.probe)
     if claim.expect == "holds":
         outcome = rules.identity(errors(claim.name or "error"), claim.tolerance)
     else:
@@ -291,8 +289,4 @@ TESTS: dict[type, Callable[[Any, ClaimContext], Evidence]] = {
     claims.ValueForm: value, claims.OrderForm: order, claims.TrendForm: trend, claims.SolvesForm: solves,
     claims.CountForm: count, claims.IdentityForm: identity,
 }  # fmt: skip
-
-
-def evidence(claim: claims.ClaimForm, context: ClaimContext) -> Evidence:
-    """The evidence of a claim, for all that it selects at once."""
-    return TESTS[type(claim)](claim, context)
+"""What gives the evidence of a claim, for all that it selects at once, by its form."""

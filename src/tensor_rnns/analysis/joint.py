@@ -1,11 +1,15 @@
-"""The answer to several questions at once, with Holm's adjustment."""
+"""Several answers to one claim, or to several: which of them is shown, and the answer to all at once."""
 
-from collections.abc import Sequence
+import math
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from tensor_rnns.analysis import intervals, rules
+from tensor_rnns.analysis import claims, intervals, rules
+from tensor_rnns.analysis.rules import Outcome
 
 
 def together(
@@ -33,3 +37,28 @@ def sides(said: np.ndarray, doubts: np.ndarray, wanted: int, fewest: int) -> tup
     sure = np.where(said == "yes", doubts, 1.0).max(axis=-1, initial=0.0)
     yes = np.minimum(sure, least("yes", wanted)) if wanted else np.zeros(said.shape[:-1])
     return yes, least("no", max(k - wanted + 1, min(fewest, k)))
+
+
+def unfavourable(claim: claims.ClaimForm) -> Callable[[float], float]:
+    """How unfavourable a number is to a claim, to compare those of its parts: the larger, the more so."""
+    if isinstance(claim, claims.ValueForm):
+        return lambda ours: abs(ours - claim.paper)
+    if isinstance(claim, claims.OrderForm) and (claim.tie_ratio or claim.tie is not None):
+        return (lambda ours: abs(math.log(ours))) if claim.tie_ratio else abs
+    up = isinstance(claim, claims.TrendForm) and claim.direction == "up"
+    share = isinstance(claim, claims.SolvesForm) and claim.at_most is None
+    return operator.neg if up or share else float
+
+
+def every(outcomes: Sequence[Outcome], unfavourable: Callable[[float], float]) -> Outcome:
+    """All must hold; the least favourable is shown. No if one does not after Holm's adjustment."""
+    holds, doubt = together([(outcome.holds, outcome.doubt) for outcome in outcomes])
+    rank = {"no": 0, "unclear": 1, "yes": 2}
+    worst = min(rank[outcome.holds] for outcome in outcomes)
+    shown = max(
+        (outcome for outcome in outcomes if rank[outcome.holds] == worst),
+        key=lambda outcome: -math.inf if outcome.ours is None else unfavourable(outcome.ours),
+    )
+    if holds != shown.holds:
+        shown = shown.because(f"no alone, but one of {len(outcomes)} may be that by chance")
+    return replace(shown, holds=holds, doubt=doubt)

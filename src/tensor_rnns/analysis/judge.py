@@ -1,7 +1,7 @@
 """Every claim of a catalogue judged at one scale, on the best evidence: claims.csv and board.json."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from graphlib import TopologicalSorter
 from itertools import groupby
@@ -95,21 +95,14 @@ def parts(claims: Sequence[Claim]) -> dict[str, str]:
     A claim is no statement by itself where its id lies below that of another claim and all that refer to it
     ask for some of their parts and not for each.
     """
-    ids = {claim.id for claim in claims}
     all_of, some_of = {}, {}
     for claim in claims:
         if claim.test == "refers":
             few = claim.spec.get("at_least", math.inf) < len(claim.spec["claims"])
             (some_of if few else all_of).update(dict.fromkeys(claim.spec["claims"], claim.id))
-    below = {name for name in ids if any(above in ids for above in prefixes(name))}
-    return {name: above for name, above in some_of.items() if name in below and name not in all_of}
-
-
-def prefixes(name: str) -> Iterator[str]:
-    """The ids that `name` lies below: those before its dots."""
-    while "." in name:
-        name = name.rpartition(".")[0]
-        yield name
+    ids = {claim.id for claim in claims}
+    alone = {name: of for name, of in some_of.items() if name in ids and name not in all_of}
+    return {name: of for name, of in alone.items() if any(name.startswith(f"{above}.") for above in ids)}
 
 
 def adjusted(claims: Sequence[Claim], judgements: Mapping[str, Judgement]) -> dict[str, float]:

@@ -8,7 +8,8 @@ diverged run answers with its last finite values.
 """
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Annotated, Any, ClassVar
 
@@ -191,3 +192,12 @@ def measure_of(measure: AnyMeasure, run: Run) -> float:
     if not (by := measure_of(divisor, run)):
         raise MissingValue(f"{record.measure} per {divisor.measure}, which is 0")
     return value / by
+
+
+def measured(runs: Iterable[Run], measure: AnyMeasure) -> list[tuple[Run, float]]:
+    """The runs that recorded the measure, each with its number."""
+    pairs = []
+    for run in runs:
+        with suppress(MissingValue):
+            pairs.append((run, measure_of(measure, run)))
+    return pairs

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tensor_rnns.analysis.claims import SelectedFrom
-from tensor_rnns.analysis.curve_measures import better
-from tensor_rnns.analysis.measures import EXACT, TIMES, AnyMeasure, measure_of, record_of
+from tensor_rnns.analysis.curve_measures import BETTER
+from tensor_rnns.analysis.measures import EXACT, TIMES, AnyMeasure, measure_of, measured, record_of
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.experiments.selector import Curve, Selector
 from tensor_rnns.experiments.streams import paired_tasks
@@ -73,16 +73,11 @@ def curve_of(run: Run) -> Curve:
 
 def best_of_seed(runs: Sequence[Run], rule: SelectedFrom) -> Run:
     """The run of one seed that `selected_from` chooses, the first of equals."""
-    scores = []
-    for run in runs:
-        try:
-            scores.append(measure_of(rule.by, run))
-        except MissingValue:
-            scores.append(math.nan)
-    known = [score for score in scores if not math.isnan(score)]
+    known = [(run, score) for run, score in measured(runs, rule.by) if not math.isnan(score)]
     if not known:
         raise MissingValue("no run of this seed has the value that it is to be chosen by")
-    return runs[scores.index(better(rule.best)(known))]
+    best = BETTER[rule.best]([score for _, score in known])
+    return next(run for run, score in known if score == best)
 
 
 def sample(

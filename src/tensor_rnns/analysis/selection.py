@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tensor_rnns.analysis.collect import collect
-from tensor_rnns.analysis.curve_measures import better
+from tensor_rnns.analysis.curve_measures import BETTER
 from tensor_rnns.analysis.measures import AnyMeasure, arguments, measure_of
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.analysis.samples import curve_of
@@ -70,7 +70,7 @@ def choose(runs: Sequence[Run], select: Mapping[str, Any], points: Sequence[Mapp
     all_failed = len(failed) == len(points)
     sound = [point for point in range(len(points)) if all_failed or point not in failed]
     known = {point: scores[point] for point in sound if math.isfinite(scores[point])}
-    best = better(select.get("best", "lowest"))(list(known.values())) if known else None
+    best = BETTER[select.get("best", "lowest")](list(known.values())) if known else None
     equal = [point for point in sound if scores[point] == best] or sound[:1]
     if select.get("ties") and len(equal) > 1:
         ties = scores_of(equal, select["ties"])

@@ -129,11 +129,8 @@ def situations(n: int) -> Iterator[tuple[str, str, Simulated]]:
     yield "value", "same law, 1 seed in 10 fails", partial(value, n, 0.0, 0.5, 0.1)
     for searches in (1, 3, 5):
         for shift, truth in ((0.0, "same grid"), (20.0, "20 sd off")):
-            yield (
-                "value",
-                f"{truth}, searched {searches} x a point",
-                partial(searched, n, searches, 0.5, shift),
-            )
+            drawn = partial(searched, n, searches, 0.5, shift)
+            yield "value", f"{truth}, searched {searches} x a point", drawn
     for shift, truth in APART.items():
         yield "order", f"{truth}, pairs", partial(means, n, [(-shift, 1.0)], [1.0])
         wide = [(-shift, 1.0), (0.0, 3.0)]

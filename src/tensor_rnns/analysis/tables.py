@@ -42,14 +42,8 @@ def read_table(path: Path, columns: tuple[str, ...], of: str | None = None) -> p
     return table
 
 
-def by_item(table: pd.DataFrame) -> Items:
-    """{(item, name): values ordered by index}."""
-    ordered = table.sort_values(["item", "name", "index"], kind="stable")
-    return {key: group["value"].to_numpy() for key, group in ordered.groupby(["item", "name"], sort=True)}
-
-
 def by_replica(table: pd.DataFrame) -> dict[Key, Items]:
-    """{key: as `by_item`} of a table of many replicas."""
+    """{key: {(item, name): values ordered by index}}; the key of a table without replicas is ()."""
     values: dict[Key, dict[tuple[str, str], list[float]]] = {}
     ordered = table.sort_values(["item", "name", "index"], kind="stable")
     for *key, item, name, _, value in ordered.itertuples(index=False, name=None):
@@ -77,7 +71,7 @@ class Tables:
     def computed(self) -> Items:
         """The computed table; {} where the experiment computes nothing or has not run."""
         path = self.computed_path
-        return by_item(read_table(path, COMPUTED, self.of)) if path.exists() else {}
+        return by_replica(read_table(path, COMPUTED, self.of)).get((), {}) if path.exists() else {}
 
     @cached_property
     def curves(self) -> dict[Key, dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]]:
@@ -125,10 +119,6 @@ class Tables:
         key = {name: record[name] for name in KEY}
         replica = tuple(key.values())
         parameters, seconds = record["parameters"], record["seconds_per_update"]
-
-        def load_peers() -> list[Run]:
-            return [peer for peer in self.runs if all(peer.key[name] == key[name] for name in CURVE)]
-
         return Run(
             key=key,
             status=record["status"],
@@ -140,7 +130,7 @@ class Tables:
             settings=json.loads(record["settings"]),
             metrics=metrics,
             load_facts=lambda: self.facts(key["dataset"]),
-            load_peers=load_peers,
+            load_peers=lambda: [peer for peer in self.runs if all(peer.key[at] == key[at] for at in CURVE)],
             load_curves=lambda: self.curves.get(replica, {}),
             load_computed=lambda: self.computed,
             load_probe=lambda probe: self.probe(probe).get(replica, {}),

@@ -7,11 +7,10 @@ from typing import Any
 
 from tensor_rnns.analysis.claims import ClaimForm, CountForm, OrderForm, SolvesForm, form_of, selectors_of
 from tensor_rnns.analysis.comparable import differences, needed
-from tensor_rnns.analysis.evidence import ClaimContext, Evidence, evidence
+from tensor_rnns.analysis.evidence import TESTS, ClaimContext, Evidence
 from tensor_rnns.analysis.intervals import RANGE
-from tensor_rnns.analysis.joint import together
+from tensor_rnns.analysis.joint import every, together, unfavourable
 from tensor_rnns.analysis.measures import OF_FAILED
-from tensor_rnns.analysis.parts import every, unfavourable
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue
 from tensor_rnns.analysis.tables import Tables
@@ -107,7 +106,7 @@ def judge_claim(
     parts, absent = [], []
     for part in split_by_each(form, experiment):
         try:
-            parts.append(evidence(part, context))
+            parts.append(TESTS[type(part)](part, context))
         except MissingValue as error:
             absent.append(str(error))
         except (ValueError, KeyError) as error:
@@ -169,7 +168,9 @@ def least_favourable(parts: Sequence[Evidence], absent: Sequence[str], form: Cla
 
     A part with too many failed seeds, where these are no answer, or one that is `absent` is unclear.
     """
-    failed_counts = failed_count(form)
+    # A failed seed may be an answer and not a lost one: by the test, or by its measure.
+    measure = getattr(form, "measure", None)
+    failed_counts = isinstance(form, SolvesForm | CountForm) or (measure and measure.measure in OF_FAILED)
     outcomes = [
         replace(part.outcome, holds="unclear").because("over a fifth of the seeds failed")
         if not failed_counts and any(sample.too_many_failed for sample in part.samples)
@@ -181,20 +182,9 @@ def least_favourable(parts: Sequence[Evidence], absent: Sequence[str], form: Cla
     if diverged and not failed_counts:
         shown = shown.because(f"{diverged} failed, taken at their last finite value")
     shown = shown.because(*dict.fromkeys(reason for part in parts for reason in part.missing))
-    low, high = finite(shown.low), finite(shown.high)
+    low, high = (end if end is not None and math.isfinite(end) else None for end in (shown.low, shown.high))
     return Judgement(
         shown.holds, VERDICT[shown.holds], shown.ours, low, high, "" if low == high else shown.interval,
         shown.n, max(part.failed for part in parts), "; ".join(shown.reasons), shown.p, shown.margin,
         shown.doubt, statistical=not shown.exact,
     )  # fmt: skip
-
-
-def failed_count(form: ClaimForm) -> bool:
-    """Whether a failed seed is an answer to this claim and not a lost one: by its test, or its measure."""
-    measure = getattr(form, "measure", None)
-    return isinstance(form, SolvesForm | CountForm) or (measure and measure.measure in OF_FAILED)
-
-
-def finite(number: float | None) -> float | None:
-    """None for an open end."""
-    return number if number is not None and math.isfinite(number) else None

@@ -13,6 +13,7 @@ import pandas as pd
 from tensor_rnns.analysis.curves import CURVES, read_curves
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.tables import COMPUTED, PROBED, Tables, read_table
+from tensor_rnns.declared import is_number
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import KEY, Artefact
 from tensor_rnns.experiments.selector import Chosen, Rows, Selector
@@ -24,11 +25,6 @@ def table(path: Path, columns: tuple[str, ...], of: str) -> pd.DataFrame:
     """The CSV file `path`, or an empty table with `columns` where there is none."""
     empty = pd.DataFrame(columns=list(columns), dtype=object)
     return read_table(path, columns, of) if path.is_file() else empty
-
-
-def is_number(value: Any) -> bool:
-    """Whether `value` is a number and not true or false."""
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool | np.bool_)
 
 
 def setting_of(settings: Mapping[str, Any], key: str) -> Any:
@@ -97,11 +93,6 @@ class ArtefactData:
         )
         computed = table(tables.computed_path, COMPUTED, tables.of)
         return cls(experiment, scale, drawn, computed, probes, tables.runs)
-
-    @property
-    def empty(self) -> bool:
-        """Whether nothing of the experiment was run at this scale."""
-        return not self.records and not self.probes
 
     @cached_property
     def runs(self) -> Mapping[tuple, Run]:

@@ -119,9 +119,7 @@ def _draw_network(axis: Axes, network: Mapping[str, Any]) -> None:
 def _frame(axis: Axes, middle: np.ndarray, width: float, height: float) -> None:
     """The diagram in the middle of its panel, the same scale in all."""
     x, y = middle
-    axis.set_xlim(x - width / 2, x + width / 2)
-    axis.set_ylim(y - height / 2, y + height / 2)
-    axis.set_aspect("equal")
+    axis.set(xlim=(x - width / 2, x + width / 2), ylim=(y - height / 2, y + height / 2), aspect="equal")
     axis.axis("off")
 
 

@@ -9,9 +9,10 @@ import numpy as np
 from tensor_rnns.analysis.comparison import RESAMPLES, Comparison, loss_of
 from tensor_rnns.analysis.measures import Measure
 from tensor_rnns.drawing.data import ArtefactData
+from tensor_rnns.drawing.groups import names_of, part
 from tensor_rnns.drawing.spec import RunsSpec
 from tensor_rnns.experiments import resolve
-from tensor_rnns.experiments.selector import MAIN, Selector
+from tensor_rnns.experiments.selector import CURVE, MAIN, Selector
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,11 +42,9 @@ class Entrants:
         if not np.isfinite(rows["loss"]).any():
             raise ValueError(f"no replica chosen by {spec.where} has the measure {dict(spec.measure.block)}")
         losses: dict[str, dict[str, np.ndarray]] = {}
-        for task, model in data.ordered_names(
-            ("condition", "variant"), {*zip(rows["condition"], rows["variant"], strict=True)}
-        ):
-            own = (rows["condition"] == task) & (rows["variant"] == model)
-            losses.setdefault(task, {})[model] = rows[own]["loss"].to_numpy(float)
+        for task, model in names_of(data, rows, CURVE[:2]):
+            own = part(rows, CURVE[:2], (task, model))
+            losses.setdefault(task, {})[model] = own["loss"].to_numpy(float)
         failed = rows[np.isinf(rows["loss"])]["variant"].value_counts().to_dict()
         every = resolve.curves(data.experiment, "")
         asked = [(task, model) for task, model, _ in (spec.where or Selector()).curves(every, MAIN)]

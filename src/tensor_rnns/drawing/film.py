@@ -58,9 +58,6 @@ def _draw_film(axes: list[Axes], film: np.ndarray, largest: float, spec: Spec) -
     for axis in axes:
         axis.grid(visible=False)
         axis.tick_params(labelbottom=axis is below)
-    above.set_xticks([])
+    above.set(xticks=[], ylabel=spec.rows)
     above.yaxis.set_major_locator(MaxNLocator(4, integer=True))
-    above.set_ylabel(spec.rows)
-    below.set_yticks([])
-    below.set_xlim(0, steps)
-    below.set_xlabel(f"above: {spec.columns}; bar: step")
+    below.set(yticks=[], xlim=(0, steps), xlabel=f"above: {spec.columns}; bar: step")

@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.lines import Line2D
 
-from tensor_rnns.drawing.data import ArtefactData, is_number
+from tensor_rnns.declared import is_number
+from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.spec import GroupsSpec, RunsSpec, listed
 from tensor_rnns.drawing.style import look, plain, ramp
 from tensor_rnns.experiments.selector import Selector
@@ -56,7 +57,7 @@ class Cut:
     def of(cls, data: ArtefactData, spec: GroupsSpec, rows: pd.DataFrame) -> "Cut":
         """The panels and groups that `spec` asks for."""
         key = spec.panels
-        values = data.ordered(key, list(rows[key].unique())) if key else [None]
+        values = data.ordered(key, rows[key].unique().tolist()) if key else [None]
         titles = [data.title(key, value) for value in values] if key else [""]
         return cls(data, spec, rows, values, titles, groups_of(data, rows, listed(spec.colour)))
 

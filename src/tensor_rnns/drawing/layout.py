@@ -42,9 +42,7 @@ class Sheet:
 
     def dress(self, axis: Axes, x: Axis, y: Axis) -> None:
         """Scales, limits and labels of one panel; y is named in the first column."""
-        axis.set_xscale(x.scale)
-        axis.set_yscale(y.scale)
-        axis.set_xlabel(x.label or "")
+        axis.set(xscale=x.scale, yscale=y.scale, xlabel=x.label or "")
         if x.scale == "linear":
             axis.xaxis.set_major_locator(MaxNLocator(5))
         if self.is_first(axis):

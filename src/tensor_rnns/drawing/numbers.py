@@ -10,8 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from tensor_rnns.analysis.intervals import CUT, MEAN, of_mean
-from tensor_rnns.analysis.measures import EXACT, OF_FAILED, is_share, measure_of
-from tensor_rnns.analysis.runs import MissingValue, Run
+from tensor_rnns.analysis.measures import EXACT, OF_FAILED, is_share, measured
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import counted
 from tensor_rnns.drawing.spec import RunsSpec
@@ -68,17 +67,6 @@ class Total:
 def what_of(measure: Mapping[str, Any]) -> str:
     """What an axis of the measure is called."""
     return str(measure.get("of") or measure["name"])
-
-
-def measured(runs: Iterable[Run], measure: Mapping[str, Any]) -> list[tuple[Run, float]]:
-    """The runs that recorded the measure, each with its number."""
-    pairs = []
-    for run in runs:
-        try:
-            pairs.append((run, measure_of(measure, run)))
-        except MissingValue:
-            continue
-    return pairs
 
 
 def numbers(

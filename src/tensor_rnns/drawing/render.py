@@ -61,7 +61,7 @@ def render(
         raise ValueError(f"no artefact {artefact!r} in {paper!r}; {suggestion(artefact, known)}")
     chosen = catalogue.artefacts[paper, artefact]
     data = ArtefactData.load(catalogue.experiment_of(chosen), scale, results, curves=chosen.draw == "curves")
-    if data.empty:
+    if not data.records and not data.probes:
         raise ValueError(f"{paper} {artefact}: {chosen.experiment} was not run at scale {scale}")
     targets = [path for path in paths(results, scale, chosen) if only in (None, path.parents[1].name)]
     with styled():

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from tensor_rnns.analysis.measures import measured
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.samples import curve_of
 from tensor_rnns.declared import suggestion
 from tensor_rnns.drawing.data import ArtefactData, Probe
 from tensor_rnns.drawing.groups import absent, names_of, part, title_of
-from tensor_rnns.drawing.numbers import measured
 from tensor_rnns.drawing.spec import Chosen, ProbeSpec
 from tensor_rnns.experiments.selector import CURVE
 

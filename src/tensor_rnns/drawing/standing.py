@@ -8,7 +8,7 @@ from tensor_rnns.analysis.comparison import BOOTSTRAP
 from tensor_rnns.declared import suggestion
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.entrants import Entrants, EntrantsSpec
-from tensor_rnns.drawing.tables import TITLE, Table, shown
+from tensor_rnns.drawing.tables import NONE, TITLE, Table, shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,16 +32,14 @@ def draw(data: ArtefactData, spec: Spec) -> Table:
     records = []
     for model in comparison.models:
         tasks = comparison.shared(model)
-        key = {"variant": model, "variant" + TITLE: entrants.title(model), "paper": None, "remark": remark}
-        key |= {"n": sum(len(comparison.losses[task][model]) for task in tasks)}
-        key |= {"failed": entrants.failed.get(model, 0), "low": None, "high": None, "interval": ""}
+        n = sum(len(comparison.losses[task][model]) for task in tasks)
+        key = NONE | {"n": n, "failed": entrants.failed.get(model, 0), "paper": None, "remark": remark}
+        key |= {"variant": model, "variant" + TITLE: entrants.title(model)}
         records.append(key | {"column": "tasks", "ours": len(tasks), "shown": str(len(tasks))})
         for column, others in rivals.items():
             p, low, high = comparison.improvement(model, others)
             ends = {"low": low, "high": high, "interval": BOOTSTRAP} if comparison.certain else {}
             text = f"{shown(p)} [{shown(low)}, {shown(high)}]" if ends else shown(p)
-            none = {"ours": None, "shown": ""}
-            records.append(
-                key | {"column": column} | (ends | {"ours": p, "shown": text} if np.isfinite(p) else none)
-            )
+            ours = ends | {"ours": p, "shown": text} if np.isfinite(p) else {}
+            records.append(key | {"column": column} | ours)
     return Table(["variant"], records)

@@ -97,10 +97,8 @@ def _draw_strip(
         low, high = limits or (0.0, max(float(image.max()), 1e-12))
         axis.imshow(image, cmap="gray", vmin=low, vmax=high, extent=(x, x + 1, 0, 1), aspect="auto",
                     interpolation="nearest")  # fmt: skip
-    axis.set_xlim(0, count * (1 + GAP) - GAP)
-    axis.set_ylim(0, 1)
+    axis.set(xlim=(0, count * (1 + GAP) - GAP), ylim=(0, 1), xticks=[])
     axis.grid(visible=False)
-    axis.set_xticks([])
     axis.set_yticks([0.5] if label else [], [label] if label else [])
     axis.tick_params(length=0)
     axis.spines[:].set_visible(False)

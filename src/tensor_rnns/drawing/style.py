@@ -117,9 +117,8 @@ def save(figure: Figure, stream: IO[bytes], kind: str) -> None:
         figure.savefig(stream, format=kind, metadata=metadata)
         return
     drawn = io.StringIO()
-    figure.savefig(
-        drawn, format=kind, metadata={"Date": None, "Creator": None, "Description": figure.get_label()}
-    )
+    metadata = {"Date": None, "Creator": None, "Description": figure.get_label()}
+    figure.savefig(drawn, format=kind, metadata=metadata)
     text = COORDINATES.sub(lambda part: LONG_NUMBER.sub(_rounded, part[0]), drawn.getvalue())
     stream.write(_moving(text).encode())
 

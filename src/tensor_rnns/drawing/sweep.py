@@ -12,9 +12,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from tensor_rnns.analysis.measures import Measure
-from tensor_rnns.declared import Invalid
+from tensor_rnns.declared import Invalid, is_number
 from tensor_rnns.drawing import beside
-from tensor_rnns.drawing.data import ArtefactData, is_number
+from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import Cut, Group, absent
 from tensor_rnns.drawing.layout import panels
 from tensor_rnns.drawing.numbers import Total, draw_seeds, marks_of, numbers, total, what_of

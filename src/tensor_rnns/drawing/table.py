@@ -10,18 +10,16 @@ import pandas as pd
 
 from tensor_rnns.analysis.comparison import loss_of
 from tensor_rnns.analysis.intervals import RANGE
-from tensor_rnns.analysis.measures import Measure, Measured
+from tensor_rnns.analysis.measures import Measure, Measured, measured
 from tensor_rnns.declared import Invalid
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import part
-from tensor_rnns.drawing.numbers import measured, total, what_of
+from tensor_rnns.drawing.numbers import total, what_of
 from tensor_rnns.drawing.spec import RunsSpec, listed
-from tensor_rnns.drawing.tables import TITLE, Table, shown
+from tensor_rnns.drawing.tables import NONE, TITLE, Table, shown
 from tensor_rnns.experiments.resolve import MAIN
 from tensor_rnns.experiments.selector import Rows, Selector
 
-NONE = {"ours": None, "low": None, "high": None, "interval": "", "n": 0, "failed": 0, "shown": ""}
-"""What stands for ours in a cell that was not run."""
 Place = Literal["condition", "variant", "option", "dataset", "item", "name", "index"]
 
 

@@ -18,6 +18,8 @@ LONG = 36
 """A table with more rows than this breaks over pages."""
 RECORD = ("column", "paper", "ours", "low", "high", "interval", "n", "failed", "shown", "remark")
 """The columns of a record beside the keys of its row and their titles; `shown` is our number as printed."""
+NONE = {"ours": None, "low": None, "high": None, "interval": "", "n": 0, "failed": 0, "shown": ""}
+"""What stands for ours in a cell that was not run."""
 TITLE = "_title"
 """What the name of a column ends in that says how the value of a key is called."""
 HEADS = {"variant": "model"}

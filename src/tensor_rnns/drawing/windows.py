@@ -29,11 +29,12 @@ class Series:
     item: str
     label: str | None = None
     cell: str | None = None
+    name: ClassVar[str | None] = None
 
     @property
     def title(self) -> str:
         """What the series is called in the legend."""
-        return self.label or self.item
+        return self.label or self.name or self.item
 
 
 @dataclass(frozen=True)
@@ -48,12 +49,7 @@ class Panel:
 class NamedSeries(Series):
     """One line; the name of its numbers may be left out where the item has one."""
 
-    name: str | None = None
-
-    @property
-    def title(self) -> str:
-        """What the series is called in the legend."""
-        return self.label or self.name or self.item
+    name: str | None = None  # type: ignore[misc]
 
 
 @dataclass(frozen=True)
