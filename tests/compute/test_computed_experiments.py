@@ -33,7 +33,7 @@ def computed() -> dict[str, dict[tuple[str, str], list[float]]]:
     tables: dict[str, dict[tuple[str, str], list[float]]] = {}
     for name in NAMES:
         asked = experiment(name)
-        for row in run.rows(functions.computed(asked.compute["function"]), asked, "smoke"):
+        for row in run.rows(functions.computed(asked.compute["function"]), asked, "smoke", {}):
             tables.setdefault(name, {}).setdefault((row["item"], row["name"]), []).append(row["value"])
     return tables
 
@@ -112,6 +112,8 @@ def test_the_file_is_written_whole_and_again_alike(tmp_path):
             experiment("counts"),
             "laptop",
             tmp_path / place / "counts.csv",
+            "embedded",
+            tmp_path,
         )
     text = (tmp_path / "first" / "counts.csv").read_bytes()
     assert text == (tmp_path / "second" / "counts.csv").read_bytes()
@@ -142,7 +144,7 @@ class Other:
 def test_what_is_refused():
     """Another setting is named with what is allowed; a scale may set an argument."""
     with pytest.raises(ValueError, match=r"cannot set 'task.length'"):
-        run.rows(functions.computed("mathews2016.counts"), Other(settings={"task.length": 3}), "smoke")
+        run.rows(functions.computed("mathews2016.counts"), Other(settings={"task.length": 3}), "smoke", {})
     assert run.arguments(Other(settings={"compute.arguments.size": 4}), "smoke") == {"size": 4}
 
 

@@ -10,18 +10,18 @@ import getpass
 import gzip
 import re
 import socket
-import subprocess
 import sys
 import tempfile
-import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path, PurePosixPath
 
 from tensor_rnns import yaml_files
+from tensor_rnns.archive.compare import STREAM, inflated
 from tensor_rnns.archive.contents import Members
 from tensor_rnns.files import SEAL, seal
 from tensor_rnns.report.latex import compile_pdf
+from tensor_rnns.report.provenance import git
 
 ANYBODY, NOWHERE = b"anonymous", b"/anonymous"
 COMMON = {"", "/", "root", "user", "localhost", "unknown", "anonymous"}
@@ -32,7 +32,6 @@ SHORTEST_NAME = 5
 """Letters of a name that is looked for in binary members."""
 DRAWN = ("results/*/figures/*/*.pdf", "results/*/tables/*/*.tex")
 """What the sources of a report read."""
-STREAM = re.compile(rb"stream\r?\n(.*?)\r?\nendstream", re.DOTALL)
 
 
 @dataclass
@@ -77,10 +76,10 @@ class Veil:
 
 def veil(home: Path, members: Members) -> Veil:
     """What is to be taken out of the archive of the checkout `home`."""
-    authors = git(home, "log", "--format=%an%n%ae%n%cn%n%ce")
-    remotes = [line.split()[1] for line in git(home, "remote", "-v")]
+    authors = git(home, "log", "--format=%an%n%ae%n%cn%n%ce").splitlines()
+    remotes = [line.split()[1] for line in git(home, "remote", "-v").splitlines()]
     names = {getpass.getuser(), socket.gethostname(), socket.getfqdn(), *authors, *remotes}
-    commits = {line.encode() for line in git(home, "rev-list", "--all")}
+    commits = {line.encode() for line in git(home, "rev-list", "--all").splitlines()}
     for author in yaml_files.read(home / "CITATION.cff").content["authors"]:
         parts = (author.get("given-names", ""), author.get("family-names", ""))
         names |= {str(author.get("name", "")), " ".join(parts).strip()}
@@ -96,12 +95,6 @@ def veil(home: Path, members: Members) -> Veil:
     return Veil(
         names, {path for path in folders if path.count("/") > 1 or path == str(Path.home())}, by_start
     )
-
-
-def git(home: Path, *arguments: str) -> list[str]:
-    """The lines that git answers, each once."""
-    process = subprocess.run(["git", "-C", str(home), *arguments], capture_output=True, text=True, check=True)
-    return list(dict.fromkeys(process.stdout.splitlines()))
 
 
 def unnamed(members: Members, hidden: Veil, epoch: int) -> Members:
@@ -129,7 +122,8 @@ def rewritten(name: str, content: bytes, hidden: Veil) -> bytes:
     plain = gzip.decompress(content) if packed else content
     text = is_text(plain)
     other = hidden.without(plain) if text else plain
-    if not text and any(map(hidden.shows, parts(plain))):
+    # In binary content a name may be packed, too, in the streams of a PDF.
+    if not text and any(map(hidden.shows, chain([plain], map(inflated, STREAM.finditer(plain))))):
         raise ValueError(f"{name} names who made it, or where, in a binary form: it cannot be made anonymous")
     if other == plain:
         return content
@@ -144,16 +138,6 @@ def is_text(content: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return b"\0" not in content
-
-
-def parts(content: bytes) -> Iterator[bytes]:
-    """Texts that may lie in binary content: itself, and what is packed in it (the streams of a PDF)."""
-    yield content
-    for stream in STREAM.finditer(content):
-        try:
-            yield zlib.decompress(stream[1])
-        except zlib.error:
-            continue
 
 
 def typeset(source: str, members: Members, epoch: int) -> bytes | None:

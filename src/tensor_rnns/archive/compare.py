@@ -104,7 +104,8 @@ def arrays(given: Path, again: Path) -> Iterator[str]:
 
 def curves(given: Path, again: Path) -> Iterator[str]:
     """Points of two files of joined curves that differ, by series and update."""
-    ours, theirs = ({row[:-2]: row[-2:] for row in rows_of(path)} for path in (given, again))
+    tables = (read_curves(path).itertuples(index=False, name=None) for path in (given, again))
+    ours, theirs = ({row[:-2]: row[-2:] for row in table} for table in tables)
     for key in sorted(ours.keys() | theirs.keys()):
         points = (zip(*side.get(key, ((), ())), strict=True) for side in (ours, theirs))
         named = zip(SERIES, key, strict=True)
@@ -114,11 +115,6 @@ def curves(given: Path, again: Path) -> Iterator[str]:
             for column, value, other in zip(CURVES[-2:], map(str, mine), map(str, right), strict=True):
                 if value != other:
                     yield said(f"update {right[0]} ({name}), {column}", value, other)
-
-
-def rows_of(path: Path) -> Iterator[tuple[Any, ...]]:
-    """The series of joined curves as plain tuples."""
-    return read_curves(path).itertuples(index=False, name=None)
 
 
 def streams(given: Path, again: Path) -> Iterator[str]:

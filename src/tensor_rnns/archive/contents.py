@@ -1,7 +1,6 @@
 """What an archive of one scale holds: files of the checkout and of its results, and tables made of them."""
 
 import importlib.metadata
-import subprocess
 from collections.abc import Collection, Iterable
 from pathlib import Path, PurePosixPath
 
@@ -10,7 +9,7 @@ from tensor_rnns.analysis.judge import CLAIMS
 from tensor_rnns.archive import layout
 from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.files import read_csv, table_bytes
-from tensor_rnns.report.provenance import Commit
+from tensor_rnns.report.provenance import Commit, git
 
 Members = dict[str, Path | bytes]
 """{path below the top folder: the file that holds it, or its bytes}."""
@@ -40,10 +39,8 @@ def refuse_what_lacks(home: Path, results: Path, scale: str, commit: Commit, dir
 
 def code(home: Path) -> Members:
     """The tracked files of the checkout, but for the recorded runs, which stand with the results."""
-    listed = subprocess.run(
-        ["git", "-C", str(home), "ls-files", "-z"], capture_output=True, text=True, check=True
-    ).stdout
-    names = [name for name in listed.split("\0") if name and not name.startswith(f"results/{RECORDED}/")]
+    listed = git(home, "ls-files", "-z").split("\0")
+    names = [name for name in listed if name and not name.startswith(f"results/{RECORDED}/")]
     return {f"{layout.CODE}/{name}": home / name for name in names if (home / name).is_file()}
 
 

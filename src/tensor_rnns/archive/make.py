@@ -6,7 +6,7 @@ import importlib.metadata
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -149,20 +149,11 @@ def mode(member: Path | bytes) -> int:
 def copied(member: Path | bytes, bar: tqdm, stream: IO[bytes] | None = None) -> tuple[int, str]:
     """(bytes, sha256) of a member, which is written to `stream` where there is one."""
     digest, size = hashlib.sha256(), 0
-    for block in blocks(member):
-        digest.update(block)
-        size += len(block)
-        bar.update(len(block))
-        if stream is not None:
-            stream.write(block)
+    with io.BytesIO(member) if isinstance(member, bytes) else open(member, "rb") as source:
+        while block := source.read(BLOCK):
+            digest.update(block)
+            size += len(block)
+            bar.update(len(block))
+            if stream is not None:
+                stream.write(block)
     return size, digest.hexdigest()
-
-
-def blocks(member: Path | bytes) -> Iterator[bytes]:
-    """The bytes of a member, a block at a time."""
-    if isinstance(member, bytes):
-        yield member
-        return
-    with open(member, "rb") as stream:
-        while block := stream.read(BLOCK):
-            yield block

@@ -8,7 +8,6 @@ import shlex
 from base64 import urlsafe_b64decode
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -78,7 +77,16 @@ def configuration(recorded: Records, scale: str) -> dict[str, str]:
             f"no archive of the {scale} scale: Snakemake has no record of {report} in {METADATA}, so nothing "
             f"says how it was made: make it here by `make report SCALE={scale}`"
         )
-    words = [part for word in shlex.split(recorded[report]["shellcmd"]) for part in word.split("=", 1)]
-    given = dict(pairwise(words))
-    names = ("roots", "scale", "data", "papers", "guests")
-    return {name: given.get(f"--{name}", "") for name in names}
+    given = options(recorded[report]["shellcmd"])
+    return {name: given.get(name, "") for name in ("roots", "scale", "data", "papers", "guests")}
+
+
+def options(command: str) -> dict[str, str]:
+    """{name: value} of the options of a job's command that have one."""
+    words = shlex.split(command.partition(" 2>&1")[0])
+    given = {}
+    for word, after in zip(words, [*words[1:], "--"], strict=True):
+        name, equals, value = word.partition("=")
+        if name.startswith("--") and (equals or not after.startswith("--")):
+            given[name[2:]] = value if equals else after
+    return given

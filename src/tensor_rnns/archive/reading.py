@@ -82,20 +82,16 @@ def in_form(archive: zipfile.ZipFile, raw: IO[bytes]) -> None:
         raise ValueError("the directory is not behind the last member, or something is behind it")
 
 
-def manifest(content: bytes) -> dict[str, tuple[int, str]]:
-    """{path: (bytes, sha256)} of MANIFEST.csv; Damaged where a byte of it is another."""
-    verify(layout.MANIFEST, content, layout.holds(layout.MANIFEST), REMEDY)
-    rows = csv.DictReader(io.StringIO(content.decode().partition("\n")[2]))
-    return {row["path"]: (int(row["bytes"]), row["sha256"]) for row in rows}
-
-
 def faults(archive: zipfile.ZipFile, entries: Entries) -> Iterator[str]:
     """What differs from MANIFEST.csv, and each result whose own digest differs, a line each."""
     try:
-        listed = manifest(archive.read(entries[layout.MANIFEST]))
+        content = archive.read(entries[layout.MANIFEST])
+        verify(layout.MANIFEST, content, layout.holds(layout.MANIFEST), REMEDY)
     except (Damaged, zipfile.BadZipFile, *unpack.DAMAGED) as error:
         yield f"{layout.MANIFEST}: {error}".replace(f"{layout.MANIFEST}: {layout.MANIFEST}", layout.MANIFEST)
         return
+    rows = csv.DictReader(io.StringIO(content.decode().partition("\n")[2]))
+    listed = {row["path"]: (int(row["bytes"]), row["sha256"]) for row in rows}
     there = entries.keys() - {layout.MANIFEST}
     yield from (f"{name}: in {layout.MANIFEST}, not in the archive" for name in sorted(listed.keys() - there))
     yield from (f"{name}: in the archive, not in {layout.MANIFEST}" for name in sorted(there - listed.keys()))

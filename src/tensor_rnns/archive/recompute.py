@@ -52,12 +52,10 @@ class Scale:
         for (paper, name), experiment in self.catalogue.experiments.items():
             home = self.again / "runs" / paper / name
             folders = sorted(path.parent for path in home.rglob(RECORD))
-            wanted = (self.given / "claims.csv").exists() or (
-                self.given / "collected" / paper / name
-            ).exists()
-            if folders and wanted:
+            joined = Path("collected", paper, name)
+            if folders and ((self.given / "claims.csv").exists() or (self.given / joined).exists()):
                 yield f"{paper}/{name}: {len(folders)} run folders"
-                collect(folders, self.again / "collected" / paper / name)
+                collect(folders, self.again / joined)
                 if self.scale == RECORDED:
                     join_probes(experiment, home, self.again / "probes" / paper / name)
 

@@ -1,13 +1,11 @@
 """Rules of Snakemake as tools and steps of a research crate, jobs as their actions."""
 
 import re
-import shlex
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 from tensor_rnns.archive import layout
-from tensor_rnns.archive.graph import COMPLETED, LOCK, PASSED_ON, WORKFLOW, Crate, Facts, ref
-from tensor_rnns.archive.provenance import Job
+from tensor_rnns.archive.graph import COMPLETED, LOCK, PASSED_ON, WORKFLOW, Crate, ref
+from tensor_rnns.archive.provenance import Job, options
 
 QUDT = "http://qudt.org/vocab/unit"
 USED = {
@@ -18,17 +16,6 @@ USED = {
     "peak_megabytes": ("most memory of its process", f"{QUDT}/MegaBYTE"),
 }
 """What is said of a run's use: the names in its record, in words, with the unit. Old records lack memory."""
-
-
-def options(command: str) -> dict[str, str]:
-    """{name: value} of the options of a job's command that have one."""
-    words = shlex.split(command.partition(" 2>&1")[0])
-    given = {}
-    for word, after in zip(words, [*words[1:], "--"], strict=True):
-        name, equals, value = word.partition("=")
-        if name.startswith("--") and (equals or not after.startswith("--")):
-            given[name[2:]] = value if equals else after
-    return given
 
 
 def step(crate: Crate, position: int, rule: str, runs: Sequence[Sequence[Job]]) -> dict[str, str]:
@@ -75,15 +62,22 @@ def job(crate: Crate, rule: str, number: int, rows: Sequence[Job]) -> dict[str, 
     given = options(first["command"])
     taken = [crate.value(rule, name, value) for name, value in given.items()]
     taken += [crate.file(name) for name in dict.fromkeys(first["inputs"].split())]
-    taken += [crate.file(name) for name in configured(facts, given)]
+    written = f"{layout.CODE}/workflow/papers/{given.get('paper')}/{given.get('experiment')}.yaml"
+    taken += [crate.file(written)] if written in facts.members else []
     parameter = ref(f"#parameter-{rule}-output")
     made = [
         crate.file(row["output"], exampleOfWork=parameter) for row in rows if row["output"] in facts.members
     ]
     name = f"#job-{rule}-{number}"
-    used = usage(
-        crate, name, [facts.records[row["output"]] for row in rows if row["output"] in facts.records]
-    )
+    records = [facts.records[row["output"]] for row in rows if row["output"] in facts.records]
+    used = [
+        crate.add(
+            f"{name}-{key}", "PropertyValue", name=what, propertyID=key, value=str(record[key]), unitCode=unit
+        )
+        for record in records
+        for key, (what, unit) in USED.items()
+        if key in record
+    ]
     return crate.add(
         name, "CreateAction", name=f"job {number} of rule {rule}", description=first["command"],
         instrument=ref(f"#rule-{rule}"), object=taken, result=made or crate.file(first["output"]),
@@ -92,27 +86,6 @@ def job(crate: Crate, rule: str, number: int, rows: Sequence[Job]) -> dict[str, 
     )  # fmt: skip
 
 
-def configured(facts: Facts, given: Mapping[str, str]) -> list[str]:
-    """The experiment file that a job's options name, where it is a member."""
-    name = f"{layout.CODE}/workflow/papers/{given.get('paper')}/{given.get('experiment')}.yaml"
-    return [name] if name in facts.members else []
-
-
-def usage(crate: Crate, name: str, records: Iterable[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """Add what the run records of a job say that it used."""
-    return [
-        crate.add(
-            f"{name}-{key}", "PropertyValue", name=what, propertyID=key, value=str(record[key]), unitCode=unit
-        )
-        for record in records
-        for key, (what, unit) in USED.items()
-        if key in record
-    ]
-
-
 def rule_files(texts: Mapping[str, str]) -> dict[str, str]:
     """{rule: the file of `texts`, contents by path, that has it}."""
-    files = {}
-    for name, text in texts.items():
-        files |= dict.fromkeys(re.findall(r"^rule (\w+):", text, flags=re.MULTILINE), name)
-    return files
+    return {rule: name for name, text in texts.items() for rule in re.findall(r"(?m)^rule (\w+):", text)}

@@ -1,7 +1,6 @@
 """Check an archive from its bytes to its verdicts, and say what was checked and what could not be."""
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import chdir
@@ -142,7 +141,7 @@ def exported(made: Scale, top: Path, config: Mapping[str, str], outcome: Outcome
     day are taken as given, of the table of FORRT the day."""
     claims = list(read_csv(made.again / "claims.csv", CLAIMS, made.scale))
     board = read_json(made.again / "board.json", made.scale)
-    members = {path.as_posix(): file for path, file in files(top)}
+    members = {path.as_posix(): file for path, file in files(top).items()}
     del members[layout.CRATE], members[layout.MANIFEST]
     day = next((row["outcome.date"] for row in read_csv(top / layout.FORRT, exports.FORRT_COLUMNS)), "")
     entities = {entity["@id"]: entity for entity in json.loads((top / layout.CRATE).read_bytes())["@graph"]}
@@ -188,7 +187,7 @@ def make_again(made: Scale, outcome: Outcome, say: Say) -> None:
 
 def compare_all(made: Scale, outcome: Outcome) -> None:
     """Compare every file of a scale with what came out, and name what was taken as given."""
-    ours, theirs = (dict(files(folder)) for folder in (made.given, made.again))
+    ours, theirs = map(files, (made.given, made.again))
     for path in sorted(ours.keys() | theirs.keys()):
         name, kind = f"{layout.RESULTS}/{made.scale}/{path}", path.parts[0]
         if kind not in MADE and (kind, made.scale) != ("probes", RECORDED):
@@ -213,11 +212,9 @@ def is_due(path: Path, scale: str, given: Iterable[Path]) -> bool:
     return scale != RECORDED or any(entry.parts[:part] == parent for entry in given)
 
 
-def files(folder: Path) -> Iterator[tuple[Path, Path]]:
-    """(path below `folder`, file) of each plain file; what links lead to is not looked at."""
-    for home, _, names in os.walk(folder):
-        for name in names:
-            yield (Path(home) / name).relative_to(folder), Path(home) / name
+def files(folder: Path) -> dict[Path, Path]:
+    """{path below `folder`: file} of each plain file; what links lead to is not looked at."""
+    return {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
 
 
 def reason(path: Path) -> str:

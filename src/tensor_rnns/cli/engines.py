@@ -8,6 +8,7 @@ from typing import Any, Literal, get_origin
 import click
 
 from tensor_rnns.cli import options
+from tensor_rnns.cli.recording import need_torch
 from tensor_rnns.experiments import Catalogue, Replica
 
 SHOWN = 3
@@ -25,6 +26,7 @@ def engines(scale: str, data: str, guests: str, papers: str, device: str) -> Non
 
     What picks it are the cell, the device and what is installed, such as a compiler.
     """
+    need_torch("engines")
     options.check_guests(guests)
     rows = list(table(options.load_catalogue(papers, guests), scale, data, device))
     widths = [max(map(len, column)) for column in zip(HEAD, *rows, strict=True)]
@@ -44,12 +46,9 @@ def table(catalogue: Catalogue, scale: str, data: str, device: str) -> Iterator[
 
 
 def rows(experiment: str, replicas: Sequence[Replica], device: str) -> Iterator[Row]:
-    """The rows of one variant; ValueError where there is no torch."""
-    try:
-        from tensor_rnns import engine
-    except ModuleNotFoundError as error:
-        problem = f"engines asked for; allowed with torch: install tensor-rnns[train] ({error})"
-        raise ValueError(problem) from error
+    """The rows of one variant."""
+    from tensor_rnns import engine
+
     alike: dict[tuple[str, str, str], list[Replica]] = {}
     for replica in replicas:
         alike.setdefault(described(replica.settings["cell"]), []).append(replica)

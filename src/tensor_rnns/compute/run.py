@@ -29,10 +29,7 @@ def arguments(experiment: Experiment, scale: str) -> dict[str, Any]:
 
 
 def rows(
-    function: Computed,
-    experiment: Experiment,
-    scale: str,
-    loaded: Mapping[str, datasets.Dataset] | None = None,
+    function: Computed, experiment: Experiment, scale: str, loaded: Mapping[str, datasets.Dataset]
 ) -> Rows:
     """Rows {item, name, index, value} that `function` gives for the experiment at `scale`.
 
@@ -46,14 +43,7 @@ def rows(
     return rows + series("dataset", "stand_in", marks)
 
 
-def run(
-    function: Computed,
-    experiment: Experiment,
-    scale: str,
-    path: Path,
-    data: str = "embedded",
-    ready: Path = Path(),
-) -> None:
+def run(function: Computed, experiment: Experiment, scale: str, path: Path, data: str, ready: Path) -> None:
     """Write the computed rows of `experiment` at `scale` to the CSV file `path`, columns as in COLUMNS.
 
     An experiment with data sets counts on the real ones where `data` is "real", else on their stand-ins, read

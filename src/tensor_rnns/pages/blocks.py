@@ -10,6 +10,7 @@ former may not stand there.
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from tensor_rnns.files import writing
@@ -61,9 +62,7 @@ def problems(pages: Iterable[Path], made: Made) -> Iterator[str]:
     for page in pages:
         for block in blocks(page):
             stands, should = block.text.split("\n"), laid_out(made(block.name)).split("\n")
-            length = max(len(stands), len(should))
-            for offset in range(length):
-                pair = [lines[offset] if offset < len(lines) else None for lines in (stands, should)]
+            for offset, pair in enumerate(zip_longest(stands, should)):
                 if pair[0] != pair[1]:
                     texts = ["nothing" if line is None else repr(line) for line in pair]
                     location = f"{page}:{block.line + offset}: {block.name}"

@@ -32,7 +32,6 @@ from tensor_rnns.report.words import interval
 RESULTS = Path("results")
 BOARD = Path("workflow/board-laptop.json")
 """The board of a laptop run, as `make report` writes it."""
-LEDGER = ("experiment", "curves", "recorded", "core-hours", "predicted", "core-hours left")
 
 
 @dataclass(frozen=True)
@@ -147,10 +146,9 @@ def recorded(sources: Sources, *claims: str) -> str:
     known = {row["claim"]: row for row in sources.recorded}
     if missing := [claim for claim in claims if claim not in known]:
         raise ValueError(f"claims {', '.join(missing)} asked for; allowed are claims on recorded runs")
-    chosen = [known[claim] for claim in claims]
     rows = [
         [row["claim"], row["statement"], printed(row["ours"]), interval(row), row["n"], row["verdict"]]
-        for row in chosen
+        for row in map(known.__getitem__, claims)
     ]
     return speed.table(["claim", "what is held against the runs", "ours", "interval", "n", "verdict"], rows)
 
@@ -179,7 +177,7 @@ def hours(sources: Sources) -> str:
     sums = [sum(column) for column in zip(*rows.values(), strict=True)]
     chosen = [0, 1, 5, 6, 7]
     return speed.table(
-        [*LEDGER],
+        ["experiment", "curves", "recorded", "core-hours", "predicted", "core-hours left"],
         [[name, *(tables.amount(row[k]) for k in chosen)] for name, row in [*rows.items(), ("all", sums)]],
     )
 

@@ -80,13 +80,9 @@ def steps(
 
 
 def next_units(
-    catalogue: Catalogue,
-    settings: Settings,
-    costs: Costs,
-    dearest: bool = False,
-    protocol: Sequence[str] = (),
-    curves: Sequence[str] = (),
-) -> list[Unit]:
+    catalogue: Catalogue, settings: Settings, costs: Costs, dearest: bool, protocol: Sequence[str],
+    curves: Sequence[str],
+) -> list[Unit]:  # fmt: skip
     """What is not recorded as it is set today, in the order of `ordered`, or with `dearest` those first that
     cost most; with `curves`, of those alone. `protocol`: another scale and data than the paper's."""
     known = list(units(catalogue.experiments.values(), settings.cohort_size, *protocol))

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from tensor_rnns.experiments import Catalogue, Replica
+from tensor_rnns.experiments import Catalogue
 from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.units import Unit, units
 from tensor_rnns.recording.work import work_of
@@ -97,15 +97,10 @@ def of_unit(unit: Unit, engine: str, costs: Costs, device: str) -> Iterator[Job]
         key, used = ("train", *home, stage, str(number)), group[0].settings["dataset"]
         if stage == "search":
             searched += (key,)
-        seconds, megabytes = predicted(group, engine, costs, device)
+        work = work_of(group[0], engine, device)
+        seconds = COMMAND["train"] + costs.seconds(work, len(group)) * work.updates
         after = chosen if stage == "final" else ()
-        yield Job(key, COMMAND["train"] + seconds, megabytes, after, (used,) if used else ())
-
-
-def predicted(group: Sequence[Replica], engine: str, costs: Costs, device: str) -> tuple[float, float]:
-    """Seconds and megabytes of the training of a cohort."""
-    work = work_of(group[0], engine, device)
-    return costs.seconds(work, len(group)) * work.updates, costs.megabytes(work, len(group))
+        yield Job(key, seconds, costs.megabytes(work, len(group)), after, (used,) if used else ())
 
 
 def packed(jobs: Iterable[Job]) -> list[list[Job]]:

@@ -25,6 +25,7 @@ from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.files import read_json, write_json
 from tensor_rnns.recording import begun, store
 from tensor_rnns.recording.units import Unit
+from tensor_rnns.training import lock
 
 LOCK, NOTE = "recorder.lock", "recorder.json"
 PROGRAM = (sys.executable, "-c", "from tensor_rnns.cli import main; main()")
@@ -61,12 +62,8 @@ def alone(state: Path) -> Iterator[Callable[[Sequence[str]], None]]:
     state.mkdir(parents=True, exist_ok=True)
     who = {"pid": os.getpid(), "host": socket.gethostname(), "since": time.strftime("%Y-%m-%d %H:%M")}
     with open(state / LOCK, "a") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ValueError(
-                f"recording asked for; {holder(state)[0]} records here, allowed is one"
-            ) from None
+        if not lock.taken(stream):
+            raise ValueError(f"recording asked for; {holder(state)[0]} records here, allowed is one")
 
         def note(names: Sequence[str]) -> None:
             write_json(state / NOTE, who | {"running": list(names)}, NOTE)
@@ -237,8 +234,7 @@ def commands(unit: Unit, settings: Settings) -> Iterator[tuple[list[str], Path |
     for stage, number, group in unit.jobs:
         if searched and (stage, number) == ("final", 0):
             yield [*roots, "select", *protocol, "--out", str(home / store.CHOSEN), *searched], None
-            of = "/".join((unit.experiment.paper, unit.experiment.name, unit.scale, *unit.curve))
-            finals = unit.finals(read_json(home / store.CHOSEN, of)["values"])
+            finals = unit.finals(store.choice(unit, home))
         run, seeds = home / f"{stage}-{number}", {replica.seed for replica in group}
         if begun.holds(run, group if stage == "search" else [it for it in finals if it.seed in seeds]):
             yield [], run

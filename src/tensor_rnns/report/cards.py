@@ -64,24 +64,23 @@ def card(facts: Mapping[str, Any], prepared: bool = True) -> Card:
     """The card made from `facts`; what they do not say is left out."""
     known = {name: value for name, value in facts.items() if value not in (None, "", [], {})}
     known["archive"] = ALLOWED.get(known.get("archive"), known.get("archive", ""))
-    sizes = {name: value for name, value in known.items() if by_split(value)}
+    # One number for each of some splits.
+    sizes = {
+        name: value for name, value in known.items() if isinstance(value, Mapping) and {*value} <= {*SPLITS}
+    }
     texts = {name: str(facts.get(name) or "") for name in ("title", "kind", "stands_in_for", "sha256")}
     return Card(
         name=facts["dataset"],
         stand_in=bool(facts.get("stand_in")),
         about=[(label, lines(known[name])) for name, label in ABOUT.items() if known.get(name)],
-        sizes=[(words(name), [value.get(split, "") for split in SPLITS]) for name, value in sizes.items()],
-        counted=[(words(name), plain(shortened(value))) for name, value in known.items()
+        sizes=[(name.replace("_", " "), [value.get(split, "") for split in SPLITS])
+               for name, value in sizes.items()],
+        counted=[(name.replace("_", " "), plain(shortened(value))) for name, value in known.items()
                  if name not in {*ABOUT, *HIDDEN, *sizes}],
         files=list(facts.get("files") or []),
         prepared=prepared,
         **texts,
     )  # fmt: skip
-
-
-def by_split(value: Any) -> bool:
-    """Whether a fact has one number for each of some splits."""
-    return isinstance(value, Mapping) and bool(value) and set(value) <= set(SPLITS)
 
 
 def lines(value: Any) -> str:
@@ -94,8 +93,3 @@ def shortened(value: Any) -> Any:
     if not isinstance(value, list) or len(value) <= MOST_LISTED:
         return value
     return [*value[:3], f"and {len(value) - 3} others"]
-
-
-def words(name: str) -> str:
-    """A fact's name as words."""
-    return name.replace("_", " ")

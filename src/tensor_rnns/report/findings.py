@@ -42,7 +42,6 @@ class Finding:
     page: Any
     why: str
     verdict: str
-    holds: str
     source: str
     rows: list[Mapping[str, str]]
     others: int
@@ -61,7 +60,7 @@ def findings(
         rows.sort(key=partial(order, headline))
         result.append(Finding(
             headline["quote"], headline["page"], headline["why"], headline["verdict"],
-            headline["holds"], headline["source"], rows[:MOST_ROWS], len(rows[MOST_ROWS:]),
+            headline["source"], rows[:MOST_ROWS], len(rows[MOST_ROWS:]),
             believe(headline, rows), piece_of(headline["artefact"]),
         ))  # fmt: skip
     return result

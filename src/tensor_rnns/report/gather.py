@@ -45,7 +45,6 @@ class Piece:
     """One artefact: its files if it was drawn, its table, its claims and its caption."""
 
     artefact: Artefact
-    experiment: Experiment
     files: tuple[Path, ...]
     table: Table | None
     claims: list[Mapping[str, str]]
@@ -137,9 +136,8 @@ class Content:
         return [f"{name} (stand-in)" if name in stand_ins else name for name in used]
 
 
-def gather(catalogue: Catalogue, scale: str, data: str, results: Path | str, commit: Commit) -> Content:
+def gather(catalogue: Catalogue, scale: str, data: str, results: Path, commit: Commit) -> Content:
     """Read what `results` holds for the report at `scale`; what is absent there is absent here."""
-    results = Path(results)
     home, ready = results / scale, results / "data" / "ready"
     claims, board = read_rows(home / "claims.csv", scale, CLAIMS), home / "board.json"
     on_board = read_json(board, scale) if board.is_file() else {}
@@ -245,7 +243,7 @@ def piece_of(
     written = text_of(experiment.path.parent / "captions" / f"{artefact.id}.md")
     caption = filled(str(artefact.spec.get("caption") or written or artefact.sources), claims)
     title = described.get(artefact.id, experiment.title)
-    return Piece(artefact, experiment, files, table, own, caption, title, scale)
+    return Piece(artefact, files, table, own, caption, title, scale)
 
 
 def reading_order(source: Mapping[str, Any] | None, name: str) -> tuple[Any, ...]:

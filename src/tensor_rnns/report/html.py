@@ -56,12 +56,10 @@ class Site:
     def place_of(self, kind: str, *names: str) -> tuple[str, str]:
         """(page, anchor) of a section; a claim or an artefact that no experiment shows is in its list."""
         anchor = words.slug(kind, *names)
-        if not names:
+        if not names or kind == "data":
             return SECTIONS[kind], anchor
         if kind in ("paper", "contents"):
             return HOME, anchor
-        if kind == "data":
-            return SECTIONS[kind], anchor
         if kind in ("artefact", "claim"):
             if (kind, *names) not in self.homes:
                 return self.place_of("claims" if kind == "claim" else "coverage")

@@ -44,10 +44,15 @@ def commit_of(folder: Path | str) -> Commit:
     return Commit(name or "unknown", dirty, epoch)
 
 
+def git(folder: Path | str, *arguments: str) -> str:
+    """What git answers; CalledProcessError where it refuses."""
+    command = ["git", "-C", str(folder), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 def _git(folder: Path | str, *arguments: str) -> str:
     """What git answers; '' where there is no git or no checkout."""
-    command = ["git", "-C", str(folder), *arguments]
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        return git(folder, *arguments).strip()
     except (OSError, subprocess.CalledProcessError):
         return ""

@@ -5,7 +5,6 @@ room `recording` puts them there.
 """
 
 import shutil
-from collections.abc import Sequence
 from pathlib import Path
 
 from tensor_rnns.analysis.collect import collect
@@ -41,17 +40,13 @@ def collect_experiment(experiment: Experiment, results: Path) -> None:
 
 
 def join_probes(experiment: Experiment, home: Path, out: Path) -> None:
-    """Join what each probe of an experiment took from the recorded curves below `home`."""
+    """Join the arrays and the tables that each probe of an experiment took from the recorded curves below
+    `home`."""
     out.mkdir(parents=True, exist_ok=True)
     for probe in experiment.probes:
         of = f"{table_name(experiment.paper, experiment.name, RECORDED)}/{probe}"
-        join_probe(sorted(home.rglob(f"probes/{probe}.npz")), of, out)
-
-
-def join_probe(parts: Sequence[Path], of: str, out: Path) -> None:
-    """Join the arrays and the tables that one probe took from each recorded curve, the .npz files `parts`."""
-    if parts:
-        arrays = {name: array for part in parts for name, array in read_npz(part, of).items()}
-        rows = [row for part in parts for row in read_csv(part.with_suffix(".csv"), PROBED, of)]
-        write_npz(out / parts[0].name, arrays, of, compressed=True)
-        write_csv(out / f"{parts[0].stem}.csv", rows, PROBED, of)
+        if parts := sorted(home.rglob(f"probes/{probe}.npz")):
+            arrays = {name: array for part in parts for name, array in read_npz(part, of).items()}
+            rows = [row for part in parts for row in read_csv(part.with_suffix(".csv"), PROBED, of)]
+            write_npz(out / f"{probe}.npz", arrays, of, compressed=True)
+            write_csv(out / f"{probe}.csv", rows, PROBED, of)

@@ -31,9 +31,8 @@ def environment(content: Content, folder: Path, **syntax: Any) -> Environment:
     return made
 
 
-def coverage(papers: Iterable[PaperPart]) -> dict[str, int]:
+def coverage(papers: Sequence[PaperPart]) -> dict[str, int]:
     """How many rows of the catalogue are listed, drawn here, drawn at another scale, absent, recorded."""
-    papers = list(papers)
     rows = [row for paper in papers for row in paper.coverage]
     pieces = [piece for paper in papers for part in paper.parts for piece in part.pieces]
     here = {(piece.artefact.paper, piece.artefact.id) for piece in pieces if piece.drawn}
