@@ -212,7 +212,7 @@ def test_cq9_version_of_each_component(graph) -> None:
     query = "<code/Snakefile> schema:hasPart ?tool . ?tool schema:softwareVersion ?version"
     versions = {version for _, version in ask(graph, "tool version", query)}
     assert len(versions) == 1
-    assert re.fullmatch(r"\d+\.\d+\.\d+ \([0-9a-f]{12}\)", versions.pop())
+    assert re.fullmatch(r"\d+\.\d+\.\d+(\.dev\d+)? \([0-9a-f]{12}\)", versions.pop())
     engine = "<#organized> schema:instrument [schema:name ?name; schema:softwareVersion ?version]"
     assert ask(graph, "name version", engine) == {("Snakemake", importlib.metadata.version("snakemake"))}
 
