@@ -168,12 +168,12 @@ def test_a_part_of_which_only_some_are_asked_for_holds_without_a_verdict(catalog
     assert (found["tgu"].verdict, found["gru"].verdict) == ("reproduced", "reproduced")
 
 
-def test_a_claim_counts_the_seeds_of_its_own_stopping_rule(catalogue, record, tmp_path):
-    """Seeds that came for another claim do not count for it."""
+@pytest.mark.parametrize(
+    ("rule", "n"), [("tgu,4,1,1", 5), ("gru,4,1,1", 6), ("tgu,4,1,9", 6), ("tgu,4,3,1", 4), ("tgu,3,2,2", 5)]
+)
+def test_a_claim_counts_the_seeds_of_its_own_stopping_rule(rule, n, catalogue, record, tmp_path):
+    """Seeds that came for another claim do not count for it, nor do those of a block that is not whole."""
     record(outcome(3, 4), "tgu")
-    rules = "claim,before,seeds,blocks\ntgu,4,1,1\n"
-    (tmp_path / "results" / "recorded" / "stopping.csv").write_text(rules)
-    found = judged(catalogue, tmp_path)
-    assert (found["tgu"].verdict, found["tgu"].n) == ("reproduced", 5)
-    (tmp_path / "results" / "recorded" / "stopping.csv").write_text(rules.replace("tgu,", "gru,"))
-    assert judged(catalogue, tmp_path)["tgu"].n == 6
+    path = tmp_path / "results" / "recorded" / "stopping.csv"
+    path.write_text(f"claim,before,seeds,blocks\n{rule}\n")
+    assert judged(catalogue, tmp_path)["tgu"].n == n

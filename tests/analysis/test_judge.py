@@ -126,13 +126,16 @@ def test_a_question_of_ours_has_no_verdict(catalogue_of, trained):
 
 
 def test_parts_that_are_open_do_not_refute_what_rests_on_them(catalogue_of, trained):
-    """Two parts that fail refute it, unless their failures refute nothing; that it fails is shown."""
+    """Two parts that fail refute it, unless their failures refute nothing; that it fails is shown, also of
+    what rests on it in turn."""
     for of_parts, verdict in (("", "not reproduced"), (", open: no is no answer", "undecided")):
         parts = (order(name, *sides, extra=of_parts) for name, sides in (("o1", (5, 4)), ("o2", (9, 7))))
-        catalogue = catalogue_of("".join([VARIANTS, SCALES, *parts, refers("r1", "o1, o2")]))
+        above = refers("r1", "o1, o2") + refers("r2", "r1")
+        catalogue = catalogue_of("".join([VARIANTS, SCALES, *parts, above]))
         results = trained(catalogue.experiments["made2016", "made"], outcome)
         found = judge_claims(catalogue.claims, catalogue.experiments, "paper", results)
         assert (found["r1"].holds, found["r1"].verdict) == ("no", verdict)
+        assert (found["r2"].holds, found["r2"].verdict) == ("no", verdict)
 
 
 def test_a_misprint_is_an_erratum_and_condemns_nothing(catalogue_of, tmp_path):

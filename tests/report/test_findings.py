@@ -33,11 +33,11 @@ HEADLINE = {
         ),
         (
             {"verdict": "not judged", "holds": "unclear", "source": ""}, [OPEN],
-            "Not judged: the comparable runs that would settle it are not all recorded.",
+            "Not judged: what would settle it was not run as the document's scale asks.",
         ),
         (
             {"verdict": "not judged", "holds": "yes", "source": "laptop"}, [ROW],
-            "Not judged: the comparable runs that would settle it are not all recorded; in what ran "
+            "Not judged: what would settle it was not run as the document's scale asks; in what ran "
             "so far (laptop runs) the claim holds.",
         ),
         (

@@ -189,7 +189,8 @@ def recorded_evidence(wildcards):
         f"results/recorded/computed/{paper}/{name}.csv"
         for paper, name in CATALOGUE.experiments
     ]
-    return collected + [path for path in computed if Path(path).exists()]
+    also = [*computed, "results/recorded/stopping.csv"]
+    return collected + [path for path in also if Path(path).exists()]
 
 
 def datasets_used(wildcards):

@@ -49,7 +49,8 @@ def deciding(
     """{statement: (what it says, the claims that decide it)}.
 
     A statement is decided by the claim of its own id, and without one by all claims on it that no other
-    refers to. What else is claimed of it, with another protocol say, decides nothing.
+    refers to. What else is claimed of it, with another protocol say, decides nothing; questions of ours are
+    no statements.
     """
     referred = {name for claim in claims.values() if claim.test == "refers" for name in claim.spec["claims"]}
     says, seen = {}, set(referred)
@@ -57,9 +58,10 @@ def deciding(
         own = row.judged_by(claims)
         seen.update(own)
         tops = [row.id] if row.id in own else [name for name in own if name not in referred]
-        if tops:
+        if not all(claims[top].spec.get("ours") for top in tops):
             says[row.id] = row.statement, tops
-    return says | {name: (claim.statement, [name]) for name, claim in claims.items() if name not in seen}
+    own = {name: claim for name, claim in claims.items() if name not in seen and not claim.spec.get("ours")}
+    return says | {name: (claim.statement, [name]) for name, claim in own.items()}
 
 
 def judged(

@@ -63,8 +63,8 @@ def judge_runs(
         tables = Tables(results, scale, paper, experiment)
         for claim in own:
             if claim.test != "refers":
-                seeds = stopped[claim.id].most if claim.id in stopped else math.inf
-                judged[claim.id] = judge_claim(claim, experiments[paper, experiment], tables, scale, seeds)
+                rule = stopped.get(claim.id)
+                judged[claim.id] = judge_claim(claim, experiments[paper, experiment], tables, scale, rule)
     return judged
 
 
@@ -109,7 +109,7 @@ def adjusted(claims: Sequence[Claim], judgements: Mapping[str, Judgement]) -> di
     """Holm's p value of every claim that has one, within its artefact."""
     families: dict[tuple[str, str], list[str]] = {}
     for claim in claims:
-        if judgements[claim.id].p is not None:
+        if judgements[claim.id].p is not None and not claim.spec.get("ours"):
             families.setdefault((claim.paper, claim.artefact), []).append(claim.id)
     return {
         name: p

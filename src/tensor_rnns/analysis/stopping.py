@@ -29,6 +29,10 @@ class Rule:
         """The seeds after the last block."""
         return self.before + self.seeds * self.blocks
 
+    def counted(self, held: int) -> int:
+        """The seeds that count where each curve of the claim has at least `held`: those of whole blocks."""
+        return self.before + self.seeds * min(self.blocks, max(0, held - self.before) // self.seeds)
+
     @property
     def text(self) -> str:
         """The rule in words."""

@@ -1,6 +1,7 @@
 """The verdict on one claim: its numbers, its rule, and whether its runs are comparable with the paper's."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +14,8 @@ from tensor_rnns.analysis.joint import every, together, unfavourable
 from tensor_rnns.analysis.measures import OF_FAILED
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue
+from tensor_rnns.analysis.samples import curve_of
+from tensor_rnns.analysis.stopping import Rule
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import RECORDED, Claim
@@ -49,6 +52,8 @@ class Judgement:
     p: float | None = None
     margin: float | None = None
     doubt: float = 0.0
+    doubt_held: float = 0.0
+    """The doubt of `holds`; another than that of the verdict where this is of other parts."""
     statistical: bool = False
     source: str = ""
     """Which runs it rests on: `recorded`, or a scale; several of a claim on claims; empty where none ran."""
@@ -96,13 +101,17 @@ def narrowed(form: ClaimForm, keys: Mapping[str, str]) -> ClaimForm:
 
 
 def judge_claim(
-    claim: Claim, experiment: Experiment, tables: Tables, scale: str, seeds: float = math.inf
+    claim: Claim, experiment: Experiment, tables: Tables, scale: str, rule: Rule | None = None
 ) -> Judgement:
-    """The judgement of a claim on its experiment, on at most so many seeds; `each` asks it of every value of
-    some keys."""
+    """The judgement of a claim on its experiment, on the seeds of its stopping rule where it has one; `each`
+    asks it of every value of some keys."""
     if not tables.runs:
         return Judgement("unclear").not_judged([f"{NOT_RUN}{scale}"])
-    context, form = ClaimContext(experiment, tables, scale, seeds), form_of(claim)
+    form = form_of(claim)
+    held = Counter(curve_of(run) for run in tables.runs if run.key["stage"] == "final")
+    curves = needed(selectors_of(form), experiment)
+    seeds = rule.counted(min(held[curve] for curve in curves)) if rule else math.inf
+    context = ClaimContext(experiment, tables, scale, seeds)
     parts, absent = [], []
     for part in split_by_each(form, experiment):
         try:
@@ -126,9 +135,9 @@ def joined(referred: Mapping[str, Judgement | None], scale: str, at_least: int |
     known = {name: part for name, part in referred.items() if part is not None}
     counted = [part for part in referred.values() if not part or part.verdict != ERRATUM]
     wanted = min(len(counted) if at_least is None else at_least, len(counted))
-    said = [(part.holds, part.doubt) if part else OPEN for part in counted]
+    said = [(part.holds, part.doubt_held) if part else OPEN for part in counted]
     judged = [(ANSWER[part.verdict], part.doubt) if part and part.judged else OPEN for part in counted]
-    (holds, _), (settled, doubt) = (together(some, wanted, 2) for some in (said, judged))
+    (holds, doubt_held), (settled, doubt) = (together(some, wanted, 2) for some in (said, judged))
     sources = dict.fromkeys(source for part in known.values() for source in part.source.split(", ") if source)
     joint = Judgement(
         holds,
@@ -137,6 +146,7 @@ def joined(referred: Mapping[str, Judgement | None], scale: str, at_least: int |
         failed=max((part.failed for part in known.values()), default=0),
         reason=", ".join(f"{name}: {part.holds}" for name, part in known.items()),
         doubt=doubt,
+        doubt_held=doubt_held,
         source=", ".join(sorted(sources, key=lambda source: (source != RECORDED, source))),
     )
     if not counted:
@@ -186,5 +196,5 @@ def least_favourable(parts: Sequence[Evidence], absent: Sequence[str], form: Cla
     return Judgement(
         shown.holds, VERDICT[shown.holds], shown.ours, low, high, "" if low == high else shown.interval,
         shown.n, max(part.failed for part in parts), "; ".join(shown.reasons), shown.p, shown.margin,
-        shown.doubt, statistical=not shown.exact,
+        shown.doubt, shown.doubt, statistical=not shown.exact,
     )  # fmt: skip

@@ -20,7 +20,7 @@ BELIEVE = {
     NOT_REPRODUCED: "It does not hold in our runs: {answers} by {runs}{example}.",
     UNDECIDED: "Undecided by {runs}: {answers}{example}.",
     ERRATUM: "Read it as corrected: {reason}.",
-    NOT_JUDGED: "Not judged: the comparable runs that would settle it are not all recorded{hint}.",
+    NOT_JUDGED: "Not judged: what would settle it was not run as the document's scale asks{hint}.",
 }
 """What a reader should believe, by verdict."""
 HINT = "; in what ran so far ({runs}) {answers}"

@@ -55,7 +55,7 @@ def trust(content: Content) -> str:
     by_interval = claims["by_interval"]
     chance = (
         f"{by_interval} of them rest on a 95 % interval: were all of these sentences false, or all true, "
-        f"at most about {round(claims['expected_false'])} would have come out wrong by chance"
+        f"at most about {shown(claims['expected_false'])} would have come out wrong by chance"
         if by_interval
         else "none of them rests on an interval, so none is expected to be false by chance"
     )

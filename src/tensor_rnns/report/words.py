@@ -25,10 +25,10 @@ def interval(row: Mapping[str, str]) -> str:
 def because(claim: Mapping[str, str]) -> str:
     """Why a claim's row has its verdict, how far it is from another answer, and Holm's p value."""
     holm = f"Holm p = {printed(claim['holm_p'])}" if claim["holm_p"] else ""
-    far = printed(f"{float(claim.get('margin') or 0):.2g}")
-    moved = f"our number moved by {far} half-widths of its interval"
+    far = float(claim.get("margin") or 0)
+    moved = f"our number moved by {printed(f'{far:.2g}')} half-widths of its interval"
     if claim["test"] == "solves":
-        moved = f"{far} run{'s' if far != '1' else ''} came out differently"
+        moved = f"{far:.0f} run{'s' if far != 1 else ''} came out differently"
     margin = f"the answer would change if {moved}" if claim.get("margin") else ""
     return "; ".join(filter(None, (claim["reason"], margin, holm)))
 
@@ -61,7 +61,10 @@ def plain(value: Any) -> str:
 def source(reference: Mapping[str, Any]) -> str:
     """Where in its document something stands: `Section 5.1, page 68 of the document.`; then note and runs."""
     given = [(name, str(reference[name])) for name in ("section", "page") if name in reference]
-    place = ", ".join(f"{name}{'s' if ' ' in where else ''} {where}" for name, where in given)
+    place = ", ".join(
+        f"{name}{'s' if ' ' in where else ''} {where}" if re.search(r"\d", where) else where
+        for name, where in given
+    )
     runs, note = reference.get("runs"), reference.get("note", "")
     curve = f"each curve of the document is {'one run' if runs == 1 else f'of {runs} runs'}" if runs else ""
     said = (f"{place} of the document" if place else "", note, curve)
