@@ -123,6 +123,9 @@ def test_a_question_of_ours_has_no_verdict(catalogue_of, trained):
     assert (found["o1"].holds, found["o1"].verdict) == ("yes", "not judged")
     assert found["o1"].reason.startswith("a question of ours")
     assert found["o2"].verdict == "reproduced"
+    judge(catalogue, "paper", results)
+    statements = read_json(results / "paper" / "board.json")["papers"]["made2016"]["statements"]
+    assert [one["statement"] for one in statements] == ["o2"]
 
 
 def test_parts_that_are_open_do_not_refute_what_rests_on_them(catalogue_of, trained):

@@ -106,6 +106,7 @@ def test_where_an_experiment_is_in_its_document(reference, said):
         ("value", "17.4523", f"{CHANGE} our number moved by 17 half-widths of its interval"),
         ("solves", "1", f"{CHANGE} 1 run came out differently"),
         ("solves", "5", f"{CHANGE} 5 runs came out differently"),
+        ("solves", "123", f"{CHANGE} 123 runs came out differently"),
         ("value", "", ""),
     ],
 )
