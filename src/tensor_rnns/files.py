@@ -3,7 +3,8 @@
 A sealed file holds once the text `sha256 with zeros in its place: <64 digits>; holds <of>`: CSV as a comment
 in its first line, JSON under its first key, .npz as the comment of the zip file, safetensors in its metadata.
 The digest covers every byte (of a .gz file: unzipped). `of` says whose the content is, such as
-`mathews2016/addition/laptop`; a reader that asks for another is refused.
+`mathews2016/addition/laptop`; a reader that asks for another is refused. ` by <16 digits>` may follow it: the
+digest of the code and the arguments that made the content.
 """
 
 import csv
@@ -31,7 +32,9 @@ from tensor_rnns.messages import printable, shortened
 
 MARK = "sha256 with zeros in its place: "
 ZEROS = "0" * 64
-SEAL = re.compile(re.escape(MARK.encode()) + rb'([0-9a-f]{64}); holds ([^"\\\n]*)')
+SEAL = re.compile(
+    re.escape(MARK.encode()) + rb'([0-9a-f]{64}); holds ([^"\\\n]*?)(?: by ([0-9a-f]{16}))?(?=["\\\n]|\Z)'
+)
 MALFORMED = (
     ValueError, LookupError, TypeError, ArithmeticError, EOFError, MemoryError, RuntimeError, csv.Error,
     struct.error, tokenize.TokenError, zipfile.BadZipFile, zlib.error,
@@ -224,6 +227,13 @@ def read_csv(
             problem = f"line {rows.line_num + 1} has {len(row)} fields; expected are {len(header)}"
             raise damaged(path, problem, remedy)
         yield dict(zip(header, row, strict=True))
+
+
+def made_by(path: Path | str, of: str) -> str:
+    """The digest of what made the CSV file, "" where none is written; Damaged as of `read_table`."""
+    read_table(path, of)
+    seal = _found(Path(path).read_bytes())
+    return (seal[3] or b"").decode() if seal else ""
 
 
 def json_bytes(content: Mapping[str, Any], of: str) -> bytes:

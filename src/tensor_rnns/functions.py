@@ -11,7 +11,7 @@ from typing import Any
 
 from tensor_rnns import compute, papers, probes
 from tensor_rnns.declared import build, of_signature
-from tensor_rnns.experiments import digest
+from tensor_rnns.experiments import Experiment, digest
 from tensor_rnns.rows import Rows
 
 ROOMS = {"compute": compute, "probe": probes}
@@ -73,3 +73,9 @@ def code_of(function: str, name: str) -> str:
     home = papers.folder(paper) if paper else None
     rooms = [digest.of_room(room) for room in CALLED[function]]
     return digest.digest([rooms, digest.of_folder(home) if home else None])
+
+
+def computed_digest(experiment: Experiment, scale: str) -> str:
+    """The digest of the arguments and the code of a computed experiment at a scale."""
+    code = code_of("compute", experiment.compute["function"])
+    return digest.digest([experiment.compute, experiment.scale_block(scale), code])

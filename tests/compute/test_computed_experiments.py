@@ -12,11 +12,13 @@ from tensor_rnns.compute import run
 from tensor_rnns.datasets import ready
 from tensor_rnns.experiments.catalogue import Catalogue
 from tensor_rnns.experiments.experiment import Experiment
+from tensor_rnns.files import made_by
 
 ROOT = Path(__file__).parents[2]
 CATALOGUE = Catalogue.load(ROOT / "workflow" / "papers", ["mathews2016"])
 NAMES = ("theory", "sizes", "counts", "windows", "xor-table", "generators")
 FEW = {"theory": {"draws": 2}}
+MADE_BY = "0123456789abcdef"
 
 
 def experiment(name: str, few: bool = True):
@@ -114,9 +116,11 @@ def test_the_file_is_written_whole_and_again_alike(tmp_path):
             tmp_path / place / "counts.csv",
             "embedded",
             tmp_path,
+            MADE_BY,
         )
     text = (tmp_path / "first" / "counts.csv").read_bytes()
     assert text == (tmp_path / "second" / "counts.csv").read_bytes()
+    assert made_by(tmp_path / "first" / "counts.csv", "mathews2016/counts/laptop") == MADE_BY
     table = pd.read_csv(tmp_path / "first" / "counts.csv", skiprows=1)
     assert list(table.columns) == ["item", "name", "index", "value"]
     assert not table.duplicated(["item", "name", "index"]).any()
@@ -161,7 +165,15 @@ def test_an_experiment_with_a_data_set_counts_on_it_and_says_which(tmp_path, dat
         compute={"function": "images", "arguments": {"margin": 0.2, "neighbours": [1]}},
         dataset={"real": "mnist", "stand_in": "digits"},
     )
-    run.run(functions.computed("mathews2016.images"), asked, "smoke", tmp_path / "out.csv", data, tmp_path)
+    run.run(
+        functions.computed("mathews2016.images"),
+        asked,
+        "smoke",
+        tmp_path / "out.csv",
+        data,
+        tmp_path,
+        MADE_BY,
+    )
     table = pd.read_csv(tmp_path / "out.csv", skiprows=1).set_index(["item", "name"])["value"]
     assert table["dataset", "stand_in"] == mark
     assert table["images", "steps"] == {"embedded": 9, "real": 25}[data]
@@ -178,7 +190,7 @@ def test_an_experiment_with_data_sets_by_condition_gets_them_by_name(data, marks
     asked = Other(compute={"function": "images", "arguments": {}}, conditions=conditions)
     run.run(
         lambda arguments, loaded: handed.update(loaded) or [],
-        asked, "smoke", tmp_path / "out.csv", data, tmp_path,
+        asked, "smoke", tmp_path / "out.csv", data, tmp_path, MADE_BY,
     )  # fmt: skip
     key = "real" if data == "real" else "stand_in"
     assert {name: dataset.name for name, dataset in handed.items()} == {

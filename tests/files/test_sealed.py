@@ -209,3 +209,19 @@ def test_compressed_arrays_are_smaller_and_come_back_bit_for_bit(tmp_path):
     found = npz_files.read_npz(tmp_path / "small.npz", OF)
     assert all(np.array_equal(found[name], value) for name, value in arrays.items())
     assert (tmp_path / "small.npz").stat().st_size < (tmp_path / "large.npz").stat().st_size / 5
+
+
+def test_a_table_says_what_made_it_beside_what_it_holds(tmp_path):
+    path = tmp_path / "sizes.csv"
+    write_table(path, f"{OF} by 0123456789abcdef")
+    assert read_table(path, OF) == read_table(path, None)
+    assert files.made_by(path, OF) == "0123456789abcdef"
+    with pytest.raises(Damaged, match="'mathews2016/addition/laptop'; asked for was 'another'"):
+        files.made_by(path, "another")
+    for other in (OF, f"{OF} by hand", f"{OF} by 0123456789abcde"):
+        write_table(path, other)
+        assert files.made_by(path, other) == ""
+    write_table(path, f"{OF} by 0123456789abcdef")
+    path.write_bytes(path.read_bytes().replace(b"by 0", b"by 1"))
+    with pytest.raises(Damaged, match="damaged"):
+        files.made_by(path, OF)

@@ -5,14 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from tensor_rnns import functions
+from tensor_rnns.compute import run
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import rule_of
-from tensor_rnns.files import read_json, write_json
+from tensor_rnns.files import read_json, write_csv, write_json
 from tensor_rnns.recording import begun, extension, store
 from tensor_rnns.recording.record import Recorder, Settings
 from tensor_rnns.recording.units import Unit, units
 from tensor_rnns.report.recorded import collect_recorded
 from tests.recording.conftest import PAPER
+from tests.workflow.conftest import ROOT
 
 OF = "made2024/addition/paper/only/gru/main"
 
@@ -168,3 +171,48 @@ def test_a_block_that_cannot_be_put_in_its_place_leaves_what_was_there(
     with pytest.raises(OSError, match="no space"):
         store.keep(sources, tmp_path, ready)
     assert {path: path.stat().st_ino for path in recorded.rglob("*") if path.is_file()} == before
+
+
+def test_a_computed_table_is_recorded_as_it_is_set_today_or_refused(checkout, tmp_path):
+    source, home = "paper-of-tables", "computed/made2024/forgetting.csv"
+    asked = ("--scale", "paper", "--paper", "made2024", "--experiment", "forgetting")
+    path = checkout.folder / source / home
+    assert checkout.run("compute", *asked, "--out", str(path))[0] == 0
+    assert "0 of 1 recorded by today's code; not made2024/forgetting (missing)" in checkout.run("status")[1]
+    _, said = checkout.run("record", "--from", source, results="tables")
+    assert "0 curves and 1 computed tables recorded, 0 refused" in said
+    assert (checkout.folder / "tables" / "recorded" / home).read_bytes() == path.read_bytes()
+    file = checkout.papers / "made2024" / "forgetting.yaml"
+    before = file.read_text(encoding="utf-8")
+    try:
+        file.write_text(before.replace("steps: 8", "steps: 9"), encoding="utf-8")
+        _, said = checkout.run("record", "--dirty", "--from", source, results="tables")
+        _, status = checkout.run("status", results="tables")
+    finally:
+        file.write_text(before, encoding="utf-8")
+    assert f"{source}/{home} was made by other code or arguments than today's; compute it again" in said
+    assert "0 curves and 0 computed tables recorded, 1 refused" in said
+    assert "0 of 1 recorded by today's code; not made2024/forgetting (made by other" in status
+    assert "1 of 1 recorded by today's code\n" in checkout.run("status", results="tables")[1]
+
+
+@pytest.mark.parametrize(("mark", "problem"), [(0.0, ""), (1.0, "counted on a stand-in")])
+def test_a_table_that_was_counted_on_a_stand_in_is_not_recorded(catalogue, tmp_path, mark, problem):
+    experiment = catalogue.experiments["made2024", "forgetting"]
+    made_by = functions.computed_digest(experiment, "paper")
+    rows = [{"item": "dataset", "name": "stand_in", "index": 0, "value": mark}]
+    write_csv(
+        tmp_path / "computed" / "made2024" / "forgetting.csv", rows, run.COLUMNS,
+        f"made2024/forgetting/paper by {made_by}",
+    )  # fmt: skip
+    recorded = list(store.import_computed(catalogue.experiments.values(), tmp_path, tmp_path / "results"))
+    assert [kept for kept, _ in recorded] == [not problem]
+    assert problem in recorded[0][1]
+
+
+def test_what_is_recorded_of_the_documents_was_computed_by_todays_code():
+    """One that is not: make it again at the paper's scale, and `tensor-rnns record --from results/paper`."""
+    documents = Catalogue.load([str(ROOT / "workflow" / "papers")], None, [])
+    tables = list(store.computed_tables(documents.experiments.values(), ROOT / "results" / "recorded"))
+    assert [f"{name}: {problem}" for name, _, problem in tables if problem not in ("", "missing")] == []
+    assert any(not problem for *_, problem in tables)

@@ -91,12 +91,6 @@ def computed_data(experiment):
     return [path for dataset in used for path in ready_files(dataset)]
 
 
-def computed_digest(experiment, scale):
-    """Arguments and code of a computed experiment."""
-    code = functions.code_of("compute", experiment.compute["function"])
-    return digest.digest([experiment.compute, experiment.scale_block(scale), code])
-
-
 def evidence(experiment, scale):
     """Every table that the drawings and the claims of an experiment read."""
     paper, name = experiment.paper, experiment.name

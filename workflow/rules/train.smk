@@ -132,7 +132,7 @@ rule compute:
         runtime=asked_for("compute", "minutes", 30),
     params:
         roots=lambda wildcards, output: FROM_ROOTS,
-        digest=lambda wildcards: computed_digest(
+        digest=lambda wildcards: functions.computed_digest(
             experiment_of(wildcards), wildcards.scale
         ),
         data=lambda wildcards: (

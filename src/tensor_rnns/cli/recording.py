@@ -103,6 +103,8 @@ def status(papers, curves, results, cohort_size, state, costs, undecided) -> Non
         known = units.units(catalogue.experiments.values(), cohort_size)
         chosen = units.chosen(list(known), options.named_list(curves))
         lines = tables.status(chosen, model, results, state)
+        if not curves:
+            lines = [*lines, tables.computed(catalogue.experiments.values(), results)]
     for line in lines:
         click.echo(line)
 
@@ -178,5 +180,7 @@ def import_all(catalogue: Catalogue, settings: Any, source: Path) -> None:
     for kept, line in store.import_runs(planned, source, settings.results, settings.ready, settings.dirty):
         tally[kept] += 1
         click.echo(line)
-    tables = list(store.import_computed(experiments, source, settings.results))
-    click.echo(f"{tally[True]} curves and {len(tables)} computed tables recorded, {tally[False]} refused")
+    for kept, line in store.import_computed(experiments, source, settings.results):
+        tally["table" if kept else False] += 1
+        click.echo(line)
+    click.echo(f"{tally[True]} curves and {tally['table']} computed tables recorded, {tally[False]} refused")

@@ -43,12 +43,14 @@ def rows(
     return rows + series("dataset", "stand_in", marks)
 
 
-def run(function: Computed, experiment: Experiment, scale: str, path: Path, data: str, ready: Path) -> None:
+def run(
+    function: Computed, experiment: Experiment, scale: str, path: Path, data: str, ready: Path, made_by: str
+) -> None:
     """Write the computed rows of `experiment` at `scale` to the CSV file `path`, columns as in COLUMNS.
 
     An experiment with data sets counts on the real ones where `data` is "real", else on their stand-ins, read
-    from the folder `ready`.
+    from the folder `ready`. The seal of the file says `made_by`, the digest of code and arguments.
     """
     loaded = {key: datasets.load(ready, name) for key, name in experiment.counted_on(data).items()}
-    of = table_name(experiment.paper, experiment.name, scale)
+    of = f"{table_name(experiment.paper, experiment.name, scale)} by {made_by}"
     write_csv(path, rows(function, experiment, scale, loaded), COLUMNS, of)

@@ -15,12 +15,14 @@ from tensor_rnns import functions
 from tensor_rnns.experiments import Experiment
 from tensor_rnns.experiments.records import RECORDED, rule_of
 from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key, run_name, table_name
-from tensor_rnns.files import Damaged, read_json, read_table
+from tensor_rnns.files import Damaged, made_by, read_csv, read_json, read_table, writing
 from tensor_rnns.probes import run as probes
 from tensor_rnns.recording.units import Unit
 
 TABLES = ("metrics.csv", "curves.csv.gz")
 CHOSEN, WEIGHTS = "chosen.json", "weights.safetensors"
+STAND_IN = "dataset", "stand_in"
+"""Item and name of the rows that say of a computed table whether it was counted on a stand-in."""
 
 
 def runs_of(unit: Unit, home: Path) -> dict[Path, list[Mapping[str, Any]]]:
@@ -170,12 +172,41 @@ def import_runs(
                 yield False, str(error)
 
 
-def import_computed(experiments: Iterable[Experiment], source: Path, results: Path) -> Iterator[Path]:
-    """Copy the tables of computed experiments below the results folder `source` of a scale."""
+def computed_tables(experiments: Iterable[Experiment], results: Path) -> Iterator[tuple[str, Path, str]]:
+    """Of each computed experiment its name, its table below the results folder `results` of a scale, and what
+    keeps that from counting for the paper's scale today, in words: "" where nothing does."""
     for experiment in experiments:
-        table = source / "computed" / experiment.paper / f"{experiment.name}.csv"
-        if table.exists():
-            read_table(table, table_name(experiment.paper, experiment.name, "paper"))
-            target = results / RECORDED / "computed" / experiment.paper / table.name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            yield Path(shutil.copy2(table, target))
+        if experiment.kind == "compute":
+            name, path = f"{experiment.paper}/{experiment.name}", results / "computed" / experiment.paper
+            path /= f"{experiment.name}.csv"
+            yield name, path, _lacks(experiment, path)
+
+
+def _lacks(experiment: Experiment, table: Path) -> str:
+    if not table.exists():
+        return "missing"
+    of = table_name(experiment.paper, experiment.name, "paper")
+    if made_by(table, of) != functions.computed_digest(experiment, "paper"):
+        return "made by other code or arguments than today's"
+    marks = (row for row in read_csv(table, of=of) if (row["item"], row["name"]) == STAND_IN)
+    return "counted on a stand-in" if any(float(row["value"]) for row in marks) else ""
+
+
+def import_computed(
+    experiments: Iterable[Experiment], source: Path, results: Path
+) -> Iterator[tuple[bool, str]]:
+    """Copy the tables of computed experiments that lie below the results folder `source` of a scale.
+
+    Yields whether one was recorded; and its path, or why not.
+    """
+    for name, table, problem in computed_tables(experiments, source):
+        if not problem:
+            target = results / RECORDED / table.relative_to(source)
+            with writing(target, "wb") as stream:
+                stream.write(table.read_bytes())
+            yield True, str(target)
+        elif problem != "missing":
+            yield (
+                False,
+                f"{name}: recording asked for, but {table} was {problem}; compute it again on real data",
+            )

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from tensor_rnns import engine
-from tensor_rnns.experiments import Catalogue, Replica
+from tensor_rnns.experiments import Catalogue, Experiment, Replica
 from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.run_folders import RECORD, read_record
 from tensor_rnns.recording import begun, packing, simulate, store
@@ -126,3 +126,11 @@ def status(asked_units: Iterable[Unit], costs: Costs, results: Path, state: Path
     yield line("all", map(sum, zip(*rows.values(), strict=True)), STATUS)
     yield costs.told
     yield f"recorder: {recorder}, training {', '.join(running)}" if recorder else "recorder: none works here"
+
+
+def computed(experiments: Iterable[Experiment], results: Path) -> str:
+    """How many computed tables are recorded as they are set today, and what the others lack."""
+    tables = list(store.computed_tables(experiments, results / RECORDED))
+    lacking = [f"{name} ({problem})" for name, _, problem in tables if problem]
+    others = f"; not {', '.join(lacking)}" if lacking else ""
+    return f"computed tables: {len(tables) - len(lacking)} of {len(tables)} recorded by today's code{others}"
