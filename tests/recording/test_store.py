@@ -190,10 +190,14 @@ def test_a_computed_table_is_recorded_as_it_is_set_today_or_refused(checkout, tm
         _, status = checkout.run("status", results="tables")
     finally:
         file.write_text(before, encoding="utf-8")
-    assert f"{source}/{home} was made by other code or arguments than today's; compute it again" in said
+    assert f"{source}/{home}: made by other code or arguments than today's; compute it again" in said
     assert "0 curves and 0 computed tables recorded, 1 refused" in said
     assert "0 of 1 recorded by today's code; not made2024/forgetting (made by other" in status
     assert "1 of 1 recorded by today's code\n" in checkout.run("status", results="tables")[1]
+    path.write_bytes(path.read_bytes().replace(b"made2024/forgetting", b"made2024/forgotten"))
+    _, said = checkout.run("record", "--from", source, results="tables")
+    assert f"{source}/{home}: damaged" in said
+    assert "0 curves and 0 computed tables recorded, 1 refused" in said
 
 
 @pytest.mark.parametrize(("mark", "problem"), [(0.0, ""), (1.0, "counted on a stand-in")])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from itertools import product
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -30,8 +30,6 @@ from tensor_rnns.report import coverage
 from tensor_rnns.report.words import interval
 
 RESULTS = Path("results")
-BOARD = Path("workflow/board-laptop.json")
-"""The board of a laptop run, as `make report` writes it."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +39,13 @@ class Sources:
     catalogue: Catalogue
 
     @cached_property
+    def board(self) -> Mapping[str, Any]:
+        """The board that `make recorded` writes."""
+        return read_json(RESULTS / RECORDED / "board.json", RECORDED)
+
+    @cached_property
     def recorded(self) -> list[Mapping[str, str]]:
-        """The claims as `make recorded` judges them, of the experiments that have recorded runs."""
+        """The claims as `make recorded` judges them, of the experiments that have something recorded."""
         rows = list(read_csv(RESULTS / RECORDED / "claims.csv", of=RECORDED))
         ran = {self.home(row) for row in rows if row["n"] not in ("", "0")} - {""}
         return [row for row in rows if self.home(row) in ran]
@@ -106,10 +109,14 @@ def recorded_values(sources: Sources, artefact: str, condition: str, split: str)
 
 
 def recorded_claims(sources: Sources, unit: Literal["document", "experiment"]) -> str:
-    """A row for each document or experiment with recorded runs: its claims by verdict."""
+    """A row for each document or experiment with recorded trainings: its claims by verdict."""
     counts: dict[str, Counter[str]] = {}
+    trained = {name for name, found in sources.catalogue.experiments.items() if found.kind == "train"}
     for row in sources.recorded:
-        name = row["paper"] if unit == "document" else sources.home(row)
+        home = sources.home(row)
+        if tuple(home.split("/")) not in trained:
+            continue
+        name = row["paper"] if unit == "document" else home
         counts.setdefault(name, Counter()).update(["claims", row["verdict"]])
     heads = ["claims", *OF_CLAIMS]
     rows = [[name, *(str(mine[head] or "") for head in heads)] for name, mine in counts.items()]
@@ -158,7 +165,7 @@ def board_rows(sources: Sources) -> str:
     heads = ["statements", *OF_CLAIMS]
     rows = [
         [row["paper"], row["kind"], *(str(row[head] or "") for head in heads)]
-        for row in board.rows(read_json(BOARD, "laptop"))
+        for row in board.rows(sources.board)
         if row["statements"]
     ]
     return speed.table(["document", "evidence", *heads], rows)
@@ -166,7 +173,7 @@ def board_rows(sources: Sources) -> str:
 
 def score(sources: Sources, paper: str) -> str:
     """The weighted score of a document, from low to high, and how much of the weight is judged."""
-    scored = read_json(BOARD, "laptop")["papers"][paper]["score"]
+    scored = sources.board["papers"][paper]["score"]
     return f"{scored['low']:.0%} to {scored['high']:.0%}, with {scored['coverage']:.0%} of the weight judged"
 
 

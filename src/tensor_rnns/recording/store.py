@@ -186,10 +186,14 @@ def _lacks(experiment: Experiment, table: Path) -> str:
     if not table.exists():
         return "missing"
     of = table_name(experiment.paper, experiment.name, "paper")
-    if made_by(table, of) != functions.computed_digest(experiment, "paper"):
-        return "made by other code or arguments than today's"
-    marks = (row for row in read_csv(table, of=of) if (row["item"], row["name"]) == STAND_IN)
-    return "counted on a stand-in" if any(float(row["value"]) for row in marks) else ""
+    try:
+        if made_by(table, of) != functions.computed_digest(experiment, "paper"):
+            return "made by other code or arguments than today's; compute it again"
+        marks = (row for row in read_csv(table, of=of) if (row["item"], row["name"]) == STAND_IN)
+        stand_in = any(float(row["value"]) for row in marks)
+        return "counted on a stand-in; compute it on real data" if stand_in else ""
+    except Damaged as error:
+        return str(error)
 
 
 def import_computed(
@@ -206,7 +210,4 @@ def import_computed(
                 stream.write(table.read_bytes())
             yield True, str(target)
         elif problem != "missing":
-            yield (
-                False,
-                f"{name}: recording asked for, but {table} was {problem}; compute it again on real data",
-            )
+            yield False, f"{name}: recording asked for, but {table}: {problem}"

@@ -102,10 +102,9 @@ def join_and_draw_experiment(catalogue: Catalogue, scale: str, results: Path, ke
             folders = [record.parent for record in sorted(runs.rglob(RECORD))]
             if folders and not out.exists():
                 collect(folders, out)
-        for paper, artefact in catalogue.artefacts:
-            if (paper, catalogue.artefacts[paper, artefact].experiment) == key:
-                try:
-                    render(catalogue, scale, paper, artefact, results)
-                except ValueError as error:
-                    print(f"left out: {error}")
+        for artefact in catalogue.experiments[key].artefacts:
+            try:
+                render(catalogue, scale, artefact.paper, artefact.id, results)
+            except ValueError as error:
+                print(f"left out: {error}")
     return told.getvalue()
