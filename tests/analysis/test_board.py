@@ -106,3 +106,14 @@ def test_a_paper_without_weights_has_rows_and_no_score(catalogue, tmp_path):
 def test_part_of_a_paper_has_no_score(catalogue):
     catalogue.left_out["made2016"] = 2
     assert of_paper(catalogue)["score"] is None
+
+
+def test_a_row_that_only_questions_of_ours_are_asked_of_is_no_statement(catalogue):
+    for claim in catalogue.claims:
+        if claim.id in ("s2.a", "s3"):
+            claim.spec["ours"] = True
+    assert [one["statement"] for one in of_paper(catalogue)["statements"]] == ["s1", "s2", "s4", "s5", "v1"]
+    for claim in catalogue.claims:
+        if claim.id == "s2.b":
+            claim.spec["ours"] = True
+    assert [one["statement"] for one in of_paper(catalogue)["statements"]] == ["s1", "s4", "s5", "v1"]

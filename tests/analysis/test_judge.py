@@ -73,6 +73,7 @@ def test_a_true_paper_is_reproduced_and_the_table_says_so(catalogue, results):
     assert [row["claim"] for row in rows.values()] == [one.id for one in catalogue.claims]
     assert all(rows[f"v{h}"]["verdict"] == "reproduced" for h in SIZES)
     assert (rows["v7"]["paper_value"], rows["v7"]["n"], rows["v7"]["holds"]) == ("7.01", "5", "yes")
+    assert (rows["v7"]["tolerance"], rows["o1"]["tolerance"], rows["v7"]["open"]) == ("0.1", "", "")
     assert float(rows["v7"]["low"]) < 7.01 < float(rows["v7"]["high"])
     assert (rows["o1"]["verdict"], rows["o2"]["verdict"]) == ("reproduced", "not reproduced")
     assert len(judgements) == len(rows) == 18
@@ -112,6 +113,9 @@ def test_a_claim_on_claims_may_be_open_too(catalogue_of, trained):
     catalogue = catalogue_of(VARIANTS + SCALES + lines + refers("r2", "r1, o1, o2"))
     results = trained(catalogue.experiments["made2016", "made"], outcome)
     found = judge_claims(catalogue.claims, catalogue.experiments, "paper", results)
+    judge(catalogue, "paper", results)
+    rows = {row["claim"]: row["open"] for row in read_csv(results / "paper" / "claims.csv")}
+    assert rows == {"o1": "", "o2": "", "r1": "no is no answer", "r2": ""}
     assert (found["r1"].verdict, found["r1"].reason) == ("undecided", "no is no answer")
     assert (found["r1"].holds, found["r2"].reason) == ("no", "r1: no, o1: no, o2: no")
 

@@ -49,3 +49,5 @@ def test_jobs_are_described_where_they_are_asked_for():
     said, _ = dry_run("--printshellcmds", roots=PAPER.parent)
     assert said.count("rule train:") == 2
     assert "--experiment addition --condition only --variant tgu --option main" in said
+    inputs = said.partition("rule judge:")[2].partition("output:")[0]
+    assert "results/recorded/stopping.csv" in inputs

@@ -20,7 +20,8 @@ OF_JUDGEMENT = (
     "ours", "low", "high", "interval", "n", "failed", "holds", "verdict", "source", "here", "reason",
     "margin",
 )  # fmt: skip
-CLAIMS = ("paper", "claim", "statement", "artefact", "paper_value", *OF_JUDGEMENT, "test", "holm_p")
+OF_CLAIM = ("paper", "claim", "statement", "artefact", "paper_value", "tolerance", "open")
+CLAIMS = (*OF_CLAIM, *OF_JUDGEMENT, "test", "holm_p")
 
 
 def judge_claims(
@@ -130,7 +131,8 @@ def judge(catalogue: Catalogue, scale: str, results: Path | str) -> list[Judgeme
     rows = [
         {
             "paper": claim.paper, "claim": claim.id, "statement": claim.statement, "artefact": claim.artefact,
-            "paper_value": claim.spec.get("paper"), "test": claim.test, "holm_p": holm_p.get(claim.id),
+            "paper_value": claim.spec.get("paper"), "open": claim.spec.get("open"), "test": claim.test,
+            "tolerance": claim.spec.get("tol", claim.spec.get("tolerance")), "holm_p": holm_p.get(claim.id),
         } | {name: getattr(judgements[claim.id], name) for name in OF_JUDGEMENT}
         for claim in claims
     ]  # fmt: skip
