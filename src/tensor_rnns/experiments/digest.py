@@ -36,6 +36,12 @@ def without_docstrings(tree: ast.AST) -> ast.AST:
     return tree
 
 
+def dumped(tree: ast.AST) -> str:
+    """`tree` in the words of Python 3.11: what was recorded under one version counts under a later one."""
+    whole = {"show_empty": True} if sys.version_info >= (3, 13) else {}
+    return ast.dump(tree, **whole).replace(", type_params=[]", "")
+
+
 def declared_name(node: ast.stmt) -> str | None:
     """The value of `name = "..."` in a class body, which is how a cell, model or task says its own name."""
     for line in node.body if isinstance(node, ast.ClassDef) else ():
@@ -78,7 +84,7 @@ def of_source(path: Path, name: str | None = None) -> str:
         tree = without_docstrings(ast.parse(text))
         if name is not None:
             tree.body = [node for node in tree.body if declared_name(node) in (None, name)]
-        TREES[key] = hashlib.sha256(ast.dump(tree).encode()).hexdigest()[:16]
+        TREES[key] = hashlib.sha256(dumped(tree).encode()).hexdigest()[:16]
     return TREES[key]
 
 
