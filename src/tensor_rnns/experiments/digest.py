@@ -58,7 +58,7 @@ def keep(path: Path) -> None:
     """Take the digests of syntax trees that an earlier process left in `path`, and leave those of this one
     there when it ends. What cannot be read, or was made by other code, is made anew."""
     path, own = path.absolute(), hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-    of = f"syntax trees of Python {sys.version_info[0]}.{sys.version_info[1]} by {own[:16]}"
+    of = f"syntax trees of Python {sys.version_info[0]}.{sys.version_info[1]}, code {own[:16]}"
     with suppress(OSError, ValueError):
         TREES.update(read_json(path, of))
     before = set(TREES)
