@@ -4,7 +4,7 @@ A sealed file holds once the text `sha256 with zeros in its place: <64 digits>; 
 in its first line, JSON under its first key, .npz as the comment of the zip file, safetensors in its metadata.
 The digest covers every byte (of a .gz file: unzipped). `of` says whose the content is, such as
 `mathews2016/addition/laptop`; a reader that asks for another is refused. ` by <16 digits>` may follow it: the
-digest of the code and the arguments that made the content.
+digest of the code, the arguments and the data that made the content.
 """
 
 import csv
@@ -230,9 +230,10 @@ def read_csv(
 
 
 def made_by(path: Path | str, of: str) -> str:
-    """The digest of what made the CSV file, "" where none is written; Damaged as of `read_table`."""
-    read_table(path, of)
-    seal = _found(Path(path).read_bytes())
+    """The digest of what made a sealed file, "" where none is written; Damaged as of `verify`."""
+    content = Path(path).read_bytes()
+    verify(path, content, of)
+    seal = _found(content)
     return (seal[3] or b"").decode() if seal else ""
 
 

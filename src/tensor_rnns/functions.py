@@ -9,13 +9,17 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from tensor_rnns import compute, papers, probes
+from tensor_rnns import compute, datasets, papers, probes
 from tensor_rnns.declared import build, of_signature
 from tensor_rnns.experiments import Experiment, digest
+from tensor_rnns.experiments.run_folders import table_name
+from tensor_rnns.files import made_by
 from tensor_rnns.rows import Rows
+from tensor_rnns.training import revisions
 
 ROOMS = {"compute": compute, "probe": probes}
 """The functions that experiment files name, each with the room of those that no paper has for itself."""
+OTHER = "made by other code, arguments or data than today's"
 CALLED = {"compute": ("compute", "cells", "bilinear", "models", "tasks"), "probe": ("probes",)}
 """The rooms whose code these functions may call; a probe looks at what was trained with the others."""
 
@@ -75,7 +79,24 @@ def code_of(function: str, name: str) -> str:
     return digest.digest([rooms, digest.of_folder(home) if home else None])
 
 
-def computed_digest(experiment: Experiment, scale: str) -> str:
-    """The digest of the arguments and the code of a computed experiment at a scale."""
-    code = code_of("compute", experiment.compute["function"])
-    return digest.digest([experiment.compute, experiment.scale_block(scale), code])
+def dataset_digest(dataset: str) -> str:
+    """The digest of a data set's entry, of its parser and of what writes the parsed."""
+    entry, home = datasets.entry(dataset), digest.PACKAGE / "datasets"
+    return digest.digest(
+        [repr(entry), [digest.of_module(home / f"{name}.py") for name in (entry.parser, "ready")]]
+    )
+
+
+def computed_digest(experiment: Experiment, scale: str, data: str) -> str:
+    """The digest of the arguments, the code and the data of a computed experiment at a scale: of engine and
+    training their revisions, as in the digest of a trained job."""
+    code = code_of("compute", experiment.compute["function"]), revisions.ENGINE, revisions.TRAINING
+    counted_on = {key: dataset_digest(name) for key, name in experiment.counted_on(data).items()}
+    return digest.digest([experiment.compute, experiment.scale_block(scale), code, counted_on])
+
+
+def is_todays(table: Path, experiment: Experiment) -> bool:
+    """Whether a computed table of the paper's scale is by the code, the arguments and the data of today;
+    Damaged as of `made_by`."""
+    of = table_name(experiment.paper, experiment.name, "paper")
+    return made_by(table, of) == computed_digest(experiment, "paper", "real")

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tensor_rnns import functions
 from tensor_rnns.analysis.judge import CLAIMS, judge, judge_claims
 from tensor_rnns.analysis.tables import COMPUTED
 from tensor_rnns.files import read_csv, read_json, write_csv
@@ -50,10 +51,9 @@ def outcome(replica):
     return {"metrics": {("test", "nll"): width + float(draw.normal(0, 0.03))}}
 
 
-def write_computed(results, lines):
+def write_computed(results, lines, scale="smoke", of="made2016/made/smoke"):
     rows = [dict(zip(COMPUTED, line.split(","), strict=True)) for line in lines]
-    path = results / "smoke" / "computed" / "made2016" / "made.csv"
-    write_csv(path, rows, COMPUTED, "made2016/made/smoke")
+    write_csv(results / scale / "computed" / "made2016" / "made.csv", rows, COMPUTED, of)
 
 
 @pytest.fixture
@@ -246,6 +246,9 @@ def test_computed_numbers_are_judged_everywhere(catalogue_of, tmp_path):
     write_computed(tmp_path, rows)
     catalogue = catalogue_of(lines, header)
     found = judge_claims(catalogue.claims, catalogue.experiments, "smoke", tmp_path)
+    judge(catalogue, "smoke", tmp_path)
+    tolerances = [row["tolerance"] for row in read_csv(tmp_path / "smoke" / "claims.csv")]
+    assert tolerances == ["", "1e-12", "1e-12", "0.5", "", ""]
     assert [one.holds for one in found.values()] == ["yes", "yes", "no", "yes", "yes", "unclear"]
     verdicts = [one.verdict for one in found.values()]
     assert verdicts[:3] == ["reproduced", "reproduced", "erratum"]
@@ -261,6 +264,20 @@ def test_what_is_computed_with_other_arguments_than_the_papers_is_not_judged(cat
     write_computed(tmp_path, ["cp,size,0,30.0"])
     found = judge_claims(catalogue.claims, catalogue.experiments, "smoke", tmp_path)["c1"]
     assert (found.holds, why(found)) == ("yes", "smoke, draws not as at the paper's scale")
+
+
+def test_what_other_code_than_todays_computed_is_recorded_in_vain(catalogue_of, tmp_path):
+    header = "title: Made\nsource: {section: 1}\nkind: compute\ncompute: {function: sizes}\nclaims:\n"
+    catalogue = catalogue_of(claim("c1", "test: count, of: {item: cp, name: size}, equals: 30"), header)
+    by = functions.computed_digest(catalogue.experiments["made2016", "made"], "paper", "real")
+    for maker, answer in (
+        (f" by {by}", ("yes", "reproduced", "")),
+        (" by 0123456789abcdef", ("yes", "not judged", f"recorded, {functions.OTHER}")),
+        ("", ("yes", "not judged", f"recorded, {functions.OTHER}")),
+    ):
+        write_computed(tmp_path, ["cp,size,0,30.0"], "recorded", f"made2016/made/paper{maker}")
+        found = judge_claims(catalogue.claims, catalogue.experiments, "recorded", tmp_path)["c1"]
+        assert (found.holds, found.verdict, found.reason) == answer
 
 
 def test_what_is_counted_on_stand_in_data_is_not_judged(catalogue_of, tmp_path):

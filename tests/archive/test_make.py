@@ -61,7 +61,7 @@ def test_it_holds_code_report_runs_and_how_they_were_made(checkout, unpacked) ->
 
 
 def test_what_other_reports_have_left_is_not_in_it(archived, checkout, plain) -> None:
-    """A variant, a table and a figure that this report has not, and a board of the recorded runs alone."""
+    """A variant, a table and a figure that this report has not, and a file beside the recorded runs."""
     results = checkout / "results"
     run = next((results / "smoke" / "runs" / "mathews2016" / "xor").glob("*/*"))
     left = [
@@ -69,7 +69,7 @@ def test_what_other_reports_have_left_is_not_in_it(archived, checkout, plain) ->
         Path(shutil.copytree(results / "smoke" / "collected" / "mathews2016" / "xor",
                              results / "smoke" / "collected" / "mathews2016" / "left")),
     ]  # fmt: skip
-    for name in ("smoke/figures/mathews2016/fig-left.svg", "recorded/board.json"):
+    for name in ("smoke/figures/mathews2016/fig-left.svg", "recorded/left.json"):
         assert not (results / name).exists()
         (results / name).write_text("left")
         left.append(results / name)

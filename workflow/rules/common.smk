@@ -70,7 +70,7 @@ if problems:
         "\n".join(
             [
                 *problems,
-                f"{len(problems)} problems in the experiment files; nothing was run",
+                f"{len(problems)} problem{'s' * (len(problems) > 1)} in the experiment files; nothing was run",
             ]
         )
     )

@@ -27,6 +27,6 @@ rule prepare:
     conda:
         "../../envs/main.yaml"
     params:
-        digest=lambda wildcards: dataset_digest(wildcards.dataset),
+        digest=lambda wildcards: functions.dataset_digest(wildcards.dataset),
     shell:
         "tensor-rnns prepare {wildcards.dataset:q} --raw results/data/raw --into results/data/ready 2>&1 | tee {log:q}"

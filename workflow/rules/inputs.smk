@@ -7,15 +7,6 @@ def raw_of(wildcards):
     return [f"results/data/raw/{source}/verified.json"] if source else []
 
 
-def dataset_digest(dataset):
-    """The data set's entry, the code of its parser, and that which writes what is parsed."""
-    entry, home = datasets.entry(dataset), digest.PACKAGE / "datasets"
-    modules = [
-        digest.of_module(home / f"{name}.py") for name in (entry.parser, "ready")
-    ]
-    return digest.digest([repr(entry), modules])
-
-
 def cohort_of(wildcards):
     """The replicas of one train job."""
     curves = cohorts_of(experiment_of(wildcards), wildcards.scale, wildcards.stage)

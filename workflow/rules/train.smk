@@ -133,7 +133,7 @@ rule compute:
     params:
         roots=lambda wildcards, output: FROM_ROOTS,
         digest=lambda wildcards: functions.computed_digest(
-            experiment_of(wildcards), wildcards.scale
+            experiment_of(wildcards), wildcards.scale, config["data"]
         ),
         data=lambda wildcards: (
             ["--data", config["data"]]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tensor_rnns import functions
 from tensor_rnns.analysis.claims import ClaimForm, CountForm, OrderForm, SolvesForm, form_of, selectors_of
 from tensor_rnns.analysis.comparable import differences, needed
 from tensor_rnns.analysis.evidence import TESTS, ClaimContext, Evidence
@@ -124,6 +125,8 @@ def judge_claim(
         return Judgement("unclear").not_judged([f"{NOT_RUN}{scale}: {absent[0]}"])
     judgement = replace(least_favourable(parts, absent, form), source=scale).left_open(form.open)
     apart = absent + [reason for part in parts for reason in differences(experiment, part, scale)]
+    if (scale, experiment.kind) == (RECORDED, "compute"):
+        apart += [] if functions.is_todays(tables.computed_path, experiment) else [functions.OTHER]
     return judgement.not_judged([scale, *dict.fromkeys(apart)]) if apart else or_erratum(judgement, form)
 
 

@@ -14,7 +14,7 @@ DRAWN = ("figures", "tables", "music")
 FOLDERS = ("report", "runs", "probes", "computed", "collected", *DRAWN)
 FILES = ("claims.csv", "board.json", "stopping.csv")
 """What of a scale and of the recorded runs may be in an archive; logs are not."""
-TRACKED = ("recorded/runs", "recorded/computed", "recorded/claims.csv", "recorded/stopping.csv")
+TRACKED = tuple(f"recorded/{name}" for name in ("runs", "computed", *FILES))
 """What of the recorded runs is under version control and in every archive."""
 WEIGHTS = "weights.safetensors"
 """Of a run folder only on request: most of an archive's bytes, and no number is printed from them alone."""

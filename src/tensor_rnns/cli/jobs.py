@@ -82,8 +82,8 @@ def compute(paper: str, experiment: str, scale: str, data: str, ready: Path, out
     asked = options.experiment_named(paper, experiment)
     if asked.kind != "compute":
         raise ValueError(f"{paper}/{experiment} is of kind {asked.kind}; allowed is one of kind compute")
-    function, made_by = functions.computed(asked.compute["function"]), functions.computed_digest(asked, scale)
-    run.run(function, asked, scale, out, data, ready, made_by)
+    function = functions.computed(asked.compute["function"])
+    run.run(function, asked, scale, out, data, ready, functions.computed_digest(asked, scale, data))
 
 
 @click.command()

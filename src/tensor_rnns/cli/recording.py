@@ -89,7 +89,8 @@ def simulate(scale, data, guests, papers, engine, cohort_sizes, workers, speed, 
     help="Claims instead that are undecided or that so few seeds could not refute, the cheapest first.",
 )
 def status(papers, curves, results, cohort_size, state, costs, undecided) -> None:
-    """Print by experiment the paper scale's curves recorded, running, begun and missing; core-hours left."""
+    """Print by experiment the paper scale's curves recorded, running, begun and missing, core-hours left, and
+    which computed tables are not recorded."""
     need_torch("status")
     from tensor_rnns.recording import cost, tables, units
     from tensor_rnns.recording.undecided import undecided as undecided_claims
@@ -117,7 +118,12 @@ def status(papers, curves, results, cohort_size, state, costs, undecided) -> Non
     "--mirror", "mirrors", multiple=True, envvar="TENSOR_RNNS_MIRROR",
     help="Base address of a mirror, tried before the public ones; may be repeated.",
 )  # fmt: skip
-@click.option("--from", "source", type=options.PRESENT, help="Import the runs of this folder; train nothing.")
+@click.option(
+    "--from",
+    "source",
+    type=options.PRESENT,
+    help="Import runs and computed tables of this folder; train nothing.",
+)
 @click.option("--claim", help="Train more seeds for this claim, undecided or not refutable by so few.")
 @options.with_default("seeds", 5, click.IntRange(1), "With --claim: seeds in a block.")
 @options.with_default("blocks", 1, click.IntRange(1), "With --claim: blocks at most.")

@@ -152,7 +152,7 @@ def recorded(sources: Sources, *claims: str) -> str:
     """A row for each of these claims, as judged on recorded runs; ValueError for one without."""
     known = {row["claim"]: row for row in sources.recorded}
     if missing := [claim for claim in claims if claim not in known]:
-        raise ValueError(f"claims {', '.join(missing)} asked for; allowed are claims on recorded runs")
+        raise ValueError(f"claims {', '.join(missing)} asked for; allowed are claims on what is recorded")
     rows = [
         [row["claim"], row["statement"], printed(row["ours"]), interval(row), row["n"], row["verdict"]]
         for row in map(known.__getitem__, claims)

@@ -15,14 +15,12 @@ from tensor_rnns import functions
 from tensor_rnns.experiments import Experiment
 from tensor_rnns.experiments.records import RECORDED, rule_of
 from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key, run_name, table_name
-from tensor_rnns.files import Damaged, made_by, read_csv, read_json, read_table, writing
+from tensor_rnns.files import Damaged, read_json, read_table, writing
 from tensor_rnns.probes import run as probes
 from tensor_rnns.recording.units import Unit
 
 TABLES = ("metrics.csv", "curves.csv.gz")
 CHOSEN, WEIGHTS = "chosen.json", "weights.safetensors"
-STAND_IN = "dataset", "stand_in"
-"""Item and name of the rows that say of a computed table whether it was counted on a stand-in."""
 
 
 def runs_of(unit: Unit, home: Path) -> dict[Path, list[Mapping[str, Any]]]:
@@ -183,15 +181,10 @@ def computed_tables(experiments: Iterable[Experiment], results: Path) -> Iterato
 
 
 def _lacks(experiment: Experiment, table: Path) -> str:
-    if not table.exists():
-        return "missing"
-    of = table_name(experiment.paper, experiment.name, "paper")
     try:
-        if made_by(table, of) != functions.computed_digest(experiment, "paper"):
-            return "made by other code or arguments than today's; compute it again"
-        marks = (row for row in read_csv(table, of=of) if (row["item"], row["name"]) == STAND_IN)
-        stand_in = any(float(row["value"]) for row in marks)
-        return "counted on a stand-in; compute it on real data" if stand_in else ""
+        if not table.exists():
+            return "missing"
+        return "" if functions.is_todays(table, experiment) else f"{functions.OTHER}; compute it again"
     except Damaged as error:
         return str(error)
 
@@ -199,15 +192,18 @@ def _lacks(experiment: Experiment, table: Path) -> str:
 def import_computed(
     experiments: Iterable[Experiment], source: Path, results: Path
 ) -> Iterator[tuple[bool, str]]:
-    """Copy the tables of computed experiments that lie below the results folder `source` of a scale.
+    """Record the tables of computed experiments that lie below the results folder `source` of a scale and
+    are not recorded as they are set today: a run time that was measured first stays.
 
     Yields whether one was recorded; and its path, or why not.
     """
-    for name, table, problem in computed_tables(experiments, source):
-        if not problem:
-            target = results / RECORDED / table.relative_to(source)
+    pairs = zip(
+        computed_tables(experiments, source), computed_tables(experiments, results / RECORDED), strict=True
+    )
+    for (name, table, problem), (_, target, lacks_today) in pairs:
+        if not problem and lacks_today:
             with writing(target, "wb") as stream:
                 stream.write(table.read_bytes())
             yield True, str(target)
-        elif problem != "missing":
+        elif problem not in ("", "missing"):
             yield False, f"{name}: recording asked for, but {table}: {problem}"
