@@ -103,9 +103,8 @@ def status(papers, curves, results, cohort_size, state, costs, undecided) -> Non
     else:
         known = units.units(catalogue.experiments.values(), cohort_size)
         chosen = units.chosen(list(known), options.named_list(curves))
-        lines = tables.status(chosen, model, results, state)
-        if not curves:
-            lines = [*lines, tables.computed(catalogue.experiments.values(), results)]
+        computed = () if curves else catalogue.experiments.values()
+        lines = tables.status(chosen, model, results, state, computed)
     for line in lines:
         click.echo(line)
 

@@ -116,8 +116,11 @@ def tallies(
     return rows
 
 
-def status(asked_units: Iterable[Unit], costs: Costs, results: Path, state: Path) -> Iterator[str]:
-    """A line per experiment: curves recorded, running, begun and missing, core-hours; then who records."""
+def status(
+    asked_units: Iterable[Unit], costs: Costs, results: Path, state: Path, computed: Iterable[Experiment] = ()
+) -> Iterator[str]:
+    """A line per experiment: curves recorded, running, begun and missing, core-hours; then how many tables of
+    the `computed` experiments are recorded as they are set today, what the others lack, and who records."""
     recorder, running = holder(state)
     rows = tallies(asked_units, costs, results, running)
     yield head(STATUS)
@@ -125,12 +128,8 @@ def status(asked_units: Iterable[Unit], costs: Costs, results: Path, state: Path
         yield line(name, row, STATUS)
     yield line("all", map(sum, zip(*rows.values(), strict=True)), STATUS)
     yield costs.told
+    if found := list(store.computed_tables(computed, results / RECORDED)):
+        lacking = [f"{name} ({problem})" for name, _, problem in found if problem]
+        others = f"; not {', '.join(lacking)}" if lacking else ""
+        yield f"computed tables: {len(found) - len(lacking)} of {len(found)} recorded by today's code{others}"
     yield f"recorder: {recorder}, training {', '.join(running)}" if recorder else "recorder: none works here"
-
-
-def computed(experiments: Iterable[Experiment], results: Path) -> str:
-    """How many computed tables are recorded as they are set today, and what the others lack."""
-    tables = list(store.computed_tables(experiments, results / RECORDED))
-    lacking = [f"{name} ({problem})" for name, _, problem in tables if problem]
-    others = f"; not {', '.join(lacking)}" if lacking else ""
-    return f"computed tables: {len(tables) - len(lacking)} of {len(tables)} recorded by today's code{others}"
