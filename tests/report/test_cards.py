@@ -84,3 +84,11 @@ def test_every_data_set_has_what_a_card_must_say(name):
     needed = {"Licence, as far as known", "May be passed on", "In an archive of results", "Splits"}
     assert needed | {"Preprocessing"} <= set(labels)
     assert ("Source" in labels) != ("Carried by the packages" in labels)
+
+
+@pytest.mark.parametrize("name", datasets.names())
+def test_every_data_set_has_a_card_before_it_is_prepared(name):
+    """Of some, files are counted: the card lists them all the same."""
+    (found,) = cards([name], {})
+    assert [file["name"] for file in found.files] == [file["name"] for file in datasets.card(name)["files"]]
+    assert (found.name, found.prepared) == (name, False)

@@ -56,7 +56,8 @@ def cards(names: Iterable[str], ready: Mapping[str, Mapping[str, Any]]) -> list[
     """
     known = {name: datasets.card(name) for name in {*names} & {*datasets.names()} - ready.keys()}
     facts = {name: ready[name] for name in names if name in ready}
-    facts |= {name: listed | listed.pop("counted") for name, listed in known.items()}
+    # As in the facts of the prepared; where files are counted too, the card lists them.
+    facts |= {n: listed | listed.pop("counted") | {"files": listed["files"]} for n, listed in known.items()}
     return [card(facts[name], name in ready) for name in sorted(facts)]
 
 
