@@ -74,13 +74,14 @@ def parsing(path: Path | str, remedy: str = "") -> Iterator[None]:
         raise damaged(path, problem, remedy) from error
 
 
-def unsealed(of: str) -> str:
-    """The text that `seal` fills; ValueError for a name that would not read back."""
-    text = f"{MARK}{ZEROS}; holds {of}"
-    if not SEAL.fullmatch(text.encode()):
-        raise ValueError(
-            f"{of!r} cannot name what a file holds: quotes, backslashes and newlines are not allowed"
-        )
+def unsealed(of: str, by: str = "") -> str:
+    """The text that `seal` fills: what a file holds, and the digest of what made it where one is given;
+    ValueError for words that would not read back."""
+    text = f"{MARK}{ZEROS}; holds {of}" + (f" by {by}" if by else "")
+    read = SEAL.fullmatch(text.encode())
+    if not read or (read[2].decode(), (read[3] or b"").decode()) != (of, by):
+        no = "quotes, backslashes, newlines and a digest at the end are not allowed"
+        raise ValueError(f"{text.partition('; holds ')[2]!r} cannot name what a file holds: {no}")
     return text
 
 
@@ -171,8 +172,9 @@ def number(value: Any) -> str:
 
 
 def table_bytes(
-    rows: Iterable[Mapping[str, Any]], columns: Sequence[str], of: str | None, name: Path | str = "table"
-) -> bytes:
+    rows: Iterable[Mapping[str, Any]], columns: Sequence[str], of: str | None,
+    name: Path | str = "table", by: str = "",
+) -> bytes:  # fmt: skip
     """`rows` under the header `columns` as the bytes of a CSV file, sealed but where `of` is None.
 
     A row with another set of keys raises ValueError, which says `name`.
@@ -185,18 +187,19 @@ def table_bytes(
             raise ValueError(f"{name}: a row has the columns {sorted(row)}; the table has {sorted(columns)}")
         writer.writerow({column: number(value) for column, value in row.items()})
     table = text.getvalue()
-    return table.encode() if of is None else seal(f"# {unsealed(of)}\n{table}".encode())
+    return table.encode() if of is None else seal(f"# {unsealed(of, by)}\n{table}".encode())
 
 
 def write_csv(
-    path: Path | str, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], of: str | None
+    path: Path | str, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], of: str | None, by: str = ""
 ) -> None:
     """Write `rows` under the header `columns`, sealed but for a list kept by hand (`of` is None).
 
-    A row with another set of keys raises ValueError.
+    The seal says `by`, the digest of what made them, where one is given. ValueError for a row with another
+    set of keys.
     """
     with writing(path, "wb") as stream:
-        stream.write(table_bytes(rows, columns, of, path))
+        stream.write(table_bytes(rows, columns, of, path, by))
 
 
 def read_table(path: Path | str, of: str | None = None, remedy: str = "") -> str:

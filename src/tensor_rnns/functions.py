@@ -2,9 +2,12 @@
 the folder of that paper. This is the one place that knows where they are.
 """
 
+import ast
 import importlib
+import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,8 +23,10 @@ from tensor_rnns.training import revisions
 ROOMS = {"compute": compute, "probe": probes}
 """The functions that experiment files name, each with the room of those that no paper has for itself."""
 OTHER = "made by other code, arguments or data than today's"
-CALLED = {"compute": ("compute", "cells", "bilinear", "models", "tasks"), "probe": ("probes",)}
-"""The rooms whose code these functions may call; a probe looks at what was trained with the others."""
+CALLED = {"compute": ("compute", "bilinear", *digest.ROOMS, "papers"), "probe": ("probes", "papers")}
+"""The rooms whose code counts where such a function uses it; a probe looks at what others trained."""
+EVERY = ".families"
+"""How code asks a room for every class by its name, and may then build all of them."""
 
 
 def sources(function: str) -> dict[str, Path]:
@@ -41,11 +46,17 @@ def sources(function: str) -> dict[str, Path]:
     return files
 
 
-def module(function: str, name: str) -> ModuleType:
-    """The module in which `function` has the name `name`; ValueError listing the allowed names."""
+def source(function: str, name: str) -> Path:
+    """The file in which `function` has the name `name`; ValueError listing the allowed names."""
     known = sources(function)
     if name not in known:
         raise ValueError(f"no {function} {name!r}; allowed are {', '.join(known)}")
+    return known[name]
+
+
+def module(function: str, name: str) -> ModuleType:
+    """The module in which `function` has the name `name`; ValueError as of `source`."""
+    source(function, name)
     paper, _, stem = name.rpartition(".")
     home = papers.__name__ + f".{paper}" if paper else ROOMS[function].__name__
     return importlib.import_module(f"{home}.{stem}")
@@ -70,13 +81,58 @@ def probe(name: str) -> Callable[..., tuple[dict[str, Any], Rows]]:
     return lambda trained, block: function(trained, **vars(build(record, block, name)))
 
 
-def code_of(function: str, name: str) -> str:
-    """The digest of the code that `name` may run: the generic rooms, and the folder of its paper where it has
-    one; the code of other papers does not count."""
-    paper = name.rpartition(".")[0]
-    home = papers.folder(paper) if paper else None
-    rooms = [digest.of_room(room) for room in CALLED[function]]
-    return digest.digest([rooms, digest.of_folder(home) if home else None])
+def located(module: str, rooms: Collection[str]) -> Path | None:
+    """The file of a module of these rooms, those of papers outside the package included; None for another."""
+    package, *parts = module.split(".")
+    home: Path | None = digest.PACKAGE
+    if package != digest.PACKAGE.name or not parts or parts[0] not in rooms:
+        return None
+    if parts[0] == "papers" and len(parts) > 1:
+        home, parts = papers.folder(parts[1]), parts[2:]
+    base = home.joinpath(*parts) if home else Path()
+    return next((file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()), None)
+
+
+@cache
+def contents(path: Path) -> tuple[list[list[str]], set[str]]:
+    """The modules that a module imports, each with the package that it is of where the name may be another
+    thing; the texts in its code, and EVERY where it asks for that."""
+    nodes = list(ast.walk(digest.without_docstrings(ast.parse(path.read_text(encoding="utf-8")))))
+    modules = [[name.name] for node in nodes if isinstance(node, ast.Import) for name in node.names]
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and node.module:
+            modules += [[f"{node.module}.{name.name}", node.module] for name in node.names]
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    every = any(isinstance(node, ast.Attribute) and f".{node.attr}" == EVERY for node in nodes)
+    every = every or any(names[0].endswith(EVERY) for names in modules)
+    if every and path.parent.name not in digest.ROOMS:  # the rooms ask to list names in a message
+        texts.add(EVERY)
+    return modules, texts
+
+
+def called(function: str, name: str, arguments: Any) -> set[Path]:
+    """The modules of CALLED that `name` uses, and that which runs it: what it imports, directly or by others;
+    of a room from which it builds by name, the classes that a text in that code or in the arguments names.
+    ValueError as of `source`."""
+    rooms, home = CALLED[function], Path(ROOMS[function].__path__[0])
+    said = set(re.findall(r'"([^"]*)"', json.dumps(arguments)))
+    files: set[Path] = set()
+    more = {source(function, name), home / "run.py"}
+    while more - files:
+        files |= more
+        words = said.union(*(contents(file)[1] for file in files))
+        found = [(located(of, rooms) for of in names) for file in files for names in contents(file)[0]]
+        more = {file for names in found if (file := next(filter(None, names), None))}
+        for room in digest.ROOMS:
+            if digest.PACKAGE / room / "__init__.py" in files:
+                more |= {file for kind, file in digest.sources(room).items() if {kind, EVERY} & words}
+    return files
+
+
+def code_of(function: str, name: str, arguments: Any = None) -> str:
+    """The digest of the code that `name` may run; docstrings do not count."""
+    files = called(function, name, arguments)
+    return digest.digest(sorted(("/".join(file.parts[-2:]), digest.of_source(file)) for file in files))
 
 
 def dataset_digest(dataset: str) -> str:
@@ -90,9 +146,10 @@ def dataset_digest(dataset: str) -> str:
 def computed_digest(experiment: Experiment, scale: str, data: str) -> str:
     """The digest of the arguments, the code and the data of a computed experiment at a scale: of engine and
     training their revisions, as in the digest of a trained job."""
-    code = code_of("compute", experiment.compute["function"]), revisions.ENGINE, revisions.TRAINING
+    arguments = [experiment.compute, experiment.scale_block(scale)]
+    code = code_of("compute", experiment.compute["function"], arguments), revisions.ENGINE, revisions.TRAINING
     counted_on = {key: dataset_digest(name) for key, name in experiment.counted_on(data).items()}
-    return digest.digest([experiment.compute, experiment.scale_block(scale), code, counted_on])
+    return digest.digest([*arguments, code, counted_on])
 
 
 def is_todays(table: Path, experiment: Experiment) -> bool:

@@ -51,9 +51,9 @@ def outcome(replica):
     return {"metrics": {("test", "nll"): width + float(draw.normal(0, 0.03))}}
 
 
-def write_computed(results, lines, scale="smoke", of="made2016/made/smoke"):
+def write_computed(results, lines, scale="smoke", of="made2016/made/smoke", by=""):
     rows = [dict(zip(COMPUTED, line.split(","), strict=True)) for line in lines]
-    write_csv(results / scale / "computed" / "made2016" / "made.csv", rows, COMPUTED, of)
+    write_csv(results / scale / "computed" / "made2016" / "made.csv", rows, COMPUTED, of, by)
 
 
 @pytest.fixture
@@ -267,15 +267,17 @@ def test_what_is_computed_with_other_arguments_than_the_papers_is_not_judged(cat
 
 
 def test_what_other_code_than_todays_computed_is_recorded_in_vain(catalogue_of, tmp_path):
-    header = "title: Made\nsource: {section: 1}\nkind: compute\ncompute: {function: sizes}\nclaims:\n"
+    header = (
+        "title: Made\nsource: {section: 1}\nkind: compute\ncompute: {function: mathews2016.sizes}\nclaims:\n"
+    )
     catalogue = catalogue_of(claim("c1", "test: count, of: {item: cp, name: size}, equals: 30"), header)
     by = functions.computed_digest(catalogue.experiments["made2016", "made"], "paper", "real")
     for maker, answer in (
-        (f" by {by}", ("yes", "reproduced", "")),
-        (" by 0123456789abcdef", ("yes", "not judged", f"recorded, {functions.OTHER}")),
+        (by, ("yes", "reproduced", "")),
+        ("0123456789abcdef", ("yes", "not judged", f"recorded, {functions.OTHER}")),
         ("", ("yes", "not judged", f"recorded, {functions.OTHER}")),
     ):
-        write_computed(tmp_path, ["cp,size,0,30.0"], "recorded", f"made2016/made/paper{maker}")
+        write_computed(tmp_path, ["cp,size,0,30.0"], "recorded", "made2016/made/paper", maker)
         found = judge_claims(catalogue.claims, catalogue.experiments, "recorded", tmp_path)["c1"]
         assert (found.holds, found.verdict, found.reason) == answer
 

@@ -22,8 +22,8 @@ TENSORS = {"W": torch.arange(6.0).reshape(2, 3)}
 OF = "mathews2016/addition/laptop"
 
 
-def write_table(path, of):
-    files.write_csv(path, ROWS, ("name", "value"), of)
+def write_table(path, of, by=""):
+    files.write_csv(path, ROWS, ("name", "value"), of, by)
 
 
 def read_table(path, of):
@@ -213,7 +213,7 @@ def test_compressed_arrays_are_smaller_and_come_back_bit_for_bit(tmp_path):
 
 def test_a_table_says_what_made_it_beside_what_it_holds(tmp_path):
     path = tmp_path / "sizes.csv"
-    write_table(path, f"{OF} by 0123456789abcdef")
+    write_table(path, OF, "0123456789abcdef")
     assert read_table(path, OF) == read_table(path, None)
     assert files.made_by(path, OF) == "0123456789abcdef"
     with pytest.raises(Damaged, match="'mathews2016/addition/laptop'; asked for was 'another'"):
@@ -221,7 +221,10 @@ def test_a_table_says_what_made_it_beside_what_it_holds(tmp_path):
     for other in (OF, f"{OF} by hand", f"{OF} by 0123456789abcde"):
         write_table(path, other)
         assert files.made_by(path, other) == ""
-    write_table(path, f"{OF} by 0123456789abcdef")
+    for of, by in ((f"{OF} by 0123456789abcdef", ""), (OF, "hand"), (OF, '"'), (OF, "0123456789abcdef0")):
+        with pytest.raises(ValueError, match="cannot name what a file holds"):
+            write_table(path, of, by)
+    write_table(path, OF, "0123456789abcdef")
     path.write_bytes(path.read_bytes().replace(b"by 0", b"by 1"))
     with pytest.raises(Damaged, match="damaged"):
         files.made_by(path, OF)

@@ -69,13 +69,53 @@ def test_a_misspelt_root_beside_a_good_one_is_refused_by_every_command(root):
 
 
 def test_a_change_in_the_code_of_one_paper_leaves_the_others_alone(root):
-    """The digest of a function covers its own paper's folder; a generic one covers no paper."""
+    """What a function imports of its own paper's folder counts; another file beside it does not."""
+    for name in ("powers", "reach"):
+        with (root / "other2025" / f"{name}.py").open("a") as stream:
+            stream.write("\n\nfrom tensor_rnns.papers.other2025 import helper\n")
+    (root / "other2025" / "helper.py").write_text("FACTOR = 2\n")
     papers.look_in([root])
     asked = [("compute", "other2025.powers"), ("probe", "other2025.reach"), ("compute", "mathews2016.theory"),
              ("probe", "mathews2016.letters"), ("compute", "texts")]  # fmt: skip
     before = [functions.code_of(*one) for one in asked]
     assert len(set(before)) == len(before)
+    (root / "other2025" / "beside.py").write_text("FACTOR = 2\n")
+    digest.of_source.cache_clear()
+    assert [functions.code_of(*one) for one in asked] == before
     (root / "other2025" / "helper.py").write_text("FACTOR = 3\n")
-    digest.of_folder.cache_clear()
+    digest.of_source.cache_clear()
     after = [functions.code_of(*one) for one in asked]
     assert [old != new for old, new in zip(before, after, strict=True)] == [True, True, False, False, False]
+
+
+BUILDER = """
+from tensor_rnns import cells
+
+def compute(*, kind: str):
+    return cells.build({"name": kind, "hidden": 3}, 2)
+"""
+
+
+def test_what_a_function_builds_by_name_counts(root):
+    """A name in the arguments or in the code makes the cell's module count, with what that imports."""
+    (root / "other2025" / "builder.py").write_text(BUILDER)
+    (root / "other2025" / "sure.py").write_text(
+        BUILDER.replace("kind}", '"lr_gru"}').replace("kind,", '"lr_gru",')
+    )
+    papers.look_in([root])
+
+    def cells_of(name: str, kind: str) -> set[str]:
+        files = functions.called("compute", f"other2025.{name}", {"arguments": {"kind": kind}})
+        return {file.stem for file in files if file.parent.name == "cells"}
+
+    plain = {"__init__", "base", "named"}
+    assert cells_of("builder", "none") == plain
+    assert cells_of("builder", "gru") == plain | {"gated"}
+    assert cells_of("builder", "trnn") >= plain | {"tensorized"}
+    assert "low_rank" in cells_of("sure", "none")
+    assert "low_rank" not in cells_of("builder", "gru")
+    (root / "other2025" / "sure.py").write_text(
+        BUILDER.replace('{"name": kind', '{"name": min(cells.families())')
+    )
+    functions.contents.cache_clear()
+    assert cells_of("sure", "none") >= {path.stem for path in digest.sources("cells").values()}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tensor_rnns import functions
+from tensor_rnns import functions, papers
 from tensor_rnns.analysis.judge import CLAIMS
 from tensor_rnns.compute import run
 from tensor_rnns.experiments import Catalogue
@@ -202,17 +202,19 @@ def test_a_computed_table_is_recorded_as_it_is_set_today_or_refused(checkout, tm
     assert "0 curves and 0 computed tables recorded, 1 refused" in said
 
 
-def test_a_table_that_is_recorded_as_it_is_set_today_stays(catalogue, tmp_path):
+def test_a_table_that_is_recorded_as_it_is_set_today_stays(catalogue, checkout, tmp_path, monkeypatch):
     """A run time that was measured alone is not overwritten by one of a loaded machine."""
+    monkeypatch.setattr(papers, "__path__", list(papers.__path__))
+    papers.look_in([checkout.papers])
     experiment, home = (
         catalogue.experiments["made2024", "forgetting"],
         Path("computed/made2024/forgetting.csv"),
     )
-    of = f"made2024/forgetting/paper by {functions.computed_digest(experiment, 'paper', 'real')}"
+    by = functions.computed_digest(experiment, "paper", "real")
 
     def imported(value: float) -> list[tuple[bool, str]]:
         rows = [{"item": "kept", "name": "value", "index": 0, "value": value}]
-        write_csv(tmp_path / "paper" / home, rows, run.COLUMNS, of)
+        write_csv(tmp_path / "paper" / home, rows, run.COLUMNS, "made2024/forgetting/paper", by)
         experiments = catalogue.experiments.values()
         return list(store.import_computed(experiments, tmp_path / "paper", tmp_path))
 
@@ -221,7 +223,7 @@ def test_a_table_that_is_recorded_as_it_is_set_today_stays(catalogue, tmp_path):
     first = recorded.read_bytes()
     assert imported(0.75) == []
     assert recorded.read_bytes() == first
-    write_csv(recorded, [], run.COLUMNS, "made2024/forgetting/paper by 0123456789abcdef")
+    write_csv(recorded, [], run.COLUMNS, "made2024/forgetting/paper", "0123456789abcdef")
     assert imported(0.75) == [(True, str(recorded))]
     assert recorded.read_bytes() == (tmp_path / "paper" / home).read_bytes() != first
 

@@ -52,5 +52,5 @@ def run(
     from the folder `ready`. The seal of the file says `made_by`, the digest of code and arguments.
     """
     loaded = {key: datasets.load(ready, name) for key, name in experiment.counted_on(data).items()}
-    of = f"{table_name(experiment.paper, experiment.name, scale)} by {made_by}"
-    write_csv(path, rows(function, experiment, scale, loaded), COLUMNS, of)
+    of = table_name(experiment.paper, experiment.name, scale)
+    write_csv(path, rows(function, experiment, scale, loaded), COLUMNS, of, made_by)
