@@ -4,9 +4,8 @@ the folder of that paper. This is the one place that knows where they are.
 
 import ast
 import importlib
-import json
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -25,8 +24,8 @@ ROOMS = {"compute": compute, "probe": probes}
 OTHER = "made by other code, arguments or data than today's"
 CALLED = {"compute": ("compute", "bilinear", *digest.ROOMS, "papers"), "probe": ("probes", "papers")}
 """The rooms whose code counts where such a function uses it; a probe looks at what others trained."""
-EVERY = ".families"
-"""How code asks a room for every class by its name, and may then build all of them."""
+EVERY = ("families", "names", "classes", "*")
+"""What code asks a room for that gives it every class by name, so that it may build all of them."""
 
 
 def sources(function: str) -> dict[str, Path]:
@@ -89,43 +88,65 @@ def located(module: str, rooms: Collection[str]) -> Path | None:
         return None
     if parts[0] == "papers" and len(parts) > 1:
         home, parts = papers.folder(parts[1]), parts[2:]
-    base = home.joinpath(*parts) if home else Path()
+    if home is None:
+        return None
+    base = home.joinpath(*parts) if parts else home / "__init__"
     return next((file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()), None)
 
 
+def texts(content: Any) -> Iterator[str]:
+    """Every text in lists and mappings within one another, keys included."""
+    if isinstance(content, Mapping):
+        content = [*content, *content.values()]
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, list | tuple):
+        for part in content:
+            yield from texts(part)
+
+
 @cache
-def contents(path: Path) -> tuple[list[list[str]], set[str]]:
+def contents(path: Path) -> tuple[list[list[str]], set[str], bool]:
     """The modules that a module imports, each with the package that it is of where the name may be another
-    thing; the texts in its code, and EVERY where it asks for that."""
+    thing; the texts in its code; whether it asks a room for EVERY class. ValueError for a relative import."""
     nodes = list(ast.walk(digest.without_docstrings(ast.parse(path.read_text(encoding="utf-8")))))
-    modules = [[name.name] for node in nodes if isinstance(node, ast.Import) for name in node.names]
+    modules, every = (
+        [[name.name] for node in nodes if isinstance(node, ast.Import) for name in node.names],
+        False,
+    )
     for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.module:
-            modules += [[f"{node.module}.{name.name}", node.module] for name in node.names]
-    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
-    every = any(isinstance(node, ast.Attribute) and f".{node.attr}" == EVERY for node in nodes)
-    every = every or any(names[0].endswith(EVERY) for names in modules)
-    if every and path.parent.name not in digest.ROOMS:  # the rooms ask to list names in a message
-        texts.add(EVERY)
-    return modules, texts
+        if isinstance(node, ast.Attribute) and node.attr in EVERY:
+            every |= node.attr == EVERY[0] or getattr(node.value, "id", "") in (*digest.ROOMS, "named")
+        if isinstance(node, ast.ImportFrom):
+            if node.level:
+                whole = f"from {digest.PACKAGE.name}..."
+                raise ValueError(f"{path}:{node.lineno}: a relative import; allowed are whole names, {whole}")
+            modules += [[f"{node.module}.{name.name}", str(node.module)] for name in node.names]
+            every |= any(
+                [digest.PACKAGE.name, room] == str(node.module).split(".")[:2] and name.name in EVERY
+                for name in node.names for room in digest.ROOMS
+            )  # fmt: skip
+    # The rooms themselves ask in order to find one, and to list names in a message.
+    every &= path.parent not in [digest.PACKAGE / room for room in digest.ROOMS]
+    return modules, set(texts([getattr(node, "value", None) for node in nodes])), every
 
 
 def called(function: str, name: str, arguments: Any) -> set[Path]:
     """The modules of CALLED that `name` uses, and that which runs it: what it imports, directly or by others;
     of a room from which it builds by name, the classes that a text in that code or in the arguments names.
-    ValueError as of `source`."""
-    rooms, home = CALLED[function], Path(ROOMS[function].__path__[0])
-    said = set(re.findall(r'"([^"]*)"', json.dumps(arguments)))
+    ValueError as of `source` and `contents`."""
+    rooms, said = CALLED[function], set(texts(arguments))
     files: set[Path] = set()
-    more = {source(function, name), home / "run.py"}
+    more = {source(function, name), Path(ROOMS[function].__path__[0]) / "run.py"}
     while more - files:
         files |= more
-        words = said.union(*(contents(file)[1] for file in files))
-        found = [(located(of, rooms) for of in names) for file in files for names in contents(file)[0]]
+        read = [contents(file) for file in files]
+        words, every = said.union(*(words for _, words, _ in read)), any(asks for _, _, asks in read)
+        found = [(located(of, rooms) for of in names) for modules, _, _ in read for names in modules]
         more = {file for names in found if (file := next(filter(None, names), None))}
         for room in digest.ROOMS:
             if digest.PACKAGE / room / "__init__.py" in files:
-                more |= {file for kind, file in digest.sources(room).items() if {kind, EVERY} & words}
+                more |= {file for kind, file in digest.sources(room).items() if every or kind in words}
     return files
 
 
@@ -155,5 +176,6 @@ def computed_digest(experiment: Experiment, scale: str, data: str) -> str:
 def is_todays(table: Path, experiment: Experiment) -> bool:
     """Whether a computed table of the paper's scale is by the code, the arguments and the data of today;
     Damaged as of `made_by`."""
-    of = table_name(experiment.paper, experiment.name, "paper")
-    return made_by(table, of) == computed_digest(experiment, "paper", "real")
+    found = made_by(table, table_name(experiment.paper, experiment.name, "paper"))
+    known = experiment.compute["function"] in sources("compute")
+    return known and found == computed_digest(experiment, "paper", "real")

@@ -118,4 +118,19 @@ def test_what_a_function_builds_by_name_counts(root):
         BUILDER.replace('{"name": kind', '{"name": min(cells.families())')
     )
     functions.contents.cache_clear()
+    assert functions.located("tensor_rnns.papers.nobody2020.powers", ["papers"]) is None
     assert cells_of("sure", "none") >= {path.stem for path in digest.sources("cells").values()}
+
+
+@pytest.mark.parametrize("asks", ["from . import powers", "from .powers import compute"])
+def test_a_relative_import_is_refused_where_code_is_counted(root, asks):
+    """What it leads to would not count."""
+    (root / "other2025" / "relative.py").write_text(f"{asks}\n\n\ndef compute():\n    return []\n")
+    papers.look_in([root])
+    with pytest.raises(ValueError, match=r"relative.py:1: a relative import; allowed are whole names"):
+        functions.code_of("compute", "other2025.relative")
+
+
+def test_a_name_counts_wherever_it_stands_in_the_arguments():
+    found = set(functions.texts({'a "b': ['5" wide', {"kind": ("gru", 3, None)}]}))
+    assert found == {'a "b', '5" wide', "kind", "gru"}
