@@ -110,10 +110,8 @@ def contents(path: Path) -> tuple[list[list[str]], set[str], bool]:
     """The modules that a module imports, each with the package that it is of where the name may be another
     thing; the texts in its code; whether it asks a room for EVERY class. ValueError for a relative import."""
     nodes = list(ast.walk(digest.without_docstrings(ast.parse(path.read_text(encoding="utf-8")))))
-    modules, every = (
-        [[name.name] for node in nodes if isinstance(node, ast.Import) for name in node.names],
-        False,
-    )
+    modules = [[name.name] for node in nodes if isinstance(node, ast.Import) for name in node.names]
+    every = False
     for node in nodes:
         if isinstance(node, ast.Attribute) and node.attr in EVERY:
             every |= node.attr == EVERY[0] or getattr(node.value, "id", "") in (*digest.ROOMS, "named")

@@ -282,6 +282,14 @@ def test_what_other_code_than_todays_computed_is_recorded_in_vain(catalogue_of, 
         assert (found.holds, found.verdict, found.reason) == answer
 
 
+def test_a_recorded_table_of_a_function_that_is_gone_is_not_judged(catalogue_of, tmp_path):
+    header = "title: Made\nsource: {section: 1}\nkind: compute\ncompute: {function: gone}\nclaims:\n"
+    catalogue = catalogue_of(claim("c1", "test: count, of: {item: cp, name: size}, equals: 30"), header)
+    write_computed(tmp_path, ["cp,size,0,30.0"], "recorded", "made2016/made/paper", "0123456789abcdef")
+    found = judge_claims(catalogue.claims, catalogue.experiments, "recorded", tmp_path)["c1"]
+    assert (found.verdict, found.reason) == ("not judged", f"recorded, {functions.OTHER}")
+
+
 def test_what_is_counted_on_stand_in_data_is_not_judged(catalogue_of, tmp_path):
     header = "title: Made\nsource: {section: 1}\nkind: compute\ncompute: {function: sizes}\n"
     header += "dataset: {real: jsb, stand_in: chorales}\nclaims:\n"

@@ -115,10 +115,7 @@ def imported(path: Path) -> list[Path]:
 
 @cache
 def of_folder(folder: Path) -> str:
-    """The digest of every module, and within the package of every table in YAML, in a folder and below.
-
-    In the folder of a paper outside it YAML files are its experiments, which have digests of their own.
-    """
+    """The digest of every module, and within the package of every table in YAML, in a folder and below."""
     digests = {path: of_source(path) for path in folder.rglob("*.py")}
     if PACKAGE in folder.resolve().parents:
         digests |= {path: digest(path.read_text(encoding="utf-8")) for path in folder.rglob("*.yaml")}
