@@ -21,7 +21,7 @@ from tensor_rnns.archive.compare import STREAM, inflated
 from tensor_rnns.archive.contents import Members
 from tensor_rnns.files import SEAL, seal
 from tensor_rnns.report.latex import compile_pdf
-from tensor_rnns.report.provenance import git
+from tensor_rnns.report.provenance import SHORT, git
 
 ANYBODY, NOWHERE = b"anonymous", b"/anonymous"
 COMMON = {"", "/", "root", "user", "localhost", "unknown", "anonymous"}
@@ -62,7 +62,7 @@ class Veil:
             if match["name"]:
                 return ANYBODY
             word = match["commit"]
-            is_hash = len(word) >= 12 or not word.isdigit()
+            is_hash = len(word) >= SHORT or not word.isdigit()
             known = is_hash and any(full.startswith(word) for full in self.commits.get(word[:SHORTEST], ()))
             return b"0" * len(word) if known else word
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 OUTSIDE = 315532800
 """The time outside a checkout, 1 January 1980, as in the Makefile."""
+SHORT = 12
+"""Digits of a commit where it is printed; fewer may all be decimal and so pass for a number."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,12 @@ class Commit:
     @property
     def text(self) -> str:
         """The commit as printed."""
-        return f"{self.name[:12]}{', with uncommitted changes' if self.dirty else ''}"
+        return f"{short(self.name)}{', with uncommitted changes' if self.dirty else ''}"
+
+
+def short(commit: str) -> str:
+    """The name of a commit as printed."""
+    return commit[:SHORT]
 
 
 def commit_of(folder: Path | str) -> Commit:
