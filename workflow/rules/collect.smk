@@ -13,6 +13,7 @@ rule collect:
         ),
     log:
         "results/{scale}/logs/collect/{paper}/{experiment}.log",
+    priority: 1
     group:
         pack("collect")
     conda:
@@ -43,6 +44,7 @@ rule collect_recorded:
         directory("results/recorded/probes/{paper}/{experiment}"),
     log:
         "results/recorded/logs/collect/{paper}/{experiment}.log",
+    priority: 1
     conda:
         "../../envs/main.yaml"
     params:

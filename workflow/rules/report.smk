@@ -8,6 +8,8 @@ rule judge:
         "results/{scale}/board.json",
     log:
         "results/{scale}/logs/judge.log",
+    # It comes before the drawings, which keep the other cores busy meanwhile.
+    priority: 2
     conda:
         "../../envs/main.yaml"
     params:

@@ -9,7 +9,8 @@ rule train:
         weights="results/{scale}/runs/{paper}/{experiment}/{condition}/{variant}/{option}/{stage}-{chunk}/weights.safetensors",
     log:
         "results/{scale}/logs/train/{paper}/{experiment}/{condition}/{variant}/{option}/{stage}-{chunk}.log",
-    # Drawings are short and fill the gaps; a long training that starts last would leave the other cores idle.
+    # What is judged comes before drawings: they are short and fill the gaps, while a long training that starts last
+    # would leave the other cores idle.
     priority: 1
     group:
         pack("train")
@@ -62,6 +63,8 @@ rule select:
         "results/{scale}/runs/{paper}/{experiment}/{condition}/{variant}/{option}/chosen.json",
     log:
         "results/{scale}/logs/select/{paper}/{experiment}/{condition}/{variant}/{option}.log",
+    # The last trainings wait for what their searches chose.
+    priority: 2
     group:
         pack("select")
     conda:
@@ -94,6 +97,7 @@ rule probe:
         table="results/{scale}/probes/{paper}/{experiment}/{probe}.csv",
     log:
         "results/{scale}/logs/probe/{paper}/{experiment}/{probe}.log",
+    priority: 1
     group:
         pack("probe")
     conda:
@@ -124,6 +128,7 @@ rule compute:
         "results/{scale}/computed/{paper}/{experiment}.csv",
     log:
         "results/{scale}/logs/compute/{paper}/{experiment}.log",
+    priority: 1
     group:
         pack("compute")
     conda:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -68,7 +68,7 @@ class ClaimContext:
     scale: str
     seeds: float = math.inf
 
-    @property
+    @cached_property
     def runs(self) -> list[Run]:
         """Those that claims are judged on: guest cells are in none."""
         runs = (run for run in self.tables.runs if run.key["seed"] < self.seeds)

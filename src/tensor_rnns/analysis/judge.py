@@ -5,13 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from graphlib import TopologicalSorter
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 
 from tensor_rnns.analysis import stopping
 from tensor_rnns.analysis.board import board
 from tensor_rnns.analysis.intervals import holm
 from tensor_rnns.analysis.tables import Tables
-from tensor_rnns.analysis.verdicts import Judgement, joined, judge_claim
+from tensor_rnns.analysis.verdicts import Judgement, joined, judge_claim, outdated
 from tensor_rnns.experiments import Catalogue, Claim, Experiment
 from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.files import write_csv, write_json
@@ -60,12 +61,12 @@ def judge_runs(
     ones a claim with a stopping rule counts the seeds of that rule."""
     judged: dict[str, Judgement] = {}
     stopped = stopping.rules(Path(results) / stopping.FILE) if scale == RECORDED else {}
-    for (paper, experiment), own in groupby(claims, key=lambda claim: (claim.paper, claim.experiment)):
-        tables = Tables(results, scale, paper, experiment)
+    of = attrgetter("paper", "experiment")
+    for key, own in groupby(sorted((claim for claim in claims if claim.test != "refers"), key=of), key=of):
+        experiment, tables = experiments[key], Tables(results, scale, *key)
+        old = outdated(experiment, tables) if scale == RECORDED else []
         for claim in own:
-            if claim.test != "refers":
-                rule = stopped.get(claim.id)
-                judged[claim.id] = judge_claim(claim, experiments[paper, experiment], tables, scale, rule)
+            judged[claim.id] = judge_claim(claim, experiment, tables, scale, stopped.get(claim.id), old)
     return judged
 
 

@@ -102,10 +102,11 @@ def narrowed(form: ClaimForm, keys: Mapping[str, str]) -> ClaimForm:
 
 
 def judge_claim(
-    claim: Claim, experiment: Experiment, tables: Tables, scale: str, rule: Rule | None = None
-) -> Judgement:
+    claim: Claim, experiment: Experiment, tables: Tables, scale: str, rule: Rule | None = None,
+    old: Sequence[str] = (),
+) -> Judgement:  # fmt: skip
     """The judgement of a claim on its experiment, on the seeds of its stopping rule where it has one; `each`
-    asks it of every value of some keys."""
+    asks it of every value of some keys. It has no verdict where the tables are `outdated`."""
     if not tables.runs:
         return Judgement("unclear").not_judged([f"{NOT_RUN}{scale}"])
     form = form_of(claim)
@@ -124,10 +125,14 @@ def judge_claim(
     if not parts:
         return Judgement("unclear").not_judged([f"{NOT_RUN}{scale}: {absent[0]}"])
     judgement = replace(least_favourable(parts, absent, form), source=scale).left_open(form.open)
-    apart = absent + [reason for part in parts for reason in differences(experiment, part, scale)]
-    if (scale, experiment.kind) == (RECORDED, "compute"):
-        apart += [] if functions.is_todays(tables.computed_path, experiment) else [functions.OTHER]
+    apart = [*absent, *(reason for part in parts for reason in differences(experiment, part, scale)), *old]
     return judgement.not_judged([scale, *dict.fromkeys(apart)]) if apart else or_erratum(judgement, form)
+
+
+def outdated(experiment: Experiment, tables: Tables) -> list[str]:
+    """Why recorded tables give no verdict, where they are computed and today's code would make others."""
+    todays = not tables.computed or functions.is_todays(tables.computed_path, experiment)
+    return [] if todays else [functions.OTHER]
 
 
 def joined(referred: Mapping[str, Judgement | None], scale: str, at_least: int | None = None) -> Judgement:

@@ -9,7 +9,7 @@ from tensor_rnns.analysis.judge import CLAIMS
 from tensor_rnns.archive import layout
 from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.files import read_csv, table_bytes
-from tensor_rnns.report.provenance import Commit, git, short
+from tensor_rnns.report.provenance import SHORT, Commit, git
 
 Members = dict[str, Path | bytes]
 """{path below the top folder: the file that holds it, or its bytes}."""
@@ -30,7 +30,9 @@ def refuse_what_lacks(home: Path, results: Path, scale: str, commit: Commit, dir
     if commit.name == "unknown":
         missing.append(f"{home} is no git checkout, so there is no commit whose code could be archived")
     elif commit.dirty and not dirty:
-        missing.append(f"tracked files differ from commit {short(commit.name)}: commit them, or give --dirty")
+        missing.append(
+            f"tracked files differ from commit {commit.name[:SHORT]}: commit them, or give --dirty"
+        )
     if missing:
         raise ValueError(f"no archive of the {scale} scale: {'; '.join(missing)}")
     # A folder of another scale under this name is refused by the seal.

@@ -13,7 +13,6 @@ from tensor_rnns.analysis.intervals import RANGE
 from tensor_rnns.analysis.measures import Measure, Measured, measured
 from tensor_rnns.declared import Invalid
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.groups import part
 from tensor_rnns.drawing.numbers import total, what_of
 from tensor_rnns.drawing.spec import RunsSpec, listed
 from tensor_rnns.drawing.tables import NONE, TITLE, Table, shown
@@ -77,10 +76,11 @@ def draw(data: ArtefactData, spec: Spec) -> Table:
     medians = {column.label for column in spec.columns or () if getattr(column, "centre", "") == "median"}
     for label, (measure, where) in columns.items():
         mine = _rows(data, computed, common | where)
+        parts = dict(iter(mine.groupby(list(keys), sort=False, dropna=False)))
         for name in names:
             row = dict(zip(keys, name, strict=True))
             titles = {key + TITLE: data.title(key, value) for key, value in row.items()}
-            own = part(mine, keys, name)
+            own = parts.get(name, mine[:0])
             trained = _median if label in medians else _trained
             ours = _computed(own, label) if computed else trained(own, measure)
             paper = {"column": label, "paper": _paper(entries, single | row | where, measure)}

@@ -28,12 +28,7 @@ class Commit:
     @property
     def text(self) -> str:
         """The commit as printed."""
-        return f"{short(self.name)}{', with uncommitted changes' if self.dirty else ''}"
-
-
-def short(commit: str) -> str:
-    """The name of a commit as printed."""
-    return commit[:SHORT]
+        return f"{self.name[:SHORT]}{', with uncommitted changes' if self.dirty else ''}"
 
 
 def commit_of(folder: Path | str) -> Commit:

@@ -11,7 +11,7 @@ from tensor_rnns.analysis.verdicts import GIVEN, OF_CLAIMS
 from tensor_rnns.drawing.tables import shown
 from tensor_rnns.experiments.records import PARTIAL, RECORDED
 from tensor_rnns.report.gather import Content, PaperPart, Part, Run
-from tensor_rnns.report.provenance import short
+from tensor_rnns.report.provenance import SHORT
 from tensor_rnns.report.words import FILTERS, HOLDS
 
 
@@ -21,7 +21,7 @@ def environment(content: Content, folder: Path, **syntax: Any) -> Environment:
         loader=FileSystemLoader(folder), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True, **syntax,
     )  # fmt: skip
-    made.filters |= {**FILTERS, "short": short, "tally": tally, "in_words": in_words}
+    made.filters |= {**FILTERS, "short": lambda commit: commit[:SHORT], "tally": tally, "in_words": in_words}
     made.globals |= {
         "c": content, "verdicts": OF_CLAIMS, "curves": curves, "shared": shared,
         "finals": finals, "trust": trust(content),

@@ -91,7 +91,7 @@ template <class Block> static void backward(const Call& call, const Unit& unit) 
           gather_onto<Block>(g + PLACE[i] * W, given + (t * rows + row) * WIDTH[i], WIDTH[i], WIDTH[i], unit.rows);
       choose<Block>(call, unit, t, chosen);
       step_back<Block>(chosen, unit.rows, packed, record, before, before + STATES * W, g, earlier, now, scratch);
-      if (call.table_gradients) {
+      if (TABLES > 0 && call.table_gradients) {
         input_back<Block>(chosen, unit.rows, packed, record, before, before + STATES * W, g, earlier, now, scratch, inward);
         write_operands<Block>(call, call.steps * rows, t * rows + row, unit.rows, record, before, before + STATES * W,
                               now, inward);
@@ -159,9 +159,9 @@ extern "C" long exceeded(const Call* given) {
 static void add_tables(const Call& call) {
   const long count = call.steps * call.batch, rows = call.replicas * call.batch;
   const long* stride = call.symbol_strides;
-  std::vector<long> places(call.replicas * count), ends(call.replicas * (SYMBOLS + 1));
+  const Counts places(call.replicas * count), ends(call.replicas * (SYMBOLS + 1));
   in_parallel(call.replicas, call.replicas * count > FEW ? call.threads : 1, [&](long replica, long) {
-    long *const end = ends.data() + replica * (SYMBOLS + 1), *const place = places.data() + replica * count;
+    long *const end = ends.first + replica * (SYMBOLS + 1), *const place = places.first + replica * count;
     auto symbol = [&](long i) {
       return call.symbols[0][i / call.batch * stride[0] + replica * stride[1] + i % call.batch * stride[2]];
     };
@@ -172,7 +172,7 @@ static void add_tables(const Call& call) {
   });
   in_parallel(call.replicas * SYMBOLS, count * OPERANDS > FEW ? call.threads : 1, [&](long item, long) {
     const long replica = item / SYMBOLS, symbol = item % SYMBOLS;
-    const long *const end = ends.data() + replica * (SYMBOLS + 1), *const place = places.data() + replica * count;
+    const long *const end = ends.first + replica * (SYMBOLS + 1), *const place = places.first + replica * count;
     const Places found{place + (symbol ? end[symbol - 1] : 0), place + end[symbol]};
     if (found.first < found.end) add_rows(call, replica, symbol, found, count * call.replicas);
   });

@@ -71,9 +71,12 @@ template <class Vec> static INLINE Vec hyperbolic_tangent(Vec x) {
   return m / (m + real(2));
 }
 
+static INLINE float root(float x) { return __builtin_sqrtf(x); }
+static INLINE double root(double x) { return __builtin_sqrt(x); }
+
 template <class Vec> static INLINE Vec square_root(Vec x) {
   Vec y;
-  UNROLL for (int i = 0; i < lanes<Vec>; ++i) y[i] = std::sqrt(x[i]);
+  UNROLL for (int i = 0; i < lanes<Vec>; ++i) y[i] = root(x[i]);
   return y;
 }
 

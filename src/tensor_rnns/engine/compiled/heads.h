@@ -3,6 +3,8 @@
 // rows of a replica are cut into groups by shape alone; each group is one item of work. Gradients of W and b, and the
 // loss, are added up in the order of the groups.
 
+#include <cmath>
+
 enum Kind { FORWARD, BACKWARD, SQUARED, BERNOULLI, CLASSES };
 
 struct Head {

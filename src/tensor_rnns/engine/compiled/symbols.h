@@ -3,7 +3,12 @@
 // Of one-hot vectors only products with tables are made: a symbol picks a row. A row may be a matrix [N][K] without gaps,
 // by which what stands in the block is multiplied. Gradients of a row are added up over its places in their order.
 
-#include <vector>
+// Whole numbers that begin with 0.
+struct Counts {
+  long* const first;
+  explicit Counts(long count) : first(new long[count]()) {}
+  ~Counts() { delete[] first; }
+};
 
 // out[i W] = left . row i, for `Rows` rows [K]; left ends in zeros.
 template <int Rows, int K, int W> static INLINE void dots(const real* left, const real* matrix, real* out) {
