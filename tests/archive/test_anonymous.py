@@ -16,6 +16,7 @@ import pytest
 from tensor_rnns.archive import layout
 from tensor_rnns.archive.anonymous import Veil
 from tensor_rnns.files import SEAL, read_json, read_table, verify, write_json
+from tensor_rnns.report.provenance import SHORT
 
 HOST, USER = "blackcastle7", "zanzibar"
 
@@ -136,3 +137,7 @@ def test_the_rule() -> None:
     assert hidden.without(text) == (
         b"/anonymous/x by anonymous on anonymous.site (node70, Ann) at 000000000000; root abcdef1999"
     )
+    decimal = b"1234567" * 2
+    hidden = Veil(set(), set(), {decimal[:7]: [decimal + b"a" * 26]})
+    # As many digits as a report prints of a commit; fewer that are all decimal may be any number.
+    assert hidden.without(decimal[:SHORT] + b" 0.1234567") == b"0" * SHORT + b" 0.1234567"

@@ -177,7 +177,7 @@ def test_what_the_workflow_made_is_imported_and_has_the_recorders_bytes(checkout
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
     code, said = checkout.run("record", "--from", "results/paper")
     assert code == 0
-    assert "1 curves and 0 computed tables recorded, 1 refused" in said
+    assert "recorded curves: 1, computed tables: 0; refused: 1" in said
     assert "made2024/addition/only/gru/main: recording asked for, but chosen.json is not there" in said
     ours, theirs = (
         curves(folder) / "only" / "tgu" / "main" for folder in (checkout.folder / "results", undisturbed)
@@ -194,7 +194,7 @@ def test_runs_of_other_settings_are_not_imported(checkout, undisturbed):
     finally:
         checkout.experiment.write_text(before, encoding="utf-8")
     assert code == 0
-    assert "0 curves and 0 computed tables recorded, 2 refused" in said
+    assert "recorded curves: 0, computed tables: 0; refused: 2" in said
     assert "11 of 11 replicas have not been run as they are set today" in said
 
 
@@ -217,10 +217,10 @@ def test_runs_of_code_that_was_not_committed_are_refused(checkout, undisturbed):
     record["replicas"][3]["dirty"] = True
     write_json(path, record, "made2024/addition/paper/only/gru/main/final")
     _, said = checkout.run("record", "--from", "dirty/paper", results="clean")
-    assert "1 curves and 0 computed tables recorded, 1 refused" in said
+    assert "recorded curves: 1, computed tables: 0; refused: 1" in said
     assert "allowed are runs of a clean checkout, or --dirty" in said
     _, said = checkout.run("record", "--dirty", "--from", "dirty/paper", results="clean")
-    assert "1 curves and 0 computed tables recorded, 0 refused" in said
+    assert "recorded curves: 1, computed tables: 0; refused: 0" in said
 
 
 def test_the_report_of_recorded_runs_joins_the_probes(checkout, undisturbed):

@@ -182,7 +182,7 @@ def test_a_computed_table_is_recorded_as_it_is_set_today_or_refused(checkout, tm
     assert checkout.run("compute", *asked, "--out", str(path))[0] == 0
     assert "0 of 1 recorded by today's code; not made2024/forgetting (missing)" in checkout.run("status")[1]
     _, said = checkout.run("record", "--from", source, results="tables")
-    assert "0 curves and 1 computed tables recorded, 0 refused" in said
+    assert "recorded curves: 0, computed tables: 1; refused: 0" in said
     assert (checkout.folder / "tables" / "recorded" / home).read_bytes() == path.read_bytes()
     file = checkout.papers / "made2024" / "forgetting.yaml"
     before = file.read_text(encoding="utf-8")
@@ -193,13 +193,13 @@ def test_a_computed_table_is_recorded_as_it_is_set_today_or_refused(checkout, tm
     finally:
         file.write_text(before, encoding="utf-8")
     assert f"{source}/{home}: made by other code, arguments or data than today's; compute it again" in said
-    assert "0 curves and 0 computed tables recorded, 1 refused" in said
+    assert "recorded curves: 0, computed tables: 0; refused: 1" in said
     assert "0 of 1 recorded by today's code; not made2024/forgetting (made by other code" in status
     assert "1 of 1 recorded by today's code\n" in checkout.run("status", results="tables")[1]
     path.write_bytes(path.read_bytes().replace(b"made2024/forgetting", b"made2024/forgotten"))
     _, said = checkout.run("record", "--from", source, results="tables")
     assert f"{source}/{home}: damaged" in said
-    assert "0 curves and 0 computed tables recorded, 1 refused" in said
+    assert "recorded curves: 0, computed tables: 0; refused: 1" in said
 
 
 def test_a_table_that_is_recorded_as_it_is_set_today_stays(catalogue, checkout, tmp_path, monkeypatch):

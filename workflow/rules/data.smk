@@ -5,6 +5,8 @@ rule download:
         "results/data/raw/{source}/verified.json",
     log:
         "results/logs/download/{source}.log",
+    # Trainings wait for what is made of it.
+    priority: 3
     conda:
         "../../envs/main.yaml"
     params:
@@ -23,7 +25,7 @@ rule prepare:
     log:
         "results/logs/prepare/{dataset}.log",
     # Trainings wait for it.
-    priority: 2
+    priority: 3
     conda:
         "../../envs/main.yaml"
     params:

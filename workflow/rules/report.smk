@@ -9,7 +9,7 @@ rule judge:
     log:
         "results/{scale}/logs/judge.log",
     # It comes before the drawings, which keep the other cores busy meanwhile.
-    priority: 2
+    priority: 3
     conda:
         "../../envs/main.yaml"
     params:

@@ -11,7 +11,7 @@ rule train:
         "results/{scale}/logs/train/{paper}/{experiment}/{condition}/{variant}/{option}/{stage}-{chunk}.log",
     # What is judged comes before drawings: they are short and fill the gaps, while a long training that starts last
     # would leave the other cores idle.
-    priority: 1
+    priority: 2
     group:
         pack("train")
     conda:
@@ -64,7 +64,7 @@ rule select:
     log:
         "results/{scale}/logs/select/{paper}/{experiment}/{condition}/{variant}/{option}.log",
     # The last trainings wait for what their searches chose.
-    priority: 2
+    priority: 3
     group:
         pack("select")
     conda:

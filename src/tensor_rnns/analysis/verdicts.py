@@ -106,7 +106,7 @@ def judge_claim(
     old: Sequence[str] = (),
 ) -> Judgement:  # fmt: skip
     """The judgement of a claim on its experiment, on the seeds of its stopping rule where it has one; `each`
-    asks it of every value of some keys. It has no verdict where the tables are `outdated`."""
+    asks it of every value of some keys. `old` says why it has no verdict though there are tables."""
     if not tables.runs:
         return Judgement("unclear").not_judged([f"{NOT_RUN}{scale}"])
     form = form_of(claim)
@@ -131,8 +131,8 @@ def judge_claim(
 
 def outdated(experiment: Experiment, tables: Tables) -> list[str]:
     """Why recorded tables give no verdict, where they are computed and today's code would make others."""
-    todays = not tables.computed or functions.is_todays(tables.computed_path, experiment)
-    return [] if todays else [functions.OTHER]
+    made = experiment.kind == "compute" and tables.computed
+    return [functions.OTHER] if made and not functions.is_todays(tables.computed_path, experiment) else []
 
 
 def joined(referred: Mapping[str, Judgement | None], scale: str, at_least: int | None = None) -> Judgement:

@@ -188,4 +188,4 @@ def import_all(catalogue: Catalogue, settings: Any, source: Path) -> None:
     for kept, line in store.import_computed(experiments, source, settings.results):
         tally["table" if kept else False] += 1
         click.echo(line)
-    click.echo(f"{tally[True]} curves and {tally['table']} computed tables recorded, {tally[False]} refused")
+    click.echo(f"recorded curves: {tally[True]}, computed tables: {tally['table']}; refused: {tally[False]}")

@@ -9,7 +9,7 @@ from pathlib import Path
 OUTSIDE = 315532800
 """The time outside a checkout, 1 January 1980, as in the Makefile."""
 SHORT = 12
-"""Digits of a commit where it is printed; fewer may all be decimal and so pass for a number."""
+"""Digits of a commit where it is printed: so long a word is taken for a commit even where all are decimal."""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@
 // loss, are added up in the order of the groups.
 
 #include <cmath>
+#include <vector>
 
 enum Kind { FORWARD, BACKWARD, SQUARED, BERNOULLI, CLASSES };
 

@@ -3,6 +3,7 @@
 // cut into pieces by P and what is touched alone, and squares are added up in the order of the pieces.
 
 #include <algorithm>
+#include <cmath>
 enum Rule { ADAM, RMSPROP, SGD, ADAGRAD };
 
 struct Update {
@@ -50,8 +51,8 @@ static INLINE wide_vector step_of(const Update& update, wide_vector g, real* fir
   if constexpr (RULE == RMSPROP) {  // decay, momentum, epsilon, whether epsilon is under the root
     Vec b = read(second);
     a = a * real(n[0]) + (g * g) * real(1 - n[0]);
-    const Vec root = n[3] ? square_root(a + real(n[2])) : square_root(a) + real(n[2]);
-    b = b * real(n[1]) + rate * g / root;
+    const Vec size = n[3] ? square_root(a + real(n[2])) : square_root(a) + real(n[2]);
+    b = b * real(n[1]) + rate * g / size;
     write(first, a), write(second, b);
     return b;
   }

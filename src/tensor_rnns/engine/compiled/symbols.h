@@ -7,6 +7,7 @@
 struct Counts {
   long* const first;
   explicit Counts(long count) : first(new long[count]()) {}
+  Counts(const Counts&) = delete;
   ~Counts() { delete[] first; }
 };
 
