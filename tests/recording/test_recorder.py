@@ -72,10 +72,15 @@ def test_another_machine_goes_on_from_the_jobs_that_are_kept(checkout, undisturb
     arguments, name = ("record", "--curves", "*/tgu/main"), "made2024/addition/only/tgu/main"
     results = checkout.folder / "moved"
     kept, log = results / "recorded" / "begun" / name, results / "paper" / "logs" / "record" / f"{name}.log"
-    recorder = checkout.start(*arguments, results="moved")
-    waiting(lambda: (kept / "search-0" / "record.json").exists())
-    recorder.send_signal(signal.SIGTERM)
-    recorder.communicate(timeout=120)
+    for _ in range(4):
+        recorder = checkout.start(*arguments, results="moved")
+        waiting(lambda: (kept / "search-0" / "record.json").exists())
+        recorder.send_signal(signal.SIGTERM)
+        recorder.communicate(timeout=120)
+        if kept.exists():
+            break
+        # A machine that is busy elsewhere may send the signal when all is recorded.
+        shutil.rmtree(results)
     assert "--stage search --chunk 0" in log.read_text()
     for lost in ("paper", "state"):
         shutil.rmtree(results / lost)
