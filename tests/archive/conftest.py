@@ -32,7 +32,7 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess:
 
 
 def commit_of_digits(folder: Path) -> str:
-    """A commit like HEAD whose name begins with twelve decimal digits: only a long one is no number."""
+    """A commit like HEAD whose name begins with twelve decimal digits, as a number might."""
     body = run(folder, "git", "cat-file", "commit", "HEAD").stdout
     for k in itertools.count():
         text = f"{body}\n{k}\n".encode()
