@@ -23,7 +23,8 @@ import statistics
 import sys
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
@@ -154,22 +155,31 @@ def chosen(catalogue: Catalogue, scale: str) -> Iterator[tuple[str, list[Replica
                 yield f"{paper}/{name}", jobs[ordered[place]]
 
 
-def milliseconds(replicas: Sequence[Replica], device: torch.device) -> float:
-    """The best mean of an update of a job over up to ROUNDS turns."""
+@contextmanager
+def updating(
+    replicas: Sequence[Replica], device: torch.device, engine: str = "auto"
+) -> Iterator[tuple[str, Callable[[], None]]]:
+    """The engine that really runs a job, and what makes one update of it, as training does."""
     settings = replicas[0].settings
     dataset = work.hollow(settings["dataset"]) if settings["dataset"] else None
     task = tasks.build(settings, dataset)
     with job.numerics(1):
-        _, net = model_of(settings, task, "auto", device)
+        found, net = model_of(settings, task, engine, device)
         learner = Learner(net, task, replicas, device, dtype_of(settings))
         decay = Training.of(settings["training"], task.updates_per_epoch).decay
         optimiser, limits = loop.optimiser_of(learner)
         state = loop.start(learner, optimiser)
+        yield found, lambda: loop.step(learner, loop.decayed(optimiser, decay, state), limits, state)
+
+
+def milliseconds(replicas: Sequence[Replica], device: torch.device) -> float:
+    """The best mean of an update of a job over up to ROUNDS turns."""
+    with updating(replicas, device) as (_, update):
 
         def turn(repeats: int) -> float:
             began = time.process_time()
             for _ in range(repeats):
-                loop.step(learner, loop.decayed(optimiser, decay, state), limits, state)
+                update()
             return (time.process_time() - began) / repeats
 
         turn(1)

@@ -3,8 +3,8 @@
     python -m benchmarks.on_gpu --hours 8          # make gpu HOURS=8
     python -m benchmarks.on_gpu --rehearse         # make gpu REHEARSE=1: tiny, on the CPU, nothing to commit
 
-The tests of the engines for CUDA, tables of updates, precisions and errors, a hundred repeats of every cell,
-then the recording of the curves that cost most. The folder holds what `nvidia-smi` says, tables, the words of
+The tests of the engines for CUDA, tables of updates, of curves, precisions and errors, a hundred repeats of
+every cell, then the recording of the curves that cost most. The folder holds what `nvidia-smi` says, tables, the words of
 each step and steps.csv, which says how each ended; recorded curves go to results/recorded. A step that fails
 costs no other. The same command goes on: what ended well at this commit is not done again, but for the
 recording, which knows by itself what it has.
@@ -43,6 +43,7 @@ def steps(folder: Path) -> dict[str, list[str]]:
     return {
         "tests": [sys.executable, "-m", "pytest", "-q", "-m", "gpu", "-n", str(min(16, os.cpu_count() or 1))],
         "updates": module("gpu", folder),
+        "curves": module("curves", folder, "--device", "cuda"),
         "precisions": module("precisions", folder),
         "errors": module("gradients", folder, "--device", "cuda"),
         "repeats": module("repeats", folder, "--device", "cuda"),
@@ -58,6 +59,9 @@ def rehearsed(folder: Path) -> dict[str, list[str]]:
     return {
         "tests": [*interpreted, *tests],
         "updates": module("gpu", folder, "--rehearse", "--rounds", "1", *TINY),
+        "curves": module(
+            "curves", folder, "--curves", "mathews2016/xor/*/*/main", "--engines", "auto", "--rounds", "1"
+        ),
         "precisions": [
             *interpreted, *module("precisions", folder, "--rehearse", "--rounds", "1", "--replicas", "2"),
             "--threads", "1", "--workloads", "W1", "--cells", "vanilla",
