@@ -10,9 +10,13 @@ from typing import IO, Any
 
 import matplotlib
 import matplotlib.colors
+from fontTools import subset
 from matplotlib.figure import Figure
 
 from tensor_rnns.yaml_files import read
+
+# These tables of a font place glyphs. A PDF file places its own, and cutting the tables to them takes long.
+subset.Options._drop_tables_default += ["GDEF", "GPOS", "GSUB"]
 
 WIDTH = 6.3
 """Width of every figure in inches: the text width of the LaTeX report."""
