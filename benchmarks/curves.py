@@ -4,8 +4,8 @@
     python -m benchmarks.curves --curves he2017/addition/L4/tlstm_3d/m32 --engines auto
 
 A row for each curve and engine: milliseconds of an update of its first final job, all replicas of which are
-trained at once, hours of all updates of that job, and how many times as fast as the model's core that is. The
-data are zeros in their true sizes.
+trained at once, hours of all updates of that job (an evaluated batch counts as part of one), and how many
+times as fast as the model's core that is. The data are zeros in their true sizes.
 """
 
 import statistics
@@ -25,7 +25,7 @@ from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.units import Unit, chosen, units
 from tensor_rnns.recording.work import work_of
 
-ENGINES = ("triton", "graphed")
+ENGINES = {"cpu": ("auto",), "cuda": ("triton", "graphed")}
 CURVES = (
     "barone2016/addition/only/lr/fresh",
     "barone2016/copy/only/lrd/main",
@@ -61,8 +61,13 @@ def measured(
     with ExitStack() as open_:
         ready, rows = {}, {}
         for engine in engines:
-            ran, update = open_.enter_context(updating(replicas, device, engine))
-            rows[engine] = {"curve": unit.name, "engine": ran, "updates": work.updates, "core_ms": core}
+            rows[engine] = {"curve": unit.name, "engine": engine, "updates": work.updates, "core_ms": core}
+            try:
+                ran, update = open_.enter_context(updating(replicas, device, engine))
+            except (RuntimeError, ValueError) as error:
+                rows[engine]["failed"] = str(error).partition("\n")[0]
+                continue
+            rows[engine]["engine"] = ran
             reason = failure(update, device) if engine in (ran, "auto") else f"runs {ran}"
             if reason:
                 rows[engine]["failed"] = f"{engine}: {reason}"
@@ -75,7 +80,7 @@ def measured(
 
 def text(report: Mapping[str, Any]) -> str:
     """The table."""
-    header = ["curve", "engine", "updates", "ms", "hours", "a core: ms", "times a core"]
+    header = ["curve", "engine", "updates, with evaluations", "ms", "hours", "a core: ms", "times a core"]
     rows = []
     for row in report["curves"]:
         cells = [row["curve"], row["engine"], f"{row['updates']:,.0f}"]
@@ -94,13 +99,13 @@ def main() -> None:
     parser.add_argument(
         "--curves", nargs="+", default=CURVES, help="paper/experiment/condition/variant/option"
     )
-    parser.add_argument("--engines", nargs="+", default=ENGINES)
+    parser.add_argument("--engines", nargs="+", help="by default auto, on CUDA triton and graphed")
     asked = parser.parse_args()
     device = command.prepared(parser, asked, asked.device)
     report: dict[str, Any] = {"machine": command.machine(device, asked.threads), "curves": []}
     with watched() as watch:
         for unit in found(asked.curves):
-            report["curves"] += measured(unit, asked.engines, asked.rounds, device)
+            report["curves"] += measured(unit, asked.engines or ENGINES[device.type], asked.rounds, device)
     command.close("curves", asked, report | {"watch": watch.record()}, text)
 
 

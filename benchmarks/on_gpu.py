@@ -4,10 +4,10 @@
     python -m benchmarks.on_gpu --rehearse         # make gpu REHEARSE=1: tiny, on the CPU, nothing to commit
 
 The tests of the engines for CUDA, tables of updates, of curves, precisions and errors, a hundred repeats of
-every cell, then the recording of the curves that cost most. The folder holds what `nvidia-smi` says, tables, the words of
-each step and steps.csv, which says how each ended; recorded curves go to results/recorded. A step that fails
-costs no other. The same command goes on: what ended well at this commit is not done again, but for the
-recording, which knows by itself what it has.
+every cell, then the recording of the curves that cost most. The folder holds what `nvidia-smi` says, tables,
+the words of each step and steps.csv, which says how each ended; recorded curves go to results/recorded. A
+step that fails costs no other. The same command goes on: what ended well at this commit is not done again,
+but for the recording, which knows by itself what it has.
 """
 
 import argparse
@@ -60,7 +60,8 @@ def rehearsed(folder: Path) -> dict[str, list[str]]:
         "tests": [*interpreted, *tests],
         "updates": module("gpu", folder, "--rehearse", "--rounds", "1", *TINY),
         "curves": module(
-            "curves", folder, "--curves", "mathews2016/xor/*/*/main", "--engines", "auto", "--rounds", "1"
+            "curves", folder, "--curves", "mathews2016/binding/T100N1/irnn/main",
+            "--engines", "auto", "graphed", "--rounds", "1", "--threads", "1",
         ),
         "precisions": [
             *interpreted, *module("precisions", folder, "--rehearse", "--rounds", "1", "--replicas", "2"),

@@ -47,8 +47,12 @@ def test_the_rehearsal_leaves_everything_in_one_folder(tmp_path):
     assert (folder / "machine.md").read_text(encoding="utf-8").startswith("- ")
     reports = {
         name: read_json(next(folder.glob(f"{name}-*.json")))
-        for name in ("gpu", "precisions", "gradients", "repeats")
+        for name in ("gpu", "curves", "precisions", "gradients", "repeats")
     }
+    ran, refused = reports["curves"]["curves"]
+    assert (ran["engine"], len(ran["milliseconds"])) == ("compiled", 1)
+    assert 0 < ran["milliseconds"][0] < 1e4
+    assert refused["failed"].startswith("engine graphed on cpu asked for; allowed are auto, compiled")
     times = reports["gpu"]["workloads"]["W4"]["milliseconds"]
     assert times["8"]["lstm"].keys() == {"compiled", "eager", "torch.nn"}
     precisions = reports["precisions"]["workloads"]["W1"]["vanilla"]

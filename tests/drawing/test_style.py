@@ -6,10 +6,13 @@ import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+import zlib
+from contextlib import suppress
 
 import matplotlib
 import numpy as np
 import pytest
+from fontTools.ttLib import TTFont
 from matplotlib.colors import to_rgb
 
 from tensor_rnns.drawing.render import draw_artefact, kinds
@@ -153,6 +156,16 @@ def test_pdf_embeds_its_fonts(data, artefact):
     assert b"/CIDFontType2" in made
     assert b"/Type3" not in made
     assert b"CreationDate" not in made
+
+
+def test_fonts_of_a_pdf_have_no_tables_that_place_glyphs(data, artefact):
+    made, found = written(data, artefact("curves"), "pdf"), []
+    for part in made.split(b"stream\n")[1:]:
+        with suppress(zlib.error):
+            content = zlib.decompressobj().decompress(part)
+            found += [TTFont(io.BytesIO(content))] if content.startswith(b"\0\1\0\0") else []
+    assert found
+    assert all("glyf" in font and not {"GDEF", "GPOS", "GSUB"} & {*font.keys()} for font in found)
 
 
 PROGRAM = """

@@ -1,7 +1,8 @@
 """What a second machine made of recorded trainings; see docs/reproducibility.md.
 
 benchmarks/recorded/second-machine.csv has the sums of the curves of 66 jobs that were trained again on 27
-November 2026, on an Intel Xeon with AVX-512, Python 3.12.3, torch 2.11.0 and g++ 13.3.0.
+November 2026, on an Intel Xeon with AVX-512, Python 3.12.3 and torch 2.11.0. A job that is recorded anew,
+with another torch or processor, is to be left out of the list.
 """
 
 import csv

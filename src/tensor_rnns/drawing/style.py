@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from tensor_rnns.yaml_files import read
 
-# These tables of a font place glyphs. A PDF file places its own, and cutting the tables to them takes long.
+# Tables that choose and place glyphs, which a PDF file has done; cutting them to its glyphs takes long.
 subset.Options._drop_tables_default += ["GDEF", "GPOS", "GSUB"]
 
 WIDTH = 6.3

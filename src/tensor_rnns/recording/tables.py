@@ -44,7 +44,7 @@ def head(heads: Sequence[str], first: str = "experiment") -> str:
 def plan(catalogue: Catalogue, scale: str, data: str, size: int, asked: str, costs: Costs) -> Iterator[str]:
     """A line for each experiment, one for all, and how far they can be trusted."""
     rows: list[list[float]] = []
-    unknown = {} if "triton" in costs.coefficients else {"GPU-h: no update was measured on a GPU": None}
+    unknown = {} if "triton" in costs.coefficients else {"GPU-h: the cost model has no GPU": None}
     cells: set[str] = set()
     yield head(PLAN)
     for (paper, name), experiment in catalogue.experiments.items():
