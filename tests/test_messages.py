@@ -1,5 +1,7 @@
 """Messages are bounded and printable, whatever was given: shown to the terminal through the real command."""
 
+import difflib
+
 import pytest
 from click.testing import CliRunner
 
@@ -21,6 +23,23 @@ def test_a_long_text_keeps_its_beginning_and_its_end_within_the_bound(length):
 def test_what_controls_a_terminal_is_not_printed():
     assert messages.printable("a\x1b[2J\x07b\u202ec\nd é") == "a?[2J?b?c?d é"
     assert messages.bounded("one\x1b[1m\ntwo") == "one?[1m\ntwo"
+
+
+def test_few_names_are_all_listed():
+    names = {f"fig-{number}" for number in range(messages.MOST_NAMES)}
+    assert messages.suggestion("table", names) == f"allowed are {', '.join(sorted(names))}"
+    assert messages.suggestion("gru", []) == "allowed are none"
+
+
+def test_of_many_names_the_nearest_are_listed_and_the_others_counted():
+    names = [*(f"figure-{number}" for number in range(50)), *(f"table-{number}" for number in range(50))]
+    said = messages.suggestion("tabel-7", names)
+    assert said.startswith("did you mean 'table-7'? allowed are ")
+    listed = said.partition("allowed are ")[2].split(", ")
+    most = messages.MOST_NAMES // 2
+    assert listed == [*sorted(difflib.get_close_matches("tabel-7", names, most, 0)), f"and {100 - most} more"]
+    assert "table-7" in listed
+    assert "figure-7" not in listed
 
 
 def test_many_lines_are_counted():

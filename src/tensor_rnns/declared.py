@@ -9,7 +9,6 @@ of a union, at places that are not in the file.
 """
 
 import dataclasses
-import difflib
 import inspect
 import math
 import re
@@ -18,6 +17,8 @@ import types
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from tensor_rnns.messages import suggestion
 
 Location = tuple[str | int, ...]
 Problem = tuple[Location, str]
@@ -31,13 +32,6 @@ class Invalid(ValueError):
         super().__init__(message)
         self.key = key
         self.location: Location = (key, *deeper) if key else ()
-
-
-def suggestion(asked: Any, allowed: Collection[Any]) -> str:
-    """The allowed names, with the nearest one first where the asked one is close to it."""
-    near = difflib.get_close_matches(str(asked), [str(name) for name in allowed], n=1)
-    listed = ", ".join(sorted(map(str, allowed))) or "none"
-    return (f"did you mean {near[0]!r}? " if near else "") + f"allowed are {listed}"
 
 
 def unknown(location: Location, what: str, name: Any, allowed: Collection[Any]) -> Iterator[Problem]:

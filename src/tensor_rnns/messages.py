@@ -1,12 +1,16 @@
 """How text that comes from outside is put into a message: printable, and of bounded length."""
 
+import difflib
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Any
 
 MOST_OF_A_LINE = 2000
 MOST_LINES = 100
 """Limits of a message: characters of a line, and lines."""
+MOST_NAMES = 60
+"""So many allowed names are all listed."""
 
 
 def printable(text: str, most: int = 200) -> str:
@@ -28,6 +32,17 @@ def bounded(text: str) -> str:
     lines = text.split("\n")
     more = [f"[... {len(lines) - MOST_LINES:,} more lines]"] if len(lines) > MOST_LINES else []
     return "\n".join([printable(line, MOST_OF_A_LINE) for line in lines[:MOST_LINES]] + more)
+
+
+def suggestion(asked: Any, allowed: Collection[Any]) -> str:
+    """The allowed names, with the nearest one first where the asked one is close to it; of more than
+    MOST_NAMES the nearest, and how many there are."""
+    names = sorted(map(str, allowed))
+    near = difflib.get_close_matches(str(asked), names, n=1)
+    if len(names) > MOST_NAMES:
+        nearest = sorted(difflib.get_close_matches(str(asked), names, MOST_NAMES // 2, 0))
+        names = [*nearest, f"and {len(names) - len(nearest)} more"]
+    return (f"did you mean {near[0]!r}? " if near else "") + f"allowed are {', '.join(names) or 'none'}"
 
 
 def fault(error: Exception, meant: Callable[[str], bool]) -> str:

@@ -27,8 +27,11 @@ def test_a_name_of_two_papers_means_both_and_a_paper_chooses():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("fig-5.111", r"no figure or table 'fig-5.111'; did you mean 'fig-5.11'\? allowed are a1, "),
-        ("kelley2016/fig-5.1", r"did you mean 'kelley2016/fig-1'\? allowed are barone2016/a1, "),
+        (
+            "fig-5.111",
+            r"no figure or table 'fig-5.111'; did you mean 'fig-5.11'\? allowed are .*, fig-5.11, .* more; `ten",
+        ),
+        ("kelley2016/fig-5.1", r"did you mean 'kelley2016/fig-1'\? allowed are kelley2016/counts, "),
     ],
 )
 def test_an_unknown_name_is_refused_with_the_nearest(name, message):
