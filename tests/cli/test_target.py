@@ -29,7 +29,7 @@ def test_a_name_of_two_papers_means_both_and_a_paper_chooses():
     [
         (
             "fig-5.111",
-            r"no figure or table 'fig-5.111'; did you mean 'fig-5.11'\? allowed are .*, fig-5.11, .* more; `ten",
+            r"'fig-5.111'; did you mean 'fig-5.11'\? allowed are .*, fig-5.11, .* more; `ten",
         ),
         ("kelley2016/fig-5.1", r"did you mean 'kelley2016/fig-1'\? allowed are kelley2016/counts, "),
     ],
