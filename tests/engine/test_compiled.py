@@ -1,5 +1,6 @@
 """Proves that the compiled engine gives the numbers of the float64 eager loop, and the bits it promises."""
 
+import functools
 import gc
 import itertools
 import platform
@@ -11,6 +12,7 @@ import torch
 
 from tensor_rnns import cells, engine
 from tensor_rnns.engine import build
+from tensor_rnns.engine.compiled import parts
 from tensor_rnns.engine.compiled.calls import POOL
 
 COMPILED, EAGER = engine.find("compiled"), engine.find("eager")
@@ -102,8 +104,20 @@ def test_the_vectors_of_any_processor(reference, block, setting, results, monkey
     if platform.machine() == "x86_64":
         monkeypatch.setattr(build, "FLAGS", (*build.FLAGS, *more))
     monkeypatch.setattr(COMPILED, "ready", {})
+    monkeypatch.setattr(parts, "library", functools.cache(parts.library.__wrapped__))
     s = setting(block(name) if name == "tgu" else PANELS, batch=39, steps=7)
     agree(results(COMPILED.run, s, torch.float32), results(reference, s, torch.float64), 1e-5)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the processor is no x86-64")
+def test_parts_of_other_vectors_are_refused(monkeypatch):
+    """What they share with a kernel would be read as another table."""
+    own = parts.library(torch.float32)
+    with monkeypatch.context() as patch:
+        patch.setattr(build, "FLAGS", (*build.FLAGS, "-march=x86-64"))
+        of_sse2 = parts.library.__wrapped__(torch.float32)
+    with pytest.raises(build.BuildError, match="vectors of another size"):
+        parts.join(own, of_sse2)
 
 
 def test_states_that_are_handed_on_added_up_or_never_read(reference, delay, setting, results):

@@ -24,7 +24,7 @@ HEAVY = 1 << 16
 FOLDER = Path(__file__).parent
 HEADERS = tuple(
     f"{name}.h"
-    for name in ("vectors", "functions", "matrices", "layouts", "threads", "call", "symbols", "pieces")
+    for name in ("vectors", "functions", "shared", "matrices", "layouts", "threads", "call", "symbols", "pieces")
 )
 
 
@@ -150,7 +150,7 @@ def leaf_gradients(program: Program, backward: Backward, body: Body, sums: Arena
                 lines.append(f"outer<Block, {end - k}, {columns}>(steps, {blocks}, {place});")
     for leaf, g in backward.rows:
         block = operand(g, 0)
-        lines.append(f"row_sums<Block>(steps, {g.width}, {block}, sums + {sums.offsets[leaf]});")
+        lines.append(f"blockwise<Block>().row_sums(steps, {g.width}, {block}, sums + {sums.offsets[leaf]});")
     return lines
 
 
@@ -177,7 +177,7 @@ def table_gradients(program: Program, backward: Backward, body: Body) -> tuple[i
         width = padded(node.width)
         if node not in written.offsets:
             place = f"call.operands + all * {written.take(node, width)} + at * {width}, {width}"
-            stores.append(f"scatter<Block>({place}, {body.address(node)}, {node.width}, rows);")
+            stores.append(f"blockwise<Block>().scatter({place}, {body.address(node)}, {node.width}, rows);")
         return f"call.operands + all * {written.offsets[node]}"
 
     entering = enumerate(backward.inputs) if program.tables else ()

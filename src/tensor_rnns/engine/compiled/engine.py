@@ -36,10 +36,10 @@ class Compiled(Generated):
         return source(program, dtype)
 
     def build(self, program: Program, dtype: torch.dtype, emitted: str) -> Kernel:
-        """The file as a library that works in the threads of the parts."""
+        """The file as a library that works in the threads of the parts and shares their code."""
         keep_pages()
         library = build.library(emitted, program.name)
-        parts.join_team(library, parts.library(dtype))
+        parts.join(library, parts.library(dtype))
         library.exceeded.restype = ctypes.c_long
         return Kernel(library, len(program.tables))
 

@@ -56,60 +56,16 @@ static void product(const real* __restrict a, const real* __restrict w, real* __
   }
 }
 
-// At most so many columns of a and of g in one tile: more, and the compiler reads some of them again and again.
-static constexpr int LEFT = 3, RIGHT = NATIVE == 64 ? 8 : 4;
-
-// Lanes l with l & half == 0 sum a's entries l and l + half, the others b's l - half and l.
-template <int Half, class Vec> static INLINE Vec folded(Vec a, Vec b) {
-  constexpr int L = lanes<Vec>;
-  whole_of<Vec> straight, crossed;
-  UNROLL for (int l = 0; l < L; ++l) {
-    straight[l] = l & Half ? L + l : l;
-    crossed[l] = l & Half ? L + (l ^ Half) : l ^ Half;
-  }
-  return __builtin_shuffle(a, b, straight) + __builtin_shuffle(a, b, crossed);
-}
-
-// Entry l: the sum of all entries of x[l].
-template <int Half, class Vec> static INLINE Vec totals(Vec* x) {
-  UNROLL for (int i = 0; i < Half; ++i) x[i] = folded<Half>(x[i], x[i + Half]);
-  if constexpr (Half > 1) return totals<Half / 2>(x);
-  return x[0];
-}
-
-// sum[i][j] += over steps and rows a[i] g[j], for i < M and j < N; the rows side by side are added up at the end.
-template <class Block, int M, int N>
-static void outer_tile(long steps, const real* a, long a_step, const real* g, long g_step, real* sum, int stride) {
-  using Vec = typename Block::vector;
-  constexpr int V = Block::V, L = Block::W / V, groups = (M * N + L - 1) / L;
-  Vec c[groups * L] = {};
-  for (long t = 0; t < steps; ++t, a += a_step, g += g_step) {
-    UNROLL for (int v = 0; v < V; ++v) {
-      Vec left[M];
-      UNROLL for (int i = 0; i < M; ++i) left[i] = ((const Vec*)a)[i * V + v];
-      UNROLL for (int j = 0; j < N; ++j) {
-        Vec right = ((const Vec*)g)[j * V + v];
-        IN_REGISTER(right);
-        UNROLL for (int i = 0; i < M; ++i) c[i * N + j] += left[i] * right;
-      }
-    }
-  }
-  alignas(64) real all[groups * L];
-  UNROLL for (int k = 0; k < groups; ++k) put(all, k, totals<L / 2>(c + k * L));
-  UNROLL for (int i = 0; i < M; ++i)
-    UNROLL for (int j = 0; j < N; ++j) sum[i * stride + j] += all[i * N + j];
-}
-
-// The same for M rows of sum, all N columns.
+// sum [M][N] += over steps and rows of a^T g, for M columns of a and all of g.
 template <class Block, int M, int N>
 static INLINE void outer_row(long steps, const real* a, long a_step, const real* g, long g_step, real* sum) {
   constexpr int most = RIGHT, tiles = (N + most - 1) / most, size = N / tiles, larger = N % tiles;
   int n = 0;
   if constexpr (larger > 0)
     for (int i = 0; i < larger; ++i, n += size + 1)
-      outer_tile<Block, M, size + 1>(steps, a, a_step, g + n * Block::W, g_step, sum + n, N);
+      blockwise<Block>().outer_tile[M][size + 1](steps, a, a_step, g + n * Block::W, g_step, sum + n, N);
   for (int i = larger; i < tiles; ++i, n += size)
-    outer_tile<Block, M, size>(steps, a, a_step, g + n * Block::W, g_step, sum + n, N);
+    blockwise<Block>().outer_tile[M][size](steps, a, a_step, g + n * Block::W, g_step, sum + n, N);
 }
 
 // `Rows` rows and `Count` columns of sum [K][N] += over `steps` of a^T g, for one row each of a and g.
@@ -160,24 +116,6 @@ static void outer(long steps, const real* a, long a_step, const real* g, long g_
       outer_row<Block, size + 1, N>(steps, a + k * Block::W, a_step, g, g_step, sum + k * N);
   for (int i = larger; i < tiles; ++i, k += size)
     outer_row<Block, size, N>(steps, a + k * Block::W, a_step, g, g_step, sum + k * N);
-  }
-}
-
-// sum [N] += over `steps` and rows of g.
-template <class Block> static void row_sums(long steps, int N, const real* g, long g_step, real* sum) {
-  using Vec = typename Block::vector;
-  constexpr int V = Block::V;
-  int n = 0;
-  for (; Block::W == 1 && n + LONG <= N; n += LONG) {
-    wide_vector c = {};
-    for (long t = 0; t < steps; ++t) c += fetch<LONG>(g + t * g_step + n);
-    leave<LONG>(sum + n, fetch<LONG>(sum + n) + c);
-  }
-  for (; n < N; ++n) {
-    Vec c = {};
-    for (long t = 0; t < steps; ++t)
-      UNROLL for (int v = 0; v < V; ++v) c += ((const Vec*)(g + t * g_step))[n * V + v];
-    sum[n] += total(c);
   }
 }
 

@@ -19,7 +19,10 @@ from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense,
 from tensor_rnns.engine.compiled.emit import FOLDER, REALS
 from tensor_rnns.engine.touched import Touched
 
-HEADERS = ("vectors.h", "functions.h", "threads.h", "team.h", "panels.h", "heads.h", "optimisers.h")
+HEADERS = tuple(
+    f"{name}.h"
+    for name in ("vectors", "functions", "shared", "threads", "team", "blocks", "panels", "heads", "optimisers")
+)
 FORWARD, BACKWARD, SQUARED, BERNOULLI, CLASSES = range(5)
 GRADIENTS = ("x_gradient", "weight_gradient", "bias_gradient")
 RULES = ("adam", "rmsprop", "sgd", "adagrad")
@@ -33,13 +36,18 @@ def library(dtype: torch.dtype) -> ctypes.CDLL:
     code = [f"using real = {REALS[dtype]};", *((FOLDER / name).read_text() for name in HEADERS)]
     loaded = build.library("\n".join(code), "parts")
     loaded.use_openmp(openmp())
-    join_team(loaded, loaded)
+    loaded.offered.restype = ctypes.c_void_p
+    join(loaded, loaded)
     return loaded
 
 
-def join_team(kernel: ctypes.CDLL, loaded: ctypes.CDLL) -> None:
-    """Let a kernel work in the threads of loaded parts."""
-    kernel.join_team(ctypes.cast(loaded.run_team, ctypes.c_void_p))
+def join(kernel: ctypes.CDLL, loaded: ctypes.CDLL) -> None:
+    """Give a kernel what the loaded parts share: their threads, and code that needs no width of a cell.
+
+    BuildError where the parts were built for other vectors.
+    """
+    if not kernel.join(ctypes.c_void_p(loaded.offered())):
+        raise build.BuildError("the parts were built for vectors of another size than the kernel's")
 
 
 class Head(ctypes.Structure):

@@ -70,6 +70,7 @@ template <int Count> static INLINE void leave(real* p, wide_vector x) {
 template <class Vec> static INLINE Vec splat(real x) { return Vec{} + x; }
 template <class Vec> static INLINE Vec at(const real* p, int i) { return ((const Vec*)p)[i]; }
 template <class Vec> static INLINE void put(real* p, int i, Vec x) { ((Vec*)p)[i] = x; }
+static INLINE void copy(real* out, const real* in, long count) { std::memcpy(out, in, count * sizeof(real)); }
 static INLINE void clear(real* p, long count) { std::memset(p, 0, count * sizeof(real)); }
 
 // The sum of all entries, halves onto halves.
@@ -82,3 +83,36 @@ template <class Vec> static INLINE real total(Vec x) {
   return x[0];
 }
 
+// Lanes l with l & half == 0 sum a's entries l and l + half, the others b's l - half and l.
+template <int Half, class Vec> static INLINE Vec folded(Vec a, Vec b) {
+  constexpr int L = lanes<Vec>;
+  whole_of<Vec> straight, crossed;
+  UNROLL for (int l = 0; l < L; ++l) {
+    straight[l] = l & Half ? L + l : l;
+    crossed[l] = l & Half ? L + (l ^ Half) : l ^ Half;
+  }
+  return __builtin_shuffle(a, b, straight) + __builtin_shuffle(a, b, crossed);
+}
+
+// Entry l: the sum of all entries of x[l].
+template <int Half, class Vec> static INLINE Vec totals(Vec* x) {
+  UNROLL for (int i = 0; i < Half; ++i) x[i] = folded<Half>(x[i], x[i + Half]);
+  if constexpr (Half > 1) return totals<Half / 2>(x);
+  return x[0];
+}
+
+// x[i][l] into x[l][i], by exchanging blocks of 1, 2, 4, .. lanes; where there are fewer vectors than lanes, in each
+// group of as many lanes.
+template <int Half = 1, int Count = 0, class Vec> static INLINE void transpose(Vec* x) {
+  constexpr int L = lanes<Vec>, vectors = Count ? Count : L;
+  if constexpr (Half < vectors) {
+    whole_of<Vec> low, high;
+    UNROLL for (int l = 0; l < L; ++l) low[l] = l & Half ? L + l - Half : l, high[l] = l & Half ? L + l : l + Half;
+    UNROLL for (int i = 0; i < vectors; ++i)
+      if (!(i & Half)) {
+        const Vec a = x[i], b = x[i + Half];
+        x[i] = __builtin_shuffle(a, b, low), x[i + Half] = __builtin_shuffle(a, b, high);
+      }
+    transpose<2 * Half, Count>(x);
+  }
+}
