@@ -51,10 +51,14 @@ def snakemake() -> Callable[..., subprocess.CompletedProcess]:
 
 
 def run_snakemake(
-    folder: Path, *arguments: str, config: tuple[str, ...] = (), target: str = "all"
+    folder: Path,
+    *arguments: str,
+    config: tuple[str, ...] = (),
+    target: str = "all",
+    start: tuple[str, ...] = ("-m", "snakemake"),
 ) -> subprocess.CompletedProcess:
     """`snakemake --cores 2 target` in `folder` with `arguments` and `config`; what it said where it fails."""
-    line = [sys.executable, "-m", "snakemake", "--cores", "2", *arguments]
+    line = [sys.executable, *start, "--cores", "2", *arguments]
     line += ["--config", *SMOKE, *config, "--", target]
     found = subprocess.run(
         line, cwd=folder, env=environment(folder), capture_output=True, text=True, timeout=500, check=False
