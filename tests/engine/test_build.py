@@ -156,7 +156,7 @@ def test_the_functions_of_a_vector(dtype):
         "logarithm": torch.log,
         "soft_positive_part": lambda x: torch.logaddexp(x, torch.zeros_like(x)),
     }
-    headers = [(emit.FOLDER / name).read_text() for name in ("vectors.h", "functions.h")]
+    headers = emit.headers("vectors functions")
     code = [f"using real = {emit.REALS[dtype]};", *headers]
     for name in names:
         code.append(

@@ -109,14 +109,16 @@ def test_the_vectors_of_any_processor(reference, block, setting, results, monkey
     agree(results(COMPILED.run, s, torch.float32), results(reference, s, torch.float64), 1e-5)
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="the processor is no x86-64")
-def test_parts_of_other_vectors_are_refused(monkeypatch):
+@pytest.mark.skipif("avx" not in build.processor(), reason="the processor has no wider vectors than SSE2")
+def test_parts_of_other_vectors_or_numbers_are_refused(monkeypatch):
     """What they share with a kernel would be read as another table."""
     own = parts.library(torch.float32)
+    with pytest.raises(build.BuildError, match="other numbers or vectors"):
+        parts.join(own, parts.library(torch.float64))
     with monkeypatch.context() as patch:
         patch.setattr(build, "FLAGS", (*build.FLAGS, "-march=x86-64"))
         of_sse2 = parts.library.__wrapped__(torch.float32)
-    with pytest.raises(build.BuildError, match="vectors of another size"):
+    with pytest.raises(build.BuildError, match="other numbers or vectors"):
         parts.join(own, of_sse2)
 
 

@@ -57,7 +57,10 @@ def run_snakemake(
     target: str = "all",
     start: tuple[str, ...] = ("-m", "snakemake"),
 ) -> subprocess.CompletedProcess:
-    """`snakemake --cores 2 target` in `folder` with `arguments` and `config`; what it said where it fails."""
+    """`snakemake --cores 2 target` in `folder` with `arguments` and `config`; what it said where it fails.
+
+    `start` is how Python starts Snakemake.
+    """
     line = [sys.executable, *start, "--cores", "2", *arguments]
     line += ["--config", *SMOKE, *config, "--", target]
     found = subprocess.run(

@@ -25,7 +25,8 @@ REMOVED = re.compile(r"^  wikipedia-arms:\n(?:    .*\n)+", re.MULTILINE)
 
 AT_ONCE = (
     "-c",
-    "from snakemake.executors.touch import Executor; Executor.SLEEPING_TIME = 0\n"
+    "from snakemake.executors.touch import Executor; assert Executor.SLEEPING_TIME\n"
+    "Executor.SLEEPING_TIME = 0\n"
     "from snakemake.cli import main; main()",
 )
 """Snakemake, without the tenth of a second that it sleeps for each job whose files it touches."""

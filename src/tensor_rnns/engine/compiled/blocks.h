@@ -102,6 +102,6 @@ template <class Block, int... M> static Blockwise offer(std::integer_sequence<in
 
 extern "C" const Shared* offered() {
   constexpr std::make_integer_sequence<int, LEFT> tiles;
-  static const Shared all = {NATIVE, run_team, offer<Wide>(tiles), offer<Narrow>(tiles), offer<Single>({})};
+  static const Shared all = {BUILT_FOR, run_team, offer<Wide>(tiles), offer<Narrow>(tiles), offer<Single>({})};
   return &all;
 }

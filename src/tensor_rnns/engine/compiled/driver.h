@@ -27,6 +27,7 @@ template <class Block> static INLINE void choose(const Call& call, const Unit& u
 
 template <class Block> static void forward(const Call& call, const Unit& unit) {
   constexpr int W = Block::W;
+  const Blockwise& use = blockwise<Block>();
   const real* chosen[TABLES * W + 1];
   const real* const packed = call.packed + unit.replica * PACKED;
   real* const scratch = call.arena + unit.thread * ARENA;
@@ -34,7 +35,7 @@ template <class Block> static void forward(const Call& call, const Unit& unit) {
   real* const states = call.states + unit.place * STATES * (call.keep ? call.steps + 1 : 2);
   const long row = unit.replica * call.batch + unit.first, rows = call.replicas * call.batch;
   for (int i = 0; i < COUNT; ++i)
-    blockwise<Block>().gather(states + PLACE[i] * W, call.initial[i] + row * WIDTH[i], WIDTH[i], WIDTH[i], unit.rows);
+    use.gather(states + PLACE[i] * W, call.initial[i] + row * WIDTH[i], WIDTH[i], WIDTH[i], unit.rows);
   const real* inputs[INPUTS];
   for (int i = 0; !TABLES && i < INPUTS; ++i) {
     const long* stride = call.input_strides + 3 * i;
@@ -50,20 +51,21 @@ template <class Block> static void forward(const Call& call, const Unit& unit) {
       gather_rows<Block>(record + INPUT_PLACE[i] * W, chosen + i * W, INPUT_WIDTH[i], unit.rows);
     for (int i = 0; !TABLES && i < INPUTS; ++i) {
       const long* stride = call.input_strides + 3 * i;
-      blockwise<Block>().gather(record + INPUT_PLACE[i] * W, inputs[i], stride[2], INPUT_WIDTH[i], unit.rows);
+      use.gather(record + INPUT_PLACE[i] * W, inputs[i], stride[2], INPUT_WIDTH[i], unit.rows);
       inputs[i] += stride[0];
     }
     step<Block>(chosen, unit.rows, packed, record, before, after, scratch);
     for (int i = 0; i < COUNT; ++i)
       if (real* const out = call.outputs[i])
-        blockwise<Block>().scatter(out + (t * rows + row) * WIDTH[i], WIDTH[i], after + PLACE[i] * W, WIDTH[i], unit.rows);
+        use.scatter(out + (t * rows + row) * WIDTH[i], WIDTH[i], after + PLACE[i] * W, WIDTH[i], unit.rows);
   }
   for (int i = 0; i < COUNT; ++i)
-    blockwise<Block>().scatter(call.final[i] + row * WIDTH[i], WIDTH[i], after + PLACE[i] * W, WIDTH[i], unit.rows);
+    use.scatter(call.final[i] + row * WIDTH[i], WIDTH[i], after + PLACE[i] * W, WIDTH[i], unit.rows);
 }
 
 template <class Block> static void backward(const Call& call, const Unit& unit) {
   constexpr int W = Block::W;
+  const Blockwise& use = blockwise<Block>();
   const real* const packed = call.packed + unit.replica * PACKED_BACK;
   const real* const tape = call.tape + unit.place * RECORD * call.steps;
   const real* const states = call.states + unit.place * STATES * (call.steps + 1);
@@ -79,7 +81,7 @@ template <class Block> static void backward(const Call& call, const Unit& unit) 
   std::memset(sums, 0, SUMS * sizeof(real));
   for (int i = 0; i < COUNT; ++i)
     if (const real* given = call.final_gradients[i])
-      blockwise<Block>().gather_onto(g + PLACE[i] * W, given + row * WIDTH[i], WIDTH[i], WIDTH[i], unit.rows);
+      use.gather_onto(g + PLACE[i] * W, given + row * WIDTH[i], WIDTH[i], WIDTH[i], unit.rows);
   for (long end = call.steps, begin; end > 0; end = begin) {
     begin = end > CHUNK<Block> ? end - CHUNK<Block> : 0;
     for (long t = end - 1; t >= begin; --t) {
@@ -88,7 +90,7 @@ template <class Block> static void backward(const Call& call, const Unit& unit) 
       real* const now = kept + (t - begin) * KEPT * W;
       for (int i = 0; i < COUNT; ++i)
         if (const real* given = call.output_gradients[i])
-          blockwise<Block>().gather_onto(g + PLACE[i] * W, given + (t * rows + row) * WIDTH[i], WIDTH[i], WIDTH[i], unit.rows);
+          use.gather_onto(g + PLACE[i] * W, given + (t * rows + row) * WIDTH[i], WIDTH[i], WIDTH[i], unit.rows);
       choose<Block>(call, unit, t, chosen);
       step_back<Block>(chosen, unit.rows, packed, record, before, before + STATES * W, g, earlier, now, scratch);
       if (TABLES > 0 && call.table_gradients) {
@@ -101,7 +103,7 @@ template <class Block> static void backward(const Call& call, const Unit& unit) 
         for (int i = 0, place = 0, width; i < INPUTS; ++i, place += width) {
           width = INPUT_WIDTH[i];
           if (real* const out = call.input_gradients[i])
-            blockwise<Block>().scatter(out + (t * rows + row) * width, width, inward + place * W, width, unit.rows);
+            use.scatter(out + (t * rows + row) * width, width, inward + place * W, width, unit.rows);
         }
       }
       real* const other = g;
@@ -112,7 +114,7 @@ template <class Block> static void backward(const Call& call, const Unit& unit) 
     add_leaves<Block>(end - begin, tape + begin * RECORD * W, before, before + STATES * W, kept, sums);
   }
   for (int i = 0; call.initial_gradients && i < COUNT; ++i)
-    blockwise<Block>().scatter(call.initial_gradients[i] + row * WIDTH[i], WIDTH[i], g + PLACE[i] * W, WIDTH[i], unit.rows);
+    use.scatter(call.initial_gradients[i] + row * WIDTH[i], WIDTH[i], g + PLACE[i] * W, WIDTH[i], unit.rows);
 }
 
 template <class F> static void for_each_block(const Call& call, F work) {

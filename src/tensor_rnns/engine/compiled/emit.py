@@ -21,11 +21,11 @@ from tensor_rnns.engine.ir.trace import Program
 REALS = {torch.float32: "float", torch.float64: "double"}
 HEAVY = 1 << 16
 """Numbers of all matrices from which on a small batch is cut so that two threads have work."""
-FOLDER = Path(__file__).parent
-HEADERS = tuple(
-    f"{name}.h"
-    for name in ("vectors", "functions", "shared", "matrices", "layouts", "threads", "call", "symbols", "pieces")
-)
+
+
+def headers(names: str) -> list[str]:
+    """The texts of the headers of these names."""
+    return [(Path(__file__).parent / f"{name}.h").read_text() for name in names.split()]
 
 
 def function(template: str, name: str, arguments: str, lines: Iterable[str]) -> str:
@@ -94,7 +94,7 @@ def source(program: Program, dtype: torch.dtype) -> str:
         f"\nusing real = {REALS[dtype]};\n",
         constant("int", PANEL=PANEL),
         constant("bool", HEAVY=str(sums.width > HEAVY).lower()),
-        *((FOLDER / name).read_text() for name in HEADERS),
+        *headers("vectors functions shared matrices layouts threads call symbols pieces"),
         f"// ---- the step of {program.name} ----\n",
         constant("long", RECORD=apart(tape.width), STATES=apart(states.width), SUMS=sums.width),
         constant("int", INPUTS=len(program.inputs), COUNT=len(program.states), LEAVES=len(program.leaves)),
@@ -104,7 +104,7 @@ def source(program: Program, dtype: torch.dtype) -> str:
         constant("long", TABLES=len(program.tables), SYMBOLS=max([1, *(t.shape[0] for t in program.tables)])),
         forward_code(program, addresses, keep),
         backward_code(program, backward, addresses, tape, states, sums),
-        (FOLDER / "driver.h").read_text(),
+        *headers("driver"),
     ]
     return "\n".join(parts)
 
@@ -117,7 +117,6 @@ def forward_code(program: Program, addresses: dict[Node, str], keep: Sequence[No
     arguments = f"{CHOSEN}, const real* packed, real* record, const real* before, real* after, real* scratch"
     parts = [
         constant("long", PACKED=body.packed.width, SCRATCH=body.scratch.width),
-        "",
         packing("pack_forward", program, body.packed),
         function(BLOCK, "step", arguments, [USING, *body.lines]),
     ]
@@ -227,7 +226,6 @@ def backward_code(
     parts = [
         constant("long", PACKED_BACK=body.packed.width, SCRATCH_BACK=body.scratch.width, OPERANDS=operands),
         constant("long", KEPT=apart(kept.width), READ_AGAIN=tape.width + states.width + kept.width),
-        "",
         packing("pack_backward", program, body.packed),
         function(BLOCK, "step_back", step, [USING, *body.lines]),
         function(BLOCK, "input_back", inputs, [USING, *inward.lines]),

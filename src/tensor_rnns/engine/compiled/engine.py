@@ -36,7 +36,7 @@ class Compiled(Generated):
         return source(program, dtype)
 
     def build(self, program: Program, dtype: torch.dtype, emitted: str) -> Kernel:
-        """The file as a library that works in the threads of the parts and shares their code."""
+        """The file as a library that shares the threads and the code of the parts."""
         keep_pages()
         library = build.library(emitted, program.name)
         parts.join(library, parts.library(dtype))

@@ -59,6 +59,7 @@ static void product(const real* __restrict a, const real* __restrict w, real* __
 // sum [M][N] += over steps and rows of a^T g, for M columns of a and all of g.
 template <class Block, int M, int N>
 static INLINE void outer_row(long steps, const real* a, long a_step, const real* g, long g_step, real* sum) {
+  static_assert(Block::W > 1 && M >= 1 && M <= LEFT);
   constexpr int most = RIGHT, tiles = (N + most - 1) / most, size = N / tiles, larger = N % tiles;
   int n = 0;
   if constexpr (larger > 0)

@@ -1,4 +1,4 @@
-"""The C++ around a scan that is the same for every cell: read-outs with their losses, and optimisers.
+"""The C++ that is the same for every cell: read-outs with their losses, optimisers, what scans share.
 
 The rows of a replica are cut into groups by shape alone and added up in their order: bits depend neither on
 other replicas nor on threads. A loss makes its gradients in the same pass as its value, and an optimiser
@@ -16,13 +16,9 @@ from torch.autograd.function import once_differentiable
 
 from tensor_rnns.engine import build
 from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense, fill, openmp, strides
-from tensor_rnns.engine.compiled.emit import FOLDER, REALS
+from tensor_rnns.engine.compiled.emit import REALS, headers
 from tensor_rnns.engine.touched import Touched
 
-HEADERS = tuple(
-    f"{name}.h"
-    for name in ("vectors", "functions", "shared", "threads", "team", "blocks", "panels", "heads", "optimisers")
-)
 FORWARD, BACKWARD, SQUARED, BERNOULLI, CLASSES = range(5)
 GRADIENTS = ("x_gradient", "weight_gradient", "bias_gradient")
 RULES = ("adam", "rmsprop", "sgd", "adagrad")
@@ -33,8 +29,8 @@ TOUCHED = ("gaps", "tables", "symbols", "strides", "running")
 @functools.cache
 def library(dtype: torch.dtype) -> ctypes.CDLL:
     """The library for `dtype`, built on first use; BuildError where it cannot be."""
-    code = [f"using real = {REALS[dtype]};", *((FOLDER / name).read_text() for name in HEADERS)]
-    loaded = build.library("\n".join(code), "parts")
+    code = headers("vectors functions shared threads team blocks panels heads optimisers")
+    loaded = build.library("\n".join([f"using real = {REALS[dtype]};", *code]), "parts")
     loaded.use_openmp(openmp())
     loaded.offered.restype = ctypes.c_void_p
     join(loaded, loaded)
@@ -42,12 +38,9 @@ def library(dtype: torch.dtype) -> ctypes.CDLL:
 
 
 def join(kernel: ctypes.CDLL, loaded: ctypes.CDLL) -> None:
-    """Give a kernel what the loaded parts share: their threads, and code that needs no width of a cell.
-
-    BuildError where the parts were built for other vectors.
-    """
+    """Give a kernel what the loaded parts share; BuildError where they were built for others."""
     if not kernel.join(ctypes.c_void_p(loaded.offered())):
-        raise build.BuildError("the parts were built for vectors of another size than the kernel's")
+        raise build.BuildError("the parts were built for other numbers or vectors than the kernel")
 
 
 class Head(ctypes.Structure):

@@ -1,14 +1,14 @@
 // ---- what kernels share ----------------------------------------------------------------------------------
-// Code that no width of a cell changes is built once, with the parts (blocks.h), and called by its address: so a kernel
-// is built in little more than half the time.
+// What is costly to build and needs no width of a cell is built once, with the parts (blocks.h), and called by its
+// address: a kernel is built in some three fifths of the time.
 
-// Runs work(data) in some threads at once, the caller's among them; see team.h. Null: in the caller's alone.
+// Runs work(data) in some threads at once, the caller's among them; see team.h.
 typedef void (*Team)(long threads, void (*work)(void* data), void* data);
 
-// At most so many columns of a and of g in one tile: more, and the compiler reads some of them again and again.
+// `outer_tile` takes at most so many columns of a and of g: of more the compiler reads some again and again.
 static constexpr int LEFT = 3, RIGHT = NATIVE == 64 ? 8 : 4;
 
-// Functions for one kind of block: what they do stands at their definitions.
+// Functions for one kind of block; what they do stands at their definitions, `gather` and `gather_onto` are turn().
 struct Blockwise {
   void (*gather)(real* out, const real* in, long stride, int width, int rows);
   void (*gather_onto)(real* out, const real* in, long stride, int width, int rows);
@@ -18,16 +18,19 @@ struct Blockwise {
                                           int stride);
 };
 
+// Numbers and vectors that the table and its functions are for.
+static constexpr long BUILT_FOR = (NATIVE * 16L + sizeof(real)) * 65536 + sizeof(Blockwise);
+
 struct Shared {
-  long vector;  // bytes of one: with others the table is another, and so is what it points to
+  long built_for;
   Team team;
   Blockwise wide, narrow, single;
 };
 static Shared shared = {};
 
-// Take what is shared; 0 where it was built for other vectors, and so cannot be taken.
+// Take what is shared; 0 where it was built for others.
 extern "C" int join(const Shared* given) {
-  if (given->vector != NATIVE) return 0;
+  if (given->built_for != BUILT_FOR) return 0;
   shared = *given;
   return 1;
 }

@@ -18,7 +18,7 @@ template <class F> static void in_parallel(long items, long threads, F f) {
     for (long item; (item = next++) < items;) f(item, thread);
   };
   threads = threads < items ? threads : items;
-  if (threads < 2 || !shared.team) return work();
+  if (threads < 2) return work();
   shared.team(threads, [](void* data) { (*(decltype(work)*)data)(); }, &work);
 }
 

@@ -1,6 +1,6 @@
 // Vectors over batch rows: a value of width n is real[n][W], W rows of the batch side by side.
 // A wide block has 64 bytes of rows, a narrow one 32; the vectors are those of the target. Every kernel reads what is
-// included: <cmath> and <vector> would add some 7 % to the time that it is built in.
+// included: <cmath> and <vector> would make its building longer.
 #include <atomic>
 #include <cstdint>
 #include <cstring>
