@@ -12,7 +12,7 @@ from torch import Tensor
 Pointer, Long = ctypes.c_void_p, ctypes.c_long
 KEPT, WASTE, LEAST = 16, 4, 1024
 """Of a pool: its tensors, how many times too large one may be, and the fewest numbers of one."""
-MMAP_MAX, TRIM_THRESHOLD, MOST_SPARE = -4, -1, 1 << 30
+MMAP_THRESHOLD, TRIM_THRESHOLD, LARGE = -3, -1, 1 << 25
 
 
 @functools.cache
@@ -51,14 +51,13 @@ def dense(tensor: Tensor) -> Tensor:
 
 @functools.cache
 def keep_pages() -> None:
-    """Let the C library, where it is glibc, keep up to MOST_SPARE bytes that torch gives back.
+    """Let the C library, where it is glibc, keep pieces of up to LARGE bytes that torch gives back.
 
-    Without this every update asks the system for fresh pages for its outputs and gradients, which takes
-    more than a quarter of the time of one whose outputs have 50 MB.
+    Without this every update asks the system for fresh pages for its outputs and gradients.
     """
     if (choose := getattr(ctypes.CDLL(None), "mallopt", None)) is not None:
-        choose(MMAP_MAX, 0)
-        choose(TRIM_THRESHOLD, MOST_SPARE)
+        choose(MMAP_THRESHOLD, LARGE)
+        choose(TRIM_THRESHOLD, 4 * LARGE)
 
 
 class Pool:
