@@ -112,14 +112,14 @@ def test_the_vectors_of_any_processor(reference, block, setting, results, monkey
 @pytest.mark.skipif("avx" not in build.processor(), reason="the processor has no wider vectors than SSE2")
 def test_parts_of_other_vectors_or_numbers_are_refused(monkeypatch):
     """What they share with a kernel would be read as another table."""
-    own = parts.library(torch.float32)
-    with pytest.raises(build.BuildError, match="other numbers or vectors"):
-        parts.join(own, parts.library(torch.float64))
-    with monkeypatch.context() as patch:
-        patch.setattr(build, "FLAGS", (*build.FLAGS, "-march=x86-64"))
-        of_sse2 = parts.library.__wrapped__(torch.float32)
-    with pytest.raises(build.BuildError, match="other numbers or vectors"):
-        parts.join(own, of_sse2)
+    flags, made = build.FLAGS, [parts.library(torch.float32), parts.library(torch.float64)]
+    # Tables of one size: up to 32 bytes a vector has the same tiles.
+    for more in ("-mno-avx512f", "-march=x86-64"):
+        monkeypatch.setattr(build, "FLAGS", (*flags, more))
+        made.append(parts.library.__wrapped__(torch.float32))
+    for own, other in ((made[0], made[1]), (made[0], made[3]), (made[2], made[3])):
+        with pytest.raises(build.BuildError, match="other numbers or vectors"):
+            parts.join(own, other)
 
 
 def test_states_that_are_handed_on_added_up_or_never_read(reference, delay, setting, results):
