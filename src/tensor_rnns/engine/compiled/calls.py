@@ -3,9 +3,11 @@ call to the next, so that the system need not find fresh pages each time."""
 
 import ctypes
 import functools
+import math
 import os
 from collections.abc import Sequence
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -98,8 +100,22 @@ class Lease:
         self.pool = pool
         self.tensor = pool.take(count, dtype)
 
+    @property
+    def __array_interface__(self) -> dict:
+        """Arrays of this memory keep the lease."""
+        return self.tensor.numpy().__array_interface__
+
     def __del__(self) -> None:
         self.pool.give_back(self.tensor)
 
 
 POOL = Pool()
+
+
+def empty(shape: Sequence[int], like: Tensor) -> Tensor:
+    """A tensor of the dtype of `like` with whatever is in it; of the pool if the C library would not keep its
+    pages, and given back when no tensor shares them."""
+    count = math.prod(shape)
+    if count * like.element_size() <= LARGE:
+        return like.new_empty(shape)
+    return torch.from_numpy(np.asarray(Lease(POOL, count, like.dtype))[:count].reshape(shape))

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from tensor_rnns.engine.affine import Affine
 from tensor_rnns.engine.compiled import parts
-from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense, pointers
+from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense, empty, pointers
 from tensor_rnns.engine.compiled.kernel import described, looked_up
 from tensor_rnns.engine.generated import Ready
 from tensor_rnns.engine.touched import Touched
@@ -85,7 +85,7 @@ class Direct:
             len(inputs), read, [part.contiguous() for part in state], self.last_only, True
         )
         hidden = final[0] if self.last_only else outputs
-        dh = torch.empty_like(hidden)
+        dh = empty(hidden.shape, hidden)
         gradients = (dh, self.weight.of(gradient), self.bias.of(gradient))
         recorded = Recorded(hidden, self.weight.of(flat), self.bias.of(flat), gradients)
         loss = loss_of(recorded)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from tensor_rnns.engine.compiled import calls
 from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense, fill, pointers, strides
 from tensor_rnns.engine.generated import Gradients, Parts, Tensors
 
@@ -64,11 +65,11 @@ class Kernel:
         self, parts: Parts, kept: Sequence[Lease], output: Tensor | None, final: Gradients, wanted: Parts
     ) -> Gradients:
         first = parts[1][0]
-        states, leaves = ([first.new_empty(part.shape) for part in kind] for kind in parts[1:])
+        states, leaves = ([calls.empty(part.shape, first) for part in kind] for kind in parts[1:])
         for table in self.looked_up(leaves):
             table.zero_()
         inputs = [
-            first.new_empty(part.shape) if want else None
+            calls.empty(part.shape, first) if want else None
             for part, want in zip(parts[0], wanted[0], strict=True)
         ]
         read = self.described(parts[0], parts[2]) | {
@@ -97,7 +98,7 @@ class Kernel:
         `read` has inputs and leaves as `described` gives them; states are [S, B, width] without gaps.
         ValueError for a symbol that no table has.
         """
-        outputs = None if last_only else states[0].new_empty(steps, *states[0].shape)
+        outputs = None if last_only else calls.empty((steps, *states[0].shape), states[0])
         final = [torch.empty_like(part) for part in states]
         call = Call(steps, *states[0].shape[:2], torch.get_num_threads(), int(keep))
         *kept, _packed, _arena = self.lease(call, states[0].dtype, "tape", "states", "packed", "arena")

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from tensor_rnns.engine import build
-from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense, fill, openmp, strides
+from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense, empty, fill, openmp, strides
 from tensor_rnns.engine.compiled.emit import REALS, headers
 from tensor_rnns.engine.touched import Touched
 
@@ -100,7 +100,7 @@ def loss_of(
 def empty_gradients(x: Tensor, weight: Tensor, bias: Tensor | None, into_inputs: bool) -> list[Tensor | None]:
     """Room for the gradients of x (where they go on), W and b."""
     wanted = (x if into_inputs else None, weight, bias)
-    return [None if part is None else part.new_empty(part.shape) for part in wanted]
+    return [None if part is None else empty(part.shape, part) for part in wanted]
 
 
 class Linear(torch.autograd.Function):
@@ -110,7 +110,7 @@ class Linear(torch.autograd.Function):
     def forward(ctx, x: Tensor, weight: Tensor, bias: Tensor | None):
         """x W + b."""
         x = dense(x)
-        y = x.new_empty(*x.shape[:-1], weight.shape[-1])
+        y = empty((*x.shape[:-1], weight.shape[-1]), x)
         call(FORWARD, x, weight, bias, y=y)
         ctx.save_for_backward(x, weight, bias)
         return y
