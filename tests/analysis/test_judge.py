@@ -200,6 +200,7 @@ def test_the_board_counts_claims_and_says_how_far_to_trust_them(catalogue, resul
     )
     assert board["claims"]["expected_false"] == 0.7
     assert board["claims"]["irrefutable"] == 0
+    assert board["claims"]["open"] == 0
 
 
 def test_nothing_run_gives_a_table_without_verdicts(catalogue, tmp_path):

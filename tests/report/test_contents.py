@@ -70,10 +70,15 @@ def test_a_field_of_a_caption_is_our_number_of_a_claim():
 
 
 @pytest.mark.parametrize(
-    ("few", "said"), [(0, ""), (3, "; 3 could not have been refuted by any outcome of as few seeds")]
+    ("few", "left_open", "said"),
+    [
+        (0, 0, ""),
+        (3, 0, "; 3 could not have been refuted by any outcome of as few seeds"),
+        (0, 7, "; of 7 that are reproduced a failure would have been undecided"),
+    ],
 )
-def test_what_verdicts_are_worth_is_said_in_numbers(few, said):
-    claims = {"judged": 40, "by_interval": 20, "expected_false": 1.0, "irrefutable": few}
+def test_what_verdicts_are_worth_is_said_in_numbers(few, left_open, said):
+    claims = {"judged": 40, "by_interval": 20, "expected_false": 1.0, "irrefutable": few, "open": left_open}
     assert trust(SimpleNamespace(board={"claims": claims}, scale="paper")).startswith(
         "40 claims have a verdict; 20 of them rest on a 95 % interval: were all of these sentences false, or "
         f"all true, at most about 1 would have come out wrong by chance{said}. “Holds” is said"

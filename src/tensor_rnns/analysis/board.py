@@ -116,9 +116,10 @@ def scored(standings: Sequence[Mapping[str, Any]]) -> dict[str, float] | None:
     return {name: round(value, 10) for name, value in result.items()}
 
 
-def totals(judgements: Sequence[Judgement]) -> dict[str, Any]:
+def totals(judgements: Sequence[Judgement], left_open: Sequence[Judgement]) -> dict[str, Any]:
     """How many claims have which verdict, and how far that can be trusted: `expected_false` is 5 % of the
-    verdicts that rest on an interval, `irrefutable` a yes that so few seeds could not have refuted."""
+    verdicts that rest on an interval, `irrefutable` a yes that so few seeds could not have refuted, `open` a
+    yes of a claim that is open."""
     judged = [judgement for judgement in judgements if judgement.judged]
     by_interval = sum(judgement.statistical for judgement in judged)
     return {
@@ -129,6 +130,7 @@ def totals(judgements: Sequence[Judgement]) -> dict[str, Any]:
         "by_interval": by_interval,
         "expected_false": round((1 - LEVEL) * by_interval, 10),
         "irrefutable": sum(is_irrefutable(judgement.reason) for judgement in judged),
+        "open": sum(judgement.verdict == verdicts.REPRODUCED for judgement in left_open),
     }
 
 
@@ -154,7 +156,8 @@ def board(catalogue: Catalogue, judgements: Mapping[str, Judgement], scale: str)
             "headlines": headlines(score, statements, scale),
             "statements": standings,
         }
-    return {"claims": totals([*judgements.values()]), "papers": papers}
+    left_open = [judgements[claim.id] for claim in catalogue.claims if claim.spec.get("open")]
+    return {"claims": totals([*judgements.values()], left_open), "papers": papers}
 
 
 def row(kind: str, standings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -98,12 +98,12 @@ def near(distance: Any, predicted: Any, half: Any, tol: float) -> tuple[Any, Any
     return inside | (distance + half <= tol), (distance > predicted) & (distance > tol)
 
 
-def predicted(n: int, s: Any, runs: int, chosen: tuple[Any, int] | None = None) -> Any:
-    """Half of the prediction interval of the mean of `runs` further runs; `chosen` is the variance that the
-    choice adds to one run, over so many searches."""
+def predicted(n: int, s: Any, runs: float, chosen: tuple[Any, int] | None = None) -> Any:
+    """Half of the prediction interval of the mean of `runs` further runs, of infinitely many that of our mean;
+    `chosen` is the variance that the choice adds to one run, over so many searches."""
     parts = [(np.square(s) * (1 / runs + 1 / n), n - 1)]
     if chosen:
-        parts.append((chosen[0] * (1 + 1 / chosen[1]), chosen[1] - 1))
+        parts.append((chosen[0] * ((runs < math.inf) + 1 / chosen[1]), chosen[1] - 1))
     return Estimate(0.0, *intervals.summed(parts), (n,)).half()
 
 
@@ -117,7 +117,8 @@ def value(
     in P and half of P is at most `tol`, or if |m - paper| plus half of the mean's own interval is at most
     `tol`. No if it lies outside P and |m - paper| exceeds `tol`. p is the two-sided p value of the paper's
     value under our distribution. `selection` are the values of what each seed of our search would have
-    chosen: their variance widens P, and with fewer than three a value that is far off alone is answered.
+    chosen: their variance widens both intervals, and with fewer than three a value that is far off alone is
+    answered.
     """
     n, m = len(values), float(np.mean(values))
     if not math.isfinite(m):
@@ -134,12 +135,12 @@ def value(
         return equal_value(m, n, distance, tol)
 
     def decide(at: float, count: int = n) -> str:
-        reach = predicted(count, s, runs, chosen)
+        reach, half = (predicted(count, s, k, chosen) for k in (runs, math.inf))
         if few:
             return answer(False, at > max(FAR * reach, tol))
-        return answer(*near(at, reach, intervals.half_width(count, s), tol))
+        return answer(*near(at, reach, half, tol))
 
-    reach, half = float(predicted(n, s, runs, chosen)), intervals.half_width(n, s)
+    reach, half = (float(predicted(n, s, k, chosen)) for k in (runs, math.inf))
     p = float(intervals.t_p(distance / reach * intervals.quantile(n), n - 1))
     margin = turning(decide, distance, [FAR * reach if few else reach, tol, tol - half], reach)
     outcome = Outcome(decide(distance), m, m - reach, m + reach, n, p, interval=intervals.PREDICTION)

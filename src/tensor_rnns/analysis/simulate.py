@@ -1,5 +1,6 @@
 """How often the rules err, by simulated replications: `python -m tensor_rnns.analysis.simulate`."""
 
+import math
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -50,7 +51,7 @@ def judged(x: np.ndarray, paper: np.ndarray, tol: float, chosen: tuple | None = 
     """The value rule on rows of seeds."""
     n, s = x.shape[-1], x.std(-1, ddof=1)
     distance = np.abs(x.mean(-1) - paper)
-    return rules.near(distance, rules.predicted(n, s, 1, chosen), intervals.half_width(n, s), tol)
+    return rules.near(distance, *(rules.predicted(n, s, runs, chosen) for runs in (1, math.inf)), tol)
 
 
 def value(n: int, shift: float, tol: float, lost: float, draw: np.random.Generator, draws: int) -> Answers:

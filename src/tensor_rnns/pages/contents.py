@@ -177,6 +177,11 @@ def score(sources: Sources, paper: str) -> str:
     return f"{scored['low']:.0%} to {scored['high']:.0%}, with {scored['coverage']:.0%} of the weight judged"
 
 
+def left_open(sources: Sources) -> str:
+    """How many claims are reproduced of which a failure would have been undecided."""
+    return f"{sources.board['claims']['open']:,}"
+
+
 def hours(sources: Sources) -> str:
     """The core-hours that recorded runs took, what the cost model says of them, and what is left."""
     curves = units(sources.catalogue.experiments.values(), sources.cohort_size)
@@ -192,6 +197,7 @@ def hours(sources: Sources) -> str:
 OF_SOURCES: Mapping[str, Callable[..., str]] = {
     "board": board_rows,
     "score": score,
+    "open": left_open,
     "count": count,
     "runs": runs,
     "recorded-values": recorded_values,
