@@ -183,6 +183,20 @@ def test_without_gradients_the_loss_is_the_same_and_none_are_made(monkeypatch):
     assert torch.equal(affine.cross_entropy(Affine(*given[:3]), given[3], 6.0), expected)
 
 
+@pytest.mark.parametrize("shape", [(4, 3, 0, 9, 7), (0, 3, 5, 9, 7), (4, 3, 5, 9, 0)], ids=str)
+@pytest.mark.parametrize("kind", ["squared_error", "bernoulli"])
+def test_nothing_costs_nothing(kind, shape):
+    given = drawn(kind, shape, torch.float64)
+    ours, theirs = (found(kind, *given, lazy) for lazy in (True, False))
+    assert all(torch.equal(one, other) for one, other in zip(ours, theirs, strict=True))
+
+
+def test_targets_have_no_gradient():
+    x, weight, bias, targets = drawn("squared_error", (4, 3, 5, 9, 7), torch.float64)
+    with pytest.raises(ValueError, match="targets or weights given that ask for a gradient; allowed: none"):
+        affine.squared_error(Affine(x, weight, bias), targets.requires_grad_(), 6.0)
+
+
 def test_tensors_that_do_not_fit_are_refused():
     x, weight, bias, targets = drawn("classes", (4, 3, 5, 9, 7), torch.float32)
     for given, word in [

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from tensor_rnns import engine
+from tensor_rnns.engine.compiled import parts
 from tensor_rnns.training import optimisers
 
 COMPILED = engine.find("compiled")
@@ -87,3 +88,19 @@ def test_tensors_of_another_dtype_are_refused():
     parameters = torch.ones(2, 5)
     with pytest.raises(ValueError, match="optimiser sgd: tensors of several dtypes or with gaps given"):
         optimiser.moved(parameters, parameters, optimisers.Limits(), optimiser.start(parameters), 1, COMPILED)
+
+
+@pytest.mark.parametrize("wrong", ["gradient", "state", "rate", "limit"])
+def test_tensors_of_another_shape_are_refused(wrong):
+    """They would be read, or written, past their end."""
+    shapes = {"gradient": (2, 5), "state": (2, 5), "rate": (2, 1), "limit": (2, 1)}
+    less = {"gradient": (2, 3), "state": (1, 5), "rate": (1, 1), "limit": (1, 1)}
+    given = {name: torch.ones(less[name] if name == wrong else shape) for name, shape in shapes.items()}
+    state = [given["state"], torch.ones(2, 5)]
+    with pytest.raises(
+        ValueError, match=r"given; allowed: \(2, 5\) like the parameters, and \(2, 1\) of rate"
+    ):
+        parts.update(
+            "adam", [0.9, 0.999, 1e-8, 0.1, 0.001], torch.ones(2, 5), given["gradient"], state, given["rate"],
+            given["limit"],
+        )  # fmt: skip

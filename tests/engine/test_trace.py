@@ -5,6 +5,7 @@ import torch
 
 from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine.compiled.emit import source
 from tensor_rnns.engine.ir.operations import Unsupported
 from tensor_rnns.engine.ir.trace import trace
 
@@ -85,6 +86,12 @@ def test_parameters_that_are_only_moved_stay_in_the_graph_of_torch(block, exact)
     assert ("EvaluatedBackward" in names) is not exact
 
 
+def test_the_code_of_a_step_is_always_the_same():
+    """Of two layers with what is joined and copied; else each process would build a kernel of its own."""
+    cell = cells.build({"name": "slstm", "hidden": 6, "layers": 2}, 5)
+    assert len({source(trace(cell), torch.float32) for _ in range(20)}) == 1
+
+
 def test_equal_expressions_are_one_node():
     program = trace(Guest(lambda p, x, h: torch.tanh(h @ p["U"]) * torch.tanh(h @ p["U"])))
     assert [node.operation for node in program.graph.nodes] == [
@@ -109,6 +116,11 @@ def test_equal_expressions_are_one_node():
         (lambda p, x, h: (h @ h.mT)[:, :3], "aten.mm.default other than block times parameter matrix"),
         (lambda p, x, h: h + h.mT.flip(0).mT, "aten.transpose.int: the batch is not the first axis"),
         (lambda p, x, h: h.add_(1), "aten.add_.Tensor"),
+        (lambda p, x, h: h * torch.nn.Parameter(torch.ones(3)), "from outside that asks for a gradient"),
+        (
+            lambda p, x, h: h[..., (p["W"][0] > 4).long()],
+            "aten.index.Tensor by indices made of parameters",
+        ),
         (lambda p, x, h: h * float(h[0, 0]), "aten.select|aten._local_scalar"),
         (lambda p, x, h: h[:, :2], "returns the state h with shape"),
     ],

@@ -1,7 +1,8 @@
 """Steps that engines might get wrong: each is right, or runs eager after a warning with its reason."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import reduce
 from typing import ClassVar
 
 import pytest
@@ -10,7 +11,7 @@ from torch.nn import functional
 
 from tensor_rnns import cells, engine
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.engine import trial
+from tensor_rnns.engine import given, trial
 from tensor_rnns.engine.compiled.engine import Compiled
 
 CPU, COMPILED = torch.device("cpu"), engine.find("compiled")
@@ -60,6 +61,20 @@ def drawn(p, x, h):
     return h + torch.rand_like(h)
 
 
+def of_large_batches(p, x, h):
+    return h / 2 if h.shape[-2] > 64 else h
+
+
+def of_a_zero_row(p, x, h):
+    v = torch.relu(h - 1)
+    return v / (torch.linalg.vector_norm(v, dim=-1, keepdim=True) + 1e-6)
+
+
+def of_masked_states(p, x, h):
+    masked = torch.where(h > 0.5, h, torch.full_like(h, -torch.inf))
+    return torch.tanh(torch.logsumexp(masked, -1, keepdim=True)) + 0.1 * h
+
+
 STEPS = {
     "selu": (lambda p, x, h: functional.selu(h), None),
     "celu": (lambda p, x, h: functional.celu(h, 0.5), None),
@@ -86,6 +101,14 @@ STEPS = {
     "number": (lambda p, x, h: h * float(p["v"].sum()), "aten._local_scalar_dense.default (test_trial.py:"),
     "data": (lambda p, x, h: h * p["v"].data, None),
     "front": (front, "softmax (test_trial.py:"),
+    "large batches": (of_large_batches, "depends on the size of the batch: 5 rows given, then 1000"),
+    "norm of zero": (of_a_zero_row, None),
+    "sum of nothing": (of_masked_states, None),
+    "infinity": (lambda p, x, h: h.clamp(max=torch.inf).maximum(torch.full_like(h, -torch.inf)), None),
+    "truth": (lambda p, x, h: ((h > 0.2) + (h > 0.3)) * h, "aten.add.Tensor of truth values"),
+    "greatest": (lambda p, x, h: h.unsqueeze(-1).amax((-2, -1)).unsqueeze(-1) * h, "aten.amax.default"),
+    "no number": (lambda p, x, h: torch.sqrt(-1 - h * h), "has no finite number"),
+    "deep": (lambda p, x, h: reduce(lambda a, _: a.tanh() * 1.01, range(900), h), "RecursionError"),
     "sort": (lambda p, x, h: h.sort(-1)[0], "aten.sort.default (test_trial.py:"),
     "matrix_exp": (lambda p, x, h: h @ torch.matrix_exp(p["S"] - p["S"].mT), None),
 }  # fmt: skip
@@ -144,6 +167,48 @@ class Plain(Cell):
 
     def step(self, p, x, state):
         return (state[0] + x @ p["W"],)
+
+
+class Rooted(Made):
+    """A cell whose results are numbers for positive inputs alone."""
+
+    def step(self, p, x, state):
+        return (torch.tanh(torch.sqrt(x) @ p["W"] + state[0] @ p["S"] + p["v"] + p["c"].mT),)
+
+
+def test_a_step_of_positive_inputs_is_tried_with_them(caplog):
+    assert COMPILED.prepare(Rooted(None), torch.float64, CPU) is not None
+    assert not caplog.records
+
+
+@dataclass(frozen=True)
+class Scaled(Plain):
+    """A cell with a tensor of its own, of which words show four digits."""
+
+    scale: torch.Tensor
+    shift: float = field(default=0.0, repr=False)
+
+    def step(self, p, x, state):
+        return (state[0] + x @ p["W"] * self.scale + self.shift,)
+
+
+def test_cells_that_words_do_not_tell_apart_have_kernels_of_their_own():
+    found = []
+    for scale, shift in ((0.12344, 0.0), (0.12336, 0.0), (0.12336, 2.0)):
+        cell = Scaled(2, 3, torch.full((3,), scale, dtype=torch.float64), shift)
+        params, x, state = trial.drawn(cell, torch.float64, CPU, False)
+        outputs = [engine.find(name).run(cell, params, x, state)[0] for name in ("eager", "compiled")]
+        assert torch.allclose(*outputs, rtol=1e-12, atol=0)
+        found.append(outputs[1])
+    assert not torch.equal(found[0], found[1])
+    assert not torch.equal(found[1], found[2])
+
+
+@pytest.mark.parametrize("name", sorted(cells.families()))
+def test_cells_of_the_package_are_told_apart_by_words(name, block):
+    """So that equal cells share a kernel."""
+    cell = cells.build(block(name), 3)
+    assert given.identity(cell) == (type(cell), repr(cell))
 
 
 @pytest.mark.parametrize("failing", [False, True])

@@ -61,7 +61,10 @@ class Affine:
         return parts.Loss.apply(kind, 1 / over, keep, targets, weights, *given)
 
     def fit(self, kind: int, targets: Tensor, weights: Tensor | None) -> Tensor | None:
-        """The weights without gaps; ValueError unless the loss can be made with them and `targets`."""
+        """The weights without gaps; ValueError unless the loss can be made with them and `targets`, and needs
+        no gradient of either."""
+        if targets.requires_grad or (weights is not None and weights.requires_grad):
+            raise ValueError("linear map: targets or weights given that ask for a gradient; allowed: none")
         if kind == parts.CLASSES:
             within(targets, self.shape)
         else:

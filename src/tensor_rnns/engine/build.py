@@ -7,6 +7,7 @@ import hashlib
 import importlib.util
 import logging
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -50,6 +51,11 @@ def open_to_others(path: Path) -> str:
     return "may be written by others" if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else ""
 
 
+def plain(name: str) -> str:
+    """The name of a cell as the beginning of a file's."""
+    return re.sub(r"[^A-Za-z0-9._+-]|^[.-]", "_", name)
+
+
 def digest_of(path: Path, content: bytes) -> bytes:
     """The digest of a kernel and of the name that it has, so that no other can take its place."""
     return hashlib.sha256(path.name.encode() + b"\0" + content).digest()
@@ -82,7 +88,7 @@ def kept(name: str, parts: Sequence[str], find: Callable[[], str]) -> str:
     """The words that `find` gives for these parts on this processor, found once and kept like a kernel."""
     key = hashlib.sha256("\0".join([*parts, processor()]).encode()).hexdigest()[:24]
     try:
-        path = made_folder() / f"{name}-{key}.trial"
+        path = made_folder() / f"{plain(name)}-{key}.trial"
         if is_whole(path):
             return path.read_bytes()[:-DIGEST].decode()
         if path.exists():
@@ -142,7 +148,7 @@ def library(source: str, name: str) -> ctypes.CDLL:
     parts = (source, version(path), " ".join(FLAGS), processor(), "sealed")
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
     try:
-        target = made_folder() / f"{name}-{key}.so"
+        target = made_folder() / f"{plain(name)}-{key}.so"
         if not is_whole(target):
             with open(target.with_suffix(".lock"), "w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)

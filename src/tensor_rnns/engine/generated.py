@@ -20,10 +20,11 @@ from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import trial
 from tensor_rnns.engine.build import BuildError, kept
 from tensor_rnns.engine.eager import Engine
-from tensor_rnns.engine.given import Inputs, Params, State, Steps, check, identity, vectors
+from tensor_rnns.engine.given import Inputs, Params, State, Steps, check, identity, is_of_the_step, vectors
 from tensor_rnns.engine.ir.hoist import Hoisted
 from tensor_rnns.engine.ir.operations import Unsupported
 from tensor_rnns.engine.ir.trace import Program, trace
+from tensor_rnns.messages import fault
 
 log = logging.getLogger(__name__)
 INPUTS = 3
@@ -176,6 +177,9 @@ class Generated(Engine):
             except (Unsupported, BuildError) as error:
                 self.warn(cell.name, error)
                 self.ready[key] = None
+            except Exception as error:  # a step is anyone's code
+                self.warn(cell.name, fault(error, is_of_the_step))
+                self.ready[key] = None
         return self.ready[key]
 
     def hold_to_the_loop(
@@ -187,14 +191,14 @@ class Generated(Engine):
             return trial.failure(ready.run, ready.cell, dtype, device, one_hot) or ""
 
         place = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
-        if dataclasses.is_dataclass(ready.cell):
+        if dataclasses.is_dataclass(ready.cell) and trial.has_file(type(ready.cell)):
             found = kept(ready.cell.name, (*parts, trial.code_of(type(ready.cell)), place), find)
         else:
             found = find()
         if found:
             raise Unsupported(found)
 
-    def warn(self, name: str, reason: Exception) -> None:
+    def warn(self, name: str, reason: Exception | str) -> None:
         """Say that a cell runs in the eager loop, and why."""
         log.warning("cell %s runs eager, not %s: %s", name, self.name, reason)
 
@@ -214,8 +218,10 @@ def without_code(engine: Generated, block: str) -> str | None:
             engine.emit(trace(cell), torch.float32, torch.device("cpu"))
         except Unsupported as error:
             return str(error)
+        except Exception as error:  # a step is anyone's code
+            return fault(error, is_of_the_step)
         return ""
 
-    if not dataclasses.is_dataclass(cell):
+    if not dataclasses.is_dataclass(cell) or not trial.has_file(type(cell)):
         return find() or None
     return kept(cell.name, ("operations", engine.name, block, trial.code_of(type(cell))), find) or None

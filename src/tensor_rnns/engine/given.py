@@ -5,7 +5,7 @@ import inspect
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -61,8 +61,20 @@ Inputs = Tensor | Symbols
 
 
 def identity(cell: Cell) -> tuple:
-    """Equal for cells with the same step and sizes."""
-    return type(cell), repr(cell) if dataclasses.is_dataclass(cell) else cell
+    """Equal for cells with the same step and sizes; one of which `repr` does not tell all equals itself."""
+    return type(cell), repr(cell) if is_plain(cell) else cell.step
+
+
+def is_plain(thing: Any) -> bool:
+    """Whether `repr` tells two such things apart: names, numbers, and dataclasses and collections of them."""
+    if dataclasses.is_dataclass(thing):
+        fields = dataclasses.fields(thing)
+        return all(field.repr and is_plain(getattr(thing, field.name)) for field in fields)
+    if isinstance(thing, Mapping):
+        return is_plain([*thing.keys(), *thing.values()])
+    if isinstance(thing, list | tuple):
+        return all(map(is_plain, thing))
+    return isinstance(thing, str | int | float | None)
 
 
 def vectors(inputs: Inputs, dtype: torch.dtype) -> Tensor:
@@ -108,7 +120,7 @@ def step_problem(cell: Cell, leads: Sequence[tuple[int, ...]] = ((),)) -> str | 
 
 def difference(cell: Cell, lead: tuple[int, ...]) -> str | None:
     """How the shapes of a step's states differ from those declared, with the axes `lead` before them."""
-    params = {name: torch.zeros(*lead, *shape) for name, shape in cell.shapes().items()}
+    params = {name: torch.zeros((*lead, *shape)) for name, shape in cell.shapes().items()}
     states, rows = cell.initial_state(*lead, BATCH), len(lead) + 1
     for (name, shape), part in zip(cell.state_shapes().items(), states, strict=True):
         if part.shape[rows:] != shape:

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
+from torch.utils._pytree import tree_map
 
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.eager import Engine
@@ -23,6 +24,8 @@ from tensor_rnns.messages import fault
 
 STEPS, REPLICAS, BATCH, FEWER = 3, 2, 5, 3
 """Of a trial; and the rows of the batch of a step that is compared with itself."""
+MUCH = 1000
+"""Rows that a step may not tell from few."""
 MANY = 35
 """Steps on a GPU: more than one recording of a CUDA graph."""
 BOUND = {torch.float32: 2e-5, torch.float64: 1e-9}
@@ -55,6 +58,11 @@ def failure(
     given = drawn(cell, dtype, device, one_hot)
     try:
         exact = outcome(cell, given, torch.float64, one_hot=one_hot)
+        if empty := without_numbers(exact):
+            given = tuple(tree_map(torch.abs, part) for part in given)
+            exact = outcome(cell, given, torch.float64, one_hot=one_hot)
+        if empty and (empty := without_numbers(exact)):
+            return f"its {empty} has no finite number, so that nothing can be compared"
         ours = outcome(cell, given, dtype, run, one_hot)
     except Exception as error:  # compilers for GPUs have errors of their own
         return fault(error, is_of_the_step)
@@ -63,7 +71,7 @@ def failure(
         tensor_cores = torch.backends.cudnn.allow_tf32 or torch.get_float32_matmul_precision() != "highest"
         bound = TENSOR_CORES if tensor_cores else bound
     if not (errors := beyond(ours, exact, bound)):
-        return None
+        return alone_or_among_many(cell, given) or None
     # Where a step loses digits by itself, an engine may lose as many.
     loop = beyond(outcome(cell, given, dtype, one_hot=one_hot), exact, 0)
     for name, error in errors.items():
@@ -71,6 +79,26 @@ def failure(
             why = cause(cell, given)
             return f"its {name} differs from the loop's by {error:.1e} of the largest{why and ': '}{why}"
     return None
+
+
+def without_numbers(results: Mapping[str, Tensor]) -> str:
+    """The first result of which no number is finite; "" where there is none."""
+    return next((name for name, part in results.items() if not part.isfinite().any() and part.numel()), "")
+
+
+def alone_or_among_many(cell: Cell, given: Given) -> str:
+    """How a step of the last replica differs if the batch is of MUCH rows; "" where it does not."""
+    params = {name: part[-1].double() for name, part in given[0].items()}
+    few = [part[-1].double() for part in (given[1][0], *given[2])]
+    many = [part.repeat(-(-MUCH // BATCH), *[1] * (part.dim() - 1)) for part in few]
+    with torch.no_grad():
+        alone, among = (cell.step(params, x, tuple(state)) for x, *state in (few, many))
+    for name, own, other in zip(cell.states, alone, among, strict=True):
+        if not torch.allclose(own, other[:BATCH], 1e-6, 1e-6, equal_nan=True):
+            return (
+                f"its state {name} depends on the size of the batch: {BATCH} rows given, then {len(many[0])}"
+            )
+    return ""
 
 
 def drawn(cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool) -> Given:
@@ -130,7 +158,8 @@ def beyond(ours: Mapping[str, Tensor], exact: Mapping[str, Tensor], bound: float
     """The largest difference over the largest value of each result for which that is more than `bound`."""
     found = {}
     for name, value in exact.items():
-        apart, size = (ours[name].to(value) - value).abs(), float(value[value.isfinite()].abs().amax(0).max())
+        apart, finite = (ours[name].to(value) - value).abs(), value[value.isfinite()].abs()
+        size = float(finite.max()) if finite.numel() else 0.0
         same = (ours[name] == value) | (ours[name].isnan() & value.isnan())
         error = float(torch.where(same, 0, apart).nan_to_num(torch.inf, torch.inf).max()) / (size or 1.0)
         if error > bound:
@@ -190,6 +219,11 @@ def backward_of_its_own(nodes: Sequence[Any]) -> str:
         seen.add(node)
         left += [before for before, _ in node.next_functions if before is not None and before not in seen]
     return ""
+
+
+def has_file(kind: type[Cell]) -> bool:
+    """Whether the code of a cell is in a file, not typed at a prompt."""
+    return Path(inspect.getfile(kind)).exists()
 
 
 @cache

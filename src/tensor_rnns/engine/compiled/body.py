@@ -169,7 +169,7 @@ class Body:
             return names[node]
 
         for node in step.nodes:
-            number = f"real({float(node.detail)!r})" if isinstance(node.detail, float) else ""
+            number = constant(node.detail) if isinstance(node.detail, float) else ""
             code = POINTWISE[node.operation].code.format(*map(get, node.inputs), n=number)
             lines.append(f"const Vec a{node.index} = {code};")
             names[node] = f"a{node.index}"
@@ -298,3 +298,10 @@ class Body:
                     "  }",
                 ]
         return [*head, "{", *(f"  {line}" for line in lines), "}"] if head else lines
+
+
+def constant(number: float) -> str:
+    """A number in C++."""
+    if math.isnan(number):
+        return 'real(__builtin_nan(""))'
+    return f"real({'-' if number < 0 else ''}__builtin_inf())" if math.isinf(number) else f"real({number!r})"

@@ -63,8 +63,13 @@ def call(
 ) -> None:  # fmt: skip
     """One run of heads.h; those of x, W and b go into `gradients`, `more` are further tensors by their names
     in the struct."""
-    loaded = library(x.dtype)
     steps, replicas, batch, inputs = x.shape
+    if 0 in (steps, replicas, batch, weight.shape[-1]):
+        for part in (more.get("loss"), *gradients):
+            if part is not None:
+                part.zero_()
+        return
+    loaded = library(x.dtype)
     sizes = (steps, replicas, batch, inputs, weight.shape[-1], torch.get_num_threads())
     head = Head(*sizes, kind, int(any(part is not None for part in gradients)))
     fill(head, x_strides=strides([x], 3), weight_strides=strides([weight], 3))
@@ -196,14 +201,21 @@ def run_update(
 ) -> None:  # fmt: skip
     """One run of optimisers.h; `touched` are the fields of its struct that say what is."""
     rate = rate.contiguous()
-    given = [gradient, parameters, result, rate, *states]
-    if any(tensor.dtype != parameters.dtype or not tensor.is_contiguous() for tensor in given):
+    bounds = [None if bound is None else bound.contiguous() for bound in (limit, value)]
+    own, columns = [gradient, result, *states], [rate, *(bound for bound in bounds if bound is not None)]
+    if any(tensor.dtype != parameters.dtype or not tensor.is_contiguous() for tensor in (*own, *columns)):
         raise ValueError(
             f"optimiser {rule}: tensors of several dtypes or with gaps given; allowed: one dtype"
         )
+    column = (len(parameters), 1)
+    if any(it.shape != parameters.shape for it in own) or any(it.shape != column for it in columns):
+        shapes = ", ".join(str(tuple(it.shape)) for it in (*own, *columns))
+        raise ValueError(
+            f"optimiser {rule}: gradient, result, states, rate and bounds {shapes} given; allowed: "
+            f"{tuple(parameters.shape)} like the parameters, and {column} of rate and bounds"
+        )
     call = Update(*parameters.shape, torch.get_num_threads(), RULES.index(rule))
     constants = (ctypes.c_double * len(numbers))(*numbers)
-    bounds = [None if bound is None else bound.contiguous() for bound in (limit, value)]
     pieces = (gradient, parameters, result, *states, *[None] * (2 - len(states)), rate, *bounds)
     for name, tensor in zip(POINTERS, pieces, strict=False):
         setattr(call, name, None if tensor is None else tensor.data_ptr())

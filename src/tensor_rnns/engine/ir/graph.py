@@ -33,6 +33,10 @@ class Node:
     width: int
     detail: Any = None
 
+    def __hash__(self) -> int:
+        """Not its address: code must not depend on the order in which a set has it."""
+        return self.index
+
     @property
     def base(self) -> "Node":
         """The node with the memory that this one is read from."""
@@ -56,7 +60,9 @@ class Node:
         return self if other == 1 else self.then("multiply_number", detail=float(other))
 
     def __truediv__(self, other: "Node | float") -> "Node":
-        return self.then("divide", other) if isinstance(other, Node) else self * (1 / other)
+        if isinstance(other, Node):
+            return self.then("divide", other)
+        return self * (1 / other) if other else self.then("divide", self.graph.fill(self.width, other))
 
     def __neg__(self) -> "Node":
         return self.then("negate")

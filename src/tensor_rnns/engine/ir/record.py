@@ -76,10 +76,14 @@ def softmax(x: Tensor, dim: int, half_to_float: bool = False) -> Tensor:
 
 
 def logsumexp(x: Tensor, dim: int | list[int], keepdim: bool = False) -> Tensor:
-    """log sum e^x, with the greatest x taken off first."""
-    most = x.amax(dim, keepdim=True).detach()
-    total = torch.log(torch.exp(x - most).sum(dim, keepdim=True)) + most
-    return total if keepdim else total.squeeze(dim)
+    """log sum e^x, with the greatest x taken off first where that is finite."""
+    greatest = x.amax(dim, keepdim=True).detach()
+    most = torch.where(greatest - greatest == 0, greatest, torch.zeros_like(greatest))
+    total = torch.exp(x - most).sum(dim, keepdim=True)
+    # Of nothing but minus infinity the sum is zero, and its logarithm has no gradient.
+    logarithm = torch.log(torch.where(total > 0, total, torch.ones_like(total))) + most
+    result = torch.where(total > 0, logarithm, greatest)
+    return result if keepdim else result.squeeze(dim)
 
 
 def vector_norm(
@@ -88,7 +92,10 @@ def vector_norm(
     """The root of the sum of squares; no other norm is known."""
     if order != 2 or dim is None or dtype is not None:
         raise Unsupported(f"aten.linalg_vector_norm.default of order {order} over {dim} in {dtype}")
-    return torch.sqrt((x * x).sum(dim, keepdim=keepdim))
+    squares = (x * x).sum(dim, keepdim=keepdim)
+    # The root of zero has no gradient, where torch's norm has 0.
+    safe = torch.where(squares > 0, squares, torch.ones_like(squares))
+    return torch.where(squares > 0, torch.sqrt(safe), squares)
 
 
 def layer_norm(
@@ -172,6 +179,8 @@ class Recorder(DispatchMode):
         if not isinstance(thing, Tensor):
             return thing
         if id(thing) not in self.values:
+            if thing.requires_grad:
+                raise Unsupported("a tensor from outside that asks for a gradient").at(place())
             label = f"tensor from outside {list(thing.shape)}"
             return self.name(thing, Value(label, tuple(thing.shape), constant=True, learned=False))
         return self.values[id(thing)]
@@ -198,6 +207,8 @@ class Recorder(DispatchMode):
                 return torch.full(result.shape, FILLS[target])
         if not isinstance(result, Tensor) or target._schema.is_mutable:
             raise Unsupported(str(target)).at(call.place)
+        if result.dtype is torch.bool and target is aten.add.Tensor and not constant:
+            raise Unsupported(f"{target} of truth values, which is whether either holds").at(call.place)
         label = f"{target.overloadpacket.__name__}({', '.join(describe(part) for part in call.arguments)})"
         label = label if len(label) <= LONGEST else f"{label[:LONGEST]}..."
         learned = any(part.learned for part in call.values)

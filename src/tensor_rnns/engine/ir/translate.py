@@ -163,7 +163,8 @@ class Translator:
         extra = len(axes) + 1 - len(value.shape)
         dims = [dims] if isinstance(dims, int) else dims or ()
         reduced = sorted((dim % len(value.shape) for dim in dims), reverse=True)
-        if not reduced or reduced[-1] == 0 or call.options.get("dtype"):
+        several = len(reduced) > 1 and call.target is aten.amax.default  # equal numbers share the gradient
+        if not reduced or reduced[-1] == 0 or several or call.options.get("dtype"):
             raise Unsupported(f"{call.target} over {list(dims)} of {list(value.shape)}")
         count = math.prod(value.shape[axis] for axis in reduced)
         for axis in reduced:
@@ -205,6 +206,8 @@ class Translator:
             if not isinstance(part, Value):
                 return part
             tensor = self.recorder.alive[part]
+            if part.learned and part.constant and not tensor.is_floating_point():
+                raise Unsupported(f"{call.target} by indices made of parameters")
             return tensor if part.constant and not tensor.is_floating_point() else indices(part)
 
         arguments, options = tree_map(get, (call.arguments, call.options))
