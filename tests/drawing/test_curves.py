@@ -103,6 +103,22 @@ def test_points_of_another_protocol_are_left_out_and_that_is_said(data, artefact
     assert not [label for label in legend(elsewhere) if label in ("authors' log", "paper")]
 
 
+def test_points_of_a_panel_that_was_not_run_have_no_entry_in_the_legend(data, artefact, printed):
+    log = printed["log"] | {"condition": "T750", "points": {1: 0.5, 5000: 0.1}}
+    figure = drawn(data, artefact("curves", log, panels="condition"))
+    assert "authors' log" not in legend(figure)
+    assert "go on to update" not in texts(figure)
+
+
+def test_panels_may_have_a_y_axis_each(data, artefact):
+    limits = {}
+    for share_y in (True, False):
+        figure = drawn(data, artefact("curves", panels="condition", share_y=share_y))
+        limits[share_y] = [axis.get_ylim()[1] for axis in figure.axes]
+    assert len(set(limits[True])) == 1
+    assert limits[False][1] > 5 * limits[False][0]
+
+
 def test_the_legend_says_where_points_come_from(data, artefact, printed):
     log, quoted, own = (
         printed["log"] | {"source": source} for source in ("authors_log", "literature", "printed")

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tensor_rnns.drawing.groups import groups_of, names_of
+from tensor_rnns.drawing.groups import absent, groups_of, names_of
 from tensor_rnns.drawing.render import draw_artefact
+from tensor_rnns.drawing.spec import RunsSpec
 from tensor_rnns.drawing.style import CELLS, MARKERS, styled
 from tensor_rnns.experiments.selector import Selector
 
@@ -108,3 +109,44 @@ def test_without_a_whole_epoch_the_axis_stays_in_updates_and_says_so(data, artef
     assert "Less than an epoch was run" in "\n".join(text.get_text() for text in figure.texts)
     with pytest.raises(ValueError, match="allowed are epoch, second, update"):
         drawn(data, artefact("curves", x={"unit": "hour"}))
+
+
+def missing(data, rows, where=None, within=None) -> list[str]:
+    return absent(data, rows, RunsSpec(where=where), within)
+
+
+def test_a_variant_that_was_not_run_on_each_condition_is_named_with_them(data):
+    rows = data.chosen(data.curves)
+    rows = rows[(rows["variant"] == "tgu") | (rows["condition"] == "T250")]
+    assert missing(data, rows) == [
+        "Not run at this scale: T = 750.", "Not run at T = 500: LSTM; TGU, rank 9.",
+    ]  # fmt: skip
+    assert missing(data, rows, Selector(condition="T250")) == []
+
+
+def test_what_a_condition_leaves_out_is_not_missed(data):
+    data.experiment.content["conditions"]["T500"]["without"] = {"lstm": "it is too slow"}
+    rows = data.chosen(data.curves, Selector(condition=("T250", "T500")))
+    rows = rows[(rows["variant"] != "lstm") | (rows["condition"] == "T250")]
+    assert missing(data, rows, Selector(condition=("T250", "T500"))) == []
+
+
+def test_a_probe_misses_only_what_it_looks_at(data):
+    rows = data.chosen(data.curves, Selector(condition="T250", variant="tgu"))
+    assert missing(data, rows) == ["Not run at this scale: T = 500; T = 750; LSTM; TGU, rank 9."]
+    assert missing(data, rows, within={"condition": "T250", "variant": "tgu"}) == []
+    looked = {"condition": ["T250", "T750"], "variant": "tgu"}
+    assert missing(data, rows, within=looked) == ["Not run at this scale: T = 750."]
+
+
+def test_an_option_that_is_asked_for_by_name_is_missed(data):
+    data.experiment.content["options"] = {"slow": {}}
+    rows = data.chosen(data.curves, Selector(condition="T250"))
+    assert missing(data, rows, Selector(condition="T250", option=("main", "slow"))) == [
+        "Not run at this scale: slow."
+    ]
+    assert missing(data, rows, Selector(condition="T250")) == []
+
+
+def test_labels_of_numbers_may_be_texts(data):
+    assert dataclasses.replace(data, labels={"2.0": "L = 2"}).title("index", 2.0) == "L = 2"

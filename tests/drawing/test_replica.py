@@ -69,7 +69,19 @@ def test_what_differs_is_said_of_each(rated, artefact):
             run.metrics["valid", "nll"] = float(-run.key["seed"])
     spec = {"probe": "inside", "where": {"variant": "tgu"}, "replica": {"best": "lowest", "measure": NLL}}
     choice = chosen(rated, artefact("strips", **spec))
-    assert choice.rule == "Shown seeds (the lowest nll on valid): T = 250 1 of 4, T = 500 3 of 4."
+    assert choice.rule == "Shown (the lowest nll on valid): seed 1 of 4 at T = 250; seed 3 of 4 at T = 500."
+
+
+def test_one_seed_of_different_numbers_of_replicas_is_said_once(probed, artefact):
+    probed.records[:] = [r for r in probed.records if r.key["condition"] == "T250" or r.key["seed"] < 2]
+    choice = chosen(probed, artefact("strips", probe="inside", where={"variant": "tgu"}))
+    assert choice.rule == "Shown: seed 0 of 2 or 4 (the first from seed 0 on)."
+
+
+def test_what_the_probe_does_not_look_at_is_not_missed(probed, artefact):
+    where = {"variant": ["tgu", "wide"], "condition": ["T250", "T500"]}
+    probed.experiment.content["probes"] = {"inside": {"where": where}}
+    assert chosen(probed, artefact("strips", probe="inside")).absent == []
 
 
 @pytest.mark.parametrize(

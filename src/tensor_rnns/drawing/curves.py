@@ -78,6 +78,7 @@ class Spec(GroupsSpec):
     """Left out, none for few replicas and quartiles for many."""
     x: TimeAxis = TIME
     y: Axis = AXIS
+    share_y: bool = True
 
 
 def draw(data: ArtefactData, spec: Spec) -> Figure:
@@ -98,14 +99,15 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
         here = [(value, panel[name]) for value, panel in zip(cut.values, ours, strict=True) if panel[name]]
         group.counts |= {value: (len(some), sum(line.failed for line in some)) for value, some in here}
     limit = beside.BEYOND * max(line.updates[-1] for line in lines(data, rows, 1, pace) if len(line.updates))
-    printed, left_out = beside.same_settings(data.printed(spec.keys), data, rows)
+    there = [e for e in data.printed(spec.keys) if e.get(spec.panels, cut.values[0]) in cut.values]
+    printed, left_out = beside.same_settings(there, data, rows)
     notes = [*absent(data, rows, spec), *left_out, *beside.beyond(printed, limit, unit)]
     why = "Less than an epoch was run" if spec.x.unit == "epoch" else "Not every run was timed"
     notes += [f"{why}: against updates, not {spec.x.unit}s."] * (unit != spec.x.unit)
     notes += [*_outside(cut, spec.y.limits, ours), *_explained(spec, cut)]
     dashed = spec.also and (spec.also.label or spec.also.split)
     handles = beside.legend(cut, dashed, beside.handles_of(printed))
-    sheet = panels(cut.titles, data.remark_line(rows), notes, handles)
+    sheet = panels(cut.titles, data.remark_line(rows), notes, handles, share_y=spec.share_y)
     x, y = spec.x.labelled(f"{unit}s"), spec.y.labelled(spec.measure.of)
     for axis, value, title, mine in zip(sheet.axes, cut.values, cut.titles, ours, strict=True):
         ends = []

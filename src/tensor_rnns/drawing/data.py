@@ -170,8 +170,8 @@ class ArtefactData:
 
     def title(self, key: str, value: Any) -> str:
         """How `value` of the column `key` is called: by `labels`, the variant's own `label`, or its cell."""
-        if value in self.labels:
-            return str(self.labels[value])
+        if (label := self.labels.get(value, self.labels.get(str(value)))) is not None:
+            return str(label)
         if key == "variant":
             block = self.experiment.variants.get(value) or {}
             if "label" in block:

@@ -11,7 +11,8 @@ from tensor_rnns.declared import is_number
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.spec import GroupsSpec, RunsSpec, listed
 from tensor_rnns.drawing.style import look, plain, ramp
-from tensor_rnns.experiments.selector import Selector
+from tensor_rnns.experiments import resolve
+from tensor_rnns.experiments.selector import ALL, CURVE, MAIN, Selector
 
 Name = tuple[Hashable, ...]
 """The values of several columns."""
@@ -111,11 +112,24 @@ def groups_of(data: ArtefactData, rows: pd.DataFrame, colour: Sequence[str]) -> 
     return {name: Group(title_of(data, colour, name), own) for name, own in zip(names, looks, strict=True)}
 
 
-def absent(data: ArtefactData, rows: pd.DataFrame, spec: RunsSpec) -> list[str]:
-    """One note that names the conditions and variants that the artefact asks for and that were not run."""
-    missing, limits = [], (spec.where or Selector()).limits
-    for key in ("condition", "variant"):
-        asked = limits.get(key, list(data.experiment.block(f"{key}s")))
-        ran = set(rows[key])
-        missing += [data.title(key, name) for name in asked if name not in ran]
-    return [f"Not run at this scale: {', '.join(missing)}."] if missing else []
+def absent(
+    data: ArtefactData, rows: pd.DataFrame, spec: RunsSpec, within: Mapping[str, Any] | None = None
+) -> list[str]:
+    """Notes that name the conditions, variants and named options that the artefact asks for, `within` the
+    `where` of its probe, and that were not run; then variants that were not run on all of its conditions."""
+    where = spec.where or Selector()
+    every = resolve.curves(data.experiment, "")
+    known = Selector.of({"option": ALL} if within is None else within).curves(every, MAIN)
+    asked = where.curves(known, MAIN)
+    keys = CURVE if where.option else CURVE[:2]
+    ran = {key: set(rows[key]) for key in CURVE}
+    names = {key: dict.fromkeys(curve[place] for curve in asked) for place, key in enumerate(keys)}
+    missing = [data.title(key, name) for key in keys for name in names[key] if name not in ran[key]]
+    notes = [f"Not run at this scale: {'; '.join(missing)}."] if missing else []
+    pairs = set(rows[list(CURVE[:2])].itertuples(index=False, name=None))
+    gaps: dict[str, list[str]] = {}
+    for variant in filter(ran["variant"].__contains__, names["variant"]):
+        lost = [at for at, other, _ in asked if other == variant and (at, other) not in pairs]
+        if lost := [data.title("condition", at) for at in dict.fromkeys(lost) if at in ran["condition"]]:
+            gaps.setdefault(" and ".join(lost), []).append(data.title("variant", variant))
+    return notes + [f"Not run at {at}: {'; '.join(some)}." for at, some in gaps.items()]

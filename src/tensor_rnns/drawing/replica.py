@@ -80,8 +80,8 @@ def chosen(data: ArtefactData, spec: ProbeSpec) -> Choice:
         start = "/".join(map(str, run_key)) + "/"
         arrays = {path.removeprefix(start): a for path, a in probe.arrays.items() if path.startswith(start)}
         shown.append(Shown(run.key, title, arrays, part(probe.table, (*CURVE, "seed"), run_key), len(runs)))
-    rule = _rule_in_words(shown, spec.replica)
-    return Choice(shown, data.remark_line(rows), absent(data, rows, spec), rule)
+    missing = absent(data, rows, spec, data.experiment.probes.get(spec.probe, {}).get("where") or {})
+    return Choice(shown, data.remark_line(rows), missing, _rule_in_words(shown, spec.replica))
 
 
 def _probed(probe: Probe) -> set[tuple[str, str, str, int]]:
@@ -110,12 +110,11 @@ def _rule_in_words(shown: Sequence[Shown], rule: Chosen) -> str:
     by = f"the first from seed {rule.seed} on"
     if rule.measure is not None:
         by = f"the {rule.best} {worded(rule.measure.block)}"
-    seeds = {(replica.key["seed"], replica.of) for replica in shown}
-    if len(seeds) == 1:
-        seed, n = seeds.pop()
-        return f"Shown: seed {seed} of {n} ({by})."
-    each = ", ".join(f"{replica.title} {replica.key['seed']} of {replica.of}" for replica in shown)
-    return f"Shown seeds ({by}): {each}."
+    of = " or ".join(map(str, sorted({replica.of for replica in shown})))
+    if len(seeds := {replica.key["seed"] for replica in shown}) == 1:
+        return f"Shown: seed {seeds.pop()} of {of} ({by})."
+    each = "; ".join(f"seed {one.key['seed']} of {one.of} at {one.title}" for one in shown)
+    return f"Shown ({by}): {each}."
 
 
 def worded(measure: Mapping[str, Any]) -> str:
