@@ -43,8 +43,43 @@ def test_a_failed_seed_is_a_cross(data, artefact):
     figure = drawn(data, artefact("bars", measure=NLL, where={"condition": "T250", "variant": "lstm"}))
     (cross,) = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
     assert cross.get_xdata() == [4]
-    assert "n = 4, 1 failed" in [text.get_text() for text in figure.axes[0].texts]
+    assert "n = 4\n1 failed" in [text.get_text() for text in figure.axes[0].texts]
     assert "Cross" in texts(figure)
+
+
+def test_the_numbers_of_replicas_stand_beside_the_panel(data, artefact):
+    spec = {"measure": NLL, "panels": "condition", "x": {"limits": [0, 50]}}
+    figure = drawn(data, artefact("bars", **spec))
+    figure.draw_without_rendering()
+    first, second = figure.axes
+    boxes = [text.get_window_extent() for text in first.texts]
+    assert len(boxes) == 3
+    assert min(box.x0 for box in boxes) >= first.get_window_extent().x1
+    assert max(box.x1 for box in boxes) <= second.get_window_extent().x0
+    assert max(text.get_window_extent().x1 for text in second.texts) <= figure.bbox.x1
+
+
+def test_two_numbers_have_no_interval(data, artefact):
+    data.records[:] = [run for run in data.records if run.key["seed"] < 2 or run.key["variant"] == "tgu"]
+    figure = drawn(data, artefact("bars", measure=NLL, where={"condition": "T250"}))
+    (axis,) = figure.axes
+    assert len([line for line in axis.lines if line.get_linewidth() == 1.6]) == 1
+    assert [text.get_text() for text in axis.texts] == ["n = 4", *["n = 2\nno interval"] * 2]
+    figure = drawn(data, artefact("bars", measure=NLL, where={"condition": "T250", "variant": "lstm"}))
+    assert "thick line: an interval, from three seeds on" in texts(figure)
+
+
+@pytest.mark.parametrize("name", ["first_below", "final"])
+def test_no_time_is_below_zero(data, artefact, name):
+    """An interval of updates may reach below 0, the axis does not; that of a loss may."""
+    data.records[:] = [run for run in data.records if run.key["stage"] == "final" and run.key["seed"] < 3]
+    for run in data.records:
+        at, run.status = (2, 3, 30)[run.key["seed"]], "done"
+        values = np.arange(1, 31), np.where(np.arange(1, 31) < at, 1.0, 0.0 if name == "first_below" else at)
+        run.load_curves = lambda values=values: {("train", "loss"): values}
+    measure = {"name": name} | ({"threshold": 0.5} if name == "first_below" else {})
+    figure = drawn(data, artefact("bars", measure=measure, where={"condition": "T250"}, mark="dot"))
+    assert (figure.axes[0].get_xlim()[0] == 0) == (name == "first_below")
 
 
 def test_panels_and_colours_cut_the_replicas(data, artefact):
@@ -78,7 +113,7 @@ def test_who_never_gets_there_is_counted_and_not_drawn(data, artefact):
         values = np.arange(1, 31), np.linspace(1, 0 if run.key["seed"] % 2 else 0.5, 30)
         run.load_curves = lambda values=values: {("train", "loss"): values}
     figure = drawn(data, artefact("bars", measure=measure, where={"condition": "T500", "variant": "tgu"}))
-    assert "n = 4, 2 never" in [text.get_text() for text in figure.axes[0].texts]
+    assert "n = 4\n2 never\nno interval" in [text.get_text() for text in figure.axes[0].texts]
     assert figure.axes[0].patches[0].get_width() == 25
 
 

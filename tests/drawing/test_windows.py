@@ -21,6 +21,13 @@ def test_each_item_is_a_panel_by_default(data, artefact):
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["slow", "fast"]
 
 
+def test_a_panel_may_name_its_own_axis(data, artefact):
+    series = [{"item": "a", "name": "slow"}]
+    panels = [{"title": "one", "series": series, "x": "radius"}, {"title": "two", "series": series}]
+    figure = drawn(data, artefact("windows", panels=panels, x={"label": "index"}))
+    assert [axis.get_xlabel() for axis in figure.axes] == ["radius", "index"]
+
+
 def test_panels_as_asked(data, artefact):
     panels = [
         {"title": "one", "series": [{"item": "b", "name": "fast", "label": "quick", "cell": "tgu"}]},

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from tensor_rnns.analysis.measures import Measure
+from tensor_rnns.analysis.measures import TIMES, Measure
 from tensor_rnns.declared import Invalid
 from tensor_rnns.drawing import beside
 from tensor_rnns.drawing.data import ArtefactData
@@ -23,10 +23,8 @@ from tensor_rnns.drawing.style import PAPER
 
 LETTERS = 24
 """A name at the side breaks after so many letters."""
-MARGIN = 0.2
-"""So much of a panel's width is kept at its right for the numbers of replicas."""
-ROW, LETTER = 0.21, 0.063
-"""Inches of a row, and of a letter at the side."""
+ROW, LETTER, COUNT = 0.21, 0.063, 0.049
+"""Inches of a row, of a letter at the side, and of one of the numbers of replicas at the right of a panel."""
 
 
 @dataclass(frozen=True)
@@ -72,10 +70,11 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     notes = [*absent(data, rows, spec), *marks_of(rows, totals)]
     notes += [f"{lost} of the paper's {len(entries)} values belong to what was not run."] if lost else []
     letters = max(max(map(len, bar.title.split("\n"))) for bar in bars)
+    counted = max(len(line) for stats in totals for line in _counts(stats).split("\n"))
     handles = _handles(cut, sides, spec.mark, entries)
     sheet = panels(
         cut.titles, data.remark_line(rows), notes, handles, min(3, max(1, len(handles))),
-        height=0.15 + ROW * (bars[-1].height + 1), left=0.35 + LETTER * letters,
+        height=0.15 + ROW * (bars[-1].height + 1), left=0.35 + LETTER * letters, right=0.1 + COUNT * counted,
     )  # fmt: skip
     x = spec.x.labelled(what_of(measure))
     for axis, value, title in zip(sheet.axes, cut.values, cut.titles, strict=True):
@@ -86,7 +85,7 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
                 paper = _draw_paper(axis, bar, [e for e in entries if beside.belongs(e, mine, measure)])
                 said.append(f"{title_of(data, list(bar.keys), list(bar.keys.values()))} {stats.text}{paper}")
         beside.draw_levels(axis, spec.lines, cut.baseline(value), upright=True)
-        _dress(sheet, axis, x, bars)
+        _dress(sheet, axis, x, bars, 0 if measure["name"] in TIMES else -np.inf)
         sheet.say(title, said)
     return sheet.finish(f"{x.label} by {', '.join(sides)}.")
 
@@ -115,12 +114,10 @@ def _handles(cut: Cut, sides: list[str], mark: str, entries: Sequence[beside.Ent
     return handles + [paper] * bool(entries) + beside.level_handles(cut.spec.lines)
 
 
-def _dress(sheet: Sheet, axis: Axes, x: Axis, bars: Sequence[Row]) -> None:
-    """Names at the side, numbers below, and room at the right."""
+def _dress(sheet: Sheet, axis: Axes, x: Axis, bars: Sequence[Row], least: float) -> None:
+    """Names at the side, numbers below from `least` on: no time is below 0, whatever its interval says."""
     sheet.dress(axis, x, AXIS)
-    if not x.limits and axis.get_xscale() == "linear":
-        low, high = axis.get_xlim()
-        axis.set_xlim(low, high + MARGIN * (high - low))
+    axis.set_xlim(left=max(least, axis.get_xlim()[0]))
     named = [bar for bar in bars if bar.title]
     axis.set_yticks([bar.middle for bar in named], [bar.title for bar in named])
     axis.set_ylim(bars[-1].height + 0.6, bars[0].height - 0.6)
@@ -135,14 +132,19 @@ def _draw_row(axis: Axes, bar: Row, mine: pd.DataFrame, stats: Total, mark: str)
             axis.barh(bar.height, stats.mean, 0.72, color=colour, alpha=0.4, linewidth=0, zorder=2)
         else:
             axis.plot([stats.mean], [bar.height], bar.look["marker"], color=colour, markersize=6, zorder=4)
-    if stats.interval:
+    if stats.is_drawn:
         axis.plot([stats.low, stats.high], [bar.height] * 2, color=colour, linewidth=1.6, zorder=3)
     finite = mine[np.isfinite(mine["value"])].sort_values("seed")
     if len(finite) > 1 or finite["failed"].any():
         spread = np.linspace(-0.22, 0.22, len(finite)) if len(finite) > 1 else np.zeros(1)
         draw_seeds(axis, finite["value"], bar.height + spread, finite["failed"], colour)
-    axis.annotate(stats.counts, (1, bar.height), xycoords=("axes fraction", "data"), va="center", ha="right",
-                  fontsize=6, color="#444444", zorder=6)  # fmt: skip
+    axis.annotate(_counts(stats), (1, bar.height), (3, 0), ("axes fraction", "data"), "offset points",
+                  va="center", fontsize=6, linespacing=0.95, color="#444444")  # fmt: skip
+
+
+def _counts(stats: Total) -> str:
+    """The numbers of replicas in lines, and whether they are too few for an interval."""
+    return stats.counts.replace(", ", "\n", 1) + "\nno interval" * (stats.is_drawn < bool(stats.interval))
 
 
 def _draw_paper(axis: Axes, bar: Row, entries: Sequence[beside.Entry]) -> str:

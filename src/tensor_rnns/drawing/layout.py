@@ -4,6 +4,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -14,11 +15,13 @@ from tensor_rnns.drawing.style import WIDTH
 
 LEFT, RIGHT, TITLE, XLABEL, LINE = 0.68, 0.12, 0.24, 0.42, 0.165
 """Inches kept at the sides, above a panel for its title, below it for its axis, and for a line of text."""
-BETWEEN, SHARED = 0.36, 0.14
+BETWEEN, SHARED = 0.46, 0.14
 """Inches kept left of a panel from the second column on, for its own numbers and where it shares those of the
 first column."""
 LETTERS, NOTE_LETTERS, REMARK_LETTERS = 84, 118, 104
 """So many letters of a panel's title, of a note and of a remark fit in the width of the figure."""
+LETTER, ENTRY, TICK, HANDLE = 0.062, 0.058, 0.075, 9
+"""Inches of a letter of labels, of a legend and along an axis; a line of a legend takes so many letters."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +45,27 @@ class Sheet:
 
     def dress(self, axis: Axes, x: Axis, y: Axis) -> None:
         """Scales, limits and labels of one panel; y is named in the first column."""
-        axis.set(xscale=x.scale, yscale=y.scale, xlabel=x.label or "")
-        if x.scale == "linear":
-            axis.xaxis.set_major_locator(MaxNLocator(5))
+        axis.set(xscale=x.scale, yscale=y.scale)
+        self._name_x(axis, x.label or "")
         if self.is_first(axis):
             axis.set_ylabel(y.label or "")
         if x.limits:
             axis.set_xlim(*x.limits)
         if y.limits:
             axis.set_ylim(*y.limits)
+        if x.scale == "linear":
+            letters = max(3, *(len(f"{end:.0f}") for end in axis.get_xlim()))
+            room = int(axis.get_position().width * WIDTH / (TICK * letters))
+            axis.xaxis.set_major_locator(MaxNLocator(max(1, min(5, room)), steps=[1, 2, 5, 10]))
+
+    def _name_x(self, axis: Axes, label: str) -> None:
+        """Name x below a panel, or once below the middle of its row where the name is too wide for that."""
+        row = self.axes[self.axes.index(axis) // self.columns * self.columns :][: self.columns]
+        box, last = axis.get_position(), row[-1].get_position()
+        if len(label) * LETTER <= box.width * WIDTH:
+            axis.set_xlabel(label)
+        elif axis is row[0]:
+            axis.set_xlabel(label, x=(last.x1 - box.x0) / box.width / 2)
 
     def say(self, title: str, parts: Iterable[str]) -> None:
         """Describe one block."""
@@ -77,15 +92,16 @@ def sheet(
     columns = min(columns, len(titles)) or 1
     rows = -(-len(titles) // columns)
     notes, above_all = wrapped(notes), wrapped(remarks, REMARK_LETTERS)
-    titles = [textwrap.fill(title, LETTERS // columns) for title in titles]
+    inner = left if inner is None else inner
+    width = (WIDTH - left - (columns - 1) * inner) / columns - right
+    letters = int(LETTERS / WIDTH * (width + right + (right if columns == 1 else inner)))
+    titles = [textwrap.fill(title, letters) for title in titles]
     title_room = head + (TITLE + LINE * max(title.count("\n") for title in titles) if any(titles) else 0.06)
     block = title_room + sum(heights) + gap * (len(heights) - 1) + label
-    legend = -(-len(handles) // legend_columns)
+    legend = -(-len(handles) // (legend_columns := fitting(handles, legend_columns)))
     above, below = LINE * len(above_all) + 0.06, LINE * (legend + len(notes)) + 0.08
     total = above + rows * block + below
     figure = Figure(figsize=(WIDTH, total))
-    inner = left if inner is None else inner
-    width = (WIDTH - left - (columns - 1) * inner) / columns - right
     blocks: list[list[Axes]] = []
     for number, title in enumerate(titles):
         row, column = divmod(number, columns)
@@ -107,6 +123,13 @@ def sheet(
             ncol=legend_columns, handlelength=3.2, columnspacing=1.4, borderpad=0.1, labelspacing=0.35,
         )  # fmt: skip
     return Sheet(figure, blocks, columns, remarks)
+
+
+def fitting(handles: Sequence[Line2D], most: int) -> int:
+    """So many columns of a legend, at most `most`, fit in the width of the figure."""
+    sizes = [len(str(handle.get_label())) + HANDLE for handle in handles]
+    wide = {n: sum(max(part, default=0) for part in np.array_split(sizes, n)) for n in range(2, most + 1)}
+    return max((n for n, letters in wide.items() if letters * ENTRY <= WIDTH), default=1)
 
 
 def panels(

@@ -43,6 +43,11 @@ class Total:
         return len(self.values) + self.never
 
     @property
+    def is_drawn(self) -> bool:
+        """Whether a figure shows the interval: that of two numbers would squeeze all others."""
+        return bool(self.interval) and len(self.values) > 2
+
+    @property
     def counts(self) -> str:
         """How many replicas there are, failed and never got there."""
         return counted(self.n, self.failed) + (f", {self.never} never" if self.never else "")
@@ -95,12 +100,13 @@ def total(values: Iterable[float], failed: Iterable[bool], measure: Mapping[str,
     return Total(mean, low, high, interval, tuple(finite), int(sum(failed)), len(values) - len(finite))
 
 
-def marks_of(rows: pd.DataFrame, totals: Iterable[Total]) -> list[str]:
+def marks_of(rows: pd.DataFrame, totals: Sequence[Total]) -> list[str]:
     """One note on what dots, lines and crosses are, and how many replicas are not drawn."""
-    names = sorted({total.interval for total in totals if total.interval})
+    names = sorted({total.interval for total in totals if total.is_drawn})
     # An interval that is cut where it leaves 0 to 1 need not be named twice.
     names = [name for name in names if name + CUT not in names]
-    said = [f"Dots: seeds; thick line: {' or '.join(names)}."] if names else []
+    line = " or ".join(names) or "an interval, from three seeds on"
+    said = [f"Dots: seeds; thick line: {line}."] if any(total.interval for total in totals) else []
     said += ["Cross: a failed seed's last finite value."] if rows["failed"].any() else []
     never = int((~np.isfinite(rows["value"])).sum())
     said += [f"{never} of {len(rows)} replicas never got there and are not drawn."] if never else []

@@ -107,7 +107,7 @@ def _draw_group(axis: Axes, mine: pd.DataFrame, totals: Totals, group: Group) ->
     """Means joined by a line, an interval at each, a mark for each seed."""
     axis.plot(list(totals), [stats.mean for stats in totals.values()], zorder=4, **group.look)
     for x, stats in totals.items():
-        if stats.interval:
+        if stats.is_drawn:
             ends = [stats.low, stats.high]
             axis.plot([x, x], ends, color=group.look["color"], linewidth=1.6, alpha=0.6, zorder=3)
     finite = mine[np.isfinite(mine["value"])]

@@ -4,7 +4,7 @@ Every computed number is drawn: a window may be one spike, which thinning would 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,9 +54,10 @@ class NamedSeries(Series):
 
 @dataclass(frozen=True)
 class NamedPanel(Panel):
-    """One panel of lines."""
+    """One panel of lines; `x` is what its axis is called where that is not the figure's."""
 
     series: tuple[NamedSeries, ...]
+    x: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +96,7 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
             axis.plot(index, values, markevery=(0, max(1, len(index) // 5)), **looks[series.title])
             ends.append(f"{series.title} from {values[0]:.3g} to {values[-1]:.3g}")
         draw_levels(axis, spec.lines)
-        sheet.dress(axis, x, y)
+        sheet.dress(axis, replace(x, label=panel.x or x.label), y)
         sheet.say(title, ends)
     return sheet.finish(f"{y.label} against {x.label}.")
 
