@@ -28,7 +28,7 @@ class Spec(EntrantsSpec):
 
 
 def draw(data: ArtefactData, spec: Spec) -> Figure:
-    """The figure, panels ordered by the area below the profile from 0 to 1; only notes if none is scored."""
+    """The figure, panels of equal tasks, more of them first, by the area below the profile from 0 to 1."""
     entrants = Entrants.of(data, spec)
     comparison = entrants.comparison
     if spec.zero not in comparison.models:
@@ -36,8 +36,11 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     known = {model: comparison.profile(model, spec.zero, LEVELS) for model in comparison.models}
     profiles = {model: profile for model, profile in known.items() if profile is not None}
     inside = (LEVELS >= 0) & (LEVELS <= 1)
-    order = sorted(profiles, key=lambda model: -profiles[model][0][inside].mean())
-    titles = [entrants.title(model) for model in order]
+    ends = comparison.scored(spec.zero)
+    of = {model: [task for task in ends if model in comparison.losses[task]] for model in profiles}
+    order = sorted(profiles, key=lambda x: (-len(of[x]), of[x], -profiles[x][0][inside].mean()))
+    tasks = f"\xa0of\xa0{len(dict(entrants.asked))}\xa0tasks"
+    titles = [f"{entrants.title(model)}, {len(of[model])}{tasks}" for model in order]
     handles = [
         Line2D([], [], color=BLUE, label=f"this model, {BOOTSTRAP} of each point"),
         Line2D([], [], color=OTHERS, label="the other models"),
