@@ -65,6 +65,7 @@ def test_what_is_no_time_has_no_number_where_it_was_never_reached(judged):
     found = judged(claim, falling({"tgu": 6, "gru": None, "lstm": 3}))
     assert (found.holds, found.ours) == ("unclear", None)
     assert NEVER in found.reason
+    assert found.n == 6
 
 
 def test_two_measures_of_the_same_runs_are_pairs(run_of):

@@ -8,6 +8,7 @@ import pytest
 from tensor_rnns import functions
 from tensor_rnns.analysis.judge import CLAIMS, judge, judge_claims
 from tensor_rnns.analysis.tables import COMPUTED
+from tensor_rnns.analysis.verdicts import Judgement, joined
 from tensor_rnns.files import read_csv, read_json, write_csv
 from tests.analysis.conftest import NLL, why
 
@@ -96,6 +97,21 @@ def test_claims_that_refer_follow_the_others(catalogue, results):
     assert found["r3"].verdict == "reproduced"
     assert why(found["r4"]) == "paper, without a verdict on absent"
     assert found["r2"].reason == "r1: yes, o2: no"
+
+
+@pytest.mark.parametrize(
+    ("parts", "at_least", "n"),
+    [
+        ([("yes", 5), ("unclear", 0)], 1, 5),
+        ([("yes", 5), ("yes", 3), ("unclear", 1)], 2, 3),
+        ([("unclear", 7), ("unclear", 0), ("yes", 2)], None, 7),
+        ([("no", 4), ("yes", 6)], None, 4),
+        ([("unclear", 0)], None, 0),
+    ],
+)
+def test_the_n_of_a_claim_on_claims_is_the_least_of_those_that_decide_it(parts, at_least, n):
+    referred = {f"c{k}": Judgement(*part[:1], n=part[1]) for k, part in enumerate(parts)}
+    assert joined(referred, "paper", at_least).n == n
 
 
 def test_two_parts_refute_what_one_does_not(catalogue_of, trained):

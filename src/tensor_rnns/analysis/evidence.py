@@ -125,7 +125,7 @@ def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
         samples.append(second)
         sides = uncensored([second, first])
         if sides is None:
-            outcomes.append(Outcome("unclear").because(NEVER))
+            outcomes.append(Outcome("unclear", n=min(first.seeds, samples[-1].seeds)).because(NEVER))
             continue
         levels = dict(zip((-1.0, 1.0), map(logs, sides) if ratio else sides, strict=True))
         difference = contrast(levels, np.array([-1.0, 1.0]), share_data([first, second]))

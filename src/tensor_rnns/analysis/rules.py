@@ -99,8 +99,8 @@ def near(distance: Any, predicted: Any, half: Any, tol: float) -> tuple[Any, Any
 
 
 def predicted(n: int, s: Any, runs: float, chosen: tuple[Any, int] | None = None) -> Any:
-    """Half of the prediction interval of the mean of `runs` further runs, or of our mean if they are without
-    number; `chosen` is the variance that the choice adds to one run, over so many searches."""
+    """Half of the prediction interval of the mean of `runs` more runs, of infinitely many that of our mean;
+    `chosen` is the variance that the choice adds to one run, over so many searches."""
     parts = [(np.square(s) * (1 / runs + 1 / n), n - 1)]
     if chosen:
         parts.append((chosen[0] * ((runs < math.inf) + 1 / chosen[1]), chosen[1] - 1))

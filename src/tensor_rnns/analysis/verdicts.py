@@ -139,6 +139,7 @@ def joined(referred: Mapping[str, Judgement | None], scale: str, at_least: int |
     """The judgement of what rests on others: on all of them, or `at_least` so many; see `together`.
 
     It has a verdict as soon as those with a verdict settle it. No single one refutes it, nor do errata count.
+    Its n is the least of those that answer as it does, or where none does of all that ran.
     """
     known = {name: part for name, part in referred.items() if part is not None}
     counted = [part for part in referred.values() if not part or part.verdict != ERRATUM]
@@ -146,11 +147,13 @@ def joined(referred: Mapping[str, Judgement | None], scale: str, at_least: int |
     said = [(part.holds, part.doubt_held) if part else OPEN for part in counted]
     judged = [(ANSWER[part.verdict], part.doubt) if part and part.judged else OPEN for part in counted]
     (holds, doubt_held), (settled, doubt) = (together(some, wanted, 2) for some in (said, judged))
+    ran = [part.n for part in known.values() if part.n]
+    deciding = [part.n for part in counted if part and part.n and part.holds == holds]
     sources = dict.fromkeys(source for part in known.values() for source in part.source.split(", ") if source)
     joint = Judgement(
         holds,
         VERDICT[settled],
-        n=min((part.n for part in known.values()), default=0),
+        n=min(deciding or ran, default=0),
         failed=max((part.failed for part in known.values()), default=0),
         reason=", ".join(f"{name}: {part.holds}" for name, part in known.items()),
         doubt=doubt,
