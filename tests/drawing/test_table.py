@@ -179,6 +179,30 @@ def test_tex_and_csv(rows, kind, tmp_path):
     assert {row["ours"] for row in read.records} == {"0.1"}
 
 
+def test_a_wide_table_is_set_in_parts_each_with_the_rows_that_have_anything_there():
+    """Paper and ours stand together; a table that fits is one part."""
+    cell = dict.fromkeys(RECORD) | {"remark": "", "interval": "", "n": 1, "failed": 0}
+    records = [
+        cell | {"item": name, "item_title": name, "column": column * 10, "paper": paper, "shown": ours}
+        for name, column, paper, ours in [
+            ("low", "a", 1, "0.1"), ("low", "b", None, "0.2"), ("low", "c", None, ""), ("low", "d", None, ""),
+            ("top", "a", 2, ""), ("top", "b", None, ""), ("top", "c", None, "0.3"), ("top", "d", None, "0.4"),
+        ]
+    ]  # fmt: skip
+    made = Table(["item"], [record | {"ours": record["shown"]} for record in records])
+    a, b, c, d = (letter * 10 for letter in "abcd")
+    assert made.blocks == [[made.header, *made.rows]]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tensor_rnns.drawing.tables.WIDE", 44)
+        assert made.blocks == [
+            [["item", f"{a}, paper", f"{a}, ours", b], ["low", "1", "0.1", "0.2"], ["top", "2", "–", "–"]],
+            [["item", c, d], ["top", "0.3", "0.4"]],
+        ]
+        tex = io.StringIO()
+        made.write_tex(tex)
+    assert tex.getvalue().count(r"\begin{tabular}") == 2
+
+
 def test_a_table_with_other_columns_or_of_another_artefact_is_refused(tmp_path):
     path = tmp_path / "table.csv"
     write_csv(path, [{"variant": "tgu", "column": "loss"}], ("variant", "column"), "paper/table/smoke")

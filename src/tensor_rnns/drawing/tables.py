@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,6 +16,8 @@ from tensor_rnns.yaml_files import read
 
 LONG = 36
 """A table with more rows than this breaks over pages."""
+WIDE = 115
+"""Letters of a line that can be read where the line is made no wider than the text."""
 RECORD = ("column", "paper", "ours", "low", "high", "interval", "n", "failed", "shown", "remark")
 """The columns of a record beside the keys of its row and their titles; `shown` is our number as printed."""
 NONE = {"ours": None, "low": None, "high": None, "interval": "", "n": 0, "failed": 0, "shown": ""}
@@ -160,18 +162,36 @@ class Table:
         """Write the records of the artefact and scale `of`, numbers unrounded."""
         write_csv(path, self.records, self.columns, of)
 
+    @property
+    def blocks(self) -> list[list[list[str]]]:
+        """The header and the rows of each table that LaTeX sets: of a wide one the columns that can be
+        read beside one another, with those rows that have anything there."""
+        lines, first, parts, room = [self.header, *self.rows], len(self.keys), [], 0
+        widths = [2 + max(map(len, [*head.split(", "), *cells])) for head, *cells in zip(*lines, strict=True)]
+        sizes = [first, *(1 + compared for compared in self.compared.values()), 2 * self.trained]
+        for start, end in pairwise(accumulate(sizes)):
+            room -= sum(widths[start:end])
+            if room < 0:
+                parts.append([*range(first)])
+                room = WIDE - sum(widths[:first]) - sum(widths[start:end])
+            parts[-1] += range(start, end)
+        cut = [[[line[k] for k in part] for line in lines] for part in parts]
+        return [[head, *(row for row in rows if {*row[first:]} != {ABSENT})] for head, *rows in cut]
+
     def write_tex(self, stream: IO[str]) -> None:
-        """Write a booktabs tabular no wider than the text, or a longtable if it may not fit on a page."""
-        shape = "l" * len(self.keys) + "r" * (len(self.header) - len(self.keys))
-        lines = [" & ".join(latex(cell) for cell in row) + r" \\" for row in self.rows]
-        head = " & ".join(_stacked(cell) for cell in self.header) + r" \\"
-        if len(lines) > LONG:
-            before = [r"\begin{longtable}{" + shape + "}", r"\toprule", head, r"\midrule", r"\endhead"]
-            body = [*before, r"\bottomrule", r"\endfoot", *lines, r"\end{longtable}"]
-        else:
-            fit = r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%"
-            before = [fit, r"\begin{tabular}{" + shape + "}", r"\toprule", head, r"\midrule"]
-            body = [*before, *lines, r"\bottomrule", r"\end{tabular}}"]
+        """Write booktabs tabulars no wider than the text, and longtables of what may not fit on a page."""
+        body = []
+        for header, *rows in self.blocks:
+            shape = "l" * len(self.keys) + "r" * (len(header) - len(self.keys))
+            lines = [" & ".join(latex(cell) for cell in row) + r" \\" for row in rows]
+            head = " & ".join(_stacked(cell) for cell in header) + r" \\"
+            if len(lines) > LONG:
+                body += [r"\begin{longtable}{" + shape + "}", r"\toprule", head, r"\midrule", r"\endhead"]
+                body += [r"\bottomrule", r"\endfoot", *lines, r"\end{longtable}"]
+            else:
+                body.append(r"\resizebox{\ifdim\width>\textwidth\textwidth\else\width\fi}{!}{%")
+                body += [r"\begin{tabular}{" + shape + "}", r"\toprule", head, r"\midrule"]
+                body += [*lines, r"\bottomrule", r"\end{tabular}}\par\smallskip"]
         if self.notes:
             body.append(r"\par\smallskip{\footnotesize " + latex(" ".join(self.notes)) + r"\par}")
         stream.write("\n".join(body) + "\n")
