@@ -86,7 +86,7 @@ def test_a_verdict_of_recorded_runs_does_not_count_for_the_run_at_hand(made):
 
 
 def test_recorded_seeds_are_those_of_the_weakest_recorded_curve(made):
-    """Three seeds of one curve and two of another are `recorded n = 2`, and the curves are counted."""
+    """Three seeds of one curve and two of another are `recorded n = 2–3`, and the curves are counted."""
     catalogue, results = made
     home = results / "recorded" / "runs" / "made2016" / "addition" / "T20"
     for variant, folders in {"tgu": [(0, 1), (2,)], "gru": [(0, 1)]}.items():
@@ -97,7 +97,15 @@ def test_recorded_seeds_are_those_of_the_weakest_recorded_curve(made):
             key = dict(zip(KEY[:7], names, strict=True))
             found = [key | {"point": 0, "seed": seed, "dataset": ""} for seed in seeds]
             write_json(path, {"replicas": found}, run_name(key))
-    assert states(catalogue, results)["artefact", "fig-1"] == "smoke; recorded n = 2 (2 of 4 curves)"
+    assert states(catalogue, results)["artefact", "fig-1"] == "smoke; recorded n = 2–3 (2 of 4 curves)"
+
+
+def test_what_is_computed_is_recorded_by_its_table(made):
+    catalogue, results = made
+    table = results / "recorded" / "computed" / "made2016" / "windows.csv"
+    table.parent.mkdir(parents=True)
+    table.touch()
+    assert states(catalogue, results)["artefact", "fig-2"] == "smoke; recorded (computed)"
 
 
 def test_the_guard_names_what_fell_back(made, tmp_path):

@@ -12,6 +12,7 @@ from pathlib import Path
 from tensor_rnns.analysis.judge import CLAIMS
 from tensor_rnns.analysis.verdicts import NOT_TESTABLE
 from tensor_rnns.drawing.render import paths
+from tensor_rnns.drawing.tables import span
 from tensor_rnns.experiments import Artefact, Catalogue, Experiment, Selector, ledger, resolve, values
 from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.run_folders import read_record
@@ -25,9 +26,8 @@ COLUMNS = ("document", "kind", "id", *SCALES)
 class Row:
     """One artefact or statement: whether the paper's list has it, some file plans it, and where it stands.
 
-    `recorded` is the number of seeds of the curve with fewest among the recorded ones; `curves` says how many
-    of its curves at the paper's scale are recorded, such as "7 of 28"; `untested` why a statement has no
-    claim.
+    `recorded` is the number of seeds of the recorded curve with fewest, 1 for what is computed; `kept` says
+    in words what is recorded, such as "n = 3–10 (7 of 28 curves)"; `untested` why there is no claim.
     """
 
     paper: str
@@ -38,7 +38,7 @@ class Row:
     planned: bool
     drawn: tuple[str, ...] = ()
     recorded: int = 0
-    curves: str = ""
+    kept: str = ""
     where: str = ""
     untested: str = ""
 
@@ -47,7 +47,7 @@ class Row:
         """In words: absent, planned, the scales, and the recorded seeds."""
         said = list(self.drawn)
         if self.recorded:
-            said.append(f"recorded n = {self.recorded}" + (f" ({self.curves} curves)" if self.curves else ""))
+            said.append(f"recorded {self.kept or f'n = {self.recorded}'}")
         nothing = self.untested and f"{NOT_TESTABLE}: {self.untested}"
         return "; ".join(said) or nothing or ("planned, not run" if self.planned else "absent")
 
@@ -73,11 +73,11 @@ def artefacts(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
         row = Row(paper, "artefact", name, described.get(name, ""), name in described, name in known)
         if artefact := known.get(name):
             experiment = catalogue.experiment_of(artefact)
-            seeds, curves = recorded_seeds(artefact, experiment, results)
+            seeds, kept = recorded(artefact, experiment, results)
             files = {scale: paths(results, scale, artefact) for scale in SCALES[:3]}
             drawn = tuple(scale for scale, mine in files.items() if all(map(Path.is_file, mine)))
             what = row.what or experiment.title
-            row = replace(row, what=what, drawn=drawn, recorded=seeds, curves=curves)
+            row = replace(row, what=what, drawn=drawn, recorded=seeds, kept=kept)
         rows.append(row)
     return asked(catalogue, paper, rows)
 
@@ -87,16 +87,18 @@ def asked(catalogue: Catalogue, paper: str, rows: list[Row]) -> list[Row]:
     return [row for row in rows if not (row.absent and paper in catalogue.left_out)]
 
 
-def recorded_seeds(artefact: Artefact, experiment: Experiment, results: Path) -> tuple[int, str]:
-    """(seeds of the curve with fewest, "k of n" curves) of the recorded runs that the artefact may show."""
+def recorded(artefact: Artefact, experiment: Experiment, results: Path) -> tuple[int, str]:
+    """What is recorded of what the artefact may show, as `recorded` and `kept` of a row."""
     if experiment.kind != "train":
-        return 0, ""
+        table = results / RECORDED / "computed" / experiment.paper / f"{experiment.name}.csv"
+        return (1, "(computed)") if table.is_file() else (0, "")
     selector = Selector.of(artefact.spec.get("where"))
     asked = selector.curves(resolve.curves(experiment, "paper"), experiment.main_option("paper"))
     home = results / RECORDED / "runs" / experiment.paper / experiment.name
     seeds = {curve: finals(home.joinpath(*curve)) for curve in asked}
     counts = [count for count in seeds.values() if count]
-    return (min(counts), f"{len(counts)} of {len(asked)}") if counts else (0, "")
+    kept = f"n = {span(counts)} ({len(counts)} of {len(asked)} curves)"
+    return (min(counts), kept) if counts else (0, "")
 
 
 def finals(curve: Path) -> int:
