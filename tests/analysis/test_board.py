@@ -95,6 +95,16 @@ def test_a_headline_is_judged_on_all_of_its_statements(catalogue):
     assert (found["verdict"], found["holds"]) == ("reproduced", "yes")
 
 
+def test_a_headline_names_the_claims_of_which_some_suffice(catalogue_of, catalogue, tmp_path):
+    (found,) = of_paper(catalogue)["headlines"]
+    assert found["alternatives"] == []
+    blocks = BLOCKS.replace("[s1.a]", "[s1.a, s1.slow], at_least: 1").replace(
+        "s2.a:", "s1.top: {statement: more, artefact: a, test: refers, claims: [s1, s4]}\n  s2.a:"
+    )
+    claims = {claim.id: claim for claim in catalogue_of(blocks).claims}
+    assert board.alternatives("s1.top", claims) == [(1, ["s1.a", "s1.slow"])]
+
+
 def test_a_paper_without_weights_has_rows_and_no_score(catalogue, tmp_path):
     (tmp_path / "papers" / "made2016" / "score.yaml").unlink()
     found = of_paper(catalogue)

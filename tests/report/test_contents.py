@@ -4,9 +4,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from tensor_rnns.analysis.intervals import TOLERANCE
 from tensor_rnns.report.gather import reading_order
 from tensor_rnns.report.templates import in_words, tally, trust
-from tensor_rnns.report.words import because, filled, source
+from tensor_rnns.report.words import because, filled, interval, outcome, source
 
 SOURCES = [
     ({"section": "2 to 4 and A", "page": "3 to 47, 69"}, "theory"),
@@ -58,7 +59,7 @@ def test_the_tally_in_words():
     assert in_words(CLAIMS) == (
         "6 claims: 3 hold, 1 does not, 2 are unclear; 2 reproduced, 1 not reproduced, 1 undecided"
     )
-    assert in_words(CLAIMS[-1:]) == "1 claim: 1 holds"
+    assert in_words(CLAIMS[-1:]) == "1 claim, which holds"
     assert in_words([claim("no", "not judged")] * 2) == "2 claims: 2 do not"
 
 
@@ -78,14 +79,14 @@ def test_a_field_of_a_caption_is_our_number_of_a_claim():
     ],
 )
 def test_what_verdicts_are_worth_is_said_in_numbers(few, left_open, said):
-    claims = {"judged": 40, "by_interval": 20, "expected_false": 1.0, "irrefutable": few, "open": left_open}
+    claims = {"judged": 40, "by_interval": 20, "expected_false": 0.75, "irrefutable": few, "open": left_open}
     assert trust(SimpleNamespace(board={"claims": claims}, scale="paper")).startswith(
         "40 claims have a verdict; 20 of them rest on a 95 % interval: were all of these sentences false, or "
         f"all true, at most about 1 would have come out wrong by chance{said}. “Holds” is said"
     )
 
 
-CHANGE = "; the answer would change if"
+CHANGE = " The answer would change if"
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ CHANGE = "; the answer would change if"
         ({"section": 4, "page": 3, "runs": 1},
          "Section 4, page 3 of the document. Each curve of the document is one run."),
         ({"section": "2, 11", "page": "7 to 38", "runs": 5, "note": "and appendix B"},
-         "Sections 2, 11, pages 7 to 38 of the document. And appendix B. "
+         "Sections 2, 11, pages 7 to 38 of the document; and appendix B. "
          "Each curve of the document is of 5 runs."),
         ({"note": "in no document"}, "In no document."),
     ],
@@ -108,12 +109,48 @@ def test_where_an_experiment_is_in_its_document(reference, said):
 @pytest.mark.parametrize(
     ("test", "margin", "said"),
     [
-        ("value", "17.4523", f"{CHANGE} our number moved by 17 half-widths of its interval"),
-        ("solves", "1", f"{CHANGE} 1 run came out differently"),
-        ("solves", "5", f"{CHANGE} 5 runs came out differently"),
-        ("solves", "123", f"{CHANGE} 123 runs came out differently"),
+        ("value", "17.4523", f"{CHANGE} our number moved by 17 half-widths of its interval."),
+        ("solves", "1", f"{CHANGE} 1 run came out differently."),
+        ("solves", "5", f"{CHANGE} 5 runs came out differently."),
+        ("solves", "123", f"{CHANGE} 123 runs came out differently."),
         ("value", "", ""),
     ],
 )
 def test_how_far_a_verdict_is_from_another(test, margin, said):
-    assert because({"reason": "six", "holm_p": "", "test": test, "margin": margin}) == f"six{said}"
+    assert because({"reason": "six", "holm_p": "", "test": test, "margin": margin}) == f"Six.{said}"
+
+
+def test_reasons_are_sentences_and_names_keep_their_letters():
+    row = {"holm_p": "0.01", "test": "value", "margin": ""}
+    assert because(row | {"reason": "as printed it fails; Printed is A x.; b_r is meant."}) == (
+        "As printed it fails. Printed is A x. b_r is meant. Holm p = 0.01."
+    )
+    assert because(row | {"reason": "k1-4: yes"}) == "k1-4: yes. Holm p = 0.01."
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({}, "does not hold: ours 0.6; paper's 2"),
+        ({"test": "solves"}, "does not hold: in 6 of 10 runs; paper's 2"),
+        ({"test": "identity", "holds": "unclear"}, "is unclear: largest error 0.6; paper's 2"),
+        ({"ours": "", "paper_value": ""}, "does not hold"),
+    ],
+)
+def test_what_is_no_quantity_of_the_claim_is_named_beside_the_number_of_the_document(row, said):
+    made = {"test": "value", "holds": "no", "ours": "0.6", "paper_value": "2", "n": "10"}
+    assert outcome(made | row) == said
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"test": "value"}, "[0.3, 0.85]"),
+        ({"test": "solves"}, "share [0.3, 0.85]"),
+        ({"test": "identity", "low": "", "high": "1e-10", "interval": TOLERANCE}, "allowed 1e−10"),
+        ({"test": "solves", "low": "", "high": ""}, ""),
+        ({"test": "order", "low": ""}, "[−∞, 0.85]"),
+    ],
+)
+def test_an_interval_says_what_it_is_of(row, said):
+    assert interval({"low": "0.3", "high": "0.85", "interval": "of the mean"} | row) == said

@@ -7,13 +7,20 @@ from tensor_rnns.report.findings import believe, findings
 ROW = {
     "claim": "c1", "statement": "The TGU ends below the GRU.", "ours": "-1.25", "low": "-1.5", "high": "-1",
     "interval": "95 % t interval of a difference", "n": "6", "holds": "yes", "verdict": "reproduced",
-    "reason": "", "paper_value": "",
+    "reason": "", "paper_value": "", "test": "order",
 }  # fmt: skip
 OTHER = ROW | {"claim": "c2", "statement": "The TGU solves it.", "holds": "no", "verdict": "not reproduced"}
 OPEN = ROW | {"claim": "c3", "holds": "unclear", "verdict": "not judged", "ours": ""}
+SHARE = ROW | {
+    "test": "solves", "ours": "0.6", "low": "0.3", "high": "0.85", "n": "10", "interval": "bounds",
+}  # fmt: skip
+ERROR = ROW | {
+    "test": "identity", "ours": "2.2e-16", "low": "", "high": "1e-10", "n": "1",
+    "interval": "largest error allowed",
+}  # fmt: skip
 HEADLINE = {
     "quote": "It is so.", "page": 3, "artefact": "fig-1", "why": "it is cited", "verdict": "reproduced",
-    "holds": "yes", "source": "recorded", "claims": ["c1"],
+    "holds": "yes", "source": "recorded", "claims": ["c1"], "alternatives": [],
 }  # fmt: skip
 
 
@@ -22,34 +29,43 @@ HEADLINE = {
     [
         (
             {}, [ROW],
-            "It stands: the claim holds by recorded runs: The TGU ends below the GRU (ours −1.25 "
+            "It stands: the claim holds by recorded runs: The TGU ends below the GRU (ours: −1.25 "
             "[−1.5, −1], 95 % t interval of a difference, n = 6).",
         ),
         (
             {"verdict": "not reproduced", "holds": "no", "source": "recorded, laptop"}, [OTHER, ROW, OPEN],
             "It does not hold in our runs: 1 of 3 claims holds, 1 does not and 1 is unclear by recorded runs "
-            "and laptop runs, for example: The TGU solves it (ours −1.25 [−1.5, −1], 95 % t interval of a "
+            "and laptop runs, for example: The TGU solves it (ours: −1.25 [−1.5, −1], 95 % t interval of a "
             "difference, n = 6).",
         ),
         (
             {"verdict": "not judged", "holds": "unclear", "source": ""}, [OPEN],
-            "Not judged: what would settle it was not run as the document's scale asks.",
+            "What would settle it was not run as the document's scale asks.",
         ),
         (
             {"verdict": "not judged", "holds": "yes", "source": "laptop"}, [ROW],
-            "Not judged: what would settle it was not run as the document's scale asks; in what ran "
+            "What would settle it was not run as the document's scale asks; in what ran "
             "so far (laptop runs) the claim holds.",
         ),
         (
             {"verdict": "undecided", "holds": "unclear"}, [OPEN, OPEN],
-            "Undecided by recorded runs: both claims are unclear.",
+            "Recorded runs leave it open: both claims are unclear.",
         ),
         (
             {"verdict": "not reproduced", "holds": "no"}, [OTHER | {"ours": ""}, OTHER, OPEN],
             "It does not hold in our runs: 0 of 3 claims hold, 2 do not and 1 is unclear by recorded runs.",
         ),
-        ({"verdict": "erratum", "holds": "no"}, [OTHER | {"reason": "six is meant"}],
-         "Read it as corrected: six is meant."),
+        ({"verdict": "erratum", "holds": "no"}, [OTHER | {"reason": "six is meant."}],
+         "Read it as corrected. Six is meant."),
+        ({}, [SHARE], "It stands: the claim holds by recorded runs: The TGU ends below the GRU "
+         "(ours: in 6 of 10 runs)."),
+        ({}, [ERROR], "It stands: the claim holds by recorded runs: The TGU ends below the GRU "
+         "(ours: largest error 2.2e−16)."),
+        ({"alternatives": [(1, ["c1", "c3"])]}, [ROW | {"ours": ""}, OPEN],
+         "It stands: 1 of 2 claims holds and 1 is unclear (of them one suffices) by recorded runs."),
+        ({"alternatives": [(1, ["c1", "c3"]), (2, ["a", "b", "c"])]}, [ROW | {"ours": ""}],
+         "It stands: the claim holds (of c1 and c3 one suffices, of a and b and c 2 suffice) "
+         "by recorded runs."),
     ],
 )  # fmt: skip
 def test_the_sentence_follows_from_the_verdict(change, rows, sentence):
@@ -62,3 +78,10 @@ def test_the_claims_that_answer_as_the_finding_does_come_first():
     (found,) = findings([headline], [OTHER, OPEN, *many], lambda name: f"drawn {name}")
     assert [row["claim"] for row in found.rows] == ["d0", "d1", "d2", "d3", "d4", "d5"]
     assert (found.others, found.piece) == (3, "drawn fig-1")
+
+
+def test_of_what_is_undecided_a_claim_that_does_not_hold_comes_before_one_that_does():
+    headline = HEADLINE | {"verdict": "undecided", "holds": "unclear", "claims": ["c1", "c2", "c3"]}
+    (found,) = findings([headline], [ROW, OTHER, OPEN | {"claim": "c4"}], lambda name: None)
+    assert [row["claim"] for row in found.rows] == ["c2", "c1"]
+    assert "for example: The TGU solves it" in found.believe

@@ -79,9 +79,18 @@ def judged(
     return result
 
 
+def alternatives(name: str, claims: Mapping[str, Claim]) -> list[tuple[int, list[str]]]:
+    """(how many, of which claims) of each claim at or below `name` that asks for some of its parts alone."""
+    spec = claims[name].spec if name in claims else {}
+    below = list(spec.get("claims", ()))
+    some = [(few, below)] if (few := spec.get("at_least", len(below))) < len(below) else []
+    return some + [part for other in below for part in alternatives(other, claims)]
+
+
 def headlines(
-    score: Score | None, statements: Mapping[str, tuple[str, Judgement, list[str]]], scale: str
-) -> list[dict[str, Any]]:
+    score: Score | None, statements: Mapping[str, tuple[str, Judgement, list[str]]], scale: str,
+    claims: Mapping[str, Claim],
+) -> list[dict[str, Any]]:  # fmt: skip
     """The headline findings of a paper with any claim, judged as one that refers to their statements."""
     result = []
     for headline in score.headlines if score else ():
@@ -90,7 +99,8 @@ def headlines(
             on = {name: statements[name][1] if name in statements else None for name in headline.statements}
             ours = joined(on, scale)
             below = dict.fromkeys(leaf for *_, own in known for leaf in own)
-            result.append(asdict(headline) | said_of(ours) | {"claims": list(below)})
+            some = [part for name in headline.statements for part in alternatives(name, claims)]
+            result.append(asdict(headline) | said_of(ours) | {"claims": list(below), "alternatives": some})
     return result
 
 
@@ -153,7 +163,7 @@ def board(catalogue: Catalogue, judgements: Mapping[str, Judgement], scale: str)
         papers[paper] = {
             "rows": [row(kind, [s for s in standings if s["kind"] == kind]) for kind in KINDS],
             "score": None if paper in catalogue.left_out else scored(standings),
-            "headlines": headlines(score, statements, scale),
+            "headlines": headlines(score, statements, scale, claims),
             "statements": standings,
         }
     left_open = [judgements[claim.id] for claim in catalogue.claims if claim.spec.get("open")]

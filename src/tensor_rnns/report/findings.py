@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from tensor_rnns.analysis.verdicts import ERRATUM, NOT_JUDGED, NOT_REPRODUCED, REPRODUCED, UNDECIDED
-from tensor_rnns.drawing.tables import printed
-from tensor_rnns.report.words import HOLDS, interval
+from tensor_rnns.analysis.verdicts import ANSWER, ERRATUM, NOT_JUDGED, NOT_REPRODUCED, REPRODUCED, UNDECIDED
+from tensor_rnns.report.words import HOLDS, NAMED, interval, ours, sentences
 
 Claims = Sequence[Mapping[str, str]]
 """Rows of claims.csv."""
@@ -18,9 +17,9 @@ MOST_ROWS = 6
 BELIEVE = {
     REPRODUCED: "It stands: {answers} by {runs}{example}.",
     NOT_REPRODUCED: "It does not hold in our runs: {answers} by {runs}{example}.",
-    UNDECIDED: "Undecided by {runs}: {answers}{example}.",
-    ERRATUM: "Read it as corrected: {reason}.",
-    NOT_JUDGED: "Not judged: what would settle it was not run as the document's scale asks{hint}.",
+    UNDECIDED: "{runs} leave it open: {answers}{example}.",
+    ERRATUM: "Read it as corrected. {reason}",
+    NOT_JUDGED: "What would settle it was not run as the document's scale asks{hint}.",
 }
 """What a reader should believe, by verdict."""
 HINT = "; in what ran so far ({runs}) {answers}"
@@ -66,28 +65,23 @@ def findings(
     return result
 
 
-def order(headline: Mapping[str, Any], row: Mapping[str, str]) -> tuple[bool, bool, bool]:
-    """First the claims that answer as the finding does, with a verdict, with a number."""
-    return row["holds"] != headline["holds"], row["verdict"] == NOT_JUDGED, row["ours"] == ""
+def order(headline: Mapping[str, Any], row: Mapping[str, str]) -> tuple[bool, ...]:
+    """First the claims that answer as the finding does, then what does not hold; judged, with a number."""
+    answer = ANSWER.get(headline["verdict"], headline["holds"])
+    return row["holds"] != answer, row["holds"] == "yes", row["verdict"] == NOT_JUDGED, not row["ours"]
 
 
 def believe(headline: Mapping[str, Any], rows: Claims) -> str:
     """The sentence of a finding, from its verdict and the claims that it rests on, the telling ones first."""
     fields = {
-        "runs": runs(headline["source"]),
-        "answers": answers(rows),
+        "runs": " and ".join(f"{name} runs" for name in headline["source"].split(", ")),
+        "answers": answers(rows) + suffices(headline.get("alternatives", ()), rows),
         "example": example(rows) if rows and rows[0]["ours"] else "",
-        "reason": rows[0]["reason"] if rows else "",
-        "hint": "",
+        "reason": sentences(rows[0]["reason"]) if rows else "",
     }
-    if headline["source"]:
-        fields["hint"] = HINT.format(**fields)
-    return BELIEVE[headline["verdict"]].format(**fields)
-
-
-def runs(source: str) -> str:
-    """The runs that a finding rests on, in words."""
-    return " and ".join(f"{name} runs" for name in source.split(", "))
+    hint = HINT.format(**fields) if headline["source"] else ""
+    said = BELIEVE[headline["verdict"]].format(**fields, hint=hint)
+    return said[0].upper() + said[1:]
 
 
 def answers(rows: Claims) -> str:
@@ -101,9 +95,18 @@ def answers(rows: Claims) -> str:
     return f"{', '.join(said[:-1])} and {said[-1]}"
 
 
+def suffices(alternatives: Sequence[tuple[int, Sequence[str]]], rows: Claims) -> str:
+    """How many of which claims are enough, where not all have to hold."""
+    listed, said = {row["claim"] for row in rows}, []
+    for few, names in alternatives:
+        enough = "one suffices" if few == 1 else f"{few} suffice"
+        said.append(f"of {'them' if {*names} == listed else ' and '.join(names)} {enough}")
+    return f" ({', '.join(said)})" if said else ""
+
+
 def example(rows: Claims) -> str:
     """The first claim, named an example where there are more: our number, its interval by name, and n."""
-    row, ends = rows[0], interval(rows[0])
-    named = f" {ends}, {row['interval']}" if ends else ""
-    lead = ", for example" if rows[1:] else ""
-    return f"{lead}: {row['statement'].rstrip('.')} (ours {printed(row['ours'])}{named}, n = {row['n']})"
+    row, lead = rows[0], ", for example" if rows[1:] else ""
+    more = [] if row["test"] in NAMED else [interval(row), row["interval"], f"n = {row['n']}"]
+    number = ", ".join(filter(None, (ours(row), *more))).replace(", [", " [")
+    return f"{lead}: {row['statement'].rstrip('.')} (ours: {number})"

@@ -1,5 +1,6 @@
 """What the templates of both reports are given: filters, numbers of the first screen, protocols, tallies."""
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from tensor_rnns.drawing.tables import shown
 from tensor_rnns.experiments.records import PARTIAL, RECORDED
 from tensor_rnns.report.gather import Content, PaperPart, Part, Run
 from tensor_rnns.report.provenance import SHORT
-from tensor_rnns.report.words import FILTERS, HOLDS
+from tensor_rnns.report.words import ALONE, FILTERS, HOLDS
 
 
 def environment(content: Content, folder: Path, **syntax: Any) -> Environment:
@@ -56,7 +57,7 @@ def trust(content: Content) -> str:
     by_interval = claims["by_interval"]
     chance = (
         f"{by_interval} of them rest on a 95 % interval: were all of these sentences false, or all true, "
-        f"at most about {shown(claims['expected_false'])} would have come out wrong by chance"
+        f"at most about {math.ceil(claims['expected_false'])} would have come out wrong by chance"
         if by_interval
         else "none of them rests on an interval, so none is expected to be false by chance"
     )
@@ -122,7 +123,11 @@ def tally(claims: Iterable[Mapping[str, str]]) -> Counter[str]:
 def in_words(claims: Iterable[Mapping[str, str]]) -> str:
     """The tally in words: `31 claims: 20 hold, 1 does not, 10 are unclear; 6 reproduced`."""
     count = tally(claims)
+    if count["claims"] == 1:
+        return (
+            f"1 claim, which {'; '.join(ALONE.get(name, name) for name in count if name in (*ALONE, *GIVEN))}"
+        )
     held = [f"{count[name]} {words[count[name] > 1]}" for name, words in HOLDS.items() if count[name]]
     judged = [f"{count[name]} {name}" for name in GIVEN if count[name]]
     said = "; ".join(", ".join(some) for some in (held, judged) if some)
-    return f"{count['claims']} claim{'s' if count['claims'] != 1 else ''}: {said}"
+    return f"{count['claims']} claims: {said}"

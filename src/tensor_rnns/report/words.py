@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from tensor_rnns.analysis.intervals import TOLERANCE
 from tensor_rnns.analysis.verdicts import VERDICTS
 from tensor_rnns.drawing.tables import printed
 from tensor_rnns.experiments.titles import FIELD
@@ -12,14 +13,28 @@ from tensor_rnns.experiments.titles import FIELD
 SYMBOLS = dict(zip(VERDICTS, "✓✗?±○–", strict=True))
 HOLDS = {"yes": ("holds", "hold"), "no": ("does not", "do not"), "unclear": ("is unclear", "are unclear")}
 """What a claim's row says, and the words for one such claim and for several."""
+ALONE = {"yes": "holds", "no": "does not hold", "unclear": "is unclear"}
+NAMED = ("solves", "identity")
+"""Tests whose number is no quantity of the claim: a share of runs, an error."""
+
+
+def ours(row: Mapping[str, str]) -> str:
+    """Our number of a claim's row, and what it is where that is not the quantity of the claim."""
+    number = row["ours"]
+    if number and row["test"] == "solves":
+        return f"in {round(float(number) * int(row['n']))} of {row['n']} runs"
+    return f"largest error {printed(number)}" if number and row["test"] == "identity" else printed(number)
 
 
 def interval(row: Mapping[str, str]) -> str:
-    """`[low, high]` of a claim's row; empty where it has no interval or a certain number."""
+    """`[low, high]` of a claim's row; empty where it has none; of an identity the error that is allowed."""
     low, high = row.get("low", ""), row.get("high", "")
     if low == high:
         return ""
-    return f"[{printed(low) or '−∞'}, {printed(high) or '∞'}]" if low or high else ""
+    if row.get("interval") == TOLERANCE:
+        return f"allowed {printed(high)}"
+    share = "share " if row.get("test") == "solves" else ""
+    return f"{share}[{printed(low) or '−∞'}, {printed(high) or '∞'}]"
 
 
 def because(claim: Mapping[str, str]) -> str:
@@ -30,21 +45,27 @@ def because(claim: Mapping[str, str]) -> str:
     if claim["test"] == "solves":
         moved = f"{far:.0f} run{'s' if far != 1 else ''} came out differently"
     margin = f"the answer would change if {moved}" if claim.get("margin") else ""
-    return "; ".join(filter(None, (claim["reason"], margin, holm)))
+    return sentences(*re.split(r"\.; |; (?=[A-Z][a-z ])", claim["reason"]), margin, holm)
+
+
+def sentences(*parts: str) -> str:
+    """Texts as sentences, empty ones left out: with a stop, and a capital unless they begin with a name."""
+    word = re.compile(r"^[a-z]+(?=[ ,]|$)")
+    stopped = filter(None, (part.rstrip(".") for part in parts))
+    return " ".join(word.sub(lambda found: found[0].capitalize(), part) + "." for part in stopped)
 
 
 def outcome(claim: Mapping[str, str]) -> str:
-    """What a claim's row came to: `does not hold: ours 0.1667, paper's 0.1767`."""
-    said = {"yes": "holds", "no": "does not hold"}.get(claim["holds"], "unclear")
-    numbers = (("ours", claim["ours"]), ("paper's", claim["paper_value"]))
-    shown = ", ".join(f"{whose} {printed(number)}" for whose, number in numbers if number)
-    return f"{said}: {shown}" if shown else said
+    """What a claim's row came to: `does not hold: ours 0.1667; paper's 0.1767`."""
+    mine = ours(claim) if claim["test"] in NAMED else claim["ours"] and f"ours {ours(claim)}"
+    theirs = claim["paper_value"] and f"paper's {printed(claim['paper_value'])}"
+    return ": ".join(filter(None, (ALONE[claim["holds"]], "; ".join(filter(None, (mine, theirs))))))
 
 
 def filled(caption: str, claims: Iterable[Mapping[str, str]]) -> str:
     """A caption with its fields filled from the rows of claims; of a claim that was not run it says so."""
-    ours = {claim["claim"]: printed(claim["ours"]) for claim in claims}
-    return FIELD.sub(lambda field: ours.get(field[1]) or f"(no number of {field[1]} yet)", caption)
+    numbers = {claim["claim"]: printed(claim["ours"]) for claim in claims}
+    return FIELD.sub(lambda field: numbers.get(field[1]) or f"(no number of {field[1]} yet)", caption)
 
 
 def plain(value: Any) -> str:
@@ -59,7 +80,7 @@ def plain(value: Any) -> str:
 
 
 def source(reference: Mapping[str, Any]) -> str:
-    """Where in its document something stands: `Section 5.1, page 68 of the document.`; then note and runs."""
+    """Where in its document something stands: `Section 5.1, page 68 of the document.`; with note and runs."""
     given = [(name, str(reference[name])) for name in ("section", "page") if name in reference]
     place = ", ".join(
         f"{name}{'s' if ' ' in where else ''} {where}" if re.search(r"\d", where) else where
@@ -67,18 +88,13 @@ def source(reference: Mapping[str, Any]) -> str:
     )
     runs, note = reference.get("runs"), reference.get("note", "")
     curve = f"each curve of the document is {'one run' if runs == 1 else f'of {runs} runs'}" if runs else ""
-    said = (f"{place} of the document" if place else "", note, curve)
-    return " ".join(f"{part[:1].upper()}{part[1:].rstrip('.')}." for part in said if part)
+    place = f"{place} of the document" if place else ""
+    return sentences(*([place, note] if note.endswith(".") else [f"{place}; {note}".strip("; ")]), curve)
 
 
 def slug(*parts: Any) -> str:
     """A name for a link target made of letters, digits, dots and hyphens."""
     return re.sub(r"[^A-Za-z0-9.]+", "-", "-".join(str(part) for part in parts)).strip("-")
-
-
-def hours(value: float) -> str:
-    """Core-hours to three figures."""
-    return f"{value:.3g}"
 
 
 def score(scored: Mapping[str, float]) -> str:
@@ -108,8 +124,8 @@ def _part(part: str) -> tuple[str, str]:
     return ("strong", part.strip("*")) if part.startswith("**") else ("text", part)
 
 
-FILTERS: Mapping[str, Callable[..., Any]] = {"cell": printed} | {
+FILTERS: Mapping[str, Callable[..., Any]] = {"cell": printed, "hours": "{:.3g}".format} | {
     function.__name__: function
-    for function in (interval, because, outcome, plain, source, hours, score, paragraphs)
+    for function in (ours, interval, because, outcome, plain, source, score, paragraphs)
 }
 """The filters of both kinds of template."""
