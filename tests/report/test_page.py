@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from tensor_rnns.analysis.judge import judge
+from tensor_rnns.drawing.render import render
+from tensor_rnns.experiments import Catalogue
 from tensor_rnns.report.build import build
 from tensor_rnns.report.html import HOME, PAGES
 from tensor_rnns.report.recorded import collect_recorded
@@ -171,8 +173,8 @@ def test_it_says_what_the_files_say(text):
         "A processor, 5 cores, no GPU",
         "3 of 7 drawn at this scale",
         "No claim has a verdict at smoke scale",
-        "smoke, stand-in chorales in place of jsb, n = 3; ",
-        "; Holm p = ",
+        "Smoke, stand-in chorales in place of jsb, n = 3. ",
+        ". Holm p = ",
         "make figure NAME=table-1 SCALE=smoke",
         "Section 5.1, page 68 of the document.",
         "made2016, addition: T20, gru, main, final, point 0, seed 2, at update 9",
@@ -209,10 +211,24 @@ def test_an_experiment_leads_to_its_neighbours_in_that_order(folder):
 
 def test_few_claims_stand_open_and_many_are_folded_under_their_tally(checkout, monkeypatch, folder):
     text = experiment_page(folder, "addition")
-    assert re.search(r"<details open>\s*<summary>1 claim: ", text)
+    assert re.search(r"<details open>\s*<summary>1 claim, which ", text)
     monkeypatch.setattr("tensor_rnns.report.html.MOST_OPEN", 0)
     build(checkout[0], "smoke", "embedded", checkout[1])
-    assert re.search(r"<details>\s*<summary>1 claim: ", experiment_page(folder, "addition"))
+    assert re.search(r"<details>\s*<summary>1 claim, which ", experiment_page(folder, "addition"))
+
+
+def test_a_table_without_a_number_of_ours_was_not_run(checkout, folder):
+    catalogue, results = checkout
+    table = r'id="artefact-made2016-table-1">\s*<h2>.*</h2>\s*<div class="scroll"'
+    assert re.search(table, experiment_page(folder, "addition"))
+    path = catalogue.folders["made2016"] / "addition.yaml"
+    path.write_text(path.read_text().replace("{draw: table,", "{draw: table, where: {option: slow},"))
+    catalogue = Catalogue.load(path.parents[1])
+    render(catalogue, "smoke", "made2016", "table-1", results)
+    build(catalogue, "smoke", "embedded", results)
+    text = experiment_page(folder, "addition")
+    assert not re.search(table, text)
+    assert re.search(r'id="artefact-made2016-table-1">\s*<h2>.*</h2>\s*<p class="absent">Not run', text)
 
 
 def test_a_report_of_recorded_runs_says_what_they_are_and_how_it_is_made(checkout, folder, run_at):

@@ -234,11 +234,13 @@ def piece_of(
     artefact: Artefact, experiment: Experiment, scale: str, results: Path, claims: Sequence[dict[str, str]],
     described: Mapping[str, str],
 ) -> Piece:  # fmt: skip
-    """One artefact, with its table where it is one and was drawn."""
+    """One artefact, with its table where it is one and was drawn; one without a number of ours was not."""
     files = tuple(paths(results, scale, artefact))
     files = files if all(path.is_file() for path in files) else ()
     drawn_table = next((path for path in files if path.suffix == ".csv"), None)
     table = Table.read(drawn_table, table_of(artefact, scale)) if drawn_table else None
+    if table and not any(record["shown"] for record in table.records):
+        files, table = (), None
     own = [claim for claim in claims if claim["artefact"] == artefact.id]
     written = text_of(experiment.path.parent / "captions" / f"{artefact.id}.md")
     caption = filled(str(artefact.spec.get("caption") or written or artefact.sources), claims)
