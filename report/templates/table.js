@@ -1,6 +1,7 @@
 "use strict";
 /* Tables of the class `sortable`: each heading becomes a button that sorts; `data-filter` adds a labelled filter, and
    to it a choice of what occurs in each column whose heading has `data-choose`, made by an address such as ?Holds=yes.
+   Rows of a box of the class `held` wait in a template until it is opened, printed or one of them is the anchor.
    A small curve is a button that shows it large. An anchor that is not on the page is followed to where the first link with it leads. */
 (function () {
   const order = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
@@ -82,7 +83,7 @@
     show();
   }
 
-  for (const table of document.querySelectorAll("table.sortable")) {
+  function prepare(table) {
     Array.from(table.tHead.rows[0].cells).forEach((heading, column) => {
       const button = document.createElement("button");
       button.type = "button";
@@ -93,13 +94,31 @@
     if (table.dataset.filter) addFilter(table);
   }
 
+  function fill(box) {
+    const held = box.querySelector("template");
+    if (!held) return;
+    held.replaceWith(held.content);
+    prepare(box.querySelector("table"));
+  }
+
+  const boxes = Array.from(document.querySelectorAll("details.held"));
+  for (const table of document.querySelectorAll("table.sortable")) if (!table.closest(".held")) prepare(table);
+  for (const box of boxes) box.addEventListener("toggle", () => fill(box));
+
   document.addEventListener("click", (event) => {
     const curve = event.target.closest("button.curve");
     if (curve) curve.setAttribute("aria-expanded", curve.getAttribute("aria-expanded") !== "true");
   });
 
   function open() {
-    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const name = decodeURIComponent(location.hash.slice(1));
+    for (const box of boxes) {
+      const held = box.querySelector("template");
+      if (name !== box.parentElement.id && !(name && held && held.content.getElementById(name))) continue;
+      fill(box);
+      box.open = true;
+    }
+    const target = name && document.getElementById(name);
     const moved = location.hash && !target && document.querySelector(`a[href$="${CSS.escape(location.hash)}"]`);
     if (moved) location.replace(moved.href);
     for (let box = target && target.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
@@ -108,6 +127,7 @@
   window.addEventListener("hashchange", open);
   open();
   window.addEventListener("beforeprint", () => {
+    boxes.forEach(fill);
     document.querySelectorAll("details").forEach((box) => (box.open = true));
     document.querySelectorAll("img").forEach((image) => (image.loading = "eager"));
   });

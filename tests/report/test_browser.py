@@ -1,6 +1,7 @@
 """In a real browser: tables sort and filter by mouse and keyboard, anchors are found, no error is logged."""
 
 import json
+from pathlib import Path
 
 import pytest
 from selenium.webdriver.common.by import By
@@ -150,6 +151,46 @@ def test_a_failed_seed_leads_to_its_run(browser, report):
     browser.get(report("pages/runs.html"))
     browser.find_element(By.CSS_SELECTOR, "#failed a").click()
     assert browser.find_element(By.ID, "run-made2016-addition-T20-gru-main-final-0-2").is_displayed()
+
+
+def test_many_runs_wait_until_they_are_asked_for(browser, monkeypatch, checkout):
+    """Rows are made on opening, by an anchor, by a choice in the address and for print; then they filter."""
+    monkeypatch.setattr("tensor_rnns.report.latex.shutil.which", lambda name: None)
+    template = Path("report", "templates", "experiment.html")
+    template.write_text(template.read_text().replace("length > 300", "length > 2"))
+    home, *_ = build(checkout[0], "smoke", "embedded", checkout[1])
+    page = (home.parent / "pages" / "made2016" / "addition.html").as_uri()
+    runs, box = "#runs-made2016-addition", "#runs-made2016-addition details.held"
+
+    def rows(address: str, then: str = "") -> int:
+        browser.get("about:blank")
+        browser.get(page + address)
+        browser.execute_script(then)
+        return len(browser.find_elements(By.CSS_SELECTOR, f"{runs} tbody tr"))
+
+    assert rows("") == rows("#artefact-made2016-fig-1") == 0
+    assert rows("", "window.dispatchEvent(new Event('beforeprint'))") == 6
+    assert rows("#run-made2016-addition-T20-gru-main-final-0-2") == 6
+    assert browser.find_element(By.ID, "run-made2016-addition-T20-gru-main-final-0-2").is_displayed()
+    assert rows(f"?Variant=gru{runs}") == 6
+    assert browser.find_element(By.CSS_SELECTOR, f"{runs} output").text == "3 of 6"
+    assert rows("") == 0
+    browser.find_element(By.CSS_SELECTOR, f"{box} summary").click()
+    WebDriverWait(browser, 10).until(
+        lambda driver: driver.find_element(By.CSS_SELECTOR, f"{runs} output").text == "6 of 6"
+    )
+    browser.find_element(By.CSS_SELECTOR, f"{runs} input").send_keys("failed")
+    assert browser.find_element(By.CSS_SELECTOR, f"{runs} output").text == "1 of 6"
+    assert browser.get_log("browser") == []
+
+
+def test_the_board_shows_each_verdict_on_a_narrow_screen(browser, report):
+    shown_as(browser, 390)
+    browser.get(report("index.html"))
+    board = browser.find_element(By.CSS_SELECTOR, "table.board")
+    box = board.find_element(By.XPATH, "..")
+    assert browser.execute_script("return arguments[0].scrollWidth - arguments[0].clientWidth", box) == 0
+    assert [cell.text for cell in board.find_elements(By.CSS_SELECTOR, "thead th")][-1] == "not judged"
 
 
 @pytest.mark.parametrize("width", [400, 1280])
