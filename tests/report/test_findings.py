@@ -63,8 +63,9 @@ HEADLINE = {
          "(ours: largest error 2.2e−16)."),
         ({"alternatives": [(1, ["c1", "c3"])]}, [ROW | {"ours": ""}, OPEN],
          "It stands: 1 of 2 claims holds and 1 is unclear (of them one suffices) by recorded runs."),
-        ({"alternatives": [(1, ["c1", "c3"]), (2, ["a", "b", "c"])]}, [ROW | {"ours": ""}],
-         "It stands: the claim holds (of c1 and c3 one suffices, of a and b and c 2 suffice) "
+        ({"alternatives": [(1, ["c1", "c3"]), (2, ["a", "b", "c"]), (1, [*"abcd"])]}, [ROW | {"ours": ""}],
+         "It stands: the claim holds (of c1 and c3 one suffices, of a and b and c 2 suffice, "
+         "of 4 of them one suffices) "
          "by recorded runs."),
     ],
 )  # fmt: skip

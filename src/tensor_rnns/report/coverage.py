@@ -45,9 +45,7 @@ class Row:
     @property
     def state(self) -> str:
         """In words: absent, planned, the scales, and the recorded seeds."""
-        said = list(self.drawn)
-        if self.recorded:
-            said.append(f"recorded {self.kept or f'n = {self.recorded}'}")
+        said = [*self.drawn, *([f"recorded {self.kept or f'n = {self.recorded}'}"] if self.recorded else [])]
         nothing = self.untested and f"{NOT_TESTABLE}: {self.untested}"
         return "; ".join(said) or nothing or ("planned, not run" if self.planned else "absent")
 

@@ -99,8 +99,9 @@ def suffices(alternatives: Sequence[tuple[int, Sequence[str]]], rows: Claims) ->
     """How many of which claims are enough, where not all have to hold."""
     listed, said = {row["claim"] for row in rows}, []
     for few, names in alternatives:
-        enough = "one suffices" if few == 1 else f"{few} suffice"
-        said.append(f"of {'them' if {*names} == listed else ' and '.join(names)} {enough}")
+        which = " and ".join(names) if len(names) < 4 else f"{len(names)} of them"
+        which = "them" if {*names} == listed else which
+        said.append(f"of {which} {'one suffices' if few == 1 else f'{few} suffice'}")
     return f" ({', '.join(said)})" if said else ""
 
 
