@@ -15,7 +15,10 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAPERS = "mathews2016/xor,mathews2016/sizes"
 """An experiment that trains in a second and has recorded runs, and one that computes."""
-RECORDED = "results/recorded/runs/mathews2016/xor"
+RECORDED = (
+    "results/recorded/runs/mathews2016/xor", "results/recorded/computed/mathews2016/sizes.csv",
+    "results/recorded/stopping.csv",
+)  # fmt: skip
 
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess:

@@ -123,7 +123,10 @@ def test_who_never_gets_there_is_counted_and_not_drawn(data, artefact):
         ({"measure": NLL, "mark": "pie"}, "allowed are bar, dot"),
         ({"measure": NLL, "x": {"scale": "log"}}, "take mark: dot"),
         ({"measure": NLL, "x": {"limits": [2, 5]}}, "take mark: dot"),
-        ({"measure": {"name": "metric", "of": "bits"}}, "no replica chosen by None has the measure"),
+        (
+            {"measure": {"name": "metric", "of": "bits"}},
+            "no replica chosen by the main protocol has the measure metric bits",
+        ),
         ({"measure": NLL, "groups": "cell.depth"}, "no replica has the setting"),
         ({}, "needs the key 'measure'"),
     ],

@@ -52,3 +52,10 @@ def test_rows_of_a_computed_table():
     assert [row["index"] for row in rows if Rows(index=[0, 2]).takes(row)] == [0, 2]
     assert [row["index"] for row in rows if Rows(index=0).takes(row)] == [0]
     assert all(Rows(item="tgu").takes(row) for row in rows)
+
+
+def test_a_selector_in_words():
+    assert str(Selector(condition="lag", variant=["a", "b"])) == (
+        "condition lag, variant a or b, option main, stage final"
+    )
+    assert str(Selector(condition="all", variant="all", option="all", stage="all")) == "any run"

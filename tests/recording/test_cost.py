@@ -177,3 +177,9 @@ def test_sizes_that_an_entry_does_not_count_are_those_of_what_it_stands_in_for_a
         ValueError, match="sizes of uncounted asked for; its entry counts low, high, range, no 'steps'"
     ):
         hollow("uncounted")
+
+
+def test_the_status_of_no_curve_has_a_row_of_zeros(tmp_path):
+    """As of experiments that train nothing."""
+    _, row, *_ = tables.status([], Costs({}, {}, [], "no model"), tmp_path, tmp_path)
+    assert row.split() == ["all", *"00000000"]

@@ -2,12 +2,15 @@
 
 import os
 
+import pytest
+
 from tensor_rnns.analysis.collect import METRICS
 from tensor_rnns.analysis.curves import CURVES
 from tensor_rnns.experiments import KEY, Catalogue
 from tensor_rnns.experiments.run_folders import changes, run_name
 from tensor_rnns.files import write_csv, write_json
 from tensor_rnns.report import recorded
+from tensor_rnns.report.provenance import git
 
 EXPERIMENT = """\
 title: A small experiment
@@ -46,7 +49,7 @@ def test_recorded_runs_are_joined(tmp_path, capsys):
     """Collecting them gives the run's own rows."""
     catalogue, results = made(tmp_path)
     recorded.collect_recorded(catalogue, results)
-    assert capsys.readouterr().out == "paper2000/small: 1 recorded runs\n"
+    assert capsys.readouterr().out == "paper2000/small: recorded runs: 1\n"
     rows = (
         (results / "recorded" / "collected" / "paper2000" / "small" / "metrics.csv").read_text().splitlines()
     )
@@ -66,3 +69,21 @@ def test_a_change_of_a_curve_is_seen_in_its_folder_or_in_that_of_its_first_runs(
     os.utime(home / "only" / "gru" / "main", ns=(5, 8))
     assert changes(home) == {str(home / "only" / "gru" / "main"): 8, str(curve): 9}
     assert changes(home.parent / "other") == {}
+
+
+def test_a_lost_file_of_the_record_is_missed_by_name(tmp_path):
+    made(tmp_path)
+    results = tmp_path / "results"
+    recorded.check_whole(results)  # no checkout, so nothing is known to be missing
+    for command in (["init", "-q"], ["add", "-A"]):
+        git(tmp_path, *command)
+    recorded.check_whole(results)
+    run = results / "recorded" / "runs" / "paper2000" / "small" / "only" / "tgu" / "main" / "final-0"
+    (run / "record.json").unlink()
+    with pytest.raises(
+        ValueError, match=r"final-0/record.json of the record missing; restore them: git checkout"
+    ):
+        recorded.check_whole(results)
+    (run / "metrics.csv").unlink()
+    with pytest.raises(ValueError, match=r"final-0/metrics.csv and 1 other files of the record missing"):
+        recorded.check_whole(results)

@@ -10,6 +10,8 @@ CONFIG = f"{PROVENANCE}/config.json"
 """roots, scale, data, papers, guests: the settings of the report, as the commands take them."""
 INSTALLED = f"{ENVIRONMENT}/installed.txt"
 
+BY_HAND = f"{RESULTS}/recorded/stopping.csv"
+"""A table that is written by hand and has no seal."""
 DRAWN = ("figures", "tables", "music")
 FOLDERS = ("report", "runs", "probes", "computed", "collected", *DRAWN)
 FILES = ("claims.csv", "board.json", "stopping.csv")

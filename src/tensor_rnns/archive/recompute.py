@@ -60,11 +60,13 @@ class Scale:
                     join_probes(experiment, home, self.again / "probes" / paper / name)
 
     def drawings(self) -> Iterator[str]:
-        """Draw every figure and table of the experiments whose tables are given."""
+        """Draw every figure and table of the experiments whose tables are given; of what was computed for the
+        record those that were drawn, as a report of another scale draws none."""
         for (paper, name), artefact in self.catalogue.artefacts.items():
             home = self.given / "collected" / paper / artefact.experiment
             computed = self.given / "computed" / paper / f"{artefact.experiment}.csv"
-            if home.exists() or computed.exists():
+            drawn = self.scale != RECORDED or any(self.given.glob(f"*/{paper}/{name}.*"))
+            if home.exists() or (computed.exists() and drawn):
                 # What cannot be drawn was not drawn either; if it was, the comparison says so.
                 with suppress(ValueError):
                     render(self.catalogue, self.scale, paper, name, self.results)

@@ -51,8 +51,11 @@ def recorded(results: Path, only: str) -> None:
     from tensor_rnns.analysis.judge import judge
     from tensor_rnns.experiments.records import RECORDED
     from tensor_rnns.report.build import build, join_and_draw
+    from tensor_rnns.report.recorded import check_whole
 
     catalogue = options.load_catalogue(only)
+    if not only:
+        check_whole(results)
     join_and_draw(catalogue, RECORDED, results)
     if not only:
         judge(catalogue, RECORDED, results)

@@ -129,7 +129,9 @@ def _rows(data: ArtefactData, spec: Spec, value: Also) -> pd.DataFrame:
     rows = data.chosen(data.curves, spec.where)
     rows = rows[(rows["split"] == value.split) & (rows["name"] == value.of)]
     if rows.empty:
-        raise ValueError(f"no curve of {value} among the rows chosen by {spec.where}")
+        raise ValueError(
+            f"no curve of {value.of} on {value.split} chosen by {spec.where or 'the main protocol'}"
+        )
     return data.with_settings(rows, spec.keys)
 
 

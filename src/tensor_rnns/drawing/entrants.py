@@ -40,7 +40,8 @@ class Entrants:
         rows = data.replicas(spec.where)
         rows["loss"] = [loss_of(run, spec.measure) for run in rows["run"]]
         if not np.isfinite(rows["loss"]).any():
-            raise ValueError(f"no replica chosen by {spec.where} has the measure {dict(spec.measure.block)}")
+            what, where = " ".join(map(str, spec.measure.block.values())), spec.where or "the main protocol"
+            raise ValueError(f"no replica chosen by {where} has the measure {what}")
         losses: dict[str, dict[str, np.ndarray]] = {}
         for task, model in names_of(data, rows, CURVE[:2]):
             own = part(rows, CURVE[:2], (task, model))

@@ -83,7 +83,8 @@ def numbers(
     """
     pairs = measured(data.replicas(spec.where)["run"], measure)
     if not pairs:
-        raise ValueError(f"no replica chosen by {spec.where} has the measure {dict(measure)}")
+        what, where = " ".join(map(str, measure.values())), spec.where or "the main protocol"
+        raise ValueError(f"no replica chosen by {where} has the measure {what}")
     rows = [dict(run.key) | {"value": value, "failed": run.failed} for run, value in pairs]
     return data.with_settings(pd.DataFrame(rows, columns=[*KEY, "value", "failed"]), keys)
 

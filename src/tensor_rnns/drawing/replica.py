@@ -69,7 +69,9 @@ def chosen(data: ArtefactData, spec: ProbeSpec) -> Choice:
     known, rows = _probed(probe), data.replicas(spec.where)
     rows = rows[[(*curve_of(run), run.key["seed"]) in known for run in rows["run"]]]
     if rows.empty:
-        raise ValueError(f"the probe {spec.probe} has no replica chosen by {spec.where}")
+        raise ValueError(
+            f"the probe {spec.probe} has no replica chosen by {spec.where or 'the main protocol'}"
+        )
     told_apart = [key for key in CURVE if rows[key].nunique() > 1]
     shown = []
     for curve in names_of(data, rows, CURVE):

@@ -40,6 +40,11 @@ class Chosen:
         value = MAIN if value is None else value
         return None if value == ALL else value if isinstance(value, tuple) else (value,)
 
+    def __str__(self) -> str:
+        """In words."""
+        allowed = (f"{key} {' or '.join(map(str, names))}" for key, names in self.limits.items())
+        return ", ".join(allowed) or "any run"
+
     @cached_property
     def limits(self) -> dict[str, tuple[Any, ...]]:
         """The names allowed for every key that does not allow all."""

@@ -126,7 +126,7 @@ def status(
     yield head(STATUS)
     for name, row in rows.items():
         yield line(name, row, STATUS)
-    yield line("all", map(sum, zip(*rows.values(), strict=True)), STATUS)
+    yield line("all", [sum(column) for column in zip(*rows.values(), strict=True)] or [0] * 8, STATUS)
     yield costs.told
     if found := list(store.computed_tables(computed, results / RECORDED)):
         lacking = [f"{name} ({problem})" for name, _, problem in found if problem]

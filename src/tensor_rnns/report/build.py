@@ -106,5 +106,6 @@ def join_and_draw_experiment(catalogue: Catalogue, scale: str, results: Path, ke
             try:
                 render(catalogue, scale, artefact.paper, artefact.id, results)
             except ValueError as error:
-                print(f"left out: {error}")
+                name = f"{artefact.paper} {artefact.id}: "
+                print(f"left out: {name}{str(error).removeprefix(name)}")
     return told.getvalue()

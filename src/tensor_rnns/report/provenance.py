@@ -37,12 +37,12 @@ def commit_of(folder: Path | str) -> Commit:
     Outside a checkout the name is `unknown` and the time `OUTSIDE`. ValueError if SOURCE_DATE_EPOCH is not a
     whole number.
     """
-    name = _git(folder, "rev-parse", "HEAD")
+    name = git_or_nothing(folder, "rev-parse", "HEAD")
     given = os.environ.get("SOURCE_DATE_EPOCH")
     if given and not given.isdigit():
         raise ValueError(f"SOURCE_DATE_EPOCH is {given!r}; it must be a whole number of seconds since 1970")
-    epoch = int(given or _git(folder, "show", "-s", "--format=%ct", "HEAD") or OUTSIDE)
-    dirty = bool(_git(folder, "status", "--porcelain", "--untracked-files=no"))
+    epoch = int(given or git_or_nothing(folder, "show", "-s", "--format=%ct", "HEAD") or OUTSIDE)
+    dirty = bool(git_or_nothing(folder, "status", "--porcelain", "--untracked-files=no"))
     return Commit(name or "unknown", dirty, epoch)
 
 
@@ -52,7 +52,7 @@ def git(folder: Path | str, *arguments: str) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
-def _git(folder: Path | str, *arguments: str) -> str:
+def git_or_nothing(folder: Path | str, *arguments: str) -> str:
     """What git answers; '' where there is no git or no checkout."""
     try:
         return git(folder, *arguments).strip()

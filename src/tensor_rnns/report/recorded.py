@@ -14,6 +14,18 @@ from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.run_folders import table_name
 from tensor_rnns.files import read_csv, write_csv
 from tensor_rnns.npz_files import read_npz, write_npz
+from tensor_rnns.report.provenance import git_or_nothing
+
+
+def check_whole(results: Path) -> None:
+    """ValueError where git knows recorded files that are not there: their seeds would be missed by nobody."""
+    lost = git_or_nothing(results, "ls-files", "--deleted", "--", f"{RECORDED}/runs", f"{RECORDED}/computed")
+    if lost:
+        first, *others = lost.splitlines()
+        raise ValueError(
+            f"{results / first}{f' and {len(others)} other files' if others else ''} of the record missing; "
+            f"restore them: git checkout -- {results / RECORDED}"
+        )
 
 
 def collect_recorded(catalogue: Catalogue, results: Path) -> None:
@@ -36,7 +48,7 @@ def collect_experiment(experiment: Experiment, results: Path) -> None:
     if folders:
         collect(folders, collected)
         join_probes(experiment, home, probes)
-        print(f"{experiment.paper}/{experiment.name}: {len(folders)} recorded runs")
+        print(f"{experiment.paper}/{experiment.name}: recorded runs: {len(folders)}")
 
 
 def join_probes(experiment: Experiment, home: Path, out: Path) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tensor_rnns.engine.ir.graph import Node
 from tensor_rnns.engine.ir.holes import alike, used, zeros
-from tensor_rnns.engine.ir.operations import POINTWISE
+from tensor_rnns.engine.ir.operations import POINTWISE, literal
 from tensor_rnns.engine.ir.plan import Arena, Step
 from tensor_rnns.engine.ir.trace import Program
 
@@ -169,7 +169,7 @@ class Body:
             return names[node]
 
         for node in step.nodes:
-            number = constant(node.detail) if isinstance(node.detail, float) else ""
+            number = literal(node.detail) if isinstance(node.detail, float) else ""
             code = POINTWISE[node.operation].code.format(*map(get, node.inputs), n=number)
             lines.append(f"const Vec a{node.index} = {code};")
             names[node] = f"a{node.index}"
@@ -298,10 +298,3 @@ class Body:
                     "  }",
                 ]
         return [*head, "{", *(f"  {line}" for line in lines), "}"] if head else lines
-
-
-def constant(number: float) -> str:
-    """A number in C++."""
-    if math.isnan(number):
-        return 'real(__builtin_nan(""))'
-    return f"real({'-' if number < 0 else ''}__builtin_inf())" if math.isinf(number) else f"real({number!r})"

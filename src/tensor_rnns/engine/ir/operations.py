@@ -1,6 +1,7 @@
 """What a step may do to each number by itself: operations with their C++, Triton and gradients, and the aten
 operations by the nodes that they become."""
 
+import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,6 +25,13 @@ class Operation:
     reverse: Callable[[Node, Node], tuple[Node | None, ...]]
     costly: bool = False
     triton: str | None = None
+
+
+def literal(number: float) -> str:
+    """A number in C++."""
+    if math.isnan(number):
+        return 'real(__builtin_nan(""))'
+    return f"real({'-' if number < 0 else ''}__builtin_inf())" if math.isinf(number) else f"real({number!r})"
 
 
 class Unsupported(Exception):
