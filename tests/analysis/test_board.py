@@ -103,6 +103,13 @@ def test_a_headline_names_the_claims_of_which_some_suffice(catalogue_of, catalog
     )
     claims = {claim.id: claim for claim in catalogue_of(blocks).claims}
     assert board.alternatives("s1.top", claims) == [(1, ["s1.a", "s1.slow"])]
+    limit = "s4: {statement: said about s4, artefact: a, test: count, measure: {name: parameters}, "
+    claims = {
+        claim.id: claim
+        for claim in catalogue_of(BLOCKS.replace(limit + "equals: 7}", limit + "at_least: -7}")).claims
+    }
+    assert claims["s4"].spec["at_least"] == -7
+    assert board.alternatives("s4", claims) == []  # a limit of a number, not a number of claims
 
 
 def test_a_paper_without_weights_has_rows_and_no_score(catalogue, tmp_path):

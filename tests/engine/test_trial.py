@@ -1,6 +1,7 @@
 """Steps that engines might get wrong: each is right, or runs eager after a warning with its reason."""
 
 import re
+import sys
 from dataclasses import dataclass, field
 from functools import reduce
 from typing import ClassVar
@@ -65,6 +66,11 @@ def of_large_batches(p, x, h):
     return h / 2 if h.shape[-2] > 64 else h
 
 
+def of_large_batches_and_few_digits(p, x, h):
+    rough = (h + 1e4) - 1e4
+    return rough / 2 if h.shape[-2] > 64 else rough
+
+
 def of_a_zero_row(p, x, h):
     v = torch.relu(h - 1)
     return v / (torch.linalg.vector_norm(v, dim=-1, keepdim=True) + 1e-6)
@@ -102,6 +108,7 @@ STEPS = {
     "data": (lambda p, x, h: h * p["v"].data, None),
     "front": (front, "softmax (test_trial.py:"),
     "large batches": (of_large_batches, "depends on the size of the batch: 5 rows given, then 1000"),
+    "large and rough": (of_large_batches_and_few_digits, "depends on the size of the batch: 5 rows given"),
     "norm of zero": (of_a_zero_row, None),
     "sum of nothing": (of_masked_states, None),
     "infinity": (lambda p, x, h: h.clamp(max=torch.inf).maximum(torch.full_like(h, -torch.inf)), None),
@@ -190,6 +197,16 @@ class Scaled(Plain):
 
     def step(self, p, x, state):
         return (state[0] + x @ p["W"] * self.scale + self.shift,)
+
+
+def test_a_cell_typed_at_a_prompt_is_compiled(monkeypatch, tmp_path, caplog):
+    """Its trial is not kept, since there is no file by which to know its code."""
+    monkeypatch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path))
+    monkeypatch.setattr(Plain, "__module__", "__main__")
+    monkeypatch.delattr(sys.modules["__main__"], "__file__", raising=False)
+    assert Compiled().prepare(Plain(2, 3), torch.float64, CPU) is not None
+    assert not caplog.records
+    assert not list(tmp_path.glob("*.trial"))
 
 
 def test_cells_that_words_do_not_tell_apart_have_kernels_of_their_own():

@@ -75,7 +75,7 @@ def test_a_field_of_a_caption_is_our_number_of_a_claim():
     [
         (0, 0, ""),
         (3, 0, "; 3 could not have been refuted by any outcome of as few seeds"),
-        (0, 7, "; of 7 that are reproduced a failure would have been undecided"),
+        (0, 7, "; 7 of the reproduced ones are open: had they failed, they would be undecided"),
     ],
 )
 def test_what_verdicts_are_worth_is_said_in_numbers(few, left_open, said):

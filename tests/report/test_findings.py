@@ -62,10 +62,10 @@ HEADLINE = {
         ({}, [ERROR], "It stands: the claim holds by recorded runs: The TGU ends below the GRU "
          "(ours: largest error 2.2e−16)."),
         ({"alternatives": [(1, ["c1", "c3"])]}, [ROW | {"ours": ""}, OPEN],
-         "It stands: 1 of 2 claims holds and 1 is unclear (of them one suffices) by recorded runs."),
+         "It stands: 1 of 2 claims holds and 1 is unclear (one of them suffices) by recorded runs."),
         ({"alternatives": [(1, ["c1", "c3"]), (2, ["a", "b", "c"]), (1, [*"abcd"])]}, [ROW | {"ours": ""}],
-         "It stands: the claim holds (of c1 and c3 one suffices, of a and b and c 2 suffice, "
-         "of 4 of them one suffices) "
+         "It stands: the claim holds (one of c1 and c3 suffices, 2 of a, b and c suffice, "
+         "one of a group of 4 suffices) "
          "by recorded runs."),
     ],
 )  # fmt: skip

@@ -83,7 +83,7 @@ def alternatives(name: str, claims: Mapping[str, Claim]) -> list[tuple[int, list
     """(how many, of which claims) of each claim at or below `name` that asks for some of its parts alone."""
     spec = claims[name].spec if name in claims else {}
     below = list(spec.get("claims", ()))
-    some = [(few, below)] if (few := spec.get("at_least", len(below))) < len(below) else []
+    some = [(few, below)] if below and (few := spec.get("at_least", len(below))) < len(below) else []
     return some + [part for other in below for part in alternatives(other, claims)]
 
 

@@ -22,6 +22,8 @@ FAR = 3.0
 """Where they are fewer, a value so many halves of its prediction interval away is not the choice's doing."""
 ADVICE = "about {} seeds would decide"
 IRREFUTABLE, COULD = "no outcome of {} seeds could refute it", ", one of {} could"
+UNDECIDABLE = "no number of seeds decides at this difference"
+OF_CHOICE = "with the scatter that {} searches leave to the choice, which more of them would narrow"
 EQUAL = "equal in all {} seeds, so that the scatter is not known"
 
 
@@ -69,7 +71,7 @@ def advised(outcome: Outcome, decides: Callable[[int], bool]) -> Outcome:
         return outcome
     needed = intervals.seeds_to_decide(decides)
     if needed is None:
-        return outcome.because("no number of seeds decides at this difference")
+        return outcome.because(UNDECIDABLE)
     return outcome.because(ADVICE.format(max(needed, outcome.n + 1)))
 
 
@@ -147,7 +149,8 @@ def value(
     outcome = replace(outcome, margin=margin, doubt=p if outcome.holds == "no" else 0.0)
     if few:
         return outcome.because(intervals.few_searches(len(selection or ())))
-    return advised(outcome, lambda count: count > 1 and decide(distance, count) != "unclear")
+    advice = advised(outcome, lambda count: count > 1 and decide(distance, count) != "unclear")
+    return advice.because(OF_CHOICE.format(chosen[1])) if chosen and UNDECIDABLE in advice.reasons else advice
 
 
 def equal_value(m: float, n: int, distance: float, tol: float) -> Outcome:

@@ -176,7 +176,18 @@ class Table:
                 room = WIDE - sum(widths[:first]) - sum(widths[start:end])
             parts[-1] += range(start, end)
         cut = [[[line[k] for k in part] for line in lines] for part in parts]
-        return [[head, *(row for row in rows if {*row[first:]} != {ABSENT})] for head, *rows in cut]
+        counted = first + len(sizes) - 2 + sum(self.compared.values())
+        return [
+            [
+                head,
+                *(
+                    row
+                    for row in rows
+                    if {*row[first : first + sum(k < counted for k in part[first:])]} != {ABSENT}
+                ),
+            ]
+            for part, (head, *rows) in zip(parts, cut, strict=True)
+        ]
 
     def write_tex(self, stream: IO[str]) -> None:
         """Write booktabs tabulars no wider than the text, and longtables of what may not fit on a page."""

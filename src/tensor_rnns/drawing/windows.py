@@ -98,7 +98,8 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
         draw_levels(axis, spec.lines)
         sheet.dress(axis, replace(x, label=panel.x or x.label), y)
         sheet.say(title, ends)
-    return sheet.finish(f"{y.label} against {x.label}.")
+    against = list(dict.fromkeys(panel.x or x.label for panel in wanted))
+    return sheet.finish(f"{y.label} against {', '.join(against)}.")
 
 
 def _all_panels(computed: pd.DataFrame) -> list[NamedPanel]:

@@ -1,7 +1,6 @@
 """What the engines have in common that generate their kernels from the step of a cell: when there is a
 kernel, its gradient, and what torch does around it."""
 
-import dataclasses
 import functools
 import json
 import logging
@@ -20,7 +19,17 @@ from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import trial
 from tensor_rnns.engine.build import BuildError, kept
 from tensor_rnns.engine.eager import Engine
-from tensor_rnns.engine.given import Inputs, Params, State, Steps, check, identity, is_of_the_step, vectors
+from tensor_rnns.engine.given import (
+    Inputs,
+    Params,
+    State,
+    Steps,
+    check,
+    identity,
+    is_of_the_step,
+    is_plain,
+    vectors,
+)
 from tensor_rnns.engine.ir.hoist import Hoisted
 from tensor_rnns.engine.ir.operations import Unsupported
 from tensor_rnns.engine.ir.trace import Program, trace
@@ -191,7 +200,7 @@ class Generated(Engine):
             return trial.failure(ready.run, ready.cell, dtype, device, one_hot) or ""
 
         place = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
-        if dataclasses.is_dataclass(ready.cell) and trial.has_file(type(ready.cell)):
+        if is_plain(ready.cell) and trial.has_file(type(ready.cell)):
             found = kept(ready.cell.name, (*parts, trial.code_of(type(ready.cell)), place), find)
         else:
             found = find()
@@ -218,10 +227,13 @@ def without_code(engine: Generated, block: str) -> str | None:
             engine.emit(trace(cell), torch.float32, torch.device("cpu"))
         except Unsupported as error:
             return str(error)
-        except Exception as error:  # a step is anyone's code
-            return fault(error, is_of_the_step)
         return ""
 
-    if not dataclasses.is_dataclass(cell) or not trial.has_file(type(cell)):
-        return find() or None
-    return kept(cell.name, ("operations", engine.name, block, trial.code_of(type(cell))), find) or None
+    try:
+        if not is_plain(cell) or not trial.has_file(type(cell)):
+            return find() or None
+        return kept(cell.name, ("operations", engine.name, block, trial.code_of(type(cell))), find) or None
+    except BuildError:
+        raise
+    except Exception as error:  # a step is anyone's code
+        return fault(error, is_of_the_step)

@@ -67,7 +67,7 @@ def identity(cell: Cell) -> tuple:
 
 def is_plain(thing: Any) -> bool:
     """Whether `repr` tells two such things apart: names, numbers, and dataclasses and collections of them."""
-    if dataclasses.is_dataclass(thing):
+    if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
         fields = dataclasses.fields(thing)
         return all(field.repr and is_plain(getattr(thing, field.name)) for field in fields)
     if isinstance(thing, Mapping):

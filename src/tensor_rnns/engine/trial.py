@@ -78,7 +78,7 @@ def failure(
         if not error <= 4 * loop.get(name, 0):
             why = cause(cell, given)
             return f"its {name} differs from the loop's by {error:.1e} of the largest{why and ': '}{why}"
-    return None
+    return alone_or_among_many(cell, given) or None
 
 
 def without_numbers(results: Mapping[str, Tensor]) -> str:
@@ -223,7 +223,10 @@ def backward_of_its_own(nodes: Sequence[Any]) -> str:
 
 def has_file(kind: type[Cell]) -> bool:
     """Whether the code of a cell is in a file, not typed at a prompt."""
-    return Path(inspect.getfile(kind)).exists()
+    try:
+        return Path(inspect.getfile(kind)).exists()
+    except (OSError, TypeError):
+        return False
 
 
 @cache

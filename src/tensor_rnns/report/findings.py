@@ -99,9 +99,9 @@ def suffices(alternatives: Sequence[tuple[int, Sequence[str]]], rows: Claims) ->
     """How many of which claims are enough, where not all have to hold."""
     listed, said = {row["claim"] for row in rows}, []
     for few, names in alternatives:
-        which = " and ".join(names) if len(names) < 4 else f"{len(names)} of them"
+        which = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) < 4 else f"a group of {len(names)}"
         which = "them" if {*names} == listed else which
-        said.append(f"of {which} {'one suffices' if few == 1 else f'{few} suffice'}")
+        said.append(f"one of {which} suffices" if few == 1 else f"{few} of {which} suffice")
     return f" ({', '.join(said)})" if said else ""
 
 

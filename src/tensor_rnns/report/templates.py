@@ -64,7 +64,11 @@ def trust(content: Content) -> str:
     few = claims["irrefutable"]
     chance += f"; {few} could not have been refuted by any outcome of as few seeds" if few else ""
     left_open = claims["open"]
-    chance += f"; of {left_open} that are reproduced a failure would have been undecided" if left_open else ""
+    chance += (
+        f"; {left_open} of the reproduced ones are open: had they failed, they would be undecided"
+        if left_open
+        else ""
+    )
     return (
         f"{judged} claim{'s have' if judged != 1 else ' has'} a verdict; {chance}. “Holds” is said at every "
         "scale, a verdict only where the run is comparable with the paper's."

@@ -77,7 +77,9 @@ def softmax(x: Tensor, dim: int, half_to_float: bool = False) -> Tensor:
 
 def logsumexp(x: Tensor, dim: int | list[int], keepdim: bool = False) -> Tensor:
     """log sum e^x, with the greatest x taken off first where that is finite."""
-    greatest = x.amax(dim, keepdim=True).detach()
+    greatest = x.detach()
+    for axis in [dim] if isinstance(dim, int) else dim:
+        greatest = greatest.amax(axis, keepdim=True)
     most = torch.where(greatest - greatest == 0, greatest, torch.zeros_like(greatest))
     total = torch.exp(x - most).sum(dim, keepdim=True)
     # Of nothing but minus infinity the sum is zero, and its logarithm has no gradient.
