@@ -32,14 +32,16 @@ def update_of(block: Mapping[str, Any], kind: str, batch: int, steps: int, seed:
 
 def milliseconds(updates: Mapping[Any, Callable[[], None]], rounds: int, steps: int) -> dict[Any, float]:
     """Of a step of each: the least of `rounds` rounds, in which all run in turn, in time of one core, which
-    other work on the machine does not count to."""
+    other work on the machine does not count to. Each runs once before it is timed: else it would find in the
+    caches what the one before it left there."""
     times: dict[Any, list[float]] = {key: [] for key in updates}
-    for _ in range(rounds + 1):
+    for _ in range(rounds):
         for key, update in updates.items():
+            update()
             began = time.process_time()
             update()
             times[key].append(1e3 * (time.process_time() - began) / steps)
-    return {key: min(values[1:]) for key, values in times.items()}
+    return {key: min(values) for key, values in times.items()}
 
 
 def compute(
