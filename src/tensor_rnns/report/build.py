@@ -107,5 +107,6 @@ def join_and_draw_experiment(catalogue: Catalogue, scale: str, results: Path, ke
                 render(catalogue, scale, artefact.paper, artefact.id, results)
             except ValueError as error:
                 name = f"{artefact.paper} {artefact.id}: "
-                print(f"left out: {name}{str(error).removeprefix(name)}")
+                why = str(error).removeprefix(name).removeprefix(f"{artefact.id}: ")
+                print(f"left out: {name}{why}")
     return told.getvalue()
