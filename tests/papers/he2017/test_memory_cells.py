@@ -1,5 +1,6 @@
 """Proves on nets with weights set by hand what the probe of the memory cells of he2017 finds in them."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -180,10 +181,12 @@ def test_times_are_put_together(monkeypatch):
     assert found["growth with M", "last", 0] == pytest.approx(2)
 
 
-def test_the_least_of_the_rounds_counts_and_the_first_does_not(monkeypatch):
-    clock = iter([0, 1, 1, 9, 20, 26, 30, 34])
-    monkeypatch.setattr(runtime.time, "process_time", lambda: next(clock))
-    assert runtime.milliseconds({"a": lambda: None}, rounds=3, steps=2) == {"a": 2000.0}
+def test_the_least_of_the_rounds_counts_after_a_pass_that_warms_the_caches(monkeypatch):
+    said, clock = [], iter([0, 7, 10, 19, 20, 26])
+    monkeypatch.setattr(runtime.time, "process_time", lambda: said.append("clock") or next(clock))
+    update = partial(said.append, "update")
+    assert runtime.milliseconds({"a": update}, rounds=3, steps=2) == {"a": 3000.0}
+    assert said == ["update", "clock", "update", "clock"] * 3
 
 
 def test_cosines_participation_and_growth_by_hand():
