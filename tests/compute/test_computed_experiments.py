@@ -54,7 +54,7 @@ def holds(spec, table) -> bool:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_what_fails_is_an_erratum_or_open(computed, name):
-    """Every number that a claim names is computed; what fails as printed is exactly what is an erratum, but for
+    """Every number that a claim names is computed; what fails as printed is an erratum, but for
     one claim of which a failure refutes nothing."""
     claims = [claim for claim in CATALOGUE.experiments["mathews2016", name].claims if claim.test != "refers"]
     failed = {claim.id for claim in claims if not holds(claim.spec, computed[name])}
