@@ -107,7 +107,7 @@ STEPS = {
     "number": (lambda p, x, h: h * float(p["v"].sum()), "aten._local_scalar_dense.default (test_trial.py:"),
     "data": (lambda p, x, h: h * p["v"].data, None),
     "front": (front, "softmax (test_trial.py:"),
-    "large batches": (of_large_batches, "depends on the size of the batch: 5 rows given, then 1000"),
+    "large batches": (of_large_batches, "depends on the size of the batch: 5 rows given, then 130"),
     "large and rough": (of_large_batches_and_few_digits, "depends on the size of the batch: 5 rows given"),
     "norm of zero": (of_a_zero_row, None),
     "sum of nothing": (of_masked_states, None),

@@ -24,7 +24,7 @@ from tensor_rnns.messages import fault
 
 STEPS, REPLICAS, BATCH, FEWER = 3, 2, 5, 3
 """Of a trial; and the rows of the batch of a step that is compared with itself."""
-MUCH = 1000
+MUCH = 130
 """Rows that a step may not tell from few."""
 MANY = 35
 """Steps on a GPU: more than one recording of a CUDA graph."""
