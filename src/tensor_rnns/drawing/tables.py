@@ -175,19 +175,12 @@ class Table:
                 parts.append([*range(first)])
                 room = WIDE - sum(widths[:first]) - sum(widths[start:end])
             parts[-1] += range(start, end)
-        cut = [[[line[k] for k in part] for line in lines] for part in parts]
-        counted = first + len(sizes) - 2 + sum(self.compared.values())
-        return [
-            [
-                head,
-                *(
-                    row
-                    for row in rows
-                    if {*row[first : first + sum(k < counted for k in part[first:])]} != {ABSENT}
-                ),
-            ]
-            for part, (head, *rows) in zip(parts, cut, strict=True)
-        ]
+        counted, cut = first + len(self.compared) + sum(self.compared.values()), []
+        for part in parts:
+            end = first + sum(k < counted for k in part[first:])
+            head, *rows = [[line[k] for k in part] for line in lines]
+            cut.append([head, *(row for row in rows if {*row[first:end]} != {ABSENT})])
+        return cut
 
     def write_tex(self, stream: IO[str]) -> None:
         """Write booktabs tabulars no wider than the text, and longtables of what may not fit on a page."""
