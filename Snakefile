@@ -4,8 +4,11 @@
 #   snakemake --cores all figures               every figure and table, without the report
 #   snakemake --cores all results/laptop/figures/mathews2016/fig-5.1.pdf
 import gc
+from pathlib import Path
 
-from snakemake.utils import min_version, validate
+from snakemake.utils import min_version
+
+from tensor_rnns.checking.config import config_problems
 
 min_version("9.27")
 # What is read stays. Python need not look for garbage among it again and again, which took a quarter of the time.
@@ -15,7 +18,8 @@ gc.freeze()
 configfile: "config.yaml"
 
 
-validate(config, "workflow/schemas/config.schema.yaml")
+if wrong := config_problems(config, Path(workflow.basedir)):
+    raise WorkflowError("\n".join(wrong))
 
 
 include: "workflow/rules/scheduler.smk"

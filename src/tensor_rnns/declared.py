@@ -1,11 +1,11 @@
 """What a thing accepts is said by its own declaration, a dataclass; blocks of YAML are held against it here.
 
-An annotation is the rule of a key: `int` is a whole number of at least 1 (sizes and counts), `float` a finite
-number, `bool` true or false, `str` a text, `Literal` one of its values, `X | None` also none, `tuple[X, ...]`
-a list, `dict[K, V]` a mapping, another dataclass a mapping of its fields and no other key. The types below
-say more. A field `as_` is the key `as`. Rules between fields stand in `__post_init__`, raising `Invalid`.
-Every problem is found at once, with its location, a path of keys; a library would report one for each member
-of a union, at places that are not in the file.
+An annotation is the rule of a key: `int` is a whole number from 1 to a billion (sizes and counts), `float` a
+finite number, `bool` true or false, `str` a text, `Literal` one of its values, `X | None` also none,
+`tuple[X, ...]` a list, `dict[K, V]` a mapping, another dataclass a mapping of its fields and no other key.
+The types below say more. A field `as_` is the key `as`. Rules between fields stand in `__post_init__`,
+raising `Invalid`. Every problem is found at once, with its location, a path of keys; a library would report
+one for each member of a union, at places that are not in the file.
 """
 
 import dataclasses
@@ -23,6 +23,8 @@ from tensor_rnns.messages import suggestion
 Location = tuple[str | int, ...]
 Problem = tuple[Location, str]
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+LARGEST = 10**9
+"""The largest size or count, and the most parameters of a model."""
 
 
 class Invalid(ValueError):
@@ -51,8 +53,8 @@ def is_name(value: Any) -> bool:
 
 
 def is_whole(value: Any, least: float = -math.inf) -> bool:
-    """Whether `value` is a whole number of at least `least` and not true or false."""
-    return type(value) is int and value >= least
+    """Whether `value` is a whole number from `least` to a billion and not true or false."""
+    return type(value) is int and least <= value <= LARGEST
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,7 +75,7 @@ class ByName:
 
 
 PLAIN: dict[Any, Rule] = {
-    int: Rule("a whole number of at least 1", lambda value: is_whole(value, 1)),
+    int: Rule("a whole number from 1 to a billion", lambda value: is_whole(value, 1)),
     float: Rule("a number", is_number),
     bool: Rule("true, false", lambda value: isinstance(value, bool)),
     str: Rule("a text", lambda value: isinstance(value, str)),
@@ -82,7 +84,7 @@ PLAIN: dict[Any, Rule] = {
     Any: Rule("anything", lambda value: True),
 }
 """What the plain types ask of a value."""
-Natural = Annotated[int, Rule("a whole number from 0 on", lambda value: is_whole(value, 0))]
+Natural = Annotated[int, Rule("a whole number from 0 to a billion", lambda value: is_whole(value, 0))]
 Positive = Annotated[float, Rule("a number above 0", lambda value: is_number(value) and value > 0)]
 AtLeastZero = Annotated[float, Rule("a number of at least 0", lambda value: is_number(value) and value >= 0)]
 Share = Annotated[float, Rule("a share from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1)]

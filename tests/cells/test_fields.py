@@ -39,22 +39,22 @@ def test_the_cells_of_the_thesis_are_there():
             "cell tgu_c: form is 'tucker'; allowed are cp, full, tensor_train",
         ),
         ({"name": "gru", "rank": 2}, "cell gru: has no key 'rank'; allowed are candidate, gate_bias,"),
-        ({"name": "tgu", "rank": 2}, r"cell tgu: needs the key 'hidden' \(a whole number of at least 1\)"),
+        ({"name": "tgu", "rank": 2}, r"cell tgu: needs the key 'hidden' \(a whole number from 1 to a billion\)"),
         (
             {"name": "gru", "hidden": 5, "rank": 2},
             "cell gru: has no key 'rank'; allowed are candidate, gate_bias,",
         ),
         (
             {"name": "tgu", "hidden": 5, "rank": 0},
-            "cell tgu: rank is 0; allowed is a whole number of at least 1 or none",
+            "cell tgu: rank is 0; allowed is a whole number from 1 to a billion or none",
         ),
         (
             {"name": "gmr", "hidden": 5.0, "rank": 2},
-            r"cell gmr: hidden is 5\.0; allowed is a whole number of at least 1",
+            r"cell gmr: hidden is 5\.0; allowed is a whole number from 1 to a billion",
         ),
         (
             {"name": "lstm", "hidden": True},
-            "cell lstm: hidden is True; allowed is a whole number of at least 1",
+            "cell lstm: hidden is True; allowed is a whole number from 1 to a billion",
         ),
         (
             {"name": "tgu", "hidden": 5, "rank": 2, "candidate": "swish"},
@@ -74,7 +74,7 @@ def test_the_cells_of_the_thesis_are_there():
         ),
         (
             {"name": "tgu", "hidden": 0, "rank": 0},
-            "cell tgu: hidden is 0; allowed is a whole number of at least 1; rank",
+            "cell tgu: hidden is 0; allowed is a whole number from 1 to a billion; rank",
         ),
         (
             {"name": "irnn", "hidden": 5, "inputs": 3},

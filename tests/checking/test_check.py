@@ -77,7 +77,19 @@ BROKEN = {
         "rank: 4",
         "rank: 0",
         9,
-        "cell tgu: rank is 0; allowed is a whole number of at least 1 or none (null)",
+        "cell tgu: rank is 0; allowed is a whole number from 1 to a billion or none (null)",
+    ),
+    "rank that no tensor can have": (
+        "rank: 4",
+        "rank: 1000000000000000000000000",
+        9,
+        "allowed is a whole number from 1 to a billion or none (null)",
+    ),
+    "more numbers than any machine holds": (
+        "rank: 4",
+        "rank: 1000000000",
+        9,
+        "parameters; allowed are at most 1,000,000,000",
     ),
     "rank missing": (
         ", rank: 4",

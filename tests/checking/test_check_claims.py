@@ -38,7 +38,7 @@ CLAIMS = {
         "paper is 'levl'; allowed is a number",
     ),
     "tolerance": ("tol: 0.01", "tol: small", "tol is 'small'; allowed is a number"),
-    "runs": ("tol: 0.01", "runs: 0, tol: 0.01", "runs is 0; allowed is a whole number of at least 1"),
+    "runs": ("tol: 0.01", "runs: 0, tol: 0.01", "runs is 0; allowed is a whole number from 1 to a billion"),
     "choice on test data": (
         "paper: level",
         "selected_from: {by: {name: final, split: test}}, paper: level",

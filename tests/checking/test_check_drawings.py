@@ -85,7 +85,7 @@ MISTAKES = {
         ("tempo: 90", "tempo: fast", "tempo is 'fast'; allowed is a number above 0"),
         ("play: true", "played: true", "unknown key 'played'; did you mean 'play'?"),
     ],
-    "text": [("most: 4", "most: 0", "most is 0; allowed is a whole number of at least 1")],
+    "text": [("most: 4", "most: 0", "most is 0; allowed is a whole number from 1 to a billion")],
     "scatter": [
         ("x: {name: left, scale: log}", "x: {scale: log}", "x needs the key 'name' (a text)"),
         ("to: [1, 0]", "to: 1", "to is 1; allowed is a list of 2: a number, a number"),

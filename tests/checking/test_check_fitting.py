@@ -13,13 +13,13 @@ MODEL = {
     ),
     "no width": (
         "projection: 0",
-        "model last_output: projection is 0; allowed is a whole number of at least 1 or",
+        "model last_output: projection is 0; allowed is a whole number from 1 to a billion or",
     ),
     "no switch": (
         "projection: true",
-        "model last_output: projection is True; allowed is a whole number of at least 1",
+        "model last_output: projection is True; allowed is a whole number from 1 to a billion",
     ),
-    "no layers": ("layers: 0", "layers is 0; allowed is a whole number of at least 1"),
+    "no layers": ("layers: 0", "layers is 0; allowed is a whole number from 1 to a billion"),
     "no initialiser": ("input_weights: norml", "unknown initialiser 'norml'; did you mean 'normal'?"),
     "certain dropout": ("input_dropout: 1", "input_dropout is 1; allowed is at least 0 and below 1"),
     "negative dropout": ("input_dropout: -0.5", "input_dropout is -0.5; allowed is at least 0 and below 1"),
@@ -44,7 +44,7 @@ TRAINING = {
     "factor of nothing": ("decay: {factor: 0, every: 5}", "factor is 0; allowed is a number above 0"),
     "pace of the decay": (
         "decay: {factor: 0.5, every: 0}",
-        "every is 0; allowed is a whole number of at least 1 or none (null)",
+        "every is 0; allowed is a whole number from 1 to a billion or none (null)",
     ),
     "epochs": ("decay: {factor: 0.5, every: 5, each: 5}", "unknown key 'each'; allowed are every, factor"),
 }

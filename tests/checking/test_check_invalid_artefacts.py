@@ -94,7 +94,7 @@ ARTEFACTS = {
     "argument that a probe needs": (
         "answer_in_state, where: {variant: tgu}",
         "sample_roll, where: {variant: tgu}, arguments: {steps: 5}",
-        "mathews2016.sample_roll needs the key 'seed' (a whole number from 0 on)",
+        "mathews2016.sample_roll needs the key 'seed' (a whole number from 0 to a billion)",
     ),
     "stage of a probe": (
         "answer_in_state, where: {variant: tgu}",

@@ -102,7 +102,7 @@ KEYS = {
     "value of a grid": (
         "grid: {training.batch: [4, 6]}",
         "grid: {training.batch: [4, many]}",
-        "batch is 'many'; allowed is a whole number of at least 1",
+        "batch is 'many'; allowed is a whole number from 1 to a billion",
     ),
     "value of an option": (
         "set: {training.learning_rate: 0.001}",
@@ -187,7 +187,7 @@ VALUES = {
     "pace": (
         "{every: 10, ",
         "{every: often, ",
-        "every is 'often'; allowed is one of epoch, end or a whole number of at least 1",
+        "every is 'often'; allowed is one of epoch, end or a whole number from 1 to a billion",
     ),
     "stop without validation": (
         "{every: 10, splits: [valid, test]}\n  keep: best",

@@ -190,14 +190,14 @@ GRU = {"name": "gru", "hidden": HIDDEN}
         (
             {"name": "last_output"},
             {"name": "gru"},
-            r"cell gru: needs the key 'hidden' \(a whole number of at least 1\)",
+            r"cell gru: needs the key 'hidden' \(a whole number from 1 to a billion\)",
         ),
         ({"name": "mlp", "hidden": 2}, GRU, "cell 'gru' given; allowed: none"),
-        ({"name": "mlp"}, None, r"model mlp: needs the key 'hidden' \(a whole number of at least 1\)"),
+        ({"name": "mlp"}, None, r"model mlp: needs the key 'hidden' \(a whole number from 1 to a billion\)"),
         (
             {"name": "mlp", "hidden": 0},
             None,
-            "model mlp: hidden is 0; allowed is a whole number of at least 1",
+            "model mlp: hidden is 0; allowed is a whole number from 1 to a billion",
         ),
         (
             {"name": "mlp", "hidden": 2, "activation": "step"},
@@ -212,7 +212,7 @@ GRU = {"name": "gru", "hidden": HIDDEN}
         (
             {"name": "tensor_layer", "rank": 0},
             None,
-            "model tensor_layer: rank is 0; allowed is a whole number of at least",
+            "model tensor_layer: rank is 0; allowed is a whole number from 1",
         ),
         (
             {"name": "tensor_layer", "rank": 1, "append_one": 1},

@@ -197,7 +197,7 @@ def test_pooling_averages_squares_before_the_permutation():
             {"gap": 5, "sequences": 10},
             "sequences = 10 given with batches of 4; allowed: a multiple",
         ),
-        ("copy_memory", {"gap": 0}, "gap is 0; allowed is a whole number of at least 1"),
+        ("copy_memory", {"gap": 0}, "gap is 0; allowed is a whole number from 1 to a billion"),
         ("copy_memory", {"gap": 5, "vary": "both"}, "vary is 'both'; allowed are lag, length, nothing"),
         ("addition_set", {"length": 1}, "length = 1 given; allowed: at least 2"),
         ("pixels_set", {"pool": 4}, "pool = 4 given; allowed: a divisor of 4 rows and 6 columns"),

@@ -225,7 +225,7 @@ def test_loss_is_summed_over_steps_and_bits_and_averaged_over_items():
     [
         ({"length": 3}, "length = 3 given with patterns = 2; allowed: at least 4"),
         ({"patterns": 9}, "length = 14 given with patterns = 9; allowed: at least 18"),
-        ({"patterns": 0}, "task variable_binding: patterns is 0; allowed is a whole number of at"),
+        ({"patterns": 0}, "task variable_binding: patterns is 0; allowed is a whole number"),
         ({"rule": "code"}, "task variable_binding: rule is 'code'; allowed are held, printed"),
         ({"depth": 2}, "task variable_binding: has no key 'depth'; allowed are bits, length,"),
     ],

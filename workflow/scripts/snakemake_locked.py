@@ -9,6 +9,7 @@ so does the warm process that runs the commands of the jobs (tensor_rnns.cli.war
 """
 
 import fcntl
+import itertools
 import os
 import shlex
 import subprocess
@@ -16,6 +17,10 @@ import sys
 import time
 from pathlib import Path
 
+from snakemake.cli import parse_config
+
+from tensor_rnns import yaml_files
+from tensor_rnns.checking.config import config_problems
 from tensor_rnns.cli import start_warm as warming
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,9 +71,19 @@ def start_warm() -> None:
         os.set_inheritable(warm.stdin.fileno(), True)
 
 
+def check_config(words: list[str]) -> None:
+    """SystemExit with all that is wrong in `--config`, which Snakemake would say once the folder is free."""
+    given = itertools.takewhile(lambda word: not word.startswith("-"), words[words.index("--config") + 1 :])
+    config = yaml_files.read(ROOT / "config.yaml").content | parse_config(list(given))
+    if wrong := config_problems(config, ROOT):
+        sys.exit("\n".join(wrong))
+
+
 def main() -> None:
     """Take the lock, tidy up after a killed controller, become Snakemake."""
     arguments = ["--rerun-incomplete", *sys.argv[1:]]
+    if "--config" in arguments:
+        check_config(arguments)
     lock = take_lock()
     reported = ""
     while other := by_hand():

@@ -12,7 +12,7 @@ from typing import Any
 
 from tensor_rnns import cells, datasets, functions, models, tasks
 from tensor_rnns.analysis.measures import BLOCKS, SETTINGS, is_setting
-from tensor_rnns.declared import Location, Problem, Reading, problems, suggestion, unknown
+from tensor_rnns.declared import LARGEST, Location, Problem, Reading, problems, suggestion, unknown
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SCALES
 from tensor_rnns.experiments.resolve import curves, grid, layers, points, searched, settings_of, with_values
@@ -245,7 +245,11 @@ def building_faults(written: str) -> tuple[Fault, ...]:
         if settings["cell"] is not None and "budget" not in settings["cell"]:
             cells.build(settings["cell"], inputs)
         block = "model"
-        check_carrying(models.build(settings, inputs, outputs, symbols=chosen.symbols), chosen)
+        model = models.build(settings, inputs, outputs, symbols=chosen.symbols)
+        check_carrying(model, chosen)
+        if (count := model.parameter_count()) > LARGEST:
+            block = "cell" if settings["cell"] else block
+            raise ValueError(f"{count:.1e} parameters; allowed are at most {LARGEST:,}")
     except ValueError as error:
         return ((f"{block}.{getattr(error, 'key', '') or 'name'}", str(error)),)
     return ()

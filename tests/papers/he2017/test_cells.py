@@ -229,9 +229,9 @@ def test_the_compiled_engine_gives_numbers_gradients_and_bits(block):
     ("block", "message"),
     [
         ({"name": "tlstm", "kernel": 1}, "kernel is 1; allowed is a whole number of at least 2"),
-        ({"name": "trnn", "side": 0}, "side is 0; allowed is a whole number of at least 1"),
+        ({"name": "trnn", "side": 0}, "side is 0; allowed is a whole number from 1 to a billion"),
         ({"name": "tlstm", "normalisation": "batch"}, "normalisation is 'batch'; allowed are channel, layer"),
-        ({"name": "slstm", "layers": 0}, "layers is 0; allowed is a whole number of at least 1"),
+        ({"name": "slstm", "layers": 0}, "layers is 0; allowed is a whole number from 1 to a billion"),
     ],
 )
 def test_sizes_are_refused(block, message):

@@ -1,0 +1,29 @@
+"""What config.yaml and --config hold, held against the schema of the configuration."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from tensor_rnns import yaml_files
+from tensor_rnns.messages import suggestion
+
+SCHEMA = Path("workflow/schemas/config.schema.yaml")
+
+
+def config_problems(config: Mapping[str, Any], root: Path) -> list[str]:
+    """What is wrong with the keys of the configuration of the workflow in the folder `root`."""
+    schema = yaml_files.read(root / SCHEMA).content
+    known = schema["properties"]
+    wrong = [f"config: unknown key {key!r}; {suggestion(key, known)}" for key in config if key not in known]
+    wrong += [f"config: needed is the key {key!r}" for key in schema["required"] if key not in config]
+    errors = Draft202012Validator(schema).iter_errors(config)
+    for key in dict.fromkeys(error.absolute_path[0] for error in errors if error.absolute_path):
+        own = known[key]
+        own = schema["$defs"][own["$ref"].rpartition("/")[2]] if "$ref" in own else own
+        allowed = (
+            suggestion(config[key], own["enum"]) if "enum" in own else f"allowed are {own['description']}"
+        )
+        wrong.append(f"config: {key} is {config[key]!r}; {allowed}")
+    return wrong
