@@ -39,7 +39,10 @@ def test_the_cells_of_the_thesis_are_there():
             "cell tgu_c: form is 'tucker'; allowed are cp, full, tensor_train",
         ),
         ({"name": "gru", "rank": 2}, "cell gru: has no key 'rank'; allowed are candidate, gate_bias,"),
-        ({"name": "tgu", "rank": 2}, r"cell tgu: needs the key 'hidden' \(a whole number from 1 to a billion\)"),
+        (
+            {"name": "tgu", "rank": 2},
+            r"cell tgu: needs the key 'hidden' \(a whole number from 1 to a billion\)",
+        ),
         (
             {"name": "gru", "hidden": 5, "rank": 2},
             "cell gru: has no key 'rank'; allowed are candidate, gate_bias,",

@@ -6,16 +6,25 @@ import pytest
 
 from tensor_rnns.analysis.collect import METRICS
 from tensor_rnns.analysis.curves import CURVES
+from tensor_rnns.analysis.tables import COMPUTED
 from tensor_rnns.experiments import KEY, Catalogue
 from tensor_rnns.experiments.run_folders import changes, run_name
-from tensor_rnns.files import write_csv, write_json
+from tensor_rnns.files import Damaged, write_csv, write_json
 from tensor_rnns.report import recorded
+from tensor_rnns.report.build import join_and_draw
 from tensor_rnns.report.provenance import git
 
 EXPERIMENT = """\
 title: A small experiment
 kind: train
 variants: {tgu: {cell: tgu, hidden: 8, rank: 4}}
+"""
+
+COUNTED = """\
+title: Sizes
+kind: compute
+compute: {function: mathews2016.counts}
+artefacts: {table-2: {draw: table, rows: [item], columns: name}}
 """
 
 
@@ -80,10 +89,28 @@ def test_a_lost_file_of_the_record_is_missed_by_name(tmp_path):
     recorded.check_whole(results)
     run = results / "recorded" / "runs" / "paper2000" / "small" / "only" / "tgu" / "main" / "final-0"
     (run / "record.json").unlink()
-    with pytest.raises(
-        ValueError, match=r"final-0/record.json of the record missing; restore them: git checkout"
-    ):
+    with pytest.raises(ValueError, match=r"final-0/record.json of the record missing; restore: git checkout"):
         recorded.check_whole(results)
     (run / "metrics.csv").unlink()
-    with pytest.raises(ValueError, match=r"final-0/metrics.csv and 1 other files of the record missing"):
+    with pytest.raises(ValueError, match=r"final-0/metrics.csv and 1 more of the record missing"):
         recorded.check_whole(results)
+
+
+def test_a_damaged_computed_table_of_the_record_is_no_artefact_left_out(tmp_path, capsys):
+    (tmp_path / "papers" / "paper2000").mkdir(parents=True)
+    (tmp_path / "papers" / "paper2000" / "sizes.yaml").write_text(COUNTED)
+    catalogue, results = Catalogue.load(tmp_path / "papers"), tmp_path / "results"
+    join_and_draw(catalogue, "recorded", results)
+    assert capsys.readouterr().out.startswith("left out: paper2000 table-2: ")
+    table = results / "recorded" / "computed" / "paper2000" / "sizes.csv"
+    write_csv(
+        table,
+        [{"item": "gru", "name": "all", "index": 0, "value": 193}],
+        COMPUTED,
+        "paper2000/sizes/paper",
+    )
+    join_and_draw(catalogue, "recorded", results)
+    assert (results / "recorded" / "tables" / "paper2000" / "table-2.csv").exists()
+    table.write_text(table.read_text().replace("193", "139"))
+    with pytest.raises(Damaged, match=r"sizes.csv: .*restore it: git checkout"):
+        join_and_draw(catalogue, "recorded", results)

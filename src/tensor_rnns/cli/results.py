@@ -54,8 +54,7 @@ def recorded(results: Path, only: str) -> None:
     from tensor_rnns.report.recorded import check_whole
 
     catalogue = options.load_catalogue(only)
-    if not only:
-        check_whole(results)
+    check_whole(results)
     join_and_draw(catalogue, RECORDED, results)
     if not only:
         judge(catalogue, RECORDED, results)

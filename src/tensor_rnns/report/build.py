@@ -15,6 +15,7 @@ from tensor_rnns.drawing.render import render
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import PARTIAL, RECORDED
 from tensor_rnns.experiments.run_folders import RECORD
+from tensor_rnns.files import Damaged
 from tensor_rnns.report.gather import gather
 from tensor_rnns.report.html import write_html
 from tensor_rnns.report.latex import compile_pdf, write_latex
@@ -106,6 +107,8 @@ def join_and_draw_experiment(catalogue: Catalogue, scale: str, results: Path, ke
             try:
                 render(catalogue, scale, artefact.paper, artefact.id, results)
             except ValueError as error:
+                if isinstance(error, Damaged) and scale == RECORDED:
+                    raise
                 name = f"{artefact.paper} {artefact.id}: "
                 why = str(error).removeprefix(name).removeprefix(f"{artefact.id}: ")
                 print(f"left out: {name}{why}")

@@ -22,9 +22,9 @@ def check_whole(results: Path) -> None:
     lost = git_or_nothing(results, "ls-files", "--deleted", "--", f"{RECORDED}/runs", f"{RECORDED}/computed")
     if lost:
         first, *others = lost.splitlines()
+        more = f" and {len(others)} more" if others else ""
         raise ValueError(
-            f"{results / first}{f' and {len(others)} other files' if others else ''} of the record missing; "
-            f"restore them: git checkout -- {results / RECORDED}"
+            f"{results / first}{more} of the record missing; restore: git checkout -- {results / RECORDED}"
         )
 
 
