@@ -77,18 +77,32 @@ def test_states_of_a_reservoir_are_those_of_the_loop():
     assert found[:, 1].numpy() == pytest.approx(np.array(wanted), abs=1e-14)
 
 
-def test_a_linear_cell_loses_its_radius_a_step(monkeypatch):
+def of_linear_cell(monkeypatch, recurrent):
+    """Slopes and curves of two draws over eleven steps of a linear cell with these recurrent weights."""
+
     def linear(name, seed):
         cell = gradient_flow.build({"name": name, "hidden": 3, "activation": "linear"}, 2)
         eye = gradient_flow.torch.eye(3, dtype=gradient_flow.torch.float64)
-        return cell, {"W": eye[:2], "U": 0.5 * eye, "b": 0 * eye[:1]}
+        return cell, {"W": eye[:2], "U": eye.new_tensor(recurrent), "b": 0 * eye[:1]}
 
     monkeypatch.setattr(gradient_flow, "made", linear)
     plain = {"vanilla": gradient_flow.families()["vanilla"]}
     monkeypatch.setattr(gradient_flow, "families", lambda: plain)
     found, curves = gradient_flow.by_cell(1, 2, 11)
-    assert found["cell vanilla"]["slope"] == pytest.approx(math.log10(0.5), abs=1e-12)
-    assert [row["index"] for row in curves] == list(range(1, 12))
+    return found["cell vanilla"], [row["index"] for row in curves]
+
+
+def test_a_linear_cell_loses_its_radius_a_step(monkeypatch):
+    found, indices = of_linear_cell(monkeypatch, 0.5 * np.eye(3))
+    assert found["slope"] == pytest.approx(math.log10(0.5), abs=1e-12)
+    assert (found["dead"], indices) == (0, list(range(1, 12)))
+
+
+def test_a_gradient_of_zero_ends_its_line_and_is_no_slope(monkeypatch):
+    """A shift of three places is zero when it is done three times."""
+    found, indices = of_linear_cell(monkeypatch, 0.5 * np.eye(3, k=1))
+    assert -3 < found["least"] <= found["most"] < 0
+    assert (found["dead"], indices) == (2, [1, 2])
 
 
 def test_slopes_and_shares_of_matrices():

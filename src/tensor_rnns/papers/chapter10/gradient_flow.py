@@ -226,10 +226,11 @@ def radius_alone(seed: int, draws: int) -> dict[str, dict[str, float]]:
 def by_cell(seed: int, draws: int, steps: int) -> tuple[dict[str, dict[str, float]], Rows]:
     """7: for every cell of the package without masks that has a link between steps, at its own initial
     values: log10 of the gradient of a random direction of h_T by the whole state, by lag, over that at lag 1;
-    medians over draws, and the `slope` a step over all lags with its `least` and `most`."""
+    medians over draws, and the `slope` a step over all lags with its `least` and `most`. A gradient that is
+    0 from some lag on (`dead` draws) has its slope up to there; a median that is 0 is left out."""
     numbers, curves = {}, []
     for name in [name for name, cell in families().items() if not cell.masks]:
-        logs = []
+        logs, lasts = [], []
         for number in range(draws):
             (cell, p), draw = made(name, 1000 * seed + number), rng(seed, 5, number)
             state = cell.initial_state(1, dtype=torch.float64)
@@ -243,12 +244,18 @@ def by_cell(seed: int, draws: int, steps: int) -> tuple[dict[str, dict[str, floa
             grads = torch.autograd.grad((states[-1][0] * v).sum(), flat, allow_unused=True)
             squares = [0.0 if grad is None else float(grad.square().sum()) for grad in grads]
             norms = np.sqrt(np.reshape(squares, (steps, -1)).sum(1))[::-1]
-            logs.append(np.log10(np.maximum(norms, 1e-300)) - np.log10(max(norms[0], 1e-300)))
-        slopes = [log[-1] / (steps - 1) for log in logs]
+            lasts.append(np.flatnonzero(norms).max(initial=0))
+            with np.errstate(divide="ignore"):
+                logs.append(np.log10(norms) - np.log10(norms[0] or 1))
         if not logs:
             continue
-        numbers[f"cell {name}"] = {"slope": np.median(slopes), "least": min(slopes), "most": max(slopes)}
-        curves += series("lags", name, np.median(logs, axis=0), 1)
+        slopes = [log[last] / last if last else 0.0 for log, last in zip(logs, lasts, strict=True)]
+        dead = sum(bool(last < steps - 1) for last in lasts)
+        numbers[f"cell {name}"] = {
+            "slope": np.median(slopes), "least": min(slopes), "most": max(slopes), "dead": dead,
+        }  # fmt: skip
+        middle = np.median(logs, axis=0)
+        curves += series("lags", name, middle[np.isfinite(middle)], 1)
     return numbers, curves
 
 
