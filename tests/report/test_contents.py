@@ -1,11 +1,12 @@
 """Proves that experiments are told in the order of their document, and that a tally counts claims once."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from tensor_rnns.analysis.intervals import TOLERANCE
-from tensor_rnns.report.gather import reading_order
+from tensor_rnns.report.gather import PaperPart, Part, Piece, reading_order
 from tensor_rnns.report.templates import in_words, tally, trust
 from tensor_rnns.report.words import because, filled, interval, outcome, source
 
@@ -154,3 +155,43 @@ def test_what_is_no_quantity_of_the_claim_is_named_beside_the_number_of_the_docu
 )
 def test_an_interval_says_what_it_is_of(row, said):
     assert interval({"low": "0.3", "high": "0.85", "interval": "of the mean"} | row) == said
+
+
+def part_of(*ids, tables=(), verdict="reproduced", deviations=None):
+    """A part of these artefacts with one claim on the first."""
+    claims = [[claim("yes", verdict)], *([] for _ in ids[1:])]
+    pieces = [
+        Piece(
+            SimpleNamespace(id=name),
+            (Path(name),),
+            object() if name in tables else None,
+            own,
+            "",
+            "",
+            "paper",
+        )
+        for name, own in zip(ids, claims, strict=True)
+    ]
+    return Part(SimpleNamespace(deviations=deviations or {}), pieces, [], None, [])
+
+
+@pytest.mark.parametrize(
+    ("named", "shown"),
+    [
+        (("flow", "sizes"), [["fig-2a", "table-1"], ["flow"], [], []]),
+        ((), [["fig-2a", "table-1"], ["flow", "cost"], ["leak"], ["way"]]),
+    ],
+)
+def test_the_article_shows_the_documents_own_and_the_figures_of_headlines(named, shown):
+    parts = [
+        part_of("fig-2a", "table-1", tables={"table-1"}),
+        part_of("flow", "cost", "sizes", tables={"sizes"}),
+        part_of("leak"),
+        part_of("way", verdict="erratum"),
+    ]
+    findings = [SimpleNamespace(piece=SimpleNamespace(artefact=SimpleNamespace(id=name))) for name in named]
+    paper = PaperPart(
+        "made2000", {}, parts, [], [], {}, [*findings, *[SimpleNamespace(piece=None)][: len(named)]]
+    )
+    assert [[piece.artefact.id for piece in paper.shown(part)] for part in parts] == shown
+    assert paper.brief == ([parts[2]] if named else [])

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tensor_rnns.analysis.judge import CLAIMS
+from tensor_rnns.analysis.verdicts import ERRATUM, NOT_REPRODUCED
 from tensor_rnns.drawing.render import paths, table_of
 from tensor_rnns.drawing.tables import Table
 from tensor_rnns.experiments import Artefact, Catalogue, Experiment
@@ -78,6 +79,11 @@ class Part:
         """The judged claims on all of its artefacts."""
         return [claim for piece in self.pieces for claim in piece.claims]
 
+    @property
+    def amiss(self) -> list[Mapping[str, str]]:
+        """The claims that fail."""
+        return [claim for claim in self.claims if claim["verdict"] in (NOT_REPRODUCED, ERRATUM)]
+
 
 @dataclass(frozen=True)
 class PaperPart:
@@ -91,6 +97,22 @@ class PaperPart:
     statements: list[coverage.Row]
     board: Mapping[str, Any]
     findings: list[Finding]
+
+    def shown(self, part: Part) -> list[Piece]:
+        """What the article shows of a part: figures and tables of the document itself, and the figures that
+        headline findings name; all figures where there is no finding."""
+        named = {finding.piece.artefact.id for finding in self.findings if finding.piece}
+        return [
+            piece for piece in part.pieces
+            if piece.numbered or not (piece.table or (named and piece.artefact.id not in named))
+        ]  # fmt: skip
+
+    @property
+    def brief(self) -> list[Part]:
+        """The parts of which the article has a line alone: nothing to show, to correct or to explain."""
+        return [
+            part for part in self.parts if not (self.shown(part) or part.amiss or part.experiment.deviations)
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
