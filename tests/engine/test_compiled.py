@@ -292,6 +292,17 @@ def test_wrong_sizes_are_refused(block, setting):
         COMPILED.run(s.cell, s.params, s.inputs[:, 0], s.state)
 
 
+def test_a_sign_that_is_a_mark_of_pytorch_alone_is_refused(block, setting):
+    s = setting(block("tgu"))
+    marked = torch._neg_view(-s.inputs)
+    assert marked.is_neg()
+    assert torch.equal(marked, s.inputs)
+    with pytest.raises(ValueError, match=r"negative bit given .*; allowed is resolve_neg\(\) of it"):
+        COMPILED.run(s.cell, s.params, marked, s.state)
+    ours, _ = COMPILED.run(s.cell, s.params, marked.resolve_neg(), s.state)
+    assert torch.equal(ours, COMPILED.run(s.cell, s.params, s.inputs, s.state)[0])
+
+
 def test_memory_does_not_grow(block, setting):
     s = setting(block("tgu"), steps=200)
     for call in range(600):
