@@ -32,7 +32,7 @@ def openmp() -> ctypes.c_void_p | None:
 def pointers(tensors: Sequence[Tensor | None]) -> ctypes.Array:
     """The addresses of tensors; 0 for None. ValueError for one whose sign is a mark of PyTorch's alone."""
     if any(tensor is not None and tensor.is_neg() for tensor in tensors):
-        raise ValueError("a tensor with the negative bit given (.conj().imag); allowed is resolve_neg() of it")
+        raise ValueError("a tensor with a negative bit given (.conj().imag); allowed is resolve_neg() of it")
     return (Pointer * len(tensors))(*(None if tensor is None else tensor.data_ptr() for tensor in tensors))
 
 
