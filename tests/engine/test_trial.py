@@ -221,6 +221,16 @@ def test_cells_that_words_do_not_tell_apart_have_kernels_of_their_own():
     assert not torch.equal(found[1], found[2])
 
 
+def test_a_tensor_of_a_cell_that_is_changed_in_place_changes_its_kernel():
+    cell = Scaled(2, 3, torch.full((3,), 0.5, dtype=torch.float64))
+    params, x, state = trial.drawn(cell, torch.float64, CPU, False)
+    before = COMPILED.run(cell, params, x, state)[0]
+    cell.scale.mul_(-3)
+    eager, ours = (engine.find(name).run(cell, params, x, state)[0] for name in ("eager", "compiled"))
+    assert torch.allclose(eager, ours, rtol=1e-12, atol=0)
+    assert not torch.equal(ours, before)
+
+
 @pytest.mark.parametrize("name", sorted(cells.families()))
 def test_cells_of_the_package_are_told_apart_by_words(name, block):
     """So that equal cells share a kernel."""

@@ -61,8 +61,12 @@ Inputs = Tensor | Symbols
 
 
 def identity(cell: Cell) -> tuple:
-    """Equal for cells with the same step and sizes; one of which `repr` does not tell all equals itself."""
-    return type(cell), repr(cell) if is_plain(cell) else cell.step
+    """Equal for cells with the same step and sizes; one of which `repr` does not tell all equals itself, as
+    long as none of its tensors is changed in place."""
+    if is_plain(cell):
+        return type(cell), repr(cell)
+    tensors = [part for part in vars(cell).values() if isinstance(part, Tensor) and not part.is_inference()]
+    return type(cell), cell.step, *(tensor._version for tensor in tensors)
 
 
 def is_plain(thing: Any) -> bool:
