@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from tensor_rnns.analysis.intervals import TOLERANCE
-from tensor_rnns.report.gather import PaperPart, Part, Piece, reading_order
+from tensor_rnns.report.content import PaperPart, Part, Piece
+from tensor_rnns.report.gather import reading_order
 from tensor_rnns.report.templates import in_words, tally, trust
 from tensor_rnns.report.words import because, filled, interval, outcome, source
 

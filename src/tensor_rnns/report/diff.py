@@ -10,7 +10,7 @@ from typing import Any
 from tensor_rnns.drawing.tables import printed
 from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key
 from tensor_rnns.files import read_csv, read_json
-from tensor_rnns.report.gather import flattened
+from tensor_rnns.report.content import flattened
 from tensor_rnns.report.words import interval
 
 Row = Mapping[str, str]

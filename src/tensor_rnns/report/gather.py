@@ -1,15 +1,12 @@
 """All that the report says at one scale, gathered from the files as plain records; nothing is formatted."""
 
-import json
 import platform
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tensor_rnns.analysis.judge import CLAIMS
-from tensor_rnns.analysis.verdicts import ERRATUM, NOT_REPRODUCED
 from tensor_rnns.drawing.render import paths, table_of
 from tensor_rnns.drawing.tables import Table
 from tensor_rnns.experiments import Artefact, Catalogue, Experiment
@@ -17,145 +14,11 @@ from tensor_rnns.experiments.records import PARTIAL, RECORDED
 from tensor_rnns.experiments.run_folders import RECORD, read_record, table_name
 from tensor_rnns.files import read_csv, read_json
 from tensor_rnns.report import coverage
-from tensor_rnns.report.cards import Card, cards
-from tensor_rnns.report.findings import Finding, findings
+from tensor_rnns.report.cards import cards
+from tensor_rnns.report.content import Content, PaperPart, Part, Piece, Run
+from tensor_rnns.report.findings import findings
 from tensor_rnns.report.provenance import Commit
 from tensor_rnns.report.words import filled
-
-
-@dataclass(frozen=True)
-class Run:
-    """One row of runs.csv, and the folder of its raw metrics where that is known."""
-
-    row: Mapping[str, str]
-    folder: Path | None
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The resolved settings with dotted names; blocks that are empty are left out."""
-        return dict(flattened(json.loads(self.row["settings"])))
-
-    @property
-    def failed(self) -> bool:
-        """Whether it diverged."""
-        return self.row["status"] == "failed"
-
-
-@dataclass(frozen=True)
-class Piece:
-    """One artefact: its files if it was drawn, its table, its claims and its caption."""
-
-    artefact: Artefact
-    files: tuple[Path, ...]
-    table: Table | None
-    claims: list[Mapping[str, str]]
-    caption: str
-    described: str
-    scale: str
-
-    @property
-    def drawn(self) -> bool:
-        """Whether it was drawn at this scale."""
-        return bool(self.files)
-
-    @property
-    def numbered(self) -> bool:
-        """Whether it stands in the document, which its name says by a number such as fig-5.9a."""
-        return bool(re.fullmatch(r"[a-z]+-[A-Z]?[\d.]+[a-z]?", self.artefact.id))
-
-
-@dataclass(frozen=True)
-class Part:
-    """One experiment with its artefacts and runs; `gaps`: failed jobs (job, reason) of a partial report."""
-
-    experiment: Experiment
-    pieces: list[Piece]
-    runs: list[Run]
-    computed: Path | None
-    gaps: list[Mapping[str, str]]
-
-    @property
-    def claims(self) -> list[Mapping[str, str]]:
-        """The judged claims on all of its artefacts."""
-        return [claim for piece in self.pieces for claim in piece.claims]
-
-    @property
-    def amiss(self) -> list[Mapping[str, str]]:
-        """The claims that fail."""
-        return [claim for claim in self.claims if claim["verdict"] in (NOT_REPRODUCED, ERRATUM)]
-
-
-@dataclass(frozen=True)
-class PaperPart:
-    """One paper: its header, its experiments, the coverage of its catalogue, its part of the board (`rows`,
-    `score`, `statements`), and its headline findings."""
-
-    paper: str
-    header: Mapping[str, Any]
-    parts: list[Part]
-    coverage: list[coverage.Row]
-    statements: list[coverage.Row]
-    board: Mapping[str, Any]
-    findings: list[Finding]
-
-    def shown(self, part: Part) -> list[Piece]:
-        """What the article shows of a part: figures and tables of the document itself, and the figures that
-        headline findings name; all figures where there is no finding."""
-        named = {finding.piece.artefact.id for finding in self.findings if finding.piece}
-        return [
-            piece for piece in part.pieces
-            if piece.numbered or not (piece.table or (named and piece.artefact.id not in named))
-        ]  # fmt: skip
-
-    @property
-    def brief(self) -> list[Part]:
-        """The parts of which the article has a line alone: nothing to show, to correct or to explain."""
-        return [
-            part for part in self.parts if not (self.shown(part) or part.amiss or part.experiment.deviations)
-        ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Content:
-    """All of the report."""
-
-    scale: str
-    commit: Commit
-    papers: list[PaperPart]
-    claims: list[dict[str, str]]
-    board: Mapping[str, Any]
-    cards: list[Card]
-    data: str
-    core_hours: Mapping[str, float]
-    hosts: list[str]
-    versions: Mapping[str, str]
-    notes: str
-    results: Path
-    part: str
-    """Which experiments alone are in this report; empty where it is the whole."""
-
-    @property
-    def parts(self) -> list[Part]:
-        return [part for paper in self.papers for part in paper.parts]
-
-    @property
-    def pieces(self) -> list[Piece]:
-        return [piece for part in self.parts for piece in part.pieces]
-
-    @property
-    def runs(self) -> list[Run]:
-        return [run for part in self.parts for run in part.runs]
-
-    @property
-    def failed(self) -> list[Run]:
-        return [run for run in self.runs if run.failed]
-
-    @property
-    def used(self) -> list[str]:
-        """The data sets that the runs used, with a mark on stand-ins."""
-        stand_ins = {card.name for card in self.cards if card.stand_in}
-        used = sorted({run.row["dataset"] for run in self.runs} - {""})
-        return [f"{name} (stand-in)" if name in stand_ins else name for name in used]
 
 
 def gather(catalogue: Catalogue, scale: str, data: str, results: Path, commit: Commit) -> Content:
@@ -194,16 +57,6 @@ def part_of(catalogue: Catalogue) -> str:
         f" ({number} others left out)"
         for paper, number in catalogue.left_out.items()
     )
-
-
-def flattened(block: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, Any]]:
-    """(dotted name, value) of nested mappings; None and empty mappings are left out."""
-    for name, value in block.items():
-        dotted = f"{above}.{name}" if above else name
-        if isinstance(value, Mapping):
-            yield from flattened(value, dotted)
-        elif value is not None:
-            yield dotted, value
 
 
 def read_rows(path: Path, of: str, columns: Sequence[str] | None = None) -> list[dict[str, str]]:

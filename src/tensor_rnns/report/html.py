@@ -23,7 +23,7 @@ from tensor_rnns.experiments.run_folders import table_name
 from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.files import writing
 from tensor_rnns.report import words
-from tensor_rnns.report.gather import Content, Piece, Run
+from tensor_rnns.report.content import Content, Piece, Run
 from tensor_rnns.report.sparks import HEIGHT, WIDTH, Spark, run_of, sparks
 from tensor_rnns.report.templates import environment
 
