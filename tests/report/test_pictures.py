@@ -55,7 +55,7 @@ def test_music_is_linked_and_pictures_are_inside(folder):
     page = file.read_text()
     link = re.search(r'<a href="([^"]+fig-music\.mid)">mid</a>', page)
     assert (file.parent / link[1]).read_bytes().startswith(b"MThd")
-    tex = (folder / "appendix.tex").read_text()
+    tex = "".join((folder / name).read_text() for name in ("report.tex", "appendix.tex"))
     assert r"To be heard: \texttt{" in tex
     assert tex.count("To be heard") == 1
     assert "fig-images.pdf}" in tex
