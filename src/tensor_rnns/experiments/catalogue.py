@@ -46,13 +46,14 @@ class Catalogue:
             paper, _, experiment = name.partition("/")
             chosen.setdefault(paper, set()).add(experiment)
         if unknown := sorted(chosen.keys() - known.keys()):
-            raise ValueError(f"unknown papers {unknown}; allowed are {list(known)}")
+            raise ValueError(f"unknown papers {', '.join(unknown)}; {suggestion(unknown[0], known)}")
         catalogue = cls({paper: known[paper] for paper in chosen})
         for paper, names in chosen.items():
             catalogue.papers[paper] = header_of(known[paper]) or {"title": paper}
             files = {path.stem: path for path in experiment_files(known[paper])}
             if unknown := sorted(names - files.keys() - {""}):
-                raise ValueError(f"unknown experiments {unknown} of {paper}; allowed are {list(files)}")
+                named = f"unknown experiments {', '.join(unknown)} of {paper}"
+                raise ValueError(f"{named}; {suggestion(unknown[0], files)}")
             wanted = {name: path for name, path in files.items() if names & {"", name}}
             if len(wanted) < len(files):
                 catalogue.left_out[paper] = len(files) - len(wanted)
