@@ -221,12 +221,23 @@ def test_cells_that_words_do_not_tell_apart_have_kernels_of_their_own():
     assert not torch.equal(found[1], found[2])
 
 
-def test_a_tensor_of_a_cell_that_is_changed_in_place_changes_its_kernel():
-    cell = Scaled(2, 3, torch.full((3,), 0.5, dtype=torch.float64))
+@dataclass(frozen=True)
+class Ordered(Plain):
+    """A cell with an order of its units, which a kernel has in its code; numbers are read where they lie."""
+
+    order: torch.Tensor
+
+    def step(self, p, x, state):
+        return (state[0][..., self.order] + x @ p["W"],)
+
+
+def test_an_order_that_is_changed_in_place_changes_the_kernel():
+    cell = Ordered(2, 3, torch.tensor([2, 0, 1]))
     params, x, state = trial.drawn(cell, torch.float64, CPU, False)
     before = COMPILED.run(cell, params, x, state)[0]
-    cell.scale.mul_(-3)
+    cell.order.copy_(torch.tensor([1, 2, 0]))
     eager, ours = (engine.find(name).run(cell, params, x, state)[0] for name in ("eager", "compiled"))
+    assert COMPILED.prepare(cell, torch.float64, CPU) is not None
     assert torch.allclose(eager, ours, rtol=1e-12, atol=0)
     assert not torch.equal(ours, before)
 
