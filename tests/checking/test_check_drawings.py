@@ -212,6 +212,21 @@ def test_a_table_whose_rows_are_apart_or_that_asks_for_the_mean_passes(reported,
     assert reported(small=whole.replace(TABLE, APART[case])) == []
 
 
+@pytest.mark.parametrize(
+    ("where", "label", "words"),
+    [
+        ("rows: [variant]", "tgv: TGU", "unknown name 'tgv'; did you mean 'tgu'?"),
+        ("rows: [condition, variant]", "T51: short", "unknown name 'T51'; did you mean 'T50'?"),
+        ("rows: [variant]", "tgu: TGU", None),
+        ("rows: [condition, variant]", "T50: short", None),
+    ],
+)
+def test_a_label_of_nothing_is_refused(reported, whole, where, label, words):
+    found = reported(small=whole.replace("    rows: [variant]\n", f"    {where}\n    labels: {{{label}}}\n"))
+    assert [line for line in found if "labels" in line] == found
+    assert [words in line for line in found] == ([True] if words else [])
+
+
 HELPERS = {
     **dict.fromkeys(("bars", "sweep"), ("beside", "groups", "numbers", "render")),
     **dict.fromkeys(("strips", "traces", "roll", "text", "scatter", "film"), ("groups", "replica", "render")),

@@ -125,6 +125,11 @@ def of_drawing(location: Location, spec: Spec, known: Known) -> Iterator[Problem
     for name in getattr(spec, "values", None) or ():
         if spec.over in known.names:
             yield from unknown((*location, "values", name), spec.over, name, known.names[spec.over])
+    cut = {*getattr(spec, "keys", ()), *listed(getattr(spec, "groups", None))}
+    if not known.computed and cut <= known.names.keys():
+        levels = [name for names in known.names.values() for name in names]
+        for label in spec.labels or ():
+            yield from unknown((*location, "labels", label), "name", label, levels)
     if location[0] == "artefacts" and type(spec).__module__.endswith(".table"):
         yield from of_table(location, spec, known)
     if type(spec).__module__.endswith(".diagram"):
