@@ -115,3 +115,6 @@ def test_how_unfavourable_a_number_is():
     tie = claims.OrderForm(**said, less=Selector(), than=Selector(), tie_ratio=2.0)
     assert unfavourable(value)(2.0) == unfavourable(value)(4.0) == 1.0
     assert unfavourable(tie)(0.5) == pytest.approx(unfavourable(tie)(2.0))
+    cells = claims.Cells(item="shares", name="solved")
+    limits = [claims.CountForm(**said, of=cells, **limit) for limit in ({"at_least": 1}, {"at_most": 99})]
+    assert [max((66, 88, 94), key=unfavourable(claim)) for claim in limits] == [66, 94]

@@ -9,7 +9,7 @@ from tensor_rnns.analysis.measures import record_of
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.samples import Sample
 from tensor_rnns.analysis.selection import choose, searches, select_from_folders, selected
-from tensor_rnns.experiments.records import rule_of
+from tensor_rnns.experiments.records import SEARCH_SEED, rule_of
 from tensor_rnns.files import read_json
 
 POINTS = [{"training.learning_rate": rate} for rate in (0.1, 0.01, 0.001)]
@@ -121,6 +121,19 @@ def test_a_comparison_after_a_search_of_few_runs_stays_open(run_of, seeds, holds
     found = context.chosen_by_few(Outcome("no"), [Sample(runs=[final])])
     assert found.holds == holds
     assert [f"it has {seeds}" in reason for reason in found.reasons] == [True] * (seeds < 3)
+
+
+def test_a_stopping_rule_leaves_out_final_seeds_and_no_search(run_of):
+    """Seeds of a search are numbered apart, from SEARCH_SEED on: by number alone all would go."""
+    search = [search_run(run_of, point, SEARCH_SEED + seed, 1.0) for point in range(2) for seed in range(3)]
+    final = [search_run(run_of, 0, seed, 5.0, searched=True) for seed in range(4)]
+    guest = search_run(run_of, 1, 0, 9.0, variant="guest-mine")
+    for run in (*search, *final, guest):
+        run.key |= {"dataset": "", "stage": "search" if run in search else "final"}
+    tables = SimpleNamespace(runs=[*search, *final, guest])
+    context = ClaimContext(SimpleNamespace(search={"select": SELECT}), tables, "paper", seeds=2)
+    assert context.runs == [*search, *final[:2]]
+    assert context.chosen_by_few(Outcome("no"), [Sample(runs=final[:2])]).holds == "no"
 
 
 def test_from_run_folders_to_chosen_json(catalogue_of, run_folder, tmp_path):

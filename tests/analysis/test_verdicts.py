@@ -105,7 +105,8 @@ def test_one_rival_of_many_refutes_only_after_holms_adjustment(judged):
     one, other = ("{condition: T250, variant: gru}", "{condition: T250, variant: lstm}")
     assert judged(f"{ORDER}, than: {one}", lost).verdict == "not reproduced"
     found = judged(f"{ORDER}, than: [{one}, {other}]", lost)
-    assert (found.verdict, found.reason) == ("undecided", "no alone, but one of 2 may be that by chance")
+    reason = "no in 1 of 2, but in none of them after Holm's adjustment"
+    assert (found.verdict, found.reason) == ("undecided", reason)
     assert found.p == pytest.approx(p)
 
 

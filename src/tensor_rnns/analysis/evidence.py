@@ -70,9 +70,9 @@ class ClaimContext:
 
     @cached_property
     def runs(self) -> list[Run]:
-        """Those that claims are judged on: guest cells are in none."""
-        runs = (run for run in self.tables.runs if run.key["seed"] < self.seeds)
-        return [run for run in runs if not is_guest(run.key["variant"])]
+        """Those that claims are judged on, whole searches among them: guest cells are in none."""
+        runs = (run for run in self.tables.runs if not is_guest(run.key["variant"]))
+        return [run for run in runs if run.key["stage"] == "search" or run.key["seed"] < self.seeds]
 
     def selection(self, claim: claims.Measuring, sample: Sample) -> list[float] | None:
         """What each seed of the search would have chosen; None where nothing was searched."""

@@ -47,6 +47,7 @@ def unfavourable(claim: claims.ClaimForm) -> Callable[[float], float]:
         return (lambda ours: abs(math.log(ours))) if claim.tie_ratio else abs
     up = isinstance(claim, claims.TrendForm) and claim.direction == "up"
     share = isinstance(claim, claims.SolvesForm) and claim.at_most is None
+    share |= isinstance(claim, claims.CountForm) and claim.at_least is not None
     return operator.neg if up or share else float
 
 
@@ -60,5 +61,6 @@ def every(outcomes: Sequence[Outcome], unfavourable: Callable[[float], float]) -
         key=lambda outcome: -math.inf if outcome.ours is None else unfavourable(outcome.ours),
     )
     if holds != shown.holds:
-        shown = shown.because(f"no alone, but one of {len(outcomes)} may be that by chance")
+        alone = sum(outcome.holds == shown.holds for outcome in outcomes)
+        shown = shown.because(f"no in {alone} of {len(outcomes)}, but in none of them after Holm's adjustment")
     return replace(shown, holds=holds, doubt=doubt)
