@@ -75,11 +75,10 @@ def described(crate: Crate) -> None:
     own = "Of the code and of what was made with it; data have their own licences."
     crate.add(LICENCE, "CreativeWork", name="MIT License", identifier=LICENCE, description=own)
     crate.add("#authors", "Organization", name=facts.author, url=f"{layout.CODE}/CITATION.cff")
-    folders = {name.rpartition("/")[0] for name in facts.members}
     wanted = [layout.CODE, f"{layout.RESULTS}/{facts.scale}", f"{layout.RESULTS}/recorded", layout.DATA,
               layout.ENVIRONMENT, layout.PROVENANCE]  # fmt: skip
     for folder in wanted:
-        if any(f"{name}/".startswith(f"{folder}/") for name in folders):
+        if any(name.startswith(f"{folder}/") for name in facts.members):
             crate.add(f"{folder}/", "Dataset", name=folder)
     for name in (layout.DATA_TABLE, layout.JOBS_TABLE, layout.CONFIG, layout.INSTALLED, layout.CODECHECK,
                  layout.FORRT, layout.MANIFEST):  # fmt: skip
@@ -94,14 +93,9 @@ def workflow(
 ) -> None:
     """Add the workflow, its parameters, its run, and the engine that organised it."""
     facts = crate.facts
-    inputs = [
-        crate.add(f"#parameter-workflow-{name}", "FormalParameter", name=name, additionalType="Text")
-        for name in PASSED_ON
-    ]
+    inputs = [crate.parameter("workflow", name) for name in PASSED_ON]
     config = f"{layout.CODE}/config.yaml"
-    inputs.append(
-        crate.add("#parameter-workflow-config", "FormalParameter", name="config", additionalType="File")
-    )
+    inputs.append(crate.parameter("workflow", "config", "File"))
     crate.file(config, exampleOfWork=inputs[-1])
     outputs = [
         f"{layout.RESULTS}/{facts.scale}/{name}" for name in ("report/index.html", "claims.csv", "board.json")

@@ -71,6 +71,10 @@ class Crate:
         """The size and date of a member, which whoever serves it from an address should say."""
         return {"contentSize": str(self.facts.members[name]), "sdDatePublished": self.facts.day}
 
+    def parameter(self, tool: str, name: str, kind: str = "Text") -> dict[str, str]:
+        """Add a parameter of a tool."""
+        return self.add(f"#parameter-{tool}-{name}", "FormalParameter", name=name, additionalType=kind)
+
     def value(self, tool: str, name: str, value: str) -> dict[str, str]:
         """Add the value of one parameter of a tool."""
         parameter = f"#parameter-{tool}-{name}"

@@ -23,11 +23,8 @@ def step(crate: Crate, position: int, rule: str, runs: Sequence[Sequence[Job]]) 
     facts, tool = crate.facts, f"#rule-{rule}"
     actions = [job(crate, rule, number, rows) for number, rows in enumerate(runs)]
     given = sorted({name for rows in runs for name in options(rows[0]["command"])})
-    inputs = [
-        crate.add(f"#parameter-{rule}-{name}", "FormalParameter", name=name, additionalType="Text")
-        for name in given
-    ]
-    results = crate.add(f"#parameter-{rule}-output", "FormalParameter", name="output", additionalType="File")
+    inputs = [crate.parameter(rule, name) for name in given]
+    results = crate.parameter(rule, "output", "File")
     home = facts.rules.get(rule, WORKFLOW)
     crate.file(home)
     software = crate.add(
