@@ -1,26 +1,23 @@
 """The archive described as a Provenance Run Crate: the report as the run of a workflow, job by job.
 
-RO-Crate 1.1 in JSON-LD with the profiles Process, Workflow and Provenance Run Crate 0.5.
+RO-Crate 1.1 in JSON-LD with the profiles Process, Workflow and Provenance Run Crate 0.5. Rules of Snakemake
+are tools and steps, their jobs are actions.
 """
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from tensor_rnns.archive import layout
-from tensor_rnns.archive.graph import (
-    COMPLETED,
-    LICENCE,
-    LOCK,
-    PASSED_ON,
-    SNAKEMAKE,
-    WORKFLOW,
-    Crate,
-    Facts,
-    ref,
-)
-from tensor_rnns.archive.provenance import Job
-from tensor_rnns.archive.steps import step
+from tensor_rnns.archive.graph import Crate, Facts, ref
+from tensor_rnns.archive.provenance import Job, options
 
+SNAKEMAKE = "https://snakemake.github.io"
+WORKFLOW, LICENCE = f"{layout.CODE}/Snakefile", "https://spdx.org/licenses/MIT"
+LOCK = f"{layout.ENVIRONMENT}/runtime.lock"
+COMPLETED = "http://schema.org/CompletedActionStatus"
+PASSED_ON = ("scale", "data", "papers")
+"""Settings of the workflow that its jobs take as options of the same name."""
 TERMS = {
     name: f"https://w3id.org/ro/terms/workflow-run#{name}"
     for name in ("ParameterConnection", "connection", "sourceParameter", "targetParameter", "resourceUsage")
@@ -32,6 +29,15 @@ PROFILES = {
     "https://w3id.org/ro/wfrun/provenance/0.5": "Provenance Run Crate",
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
 }
+QUDT = "http://qudt.org/vocab/unit"
+USED = {
+    "core_hours": ("time of its cores", f"{QUDT}/HR"),
+    "threads": ("threads", f"{QUDT}/NUM"),
+    "cores": ("cores of the machine", f"{QUDT}/NUM"),
+    "processor": ("processor", f"{QUDT}/UNITLESS"),
+    "peak_megabytes": ("most memory of its process", f"{QUDT}/MegaBYTE"),
+}
+"""What is said of a run's use: the names in its record, in words, with the unit. Old records lack memory."""
 
 
 def metadata(facts: Facts, jobs: Sequence[Job]) -> bytes:
@@ -123,3 +129,73 @@ def workflow(
         "#organized", "OrganizeAction", name="Snakemake runs the jobs", instrument=engine, result=run,
         object=list(controls), **done,
     )  # fmt: skip
+
+
+def step(crate: Crate, position: int, rule: str, runs: Sequence[Sequence[Job]]) -> dict[str, str]:
+    """Add a rule as a step and as the tool behind it, and its jobs; returns the action that controls them."""
+    facts, tool = crate.facts, f"#rule-{rule}"
+    actions = [job(crate, rule, number, rows) for number, rows in enumerate(runs)]
+    given = sorted({name for rows in runs for name in options(rows[0]["command"])})
+    inputs = [crate.parameter(rule, name) for name in given]
+    results = crate.parameter(rule, "output", "File")
+    home = facts.rules.get(rule, WORKFLOW)
+    crate.file(home)
+    software = crate.add(
+        "#tensor-rnns", "SoftwareApplication", name="tensor-rnns", softwareVersion=facts.version,
+        url=f"{layout.CODE}/README.md",
+    )  # fmt: skip
+    crate.add(
+        tool, "SoftwareApplication", name=f"rule {rule}", softwareVersion=facts.version, url=home,
+        isBasedOn=ref(home), softwareRequirements=software, input=inputs, output=results,
+    )  # fmt: skip
+    joined = [
+        crate.add(
+            f"#connection-{rule}-{name}", "ParameterConnection",
+            sourceParameter=ref(f"#parameter-workflow-{name}"),
+            targetParameter=ref(f"#parameter-{rule}-{name}"),
+        )
+        for name in PASSED_ON if name in given
+    ]  # fmt: skip
+    done = crate.add(
+        f"#step-{rule}", "HowToStep", name=rule, position=str(position), workExample=ref(tool),
+        connection=joined, buildInstructions=ref(LOCK),
+    )  # fmt: skip
+    return crate.add(
+        f"#control-{rule}", "ControlAction", name=f"jobs of rule {rule}", instrument=done, object=actions,
+        actionStatus=COMPLETED,
+    )  # fmt: skip
+
+
+def job(crate: Crate, rule: str, number: int, rows: Sequence[Job]) -> dict[str, str]:
+    """Add one job as an action with its parameters, inputs, results and what its run records say it used."""
+    first, facts = rows[0], crate.facts
+    given = options(first["command"])
+    taken = [crate.value(rule, name, value) for name, value in given.items()]
+    taken += [crate.file(name) for name in dict.fromkeys(first["inputs"].split())]
+    written = f"{layout.CODE}/workflow/papers/{given.get('paper')}/{given.get('experiment')}.yaml"
+    taken += [crate.file(written)] if written in facts.members else []
+    parameter = ref(f"#parameter-{rule}-output")
+    made = [
+        crate.file(row["output"], exampleOfWork=parameter) for row in rows if row["output"] in facts.members
+    ]
+    name = f"#job-{rule}-{number}"
+    records = [facts.records[row["output"]] for row in rows if row["output"] in facts.records]
+    used = [
+        crate.add(
+            f"{name}-{key}", "PropertyValue", name=what, propertyID=key, value=str(record[key]), unitCode=unit
+        )
+        for record in records
+        for key, (what, unit) in USED.items()
+        if key in record
+    ]
+    return crate.add(
+        name, "CreateAction", name=f"job {number} of rule {rule}", description=first["command"],
+        instrument=ref(f"#rule-{rule}"), object=taken, result=made or crate.file(first["output"]),
+        startTime=min(row["start"] for row in rows), endTime=max(row["end"] for row in rows),
+        agent=ref("#authors"), actionStatus=COMPLETED, resourceUsage=used,
+    )  # fmt: skip
+
+
+def rule_files(texts: Mapping[str, str]) -> dict[str, str]:
+    """{rule: the file of `texts`, contents by path, that has it}."""
+    return {rule: name for name, text in texts.items() for rule in re.findall(r"(?m)^rule (\w+):", text)}

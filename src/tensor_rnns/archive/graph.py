@@ -13,12 +13,6 @@ FORMATS = {
     ".svg": "image/svg+xml", ".tex": "application/x-tex", ".txt": "text/plain", ".yaml": "application/yaml",
     ".yml": "application/yaml",
 }  # fmt: skip
-SNAKEMAKE = "https://snakemake.github.io"
-WORKFLOW, LICENCE = f"{layout.CODE}/Snakefile", "https://spdx.org/licenses/MIT"
-LOCK = f"{layout.ENVIRONMENT}/runtime.lock"
-COMPLETED = "http://schema.org/CompletedActionStatus"
-PASSED_ON = ("scale", "data", "papers")
-"""Settings of the workflow that its jobs take as options of the same name."""
 
 
 def ref(name: str) -> dict[str, str]:

@@ -12,8 +12,7 @@ import tensor_rnns
 from tensor_rnns.analysis.judge import CLAIMS
 from tensor_rnns.archive import compare, exports, layout, make, reading
 from tensor_rnns.archive.contents import data_table, used_data
-from tensor_rnns.archive.crate import metadata
-from tensor_rnns.archive.graph import SNAKEMAKE
+from tensor_rnns.archive.crate import SNAKEMAKE, metadata
 from tensor_rnns.archive.provenance import JOBS_COLUMNS
 from tensor_rnns.archive.recompute import GIVEN, MADE, Scale
 from tensor_rnns.experiments import Catalogue
