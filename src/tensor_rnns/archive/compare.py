@@ -142,9 +142,7 @@ def texts(given: Path, again: Path) -> Iterator[str]:
 
 def first(mine: str, other: str, where: str = "") -> Iterator[str]:
     """The first place where two texts differ, with some of what stands around it."""
-    at = next(
-        (k for k, (a, b) in enumerate(zip(mine, other, strict=False)) if a != b), min(len(mine), len(other))
-    )
     if mine != other:
+        at = next(k for k, (a, b) in enumerate(zip_longest(mine, other)) if a != b)
         begin, end = max(0, at - AROUND), at + AROUND
         yield said(where or f"at {at}", mine[begin:end], other[begin:end])
