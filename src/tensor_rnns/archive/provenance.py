@@ -61,10 +61,10 @@ def row(output: str, record: Mapping[str, Any]) -> Job:
         datetime.fromtimestamp(record[name], UTC).isoformat(timespec="milliseconds")
         for name in ("starttime", "endtime")
     )
-    listed = {name: " ".join(record[name] or ()) for name in ("input", "log", "params")}
+    inputs, log, params = (" ".join(record[name] or ()) for name in ("input", "log", "params"))
     return {
-        "output": output, "rule": record["rule"], "start": start, "end": end, "inputs": listed["input"],
-        "log": listed["log"], "params": listed["params"], "command": " ".join(record["shellcmd"].split()),
+        "output": output, "rule": record["rule"], "start": start, "end": end, "inputs": inputs, "log": log,
+        "params": params, "command": " ".join(record["shellcmd"].split()),
     }  # fmt: skip
 
 

@@ -92,16 +92,11 @@ def rules(top: Path, templates: Path, outcome: Outcome) -> None:
     differ, count = [], 0
     for name, home in pairs.items():
         ours, theirs = (
-            {file.relative_to(folder): file.read_bytes() for file in folder.rglob("*")
-             if file.is_file() and "__pycache__" not in file.parts}
+            {at: file.read_bytes() for at, file in files(folder).items() if "__pycache__" not in at.parts}
             for folder in (home, top / layout.CODE / name)
-        )  # fmt: skip
+        )
         count += len(ours)
-        differ += [
-            f"{name}/{file}"
-            for file in sorted(ours.keys() | theirs.keys())
-            if ours.get(file) != theirs.get(file)
-        ]
+        differ += [f"{name}/{at}" for at in sorted({at for at, _ in ours.items() ^ theirs.items()})]
     if differ:
         more = f" and {len(differ) - 5} others" if len(differ) > 5 else ""
         outcome.notes.append(
