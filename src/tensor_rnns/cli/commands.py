@@ -6,7 +6,7 @@ import sys
 import click
 
 from tensor_rnns import papers
-from tensor_rnns.cli import archiving, data, engines, jobs, options, pages, recording, results
+from tensor_rnns.cli import data, engines, jobs, options, recording, results
 
 
 @click.group(cls=options.Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -23,7 +23,7 @@ for command in (
     jobs.train, jobs.select, jobs.compute, jobs.probe, jobs.collect,
     results.draw, results.judge, results.report, results.recorded, results.diff, results.target,
     results.coverage,
-    recording.plan, recording.simulate, recording.record, recording.status, engines.engines, pages.docs,
-    archiving.archive, archiving.verify,
+    recording.plan, recording.simulate, recording.record, recording.status, engines.engines, results.docs,
+    results.archive, results.verify,
 ):  # fmt: skip
     main.add_command(command)
