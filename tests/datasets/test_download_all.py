@@ -48,7 +48,7 @@ def test_the_total_grows_over_files_and_sources(server, sources, brisk, tmp_path
         b=[file("three", THREE, server.serve("/three", THREE))],
     )
     lines = []
-    found = download_all(["a", "b"], tmp_path, patience=brisk, say=lines.append)
+    found = dict(download_all(["a", "b"], tmp_path, patience=brisk, say=lines.append))
     assert {name: [path.name for path in paths] for name, paths in found.items()} == {
         "a": ["one", "two"], "b": ["three"],
     }  # fmt: skip
@@ -68,7 +68,7 @@ def test_failed_source_is_reported_and_the_others_are_downloaded(server, sources
         c=[file("three", THREE, server.serve("/three", THREE[:-1]))],
     )
     with pytest.raises(DownloadError, match="2 of 3 sources failed") as caught:
-        download_all(["a", "b", "c"], tmp_path, patience=brisk)
+        list(download_all(["a", "b", "c"], tmp_path, patience=brisk))
     told = str(caught.value)
     assert "a: one could not be had" in told
     assert f"size: expected 300 bytes, found 299; sha256: expected {digest(THREE)}" in told

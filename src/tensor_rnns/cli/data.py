@@ -41,14 +41,12 @@ def download(sources: tuple[str, ...], everything: bool, mirrors: tuple[str, ...
     """Download SOURCES, verify size and sha256, and only then give the files their names."""
     from tensor_rnns import datasets
 
-    def mark(source: str, files: list[Path]) -> None:
-        sizes = {path.name: path.stat().st_size for path in files}
-        write_json(into / source / "verified.json", sizes, source)
-
     known = datasets.sources()
     if not sources and not everything:
         raise ValueError(f"no source given; allowed are {', '.join(known)}, or --all")
-    datasets.download_all(tuple(known) if everything else sources, into, mirrors, after=mark)
+    for source, files in datasets.download_all(tuple(known) if everything else sources, into, mirrors):
+        sizes = {path.name: path.stat().st_size for path in files}
+        write_json(into / source / "verified.json", sizes, source)
 
 
 @click.command()

@@ -2,20 +2,21 @@
 
 import fcntl
 import shutil
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote, urlsplit
+
+import click
 
 from tensor_rnns.datasets import table, unpack
 from tensor_rnns.datasets.sums import Refused, check
 from tensor_rnns.datasets.transfer import NO_SPACE, Patience, Say, transfer
 
 Copy = table.File | table.Packed
-
-
 USUAL = Patience()
+TELL: Say = partial(click.echo, err=True)
 
 
 class DownloadError(OSError):
@@ -44,30 +45,23 @@ def addresses(file: table.File, mirrors: Sequence[str]) -> Iterator[tuple[str, C
             yield url, copy
 
 
-def print_line(text: str) -> None:
-    """Print a line of progress to standard error."""
-    print(text, file=sys.stderr, flush=True)
-
-
 def download_all(
     names: Sequence[str],
     folder: Path | str,
     mirrors: Sequence[str] = (),
     patience: Patience = USUAL,
-    say: Say = print_line,
-    after: Callable[[str, list[Path]], None] = lambda name, paths: None,
-) -> dict[str, list[Path]]:
+    say: Say = TELL,
+) -> Iterator[tuple[str, list[Path]]]:
     """`download` for each source of `names`; one that fails does not keep the others from being tried.
 
-    The paths by source; `after` is called with each source that is there. Errors: as of `download`; one
-    DownloadError names every source that failed.
+    Yields (name, paths) of each source that is there. Errors: as of `download`; at the end one DownloadError
+    names every source that failed.
     """
     sizes = {name: sum(file.size for file in table.source(name).files) for name in names}
-    paths, failed, done = {}, [], 0
+    failed, done = [], 0
     for name in names:
         try:
-            paths[name] = download(name, folder, mirrors, patience, say)
-            after(name, paths[name])
+            yield name, download(name, folder, mirrors, patience, say)
             done += sizes[name]
             share = 100 * done // sum(sizes.values())
             say(f"{name}: done; {done:,} of {sum(sizes.values()):,} bytes in all ({share} %)")
@@ -76,7 +70,6 @@ def download_all(
             failed.append(f"{name}: {error}")
     if failed:
         raise DownloadError(f"{len(failed)} of {len(names)} sources failed:\n" + "\n".join(failed))
-    return paths
 
 
 def download(
@@ -84,7 +77,7 @@ def download(
     folder: Path | str,
     mirrors: Sequence[str] = (),
     patience: Patience = USUAL,
-    say: Say = print_line,
+    say: Say = TELL,
 ) -> list[Path]:
     """Bring every file of `source` to folder/source/ and return their paths.
 
