@@ -12,6 +12,7 @@ import pytest
 
 from tensor_rnns.archive import layout, make, reading
 from tensor_rnns.datasets import unpack
+from tensor_rnns.files import seal, unsealed
 
 TOP = "made"
 TIME = (2016, 11, 21, 0, 0, 0)
@@ -137,6 +138,19 @@ def test_member_too_few_or_too_many_is_named(name, told, tmp_path) -> None:
     _, faults = reading.unpacked(path, tmp_path / "out")
     assert len(faults) == 1
     assert faults[0].startswith(told)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "table", ["name,size\na,1\n", "path,bytes,sha256\na\n", "path,bytes,sha256\na,many,0\n"]
+)
+def test_manifest_of_another_form_is_named(table, tmp_path) -> None:
+    sealed = seal(f"# {unsealed(layout.holds(layout.MANIFEST))}\n{table}".encode())
+    path = tmp_path / f"{TOP}.zip"
+    path.write_bytes(zipped((f"{TOP}/{layout.MANIFEST}", sealed), (f"{TOP}/a", b"x")))
+    _, faults = reading.unpacked(path, tmp_path / "out")
+    assert len(faults) == 1
+    assert faults[0].startswith("MANIFEST.csv: not what was written (")
     assert not (tmp_path / "out").exists()
 
 

@@ -16,7 +16,7 @@ from typing import IO
 
 from tensor_rnns.archive import layout
 from tensor_rnns.datasets import unpack
-from tensor_rnns.files import Damaged, read_table, verify
+from tensor_rnns.files import Damaged, parsing, read_table, verify
 
 MOST_MEMBERS = 200_000
 MOST_BYTES = 1 << 35
@@ -87,11 +87,12 @@ def faults(archive: zipfile.ZipFile, entries: Entries) -> Iterator[str]:
     try:
         content = archive.read(entries[layout.MANIFEST])
         verify(layout.MANIFEST, content, layout.holds(layout.MANIFEST), REMEDY)
+        with parsing(layout.MANIFEST, REMEDY):
+            rows = csv.DictReader(io.StringIO(content.decode().partition("\n")[2]))
+            listed = {row["path"]: (int(row["bytes"]), row["sha256"]) for row in rows}
     except (Damaged, zipfile.BadZipFile, *unpack.DAMAGED) as error:
         yield f"{layout.MANIFEST}: {error}".replace(f"{layout.MANIFEST}: {layout.MANIFEST}", layout.MANIFEST)
         return
-    rows = csv.DictReader(io.StringIO(content.decode().partition("\n")[2]))
-    listed = {row["path"]: (int(row["bytes"]), row["sha256"]) for row in rows}
     there = entries.keys() - {layout.MANIFEST}
     yield from (f"{name}: in {layout.MANIFEST}, not in the archive" for name in sorted(listed.keys() - there))
     yield from (f"{name}: in the archive, not in {layout.MANIFEST}" for name in sorted(there - listed.keys()))
