@@ -71,8 +71,8 @@ def tables(given: Path, again: Path) -> Iterator[str]:
 def records(given: Path, again: Path) -> Iterator[str]:
     """Values of two JSON files that differ, by their dotted names."""
     ours, theirs = (dict(leaves(json.loads(path.read_bytes()))) for path in (given, again))
-    for name in (ours | theirs).keys() - {"seal"}:
-        if json.dumps(ours.get(name)) != json.dumps(theirs.get(name)):
+    for name in ours | theirs:
+        if name != "seal" and json.dumps(ours.get(name)) != json.dumps(theirs.get(name)):
             yield said(name, ours.get(name), theirs.get(name))
 
 
