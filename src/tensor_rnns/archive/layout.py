@@ -13,6 +13,7 @@ INSTALLED = f"{ENVIRONMENT}/installed.txt"
 BY_HAND = f"{RESULTS}/recorded/stopping.csv"
 """A table that is written by hand and has no seal."""
 DRAWN = ("figures", "tables", "music")
+"""What a figure or table is written into below the results of a scale."""
 FOLDERS = ("report", "runs", "probes", "computed", "collected", *DRAWN)
 FILES = ("claims.csv", "board.json", "stopping.csv")
 """What of a scale and of the recorded runs may be in an archive; logs are not."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from tensor_rnns.analysis import stopping
 from tensor_rnns.analysis.collect import collect
 from tensor_rnns.analysis.judge import judge
+from tensor_rnns.archive.layout import DRAWN
 from tensor_rnns.drawing.render import render
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import RECORDED
@@ -27,7 +28,7 @@ from tensor_rnns.report.recorded import join_probes
 
 GIVEN = ("runs", "computed", "probes")
 """Folders of a scale that nothing here can make: they need training, torch or data."""
-MADE = ("collected", "figures", "tables", "music", "claims.csv", "board.json", "report")
+MADE = ("collected", *DRAWN, "claims.csv", "board.json", "report")
 COMMIT = re.compile(r"<dt>Commit</dt><dd><code>(.*?)</code>, (\d{4}-\d\d-\d\d)")
 PYTHON = re.compile(r"<dt>python \(report\)</dt><dd>(.*?)</dd>")
 DIRTY = ", with uncommitted changes"

@@ -5,18 +5,16 @@ from pathlib import Path
 
 import click
 
+from tensor_rnns.archive.layout import DRAWN
 from tensor_rnns.cli import options
 from tensor_rnns.cli.recording import need_torch
 from tensor_rnns.declared import suggestion
-
-FOLDERS = ("figures", "tables", "music")
-"""What a figure or table is written into below the results of a scale."""
 
 
 @click.command()
 @options.several(options.scale, options.results, options.guests)
 @options.named("paper")
-@click.option("--only", type=click.Choice(FOLDERS), help="Write the files of one folder; left out, all.")
+@click.option("--only", type=click.Choice(DRAWN), help="Write the files of one folder; left out, all.")
 @click.argument("artefact")
 def draw(scale: str, results: Path, guests: str, paper: str, only: str | None, artefact: str) -> None:
     """Draw one figure or table."""
