@@ -71,6 +71,14 @@ def test_another_torch_makes_the_folder_anew_and_none_is_left_out(maker: ModuleT
     assert maker.done == ["runtime", "torch", "runtime", "torch"]
 
 
+def test_folder_that_is_no_environment_is_left_alone(maker: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "kept").touch()
+    with pytest.raises(SystemExit, match=r"is no environment with pip \(.*make VENV=folder"):
+        maker.make(tmp_path, ["runtime"], "torch==2.13.0")
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+    assert maker.done == []
+
+
 @pytest.mark.parametrize("complete", [True, False])
 def test_foreign_folder_is_used_if_it_holds_every_pin_and_else_left_alone(
     maker: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, complete: bool

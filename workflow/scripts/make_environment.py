@@ -53,7 +53,10 @@ def read_note(folder, stages, want):
     """What stands in `folder`: as noted, or as listed if other hands made it; exit if a part is missing."""
     if (folder / NOTE).exists() or not folder.exists():
         return json.loads((folder / NOTE).read_text(encoding="utf-8")) if folder.exists() else {}
-    done = subprocess.run(pip(folder, "list", "--format", "json"), stdout=subprocess.PIPE, check=True)
+    try:
+        done = subprocess.run(pip(folder, "list", "--format", "json"), stdout=subprocess.PIPE, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        sys.exit(f"{folder} is no environment with pip ({error}). Name another folder: make VENV=folder ...")
     held = {re.sub(r"[-_.]+", "-", row["name"]).lower(): row["version"] for row in json.loads(done.stdout)}
     pins = dict(re.findall(r"([\w.-]+)==([^\s;,]+)", want["torch"] if "torch" in stages else ""))
     for stage in {"runtime", "dev"}.intersection(stages):
