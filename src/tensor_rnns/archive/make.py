@@ -19,8 +19,7 @@ from tensor_rnns.analysis.judge import CLAIMS
 from tensor_rnns.archive import contents, exports, layout, provenance
 from tensor_rnns.archive.anonymous import unnamed, veil
 from tensor_rnns.archive.contents import Members
-from tensor_rnns.archive.crate import metadata, rule_files
-from tensor_rnns.archive.graph import Facts
+from tensor_rnns.archive.crate import Facts, metadata, rule_files
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.run_folders import RECORD
 from tensor_rnns.files import json_bytes, read_csv, read_json, table_bytes, writing
