@@ -151,6 +151,14 @@ def test_each_altered_number_of_what_is_made_is_named(plain, tmp_path) -> None:
     assert [note for note in outcome.notes if "are not those of the archive: src/tensor_rnns/rows.py" in note]
 
 
+def test_settings_of_another_form_are_refused(plain, tmp_path) -> None:
+    fewer = {layout.CONFIG: lambda old: old.replace(b'"data"', b'"date"')}
+    with pytest.raises(
+        reading.NotAnArchive, match=r"config\.json: expected are texts for roots, scale, data"
+    ):
+        verify(altered(plain, tmp_path / "plain.zip", fewer), lambda line: None)
+
+
 def test_each_altered_number_of_a_run_is_named(plain, tmp_path) -> None:
     changes = {name: change for name, (change, _) in RAW.items()}
     held = members(plain)

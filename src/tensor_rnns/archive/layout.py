@@ -7,7 +7,8 @@ CODECHECK, FORRT, MANIFEST = "codecheck.yml", "forrt.csv", "MANIFEST.csv"
 CODE, RESULTS, DATA, ENVIRONMENT, PROVENANCE = "code", "results", "data", "environment", "provenance"
 DATA_TABLE, JOBS_TABLE = f"{DATA}/manifest.csv", f"{PROVENANCE}/jobs.csv"
 CONFIG = f"{PROVENANCE}/config.json"
-"""roots, scale, data, papers, guests: the settings of the report, as the commands take them."""
+SETTINGS = ("roots", "scale", "data", "papers", "guests")
+"""The settings of the report, as the commands take them, and the file that holds them."""
 INSTALLED = f"{ENVIRONMENT}/installed.txt"
 
 BY_HAND = f"{RESULTS}/recorded/stopping.csv"

@@ -69,8 +69,8 @@ def row(output: str, record: Mapping[str, Any]) -> Job:
 
 
 def configuration(recorded: Records, scale: str) -> dict[str, str]:
-    """The settings that the report of `scale` was made with, read from its recorded command: roots, scale,
-    data, papers, guests; "" for one that was not given. ValueError where there is no record of the report."""
+    """The settings that the report of `scale` was made with, read from its recorded command; "" for one that
+    was not given. ValueError where there is no record of the report."""
     report = layout.report(scale)
     if report not in recorded:
         raise ValueError(
@@ -78,7 +78,7 @@ def configuration(recorded: Records, scale: str) -> dict[str, str]:
             f"says how it was made: make it here by `make report SCALE={scale}`"
         )
     given = options(recorded[report]["shellcmd"])
-    return {name: given.get(name, "") for name in ("roots", "scale", "data", "papers", "guests")}
+    return {name: given.get(name, "") for name in layout.SETTINGS}
 
 
 def options(command: str) -> dict[str, str]:

@@ -109,6 +109,8 @@ def rules(top: Path, templates: Path, outcome: Outcome) -> None:
 def recompute(top: Path, templates: Path, outcome: Outcome, say: Say) -> None:
     """Make all again that can be, and compare; the recorded runs first, on which the verdicts rest too."""
     config = read_json(top / layout.CONFIG, layout.holds(layout.CONFIG))
+    if not all(isinstance(config.get(name), str) for name in layout.SETTINGS):
+        raise reading.NotAnArchive(f"{layout.CONFIG}: expected are texts for {', '.join(layout.SETTINGS)}")
     given, again = top / layout.RESULTS, top.parent / "again" / layout.RESULTS
     again.mkdir(parents=True)
     (again / "data").symlink_to(given / "data")
