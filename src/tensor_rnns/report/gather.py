@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from tensor_rnns.analysis.judge import CLAIMS
+from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.drawing.render import paths, table_of
 from tensor_rnns.drawing.tables import Table
 from tensor_rnns.experiments import Artefact, Catalogue, Experiment
 from tensor_rnns.experiments.records import PARTIAL, RECORDED
-from tensor_rnns.experiments.run_folders import RECORD, read_record, table_name
+from tensor_rnns.experiments.run_folders import RECORD, read_record
 from tensor_rnns.files import read_csv, read_json
 from tensor_rnns.report import coverage
 from tensor_rnns.report.cards import cards
@@ -77,15 +78,14 @@ def paper_part(
     parts = []
     for (home, name), experiment in catalogue.experiments.items():
         if home == paper:
-            table = results / scale / "collected" / paper / name / "runs.csv"
-            rows = read_rows(table, table_name(paper, name, scale))
-            computed = results / scale / "computed" / paper / f"{name}.csv"
+            tables = Tables(results, scale, paper, name)
+            rows = read_rows(tables.collected / "runs.csv", tables.of)
             parts.append(Part(
                 experiment,
                 [piece_of(artefact, experiment, scale, results, own, described)
                  for artefact in experiment.artefacts],
                 [Run(row, folders.get(row["hash"])) for row in rows],
-                computed if computed.is_file() else None,
+                tables.computed_path if tables.computed_path.is_file() else None,
                 [row for row in failed if f" {paper}/{name}/" in f"{row['job']}/"],
             ))  # fmt: skip
     parts.sort(key=lambda part: reading_order(part.experiment.source, part.experiment.name))

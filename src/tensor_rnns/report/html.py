@@ -16,10 +16,10 @@ from urllib.parse import urlencode
 from markupsafe import Markup
 
 from tensor_rnns.analysis.claims import form_of, selectors_of
+from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.analysis.verdicts import GIVEN
 from tensor_rnns.experiments import Claim, Experiment
 from tensor_rnns.experiments.records import RECORDED
-from tensor_rnns.experiments.run_folders import table_name
 from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.files import writing
 from tensor_rnns.report import words
@@ -90,9 +90,8 @@ class Site:
 
     def sparks(self, experiment: Experiment) -> dict[tuple[str, ...], Spark]:
         """The curves of the runs of an experiment."""
-        scale, home = self.content.scale, (experiment.paper, experiment.name)
-        table = self.content.results.joinpath(scale, "collected", *home, "curves.npz")
-        return sparks(table, table_name(*home, scale))
+        tables = Tables(self.content.results, self.content.scale, experiment.paper, experiment.name)
+        return sparks(tables.collected / "curves.npz", tables.of)
 
     def seen_from(self, page: str) -> Mapping[str, Any]:
         """What a template on `page` is given: addresses that are relative to it."""

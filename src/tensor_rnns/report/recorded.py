@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 from tensor_rnns.analysis.collect import collect
-from tensor_rnns.analysis.tables import PROBED
+from tensor_rnns.analysis.tables import PROBED, Tables
 from tensor_rnns.experiments import Catalogue, Experiment
 from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.run_folders import table_name
@@ -39,15 +39,13 @@ def collect_experiment(experiment: Experiment, results: Path) -> None:
     each probe took from them. Tables of runs that are no longer there go."""
     home = results / RECORDED / "runs" / experiment.paper / experiment.name
     folders = sorted(path.parent for path in home.rglob("record.json"))
-    collected, probes = (
-        results / RECORDED / room / experiment.paper / experiment.name for room in ("collected", "probes")
-    )
-    for old in (probes,) if folders else (probes, collected):
+    tables = Tables(results, RECORDED, experiment.paper, experiment.name)
+    for old in (tables.probes,) if folders else (tables.probes, tables.collected):
         if old.exists():
             shutil.rmtree(old)
     if folders:
-        collect(folders, collected)
-        join_probes(experiment, home, probes)
+        collect(folders, tables.collected)
+        join_probes(experiment, home, tables.probes)
         print(f"{experiment.paper}/{experiment.name}: recorded runs: {len(folders)}")
 
 
