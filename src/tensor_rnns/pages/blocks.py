@@ -23,9 +23,8 @@ Made = Callable[[str], str]
 
 @dataclass(frozen=True)
 class Block:
-    """One generated text of a page: its name, the line on which it begins, and what stands there."""
+    """One generated text of a page: the line on which it begins, its name, and what stands there."""
 
-    page: Path
     line: int
     name: str
     text: str
@@ -44,7 +43,7 @@ def blocks(page: Path) -> Iterator[Block]:
         line, before = line_of(text, match.start()), text[: match.start()].rpartition("\n")[2]
         if "\n" not in match[2] and not before.strip():
             raise ValueError(f"{page}:{line}: {match[0]!r} begins a line; allowed are texts within a line")
-        yield Block(page, line, match[1], match[2])
+        yield Block(line, match[1], match[2])
 
 
 def line_of(text: str, position: int) -> int:

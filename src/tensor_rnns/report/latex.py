@@ -1,6 +1,7 @@
 """The report as an article and its appendix: LaTeX, and PDF where a LaTeX engine is installed."""
 
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -24,10 +25,7 @@ class Raw(str):
 
 def breakable(text: Any) -> Raw:
     """`text` escaped, with places where a long name may break in typewriter type."""
-    escaped = latex(text)
-    for sign in (r"\_", ".", "/", "="):
-        escaped = escaped.replace(sign, sign + r"\allowbreak{}")
-    return Raw(escaped)
+    return Raw(re.sub(r"\\_|[./=]", r"\g<0>\\allowbreak{}", latex(text)))
 
 
 def write_latex(content: Content, out: Path, templates: Path) -> list[Path]:
@@ -44,9 +42,7 @@ def write_latex(content: Content, out: Path, templates: Path) -> list[Path]:
         variable_end_string=">>", comment_start_string="<#", comment_end_string="#>", autoescape=False,
         finalize=lambda value: value if isinstance(value, Raw) else latex("" if value is None else value),
     )  # fmt: skip
-    made.filters |= {
-        "breakable": breakable, "raw": Raw, "label": lambda text: Raw(words.slug(text)),
-    }  # fmt: skip
+    made.filters |= {"breakable": breakable, "raw": Raw, "label": lambda text: Raw(words.slug(text))}
     for name in FILES:
         with writing(out / name) as stream:
             stream.write(made.get_template(name).render(path=path))

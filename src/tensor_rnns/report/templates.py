@@ -55,23 +55,21 @@ def trust(content: Content) -> str:
             "data and at least five seeds. The column “holds” says what the runs here show."
         )
     by_interval = claims["by_interval"]
-    chance = (
-        f"{by_interval} of them rest on a 95 % interval: were all of these sentences false, or all true, "
-        f"at most about {math.ceil(claims['expected_false'])} would have come out wrong by chance"
-        if by_interval
-        else "none of them rests on an interval, so none is expected to be false by chance"
-    )
-    few = claims["irrefutable"]
-    chance += f"; {few} could not have been refuted by any outcome of as few seeds" if few else ""
-    left_open = claims["open"]
-    chance += (
-        f"; {left_open} of the reproduced ones are open: had they failed, they would be undecided"
-        if left_open
-        else ""
-    )
+    said = [f"{judged} claim{'s have' if judged != 1 else ' has'} a verdict"]
+    if by_interval:
+        said.append(
+            f"{by_interval} of them rest on a 95 % interval: were all of these sentences false, or all true, "
+            f"at most about {math.ceil(claims['expected_false'])} would have come out wrong by chance"
+        )
+    else:
+        said.append("none of them rests on an interval, so none is expected to be false by chance")
+    if few := claims["irrefutable"]:
+        said.append(f"{few} could not have been refuted by any outcome of as few seeds")
+    if left_open := claims["open"]:
+        said.append(f"{left_open} of the reproduced ones are open: had they failed, they would be undecided")
     return (
-        f"{judged} claim{'s have' if judged != 1 else ' has'} a verdict; {chance}. “Holds” is said at every "
-        "scale, a verdict only where the run is comparable with the paper's."
+        f"{'; '.join(said)}. “Holds” is said at every scale, a verdict only where the run is comparable with "
+        "the paper's."
     )
 
 
@@ -103,11 +101,8 @@ def curves(part: Part) -> list[dict[str, Any]]:
     rows = []
     for (condition, variant, option), runs in groups.items():
         counts = sorted({int(float(run.row["parameters"])) for run in runs if run.row["parameters"]})
-        times = [
-            float(run.row["seconds_per_update"])
-            for run in runs
-            if run.row["seconds_per_update"] and not run.failed
-        ]
+        timed = [run.row["seconds_per_update"] for run in runs if not run.failed]
+        times = [float(seconds) for seconds in timed if seconds]
         rows.append({
             "condition": condition, "variant": variant, "option": option,
             "parameters": ", ".join(map(shown, counts)) or "not recorded",
