@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from tensor_rnns.analysis.judge import judge
 from tensor_rnns.drawing.render import render
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.report.build import build
-from tensor_rnns.report.html import HOME, PAGES
+from tensor_rnns.report.gather import gather
+from tensor_rnns.report.html import HOME, PAGES, Site
+from tensor_rnns.report.provenance import Commit
 from tensor_rnns.report.recorded import collect_recorded
 
 VOID = {"meta", "link", "br", "img", "input", "path", "use"}
@@ -102,6 +105,21 @@ def test_every_link_leads_to_a_file_and_an_anchor_there(pages, folder):
                 assert address or target == path
             else:
                 assert not anchor
+
+
+def test_runs_whose_folders_are_gone_lead_to_the_joined_tables(checkout):
+    """Those of the scale of the report: the rows of recorded runs say `paper`."""
+    catalogue, results = checkout
+    shutil.rmtree(results / "smoke" / "runs")
+    content = gather(catalogue, "smoke", "embedded", results, Commit("c0ffee", False, 0))
+    for scale in ("smoke", "recorded"):
+        of_run = Site(replace(content, scale=scale), results / "report").seen_from(HOME)["of_run"]
+        joined = f"../{scale}/collected/made2016/addition"
+        assert of_run(content.runs[0], "metrics") == f"{joined}/metrics.csv"
+        assert of_run(content.runs[0], "curves") == f"{joined}/curves.npz"
+    assert {"metrics.csv", "curves.npz"} <= {
+        path.name for path in (results / "smoke" / "collected" / "made2016" / "addition").iterdir()
+    }
 
 
 def test_every_page_leads_back_to_the_board_and_to_each_list(pages, folder):

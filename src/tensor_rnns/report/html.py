@@ -36,6 +36,8 @@ ON_PAGES = {"coverage": ("coverage", "statements"), "claims": ("claims",), "devi
 SECTIONS = {"overview": HOME} | {
     section: f"{PAGES}/{page}.html" for page, sections in ON_PAGES.items() for section in sections
 }
+OF_RUN = {"metrics": ("metrics.csv", "metrics.csv"), "curves": ("curves.csv.gz", "curves.npz")}
+"""The table of a run in its folder, and that of all runs, which stands in where the folder is gone."""
 MOST_OPEN = 8
 """Claims of a table that stands open; a longer one is folded under its tally."""
 SIZE = re.compile(r'<svg\b[^>]*\bviewBox="0 0 ([\d.]+) ([\d.]+)"')
@@ -114,10 +116,9 @@ class Site:
             return Markup(form).format(link(copy), *shown)
 
         def of_run(run: Run, table: str) -> str:
-            own = [run.folder / f"{table}{ending}" for ending in (".csv", ".csv.gz")] if run.folder else []
-            scale, *home = (run.row[name] for name in ("scale", "paper", "experiment"))
-            collected = self.content.results.joinpath(scale, "collected", *home, f"{table}.csv")
-            return link(next(filter(Path.is_file, own), collected))
+            own, joined = OF_RUN[table]
+            tables = Tables(self.content.results, self.content.scale, run.row["paper"], run.row["experiment"])
+            return link(run.folder / own if run.folder else tables.collected / joined)
 
         return {"link": link, "at": at, "here": here, "picture": picture, "of_run": of_run}
 
