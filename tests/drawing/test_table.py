@@ -9,7 +9,7 @@ from scipy import stats
 
 from tensor_rnns.analysis import intervals
 from tensor_rnns.drawing.render import draw_artefact
-from tensor_rnns.drawing.tables import LONG, RECORD, Table, latex, shown
+from tensor_rnns.drawing.tables import LONG, RECORD, WIDE, Table, latex, shown
 from tensor_rnns.files import Damaged, write_csv
 
 NLL = {"name": "metric", "of": "nll", "split": "test"}
@@ -201,6 +201,14 @@ def test_a_wide_table_is_set_in_parts_each_with_the_rows_that_have_anything_ther
         tex = io.StringIO()
         made.write_tex(tex)
     assert tex.getvalue().count(r"\begin{tabular}") == 2
+
+
+def test_a_last_column_wider_than_the_text_is_the_last_part():
+    """Computed numbers have no counts of replicas, and so no part of their own for them."""
+    cell = dict.fromkeys(RECORD) | {"item": "low", "item_title": "low", "n": 1, "failed": 0, "shown": "0.1"}
+    wide = "b" * WIDE
+    made = Table(["item"], [cell | {"column": column} for column in ("a", wide)])
+    assert made.blocks == [[["item", "a"], ["low", "0.1"]], [["item", wide], ["low", "0.1"]]]
 
 
 def test_a_table_with_other_columns_or_of_another_artefact_is_refused(tmp_path):

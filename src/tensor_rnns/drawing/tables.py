@@ -168,7 +168,7 @@ class Table:
         read beside one another, with those rows that have anything there."""
         lines, first, parts, room = [self.header, *self.rows], len(self.keys), [], 0
         widths = [2 + max(map(len, [*head.split(", "), *cells])) for head, *cells in zip(*lines, strict=True)]
-        sizes = [first, *(1 + compared for compared in self.compared.values()), 2 * self.trained]
+        sizes = [first, *(1 + compared for compared in self.compared.values()), *[2] * self.trained]
         for start, end in pairwise(accumulate(sizes)):
             room -= sum(widths[start:end])
             if room < 0:
