@@ -48,6 +48,12 @@ def test_failed_seeds_are_counted_and_crossed_where_they_stop(data, artefact):
     assert "cross" in texts(figure)
 
 
+def test_curves_without_a_finite_value_are_refused_by_name(data, artefact):
+    data.curves["value"] = [np.full(len(values), np.nan) for values in data.curves["value"]]
+    with pytest.raises(ValueError, match="fig-1: no finite value of loss on train"):
+        drawn(data, artefact("curves"))
+
+
 def test_what_was_not_run_is_named_and_not_drawn(data, artefact):
     figure = drawn(data, artefact("curves", panels="condition"))
     assert len(figure.axes) == 2

@@ -98,7 +98,7 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
         group.look |= {"linestyle": SOLID} if spec.also else {}
         here = [(value, panel[name]) for value, panel in zip(cut.values, ours, strict=True) if panel[name]]
         group.counts |= {value: (len(some), sum(line.failed for line in some)) for value, some in here}
-    limit = beside.BEYOND * max(line.updates[-1] for line in lines(data, rows, 1, pace) if len(line.updates))
+    limit = _reach(lines(data, rows, 1, pace), spec.measure)
     there = [e for e in data.printed(spec.keys) if e.get(spec.panels, cut.values[0]) in cut.values]
     printed, left_out = beside.same_settings(there, data, rows)
     notes = [*absent(data, rows, spec), *left_out, *beside.beyond(printed, limit, unit)]
@@ -133,6 +133,13 @@ def _rows(data: ArtefactData, spec: Spec, value: Also) -> pd.DataFrame:
             f"no curve of {value.of} on {value.split} chosen by {spec.where or 'the main protocol'}"
         )
     return data.with_settings(rows, spec.keys)
+
+
+def _reach(ours: Sequence[Line], measure: Running) -> float:
+    """Up to where the papers' points are drawn; ValueError where no line of ours has a finite value."""
+    if last := [line.updates[-1] for line in ours if len(line.updates)]:
+        return float(beside.BEYOND * max(last))
+    raise ValueError(f"no finite value of {measure.of} on {measure.split}")
 
 
 def _draw_group(axis: Axes, group_lines: Sequence[Line], group: Group, spec: Spec) -> float:
