@@ -247,14 +247,13 @@ def epoch_lengths(data: ArtefactData, rows: pd.DataFrame) -> dict[tuple, float] 
 def second_lengths(data: ArtefactData, rows: pd.DataFrame) -> dict[tuple, float] | None:
     """Updates of a second of each replica of `rows`, the median of all of its line, so that they share an
     axis; None where one was not timed."""
-    taken: dict[tuple, list[float]] = {}
-    lines_of = {}
-    for key in rows[list(KEY)].drop_duplicates().itertuples(index=False, name=None):
-        if not (seconds := data.runs[key].seconds_per_update):
-            return None
-        lines_of[key] = tuple(part for name, part in zip(KEY, key, strict=True) if name != "seed")
-        taken.setdefault(lines_of[key], []).append(seconds)
-    return {key: 1 / float(np.median(taken[line])) for key, line in lines_of.items()}
+    replicas = rows[list(KEY)].drop_duplicates()
+    keys = list(replicas.itertuples(index=False, name=None))
+    seconds = [data.runs[key].seconds_per_update for key in keys]
+    if not all(seconds):
+        return None
+    lines_of = replicas.assign(seconds=seconds).groupby([name for name in KEY if name != "seed"])
+    return dict(zip(keys, 1 / lines_of["seconds"].transform("median"), strict=True))
 
 
 UNITS = {"epoch": epoch_lengths, "second": second_lengths}

@@ -11,7 +11,7 @@ from tensor_rnns.analysis.collect import collect
 from tensor_rnns.analysis.tables import PROBED, Tables
 from tensor_rnns.experiments import Catalogue, Experiment
 from tensor_rnns.experiments.records import RECORDED
-from tensor_rnns.experiments.run_folders import table_name
+from tensor_rnns.experiments.run_folders import RECORD, table_name
 from tensor_rnns.files import read_csv, write_csv
 from tensor_rnns.npz_files import read_npz, write_npz
 from tensor_rnns.report.provenance import git_or_nothing
@@ -38,7 +38,7 @@ def collect_experiment(experiment: Experiment, results: Path) -> None:
     """Join the recorded runs of an experiment, as the rule `collect` does for the runs of a scale, and what
     each probe took from them. Tables of runs that are no longer there go."""
     home = results / RECORDED / "runs" / experiment.paper / experiment.name
-    folders = sorted(path.parent for path in home.rglob("record.json"))
+    folders = sorted(path.parent for path in home.rglob(RECORD))
     tables = Tables(results, RECORDED, experiment.paper, experiment.name)
     for old in (tables.probes,) if folders else (tables.probes, tables.collected):
         if old.exists():
