@@ -2,9 +2,9 @@
 
     <!-- generated: NAME -->text<!-- end -->
 
-NAME is a name of `contents.GENERATED`, with its arguments. Text of one line stands within a sentence, longer
-text between lines of its own. A comment at the beginning of a line ends a paragraph of Markdown, so that the
-former may not stand there.
+NAME is a name of `contents.OF_SOURCES` or `contents.OF_SPEED`, with its arguments. Text of one line stands
+within a sentence, longer text between lines of its own. A comment at the beginning of a line ends a paragraph
+of Markdown, so that the former may not stand there.
 """
 
 import re

@@ -178,7 +178,7 @@ def write(path: Path, listed: Iterable[Row]) -> None:
 
 
 def regressions(path: Path, listed: Iterable[Row], scales: Sequence[str]) -> list[str]:
-    """What the coverage file has and `found` has no longer, at these scales, a line each.
+    """What the coverage file has and `listed` has no longer, at these scales, a line each.
 
     ValueError where a scale is not one of the file's columns.
     """
