@@ -25,7 +25,7 @@ TRAINED = {
     " rows: [{array: a, as: lines, item: 0, units: [1], range: [0, 1]}], marks: {array: m, item: 0},"
     " replica: {best: median, measure: {name: final}}, x: {label: step}",
     "roll": "draw: roll, probe: memory, rows: [{array: a, play: true, lowest: 36}], beat: 4, tempo: 90",
-    "text": "draw: text, probe: memory, rows: [{array: a}], letters: 60, most: 4",
+    "text": "draw: text, probe: memory, rows: [{array: a}], most: 4",
     "scatter": "draw: scatter, probe: memory, x: {name: left, scale: log}, y: {name: right},"
     " panels: [{title: one, series: [{item: a, label: b, cell: tgu}]}], lines: [{from: [0, 1], to: [1, 0]}]",
 }

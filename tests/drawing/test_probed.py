@@ -123,9 +123,7 @@ def test_rolls_are_played_one_after_another(probed, artefact):
 
 
 def test_texts_are_set_as_they_are(probed, artefact):
-    figure = drawn(
-        "text", probed, artefact, **BOTH, rows=[{"array": "samples", "label": "drawn"}], letters=40, most=3
-    )
+    figure = drawn("text", probed, artefact, **BOTH, rows=[{"array": "samples", "label": "drawn"}], most=3)
     lines = texts(figure)
     assert lines[:2] == ["scale: laptop; stand-in: chorales in place of jsb", lines[1]]
     assert "T = 250, drawn" in lines
@@ -185,11 +183,6 @@ def test_computed_points_need_no_probe(data, artefact):
         ("traces", {"rows": [{"array": "samples"}]}, "allowed are numbers over time"),
         ("roll", {"rows": [{"array": "tune"}]}, "no array 'tune'"),
         ("text", {"rows": [{"array": "wave"}]}, "allowed are texts"),
-        (
-            "text",
-            {"rows": [{"array": "samples"}], "letters": 200},
-            "letters is 200; allowed is a whole number from 1 to 98",
-        ),
         ("scatter", {"x": {"name": "left"}, "y": {"name": "top"}}, "no top of forget; there are"),
     ],
 )

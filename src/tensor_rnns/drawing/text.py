@@ -3,12 +3,10 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated
 
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
-from tensor_rnns.declared import Rule, is_whole
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.layout import LEFT, LINE, REMARK_LETTERS, Sheet, put_texts, wrapped
 from tensor_rnns.drawing.replica import Shown, chosen
@@ -18,22 +16,16 @@ from tensor_rnns.drawing.style import WIDTH
 FONT = FontProperties(family="DejaVu Sans Mono", size=6.8)
 HEIGHT = 0.128
 """Inches of a line of text."""
-WIDEST = 98
-"""More letters do not fit in a line."""
+LETTERS = 88
+"""So many letters a line has at most; 98 would fit."""
 SPOKEN = 60
 """So many letters of each text stand in the description of the figure."""
 
 
-Letters = Annotated[
-    int, Rule(f"a whole number from 1 to {WIDEST}", lambda value: is_whole(value, 1) and value <= WIDEST)
-]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Spec(ArraysSpec):
-    """Texts line by line: at most `most` lines of a text, of so many `letters`."""
+    """Texts line by line: at most `most` lines of a text."""
 
-    letters: Letters = 88
     most: int = 12
 
 
@@ -41,7 +33,7 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     """The figure; ValueError for an array that holds no texts."""
     choice, most = chosen(data, spec), spec.most
     samples = [sample for shown in choice.shown for sample in _samples(shown, spec.rows)]
-    parts = [(head if number == 0 else "", broken(text, spec.letters)) for head, number, text in samples]
+    parts = [(head if number == 0 else "", broken(text, LETTERS)) for head, number, text in samples]
     cut = "Long texts are cut; " if any(len(lines) > most for _, lines in parts) else ""
     remarks = wrapped(choice.remarks, REMARK_LETTERS)
     notes = wrapped([*choice.absent, f"{cut}{choice.rule}".replace("; Shown", "; shown")])
