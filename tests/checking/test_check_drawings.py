@@ -22,7 +22,7 @@ TRAINED = {
     "strips": "draw: strips, probe: memory, rows: [{array: a, label: b}], titles: [c], range: each,"
     " replica: {seed: 3}, where: {variant: tgu}",
     "traces": "draw: traces, probe: memory,"
-    " rows: [{array: a, as: lines, item: 0, units: [1], range: [0, 1]}], marks: {array: m, item: 0},"
+    " rows: [{array: a, as: lines, item: 0, range: [0, 1]}], marks: {array: m, item: 0},"
     " replica: {best: median, measure: {name: final}}, x: {label: step}",
     "roll": "draw: roll, probe: memory, rows: [{array: a, play: true, lowest: 36}], beat: 4, tempo: 90",
     "text": "draw: text, probe: memory, rows: [{array: a}], most: 4",
@@ -78,7 +78,7 @@ MISTAKES = {
         ("best: median", "best: middle", "best is 'middle'; allowed are highest, lowest, median"),
         ("{name: final}", "{name: final, split: test}", "nothing is chosen on the split 'test'"),
         ("{name: final}", "{name: finale}", "unknown measure 'finale'"),
-        ("item: 0, units", "items: 0, units", "unknown key 'items'; did you mean 'item'?"),
+        ("item: 0, range", "items: 0, range", "unknown key 'items'; did you mean 'item'?"),
     ],
     "roll": [
         ("beat: 4", "beat: 0", "beat is 0; allowed is a number above 0"),

@@ -72,7 +72,7 @@ def test_a_film_shows_its_maps_in_turn_and_the_last_in_print(probed, artefact):
 
 
 def test_traces_stand_under_one_another_on_one_axis_of_time(probed, artefact):
-    rows = [{"array": "wave"}, {"array": "batch", "item": 1, "as": "lines", "units": [1]},
+    rows = [{"array": "wave"}, {"array": "batch", "item": 1, "as": "lines"},
             {"array": "wave", "as": "lines", "range": [-10, 10]}]  # fmt: skip
     figure = drawn(
         "traces", probed, artefact, **BOTH, rows=rows, marks={"array": "mark"}, replica={"seed": 3}
@@ -81,7 +81,8 @@ def test_traces_stand_under_one_another_on_one_axis_of_time(probed, artefact):
     heat, item, both = figure.axes[:3]
     np.testing.assert_array_equal(images(figure)[0], [np.arange(9), -np.arange(9)])
     assert heat.images[0].get_clim() == (-8, 8)
-    np.testing.assert_array_equal(item.lines[0].get_xydata(), [[t, 4] for t in range(1, 10)])
+    for line in item.lines:
+        np.testing.assert_array_equal(line.get_xydata(), [[t, 4] for t in range(1, 10)])
     np.testing.assert_array_equal(both.lines[1].get_ydata(), -np.arange(9.0))
     assert both.get_ylim()[0] < -10 < 10 < both.get_ylim()[1]
     assert heat.get_xlim() == item.get_xlim() == (0.5, 9.5)
@@ -178,7 +179,6 @@ def test_computed_points_need_no_probe(data, artefact):
         ("film", {"array": "wave"}, r"allowed are maps \[T, rows, columns\]"),
         ("traces", {"rows": [{"array": "images"}]}, r"allowed are numbers over time \[T\]"),
         ("traces", {"rows": [{"array": "batch", "item": 3}]}, "has 3 items, no item 3"),
-        ("traces", {"rows": [{"array": "wave", "units": [2]}]}, "has 2 units, not"),
         ("traces", {"rows": [{"array": "wave", "as": "dots"}]}, "allowed are heat, lines"),
         ("traces", {"rows": [{"array": "samples"}]}, "allowed are numbers over time"),
         ("roll", {"rows": [{"array": "tune"}]}, "no array 'tune'"),
@@ -194,5 +194,5 @@ def test_errors_name_what_is_allowed(probed, artefact, kind, spec, message):
 def test_more_units_than_can_be_told_apart_are_refused_as_lines(probed, artefact):
     place = "T250/tgu/main/0/wide"
     probed.probes["inside"]().arrays[place] = np.zeros((5, 9))
-    with pytest.raises(ValueError, match="more than 8 lines; name units or take as: heat"):
+    with pytest.raises(ValueError, match="more than 8 lines; take as: heat"):
         drawn("traces", probed, artefact, **ONE, rows=[{"array": "wide", "as": "lines"}])

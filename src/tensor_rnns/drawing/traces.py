@@ -38,10 +38,9 @@ class Timed:
 
 @dataclass(frozen=True)
 class TraceRow(Row, Timed):
-    """An array as heat or lines, all of its units or some."""
+    """An array as heat or lines."""
 
     as_: Literal["heat", "lines"] = "heat"
-    units: tuple[Natural, ...] | None = None
     range: tuple[float, float] | None = None
 
 
@@ -99,14 +98,11 @@ def over_time(shown: Shown, row: Timed) -> np.ndarray:
 
 
 def _values(shown: Shown, row: TraceRow) -> np.ndarray:
-    """The array of a row as [T, C] with the units that it asks for."""
+    """The array of a row as [T, C]; ValueError for more lines than can be told apart."""
     values = over_time(shown, row)
-    if wrong := [unit for unit in row.units or () if unit >= values.shape[1]]:
-        raise ValueError(f"{row.array} has {values.shape[1]} units, not {wrong}")
-    values = values if row.units is None else values[:, list(row.units)]
     if row.as_ == "lines" and values.shape[1] > MOST_LINES:
         given = f"{row.array} has {values.shape[1]} units, more than {MOST_LINES} lines"
-        raise ValueError(f"{given}; name units or take as: heat")
+        raise ValueError(f"{given}; take as: heat")
     return values
 
 
@@ -174,14 +170,11 @@ def _shade(axis: Axes, steps: np.ndarray, edges: bool) -> None:
 
 def _handles(spec: Spec, block: list[np.ndarray], marks: list[np.ndarray]) -> list[Line2D]:
     """A legend entry for each line of the rows of lines, where there is more than one; one for marks."""
-    looks: dict[int, int] = {}
-    for row, values in zip(spec.rows, block, strict=True):
-        if row.as_ == "lines" and values.shape[1] > 1:
-            for number, unit in enumerate(row.units or range(values.shape[1])):
-                looks.setdefault(unit, number)
+    drawn = zip(spec.rows, block, strict=True)
+    most = max((values.shape[1] for row, values in drawn if row.as_ == "lines"), default=0)
     handles = [
-        Line2D([], [], linewidth=1, label=f"unit {unit}", **(plain(number) | {"marker": ""}))
-        for unit, number in looks.items()
+        Line2D([], [], linewidth=1, label=f"unit {number}", **(plain(number) | {"marker": ""}))
+        for number in range(most if most > 1 else 0)
     ]
     if any(map(len, marks)):
         handles.append(Line2D([], [], color=MARK, alpha=0.4, linewidth=6, label="marked steps"))
