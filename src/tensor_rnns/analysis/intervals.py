@@ -29,20 +29,6 @@ def quantile(n: int) -> float:
     return float(stats.t.ppf((1 + LEVEL) / 2, n - 1))
 
 
-def half_width(n: int, deviation: Any) -> Any:
-    """t(n - 1) * deviation * sqrt(1/n); infinite for n < 2."""
-    if n < 2:
-        return math.inf
-    return quantile(n) * deviation * math.sqrt(1 / n)
-
-
-def t_interval(values: Sequence[float]) -> tuple[float, float]:
-    """The 95 % interval of the mean; (-inf, inf) for a single value."""
-    mean = float(np.mean(values))
-    half = half_width(len(values), deviation(values))
-    return mean - half, mean + half
-
-
 def cut(low: float, high: float, name: str) -> tuple[float, float, str]:
     """An interval of a share and its name, cut at 0 and 1: the truth lies there, so no coverage is lost."""
     if low >= 0 and high <= 1:
@@ -50,9 +36,7 @@ def cut(low: float, high: float, name: str) -> tuple[float, float, str]:
     return max(low, 0.0), min(high, 1.0), name + CUT
 
 
-def of_mean(
-    values: Sequence[float], share: bool = False, indicator: bool = False
-) -> tuple[float, float, str]:
+def of_mean(values: Sequence[float], share: bool, indicator: bool) -> tuple[float, float, str]:
     """(low, high, name) of the 95 % interval of the mean of at least two values.
 
     A `share` never leaves 0 to 1. An `indicator` is 0 or 1 for each seed: equal seeds do not make its mean
@@ -61,7 +45,9 @@ def of_mean(
     if indicator and set(values) <= {0.0, 1.0}:
         low, high = stats.binomtest(round(sum(values)), len(values)).proportion_ci(LEVEL, "exact")
         return float(low), float(high), SHARE_OF_SEEDS
-    low, high = t_interval(values)
+    mean = float(np.mean(values))
+    half = quantile(len(values)) * deviation(values) * math.sqrt(1 / len(values))
+    low, high = mean - half, mean + half
     return cut(low, high, MEAN) if share else (low, high, MEAN)
 
 
