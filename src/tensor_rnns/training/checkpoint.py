@@ -8,6 +8,7 @@ file holds the whole cohort, because files per replica would tear.
 import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +22,13 @@ from tensor_rnns.training.loop import Mismatch, State
 
 log = logging.getLogger(__name__)
 NAMES = ("checkpoint-a", "checkpoint-b")
-PLAIN = (
-    "parameters", "best", "best_score", "best_update", "failed_at", "stopped_at", "rate", "lowered_at",
-    "recovered",
-)  # fmt: skip
+PLAIN = tuple(field.name for field in fields(State) if field.type is Tensor)
 NAMED = ("optimiser", "buffers", "best_buffers")
 
 
 def pack(state: State) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """`state` as tensors and notes for one state file."""
-    tensors = {name: getattr(state, name) for name in PLAIN}
-    for field in NAMED:
-        tensors |= {f"{field}/{name}": value for name, value in getattr(state, field).items()}
-    tensors |= {f"carried/{index}": value for index, value in enumerate(state.carried)}
+    tensors = state.tensors()
     if state.train:
         tensors["train"] = torch.stack([loss for _, loss in state.train])
     if state.evaluated:

@@ -7,7 +7,7 @@ loss is no longer finite is a result: it stops, is kept, and is shown.
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
 
@@ -65,6 +65,18 @@ class State:
         """Which replicas [S] still train."""
         return (self.failed_at == NEVER) & (self.stopped_at == NEVER)
 
+    def tensors(self) -> dict[str, Tensor]:
+        """All tensors but those of the curves by name: `<field>/<key>` where a field has several."""
+        result = {}
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            if isinstance(value, Tensor):
+                result[entry.name] = value
+            elif isinstance(value, dict | tuple):
+                parts = value.items() if isinstance(value, dict) else enumerate(value)
+                result |= {f"{entry.name}/{key}": part for key, part in parts}
+        return result
+
 
 def start(learner: Learner, optimiser: optimisers.Optimiser) -> State:
     """The state before the first update."""
@@ -96,7 +108,7 @@ def check(learner: Learner, training: Training, state: State) -> None:
     like = start(learner, optimiser)
     if state.update:
         step(learner, optimiser, limits, like)
-    expected, loaded = dict(forms(like)), dict(forms(state))
+    expected, loaded = ({k: form(value) for k, value in each.tensors().items()} for each in (like, state))
     if differing := sorted(k for k in expected | loaded if expected.get(k) != loaded.get(k)):
         wrong = (f"{k} is {loaded.get(k, 'missing')}, not {expected.get(k)}" for k in differing[:3])
         raise Mismatch(f"{len(differing)} tensors of another form: {'; '.join(wrong)}")
@@ -110,17 +122,9 @@ def check(learner: Learner, training: Training, state: State) -> None:
         raise Mismatch(f"at update {state.update} it is of a later one, or of none")
 
 
-def forms(state: State) -> Iterator[tuple[str, str]]:
-    """(name, type and shape) of every tensor of a state but its curves."""
-    for entry in fields(state):
-        value = getattr(state, entry.name)
-        if isinstance(value, dict | tuple):
-            parts = value.items() if isinstance(value, dict) else enumerate(value)
-            named = {f"{entry.name}/{key}": part for key, part in parts}
-        else:
-            named = {entry.name: value} if isinstance(value, Tensor) else {}
-        for name, tensor in named.items():
-            yield name, f"{tensor.dtype} {list(tensor.shape)}".removeprefix("torch.")
+def form(tensor: Tensor) -> str:
+    """Type and shape, in words."""
+    return f"{tensor.dtype} {list(tensor.shape)}".removeprefix("torch.")
 
 
 def optimiser_of(learner: Learner) -> tuple[optimisers.Optimiser, optimisers.Limits]:
@@ -235,14 +239,9 @@ def lower_rate(decay: Decay, pace: int, state: State) -> None:
 
 
 def train(
-    learner: Learner,
-    training: Training,
-    state: State,
-    progress: Progress,
-    save: Callable[[State], None],
-    asked_to_stop: Callable[[], bool],
-    save_seconds: float,
-) -> State:
+    learner: Learner, training: Training, state: State, progress: Progress, save: Callable[[State], None],
+    asked_to_stop: Callable[[], bool], save_seconds: float,
+) -> State:  # fmt: skip
     """Train `state` to the end of `training`, which counts in updates, saving every `save_seconds`.
 
     Interrupted, after a save, when asked to stop.
