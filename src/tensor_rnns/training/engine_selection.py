@@ -32,20 +32,17 @@ def model_of(
     if model.eager_reason:
         log.warning("model %s runs eager: %s", model.name, model.eager_reason)
         return "eager", model
-    one_hot = getattr(model, "one_hot", False)
-    looked_up = {name: one_hot and name in model.stack[0] for name in getattr(model, "cells", {})}
+    cells, one_hot, dtype = getattr(model, "cells", {}), getattr(model, "one_hot", False), dtype_of(settings)
+    looked_up = {key: one_hot and key in model.stack[0] for key in cells}
     chosen = {
-        engine.choose(engine_name, settings["cell"], device.type, None if looked_up[name] else cell.inputs)
-        for name, cell in getattr(model, "cells", {}).items()
+        engine.choose(engine_name, settings["cell"], device.type, None if looked_up[key] else cell.inputs)
+        for key, cell in cells.items()
     }
     first = chosen.pop() if len(chosen) == 1 else "eager"
     more = engine_name == "auto" and device.type in SEVERAL
     others = engine.alternatives(first, settings["cell"], device.type) if more else []
     for name in (first, *others):
-        resolved = {
-            engine.resolve(name, cell, dtype_of(settings), device, looked_up[key])
-            for key, cell in getattr(model, "cells", {}).items()
-        }
+        resolved = {engine.resolve(name, cell, dtype, device, looked_up[key]) for key, cell in cells.items()}
         if name != "eager" and resolved == {name}:
             return name, replace(model, engine=engine.find(name))
     return "eager", model

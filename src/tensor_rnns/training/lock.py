@@ -23,8 +23,6 @@ from typing import IO, Any
 
 log = logging.getLogger(__name__)
 BEAT_SECONDS = 5.0
-
-
 BEACON = "TENSOR_RNNS_BEACON"
 """The environment variable with a lock that the controller of a cluster's jobs holds while it lives."""
 

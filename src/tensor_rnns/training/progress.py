@@ -32,13 +32,10 @@ class Progress:
         self.stream, self.reads = stream or sys.stderr, reads
         self.title, self.total, self.start, self.update = title, total, start, start
         self.began = self.last = time.monotonic()
-        terminal = self.stream.isatty()
-        self.bar = (
-            tqdm(total=total, initial=start, desc=title, file=self.stream, unit="update")
-            if terminal
-            else None
-        )
-        if not terminal and start:
+        self.bar = None
+        if self.stream.isatty():
+            self.bar = tqdm(total=total, initial=start, desc=title, file=self.stream, unit="update")
+        elif start:
             self.line(f"resumed at update {start} of {total}")
 
     def line(self, text: str) -> None:
