@@ -60,14 +60,9 @@ def running(
 
 
 def first_below(
-    run: Run,
-    *,
-    threshold: float,
-    width: int = 1,
-    of: str = "loss",
-    split: Split = "train",
+    run: Run, *, threshold: float, width: int = 1, of: str = "loss", split: Split = "train",
     unit: Unit = "one",
-) -> float:
+) -> float:  # fmt: skip
     """The first update at which the running mean over `width` is below `threshold`; infinite if never.
 
     With `unit: baseline` the threshold is a share of what the task calls its baseline.
@@ -176,14 +171,9 @@ def spread(run: Run, *, update: int, of: str = "loss", split: Split = "train") -
 
 
 def over_seeds(
-    run: Run,
-    *,
-    reduce: Reduction,
-    width: int = 1,
-    at: int | None = None,
-    of: str = "loss",
+    run: Run, *, reduce: Reduction, width: int = 1, at: int | None = None, of: str = "loss",
     split: Split = "train",
-) -> float:
+) -> float:  # fmt: skip
     """The running mean at update `at`, or at the end, reduced over all final replicas of the same curve."""
     peers = [running(peer, width=width, at=at, of=of, split=split) for peer in run.load_peers()]
     return float(REDUCTIONS[reduce](np.array(peers)))
