@@ -92,14 +92,13 @@ def status(papers, curves, results, cohort_size, state, costs, undecided) -> Non
     """Print by experiment the paper scale's curves recorded, running, begun and missing, core-hours left, and
     which computed tables are not recorded."""
     need_torch("status")
-    from tensor_rnns.recording import cost, tables, units
-    from tensor_rnns.recording.undecided import undecided as undecided_claims
+    from tensor_rnns.recording import cost, extension, tables, units
 
     if undecided and curves:
         raise ValueError("--curves given with --undecided; allowed is either")
     catalogue, model = checked_catalogue(papers), cost.Costs.read(costs)
     if undecided:
-        lines = undecided_claims(catalogue, model, results, cohort_size)
+        lines = extension.undecided(catalogue, model, results, cohort_size)
     else:
         known = units.units(catalogue.experiments.values(), cohort_size)
         chosen = units.chosen(list(known), options.named_list(curves))
@@ -147,7 +146,7 @@ def record(
         raise ValueError(f"--rehearse into {results} asked for; allowed is another folder: --results")
     if curves and (source or claim):
         raise ValueError("--curves given with --from or --claim; allowed is either")
-    from tensor_rnns.recording import cost, order
+    from tensor_rnns.recording import cost, extension, order
     from tensor_rnns.recording import record as recorder
 
     catalogue = checked_catalogue(papers)
@@ -162,7 +161,7 @@ def record(
             import_all(catalogue, settings, source)
             return
         if claim:
-            to_run = order.units_of_claim(catalogue, settings, claim, seeds, blocks)
+            to_run = extension.units_of_claim(catalogue, settings, claim, seeds, blocks)
         else:
             protocol = ("smoke", "embedded") if rehearse else ()
             model, only = cost.Costs.read(costs), options.named_list(curves)

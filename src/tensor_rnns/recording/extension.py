@@ -1,19 +1,63 @@
-"""More seeds for a claim that is undecided, or that so few could not refute, under a stopping rule that was
-committed before they are trained: so many at a time, at most so many times, no block once it is decided.
+"""More seeds for claims that these would decide, or that so few could not refute: which those are, and the
+seeds under a stopping rule that was committed before they are trained: so many at a time, at most so many
+times, no block once it is decided.
 """
 
-from collections.abc import Iterable
-from dataclasses import asdict, fields
+import difflib
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 
-from tensor_rnns.analysis.judge import judge_claims
-from tensor_rnns.analysis.rules import is_irrefutable
+from tensor_rnns.analysis.judge import CLAIMS, judge_claims
+from tensor_rnns.analysis.rules import is_irrefutable, seeds_that_decide
 from tensor_rnns.analysis.stopping import FILE, Rule, rules
 from tensor_rnns.analysis.verdicts import UNDECIDED
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import RECORDED
-from tensor_rnns.files import write_csv
+from tensor_rnns.files import read_csv, write_csv
+from tensor_rnns.recording import store
+from tensor_rnns.recording.cost import Costs
+from tensor_rnns.recording.order import needs
+from tensor_rnns.recording.record import Settings
+from tensor_rnns.recording.tables import head, line
+from tensor_rnns.recording.units import Unit, estimate, units
+from tensor_rnns.report.recorded import collect_recorded
 from tensor_rnns.training.record import git
+
+COLUMNS = ("seeds", "decide", "core-h")
+
+
+def undecided(catalogue: Catalogue, costs: Costs, results: Path, size: int) -> Iterator[str]:
+    """A line for each claim of the report of the recorded runs that is undecided where more seeds decide, or
+    reproduced where more could refute, the cheapest first: seeds of its curves, about how many decide or
+    could refute, core-hours of those it lacks, and its statement.
+
+    Runs that are trained again, as a probe needs their weights or the code has changed, are not counted.
+    ValueError where that report was not made.
+    """
+    path = results / RECORDED / "claims.csv"
+    if not path.exists():
+        raise ValueError(f"undecided claims asked for; {path} is not there, allowed after: make recorded")
+    by_name = {unit.name: unit for unit in units(catalogue.experiments.values(), size)}
+    known, stopping = needs(catalogue), rules(results / FILE)
+    rows = []
+    for row in read_csv(path, CLAIMS, RECORDED):
+        decide = seeds_that_decide(row["reason"])
+        open_to_more = row["verdict"] == UNDECIDED or is_irrefutable(row["reason"])
+        if not open_to_more or decide is None or row["claim"] not in known:
+            continue
+        its = [by_name[name] for name in known[row["claim"]][0]]
+        held = [store.seeds(unit, results) for unit in its]
+        hours = sum(
+            estimate(replace(unit, search=()), costs).hours / unit.seeds * max(decide - have, 0)
+            for unit, have in zip(its, held, strict=True)
+        )
+        rule = stopping.get(row["claim"])
+        used = " (its stopping rule is used up)" if rule and rule.most <= min(held) else ""
+        numbers = min(held), decide, hours
+        rows.append((hours, line(f"{row['claim']:<38}", numbers, COLUMNS, row["statement"] + used)))
+    yield head(COLUMNS, f"{'claim':<38}")
+    yield from (text for _, text in sorted(rows))
 
 
 def write(path: Path, rules: Iterable[Rule]) -> None:
@@ -50,3 +94,20 @@ def granted(catalogue: Catalogue, claim: str, held: int, seeds: int, blocks: int
     if not committed(path):
         raise ValueError(f"{asked}; allowed once {path} is committed as it is")
     return rule.before + (whole + 1) * rule.seeds
+
+
+def units_of_claim(
+    catalogue: Catalogue, settings: Settings, claim: str, seeds: int, blocks: int
+) -> list[Unit]:
+    """The curves of a claim with as many seeds as its stopping rule grants now; ValueError for none."""
+    known = needs(catalogue)
+    if claim not in known:
+        near = ", ".join(difflib.get_close_matches(claim, known, 5, 0)) or "none"
+        raise ValueError(f"claim {claim!r} asked for; allowed are those on trained runs, such as {near}")
+    collect_recorded(catalogue, settings.results)
+    names, _ = known[claim]
+    every = units(catalogue.experiments.values(), settings.cohort_size)
+    held = min(store.seeds(unit, settings.results) for unit in every if unit.name in names)
+    wanted = granted(catalogue, claim, held, seeds, blocks, settings.results)
+    every = units(catalogue.experiments.values(), settings.cohort_size, seeds=wanted)
+    return [unit for unit in every if unit.name in names and not store.is_recorded(unit, settings.results)]

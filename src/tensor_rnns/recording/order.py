@@ -1,17 +1,15 @@
 """Which curves come next: those that bring the most judged statements for a core-hour."""
 
-import difflib
 from collections.abc import Collection, Mapping, Sequence, Set
 
 from tensor_rnns.analysis.claims import form_of, selectors_of
 from tensor_rnns.analysis.comparable import needed
 from tensor_rnns.analysis.verdicts import split_by_each
 from tensor_rnns.experiments import Catalogue, Claim, Experiment, ledger
-from tensor_rnns.recording import extension, store
+from tensor_rnns.recording import store
 from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.record import Settings
 from tensor_rnns.recording.units import Unit, chosen, estimate, units
-from tensor_rnns.report.recorded import collect_recorded
 from tensor_rnns.training import record as environment
 
 Need = tuple[frozenset[str], float]
@@ -95,23 +93,6 @@ def next_units(
         names = ordered(needs(catalogue).values(), hours, done)
     asked = {unit.name for unit in chosen(known, curves)}
     return [by_name[name] for name in names if name in asked]
-
-
-def units_of_claim(
-    catalogue: Catalogue, settings: Settings, claim: str, seeds: int, blocks: int
-) -> list[Unit]:
-    """The curves of a claim with as many seeds as its stopping rule grants now; ValueError for none."""
-    known = needs(catalogue)
-    if claim not in known:
-        near = ", ".join(difflib.get_close_matches(claim, known, 5, 0)) or "none"
-        raise ValueError(f"claim {claim!r} asked for; allowed are those on trained runs, such as {near}")
-    collect_recorded(catalogue, settings.results)
-    names, _ = known[claim]
-    every = units(catalogue.experiments.values(), settings.cohort_size)
-    held = min(store.seeds(unit, settings.results) for unit in every if unit.name in names)
-    wanted = extension.granted(catalogue, claim, held, seeds, blocks, settings.results)
-    every = units(catalogue.experiments.values(), settings.cohort_size, seeds=wanted)
-    return [unit for unit in every if unit.name in names and not store.is_recorded(unit, settings.results)]
 
 
 def check_checkout() -> None:
