@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from tensor_rnns.probes.trained import Findings, Trained, one_step_before
-from tensor_rnns.rows import row
+from tensor_rnns.rows import rows_of
 from tensor_rnns.tasks.variable_binding import VariableBinding
 
 
@@ -23,14 +23,12 @@ def probe(trained: Trained, *, items: int = 1000) -> Findings:
     due = due_steps(inputs[..., trained.task.bits :])
     said, wanted = outputs[due], targets[due]
     right = (said > 0.5) == (wanted > 0.5)
-    numbers = [
-        ("due", "accuracy", right.double().mean()),
-        ("due", "whole", right.all(-1).double().mean()),
-        ("due", "mean", said.mean()),
-        ("due", "correlation", correlation(said, wanted).abs()),
-        ("other", "mean", outputs[~due].mean()),
-    ]
-    return {"bits": right.double().mean(0)}, [row(*number) for number in numbers]
+    of_due = {
+        "accuracy": right.double().mean(), "whole": right.all(-1).double().mean(), "mean": said.mean(),
+        "correlation": correlation(said, wanted).abs(),
+    }  # fmt: skip
+    numbers = {"due": of_due, "other": {"mean": outputs[~due].mean()}}
+    return {"bits": right.double().mean(0)}, rows_of(numbers)
 
 
 def due_steps(labels: Tensor) -> Tensor:
