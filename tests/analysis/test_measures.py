@@ -25,8 +25,6 @@ FALL = [8.0, 6.0, 4.0, 2.0, 1.0, 3.0]
         ({"name": "first_below", "threshold": 4.0, "width": 30}, 50.0),
         ({"name": "first_below", "threshold": 0.5}, np.inf),
         ({"name": "first_above", "threshold": 7.0, "of": "loss", "split": "train"}, 10.0),
-        ({"name": "last_above", "threshold": 3.5}, 30.0),
-        ({"name": "last_above", "threshold": 9.0}, 0.0),
         ({"name": "drop", "above": 5.0, "below": 1.5}, 1.5),
         ({"name": "drop", "above": 5.0, "below": 0.5}, np.inf),
         ({"name": "reached", "threshold": 3.5}, 1.0),
@@ -39,8 +37,6 @@ FALL = [8.0, 6.0, 4.0, 2.0, 1.0, 3.0]
         ({"name": "when_lowest", "split": "train"}, 50.0),
         ({"name": "when_lowest", "split": "train", "width": 20}, 50.0),
         ({"name": "rise", "split": "train"}, 2.0),
-        ({"name": "share", "below": 3.5, "start": 20}, 0.6),
-        ({"name": "noise", "width": 30, "at": 50}, np.std([4, 2, 1], ddof=1) / (7 / 3)),
         ({"name": "roughness", "of": "loss", "split": "train"}, 9 / 5),
         ({"name": "roughness", "of": "loss", "split": "train", "start": 40}, 1.5),
         ({"name": "largest_fall", "of": "loss", "split": "train"}, 2.0),
@@ -49,7 +45,6 @@ FALL = [8.0, 6.0, 4.0, 2.0, 1.0, 3.0]
         ({"name": "spikes", "split": "train"}, 1.0),
         ({"name": "spikes", "split": "train", "factor": 3.0}, 0.0),
         ({"name": "spikes", "split": "train", "start": 70}, 0.0),
-        ({"name": "deviation", "start": 30, "end": 50}, np.std([4, 2, 1], ddof=1)),
         ({"name": "final", "per": {"name": "minimum", "width": 20}}, 2.0),
     ],
 )
@@ -127,8 +122,7 @@ def test_numbers_that_are_not_curves(run_of):
         ({"name": "gap", "split": "test", "of": "nll", "kind": "ratio"}, 1.0625),
         ({"name": "computed", "item": "cp", "value": "size"}, 30),
         ({"name": "computed", "item": "tt", "value": "size", "index": 1}, 9),
-        ({"name": "computed", "item": "tt", "value": "size", "reduce": "maximum"}, 9),
-        ({"name": "probe", "probe": "gates", "item": "tt", "value": "size", "reduce": "last"}, 6),
+        ({"name": "probe", "probe": "gates", "item": "tt", "value": "size", "index": 2}, 6),
     ]
     for block, value in expected:
         assert measure_of(block, run) == value, block
@@ -143,17 +137,6 @@ def test_spread_is_the_distance_from_the_median_of_the_peers(run_of):
     for run, distance in zip(peers, (1.0, 0.0, 8.0), strict=True):
         run.load_peers = lambda: peers
         assert measure_of({"name": "spread", "update": 2}, run) == distance
-
-
-def test_over_seeds_reduces_the_ends_of_the_peers(run_of):
-    peers = [run_of([9.0, value, value + 2]) for value in (1.0, 4.0, 6.0)]
-    peers[0].load_peers = lambda: peers
-    for reduce, end, before in (("minimum", 2.0, 5.0), ("median", 5.0, 6.5), ("maximum", 7.0, 7.5)):
-        block = {"name": "over_seeds", "reduce": reduce, "width": 2}
-        assert measure_of(block, peers[0]) == end
-        assert measure_of(block | {"at": 2}, peers[0]) == before
-    with pytest.raises(ValueError, match="reduce is 'worst'; allowed are last, maximum"):
-        measure_of({"name": "over_seeds", "reduce": "worst"}, peers[0])
 
 
 def test_a_threshold_may_count_baselines(run_of):

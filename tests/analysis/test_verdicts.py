@@ -143,14 +143,6 @@ def test_the_sides_of_an_order_may_have_measures_of_their_own(judged):
     assert found.verdict == "not reproduced"
 
 
-def test_a_number_of_all_seeds_orders_nothing(judged):
-    told = "over_seeds is one number for all seeds, which has no scatter to order it by"
-    sides = "less: {condition: T250, variant: tgu}, than: {condition: T250, variant: gru}"
-    for key in ("measure: {name: final}, than_measure", "measure"):
-        with pytest.raises(ValueError, match=told):
-            judged(f"test: order, {sides}, {key}: {{name: over_seeds, reduce: maximum}}")
-
-
 def test_seeds_are_pairs_where_the_task_makes_new_data(judged):
     """Addition draws every batch and two cells see the same; at two lengths they are no
     pairs: there the scatter of all seeds counts, which hides half of a tenth."""

@@ -59,11 +59,6 @@ CLAIMS = {
         "than_measure: {name: finale}, ratio: 0.5",
         "unknown measure 'finale'; did you mean 'final'?",
     ),
-    "a number of all seeds": (
-        "ratio: 0.5",
-        "than_measure: {name: over_seeds, reduce: maximum}, ratio: 0.5",
-        "over_seeds is one number for all seeds, which has no scatter to order it by",
-    ),
     "erratum of a trained number": (
         "tol: 0.01",
         "tol: 0.01, erratum: another number is meant",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from tensor_rnns.analysis.curve_measures import Best
-from tensor_rnns.analysis.measures import OF_ALL, Measure, read_block
+from tensor_rnns.analysis.measures import Measure, read_block
 from tensor_rnns.declared import AtLeastZero, ByName, Invalid, Natural, Positive, Share
 from tensor_rnns.experiments.records import Claim
 from tensor_rnns.experiments.selector import Selector
@@ -92,10 +92,6 @@ class OrderForm(Measuring):
             raise Invalid(given[0], f"{' and '.join(given)} are given; allowed is one of them")
         if self.than == ():
             raise Invalid("than", "than is empty; allowed is a selector or a list of them")
-        for key, measure in (("measure", self.measure), ("than_measure", self.than_measure)):
-            if measure is not None and measure.measure in OF_ALL:
-                problem = "is one number for all seeds, which has no scatter to order it by"
-                raise Invalid(key, f"{measure.measure} {problem}; allowed is a measure of one run")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,16 +9,11 @@ from tensor_rnns.analysis.runs import MissingValue, Run, series, smoothed, value
 from tensor_rnns.declared import Natural, Positive, Share
 from tensor_rnns.experiments.records import SPLITS
 
-REDUCTIONS: dict[str, Callable[[np.ndarray], Any]] = {
-    "mean": np.mean, "median": np.median, "minimum": np.min, "maximum": np.max, "sum": np.sum,
-    "last": lambda values: values[-1],
-}  # fmt: skip
 BETTER: dict[str, Callable[[Any], Any]] = {"lowest": np.min, "highest": np.max}
 """What takes the best of several values."""
 Split = Literal[SPLITS]  # type: ignore[valid-type]
 Best = Literal["lowest", "highest"]
 Unit, Gap = Literal["one", "baseline"], Literal["difference", "ratio"]
-Reduction = Literal[tuple(REDUCTIONS)]  # type: ignore[valid-type]
 
 
 def final(run: Run, *, of: str = "loss", split: Split = "train", width: int = 1, share: Share = 0.0) -> float:
@@ -80,14 +75,6 @@ def first_above(
     return float(next(iter(updates[values > threshold]), np.inf))
 
 
-def last_above(
-    run: Run, *, threshold: float, width: int = 1, of: str = "loss", split: Split = "train"
-) -> float:
-    """The last update at which the running mean over `width` is above `threshold`; 0 if never."""
-    updates, values = smoothed(run, of, split, width)
-    return float(next(reversed(updates[values > threshold]), 0.0))
-
-
 def drop(
     run: Run, *, above: float, below: float, width: int = 1, of: str = "loss", split: Split = "train"
 ) -> float:
@@ -144,39 +131,10 @@ def gap(
     return first - second if kind == "difference" else first / second
 
 
-def share(
-    run: Run, *, below: float | None = None, above: float | None = None, start: Natural = 0, of: str = "loss",
-    split: Split = "train",
-) -> float:  # fmt: skip
-    """The share of logged values from update `start` on that lie below `below` and above `above`."""
-    values = between(run, of, split, start, least=1)
-    low, high = -np.inf if above is None else above, np.inf if below is None else below
-    return float(((values > low) & (values < high)).mean())
-
-
-def noise(run: Run, *, width: int, at: int | None = None, of: str = "loss", split: Split = "train") -> float:
-    """Standard deviation over mean of the values of the last `width` updates up to `at`, or the end."""
-    updates, values = series(run, of, split)
-    if at is not None:
-        value_at(run, updates, values, at, f"{of} on {split}")
-    end = updates[-1] if at is None else at
-    inside = between(run, of, split, end - width + 1, end)
-    return float(inside.std(ddof=1) / inside.mean())
-
-
 def spread(run: Run, *, update: int, of: str = "loss", split: Split = "train") -> float:
     """The distance of the value at `update` from the median over all final replicas of the same curve."""
     peers = [at(peer, update=update, of=of, split=split) for peer in run.load_peers()]
     return abs(at(run, update=update, of=of, split=split) - float(np.median(peers)))
-
-
-def over_seeds(
-    run: Run, *, reduce: Reduction, width: int = 1, at: int | None = None, of: str = "loss",
-    split: Split = "train",
-) -> float:  # fmt: skip
-    """The running mean at update `at`, or at the end, reduced over all final replicas of the same curve."""
-    peers = [running(peer, width=width, at=at, of=of, split=split) for peer in run.load_peers()]
-    return float(REDUCTIONS[reduce](np.array(peers)))
 
 
 def reached(run: Run, *, threshold: float, width: int = 1, of: str = "loss", split: Split = "train") -> float:
@@ -191,12 +149,12 @@ def short(run: Run, *, threshold: float, of: str = "accuracy", split: Split = "t
 
 def roughness(run: Run, *, start: Natural = 0, of: str = "accuracy", split: Split = "valid") -> float:
     """The mean distance of consecutive logged values from update `start` on."""
-    return float(np.abs(np.diff(between(run, of, split, start))).mean())
+    return float(np.abs(np.diff(since(run, of, split, start))).mean())
 
 
 def largest_fall(run: Run, *, start: Natural = 0, of: str = "accuracy", split: Split = "valid") -> float:
     """The largest decrease between consecutive logged values from update `start` on; 0 if there is none."""
-    return float(max(-np.diff(between(run, of, split, start)).min(), 0.0))
+    return float(max(-np.diff(since(run, of, split, start)).min(), 0.0))
 
 
 def spikes(
@@ -208,27 +166,17 @@ def spikes(
     return float((values[1:] > factor * before)[updates[1:] >= start].sum())
 
 
-def deviation(
-    run: Run, *, start: Natural = 0, end: int | None = None, of: str = "loss", split: Split = "train"
-) -> float:
-    """Standard deviation of the logged values between updates `start` and `end`."""
-    return float(between(run, of, split, start, end).std(ddof=1))
-
-
 def baseline(run: Run) -> float:
     """The loss that the task calls its baseline: of the best constant answer unless it says otherwise."""
     return metric(run, of="baseline", split="none")
 
 
-def between(
-    run: Run, of: str, split: str, start: float, end: float | None = None, least: int = 2
-) -> np.ndarray:
-    """The logged values of updates `start` to `end`; MissingValue for fewer than `least`."""
+def since(run: Run, of: str, split: str, start: int) -> np.ndarray:
+    """The logged values from update `start` on; MissingValue for fewer than two."""
     updates, values = series(run, of, split)
-    values = values[(updates >= start) & (updates <= (np.inf if end is None else end))]
-    if len(values) < least:
-        until = "the end" if end is None else end
-        raise MissingValue(f"fewer than {least} values of {of} on {split} from update {start} to {until}")
+    values = values[updates >= start]
+    if len(values) < 2:
+        raise MissingValue(f"fewer than 2 values of {of} on {split} from update {start} to the end")
     return values
 
 

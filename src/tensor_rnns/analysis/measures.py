@@ -16,7 +16,6 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from tensor_rnns.analysis import curve_measures as curve
-from tensor_rnns.analysis.curve_measures import REDUCTIONS, Reduction
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.declared import ByName, Natural, Reading, Rule, keys, of_signature
 
@@ -66,33 +65,25 @@ def number_of(content: Any, name: str, where: str) -> float:
     return float(content)
 
 
-def computed(
-    run: Run, *, item: str, value: str, index: Natural | None = None, reduce: Reduction | None = None
-) -> float:
-    """A number of computed.csv by item and name; several positions need `index` or `reduce`."""
-    return one_of(run.load_computed(), item, value, index, reduce, "computed")
+def computed(run: Run, *, item: str, value: str, index: Natural | None = None) -> float:
+    """A number of computed.csv by item and name; several positions need `index`."""
+    return one_of(run.load_computed(), item, value, index, "computed")
 
 
-def probe(
-    run: Run, *, probe: str, item: str, value: str, index: Natural | None = None,
-    reduce: Reduction | None = None,
-) -> float:  # fmt: skip
-    """A number of a probe's table by item and name; several positions need `index` or `reduce`."""
-    return one_of(run.load_probe(probe), item, value, index, reduce, f"probe {probe}")
+def probe(run: Run, *, probe: str, item: str, value: str, index: Natural | None = None) -> float:
+    """A number of a probe's table by item and name; several positions need `index`."""
+    return one_of(run.load_probe(probe), item, value, index, f"probe {probe}")
 
 
 def one_of(
-    table: Mapping[tuple[str, str], np.ndarray], item: str, of: str, index: int | None, reduce: str | None,
-    what: str,
-) -> float:  # fmt: skip
-    """One number of an (item, name) table: its only one, the one at `index`, or all of them reduced."""
+    table: Mapping[tuple[str, str], np.ndarray], item: str, of: str, index: int | None, what: str
+) -> float:
+    """One number of an (item, name) table: its only one, or the one at `index`."""
     if (item, of) not in table:
         raise MissingValue(f"{what} has no {of} of {item}")
     values = np.asarray(table[item, of], dtype=float)
-    if reduce is not None:
-        return float(REDUCTIONS[reduce](values))
     if index is None and len(values) > 1:
-        raise ValueError(f"{what}: {of} of {item} has {len(values)} positions; give index or reduce")
+        raise ValueError(f"{what}: {of} of {item} has {len(values)} positions; give index")
     if (index or 0) >= len(values):
         raise MissingValue(f"{what}: {of} of {item} has {len(values)} positions, not {index or 0}")
     return float(values[index or 0])
@@ -102,10 +93,9 @@ FUNCTIONS: dict[str, Callable[..., float]] = {
     f.__name__: f
     for f in (
         curve.final, curve.metric, curve.at, curve.running, curve.first_below, curve.first_above,
-        curve.last_above, curve.drop, curve.reached, curve.short, curve.minimum, curve.maximum,
-        curve.best_valid, curve.when_lowest, curve.rise, curve.gap, curve.share, curve.noise,
-        curve.roughness, curve.largest_fall, curve.spikes, curve.deviation, curve.spread, curve.over_seeds,
-        curve.baseline, parameters, fact, seconds, setting, computed, probe,
+        curve.drop, curve.reached, curve.short, curve.minimum, curve.maximum, curve.best_valid,
+        curve.when_lowest, curve.rise, curve.gap, curve.roughness, curve.largest_fall, curve.spikes,
+        curve.spread, curve.baseline, parameters, fact, seconds, setting, computed, probe,
     )
 }  # fmt: skip
 EXACT = frozenset({"parameters", "baseline", "fact", "computed"})
@@ -114,10 +104,6 @@ TIMES = frozenset({"first_below", "first_above"})
 """Measures that are the update at which something is reached, infinite where it never is."""
 OF_FAILED = frozenset({"reached", "short"})
 """Measures that are 1 or 0, for which a failed run is an answer like any other."""
-OF_ALL = frozenset({"over_seeds"})
-"""Measures that are one number for all seeds of a curve."""
-SHARES = OF_FAILED | {"share"}
-"""Measures between 0 and 1 whatever they are taken of."""
 VALUES = frozenset({"final", "metric", "at", "running", "minimum", "maximum", "best_valid"})
 """Measures that are values of a recorded series: of an accuracy, they too lie between 0 and 1."""
 
@@ -178,7 +164,7 @@ def is_share(measure: AnyMeasure) -> bool:
     """Whether a measure can only lie between 0 and 1."""
     record = record_of(measure)
     of_accuracy = record.measure in VALUES and record.of.removesuffix("_at_best") == "accuracy"
-    return record.per is None and (of_accuracy or record.measure in SHARES)
+    return record.per is None and (of_accuracy or record.measure in OF_FAILED)
 
 
 def measure_of(measure: AnyMeasure, run: Run) -> float:

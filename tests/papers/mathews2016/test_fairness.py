@@ -11,11 +11,6 @@ CLAIMS = {claim.id: claim.spec for claim in CATALOGUE.claims if claim.paper == "
 ERRATA = {name for name, spec in CLAIMS.items() if "erratum" in spec}
 
 
-def measures(spec):
-    """The names of the measures of a claim."""
-    return {spec[key]["name"] for key in ("measure", "than_measure") if key in spec}
-
-
 def test_no_parent_has_an_erratum_among_its_parts():
     assert ERRATA
     assert {name for name, spec in CLAIMS.items() if ERRATA & set(spec.get("claims", ()))} == set()
@@ -39,8 +34,3 @@ def test_words_of_the_document_have_their_place(key):
     found = {name: spec for name, spec in CLAIMS.items() if key in spec}
     assert found
     assert {name for name, spec in found.items() if not (spec.get("page") or spec.get("section"))} == set()
-
-
-def test_no_order_is_of_a_number_that_all_seeds_share():
-    orders = {name: spec for name, spec in CLAIMS.items() if spec["test"] == "order"}
-    assert [name for name, spec in orders.items() if "over_seeds" in measures(spec)] == []
