@@ -92,8 +92,7 @@ def sample(
     """
     taken = [run for run in runs if selector.takes(run.key)]
     if not taken:
-        asked = {key: " or ".join(map(str, names)) for key, names in selector.limits.items()}
-        raise MissingValue("no run of " + ", ".join(f"{key} {names}" for key, names in asked.items()))
+        raise MissingValue(f"no run of {selector}")
     name = record_of(measure).measure
     timed = name in TIMES and record_of(measure).per is None
     result = Sample(runs=taken, exact=name in EXACT, budget=max(run.budget for run in taken), timed=timed)

@@ -60,7 +60,7 @@ class Tables:
     def __init__(self, results: Path | str, scale: str, paper: str, experiment: str):
         root = Path(results) / scale
         self.ready = Path(results) / "data" / "ready"
-        self.scale, self.paper, self.experiment = scale, paper, experiment
+        self.key = dict.fromkeys(KEY, "") | {"paper": paper, "experiment": experiment, "scale": scale}
         self.collected = root / "collected" / paper / experiment
         self.computed_path = root / "computed" / paper / f"{experiment}.csv"
         self.probes = root / "probes" / paper / experiment
@@ -100,19 +100,14 @@ class Tables:
     def runs(self) -> list[Run]:
         """Every replica that has a record, in the order of the table."""
         if not (self.collected / "runs.csv").exists():
-            return [self.computed_run()] if self.computed else []
+            key = self.key | {"option": MAIN, "stage": "final", "point": 0, "seed": 0}
+            return [Run(key, load_computed=lambda: self.computed)] if self.computed else []
         metrics: dict[Key, dict[tuple[str, str], float]] = {}
         table = read_table(self.collected / "metrics.csv", METRICS, self.of)
         for *key, split, name, value in table.itertuples(index=False, name=None):
             metrics.setdefault(tuple(key), {})[split, name] = value
         records = read_table(self.collected / "runs.csv", RUNS, self.of).to_dict("records")
         return [self.run(record, metrics.get(tuple(record[name] for name in KEY), {})) for record in records]
-
-    def computed_run(self) -> Run:
-        """The pseudo-run of a computed experiment."""
-        key = dict.fromkeys(KEY, "") | {"paper": self.paper, "experiment": self.experiment}
-        key |= {"scale": self.scale, "option": MAIN, "stage": "final", "point": 0, "seed": 0}
-        return Run(key, load_computed=lambda: self.computed)
 
     def run(self, record: Mapping[str, Any], metrics: Mapping[tuple[str, str], float]) -> Run:
         """One row of runs.csv with its metrics, and its curves, probes and computed table on demand."""
