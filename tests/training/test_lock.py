@@ -1,9 +1,11 @@
 """Two writers never write at once: the second waits, says for whom, and a dead holder frees the lock."""
 
 import errno
+import fcntl
 import logging
 import subprocess
 import sys
+import threading
 import time
 from contextlib import nullcontext
 
@@ -42,6 +44,16 @@ def test_a_second_writer_waits_and_says_for_whom(tmp_path, caplog):
             assert (tmp_path / "lock.left").exists()
         process.wait()
     assert f"cohort 7 is being written by process {process.pid}" in caplog.text
+
+
+def test_no_heart_is_called_silent_at_the_first_look(tmp_path, caplog):
+    """A holder that has not said yet who it is may have the lock since a moment ago."""
+    with open(tmp_path / "lock", "a") as stream:
+        assert lock.taken(stream)
+        threading.Timer(0.5, fcntl.flock, (stream, fcntl.LOCK_UN)).start()
+        with caplog.at_level(logging.WARNING), lock.held(tmp_path / "lock", "cohort 7") as waited:
+            assert waited
+    assert "cohort 7 is being written by another process; waiting for it" in caplog.text
 
 
 def test_a_killed_holder_frees_the_lock(tmp_path):

@@ -89,7 +89,7 @@ def held(path: Path, what: str) -> Iterator[bool]:
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "a+", encoding="utf-8") as stream:
-        waited, warned, seen = False, -math.inf, {}
+        waited, warned, seen = False, -math.inf, None
         while not taken(stream):
             waited = True
             if time.monotonic() - warned > 30:
