@@ -4,7 +4,7 @@ times, no block once it is decided.
 """
 
 import difflib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, fields, replace
 from pathlib import Path
 
@@ -60,11 +60,6 @@ def undecided(catalogue: Catalogue, costs: Costs, results: Path, size: int) -> I
     yield from (text for _, text in sorted(rows))
 
 
-def write(path: Path, rules: Iterable[Rule]) -> None:
-    """Write every rule."""
-    write_csv(path, map(asdict, rules), [field.name for field in fields(Rule)], None)
-
-
 def committed(path: Path) -> bool:
     """Whether the file is in git as it lies there."""
     folder = str(path.resolve().parent)
@@ -85,7 +80,8 @@ def granted(catalogue: Catalogue, claim: str, held: int, seeds: int, blocks: int
     if not part and judgement.verdict != UNDECIDED and not is_irrefutable(judgement.reason):
         raise ValueError(f"{asked}; it is {has}, allowed are claims undecided or that these could not refute")
     if claim not in written:
-        write(path, [*written.values(), rule])
+        names = [field.name for field in fields(Rule)]
+        write_csv(path, map(asdict, [*written.values(), rule]), names, None)
         raise ValueError(f"{path} now says: {rule.text}. Commit it, then give the same command again")
     if (seeds, blocks) != (rule.seeds, rule.blocks) or whole >= rule.blocks:
         raise ValueError(
