@@ -55,9 +55,14 @@ def running(
 
 
 def first_below(
-    run: Run, *, threshold: float, width: int = 1, of: str = "loss", split: Split = "train",
+    run: Run,
+    *,
+    threshold: float,
+    width: int = 1,
+    of: str = "loss",
+    split: Split = "train",
     unit: Unit = "one",
-) -> float:  # fmt: skip
+) -> float:
     """The first update at which the running mean over `width` is below `threshold`; infinite if never.
 
     With `unit: baseline` the threshold is a share of what the task calls its baseline.

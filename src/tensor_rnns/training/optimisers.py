@@ -59,9 +59,15 @@ class Optimiser:
         return False
 
     def moved(
-        self, parameters: Tensor, gradient: Tensor | Touched, limits: Limits, state: dict[str, Tensor],
-        count: int, engine: Engine, running: Tensor | None = None,
-    ) -> Tensor:  # fmt: skip
+        self,
+        parameters: Tensor,
+        gradient: Tensor | Touched,
+        limits: Limits,
+        state: dict[str, Tensor],
+        count: int,
+        engine: Engine,
+        running: Tensor | None = None,
+    ) -> Tensor:
         """The parameters after update `count` by the clipped gradient; `state` is changed in place.
 
         The update of a fused engine is one pass of C++; its bits depend on each replica alone. Of a gradient
