@@ -61,6 +61,6 @@ def every(outcomes: Sequence[Outcome], unfavourable: Callable[[float], float]) -
         key=lambda outcome: -math.inf if outcome.ours is None else unfavourable(outcome.ours),
     )
     if holds != shown.holds:
-        alone = sum(outcome.holds == shown.holds for outcome in outcomes)
-        shown = shown.because(f"no in {alone} of {len(outcomes)}, but in none of them after Holm's adjustment")
+        alone = f"no in {sum(outcome.holds == 'no' for outcome in outcomes)} of {len(outcomes)}"
+        shown = shown.because(f"{alone}, but in none of them after Holm's adjustment")
     return replace(shown, holds=holds, doubt=doubt)
