@@ -220,3 +220,12 @@ def test_tensors_that_do_not_fit_are_refused():
         affine.binary_cross_entropy(outputs, torch.zeros(4, 3, 5, 6), 1)
     with pytest.raises(ValueError, match=r"targets .* torch.float64 .* allowed: .* torch.float32"):
         affine.squared_error(outputs, torch.zeros(4, 3, 5, 7, dtype=torch.float64), 1)
+
+
+@pytest.mark.parametrize("marked", range(4), ids=["x", "W", "b", "targets"])
+def test_a_sign_that_is_a_mark_of_pytorch_alone_is_refused(marked):
+    """Read as they lie in memory such numbers have the wrong sign, and a loss is of others without a word."""
+    given = list(drawn("squared_error", SHAPES[0], torch.float32))
+    given[marked] = torch._neg_view(-given[marked])
+    with pytest.raises(ValueError, match=r"a negative bit given .*; allowed is resolve_neg\(\) of it"):
+        affine.squared_error(Affine(*given[:3]), given[3], 1.0)

@@ -104,3 +104,10 @@ def test_tensors_of_another_shape_are_refused(wrong):
             "adam", [0.9, 0.999, 1e-8, 0.1, 0.001], torch.ones(2, 5), given["gradient"], state, given["rate"],
             given["limit"],
         )  # fmt: skip
+
+
+def test_a_sign_that_is_a_mark_of_pytorch_alone_is_refused():
+    """An update would go the other way."""
+    marked = torch._neg_view(-torch.ones(2, 5))
+    with pytest.raises(ValueError, match=r"a negative bit given .*; allowed is resolve_neg\(\) of it"):
+        parts.update("sgd", [0.5], torch.ones(2, 5), marked, [torch.zeros(2, 5)], torch.ones(2, 1), None)

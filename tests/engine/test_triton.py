@@ -268,3 +268,13 @@ def test_wrong_sizes_are_refused(block, setting):
     s = setting(block("tgu"), **SIZES)
     with pytest.raises(ValueError, match=r"cell tgu: U \(2, 9, 9\) torch.float64 on cpu given"):
         TRITON.run(s.cell, s.params | {"U": s.params["U"][:2]}, s.inputs, s.state)
+
+
+@pytest.mark.parametrize("marked", ["inputs", "W"])
+def test_a_sign_that_is_a_mark_of_pytorch_alone_is_refused(block, setting, marked):
+    """Kernels read numbers as they lie in memory, there with the wrong sign."""
+    s = setting(block("vanilla"), **SIZES)
+    given = {"inputs": s.inputs, "W": s.params["W"]}
+    given[marked] = torch._neg_view(-given[marked])
+    with pytest.raises(ValueError, match=r"a negative bit given .*; allowed is resolve_neg\(\) of it"):
+        TRITON.run(s.cell, s.params | {"W": given["W"]}, given["inputs"], s.state)

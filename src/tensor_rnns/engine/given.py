@@ -110,6 +110,13 @@ def check(cell: Cell, params: Params, inputs: Inputs, state: State) -> None:
             )
 
 
+def address(tensor: Tensor | None) -> int | None:
+    """Where a tensor begins in memory; ValueError for one whose sign is a mark of PyTorch's alone."""
+    if tensor is not None and tensor.is_neg():
+        raise ValueError("a tensor with a negative bit given (.conj().imag); allowed is resolve_neg() of it")
+    return None if tensor is None else tensor.data_ptr()
+
+
 def step_problem(cell: Cell, leads: Sequence[tuple[int, ...]] = ((),)) -> str | None:
     """How a step fails with one of the `leads`, axes before the rows, or how its results differ from what the
     cell declares; None where neither.

@@ -11,6 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tensor_rnns.engine.given import address
+
 Pointer, Long = ctypes.c_void_p, ctypes.c_long
 KEPT, WASTE, LEAST = 16, 4, 1024
 """Of a pool: its tensors, how many times too large one may be, and the fewest numbers of one."""
@@ -30,10 +32,8 @@ def openmp() -> ctypes.c_void_p | None:
 
 
 def pointers(tensors: Sequence[Tensor | None]) -> ctypes.Array:
-    """The addresses of tensors; 0 for None. ValueError for one whose sign is a mark of PyTorch's alone."""
-    if any(tensor is not None and tensor.is_neg() for tensor in tensors):
-        raise ValueError("a tensor with a negative bit given (.conj().imag); allowed is resolve_neg() of it")
-    return (Pointer * len(tensors))(*(None if tensor is None else tensor.data_ptr() for tensor in tensors))
+    """The addresses of tensors; 0 for None. ValueError as of `address`."""
+    return (Pointer * len(tensors))(*map(address, tensors))
 
 
 def strides(tensors: Sequence[Tensor], axes: int) -> ctypes.Array:

@@ -16,6 +16,7 @@ from tensor_rnns.engine.compiled import parts
 from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense, empty, pointers
 from tensor_rnns.engine.compiled.kernel import described, looked_up
 from tensor_rnns.engine.generated import Ready
+from tensor_rnns.engine.given import address
 from tensor_rnns.engine.touched import Touched
 
 Views = Callable[[Tensor], Mapping[str, Tensor]]
@@ -107,7 +108,7 @@ class Direct:
 
 def placed(flat: Tensor, matrices: Sequence[FlatMatrix], axes: int) -> tuple[ctypes.Array, ctypes.Array]:
     """The addresses of matrices in `flat` [S, P], and their strides along the first `axes`."""
-    start, size = flat.data_ptr(), flat.element_size()
+    start, size = address(flat), flat.element_size()
     starts = [start + size * matrix.start for matrix in matrices]
     steps = [step for matrix in matrices for step in (flat.shape[1], *matrix.steps)[:axes]]
     return (Pointer * len(starts))(*starts), (Long * len(steps))(*steps)

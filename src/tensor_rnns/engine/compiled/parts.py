@@ -17,6 +17,7 @@ from torch.autograd.function import once_differentiable
 from tensor_rnns.engine import build
 from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense, empty, fill, openmp, strides
 from tensor_rnns.engine.compiled.emit import REALS, headers
+from tensor_rnns.engine.given import address
 from tensor_rnns.engine.touched import Touched
 
 FORWARD, BACKWARD, SQUARED, BERNOULLI, CLASSES = range(5)
@@ -76,7 +77,7 @@ def call(
     head.scale = scale
     more |= {"x": x, "weight": weight, "bias": bias, **dict(zip(GRADIENTS, gradients, strict=False))}
     for name, tensor in more.items():
-        setattr(head, name, None if tensor is None else tensor.data_ptr())
+        setattr(head, name, address(tensor))
     if bias is not None:
         head.bias_replica, head.bias_column = bias.stride(0), bias.stride(-1)
     for name in ("weight", "bias"):
@@ -218,7 +219,7 @@ def run_update(
     constants = (ctypes.c_double * len(numbers))(*numbers)
     pieces = (gradient, parameters, result, *states, *[None] * (2 - len(states)), rate, *bounds)
     for name, tensor in zip(POINTERS, pieces, strict=False):
-        setattr(call, name, None if tensor is None else tensor.data_ptr())
+        setattr(call, name, address(tensor))
     call.numbers = ctypes.addressof(constants)
     for name, part in touched.items():
         is_array, is_tensor = isinstance(part, ctypes.Array), isinstance(part, Tensor)

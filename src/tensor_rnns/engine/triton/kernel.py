@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from tensor_rnns.engine.generated import Gradients, Parts, Tensors
+from tensor_rnns.engine.given import address
 from tensor_rnns.engine.triton.emit import TILE, Emitted
 from tensor_rnns.engine.triton.memory import Layout, padded
 
@@ -92,6 +93,9 @@ class Kernel:
         """Run a kernel on a grid on the device of `like`, with those of the arguments that it takes."""
         kernel = getattr(self.module, name)
         taken = {key: value for key, value in given.items() if key in kernel.arg_names}
+        for part in taken.values():
+            if isinstance(part, Tensor):
+                address(part)  # which refuses one that Triton would read with the wrong sign
         # On the CPU kernels are run by numpy, silent about infinities.
         with torch.cuda.device(like.device) if like.is_cuda else np.errstate(all="ignore"):
             kernel[grid](**taken, **OPTIONS, num_warps=self.warps)
