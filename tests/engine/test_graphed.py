@@ -114,6 +114,19 @@ def test_without_gradients_nothing_is_recorded_for_the_way_back(plain, setting):
     assert plain == ["steps"]
 
 
+def test_another_precision_of_products_is_another_recording(plain, setting):
+    """A graph replays the products as they were recorded, in TF32 or not."""
+    s = setting({"hidden": 9, **BLOCKS["lstm"]})
+    before = torch.get_float32_matmul_precision()
+    try:
+        for precision in ("highest", "high", "highest"):
+            torch.set_float32_matmul_precision(precision)
+            graphed.scan(s.cell, s.params, s.inputs, s.state)
+    finally:
+        torch.set_float32_matmul_precision(before)
+    assert len(graphed.CHUNKS) == 2
+
+
 def test_second_derivatives_are_refused(plain, setting):
     s = setting({"hidden": 9, **BLOCKS["lstm"]})
     inputs = s.inputs.clone().requires_grad_()

@@ -95,9 +95,10 @@ CHUNKS: dict[tuple, Chunk] = {}
 
 
 def chunk_of(cell: Cell, names: tuple[str, ...], like: Sequence[Tensor]) -> Chunk:
-    """The recordings for a cell and tensors of these shapes, made on first use."""
+    """The recordings for a cell, tensors of these shapes and a precision, made on first use."""
     shapes = tuple(tuple(part.shape) for part in like)
-    key = (*identity(cell), names, like[0].dtype, like[0].device, shapes)
+    precisions = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
+    key = (*identity(cell), names, like[0].dtype, like[0].device, shapes, precisions)
     if key not in CHUNKS:
         CHUNKS[key] = Chunk(cell, names, like)
     return CHUNKS[key]
