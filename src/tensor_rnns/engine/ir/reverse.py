@@ -88,8 +88,8 @@ def reverse(program: Program) -> Backward:
     gradients = Gradients()
     for i, node in enumerate(program.outputs):
         gradients.add(node, graph.add("gradient", width=node.width, detail=i))
-    matrices, rows, picked = propagate(program, gradients, graph.nodes[:forward])
-    used, kept = set(), {g.base for _, _, g in (*matrices, *picked)} | {g.base for _, g in rows}
+    found = propagate(program, gradients, graph.nodes[:forward])
+    used, kept = set(), {g.base for kind in found.values() for *_, g in kind}
 
     def handed(kind: str, count: int) -> list[Node | None]:
         """The gradient of each state or input, in memory of its own where another still needs it."""
@@ -103,46 +103,35 @@ def reverse(program: Program) -> Backward:
         return handed_back
 
     states = handed("state", len(program.states))
-    matrices = [(leaf, left, settled(g)) for leaf, left, g in matrices]
-    rows = [(leaf, settled(g)) for leaf, g in rows]
-    picked = [(table, left, settled(g)) for table, left, g in picked]
+    of_leaves = [tuple((*read, settled(g)) for *read, g in kind) for kind in found.values()]
     inputs = handed("input", len(program.inputs))
-    return Backward(graph, forward, tuple(states), tuple(inputs), tuple(matrices), tuple(rows), tuple(picked))
+    return Backward(graph, forward, tuple(states), tuple(inputs), *of_leaves)
 
 
-def propagate(
-    program: Program, gradients: Gradients, nodes: Sequence[Node]
-) -> tuple[list[tuple[int, Node, Node]], list[tuple[int, Node]], list[tuple[int, Node, Node]]]:
+def propagate(program: Program, gradients: Gradients, nodes: Sequence[Node]) -> dict[str, list[tuple]]:
     """Send gradients back through `nodes`, last to first; what comes to leaves and tables is returned, as
-    `matrices`, `rows` and `picked` of `Backward`."""
-    matrices: list[tuple[int, Node, Node]] = []
-    picked: list[tuple[int, Node, Node]] = []
-    rows: list[tuple[int, Node]] = []
+    `matrices`, `rows` and `picked` of `Backward`, by the operations that read them."""
+    found: dict[str, list[tuple]] = {"product": [], "row": [], "picked": []}
     for node in reversed(nodes):
         g = gradients.of(node)
         if g is None or node.operation in ("input", "state"):
             continue
         if node.operation == "row":
             if program.is_learned(node.detail):
-                rows.append((node.detail, structure.solid(g)))
-        elif node.operation == "product":
+                found["row"].append((node.detail, structure.solid(g)))
+        elif node.operation in found:
             (left,), (leaf, transposed) = node.inputs, node.detail
             g = structure.solid(g)
-            if program.is_learned(leaf):
-                matrices.append((leaf, left, g))
-            gradients.add(left, g.then("product", width=left.width, detail=(leaf, not transposed)))
-        elif node.operation == "picked":
-            (left,), (table, transposed) = node.inputs, node.detail
-            g = structure.solid(g)
-            picked.append((table, left, g))
-            gradients.add(left, g.then("picked", width=left.width, detail=(table, not transposed)))
+            if node.operation == "picked" or program.is_learned(leaf):
+                found[node.operation].append((leaf, left, g))
+            gradients.add(left, g.then(node.operation, width=left.width, detail=(leaf, not transposed)))
         elif node.operation == "slice":
             gradients.add_piece(node.inputs[0], node.detail, g)
         else:
             for part, share in zip(node.inputs, REVERSE[node.operation](node, g), strict=True):
                 if share is not None:
                     gradients.add(part, share)
-    return matrices, rows, picked
+    return found
 
 
 def settled(g: Node) -> Node:
