@@ -6,7 +6,7 @@ T times, and would need code of their own; outside they cost nothing, and may be
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -29,6 +29,9 @@ MOVES = {
 """Neither these nor their gradients round, so that torch may keep their graph: it is quicker."""
 PRECISE = {aten.linalg_matrix_exp.default}
 """Made in float64: the larger its gradient, such as a sum over all steps, the fewer digits torch leaves."""
+
+Results = Mapping[Value | str, Tensor]
+"""Tensors of values, and parameters by name."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ class Hoisted:
     calls: tuple[Value, ...]
     leaves: tuple[Leaf, ...]
     outside: Mapping[Value, Tensor]
+    made: dict[torch.device, Results] = field(default_factory=dict, repr=False, compare=False)
+    """What depends on no parameter, by the device that it was made for."""
 
     @cached_property
     def exact(self) -> bool:
@@ -76,40 +81,35 @@ class Hoisted:
         others one replica at a time, so that a replica's bits do not depend on its neighbours.
         """
         first = next(iter(params.values()))
-        results = dict(self.constants(first.device))
+        results = {**self.constants(first.device), **params}
         for value in self.calls:
             if value.learned:
-                results[value] = stacked(value, results, params, replicas, first.device)
+                results[value] = stacked(value, results, replicas, first.device)
         leaves = []
         for leaf in self.leaves:
-            tensor = found(leaf.value, results, params).to(first.dtype)
+            tensor = found(leaf.value, results).to(first.dtype)
             tensor = tensor[:, 0] if leaf.first else tensor
             if tensor.shape != (replicas, *leaf.shape):
                 tensor = tensor.reshape(len(tensor), *leaf.shape).expand(replicas, *leaf.shape)
             leaves.append(tensor)
         return leaves
 
-    def constants(self, device: torch.device) -> dict[Value, Tensor]:
+    def constants(self, device: torch.device) -> Results:
         """What depends on no parameter, [1, ...], made once for a device."""
         if device not in self.made:
             results = {value: tensor.unsqueeze(0).to(device) for value, tensor in self.outside.items()}
             for value in self.calls:
                 if not value.learned:
-                    results[value] = stacked(value, results, {}, 1, device)
+                    results[value] = stacked(value, results, 1, device)
             self.made[device] = results
         return self.made[device]
 
-    @cached_property
-    def made(self) -> dict[torch.device, dict[Value, Tensor]]:
-        """The constants of each device."""
-        return {}
 
-
-def found(part: Any, results: Mapping[Value, Tensor], params: Mapping[str, Tensor]) -> Any:
+def found(part: Any, results: Results) -> Any:
     """An argument of a call, with the tensors for its values; torch's own tree_map took most of an update."""
     if isinstance(part, Value):
-        return results[part] if part in results else params[part.name]
-    return [found(one, results, params) for one in part] if isinstance(part, list | tuple) else part
+        return results[part] if part in results else results[part.name]
+    return [found(one, results) for one in part] if isinstance(part, list | tuple) else part
 
 
 def of_replica(part: Any, s: int) -> Any:
@@ -119,18 +119,12 @@ def of_replica(part: Any, s: int) -> Any:
     return [of_replica(one, s) for one in part] if isinstance(part, list) else part
 
 
-def stacked(
-    value: Value,
-    results: Mapping[Value, Tensor],
-    params: Mapping[str, Tensor],
-    replicas: int,
-    device: torch.device,
-) -> Tensor:
+def stacked(value: Value, results: Results, replicas: int, device: torch.device) -> Tensor:
     """The value [S, ...] of a call, or [1, ...] where it depends on no parameter, on a device: where a call
     names one, it is that of the trace."""
     call = value.call
-    arguments = found(call.arguments, results, params)
-    options = {name: found(part, results, params) for name, part in call.options.items()}
+    arguments = found(call.arguments, results)
+    options = {name: found(part, results) for name, part in call.options.items()}
     options |= {"device": device} if "device" in options else {}
     if (moved := movement(call, arguments)) is not None:
         return moved
