@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from tensor_rnns.engine.compiled import parts
+from tensor_rnns.engine.given import agree
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,10 @@ class Affine:
 
     def __post_init__(self) -> None:
         replicas, inputs, outputs = self.weight.shape
-        allowed = {"x": (*self.x.shape[:-3], replicas, self.x.shape[-2], inputs)}
-        given = {"x": self.x, "W": self.weight}
+        given = {"x": (self.x, (*self.x.shape[:-3], replicas, self.x.shape[-2], inputs))}
         if self.bias is not None:
-            given["b"], allowed["b"] = self.bias, (replicas, 1, outputs)
-        for name, shape in allowed.items():
-            agree(name, given[name], shape, self.weight)
+            given["b"] = self.bias, (replicas, 1, outputs)
+        agree("linear map", given, self.weight.dtype, self.weight.device)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -65,22 +64,13 @@ class Affine:
         no gradient of either."""
         if targets.requires_grad or (weights is not None and weights.requires_grad):
             raise ValueError("linear map: targets or weights given that ask for a gradient; allowed: none")
+        given = {} if weights is None else {"weights": (weights, self.shape[:-1])}
         if kind == parts.CLASSES:
             within(targets, self.shape)
         else:
-            agree("targets", targets, self.shape, self.weight)
-        if weights is not None:
-            agree("weights", weights, self.shape[:-1], self.weight)
+            given = {"targets": (targets, self.shape)} | given
+        agree("linear map", given, self.weight.dtype, self.weight.device)
         return None if weights is None else weights.contiguous()
-
-
-def agree(name: str, tensor: Tensor, shape: tuple[int, ...], like: Tensor) -> None:
-    """ValueError unless `tensor` has that shape, and the dtype and device of `like`."""
-    if tensor.shape != shape or tensor.dtype != like.dtype or tensor.device != like.device:
-        raise ValueError(
-            f"linear map: {name} {tuple(tensor.shape)} {tensor.dtype} on {tensor.device} given; allowed: "
-            f"{tuple(shape)} {like.dtype} on {like.device}"
-        )
 
 
 def within(classes: Tensor, shape: tuple[int, ...]) -> None:

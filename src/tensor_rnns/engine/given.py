@@ -102,11 +102,18 @@ def check(cell: Cell, params: Params, inputs: Inputs, state: State) -> None:
     }
     if isinstance(inputs, Tensor):
         given["inputs"] = (inputs, (*inputs.shape[:-1], cell.inputs))
+    agree(f"cell {cell.name}", given, dtype, inputs.device)
+
+
+def agree(
+    what: str, given: Mapping[str, tuple[Tensor, Sequence[int]]], dtype: torch.dtype, device: torch.device
+) -> None:
+    """ValueError unless every tensor has the shape beside it, this dtype and this device."""
     for name, (tensor, shape) in given.items():
-        if tensor.shape != shape or tensor.dtype != dtype or tensor.device != inputs.device:
+        if tensor.shape != shape or tensor.dtype != dtype or tensor.device != device:
             raise ValueError(
-                f"cell {cell.name}: {name} {tuple(tensor.shape)} {tensor.dtype} on {tensor.device} given; "
-                f"allowed: {tuple(shape)} {dtype} on {inputs.device}"
+                f"{what}: {name} {tuple(tensor.shape)} {tensor.dtype} on {tensor.device} given; allowed: "
+                f"{tuple(shape)} {dtype} on {device}"
             )
 
 
