@@ -191,25 +191,32 @@ class Layout:
 
     def blocks(self, record: str) -> dict[Node, MemoryBlock]:
         """The blocks of inputs, states and saved values; `record` names their row on the tape."""
-        tensors = {"input": "input", "state": "states"}
-        blocks = {
-            node: MemoryBlock(f"{tensors[node.operation]}_{node.detail}", "now", node.width)
-            for node in self.program.graph.nodes
-            if node.operation in tensors
-        }
-        for node in self.saved:
-            blocks[node] = MemoryBlock(on_plane("tape", self.tape.offsets[node]), record, node.width)
-        for i, node in enumerate(self.program.outputs):
-            blocks[node] = MemoryBlock(f"states_{i}", "after", node.width)
-        return blocks
+        entering = [node for node in self.program.graph.nodes if node.operation in ("input", "state")]
+        return {node: self.block(node, record) for node in (*entering, *self.saved, *self.program.outputs)}
 
     def keep(self, given: set[Node]) -> dict[Node, MemoryBlock]:
         """Where the way back writes what the sums need and is not `given`."""
-        return {
-            node: MemoryBlock(on_plane("kept", self.kept.take(node, node.width)), "now", node.width)
-            for node in dict.fromkeys(operand.base for operand in self.back.operands)
-            if node not in given
-        }
+        operands = dict.fromkeys(operand.base for operand in self.back.operands)
+        return {node: self.block(node, "now") for node in operands if node not in given}
+
+    def place(self, node: Node) -> tuple[str, int, str]:
+        """The tensor that has a node at all steps, the numbers of a row before it there, and which row of the
+        tensor is that of a step."""
+        if node.operation == "input":
+            return f"input_{node.detail}", 0, "now"
+        if node.operation == "state":
+            return f"states_{node.detail}", 0, "now"
+        if node in self.program.outputs:
+            return f"states_{self.program.outputs.index(node)}", 0, "after"
+        if node in self.tape.offsets:
+            return "tape", self.tape.offsets[node], "record"
+        return "kept", self.kept.take(node, node.width), "now"
+
+    def block(self, node: Node, record: str) -> MemoryBlock:
+        """The block of a node at a step; `record` names the row on the tape."""
+        tensor, offset, row = self.place(node)
+        base = f"{tensor} + {offset} * plane" if offset else tensor
+        return MemoryBlock(base, record if tensor == "tape" else row, node.width)
 
     def terms(self, leaf: int) -> list[tuple[Node | None, Node]]:
         """(left, g) or (None, g): the gradient of the leaf is the sum of left^T g, or of g, over time, batch
@@ -226,26 +233,12 @@ class Layout:
         start = 0
         while node.operation == "slice":
             start, node = start + node.detail, node.inputs[0]
-        if node.operation == "input":
-            tensor = tensors[f"input_{node.detail}"]
-        elif node.operation == "state":
-            tensor = tensors[f"states_{node.detail}"]
-        elif node in self.program.outputs:
-            tensor = tensors[f"states_{self.program.outputs.index(node)}"]
-            start += node.width * replicas * batch
-        else:
-            name, arena = ("tape", self.tape) if node in self.tape.offsets else ("kept", self.kept)
-            tensor = tensors[name]
-            start += arena.offsets[node] * steps * replicas * batch
-        return tensor.view(-1)[start:], node.width
+        tensor, offset, row = self.place(node)
+        before = offset * steps + (node.width if row == "after" else 0)
+        return tensors[tensor].view(-1)[start + before * replicas * batch :], node.width
 
     def turning(self, scratch: Arena, state: int, turn: str) -> MemoryBlock:
         """The block of the gradient of a wide state: one of two, in turns."""
         width = self.program.states[state]
         offset = scratch.take(("gradient", state), 2 * width)
         return MemoryBlock(f"scratch + ({offset} + {turn} * {width}) * TILE", "lane", width)
-
-
-def on_plane(tensor: str, offset: int) -> str:
-    """The base of a block of all steps, behind others of `offset` numbers per row."""
-    return f"{tensor} + {offset} * plane" if offset else tensor
