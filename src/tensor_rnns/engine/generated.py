@@ -17,19 +17,9 @@ from torch.autograd.function import once_differentiable
 from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import trial
-from tensor_rnns.engine.build import BuildError, kept
+from tensor_rnns.engine.build import BuildError
 from tensor_rnns.engine.eager import Engine
-from tensor_rnns.engine.given import (
-    Inputs,
-    Params,
-    State,
-    Steps,
-    check,
-    identity,
-    is_of_the_step,
-    is_plain,
-    vectors,
-)
+from tensor_rnns.engine.given import Inputs, Params, State, Steps, check, identity, is_of_the_step, vectors
 from tensor_rnns.engine.ir.hoist import Hoisted
 from tensor_rnns.engine.ir.operations import Unsupported
 from tensor_rnns.engine.ir.trace import Program, trace
@@ -183,11 +173,9 @@ class Generated(Engine):
                 code = getattr(emitted, "code", emitted)
                 self.hold_to_the_loop(ready, (self.name, repr(key), code), dtype, device, one_hot)
                 self.ready[key] = ready
-            except (Unsupported, BuildError) as error:
-                self.warn(cell.name, error)
-                self.ready[key] = None
             except Exception as error:  # a step is anyone's code
-                self.warn(cell.name, fault(error, is_of_the_step))
+                known = isinstance(error, Unsupported | BuildError)
+                self.warn(cell.name, error if known else fault(error, is_of_the_step))
                 self.ready[key] = None
         return self.ready[key]
 
@@ -200,11 +188,7 @@ class Generated(Engine):
             return trial.failure(ready.run, ready.cell, dtype, device, one_hot) or ""
 
         place = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
-        if is_plain(ready.cell) and trial.has_file(type(ready.cell)):
-            found = kept(ready.cell.name, (*parts, trial.code_of(type(ready.cell)), place), find)
-        else:
-            found = find()
-        if found:
+        if found := trial.found_once(ready.cell, (*parts, place), find):
             raise Unsupported(found)
 
     def warn(self, name: str, reason: Exception | str) -> None:
@@ -230,9 +214,7 @@ def without_code(engine: Generated, block: str) -> str | None:
         return ""
 
     try:
-        if not is_plain(cell) or not trial.has_file(type(cell)):
-            return find() or None
-        return kept(cell.name, ("operations", engine.name, block, trial.code_of(type(cell))), find) or None
+        return trial.found_once(cell, ("operations", engine.name, block), find) or None
     except BuildError:
         raise
     except Exception as error:  # a step is anyone's code

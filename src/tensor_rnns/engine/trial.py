@@ -18,8 +18,9 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map
 
 from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine.build import kept
 from tensor_rnns.engine.eager import Engine
-from tensor_rnns.engine.given import Params, State, is_of_the_step, place
+from tensor_rnns.engine.given import Params, State, is_of_the_step, is_plain, place
 from tensor_rnns.messages import fault
 
 STEPS, REPLICAS, BATCH, FEWER = 3, 2, 5, 3
@@ -70,10 +71,9 @@ def failure(
     if device.type == "cuda" and dtype == torch.float32:
         tensor_cores = torch.backends.cudnn.allow_tf32 or torch.get_float32_matmul_precision() != "highest"
         bound = TENSOR_CORES if tensor_cores else bound
-    if not (errors := beyond(ours, exact, bound)):
-        return alone_or_among_many(cell, given) or None
+    errors = beyond(ours, exact, bound)
     # Where a step loses digits by itself, an engine may lose as many.
-    loop = beyond(outcome(cell, given, dtype, one_hot=one_hot), exact, 0)
+    loop = beyond(outcome(cell, given, dtype, one_hot=one_hot), exact, 0) if errors else {}
     for name, error in errors.items():
         if not error <= 4 * loop.get(name, 0):
             why = cause(cell, given)
@@ -227,6 +227,14 @@ def has_file(kind: type[Cell]) -> bool:
         return Path(inspect.getfile(kind)).exists()
     except (OSError, TypeError):
         return False
+
+
+def found_once(cell: Cell, words: Sequence[str], find: Callable[[], str]) -> str:
+    """What `find` says of a cell, kept for these words and all code that it rests on; found anew where
+    `repr` does not tell the cell from others, or no file has its code."""
+    if is_plain(cell) and has_file(type(cell)):
+        return kept(cell.name, (*words, code_of(type(cell))), find)
+    return find()
 
 
 @cache
