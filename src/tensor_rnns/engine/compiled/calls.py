@@ -41,11 +41,13 @@ def strides(tensors: Sequence[Tensor], axes: int) -> ctypes.Array:
     return (Long * (axes * len(tensors)))(*(step for tensor in tensors for step in tensor.stride()[:axes]))
 
 
-def fill(call: ctypes.Structure, **arrays: ctypes.Array) -> None:
-    """Let a call point to arrays, and hold them as long as it lives."""
-    call.held = arrays
-    for name, array in arrays.items():
-        setattr(call, name, ctypes.addressof(array))
+def fill(call: ctypes.Structure, **fields: ctypes.Array | Tensor | float | None) -> None:
+    """Let a call point to arrays and tensors, which it holds as long as it lives, and have numbers."""
+    call.held = fields
+    for name, part in fields.items():
+        if isinstance(part, ctypes.Array):
+            part = ctypes.addressof(part)
+        setattr(call, name, address(part) if isinstance(part, Tensor) else part)
 
 
 def dense(tensor: Tensor) -> Tensor:

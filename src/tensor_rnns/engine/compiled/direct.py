@@ -4,7 +4,6 @@ gradient: three calls of C++ without torch's autograd between them, to the same 
 Small updates spend most of their time between these calls.
 """
 
-import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,7 +13,7 @@ from torch import Tensor
 from tensor_rnns.engine.affine import Affine
 from tensor_rnns.engine.compiled import parts
 from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense, empty, pointers
-from tensor_rnns.engine.compiled.kernel import described, looked_up
+from tensor_rnns.engine.compiled.kernel import STRIDES, Arrays, arrays
 from tensor_rnns.engine.generated import Ready
 from tensor_rnns.engine.given import address
 from tensor_rnns.engine.touched import Touched
@@ -79,9 +78,8 @@ class Direct:
         state = state or self.ready.cell.initial_state(*inputs.shape[1:3], dtype=flat.dtype)
         lease = Lease(POOL, flat.numel(), flat.dtype) if self.tables else None
         gradient = torch.empty_like(flat) if lease is None else lease.tensor[: flat.numel()].view_as(flat)
-        read = looked_up(inputs) if self.tables else described([inputs], ())
-        read["leaves"], read["strides"] = placed(flat, self.leaves, 3)
-        read["tables"], read["table_strides"] = placed(flat, self.tables, 2)
+        read = arrays("symbols" if self.tables else "inputs", [inputs])
+        read |= placed("leaves", flat, self.leaves) | placed("tables", flat, self.tables)
         outputs, final, kept = self.ready.kernel.forward(
             len(inputs), read, [part.contiguous() for part in state], self.last_only, True
         )
@@ -95,10 +93,8 @@ class Direct:
         others = [None] * (len(state) - 1)
         read["output_gradients"] = pointers([None if self.last_only else dh, *others])
         read["final_gradients"] = pointers([dh if self.last_only else None, *others])
-        read["leaf_gradients"], read["gradient_strides"] = placed(gradient, self.leaves, 3)
-        if self.tables:
-            found = placed(gradient, self.tables, 2)
-            read["table_gradients"], read["table_gradient_strides"] = found
+        read |= placed("leaf_gradients", gradient, self.leaves)
+        read |= placed("table_gradients", gradient, self.tables)
         self.ready.kernel.backward(inputs.shape[:3], flat.dtype, read, kept)
         if lease is not None:
             tables = tuple((table.start, *table.shape) for table in self.tables)
@@ -106,12 +102,13 @@ class Direct:
         return loss, gradient, tuple(final)
 
 
-def placed(flat: Tensor, matrices: Sequence[FlatMatrix], axes: int) -> tuple[ctypes.Array, ctypes.Array]:
-    """The addresses of matrices in `flat` [S, P], and their strides along the first `axes`."""
+def placed(name: str, flat: Tensor, matrices: Sequence[FlatMatrix]) -> Arrays:
+    """The same as `arrays` of matrices in `flat` [S, P], without a tensor for each."""
     start, size = address(flat), flat.element_size()
+    of_strides, axes = STRIDES[name]
     starts = [start + size * matrix.start for matrix in matrices]
     steps = [step for matrix in matrices for step in (flat.shape[1], *matrix.steps)[:axes]]
-    return (Pointer * len(starts))(*starts), (Long * len(steps))(*steps)
+    return {name: (Pointer * len(starts))(*starts), of_strides: (Long * len(steps))(*steps)}
 
 
 def direct(

@@ -21,6 +21,13 @@ POINTERS = (
     "table_gradient_strides", "operands",
 )  # fmt: skip
 
+STRIDES = {
+    "inputs": ("input_strides", 3), "leaves": ("strides", 3), "leaf_gradients": ("gradient_strides", 3),
+    "symbols": ("symbol_strides", 3), "tables": ("table_strides", 2),
+    "table_gradients": ("table_gradient_strides", 2),
+}  # fmt: skip
+"""Of tensors that a call has: the name of their strides, and along how many axes."""
+
 
 class Call(ctypes.Structure):
     """The struct of the same name in call.h."""
@@ -76,15 +83,11 @@ class Kernel:
             "output_gradients": pointers([output, *[None] * (len(final) - 1)]),
             "final_gradients": pointers(final),
             "initial_gradients": pointers(states),
-            "leaf_gradients": pointers(self.read(leaves)),
-            "gradient_strides": strides(self.read(leaves), 3),
+            **arrays("leaf_gradients", self.read(leaves)),
+            **arrays("table_gradients", self.looked_up(leaves)),
         }
         if any(wanted[0]):
             read["input_gradients"] = pointers(inputs)
-        if self.symbols is not None:
-            tables = self.looked_up(leaves)
-            read["table_gradients"] = pointers(tables)
-            read["table_gradient_strides"] = strides(tables, 2)
         shape = parts[0][0].shape[:3] if self.symbols is None else self.symbols.shape
         self.backward(shape, first.dtype, read, kept)
         return *inputs, *states, *leaves
@@ -127,12 +130,9 @@ class Kernel:
         return leases
 
     def described(self, inputs: Tensors, leaves: Tensors) -> Arrays:
-        """As `described`, with the symbols in place of inputs where there are some."""
-        if self.symbols is None:
-            return described(inputs, leaves)
-        tables = self.looked_up(leaves)
-        found = {"tables": pointers(tables), "table_strides": strides(tables, 2)}
-        return looked_up(self.symbols) | described((), self.read(leaves)) | found
+        """What both directions read: inputs or symbols, and the leaves."""
+        entering = arrays("inputs", inputs) if self.symbols is None else arrays("symbols", [self.symbols])
+        return entering | arrays("leaves", self.read(leaves)) | arrays("tables", self.looked_up(leaves))
 
 
 @functools.lru_cache(16)
@@ -143,16 +143,7 @@ def sizes_of(library: ctypes.CDLL, *given: int) -> dict[str, int]:
     return dict(zip(SIZES, counts, strict=True))
 
 
-def described(inputs: Tensors, leaves: Tensors) -> Arrays:
-    """The addresses and strides that both directions read."""
-    return {
-        "inputs": pointers(inputs),
-        "input_strides": strides(inputs, 3),
-        "leaves": pointers(leaves),
-        "strides": strides(leaves, 3),
-    }
-
-
-def looked_up(symbols: Tensor) -> Arrays:
-    """The address and strides of symbols [T, S, B]."""
-    return {"symbols": pointers([symbols]), "symbol_strides": strides([symbols], 3)}
+def arrays(name: str, tensors: Tensors) -> Arrays:
+    """The addresses of tensors under the name of a call, and their strides."""
+    of_strides, axes = STRIDES[name]
+    return {name: pointers(tensors), of_strides: strides(tensors, axes)}

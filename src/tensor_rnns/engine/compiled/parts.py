@@ -17,7 +17,6 @@ from torch.autograd.function import once_differentiable
 from tensor_rnns.engine import build
 from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense, empty, fill, openmp, strides
 from tensor_rnns.engine.compiled.emit import REALS, headers
-from tensor_rnns.engine.given import address
 from tensor_rnns.engine.touched import Touched
 
 FORWARD, BACKWARD, SQUARED, BERNOULLI, CLASSES = range(5)
@@ -73,11 +72,8 @@ def call(
     loaded = library(x.dtype)
     sizes = (steps, replicas, batch, inputs, weight.shape[-1], torch.get_num_threads())
     head = Head(*sizes, kind, int(any(part is not None for part in gradients)))
-    fill(head, x_strides=strides([x], 3), weight_strides=strides([weight], 3))
-    head.scale = scale
     more |= {"x": x, "weight": weight, "bias": bias, **dict(zip(GRADIENTS, gradients, strict=False))}
-    for name, tensor in more.items():
-        setattr(head, name, address(tensor))
+    fill(head, **more, x_strides=strides([x], 3), weight_strides=strides([weight], 3), scale=scale)
     if bias is not None:
         head.bias_replica, head.bias_column = bias.stride(0), bias.stride(-1)
     for name in ("weight", "bias"):
@@ -217,11 +213,6 @@ def run_update(
         )
     call = Update(*parameters.shape, torch.get_num_threads(), RULES.index(rule))
     constants = (ctypes.c_double * len(numbers))(*numbers)
-    pieces = (gradient, parameters, result, *states, *[None] * (2 - len(states)), rate, *bounds)
-    for name, tensor in zip(POINTERS, pieces, strict=False):
-        setattr(call, name, address(tensor))
-    call.numbers = ctypes.addressof(constants)
-    for name, part in touched.items():
-        is_array, is_tensor = isinstance(part, ctypes.Array), isinstance(part, Tensor)
-        setattr(call, name, ctypes.addressof(part) if is_array else part.data_ptr() if is_tensor else part)
+    pieces = (gradient, parameters, result, *states, *[None] * (2 - len(states)), rate, *bounds, constants)
+    fill(call, **dict(zip(POINTERS, pieces, strict=True)), **touched)
     library(parameters.dtype).update_run(ctypes.byref(call))
