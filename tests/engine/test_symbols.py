@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from tensor_rnns import cells, engine
+from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.ir.trace import trace
 from tensor_rnns.models.symbols import OneHot
 
@@ -115,3 +116,23 @@ def test_a_cell_that_reads_the_vectors_themselves_runs_eager(delay, monkeypatch)
     assert [words.partition(" (")[0] for words in said] == [
         "reading: one-hot vectors other than in a product with a matrix"
     ]
+
+
+def test_a_cell_that_does_not_read_its_input_is_compiled(setting):
+    """Then there is no table, and any symbol will do."""
+
+    class Blind(Cell):
+        name = "blind"
+        inputs, hidden = 5, 3
+
+        def shapes(self):
+            return {"U": (3, 3)}
+
+        def step(self, p, x, state):
+            return (torch.tanh(state[0] @ p["U"]),)
+
+    s = setting(Blind())
+    symbols = OneHot(torch.full(s.inputs.shape[:-1], 4), 5)
+    assert COMPILED.prepare(s.cell, torch.float64, torch.device("cpu"), one_hot=True)
+    ours, _ = COMPILED.run(s.cell, s.params, symbols, s.state)
+    torch.testing.assert_close(ours, EAGER.run(s.cell, s.params, s.inputs, s.state)[0])

@@ -36,11 +36,9 @@ Parts = tuple[Sequence, Sequence, Sequence]
 
 
 class ScanKernel(Protocol):
-    """A built kernel; its tensors are all of one floating dtype on one device."""
-
-    def reading(self, symbols: Tensor) -> "ScanKernel":
-        """The kernel of an engine that `looks_up` for one call with symbols [T, S, B]; then `scan` has no
-        inputs, and the tables are the last of its leaves."""
+    """A built kernel; its tensors are all of one floating dtype on one device. That of an engine that
+    `looks_up` has symbols [T, S, B] as the only input where there are some, and the tables as its last
+    leaves."""
 
     def scan(self, parts: Parts, last_only: bool, keep: bool) -> tuple[Tensor | None, Tensors, Parts, Any]:
         """The outputs of every step unless `last_only`, the states after the last, and what `scan_back` reads
@@ -99,17 +97,17 @@ class Ready:
         """As `Engine.run`."""
         check(self.cell, params, inputs, state)
         leaves = self.hoisted(params, inputs.shape[1])
-        kernel, read = self.kernel, len(leaves) - self.tables
+        read = len(leaves) if self.looks_up else len(leaves) - self.tables
         if isinstance(inputs, Tensor):
             entering = [inputs]
         elif self.looks_up:
-            kernel, read, entering = kernel.reading(inputs.indices), len(leaves), []
+            entering = [inputs.indices.to(torch.int64)]
         else:
             entering = [inputs @ table for table in leaves[read:]]
         tensors = (*entering, *state, *leaves[:read])
         keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
         cuts = len(entering), len(entering) + len(state)
-        results = Scan.apply(kernel, cuts, last_only, keep, *tensors)
+        results = Scan.apply(self.kernel, cuts, last_only, keep, *tensors)
         return results[0], results[-len(state) :]
 
 

@@ -3,7 +3,7 @@
 import ctypes
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -40,24 +40,19 @@ class Call(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Kernel:
-    """A library with the scans of a cell, a `generated.ScanKernel`; with `symbols` [T, S, B] it looks them up
-    in the last `tables` of the leaves itself."""
+    """A library with the scans of a cell, a `generated.ScanKernel`; its input are symbols [T, S, B], which it
+    looks up in the last `tables` of the leaves itself, where there are some."""
 
     library: ctypes.CDLL
-    tables: int = 0
-    symbols: Tensor | None = None
-
-    def reading(self, symbols: Tensor) -> "Kernel":
-        """This kernel for one call with these symbols."""
-        return replace(self, symbols=symbols.to(torch.int64))
+    tables: int
 
     def scan(
         self, parts: Parts, last_only: bool, keep: bool
     ) -> tuple[Tensor | None, Tensors, Parts, list[Lease]]:
         inputs, states = [dense(part) for part in parts[0]], [part.contiguous() for part in parts[1]]
         leaves = [*self.read(parts[2]), *map(dense, self.looked_up(parts[2]))]
-        steps = len(inputs[0] if self.symbols is None else self.symbols)
-        outputs, final, kept = self.forward(steps, self.described(inputs, leaves), states, last_only, keep)
+        read = self.described(inputs, leaves)
+        outputs, final, kept = self.forward(len(inputs[0]), read, states, last_only, keep)
         return outputs, final, (inputs, states, leaves), kept
 
     def read(self, leaves: Tensors) -> Tensors:
@@ -88,8 +83,7 @@ class Kernel:
         }
         if any(wanted[0]):
             read["input_gradients"] = pointers(inputs)
-        shape = parts[0][0].shape[:3] if self.symbols is None else self.symbols.shape
-        self.backward(shape, first.dtype, read, kept)
+        self.backward(parts[0][0].shape[:3], first.dtype, read, kept)
         return *inputs, *states, *leaves
 
     def forward(
@@ -131,7 +125,7 @@ class Kernel:
 
     def described(self, inputs: Tensors, leaves: Tensors) -> Arrays:
         """What both directions read: inputs or symbols, and the leaves."""
-        entering = arrays("inputs", inputs) if self.symbols is None else arrays("symbols", [self.symbols])
+        entering = arrays("symbols" if self.tables else "inputs", inputs)
         return entering | arrays("leaves", self.read(leaves)) | arrays("tables", self.looked_up(leaves))
 
 
