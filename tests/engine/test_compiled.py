@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from tensor_rnns import cells, engine
+from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import build
 from tensor_rnns.engine.compiled import parts
 from tensor_rnns.engine.compiled.calls import KEPT, POOL
@@ -317,3 +318,25 @@ def test_memory_does_not_grow(block, setting):
 def resident():
     """MiB of memory of this process."""
     return int(Path("/proc/self/statm").read_text().split()[1]) * 4096 / 2**20
+
+
+def test_comparisons_of_what_is_no_number(setting, reference):
+    """`>=` is not what is left of `<`: of NaN neither holds."""
+
+    class Compared(Cell):
+        name = "compared"
+        inputs, hidden = 2, 6
+
+        def shapes(self):
+            return {"W": (2, 6)}
+
+        def step(self, p, x, state):
+            (h,) = state
+            holds = (h > 0, h < 0, h >= 0, h <= 0, h == 0, h != 0)
+            return (sum(torch.where(one, 2.0**i, x @ p["W"]) for i, one in enumerate(holds)),)
+
+    s = setting(Compared(), steps=1)
+    state = torch.tensor([-1.0, -0.0, 0.0, 1.0, torch.inf, torch.nan], dtype=torch.float64)
+    state = (state.expand_as(s.state[0]).contiguous(),)
+    ours, _ = COMPILED.run(s.cell, s.params, s.inputs, state)
+    torch.testing.assert_close(ours, reference(s.cell, s.params, s.inputs, state)[0])

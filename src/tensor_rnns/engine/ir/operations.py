@@ -5,6 +5,7 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -119,15 +120,9 @@ def block(like: Node, part: Node | float) -> Node:
     return part if isinstance(part, Node) else like.graph.fill(like.width, part)
 
 
-def comparison(operation: str, swapped: bool = False, opposite: bool = False) -> Callable[..., Node]:
-    """1 where a comparison holds, else 0."""
-
-    def compare(a: Any, b: Any) -> Node:
-        a, b = block(b, a), block(a, b)
-        holds = b.then(operation, a) if swapped else a.then(operation, b)
-        return 1.0 - holds if opposite else holds
-
-    return compare
+def comparison(name: str, a: Any, b: Any) -> Node:
+    """1 where the comparison of that name holds, else 0: of NaN only `ne` does."""
+    return COMPARISONS[name](block(b, a), block(a, b))
 
 
 def choose(condition: Node, a: Any, b: Any) -> Node:
@@ -206,16 +201,16 @@ ATEN |= {
     getattr(aten, name).default: lambda a, name=name: a.then(name)
     for name in ("sigmoid", "tanh", "exp", "log", "sqrt", "relu", "detach")
 }
-COMPARISONS = {
-    "gt": comparison("greater"),
-    "lt": comparison("greater", swapped=True),
-    "le": comparison("greater", opposite=True),
-    "ge": comparison("greater", swapped=True, opposite=True),
-    "eq": comparison("equal"),
-    "ne": comparison("equal", opposite=True),
+COMPARISONS: dict[str, Callable[[Node, Node], Node]] = {
+    "gt": lambda a, b: a.then("greater", b),
+    "lt": lambda a, b: b.then("greater", a),
+    "le": lambda a, b: b.then("greater", a) + a.then("equal", b),
+    "ge": lambda a, b: a.then("greater", b) + a.then("equal", b),
+    "eq": lambda a, b: a.then("equal", b),
+    "ne": lambda a, b: 1.0 - a.then("equal", b),
 }
 ATEN |= {
-    getattr(getattr(aten, name), kind): compare
-    for name, compare in COMPARISONS.items()
+    getattr(getattr(aten, name), kind): partial(comparison, name)
+    for name in COMPARISONS
     for kind in ("Tensor", "Scalar")
 }
