@@ -67,6 +67,24 @@ def test_clipping_is_by_replica():
     assert optimisers.clip(gradient, None) is gradient
 
 
+def test_a_gradient_whose_squares_overflow_is_clipped_to_its_limit():
+    """Finite numbers in float32, of an infinite sum of squares: as the compiled engine does, no update is
+    lost."""
+    clipped = optimisers.clip(torch.tensor([[3e20, -4e20]]), torch.tensor([[2.0]]))
+    torch.testing.assert_close(clipped, torch.tensor([[1.2, -1.6]]))
+
+
+def test_a_norm_that_overflows_is_not_finite_for_recovery():
+    """The author of barone2016 asks for the norm in float32; each number alone is finite."""
+    gradient = torch.tensor([[3e20, -4e20, 1.0], [3e15, -4e15, 1.0]])
+    parameters = torch.tensor([[2.0, 5.0, 7.0], [11.0, 13.0, 17.0]])
+    limits = optimisers.Limits(torch.ones(2, 1), None, 0.1)
+    found, free, lost = optimisers.recovered(parameters, gradient, limits)
+    torch.testing.assert_close(found, torch.stack([0.1 * parameters[0], gradient[1]]))
+    assert (free[0][:, 0].tolist(), lost.tolist()) == ([torch.inf, 1.0], [True, False])
+    assert not optimisers.recovered(parameters.double(), gradient.double(), limits)[2].any()
+
+
 @pytest.mark.parametrize(
     ("name", "options", "words"),
     [

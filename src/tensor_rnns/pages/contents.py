@@ -13,7 +13,7 @@ import numpy as np
 
 from tensor_rnns import yaml_files
 from tensor_rnns.analysis import board, simulate
-from tensor_rnns.analysis.intervals import t_interval
+from tensor_rnns.analysis.intervals import of_mean
 from tensor_rnns.analysis.verdicts import OF_CLAIMS
 from tensor_rnns.declared import suggestion
 from tensor_rnns.drawing.tables import printed
@@ -140,8 +140,8 @@ def recorded_means(sources: Sources, home: str, split: str, metric: str) -> str:
                     numbers[row["seed"]] = float(row["value"])
         if missing := [seed for seed, number in numbers.items() if number is None]:
             raise ValueError(f"{folder}: no {metric} of {split} for seed {', '.join(missing)}")
-        if values := [*numbers.values()]:
-            low, high = map(str, t_interval(values))
+        if len(values := [*numbers.values()]) > 1:
+            low, high = map(str, of_mean(values, share=False, indicator=False)[:2])
             title = variants[variant].get("label") or cell_title(variants[variant]["cell"])
             shown = printed(str(np.mean(values))), interval({"low": low, "high": high})
             rows.append([condition, title, *shown, f"{len(values)}"])

@@ -179,9 +179,9 @@ def build(name: str, rate: Tensor, options: Mapping[str, Any]) -> Optimiser:
 
 
 def recovered(parameters: Tensor, gradient: Tensor, limits: Limits) -> tuple[Tensor, Limits, Tensor]:
-    """The gradient [S, P], in replicas where it is not finite `recovery` times the parameters instead; the
-    limits, from which these are free; and which they are, bools [S]."""
-    lost = ~torch.isfinite(gradient).all(1, keepdim=True)
+    """The gradient [S, P], in replicas where its norm is not finite in its own dtype `recovery` times the
+    parameters instead; the limits, from which these are free; and which they are, bools [S]."""
+    lost = ~torch.isfinite(torch.linalg.vector_norm(gradient, dim=1, keepdim=True))
     norm, value = (None if part is None else part.masked_fill(lost, torch.inf) for part in limits[:2])
     return torch.where(lost, limits.recovery * parameters, gradient), Limits(norm, value), lost[:, 0]
 
@@ -190,5 +190,7 @@ def clip(gradient: Tensor, limit: Tensor | None) -> Tensor:
     """`gradient` [S, P] scaled so that no replica's norm exceeds its `limit` [S, 1]; None leaves it alone."""
     if limit is None:
         return gradient
-    norm = torch.linalg.vector_norm(gradient, dim=1, keepdim=True)
-    return gradient * (limit / norm.clamp(min=torch.finfo(gradient.dtype).tiny)).clamp(max=1.0)
+    # In float32 the squares of numbers above 1.8e19 are infinite, and the gradient would be lost.
+    norm = torch.linalg.vector_norm(gradient, dim=1, keepdim=True, dtype=torch.float64)
+    factor = (limit / norm.clamp(min=torch.finfo(gradient.dtype).tiny)).clamp(max=1.0)
+    return gradient * factor.to(gradient.dtype)
