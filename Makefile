@@ -68,7 +68,7 @@ recorded: ## the report of the recorded runs of the paper's scale; needs no torc
 	@$(MAKE_ENVIRONMENT) runtime package
 	tensor-rnns recorded
 
-gpu: ## all that waits for a GPU: tests, tables, repeats, the dearest curves: make gpu HOURS=8; REHEARSE=1 does without
+gpu: ## all that waits for a GPU: tests, tables, repeats, the most expensive curves: make gpu HOURS=8; REHEARSE=1 needs no GPU
 	@$(MAKE_ENVIRONMENT) runtime package torch dev
 	@python -m benchmarks.on_gpu $(if $(HOURS),--hours $(HOURS)) $(if $(REHEARSE),--rehearse)
 

@@ -94,7 +94,7 @@ def fitted(rows: Sequence[Sequence[float]], values: Sequence[float]) -> list[flo
     return (nnls(matrix / scale, np.ones(len(values)))[0] / scale).tolist()
 
 
-def fit(points: Sequence[Point], told: str = "") -> cost.Costs:
+def fit(points: Sequence[Point], summary: str = "") -> cost.Costs:
     """The model of these points."""
     families: dict[str, list[Point]] = {}
     for one in points:
@@ -113,7 +113,7 @@ def fit(points: Sequence[Point], told: str = "") -> cost.Costs:
             for cell, found in ratios.items()
         }
     memory = fitted([cost.held(one.work, one.replicas) for one in points], [one.megabytes for one in points])
-    return cost.Costs(coefficients, factors, memory, told)
+    return cost.Costs(coefficients, factors, memory, summary)
 
 
 def errors(points: Sequence[Point]) -> list[float]:
@@ -204,13 +204,13 @@ def apart(replicas: Sequence[Replica], device: torch.device) -> tuple[float, flo
             os._exit(code)
     os.close(writer)
     with open(reader, encoding="utf-8") as stream:
-        told = stream.read()
+        answer = stream.read()
     _, status, usage = os.wait4(child, 0)
     if status:
         how = os.waitstatus_to_exitcode(status)
         why = "its error stands above" if how > 0 else f"signal {-how}, as where memory runs out"
         raise RuntimeError(f"{'/'.join(replicas[0].curve_key)} could not be measured: {why}")
-    return json.loads(told), usage.ru_maxrss / 1024
+    return json.loads(answer), usage.ru_maxrss / 1024
 
 
 def row(name: str, replicas: Sequence[Replica], device: torch.device, card: str) -> dict[str, str]:
@@ -238,7 +238,7 @@ def main() -> None:
     if asked.fit or asked.record:
         found = model(read())
         write_json(TABLE.with_suffix(".json"), asdict(found), "costs")
-        print(found.told, file=sys.stderr)
+        print(found.summary, file=sys.stderr)
 
 
 def measure(asked: argparse.Namespace) -> None:

@@ -33,7 +33,7 @@ COSTS = {
     "coefficients": {"compiled": [1e-3, *[0.0] * 11]},
     "factors": {"compiled": {"gru": 2.0}},
     "memory": [300.0, *[0.0] * 6],
-    "told": "a cost model made up",
+    "summary": "a cost model made up",
 }
 CURVES = ("only/gru/main", "only/tgu/main")
 GIT = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")

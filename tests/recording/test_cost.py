@@ -89,7 +89,7 @@ def test_the_committed_model_is_that_of_the_committed_table_and_right_to_a_quart
     measured = costs.read()
     assert statistics.median(costs.errors(measured)) <= 0.25
     committed, again = Costs.read(), costs.fit(measured)
-    assert committed.told.startswith(f"cost model: {len(measured)} measured updates")
+    assert committed.summary.startswith(f"cost model: {len(measured)} measured updates")
     for point in measured:
         ours = again.seconds(point.work, point.replicas)
         assert committed.seconds(point.work, point.replicas) == pytest.approx(ours, rel=1e-6)

@@ -75,7 +75,7 @@ def simulate(scale, data, guests, papers, engine, cohort_sizes, workers, speed, 
         jobs = list(packing.jobs_of(catalogue, scale, data, size, engine, model))
         for number in options.numbers("workers", workers):
             outcomes[number, size] = simulation.cluster(jobs, number)
-    for line in (*simulation.table(outcomes), model.told):
+    for line in (*simulation.table(outcomes), model.summary):
         click.echo(line)
     if figure:
         simulation.draw(outcomes, figure)

@@ -115,8 +115,8 @@ def target(scale: str, papers: str, name: str) -> None:
     artefacts = [artefact for (paper, id_), artefact in known.items() if name in (id_, f"{paper}/{id_}")]
     if not artefacts:
         allowed = {"/".join(key) if "/" in name else key[1] for key in known}
-        told = f"{suggestion(name, allowed)}; `tensor-rnns coverage` lists all"
-        raise ValueError(f"no figure or table {name!r}; {told}")
+        allowed_names = f"{suggestion(name, allowed)}; `tensor-rnns coverage` lists all"
+        raise ValueError(f"no figure or table {name!r}; {allowed_names}")
     for artefact in artefacts:
         for file in artefact.files:
             click.echo(options.RESULTS / scale / file)

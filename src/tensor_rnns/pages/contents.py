@@ -205,7 +205,7 @@ OF_SOURCES: Mapping[str, Callable[..., str]] = {
     "recorded-means": recorded_means,
     "recorded": recorded,
     "core-hours": hours,
-    "cost-model": lambda sources: sources.costs.told,
+    "cost-model": lambda sources: sources.costs.summary,
     "error-rates": lambda sources: f"```\n{simulate.table()}```",
 }
 OF_SPEED: Mapping[str, Callable[..., str]] = {

@@ -50,7 +50,7 @@ class Costs:
     coefficients: Mapping[str, Sequence[float]]
     factors: Mapping[str, Mapping[str, float]]
     memory: Sequence[float]
-    told: str
+    summary: str
 
     @classmethod
     def read(cls, path: Path = COSTS) -> "Costs":

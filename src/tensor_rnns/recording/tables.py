@@ -63,7 +63,7 @@ def plan(catalogue: Catalogue, scale: str, data: str, size: int, asked: str, cos
         if not math.isnan(whole[2]):
             jobs = list(packing.jobs_of(catalogue, scale, data, size, asked, costs))
             yield simulate.sentence(simulate.cluster(jobs, 1), len(jobs))
-    yield costs.told
+    yield costs.summary
     if unmeasured := sorted(cells.difference(*costs.factors.values())):
         yield f"cells of which no update was measured, taken to be as fast as others: {', '.join(unmeasured)}"
     yield from (f"?: {reason}" for reason in unknown)
@@ -127,7 +127,7 @@ def status(
     for name, row in rows.items():
         yield line(name, row, STATUS)
     yield line("all", [sum(column) for column in zip(*rows.values(), strict=True)] or [0] * 8, STATUS)
-    yield costs.told
+    yield costs.summary
     if found := list(store.computed_tables(computed, results / RECORDED)):
         lacking = [f"{name} ({problem})" for name, _, problem in found if problem]
         others = f"; not {', '.join(lacking)}" if lacking else ""
