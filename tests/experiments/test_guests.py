@@ -102,7 +102,10 @@ def test_a_guest_is_trained_as_the_first_cell(files):
 
 def test_a_guest_is_in_no_claim(files):
     """Neither among the runs of an identity or a count, nor among the curves that a claim needs."""
-    runs = [SimpleNamespace(key={"variant": name, "seed": 0}) for name in ("tgu", "guest-my_leaky")]
+    runs = [
+        SimpleNamespace(key={"variant": name, "stage": "final", "seed": 0})
+        for name in ("tgu", "guest-my_leaky")
+    ]
     tables = SimpleNamespace(runs=runs, computed={("a", "error"): [0.0], ("a", "n"): [3.0]})
     context = evidence.ClaimContext(joined(files), tables, "paper")
     identity = claims.IdentityForm(statement="Made.", artefact="fig-1", item="a", tolerance=0.1)
