@@ -165,7 +165,7 @@ def updating(
     task = tasks.build(settings, dataset)
     with job.numerics(1):
         found, net = model_of(settings, task, engine, device)
-        learner = Learner(net, task, replicas, device, dtype_of(settings))
+        learner = Learner(net, task, replicas, device, dtype_of(settings), engine_name=found)
         decay = Training.of(settings["training"], task.updates_per_epoch).decay
         optimiser, limits = loop.optimiser_of(learner)
         state = loop.start(learner, optimiser)

@@ -6,6 +6,8 @@ import pytest
 import torch
 
 from tensor_rnns.engine import build
+from tensor_rnns.engine.compiled import parts
+from tensor_rnns.engine.compiled.engine import Compiled
 from tensor_rnns.files import read_csv
 from tensor_rnns.training import job
 
@@ -50,6 +52,56 @@ def test_the_same_engine_by_name_or_by_auto_is_one_result(trained, monkeypatch):
     monkeypatch.setattr(job, "train_cohort", lambda *_: pytest.fail("trained again"))
     record, _ = trained("auto")
     assert [row["engine"] for row in record["replicas"]] == ["torch_nn"] * 3
+
+
+@pytest.fixture
+def perceptrons(make_replica):
+    """Three multi-layer perceptrons on exclusive-or, trained by Adam."""
+    found = [make_replica(seed, batch=4, learning_rate=0.1, updates=15, log_every=1) for seed in range(3)]
+    for replica in found:
+        model = {"name": "mlp", "hidden": 5, "initialiser": "unit_scaling"}
+        replica.settings.update(task={"name": "xor"}, model=model, cell=None)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [("auto", "compiled"), ("compiled", "compiled"), ("torch_nn", "eager"), ("eager", "eager")],
+)
+def test_a_model_without_a_cell_has_its_updates_made_by_the_compiled_engine(
+    tmp_path, perceptrons, monkeypatch, asked, expected
+):
+    """Every one of them; the losses are those of torch's own operations, to what float32 holds."""
+    updates = []
+
+    def update(rule, *rest):
+        updates.append(rule)
+        return parts.update(rule, *rest)
+
+    monkeypatch.setattr(Compiled, "update", staticmethod(update))
+    curves = []
+    for name in (asked, "eager"):
+        job.run(perceptrons, tmp_path / name, tmp_path / f"state-{name}", tmp_path, name, "cpu", 1)
+        rows = read_csv(tmp_path / name / "curves.csv.gz")
+        curves.append(torch.tensor([float(row["value"]) for row in rows], dtype=torch.float64))
+        assert len(updates) == (15 if expected == "compiled" else 0)
+    record = json.loads((tmp_path / asked / "record.json").read_text())
+    assert [record["engine"], *(row["engine"] for row in record["replicas"])] == [expected] * 4
+    assert len(curves[0]) == 45
+    torch.testing.assert_close(*curves, rtol=0, atol=1e-5)
+
+
+def test_without_a_compiler_or_on_a_gpu_a_model_without_a_cell_runs_eager(perceptrons, monkeypatch, caplog):
+    settings = perceptrons[0].settings
+    task = job.tasks.build(settings)
+    assert job.model_of(settings, task, "auto", torch.device("cuda"))[0] == "eager"
+    assert not caplog.records
+    monkeypatch.setattr(parts, "library", parts.library.__wrapped__)
+    monkeypatch.setattr(build, "compiler", lambda: None)
+    for _ in range(2):
+        assert job.model_of(settings, task, "auto", torch.device("cpu"))[0] == "eager"
+    told = ["models without a cell run eager, not compiled: no g++ in PATH"]
+    assert [record.getMessage() for record in caplog.records] == told
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ import torch
 from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import trial
-from tensor_rnns.engine.build import is_interpreted
+from tensor_rnns.engine.build import BuildError, is_interpreted
+from tensor_rnns.engine.compiled import parts
 from tensor_rnns.engine.compiled.engine import Compiled
 from tensor_rnns.engine.eager import Engine
 from tensor_rnns.engine.given import step_problem
@@ -64,8 +65,8 @@ def choose(
     """The engine that `name` means for a `cell` block and a device; ValueError as `check` raises it.
 
     `inputs` is the width of the vectors that enter the cell; None where that is not known, and for one-hot
-    vectors, whose products are looked up. Where there is no cell, everything runs eager. An engine that is
-    passed over is warned of where the cell `runs`, not where it is only counted.
+    vectors, whose products are looked up. Where there is no cell, nothing runs over time but eager. An engine
+    that is passed over is warned of where the cell `runs`, not where it is only counted.
     """
     check(name, block, device)
     if block is None:
@@ -129,3 +130,17 @@ def resolve(name: str, cell: Cell, dtype: torch.dtype, device: torch.device, one
     if reason:
         log.warning("cell %s does not run on engine %s: %s", cell.name, name, reason)
     return "eager" if reason else name
+
+
+def without_cell(name: str, dtype: torch.dtype, device: torch.device) -> str:
+    """The engine that `name` means for a model without a cell, whose parameters it updates: compiled on a CPU
+    where it can be built, else eager. Asked once, as `resolve` is."""
+    compiled = ENGINES["compiled"]
+    if name not in ("auto", compiled.name) or device.type != compiled.device_type():
+        return "eager"
+    try:
+        parts.library(dtype)
+    except BuildError as error:
+        warn(f"models without a cell run eager, not compiled: {error}")
+        return "eager"
+    return compiled.name

@@ -22,7 +22,8 @@ def dtype_of(settings: Mapping[str, Any]) -> torch.dtype:
 def model_of(
     settings: Mapping[str, Any], task: tasks.Task, engine_name: str, device: torch.device
 ) -> tuple[str, models.Model]:
-    """The model of `settings` for `task`, and the engine that can really run every cell of it.
+    """The model of `settings` for `task`, and the engine that can really run every cell of it, or update the
+    parameters of a model without one.
 
     `engine_name` is that of an engine or "auto". Eager, after one warning, where the engine that it means
     cannot be made ready here or fails its trial, and where the model itself says that it needs the eager
@@ -33,6 +34,8 @@ def model_of(
         log.warning("model %s runs eager: %s", model.name, model.eager_reason)
         return "eager", model
     cells, one_hot, dtype = getattr(model, "cells", {}), getattr(model, "one_hot", False), dtype_of(settings)
+    if not cells:
+        return engine.without_cell(engine_name, dtype, device), model
     looked_up = {key: one_hot and key in model.stack[0] for key in cells}
     chosen = {
         engine.choose(engine_name, settings["cell"], device.type, None if looked_up[key] else cell.inputs)

@@ -217,7 +217,7 @@ def run(
         checkpoints = Checkpoints(folder, {"replicas": members} | machine)
         if members:
             chosen = [replicas[names.index(name)] for name in members]
-            learner = Learner(model, task, chosen, device, dtype_of(settings))
+            learner = Learner(model, task, chosen, device, dtype_of(settings), engine_name=chosen_engine)
             train_cohort(learner, members, checkpoints, results, title, checkpoint_seconds, environment)
         else:
             log.info("%s: all %d replicas are finished; nothing to train", title, len(names))

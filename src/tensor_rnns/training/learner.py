@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
 
@@ -56,21 +56,25 @@ def check_carrying(model: Model, task: Task | type[Task]) -> None:
 
 @dataclass(frozen=True)
 class Learner:
-    """A model on a task for S replicas that share every shape; ValueError as for `check_carrying`."""
+    """A model on a task for S replicas that share every shape; ValueError as for `check_carrying`.
+
+    `engine_name` is the engine of a model without a cell, where it updates the parameters.
+    """
 
     model: Model
     task: Task
     replicas: Sequence[Replica]
     device: torch.device
     dtype: torch.dtype
+    engine_name: str = field(default="eager", kw_only=True)
 
     def __post_init__(self) -> None:
         check_carrying(self.model, self.task)
 
     @property
     def engine(self) -> Engine:
-        """The engine of the model; models without a cell run eager."""
-        return getattr(self.model, "engine", engine.find("eager"))
+        """The engine of the model."""
+        return getattr(self.model, "engine", engine.find(self.engine_name))
 
     @cached_property
     def layout(self) -> Layout:

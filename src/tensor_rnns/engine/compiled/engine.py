@@ -10,7 +10,6 @@ from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import build
 from tensor_rnns.engine.affine import Affine
 from tensor_rnns.engine.compiled import parts
-from tensor_rnns.engine.compiled.calls import keep_pages
 from tensor_rnns.engine.compiled.direct import Direct, direct
 from tensor_rnns.engine.compiled.emit import source
 from tensor_rnns.engine.compiled.kernel import Kernel
@@ -37,7 +36,6 @@ class Compiled(Generated):
 
     def build(self, program: Program, dtype: torch.dtype, emitted: str) -> Kernel:
         """The file as a library that shares the threads and the code of the parts."""
-        keep_pages()
         library = build.library(emitted, program.name)
         parts.join(library, parts.library(dtype))
         library.exceeded.restype = ctypes.c_long

@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from tensor_rnns.engine import build
+from tensor_rnns.engine.compiled import calls
 from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense, empty, fill, openmp, strides
 from tensor_rnns.engine.compiled.emit import REALS, headers
 from tensor_rnns.engine.touched import Touched
@@ -29,6 +30,7 @@ TOUCHED = ("gaps", "tables", "symbols", "strides", "running")
 @functools.cache
 def library(dtype: torch.dtype) -> ctypes.CDLL:
     """The library for `dtype`, built on first use; BuildError where it cannot be."""
+    calls.keep_pages()
     code = headers("vectors functions shared threads team blocks panels heads optimisers")
     loaded = build.library("\n".join([f"using real = {REALS[dtype]};", *code]), "parts")
     loaded.use_openmp(openmp())
