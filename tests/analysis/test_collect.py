@@ -181,11 +181,11 @@ def repeat_row(folder: Path) -> str:
     return "curves.csv.gz: a second value"
 
 
-def damage_curve(value: str) -> Callable[[Path], str]:
+def damage_curve(value: str, column: str = "value") -> Callable[[Path], str]:
     def damage(folder: Path) -> str:
         path = folder / "curves.csv.gz"
         rows = list(read_csv(path))
-        write_csv(path, [*rows[:4], rows[4] | {"value": value}, *rows[5:]], CURVES, name_of(folder))
+        write_csv(path, [*rows[:4], rows[4] | {column: value}, *rows[5:]], CURVES, name_of(folder))
         return "curves.csv.gz: not what was written"
 
     return damage
@@ -211,7 +211,7 @@ def lose_field(folder: Path) -> str:
 
 @pytest.mark.parametrize("damage", [
     damage_header, damage_value, repeat_row, lose_record, lose_field, damage_columns_of_curves,
-    *map(damage_curve, ("one", "", "1\n", "1,2")),
+    *map(damage_curve, ("one", "", "1\n", "1,2")), damage_curve("1.5", "update"), damage_curve("", "update"),
 ])  # fmt: skip
 def test_damage_is_named_with_its_file(folders, tmp_path, damage):
     message = damage(folders[2])

@@ -5,7 +5,6 @@ a report of recorded runs spent most of its time on writing and reading them as 
 """
 
 import csv
-from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from tensor_rnns.npz_files import read_npz, write_npz
 
 SERIES = (*KEY, "split", "name")
 CURVES = (*SERIES, "update", "value")
+POINT = np.dtype([("update", np.int64), ("value", np.float64)])
 Series = dict[tuple[str | int, ...], tuple[np.ndarray, np.ndarray]]
 """{key, split and name: (updates in ascending order, values)}."""
 
@@ -25,30 +25,31 @@ Series = dict[tuple[str | int, ...], tuple[np.ndarray, np.ndarray]]
 def read_curves_of_run(path: Path, of: str) -> Series:
     """The table of curves of a run folder; Damaged for a repeated update or what is no number."""
     lines = read_table(path, of).removesuffix("\n").split("\n")
-    found: dict[tuple[str | int, ...], list[np.ndarray]] = {}
+    found: dict[tuple[str | int, ...], list[str]] = {}
     with parsing(path):
         if lines[0] != ",".join(CURVES):
             raise damaged(path, f"its columns are {lines[0].split(',')}; expected are {list(CURVES)}")
-        rows = [line.rsplit(",", 2) for line in lines[1:]]
-        points = [np.array([kind(row[i]) for row in rows], kind) for i, kind in ((1, int), (2, float))]
-        end = 0
-        for head, same in groupby(row[0] for row in rows):
-            begin, end = end, end + len(list(same))
-            fields = dict(zip(SERIES, next(csv.reader([head], strict=True)), strict=True))
-            key = (*replica_key(fields), fields["split"], fields["name"])
-            found.setdefault(key, []).append(np.arange(begin, end))
-        return {key: ordered(path, key, *points, np.concatenate(parts)) for key, parts in found.items()}
+        head, points = "\n", []
+        for line in lines[1:]:
+            if not line.startswith(head):
+                head = line.rsplit(",", 2)[0] + ","
+                fields = dict(zip(SERIES, next(csv.reader([head[:-1]], strict=True)), strict=True))
+                points = found.setdefault((*replica_key(fields), fields["split"], fields["name"]), [])
+            points.append(line[len(head) :])
+        return {key: ordered(path, key, points) for key, points in found.items()}
 
 
-def ordered(
-    path: Path, key: tuple[str | int, ...], updates: np.ndarray, values: np.ndarray, rows: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """The points in these rows, by update; Damaged where an update comes twice."""
-    rows = rows[np.argsort(updates[rows], kind="stable")]
-    mine = updates[rows]
-    if (again := mine[1:][mine[1:] == mine[:-1]]).size:
+def ordered(path: Path, key: tuple[str | int, ...], points: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """The points "update,value", by update; Damaged where an update comes twice."""
+    found = np.loadtxt(points, POINT, comments=None, delimiter=",", ndmin=1)
+    if len(found) < len(points):
+        raise damaged(path, f"an empty line in {dict(zip(SERIES, key, strict=True))}")
+    updates, values = (found[name] for name in CURVES[-2:])
+    order = np.argsort(updates, kind="stable")
+    updates = updates[order]
+    if (again := updates[1:][updates[1:] == updates[:-1]]).size:
         raise damaged(path, f"a second value for {dict(zip(SERIES, key, strict=True))}, update {again[0]}")
-    return mine, values[rows]
+    return updates, values[order]
 
 
 def write_curves(path: Path, curves: Series, of: str) -> None:
