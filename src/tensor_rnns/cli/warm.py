@@ -4,9 +4,9 @@
 
 Importing torch and the rest takes two seconds of a core, more than most of three hundred jobs of a laptop
 report need. A fork has arguments, folder, environment and streams of the command that asked (`asking`), and
-otherwise the state of a process that has just been started: nothing was computed before the fork. The warm
-process ends with its standard input, so with the controller that holds the other end. It answers no more when
-a file of the package changes: what runs then starts on its own.
+otherwise the state of a process that has just been started: nothing was computed before the fork but digests
+of the code. The warm process ends with its standard input, so with the controller that holds the other end.
+It answers no more when a file of the package changes: what runs then starts on its own.
 """
 
 import gc
@@ -26,7 +26,7 @@ from typing import NoReturn
 
 from tensor_rnns.cli import commands
 from tensor_rnns.cli.options import ROOTS
-from tensor_rnns.experiments import Catalogue
+from tensor_rnns.experiments import Catalogue, digest
 
 PACKAGE = Path(__file__).resolve().parents[1]
 IMPORTED = (
@@ -47,7 +47,7 @@ def stamp() -> list[tuple[str, int, int]]:
 
 
 def import_all() -> None:
-    """Import what the commands import when they run, and parse what most of them read."""
+    """Import what the commands import when they run, and parse and digest what most of them read."""
     rooms = [importlib.import_module(f"tensor_rnns.{room}") for room in ROOMS]
     modules = [module.name for room in rooms for module in iter_modules(room.__path__, f"{room.__name__}.")]
     for name in (*IMPORTED, *modules):
@@ -55,6 +55,7 @@ def import_all() -> None:
     # Parsed files are kept by their text. A faulty one is reported by the command that reads it.
     with suppress(ValueError, OSError):
         Catalogue.load(ROOTS)
+    digest.read_rooms()
     # Pages that no collection writes to stay shared with the forks.
     gc.collect()
     gc.freeze()

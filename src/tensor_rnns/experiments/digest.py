@@ -140,6 +140,14 @@ def declared_in(path: Path) -> tuple[str, ...]:
     return tuple(name for node in tree.body if (name := declared_name(node)) is not None)
 
 
+def read_rooms() -> None:
+    """Have at hand what `code_of` reads of every module: it took half of a short job's time."""
+    for room in ("bilinear", *ROOMS):
+        of_room(room)
+        for path in (*sources(room).values(), PACKAGE / room / "__init__.py"):
+            reached(path)
+
+
 def code_of(settings: Mapping[str, Any]) -> str:
     """The digest of the code that these settings run: cell, bilinear forms, model and task; docstrings do not
     count.
