@@ -161,3 +161,27 @@ def test_the_digest_of_a_source_is_the_same_under_every_python(tmp_path):
     path = tmp_path / "cell.py"
     path.write_text(SOURCE, encoding="utf-8")
     assert digest.of_source(path) == "ab524e0f7dd44672"
+
+
+AHEAD = """
+import ast
+from tensor_rnns.experiments import digest
+settings = {
+    "cell": {"name": "lr_gru"}, "model": {"name": "every_step"}, "task": {"name": "copy_memory"},
+}
+if ahead := %r:
+    digest.read_rooms()
+parsed, parse = [], ast.parse
+ast.parse = lambda text: parsed.append(text) or parse(text)
+print(digest.code_of(settings), len(parsed))
+"""
+
+
+def test_rooms_that_were_read_ahead_leave_three_texts_to_parse():
+    """Those of the cell, the model and the task, without the other classes beside them."""
+    found = {}
+    for ahead in (False, True):
+        command = [sys.executable, "-c", AHEAD % ahead]
+        found[ahead] = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    assert found[True] == [found[False][0], "3"]
+    assert int(found[False][1]) > 100

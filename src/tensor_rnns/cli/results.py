@@ -20,7 +20,7 @@ def draw(scale: str, results: Path, guests: str, paper: str, only: str | None, a
     """Draw one figure or table."""
     from tensor_rnns.drawing.render import render
 
-    render(options.load_catalogue(guests=guests), scale, paper, artefact, results, only=only)
+    render(options.load_catalogue(paper, guests), scale, paper, artefact, results, only=only)
 
 
 @click.command()

@@ -36,7 +36,7 @@ IMPORTED = (
     "matplotlib.backends.backend_pdf", "matplotlib.backends.backend_svg", "fontTools.subset", "torch._dynamo",
 )  # fmt: skip
 """What the commands import when they run; torch imports the last one for its optimisers and for Jacobians."""
-ROOMS = ("bilinear", "cells", "models", "tasks")
+ROOMS = ("bilinear", "cells", "drawing", "models", "tasks")
 """Packages of which the commands import every module."""
 
 
