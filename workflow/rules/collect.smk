@@ -51,7 +51,5 @@ rule collect_recorded:
         roots=lambda wildcards, output: FROM_ROOTS,
         digest=lambda wildcards: recorded_digest(wildcards.paper, wildcards.experiment),
     shell:
-        """
-        tensor-rnns {params.roots:q} recorded --headlines \
-            --only {wildcards.paper:q}/{wildcards.experiment:q} 2>&1 | tee {log:q}
-        """
+        "tensor-rnns {params.roots:q} recorded --headlines --only {wildcards.paper:q}/{wildcards.experiment:q} "
+        "2>&1 | tee {log:q}"
