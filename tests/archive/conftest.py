@@ -47,7 +47,8 @@ def commit_of_digits(folder: Path) -> str:
 
 @pytest.fixture(scope="session")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project as it stands here, committed, with the smoke scale of PAPERS run by Snakemake."""
+    """The project as it stands here, committed, with the smoke scale of PAPERS run by Snakemake, an
+    archive of that, and then all drawings of the recorded runs."""
     folder = tmp_path_factory.mktemp("archived") / "checkout"
     listed = run(ROOT, "git", "ls-files", "-co", "--exclude-standard").stdout.splitlines()
     for name in listed:
@@ -61,6 +62,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(folder, "git", "update-ref", "HEAD", commit_of_digits(folder))
     chosen = ("--config", "scale=smoke", "data=embedded", f"papers={PAPERS}")
     run(folder, "python", "workflow/scripts/snakemake_locked.py", "--cores", "2", *chosen, "--", "all")
+    run(folder, "tensor-rnns", "archive", "--scale", "smoke", "--out", "results/archives/shown.zip")
+    run(folder, "tensor-rnns", "recorded", "--only", "mathews2016/xor")
     return folder
 
 

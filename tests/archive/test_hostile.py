@@ -35,6 +35,7 @@ def zipped(*entries, method=zipfile.ZIP_DEFLATED, mode=0o100644) -> bytes:
             entry.compress_type, entry.create_system, entry.external_attr = method, 3, mode << 16
             with archive.open(entry, "w", force_zip64=True) as out:
                 out.write(content)
+        archive.comment = b"0" * 64
     return stream.getvalue()
 
 
@@ -56,7 +57,7 @@ ONE = zipped((f"{TOP}/a", b"x"))
 HOSTILE = {
     "no zip": (b"<html>not here</html>", "File is not a zip file"),
     "nothing": (b"", "File is not a zip file"),
-    "cut off": (ONE[:-30], "File is not a zip file"),
+    "cut off": (ONE[:-90], "File is not a zip file"),
     "no manifest": (ONE, r"it has no MANIFEST\.csv"),
     "upwards": (zipped((f"{TOP}/../../a", b"x")), "leads out of the archive"),
     "absolute": (zipped(("/etc/passwd", b"x")), "leads out of the archive"),
@@ -85,8 +86,9 @@ HOSTILE = {
     "name in header": (patched(ONE, 30, "<B", 66, in_directory=False), "'made/a' is not where or what"),
     "extra field": (patched(ONE, 38, "<H", 7), "has attributes that no archive has|not a zip file|truncated"),
     "before": (b"#!/bin/sh\n" + ONE, "is not where or what the directory says"),
+    "no digest": (ONE[:-66] + bytes(2), "the directory is not behind"),
     "behind": (ONE + b"more", "the directory is not behind|not a zip file"),
-    "comment": (ONE[:-2] + b"\4\0more", "the directory is not behind"),
+    "comment": (ONE[:-66] + b"\4\0more", "the directory is not behind"),
     "two tops": (zipped(("a/x", b"1"), ("b/x", b"2")), r"one top folder; there are \['a', 'b'\]"),
     "no top": (zipped(("a", b"1")), r"one top folder; there are \['a'\]"),
     "unsorted": (zipped((f"{TOP}/b", b"1"), (f"{TOP}/a", b"2")), "'made/a' is not where or what"),

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sysconfig
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -86,3 +87,13 @@ def test_stranger_verifies_the_archive_and_gets_ten_named_numbers_exactly(bare, 
 
 def test_archive_for_blind_review_is_verified_too(archived) -> None:
     assert verify(archived("blind.zip", "--anonymous"), lambda told: None).differences == []
+
+
+def test_archive_with_no_more_drawings_than_its_report_shows_is_verified_too(checkout) -> None:
+    shown = checkout / "results" / "archives" / "shown.zip"
+    assert verify(shown, lambda told: None).differences == []
+    with zipfile.ZipFile(shown) as archive:
+        names = {name.partition("/")[2] for name in archive.namelist()}
+    assert "results/recorded/collected/mathews2016/xor/metrics.csv" in names
+    drawn = {Path(name).stem for name in names if re.match(r"results/recorded/(figures|tables)/", name)}
+    assert drawn == {"fig-3.10"}, "the figure of a finding, and not xor-arms"

@@ -5,6 +5,7 @@ Numbers are altered as somebody would who wants to deceive: with all sums and se
 
 import gzip
 import io
+import itertools
 import random
 import re
 import struct
@@ -201,6 +202,7 @@ def unpressed(small, tmp_path_factory):
             entry.compress_type = zipfile.ZIP_STORED
             with new.open(entry, "w", force_zip64=True) as stream:
                 stream.write(content)
+        new.comment = old.comment
     with zipfile.ZipFile(path) as archive:
         places = {
             entry.filename: (entry.header_offset + 30 + len(entry.filename.encode()) + 20, entry)
@@ -240,3 +242,21 @@ def test_random_bytes_of_the_file_itself_are_found(small, tmp_path) -> None:
         except reading.NotAnArchive as error:
             found = [str(error)]
         assert found, at
+
+
+def test_bits_that_unpacking_passes_over_are_found(small, tmp_path) -> None:
+    """What is packed ends within a byte; the bits that fill it up change nothing of what comes out."""
+    content, path, passed_over = bytearray(small.read_bytes()), tmp_path / "plain.zip", 0
+    with zipfile.ZipFile(small) as archive:
+        entries = archive.infolist()
+    for entry, after in itertools.pairwise(entries):
+        if entry.compress_type == zipfile.ZIP_DEFLATED and passed_over < 5:
+            content[after.header_offset - 1] ^= 0x80
+            path.write_bytes(content)
+            content[after.header_offset - 1] ^= 0x80
+            with zipfile.ZipFile(path) as archive:
+                if archive.testzip() is None:
+                    passed_over += 1
+                    found = reading.unpacked(path, tmp_path / "out")[1]
+                    assert found == ["the file itself: its bytes are not those that were written"]
+    assert passed_over == 5

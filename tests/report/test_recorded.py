@@ -24,7 +24,8 @@ COUNTED = """\
 title: Sizes
 kind: compute
 compute: {function: mathews2016.counts}
-artefacts: {table-2: {draw: table, rows: [item], columns: name}}
+artefacts:
+  table-2: {draw: table, rows: [item], columns: name}
 """
 
 
@@ -114,3 +115,34 @@ def test_a_damaged_computed_table_of_the_record_is_no_artefact_left_out(tmp_path
     table.write_text(table.read_text().replace("193", "139"))
     with pytest.raises(Damaged, match=r"sizes.csv: .*restore it: git checkout"):
         join_and_draw(catalogue, "recorded", results)
+
+
+SCORED = """\
+weights:
+  headline: {weight: 10, why: cited}
+  trained outcomes: {weight: 3, why: outcomes}
+  computed: {weight: 1, why: numbers}
+  counts: {weight: 0.5, why: sizes}
+  identities: {weight: 0.25, why: equations}
+headlines:
+  - {statements: [s-1], quote: Small nets are small., page: 2, artefact: table-3, why: the sizes}
+"""
+
+
+@pytest.mark.parametrize(("scored", "drawn"), [(True, ["table-3.csv"]), (False, [])])
+def test_where_headlines_alone_are_drawn_the_other_tables_are_not(tmp_path, capsys, scored, drawn):
+    """Of two tables of one experiment the one that a finding shows; of a paper without a score none. What was
+    drawn before goes: it would stay as it is when more runs are recorded."""
+    home, results = tmp_path / "papers" / "paper2000", tmp_path / "results"
+    home.mkdir(parents=True)
+    (home / "sizes.yaml").write_text(COUNTED + "  table-3: {draw: table, rows: [item], columns: name}\n")
+    if scored:
+        (home / "score.yaml").write_text(SCORED)
+    rows = [{"item": "gru", "name": "all", "index": 0, "value": 193}]
+    table = results / "recorded" / "computed" / "paper2000" / "sizes.csv"
+    write_csv(table, rows, COMPUTED, "paper2000/sizes/paper")
+    catalogue = Catalogue.load(tmp_path / "papers")
+    for headlines, expected in ((True, drawn), (False, ["table-2.csv", "table-3.csv"]), (True, drawn)):
+        join_and_draw(catalogue, "recorded", results, headlines)
+        assert sorted(path.name for path in results.rglob("table-*.csv")) == expected
+    assert not capsys.readouterr().out

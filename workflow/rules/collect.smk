@@ -31,8 +31,8 @@ rule collect:
         "tensor-rnns collect --out {params.out:q} {params.runs:q} 2>&1 | tee {log:q}"
 
 
-# Recorded runs of the paper's scale are joined in the same way, with what their probes took, and drawn as far as they
-# reach. They are a source: no rule makes results/recorded/runs.
+# Recorded runs of the paper's scale are joined in the same way, with what their probes took, and what headline findings
+# show is drawn. They are a source: no rule makes results/recorded/runs.
 rule collect_recorded:
     input:
         lambda wildcards: latest_recorded(wildcards.paper, wildcards.experiment),
@@ -51,4 +51,5 @@ rule collect_recorded:
         roots=lambda wildcards, output: FROM_ROOTS,
         digest=lambda wildcards: recorded_digest(wildcards.paper, wildcards.experiment),
     shell:
-        "tensor-rnns {params.roots:q} recorded --only {wildcards.paper:q}/{wildcards.experiment:q} 2>&1 | tee {log:q}"
+        "tensor-rnns {params.roots:q} recorded --headlines --only {wildcards.paper:q}/{wildcards.experiment:q}"
+        " 2>&1 | tee {log:q}"

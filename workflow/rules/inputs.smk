@@ -158,9 +158,12 @@ def latest_recorded(paper, experiment):
 
 
 def recorded_digest(paper, experiment):
-    """All recorded curves of an experiment, and the code that joins and draws them."""
+    """All recorded curves of an experiment, what is drawn of them, and the code that joins and draws them."""
+    headlines = CATALOGUE.folders[paper] / score.FILE
+    shown = headlines.read_text() if headlines.exists() else ""
+    blocks = CATALOGUE.experiments[paper, experiment].content.get("artefacts")
     code = [digest.of_room("analysis"), digest.of_room("drawing")]
-    return digest.digest([recorded_curves(paper, experiment), code])
+    return digest.digest([recorded_curves(paper, experiment), shown, blocks, code])
 
 
 def recorded_evidence(wildcards):

@@ -1,6 +1,9 @@
 """Where things lie in an archive, below its one top folder, and what its own tables say they hold."""
 
+import hashlib
+import mmap
 from collections.abc import Mapping
+from typing import IO
 
 README, CRATE = "README.md", "ro-crate-metadata.json"
 CODECHECK, FORRT, MANIFEST = "codecheck.yml", "forrt.csv", "MANIFEST.csv"
@@ -39,3 +42,9 @@ def listed(settings: Mapping[str, str], name: str) -> list[str]:
 def holds(table: str) -> str:
     """What the seal of a table of the archive says: `archive/<path>`."""
     return f"archive/{table}"
+
+
+def digest_before(end: int, raw: IO[bytes]) -> bytes:
+    """The sha256 of the first `end` bytes of a file on disk, in hexadecimal: the comment of an archive."""
+    with mmap.mmap(raw.fileno(), end, access=mmap.ACCESS_READ) as content:
+        return hashlib.sha256(content).hexdigest().encode()

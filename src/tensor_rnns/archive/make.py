@@ -137,6 +137,8 @@ def write(members: Members, out: Path, epoch: int) -> None:
                     written = copied(members[name], bar, stream)
                 if sums.get(name, written[1]) != written[1]:
                     raise ValueError(f"{members[name]} changed while it was archived; wait until no job runs")
+            raw.flush()
+            archive.comment = layout.digest_before(archive.start_dir, raw)
 
 
 def mode(member: Path | bytes) -> int:

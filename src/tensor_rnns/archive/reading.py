@@ -1,7 +1,8 @@
 """Read an archive that may be hostile: every member is looked at before one is written.
 
 The archive has one form, which `make` writes: members one after another in the order of their names, each
-under the header that its entry in the directory gives, and nothing before, between or behind them.
+under the header that its entry in the directory gives, nothing before, between or behind them, and their
+digest as its comment: bits that unpacking passes over are none that may differ.
 """
 
 import copy
@@ -76,9 +77,10 @@ def in_form(archive: zipfile.ZipFile, raw: IO[bytes]) -> None:
             raise ValueError(f"the member {name!r} has attributes that no archive has")
         at, previous = at + len(header) + entry.compress_size, name
     raw.seek(0, io.SEEK_END)
-    count, size = len(archive.infolist()), raw.tell() - END.size - at
-    raw.seek(-END.size, io.SEEK_END)
-    if archive.start_dir != at or raw.read() != END.pack(b"PK\5\6", 0, 0, count, count, size, at, 0):
+    count, size = len(archive.infolist()), raw.tell() - END.size - len(archive.comment) - at
+    raw.seek(at + size)
+    end = b"PK\5\6", 0, 0, count, count, size, at, 64
+    if archive.start_dir != at or raw.read() != END.pack(*end) + archive.comment:
         raise ValueError("the directory is not behind the last member, or something is behind it")
 
 
@@ -121,6 +123,8 @@ def unpacked(path: Path, into: Path) -> tuple[list[str], list[str]]:
             if layout.MANIFEST not in entries:
                 raise ValueError(f"it has no {layout.MANIFEST}")
             problems = list(faults(archive, entries))
+            if not problems and layout.digest_before(archive.start_dir, raw) != archive.comment:
+                problems = ["the file itself: its bytes are not those that were written"]
             if not problems:
                 unpack.extract(archive, entries, into)
             return sorted(entries), problems

@@ -61,13 +61,14 @@ class Scale:
                     join_probes(experiment, home, self.again / "probes" / paper / name)
 
     def drawings(self) -> Iterator[str]:
-        """Draw every figure and table of the experiments whose tables are given; of what was computed for the
-        record those that were drawn, as a report of another scale draws none."""
+        """Draw every figure and table of the experiments whose tables are given; of a record without a report
+        of its own those that were drawn, as a report of another scale draws what it shows."""
+        whole = self.scale != RECORDED or (self.given / "report" / HOME).exists()
         for (paper, name), artefact in self.catalogue.artefacts.items():
             home = self.given / "collected" / paper / artefact.experiment
             computed = self.given / "computed" / paper / f"{artefact.experiment}.csv"
-            drawn = self.scale != RECORDED or any(self.given.glob(f"*/{paper}/{name}.*"))
-            if home.exists() or (computed.exists() and drawn):
+            shown = whole or any(self.given.glob(f"*/{paper}/{name}.*"))
+            if shown and (home.exists() or computed.exists()):
                 # What cannot be drawn was not drawn either; if it was, the comparison says so.
                 with suppress(ValueError):
                     render(self.catalogue, self.scale, paper, name, self.results)

@@ -45,7 +45,8 @@ def report(scale: str, data: str, results: Path, guests: str, papers: str, parti
 @click.command()
 @options.results
 @click.option("--only", default="", help="Join and draw the runs of paper/experiment, without a report.")
-def recorded(results: Path, only: str) -> None:
+@click.option("--headlines", is_flag=True, help="Draw what headline findings show, and no more.")
+def recorded(results: Path, only: str, headlines: bool) -> None:
     """Make the report of the recorded runs; trains nothing and needs no torch."""
     from tensor_rnns.analysis.judge import judge
     from tensor_rnns.experiments.records import RECORDED
@@ -54,7 +55,7 @@ def recorded(results: Path, only: str) -> None:
 
     catalogue = options.load_catalogue(only)
     check_whole(results)
-    join_and_draw(catalogue, RECORDED, results)
+    join_and_draw(catalogue, RECORDED, results, headlines)
     if not only:
         judge(catalogue, RECORDED, results)
         build(catalogue, RECORDED, "real", results)

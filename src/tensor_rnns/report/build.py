@@ -11,8 +11,8 @@ from pathlib import Path
 
 from tensor_rnns.analysis.collect import collect
 from tensor_rnns.analysis.judge import judge
-from tensor_rnns.drawing.render import render
-from tensor_rnns.experiments import Catalogue
+from tensor_rnns.drawing.render import paths, render
+from tensor_rnns.experiments import Catalogue, score
 from tensor_rnns.experiments.records import PARTIAL, RECORDED
 from tensor_rnns.experiments.run_folders import RECORD
 from tensor_rnns.files import Damaged
@@ -77,10 +77,11 @@ def overlay(results: Path, scale: str) -> str:
     return name
 
 
-def join_and_draw(catalogue: Catalogue, scale: str, results: Path) -> None:
-    """Join the runs of each experiment and draw the artefacts that they allow, as many experiments at once as
-    there are cores, within bounds; print why other artefacts are left out."""
-    job = functools.partial(join_and_draw_experiment, catalogue, scale, results)
+def join_and_draw(catalogue: Catalogue, scale: str, results: Path, headlines: bool = False) -> None:
+    """Join the runs of each experiment and draw the artefacts that they allow, or those of `headlines` alone,
+    as many experiments at once as there are cores, within bounds; print why others are left out. Drawings of
+    recorded runs that are not made again go: they may be of older runs."""
+    job = functools.partial(join_and_draw_experiment, catalogue, scale, results, headlines)
     if len(catalogue.experiments) == 1:
         print(*map(job, catalogue.experiments), sep="", end="")
         return
@@ -89,7 +90,9 @@ def join_and_draw(catalogue: Catalogue, scale: str, results: Path) -> None:
             print(told, end="", flush=True)
 
 
-def join_and_draw_experiment(catalogue: Catalogue, scale: str, results: Path, key: tuple[str, str]) -> str:
+def join_and_draw_experiment(
+    catalogue: Catalogue, scale: str, results: Path, headlines: bool, key: tuple[str, str]
+) -> str:
     """`join_and_draw` for one experiment; returns what is to be printed.
 
     At a scale, those alone are joined of which some runs failed, so that their tables were not made.
@@ -103,7 +106,14 @@ def join_and_draw_experiment(catalogue: Catalogue, scale: str, results: Path, ke
             folders = [record.parent for record in sorted(runs.rglob(RECORD))]
             if folders and not out.exists():
                 collect(folders, out)
+        found = score.read(catalogue.folders[key[0]]) if headlines else None
+        shown = {headline.artefact for headline in found.headlines} if found else set()
         for artefact in catalogue.experiments[key].artefacts:
+            if scale == RECORDED:
+                for old in paths(results, scale, artefact):
+                    old.unlink(missing_ok=True)
+            if headlines and artefact.id not in shown:
+                continue
             try:
                 render(catalogue, scale, artefact.paper, artefact.id, results)
             except ValueError as error:
