@@ -22,6 +22,13 @@ BOUND = {torch.float32: 1e-5, torch.float64: 1e-12}
 NAMES = sorted(cells.families())
 PANELS = {"name": "tlstm", "hidden": 43, "side": 2}
 """A cell whose matrix is large enough for panels."""
+IN_ROWS = {"name": "lstm", "hidden": 70}
+"""A cell with matrices that lie in rows and have code of their own for few rows of a batch."""
+CELLS = {
+    "tgu": {"name": "tgu", "hidden": 9, "rank": 4},
+    "matrices in panels": PANELS,
+    "matrices in rows": IN_ROWS,
+}
 
 
 @pytest.fixture
@@ -98,15 +105,15 @@ def test_every_operation(reference, sink, setting, results, dtype):
     agree(results(COMPILED.run, s, dtype), results(reference, s, torch.float64), BOUND[dtype])
 
 
-@pytest.mark.parametrize("name", ["tgu", "matrices in panels"])
+@pytest.mark.parametrize("name", CELLS)
 @pytest.mark.parametrize("more", [("-march=x86-64",), ("-mno-avx512f",), ()], ids=["SSE2", "256 bits", "own"])
-def test_the_vectors_of_any_processor(reference, block, setting, results, monkeypatch, more, name):
+def test_the_vectors_of_any_processor(reference, setting, results, monkeypatch, more, name):
     """Of 16 bytes, of at most 32, and the widest of this one; on 39 rows of both blocks."""
     if platform.machine() == "x86_64":
         monkeypatch.setattr(build, "FLAGS", (*build.FLAGS, *more))
     monkeypatch.setattr(COMPILED, "ready", {})
     monkeypatch.setattr(parts, "library", functools.cache(parts.library.__wrapped__))
-    s = setting(block(name) if name == "tgu" else PANELS, batch=39, steps=7)
+    s = setting(CELLS[name], batch=39, steps=7)
     agree(results(COMPILED.run, s, torch.float32), results(reference, s, torch.float64), 1e-5)
 
 
@@ -131,16 +138,17 @@ def test_states_that_are_handed_on_added_up_or_never_read(reference, delay, sett
 
 
 @pytest.mark.parametrize("batch", [1, 8, 20, 23, 40])
-@pytest.mark.parametrize("name", ["tgu", "matrices in panels"])
-def test_every_cut_of_the_batch(reference, block, setting, results, name, batch):
-    s = setting(block(name) if name == "tgu" else PANELS, replicas=2, batch=batch, steps=5)
+@pytest.mark.parametrize("name", CELLS)
+def test_every_cut_of_the_batch(reference, setting, results, name, batch):
+    s = setting(CELLS[name], replicas=2, batch=batch, steps=5)
     agree(results(COMPILED.run, s, torch.float32), results(reference, s, torch.float64), 1e-5)
 
 
 @pytest.mark.parametrize("batch", [3, 4, 5, 20])
-def test_the_bits_of_a_row_do_not_depend_on_the_rows_beside_it(setting, batch):
+@pytest.mark.parametrize("cell", [PANELS, IN_ROWS], ids=["panels", "rows"])
+def test_the_bits_of_a_row_do_not_depend_on_the_rows_beside_it(setting, cell, batch):
     """A block that is less than half full, half, more than half, or behind another."""
-    s = setting(PANELS, replicas=2, batch=batch, steps=6)
+    s = setting(cell, replicas=2, batch=batch, steps=6)
     params = {name: value.float() for name, value in s.params.items()}
     inputs, state = s.inputs.float(), [part.float() for part in s.state]
     whole, _ = COMPILED.run(s.cell, params, inputs, state)

@@ -153,9 +153,9 @@ class Body:
             pieces = "{" + ", ".join(f"{{{start}, {to}}}" for start, to in places) + "}"
             matrix += k * PANEL
             return [f"products<Block, {sizes}, {rows}>(rows, {pieces}, {left}, packed + {matrix}, {out});"]
-        matrix = self.packed.take((leaf, transposed), padded(rows * columns)) + k * columns + n
-        name, matrix = f"product<Block, {sizes}, {columns}>", f"packed + {matrix}"
-        return [f"{name}({further(left, start)}, {matrix}, {further(out, to)});" for start, to in places]
+        matrix = self.packed.take((leaf, transposed), padded(rows * columns + VECTOR - 1)) + k * columns + n
+        name, given = f"product_of<Block, {sizes}, {columns}>", f"packed + {matrix}"
+        return [f"{name}(rows, {further(left, at)}, {given}, {further(out, to)});" for at, to in places]
 
     def loop(self, step: Step, outside: set[Node]) -> list[str]:
         """One pass over the numbers of a width."""

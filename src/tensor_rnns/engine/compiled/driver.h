@@ -48,7 +48,7 @@ template <class Block> static void forward(const Call& call, const Unit& unit) {
     real* const record = tape + (call.keep ? t : 0) * RECORD * W;
     choose<Block>(call, unit, t, chosen);
     for (int i = 0; i < TABLES; ++i)
-      gather_rows<Block>(record + INPUT_PLACE[i] * W, chosen + i * W, INPUT_WIDTH[i], unit.rows);
+      use.gather_rows(record + INPUT_PLACE[i] * W, chosen + i * W, INPUT_WIDTH[i], unit.rows);
     for (int i = 0; !TABLES && i < INPUTS; ++i) {
       const long* stride = call.input_strides + 3 * i;
       use.gather(record + INPUT_PLACE[i] * W, inputs[i], stride[2], INPUT_WIDTH[i], unit.rows);

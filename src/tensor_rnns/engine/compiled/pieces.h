@@ -8,8 +8,6 @@ struct Piece {
   long from, to;  // where it begins in the left block and in the right or the result
 };
 
-template <class Block> constexpr bool HALVES = Block::W > 1 && 2 * Block::W == LONG;
-
 // ---- loops over single numbers ---------------------------------------------------------------------------
 // A vector holds several numbers of a width where a block fills half of one (two numbers), or is a row alone.
 
@@ -25,12 +23,7 @@ template <class Block> constexpr int several(int whole, int pairs) { return Bloc
 template <class Block, class Vec> static INLINE Vec take_numbers(const real* p, int v, int j, int next) {
   if constexpr (numbers<Block, Vec> == 1) return at<Vec>(p, j * Block::V + v);
   else if constexpr (Block::W == 1) return fetch<LONG>(p + j);
-  else {
-    Vec x;
-    std::memcpy(&x, p + j * Block::W, sizeof(Vec) / 2);
-    std::memcpy((real*)&x + Block::W, p + next * Block::W, sizeof(Vec) / 2);
-    return x;
-  }
+  else return joined(at<narrow_vector>(p, j), at<narrow_vector>(p, next));
 }
 
 // Number j, and those behind it.
@@ -62,9 +55,8 @@ template <class Block, int Count> static INLINE void to_rows(const real* in, wid
   UNROLL for (int v = 0; v < vectors; ++v) {
     UNROLL for (int j = 0; j < W; ++j) {
       const int low = v * LONG + j, high = low + W;
-      x[v][j] = wide_vector{};
-      if (low < Count) std::memcpy(x[v] + j, in + low * W, W * sizeof(real));
-      if (high < Count) std::memcpy((real*)(x[v] + j) + W, in + high * W, W * sizeof(real));
+      const narrow_vector none = {};
+      x[v][j] = joined(low < Count ? at<narrow_vector>(in, low) : none, high < Count ? at<narrow_vector>(in, high) : none);
     }
     transpose<1, W>(x[v]);
   }
@@ -83,15 +75,15 @@ template <class Block, int Count> static INLINE void from_rows(wide_vector (*x)[
   }
 }
 
-// `Count` columns of out (+)= a w: a [K][W], w [K][PANEL], out [Count][W]; of half a vector the first `Rows` rows.
-template <class Block, int K, int Count, bool ONTO, int Rows>
+// `Count` columns of out (+)= a w: a [K][W], w [K][STRIDE], out [Count][W]; of half a vector the first `Rows` rows.
+template <class Block, int K, int Count, bool ONTO, int Rows, int STRIDE = PANEL>
 static void panel(const real* a, const real* w, real* out) {
-  if constexpr (!HALVES<Block>) return product<Block, K, Count, ONTO, PANEL>(a, w, out);
+  if constexpr (!HALVES<Block>) return product<Block, K, Count, ONTO, STRIDE>(a, w, out);
   else {
     constexpr int W = Block::W, vectors = (Count + LONG - 1) / LONG;
     wide_vector sum[vectors][W] = {};
     if constexpr (ONTO) to_rows<Block, Count>(out, sum);
-    for (int k = 0; k < K; ++k, a += W, w += PANEL) {
+    for (int k = 0; k < K; ++k, a += W, w += STRIDE) {
       wide_vector right[vectors];
       UNROLL for (int v = 0; v < vectors; ++v) right[v] = fetch<LONG>(w + v * LONG);
       UNROLL for (int r = 0; r < Rows; ++r)
@@ -99,6 +91,20 @@ static void panel(const real* a, const real* w, real* out) {
     }
     from_rows<Block, Count>(sum, out);
   }
+}
+
+// out (+)= a w, for a [K][W] and w [K] rows apart by STRIDE; `rows` of a block are there. Of small matrices few rows are
+// not worth code of their own; vectors along the columns of the last row reach beyond it.
+template <class Block, int K, int N, bool ONTO, int STRIDE>
+static void product_of(int rows, const real* a, const real* w, real* out) {
+  constexpr int W = Block::W, few = W / 2, TILE = 4 * LONG, whole = N - N % TILE;
+  if constexpr (HALVES<Block> && K >= LONG && N >= LONG && K * N >= 1024)
+    if (rows <= few) {
+      for (int n = 0; n < whole; n += TILE) panel<Block, K, TILE, ONTO, few, STRIDE>(a, w + n, out + n * W);
+      if constexpr (N > whole) panel<Block, K, N - whole, ONTO, few, STRIDE>(a, w + whole, out + whole * W);
+      return;
+    }
+  product<Block, K, N, ONTO, STRIDE>(a, w, out);
 }
 
 // out (+)= a w for each piece: K rows of a matrix of ROWS, N columns.

@@ -8,10 +8,11 @@ typedef void (*Team)(long threads, void (*work)(void* data), void* data);
 // `outer_tile` takes at most so many columns of a and of g: of more the compiler reads some again and again.
 static constexpr int LEFT = 3, RIGHT = NATIVE == 64 ? 8 : 4;
 
-// Functions for one kind of block; what they do stands at their definitions, `gather` and `gather_onto` are turn().
+// Functions for one kind of block; what they do stands at their definitions, the gathers are turn() and turn_picked().
 struct Blockwise {
   void (*gather)(real* out, const real* in, long stride, int width, int rows);
   void (*gather_onto)(real* out, const real* in, long stride, int width, int rows);
+  void (*gather_rows)(real* out, const real* const* from, int width, int rows);
   void (*scatter)(real* out, long stride, const real* in, int width, int rows);
   void (*row_sums)(long steps, int N, const real* g, long g_step, real* sum);
   void (*outer_tile[LEFT + 1][RIGHT + 1])(long steps, const real* a, long a_step, const real* g, long g_step, real* sum,

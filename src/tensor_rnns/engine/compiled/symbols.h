@@ -121,12 +121,6 @@ template <int N> static void row_of(const Places& places, const real* g, real* o
     for (int n = 0; n < N; ++n) out[n] += g[*place * room(N) + n];
 }
 
-// Rows of a table, one for each row of the batch, into [width][W]; what is missing to W rows repeats the last.
-template <class Block> static void gather_rows(real* out, const real* const* from, int width, int rows) {
-  for (int r = 0; r < Block::W; ++r)
-    for (int i = 0; i < width; ++i) out[i * Block::W + r] = from[r < rows ? r : rows - 1][i];
-}
-
 // Row `symbol` of the gradient of a table, or null where it is not wanted.
 static real* gradient_row(const Call& call, int table, long replica, long symbol) {
   const long* stride = call.table_gradient_strides + 2 * table;

@@ -52,6 +52,7 @@ template <class Vec> using whole_of = decltype(Vec{} < Vec{});  // whole numbers
 template <class Vec> constexpr int lanes = sizeof(Vec) / sizeof(real);
 
 static constexpr int LONG = lanes<wide_vector>;
+template <class Block> constexpr bool HALVES = Block::W > 1 && 2 * Block::W == LONG;  // it fills half a vector
 using Loose = real __attribute__((vector_size(NATIVE), may_alias, aligned(sizeof(real))));
 
 // The first `Count` numbers of a vector that may lie anywhere; zero behind them.
@@ -65,6 +66,18 @@ template <int Count> static INLINE wide_vector fetch(const real* p) {
 template <int Count> static INLINE void leave(real* p, wide_vector x) {
   if constexpr (Count >= LONG) *(Loose*)p = (Loose)x;
   else std::memcpy(p, &x, Count * sizeof(real));
+}
+
+// Two halves side by side. As the compiler puts them together, in memory, a load of both waits for two stores.
+static INLINE wide_vector joined(narrow_vector low, narrow_vector high) {
+  wide_vector x = {};
+#if NATIVE == 64
+  asm("vinsertf64x4 $1, %2, %g1, %0" : "=v"(x) : "v"(low), "vm"(high));
+#else
+  std::memcpy(&x, &low, sizeof(x) / 2);
+  std::memcpy((real*)&x + LONG / 2, &high, sizeof(x) / 2);
+#endif
+  return x;
 }
 
 template <class Vec> static INLINE Vec splat(real x) { return Vec{} + x; }
