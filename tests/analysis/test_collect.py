@@ -1,5 +1,6 @@
 """Collected tables are sorted, equal in bytes whatever the order of folders, and refuse broken input."""
 
+import gzip
 import math
 import shutil
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from tensor_rnns.analysis.collect import METRICS, RUNS, collect
 from tensor_rnns.analysis.curves import CURVES, SERIES, read_curves, write_curves
 from tensor_rnns.analysis.tables import COMPUTED, PROBED, Tables, read_table
 from tensor_rnns.experiments.run_folders import run_name
-from tensor_rnns.files import Damaged, read_csv, read_json, write_csv, write_json
+from tensor_rnns.files import SEAL, ZEROS, Damaged, read_csv, read_json, seal, write_csv, write_json
 
 BLOCKS = """
 conditions: {T9: {task.length: 9}, T30: {task.length: 30}}
@@ -191,6 +192,15 @@ def damage_curve(value: str, column: str = "value") -> Callable[[Path], str]:
     return damage
 
 
+def empty_point(folder: Path) -> str:
+    path = folder / "curves.csv.gz"
+    content = gzip.decompress(path.read_bytes())
+    lines = content.replace(SEAL.search(content)[1], ZEROS.encode()).splitlines()
+    lines[4] = b",".join([*lines[4].split(b",")[:-2], b""])
+    path.write_bytes(gzip.compress(seal(b"\n".join([*lines, b""]))))
+    return "curves.csv.gz: an empty line in"
+
+
 def damage_columns_of_curves(folder: Path) -> str:
     write_csv(folder / "curves.csv.gz", [], ("paper", "update", "value"), name_of(folder))
     return "curves.csv.gz: its columns are"
@@ -210,7 +220,7 @@ def lose_field(folder: Path) -> str:
 
 
 @pytest.mark.parametrize("damage", [
-    damage_header, damage_value, repeat_row, lose_record, lose_field, damage_columns_of_curves,
+    damage_header, damage_value, repeat_row, lose_record, lose_field, damage_columns_of_curves, empty_point,
     *map(damage_curve, ("one", "", "1\n", "1,2")), damage_curve("1.5", "update"), damage_curve("", "update"),
 ])  # fmt: skip
 def test_damage_is_named_with_its_file(folders, tmp_path, damage):
