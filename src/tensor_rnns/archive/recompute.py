@@ -16,7 +16,7 @@ from tensor_rnns.analysis import stopping
 from tensor_rnns.analysis.collect import collect
 from tensor_rnns.analysis.judge import judge
 from tensor_rnns.archive.layout import DRAWN
-from tensor_rnns.drawing.render import render
+from tensor_rnns.drawing.render import paths, render
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.run_folders import RECORD
@@ -67,7 +67,7 @@ class Scale:
         for (paper, name), artefact in self.catalogue.artefacts.items():
             home = self.given / "collected" / paper / artefact.experiment
             computed = self.given / "computed" / paper / f"{artefact.experiment}.csv"
-            shown = whole or any(self.given.glob(f"*/{paper}/{name}.*"))
+            shown = whole or any(path.exists() for path in paths(self.given.parent, self.scale, artefact))
             if shown and (home.exists() or computed.exists()):
                 # What cannot be drawn was not drawn either; if it was, the comparison says so.
                 with suppress(ValueError):
