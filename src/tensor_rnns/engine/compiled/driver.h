@@ -41,6 +41,8 @@ template <class Block> static void forward(const Call& call, const Unit& unit) {
     const long* stride = call.input_strides + 3 * i;
     inputs[i] = call.inputs[i] + unit.replica * stride[1] + unit.first * stride[2];
   }
+  // What the way back does not read is not kept.
+  auto entered = [&](int i, real* record) { return (ON_TAPE[i] ? record : scratch) + INPUT_PLACE[i] * W; };
   real* after = states;
   for (long t = 0; t < call.steps; ++t) {
     const real* const before = after;
@@ -48,10 +50,10 @@ template <class Block> static void forward(const Call& call, const Unit& unit) {
     real* const record = tape + (call.keep ? t : 0) * RECORD * W;
     choose<Block>(call, unit, t, chosen);
     for (int i = 0; i < TABLES; ++i)
-      use.gather_rows(record + INPUT_PLACE[i] * W, chosen + i * W, INPUT_WIDTH[i], unit.rows);
+      use.gather_rows(entered(i, record), chosen + i * W, INPUT_WIDTH[i], unit.rows);
     for (int i = 0; !TABLES && i < INPUTS; ++i) {
       const long* stride = call.input_strides + 3 * i;
-      use.gather(record + INPUT_PLACE[i] * W, inputs[i], stride[2], INPUT_WIDTH[i], unit.rows);
+      use.gather(entered(i, record), inputs[i], stride[2], INPUT_WIDTH[i], unit.rows);
       inputs[i] += stride[0];
     }
     step<Block>(chosen, unit.rows, packed, record, before, after, scratch);

@@ -14,7 +14,7 @@ import torch
 from tensor_rnns.engine.compiled.body import PANEL, Body, further, is_panelled, padded
 from tensor_rnns.engine.ir.graph import Node
 from tensor_rnns.engine.ir.holes import alike, zeros
-from tensor_rnns.engine.ir.plan import Arena, plan, saved
+from tensor_rnns.engine.ir.plan import Arena, plan, read_back, saved
 from tensor_rnns.engine.ir.reverse import Backward, reverse
 from tensor_rnns.engine.ir.trace import Program
 
@@ -75,20 +75,25 @@ def source(program: Program, dtype: torch.dtype) -> str:
     printed = str(program)
     backward = reverse(program)
     keep = saved(program, backward)
-    inputs = {("input", i): width for i, width in enumerate(program.inputs)}
-    tape = Arena(inputs | {node: node.width for node in keep})
+    again = read_back(program, backward, keep)
+    inputs = dict(enumerate(program.inputs))
+    tape = Arena({i: inputs[i] for i in sorted(again)} | {node: node.width for node in keep})
+    once = Arena({i: width for i, width in inputs.items() if i not in again})
+    read_again = tape.width + once.width  # as if all were kept: a pass over other steps has other sums
     states = Arena(dict(enumerate(program.states)))
     sums = Arena({leaf: math.prod(shape) for leaf, shape in enumerate(program.leaves)})
     addresses = {node: f"record + {tape.offsets[node]} * W" for node in keep}
     for node in program.graph.nodes:
         if node.operation == "input":
-            addresses[node] = f"record + {tape.offsets[('input', node.detail)]} * W"
+            home, arena = ("record", tape) if node.detail in again else ("scratch", once)
+            addresses[node] = f"{home} + {arena.offsets[node.detail]} * W"
         if node.operation in ("state", "gradient"):
             base = "before" if node.operation == "state" else "g"
             addresses[node] = f"{base} + {states.offsets[node.detail]} * W"
     for i, node in enumerate(program.outputs):
         addresses[node] = f"after + {states.offsets[i]} * W"
-    places, rows = [tape.offsets[key] for key in inputs], [rows for rows, _ in program.leaves]
+    places = [(tape if i in again else once).offsets[i] for i in inputs]
+    rows = [rows for rows, _ in program.leaves]
     parts = [
         "\n".join(f"// {line}".rstrip() for line in f"{printed}\n\nand back:\n{backward}".splitlines()),
         f"\nusing real = {REALS[dtype]};\n",
@@ -99,19 +104,21 @@ def source(program: Program, dtype: torch.dtype) -> str:
         constant("long", RECORD=apart(tape.width), STATES=apart(states.width), SUMS=sums.width),
         constant("int", INPUTS=len(program.inputs), COUNT=len(program.states), LEAVES=len(program.leaves)),
         constant("int", INPUT_WIDTH=list(program.inputs), INPUT_PLACE=places, ENTERING=sum(program.inputs)),
+        constant("int", ON_TAPE=[int(i in again) for i in inputs]),
         constant("int", WIDTH=list(program.states), PLACE=list(states.offsets.values())),
         constant("long", OFFSETS=[*sums.offsets.values(), sums.width], ROWS=rows),
         constant("long", TABLES=len(program.tables), SYMBOLS=max([1, *(t.shape[0] for t in program.tables)])),
-        forward_code(program, addresses, keep),
-        backward_code(program, backward, addresses, tape, states, sums),
+        forward_code(program, addresses, keep, once),
+        backward_code(program, backward, addresses, read_again, states, sums),
         *headers("driver"),
     ]
     return "\n".join(parts)
 
 
-def forward_code(program: Program, addresses: dict[Node, str], keep: Sequence[Node]) -> str:
-    """The functions `pack_forward` and `step`."""
+def forward_code(program: Program, addresses: dict[Node, str], keep: Sequence[Node], once: Arena) -> str:
+    """The functions `pack_forward` and `step`; what enters `once` lies before all else that is not kept."""
     body = Body(program, addresses)
+    body.scratch = once
     stored = [*program.outputs, *keep]
     body.write(plan(stored, ()), stored, stored)
     arguments = f"{CHOSEN}, const real* packed, real* record, const real* before, real* after, real* scratch"
@@ -194,12 +201,17 @@ def table_gradients(program: Program, backward: Backward, body: Body) -> tuple[i
 
 
 def backward_code(
-    program: Program, backward: Backward, addresses: dict[Node, str], tape: Arena, states: Arena, sums: Arena
+    program: Program,
+    backward: Backward,
+    addresses: dict[Node, str],
+    read_again: int,
+    states: Arena,
+    sums: Arena,
 ) -> str:
     """The functions `pack_backward`, `step_back`, `input_back` and `add_leaves`."""
     kept = Arena()
+    addresses = {node: address for node, address in addresses.items() if not address.startswith("scratch")}
     given = {node for node in addresses if node.operation != "gradient"}
-    addresses = dict(addresses)
     operands = dict.fromkeys(operand.base for operand in backward.operands)
     fresh = [node for node in operands if node not in given]
     for node in fresh:
@@ -225,7 +237,7 @@ def backward_code(
     places = "const Call& call, long replica, long symbol, const Places& places, long all"
     parts = [
         constant("long", PACKED_BACK=body.packed.width, SCRATCH_BACK=body.scratch.width, OPERANDS=operands),
-        constant("long", KEPT=apart(kept.width), READ_AGAIN=tape.width + states.width + kept.width),
+        constant("long", KEPT=apart(kept.width), READ_AGAIN=read_again + states.width + kept.width),
         packing("pack_backward", program, body.packed),
         function(BLOCK, "step_back", step, [USING, *body.lines]),
         function(BLOCK, "input_back", inputs, [USING, *inward.lines]),

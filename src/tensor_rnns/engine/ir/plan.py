@@ -97,6 +97,13 @@ def saved(program: Program, backward: Backward) -> list[Node]:
     return sorted(kept, key=lambda node: node.index)
 
 
+def read_back(program: Program, backward: Backward, kept: Iterable[Node]) -> set[int]:
+    """The inputs that the way back reads beside the nodes that are `kept`."""
+    roots = [g for g in (*backward.states, *backward.inputs) if g] + backward.operands
+    nodes = [*roots, *(part for node in needed(roots, [*kept, *program.outputs]) for part in node.inputs)]
+    return {node.detail for node in nodes if node.operation == "input"}
+
+
 def plan(roots: Iterable[Node], given: Iterable[Node]) -> list[Step]:
     """The order of everything that `roots` need beyond what is `given`.
 
