@@ -6,6 +6,9 @@ import torch
 
 from tensor_rnns import cells, engine
 from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine.compiled.emit import source
+from tensor_rnns.engine.ir.plan import read_back, saved
+from tensor_rnns.engine.ir.reverse import reverse
 from tensor_rnns.engine.ir.trace import trace
 from tensor_rnns.models.symbols import OneHot
 
@@ -97,6 +100,46 @@ def test_the_step_sees_products_alone():
     program = trace(cells.build({"name": "gmr", "hidden": 5, "rank": 4}, SIZE), one_hot=True)
     assert program.inputs == (4, 5)
     assert [table.value.name for table in program.tables] == ["transpose(A, -2, -1)", "V"]
+
+
+class Halves(Cell):
+    """Of one row of a table the first half multiplies the state, the second is added."""
+
+    name = "halves"
+    inputs, hidden = SIZE, 5
+
+    def shapes(self):
+        return {"W": (SIZE, 10)}
+
+    def step(self, p, x, state):
+        scale, shift = (x @ p["W"]).chunk(2, -1)
+        return (torch.tanh(scale * state[0] + shift),)
+
+
+@pytest.mark.parametrize(
+    ("cell", "kept"),
+    [
+        (cells.build({"name": "lstm", "hidden": 9}, SIZE), set()),
+        (cells.build({"name": "tgu", "hidden": 9, "rank": 4}, SIZE), {0, 2}),
+        (cells.build({"name": "cp_delta", "hidden": 9, "rank": 4}, SIZE), {0, 1}),
+        (Halves(), {0}),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_of_what_enters_the_tape_keeps_only_what_the_way_back_reads(cell, kept):
+    """A row that is only added has a gradient without it; one that multiplies is read again."""
+    program = trace(cell, one_hot=True)
+    backward = reverse(program)
+    nodes = saved(program, backward)
+    assert read_back(program, backward, nodes) == kept
+    width = sum(program.inputs[i] for i in kept) + sum(node.width for node in nodes)
+    assert f" RECORD = {width + (width % 8 == 0)}," in source(trace(cell, one_hot=True), torch.float64)
+
+
+def test_a_row_of_which_the_way_back_reads_a_part():
+    ours, theirs = found(COMPILED.run, Halves()), found(EAGER.run, Halves())
+    for name, value in theirs.items():
+        assert (ours[name] - value).abs().max() <= 1e-12 * value.abs().max(), name
 
 
 def test_a_cell_that_reads_the_vectors_themselves_runs_eager(delay, monkeypatch):
