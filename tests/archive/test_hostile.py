@@ -123,6 +123,42 @@ def test_whole_archive_is_unpacked_once(tmp_path) -> None:
         reading.unpacked(path, tmp_path / "out")
 
 
+def test_archive_of_more_members_than_a_plain_zip_file_counts(tmp_path) -> None:
+    path = tmp_path / f"{TOP}.zip"
+    make.write({f"results/{n}": b"%d" % n for n in range(65_535)}, path, 1479686400)
+    assert path.read_bytes().count(b"PK\6\6") == 1
+    with open(path, "rb") as raw, zipfile.ZipFile(raw) as archive:
+        entries = reading.entries_of(archive, raw)
+        assert len(entries) == 65_536
+        assert list(reading.faults(archive, entries)) == []
+
+
+@pytest.mark.parametrize(
+    ("limit", "extra"),
+    {20: [20, 12, 28], 60: [20, 12, 12], 305: [0, 0, 12], 400: [0, 0, 0], 5_000: [0, 0, 0]}.items(),
+)
+def test_every_byte_of_the_directory_counts_also_beyond_2_gigabytes(
+    limit, extra, tmp_path, monkeypatch
+) -> None:
+    """There sizes and places stand in fields of their own, in the directory and behind it; `limit` is where
+    that begins, for writer and reader."""
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", limit)
+    path = whole(tmp_path)
+    with zipfile.ZipFile(path) as archive:
+        assert [len(entry.extra) for entry in archive.infolist()] == extra
+        begin = archive.start_dir
+    content = path.read_bytes()
+    assert content.count(b"PK\6\6") == content.count(b"PK\6\7") == (begin > limit)
+    assert reading.unpacked(path, tmp_path / "out")[1] == []
+    for at in range(begin, len(content)):
+        path.write_bytes(content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :])
+        try:
+            _, faults = reading.unpacked(path, tmp_path / "again")
+        except reading.NotAnArchive:
+            continue
+        assert faults, f"byte {at - begin} of the directory and what is behind it"
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [

@@ -26,6 +26,8 @@ TRACKED = tuple(f"recorded/{name}" for name in ("runs", "computed", *FILES))
 WEIGHTS = "weights.safetensors"
 """Of a run folder only on request: most of an archive's bytes, and no number is printed from them alone."""
 
+COMMENT = 64
+"""Bytes of the comment of the zip file."""
 MANIFEST_COLUMNS = ("path", "bytes", "sha256")
 
 
@@ -44,7 +46,10 @@ def holds(table: str) -> str:
     return f"archive/{table}"
 
 
-def digest_before(end: int, raw: IO[bytes]) -> bytes:
-    """The sha256 of the first `end` bytes of a file on disk, in hexadecimal: the comment of an archive."""
-    with mmap.mmap(raw.fileno(), end, access=mmap.ACCESS_READ) as content:
-        return hashlib.sha256(content).hexdigest().encode()
+def digest_of(raw: IO[bytes]) -> bytes:
+    """The sha256 of a zip file on disk but for its comment, which it is, in hexadecimal."""
+    with (
+        mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as content,
+        memoryview(content)[:-COMMENT] as all_before,
+    ):
+        return hashlib.sha256(all_before).hexdigest().encode()

@@ -126,19 +126,27 @@ def write(members: Members, out: Path, epoch: int) -> None:
         sums = {row["path"]: row["sha256"] for row in rows}
         table = table_bytes(rows, layout.MANIFEST_COLUMNS, layout.holds(layout.MANIFEST))
         members = members | {layout.MANIFEST: table}
-        with writing(out, "wb") as raw, zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name in sorted(members):
-                info = zipfile.ZipInfo(f"{out.stem}/{name}", time)
-                info.compress_type = (
-                    zipfile.ZIP_STORED if Path(name).suffix in PACKED else zipfile.ZIP_DEFLATED
-                )
-                info.create_system, info.external_attr = 3, mode(members[name]) << 16
-                with archive.open(info, "w", force_zip64=True) as stream:
-                    written = copied(members[name], bar, stream)
-                if sums.get(name, written[1]) != written[1]:
-                    raise ValueError(f"{members[name]} changed while it was archived; wait until no job runs")
-            raw.flush()
-            archive.comment = layout.digest_before(archive.start_dir, raw)
+        with writing(out, "wb") as raw:
+            with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
+                for name in sorted(members):
+                    with archive.open(
+                        entry(out.stem, name, members[name], time), "w", force_zip64=True
+                    ) as to:
+                        written = copied(members[name], bar, to)
+                    if sums.get(name, written[1]) != written[1]:
+                        changed = f"{members[name]} changed while it was archived"
+                        raise ValueError(f"{changed}; wait until no job runs")
+                archive.comment = bytes(layout.COMMENT)
+            raw.seek(-layout.COMMENT, io.SEEK_END)
+            raw.write(layout.digest_of(raw))
+
+
+def entry(top: str, name: str, member: Path | bytes, time: tuple[int, ...]) -> zipfile.ZipInfo:
+    """The entry of a member: a plain file, whether it can be run, packed where that makes it smaller."""
+    made = zipfile.ZipInfo(f"{top}/{name}", time)
+    made.compress_type = zipfile.ZIP_STORED if Path(name).suffix in PACKED else zipfile.ZIP_DEFLATED
+    made.create_system, made.external_attr = 3, mode(member) << 16
+    return made
 
 
 def mode(member: Path | bytes) -> int:

@@ -1,8 +1,8 @@
 """Read an archive that may be hostile: every member is looked at before one is written.
 
 The archive has one form, which `make` writes: members one after another in the order of their names, each
-under the header that its entry in the directory gives, nothing before, between or behind them, and their
-digest as its comment: bits that unpacking passes over are none that may differ.
+under the header that its entry in the directory gives, nothing before, between or behind them, and the digest
+of the whole as its comment: what unpacking passes over may not differ either.
 """
 
 import copy
@@ -25,7 +25,7 @@ MOST_RATIO = 200
 """Limits: members, bytes of all of them, bytes that come out of one that is packed."""
 SEALED = (".csv", ".csv.gz", ".json", ".npz", ".safetensors")
 """Endings of results that carry their own digest."""
-END = struct.Struct("<4s4H2LH")
+END, END64, LOCATOR = struct.Struct("<4s4H2LH"), struct.Struct("<4sQ2H2L4Q"), struct.Struct("<4sLQL")
 REMEDY = "make the archive again"
 Entries = Mapping[str, zipfile.ZipInfo]
 
@@ -65,7 +65,9 @@ def in_form(archive: zipfile.ZipFile, raw: IO[bytes]) -> None:
         raw.seek(at)
         name = entry.orig_filename
         header_bytes = raw.read(30 + len(name.encode()) + 20)
-        headers = [copy.copy(entry).FileHeader(zip64) for zip64 in (False, True)]
+        bare = copy.copy(entry)
+        bare.extra = b""
+        headers = [bare.FileHeader(zip64) for zip64 in (False, True)]
         header = next((form for form in headers if header_bytes.startswith(form)), None)
         if entry.header_offset != at or header is None or str(Path(name)) != name or name <= previous:
             raise ValueError(f"the member {name!r} is not where or what the directory says")
@@ -73,15 +75,32 @@ def in_form(archive: zipfile.ZipFile, raw: IO[bytes]) -> None:
         made = entry.create_system, entry.create_version, entry.reserved, entry.volume, entry.internal_attr
         versions = entry.extract_version in (20, 45) and made == (3, entry.extract_version, 0, 0, 0)
         usual = entry.compress_type in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) and len(times) == 1
-        if not (plain and versions and usual) or entry.extra or entry.comment:
+        if not (plain and versions and usual) or entry.extra != large(entry) or entry.comment:
             raise ValueError(f"the member {name!r} has attributes that no archive has")
         at, previous = at + len(header) + entry.compress_size, name
-    raw.seek(0, io.SEEK_END)
-    count, size = len(archive.infolist()), raw.tell() - END.size - len(archive.comment) - at
-    raw.seek(at + size)
-    end = b"PK\5\6", 0, 0, count, count, size, at, 64
-    if archive.start_dir != at or raw.read() != END.pack(*end) + archive.comment:
+    end = ending(len(archive.infolist()), raw.seek(0, io.SEEK_END), at, archive.comment)
+    raw.seek(-len(end), io.SEEK_END)
+    if archive.start_dir != at or raw.read() != end:
         raise ValueError("the directory is not behind the last member, or something is behind it")
+
+
+def large(entry: zipfile.ZipInfo) -> bytes:
+    """What an entry has beside itself: the numbers that its own fields are too small for."""
+    sizes = entry.file_size, entry.compress_size
+    numbers = sizes if max(sizes) > zipfile.ZIP64_LIMIT else ()
+    if entry.header_offset > zipfile.ZIP64_LIMIT:
+        numbers += (entry.header_offset,)
+    return struct.pack(f"<2H{len(numbers)}Q", 1, 8 * len(numbers), *numbers) if numbers else b""
+
+
+def ending(count: int, whole: int, at: int, comment: bytes) -> bytes:
+    """What is behind the directory of `count` members, which begins at `at` in a file of `whole` bytes."""
+    is_large = count > zipfile.ZIP_FILECOUNT_LIMIT or at > zipfile.ZIP64_LIMIT
+    size = max(0, whole - at - END.size - len(comment) - is_large * (END64.size + LOCATOR.size))
+    end64 = END64.pack(b"PK\6\6", 44, 45, 45, 0, 0, count, count, size, at)
+    least = [min(count, 0xFFFF)] * 2 + [min(number, 0xFFFF_FFFF) for number in (size, at)]
+    end = END.pack(b"PK\5\6", 0, 0, *least, layout.COMMENT) + comment
+    return (end64 + LOCATOR.pack(b"PK\6\7", 0, at + size, 1) if is_large else b"") + end
 
 
 def faults(archive: zipfile.ZipFile, entries: Entries) -> Iterator[str]:
@@ -123,7 +142,7 @@ def unpacked(path: Path, into: Path) -> tuple[list[str], list[str]]:
             if layout.MANIFEST not in entries:
                 raise ValueError(f"it has no {layout.MANIFEST}")
             problems = list(faults(archive, entries))
-            if not problems and layout.digest_before(archive.start_dir, raw) != archive.comment:
+            if not problems and layout.digest_of(raw) != archive.comment:
                 problems = ["the file itself: its bytes are not those that were written"]
             if not problems:
                 unpack.extract(archive, entries, into)
