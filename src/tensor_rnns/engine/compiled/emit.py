@@ -82,17 +82,15 @@ def source(program: Program, dtype: torch.dtype) -> str:
     read_again = tape.width + once.width  # as if all were kept: a pass over other steps has other sums
     states = Arena(dict(enumerate(program.states)))
     sums = Arena({leaf: math.prod(shape) for leaf, shape in enumerate(program.leaves)})
+    places = [(tape if i in again else once).offsets[i] for i in inputs]
     addresses = {node: f"record + {tape.offsets[node]} * W" for node in keep}
     for node in program.graph.nodes:
-        if node.operation == "input":
-            home, arena = ("record", tape) if node.detail in again else ("scratch", once)
-            addresses[node] = f"{home} + {arena.offsets[node.detail]} * W"
-        if node.operation in ("state", "gradient"):
-            base = "before" if node.operation == "state" else "g"
-            addresses[node] = f"{base} + {states.offsets[node.detail]} * W"
+        base = {"input": "record" if node.detail in again else "scratch", "state": "before", "gradient": "g"}
+        if node.operation in base:
+            offsets = places if node.operation == "input" else states.offsets
+            addresses[node] = f"{base[node.operation]} + {offsets[node.detail]} * W"
     for i, node in enumerate(program.outputs):
         addresses[node] = f"after + {states.offsets[i]} * W"
-    places = [(tape if i in again else once).offsets[i] for i in inputs]
     rows = [rows for rows, _ in program.leaves]
     parts = [
         "\n".join(f"// {line}".rstrip() for line in f"{printed}\n\nand back:\n{backward}".splitlines()),
