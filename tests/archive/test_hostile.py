@@ -110,8 +110,8 @@ HOSTILE = {
 
 @pytest.mark.parametrize("case", HOSTILE)
 def test_hostile_archive_is_refused_before_a_byte_is_written(case, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(reading, "MOST_BYTES", 1_000_000 if case == "bomb of many" else reading.MOST_BYTES)
-    monkeypatch.setattr(reading, "MOST_MEMBERS", 20)
+    monkeypatch.setattr(layout, "MOST_BYTES", 1_000_000 if case == "bomb of many" else layout.MOST_BYTES)
+    monkeypatch.setattr(layout, "MOST_MEMBERS", 20)
     content, reason = HOSTILE[case]
     path = tmp_path / f"{TOP}.zip"
     path.write_bytes(content)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tensor_rnns.archive.make import make
+from tensor_rnns.archive import layout, provenance
+from tensor_rnns.archive.make import make, write
 from tensor_rnns.files import Damaged
 
 ROOTS = ["workflow/papers"]
@@ -68,3 +69,47 @@ def test_without_snakemakes_record_of_the_report(checkout, inside, tmp_path) -> 
         )
     finally:
         shutil.move(checkout / ".snakemake" / "elsewhere", checkout / ".snakemake" / "metadata")
+
+
+@pytest.mark.parametrize(
+    ("setting", "path"),
+    [
+        ("guests", "left.py"),
+        ("guests", "../left.py"),
+        ("guests", "{home}/docs/my_cell.py"),
+        ("roots", "left"),
+        ("roots", "workflow/pap"),
+        ("roots", "{home}/workflow/papers"),
+    ],
+)
+def test_guests_and_papers_that_would_stay_out(
+    setting, path, checkout, inside, tmp_path, monkeypatch
+) -> None:
+    """Only tracked files are in the archive, by their paths in the checkout: nobody could verify others."""
+    path = path.format(home=checkout)
+    real = provenance.configuration
+    changed = {"guests": "docs/my_cell.py", "roots": "workflow/papers", setting: path}
+    monkeypatch.setattr(provenance, "configuration", lambda *asked: real(*asked) | changed)
+    said = refused(inside, tmp_path / "out" / "a.zip")
+    assert said == (
+        f"the report was made with {path}; allowed are tracked files and folders of the checkout, by their "
+        "paths in it"
+    )
+
+
+def test_tracked_guests_and_papers_are_taken(inside, tmp_path, monkeypatch) -> None:
+    real, given = provenance.configuration, {"guests": "docs/my_cell.py", "roots": "./workflow/papers"}
+    monkeypatch.setattr(provenance, "configuration", lambda *asked: real(*asked) | given)
+    assert make(ROOTS, "smoke", inside, tmp_path / "a.zip").exists()
+
+
+@pytest.mark.parametrize(("limit", "most"), [("MOST_MEMBERS", 3), ("MOST_BYTES", 20)])
+def test_more_than_may_be_read(limit, most, tmp_path, monkeypatch) -> None:
+    members = {"a": b"a" * 10, "b": b"b" * 10}
+    monkeypatch.setattr(layout, limit, most)
+    write(members, tmp_path / "a.zip", 1479686400)
+    with open(tmp_path / "a.zip", "rb") as raw, zipfile.ZipFile(raw) as archive:
+        assert len(archive.infolist()) == len(members) + 1
+    with pytest.raises(ValueError, match="an archive of 3 members, 30 bytes, asked for; allowed are fewer"):
+        write(members | {"c": b"c" * 10}, tmp_path / "b.zip", 1479686400)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.zip"]

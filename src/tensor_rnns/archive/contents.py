@@ -1,7 +1,7 @@
 """What an archive of one scale holds: files of the checkout and of its results, and tables made of them."""
 
 import importlib.metadata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 
 from tensor_rnns import datasets
@@ -44,6 +44,16 @@ def code(home: Path) -> Members:
     listed = git(home, "ls-files", "-z").split("\0")
     names = [name for name in listed if name and not name.startswith(f"results/{RECORDED}/")]
     return {f"{layout.CODE}/{name}": home / name for name in names if (home / name).is_file()}
+
+
+def refuse_what_stays_out(members: Members, settings: Mapping[str, str]) -> None:
+    """ValueError that names the guests and the folders of papers of a report that git does not track: without
+    them nobody could verify the archive."""
+    there = {str(path) for name in members for path in (PurePosixPath(name), *PurePosixPath(name).parents)}
+    given = [*layout.listed(settings, "roots"), *layout.listed(settings, "guests")]
+    if out := [path for path in given if str(PurePosixPath(layout.CODE, path)) not in there]:
+        allowed = "allowed are tracked files and folders of the checkout, by their paths in it"
+        raise ValueError(f"the report was made with {', '.join(out)}; {allowed}")
 
 
 def outcomes(results: Path, scale: str, weights: bool, used: Collection[str]) -> Members:

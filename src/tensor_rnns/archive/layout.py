@@ -28,6 +28,8 @@ WEIGHTS = "weights.safetensors"
 
 COMMENT = 64
 """Bytes of the comment of the zip file."""
+MOST_MEMBERS, MOST_BYTES = 200_000, 1 << 35
+"""Of an archive that is read, and bytes of all of them."""
 MANIFEST_COLUMNS = ("path", "bytes", "sha256")
 
 

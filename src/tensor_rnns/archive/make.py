@@ -46,7 +46,9 @@ def make(
     recorded = provenance.records(home)
     settings = provenance.configuration(recorded, scale)
     used = provenance.behind(recorded, layout.report(scale))
-    members: Members = contents.code(home) | contents.outcomes(results, scale, weights, used)
+    code = contents.code(home)
+    contents.refuse_what_stays_out(code, settings)
+    members: Members = code | contents.outcomes(results, scale, weights, used)
     jobs = provenance.jobs(recorded, members)
     catalogue = Catalogue.load(
         layout.listed(settings, "roots") or roots, layout.listed(settings, "papers") or None
@@ -114,9 +116,12 @@ def size(member: Path | bytes) -> int:
 def write(members: Members, out: Path, epoch: int) -> None:
     """Write `members` and their manifest to the zip file `out`, sorted, all at the time `epoch`.
 
-    ValueError where a file changes meanwhile.
+    ValueError for more than may be read of an archive, and where a file changes meanwhile.
     """
     total = sum(map(size, members.values()))
+    if len(members) >= layout.MOST_MEMBERS or total > layout.MOST_BYTES:
+        asked = f"an archive of {len(members):,} members, {total:,} bytes, asked for"
+        raise ValueError(f"{asked}; allowed are fewer than {layout.MOST_MEMBERS:,}, {layout.MOST_BYTES:,}")
     time = datetime.fromtimestamp(max(epoch, OUTSIDE), UTC).timetuple()[:6]
     with tqdm(total=2 * total, unit="B", unit_scale=True, disable=None, leave=False) as bar:
         rows = [

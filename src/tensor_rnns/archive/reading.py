@@ -19,10 +19,8 @@ from tensor_rnns.archive import layout
 from tensor_rnns.datasets import unpack
 from tensor_rnns.files import Damaged, parsing, read_table, verify
 
-MOST_MEMBERS = 200_000
-MOST_BYTES = 1 << 35
 MOST_RATIO = 200
-"""Limits: members, bytes of all of them, bytes that come out of one that is packed."""
+"""How many bytes may come out of one that is packed."""
 SEALED = (".csv", ".csv.gz", ".json", ".npz", ".safetensors")
 """Endings of results that carry their own digest."""
 END, END64, LOCATOR = struct.Struct("<4s4H2LH"), struct.Struct("<4sQ2H2L4Q"), struct.Struct("<4sLQL")
@@ -40,7 +38,7 @@ def entries_of(archive: zipfile.ZipFile, raw: IO[bytes]) -> Entries:
     ValueError as of `unpack.checked`, for more bytes than the limits, for a second top folder, and where the
     file is not in the form that an archive has.
     """
-    entries = unpack.checked(archive, MOST_MEMBERS)
+    entries = unpack.checked(archive, layout.MOST_MEMBERS)
     total = 0
     for name, entry in entries.items():
         total += entry.file_size
@@ -49,8 +47,8 @@ def entries_of(archive: zipfile.ZipFile, raw: IO[bytes]) -> Entries:
             raise ValueError(
                 f"the member {name!r} declares {size}; at most {MOST_RATIO} times as many are read"
             )
-        if total > MOST_BYTES:
-            raise ValueError(f"more than {MOST_BYTES:,} bytes come out")
+        if total > layout.MOST_BYTES:
+            raise ValueError(f"more than {layout.MOST_BYTES:,} bytes come out")
     tops = sorted({name.partition("/")[0] for name in entries})
     if len(tops) != 1 or tops[0] in entries:
         raise ValueError(f"expected is one top folder; there are {tops[:5]}")
