@@ -76,7 +76,9 @@ def write_run_folder(folder: Path, replicas: list[Replica], outcome: Callable[[R
     for replica in replicas:
         found = outcome(replica)
         key = replica.key
-        for (split, name), value in found.get("metrics", {}).items():
+        # A train job writes this of each replica, failed ones too.
+        least = {} if found.get("curves") else {("none", "updates"): 3}
+        for (split, name), value in (found.get("metrics") or least).items():
             metrics.append(key | {"split": split, "name": name, "value": value})
         for (split, name), values in found.get("curves", {}).items():
             rows = ({"update": u + 1, "value": v} for u, v in enumerate(values))

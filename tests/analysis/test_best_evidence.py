@@ -2,6 +2,7 @@
 
 import pytest
 
+from tensor_rnns.analysis import stopping
 from tensor_rnns.analysis.collect import collect
 from tensor_rnns.analysis.judge import judge, judge_claims
 from tensor_rnns.files import read_csv
@@ -169,11 +170,47 @@ def test_a_part_of_which_only_some_are_asked_for_holds_without_a_verdict(catalog
 
 
 @pytest.mark.parametrize(
-    ("rule", "n"), [("tgu,4,1,1", 5), ("gru,4,1,1", 6), ("tgu,4,1,9", 6), ("tgu,4,3,1", 4), ("tgu,3,2,2", 5)]
+    ("rule", "n"), [("tgu,4,1", 5), ("gru,4,1", 6), ("tgu,4,2", 6), ("tgu,4,3", 4), ("tgu,3,2", 5)]
 )
 def test_a_claim_counts_the_seeds_of_its_own_stopping_rule(rule, n, catalogue, record, tmp_path):
-    """Seeds that came for another claim do not count for it, nor do those of a block that is not whole."""
+    """Seeds that came for another claim do not count for it, nor do some of those that its rule asks for."""
     record(outcome(3, 4), "tgu")
     path = tmp_path / "results" / "recorded" / "stopping.csv"
-    path.write_text(f"claim,before,seeds,blocks\n{rule}\n")
+    path.write_text(f"claim,before,seeds\n{rule}\n")
     assert judged(catalogue, tmp_path)["tgu"].n == n
+
+
+def test_a_spread_is_one_among_the_seeds_that_count(catalogue_of, record, tmp_path):
+    """Seeds that came for another claim do not move the median that the others are measured from."""
+    claim = "test: value, where: {variant: tgu}, measure: {name: spread, update: 2}"
+    line = f"  c1: {{statement: said of it, artefact: fig-1, {claim}, paper: 1.0, tol: 9.0, why: w}}\n"
+    catalogue = catalogue_of(BLOCKS + line)
+    record(lambda it: {"curves": {("train", "loss"): [0.0, it.seed**2.0, 0.0]}}, "tgu")
+    whole = judged(catalogue, tmp_path)["c1"]
+    assert (whole.n, whole.ours) == (6, pytest.approx((6.5 + 5.5 + 2.5 + 2.5 + 9.5 + 18.5) / 6))
+    (tmp_path / "results" / "recorded" / "stopping.csv").write_text("claim,before,seeds\nc1,2,1\n")
+    part = judged(catalogue, tmp_path)["c1"]
+    assert (part.n, part.ours) == (3, pytest.approx((1 + 0 + 3) / 3))
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("tgu,4,1\ngru,4,1\ntgu,5,9", r"stopping\.csv:4: tgu: a second rule"),
+        ("tgu,4,0", r"stopping\.csv:2: tgu: .*allowed: numbers of seeds, from 1 on"),
+        ("tgu,4,-1", "allowed: numbers of seeds"),
+        ("tgu,4,1.5", "allowed: numbers of seeds"),
+        ("tgu,4", "allowed: numbers of seeds"),
+        ("tgu,4,many", "allowed: numbers of seeds"),
+    ],
+)
+def test_a_stopping_rule_that_is_none_is_named(rows, said, tmp_path):
+    path = tmp_path / "stopping.csv"
+    path.write_text(f"claim,before,seeds\n{rows}\n")
+    with pytest.raises(ValueError, match=said):
+        stopping.rules(path)
+    path.write_text("claim,before\ntgu,4\n")
+    with pytest.raises(
+        ValueError, match=r"columns \['claim', 'before'\] given; allowed: claim, before, seeds"
+    ):
+        stopping.rules(path)

@@ -219,8 +219,27 @@ def lose_field(folder: Path) -> str:
     return "record.json: a record without 'protocol'"
 
 
+def lose_values(folder: Path) -> str:
+    """As a job leaves it that was killed between its tables and its record, cut into other cohorts."""
+    for name, columns in (("metrics.csv", METRICS), ("curves.csv.gz", CURVES)):
+        rows = list(read_csv(folder / name))
+        write_csv(folder / name, [row for row in rows if row["seed"] != "2"], columns, name_of(folder))
+    return "no values of a recorded replica: .*/final/0/2/"
+
+
+def of_another_kind(what: str, value: object) -> Callable[[Path], str]:
+    def damage(folder: Path) -> str:
+        record = read_json(folder / "record.json")
+        record["replicas"][1] |= {what: value}
+        write_json(folder / "record.json", record, name_of(folder))
+        return f"record.json: a final run of .*/.*/main of other {what} than that in .*record.json"
+
+    return damage
+
+
 @pytest.mark.parametrize("damage", [
     damage_header, damage_value, repeat_row, lose_record, lose_field, damage_columns_of_curves, empty_point,
+    lose_values, of_another_kind("code", "c0de"), of_another_kind("settings", {"training": {}}),
     *map(damage_curve, ("one", "", "1\n", "1,2")), damage_curve("1.5", "update"), damage_curve("", "update"),
 ])  # fmt: skip
 def test_damage_is_named_with_its_file(folders, tmp_path, damage):

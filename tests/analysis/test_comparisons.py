@@ -12,7 +12,7 @@ from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue
 from tensor_rnns.analysis.samples import Sample, sample, share_data
 from tensor_rnns.experiments import Selector
-from tests.analysis.conftest import WOBBLE
+from tests.analysis.conftest import BLOCKS, WOBBLE
 
 TWO = "less: {condition: T250, variant: tgu}, than: {condition: T250, variant: gru}"
 
@@ -53,10 +53,28 @@ def test_a_time_that_was_never_reached_may_be_any_later(judged, margin, tgu, gru
 
 def test_a_near_tie_that_only_longer_runs_could_settle_is_open():
     """Outside the tie since the first is later: it hangs on the second, if that was never reached."""
-    early, never = Sample({0: 5.0}), Sample({0: math.inf}, censored={0})
-    assert lasting(Outcome("no", 4.0), early, never, tie=True).holds == "unclear"
-    assert lasting(Outcome("no", 4.0), never, early, tie=True).holds == "no"
-    assert lasting(Outcome("no", -4.0), early, never, tie=True).holds == "no"
+    assert lasting(Outcome("no", 4.0), set(), {0}, tie=True).holds == "unclear"
+    assert lasting(Outcome("no", 4.0), {0}, set(), tie=True).holds == "no"
+    assert lasting(Outcome("no", -4.0), set(), {0}, tie=True).holds == "no"
+
+
+@pytest.mark.parametrize(("stopped", "holds"), [(False, "yes"), (True, "unclear")])
+def test_a_time_that_only_a_longer_run_could_reach_may_be_any_later(judged, stopped, holds):
+    """The GRU is granted four times the updates and is six times as late. Where one seed of the TGU never got
+    there, nothing after its last update counts: by that the GRU is late enough to be no longer known."""
+
+    def outcome(replica):
+        at = {"tgu": 6, "gru": 36, "lstm": 3}[replica.variant]
+        at = math.inf if stopped and (replica.variant, replica.seed) == ("tgu", 4) else at + replica.seed % 2
+        granted = replica.settings["training"]["updates"]
+        return {"curves": {("train", "loss"): [0.1 if n >= at else 0.9 for n in range(1, granted + 1)]}}
+
+    claim = f"test: order, {TWO}, measure: {{name: first_below, threshold: 0.5}}, ratio: 0.3"
+    blocks = BLOCKS.replace(
+        "gru: {cell: gru, hidden: 5}", "gru: {cell: gru, hidden: 5, training.updates: 48}"
+    )
+    found = judged(claim, outcome, blocks=blocks)
+    assert (found.holds, LATER in found.reason) == (holds, stopped)
 
 
 def test_what_is_no_time_has_no_number_where_it_was_never_reached(judged):

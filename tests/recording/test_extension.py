@@ -11,7 +11,7 @@ from tensor_rnns.recording import extension
 @pytest.mark.parametrize(
     ("reason", "said"),
     [
-        ("no outcome of 5 seeds could refute it, one of 19 could", "x: after 5 seeds, 14 more at a time"),
+        ("no outcome of 5 seeds could refute it, one of 19 could", "x: after 5 seeds, 14 more, once"),
         ("", "allowed are claims undecided or that these could not refute"),
     ],
 )
@@ -20,5 +20,5 @@ def test_a_reproduced_claim_gets_seeds_where_so_few_could_not_refute_it(monkeypa
     monkeypatch.setattr(extension, "judge_claims", lambda *_: judged)
     catalogue = SimpleNamespace(claims=[], experiments={})
     with pytest.raises(ValueError, match=said):
-        extension.granted(catalogue, "x", 5, 14, 1, tmp_path)
+        extension.granted(catalogue, "x", 5, 14, tmp_path)
     assert (tmp_path / extension.FILE).exists() == bool(reason)

@@ -26,9 +26,7 @@ def test_more_seeds_need_a_rule_that_was_committed_before(checkout: Checkout, un
     assert any("x1-3" in row and "undecided" in row for row in judged.splitlines()), judged
     code, said = checkout.run(*claim, results="more")
     assert code == 2
-    assert (
-        "more/recorded/stopping.csv now says: x1-3: after 5 seeds, 2 more at a time, at most 1 times" in said
-    )
+    assert "more/recorded/stopping.csv now says: x1-3: after 5 seeds, 2 more, once" in said
     assert "together in at most 10%" in said
     code, said = checkout.run(*claim, results="more")
     assert (code, "allowed once more/recorded/stopping.csv is committed" in said) == (2, True)
@@ -36,7 +34,7 @@ def test_more_seeds_need_a_rule_that_was_committed_before(checkout: Checkout, un
     checkout.git("commit", "--quiet", "--message", "a rule")
     code, said = checkout.run("record", "--claim", "x1-3", "--seeds", "3", results="more")
     assert code == 2
-    assert "3 more seeds for x1-3 asked for, 1 times; it is undecided (seeds: 5), and allowed is what" in said
+    assert "3 more seeds for x1-3 asked for; it is undecided (seeds: 5), and allowed is what" in said
     for lost in ("paper", "state"):
         shutil.rmtree(results / lost)
     recorder = checkout.start(*claim, results="more")
@@ -90,7 +88,7 @@ def test_status_lists_undecided_claims_with_the_cost_of_the_seeds_they_lack(
         write_csv(tmp_path / "recorded" / "claims.csv", rows, CLAIMS, "recorded")
 
     write(given)
-    rules = "claim,before,seeds,blocks\nx1-3,3,1,2\nx1-1,5,5,1\n"
+    rules = "claim,before,seeds\nx1-3,3,2\nx1-1,5,5\n"
     (tmp_path / "recorded" / "stopping.csv").write_text(rules)
     code, said = checkout.run("status", "--undecided", results=str(tmp_path))
     assert code == 0, said

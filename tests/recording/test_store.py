@@ -1,20 +1,25 @@
 """Which runs belong to a recorded curve, and what is left of those that are taken away."""
 
+import os
 import shutil
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tensor_rnns import functions, papers
+from tensor_rnns.analysis.collect import METRICS
+from tensor_rnns.analysis.curves import CURVES
 from tensor_rnns.analysis.judge import CLAIMS
 from tensor_rnns.compute import run
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import rule_of
 from tensor_rnns.files import read_csv, read_json, write_csv, write_json
-from tensor_rnns.recording import begun, extension, store
+from tensor_rnns.recording import begun, extension, store, tables
+from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.record import Recorder, Settings
-from tensor_rnns.recording.units import Unit, units
+from tensor_rnns.recording.units import Unit, estimate, units
 from tensor_rnns.report.recorded import collect_recorded
 from tests.recording.conftest import PAPER
 from tests.workflow.conftest import ROOT
@@ -55,6 +60,51 @@ def test_final_runs_of_another_choice_do_not_belong_to_a_curve(home: Path, unit:
     assert len(unit.finals(None, wanted + 2)) == wanted + 2
 
 
+def test_a_further_seed_of_other_code_does_not_belong_to_a_curve(home: Path, unit: Unit):
+    """What is left of more seeds that were trained before a fault was mended has the settings of today."""
+    record = read_json(home / "final-0" / "record.json")
+    more = unit.finals(read_json(home / store.CHOSEN, OF)["values"], 6)[5:]
+    of = "made2024/addition/paper/only/gru/main/final"
+    for code in (record["replicas"][0]["code"], "0" * 16):
+        replicas = [record["replicas"][0] | {"hash": one.hash, "seed": 5, "code": code} for one in more]
+        (home / "final-1").mkdir(exist_ok=True)
+        write_json(home / "final-1" / "record.json", record | {"replicas": replicas}, of)
+        os.utime(home / "final-1" / "record.json", (1, 1))
+        found = {path.name for path in store.runs_of(unit, home)}
+        assert ("final-1" in found) == (code != "0" * 16)
+        assert "final-0" in found
+
+
+def test_seeds_without_those_before_them_are_no_curve(
+    catalogue: Catalogue, undisturbed: Path, tmp_path: Path
+):
+    """As a merge leaves them where one side took a curve out and the other brought more of its seeds."""
+    shutil.copytree(undisturbed / "recorded" / "runs", tmp_path / "recorded" / "runs")
+    path = tmp_path / "recorded/runs/made2024/addition/only/tgu/main/final-0"
+    of = "made2024/addition/paper/only/tgu/main/final"
+    record = read_json(path / "record.json")
+    kept = [replica for replica in record["replicas"] if replica["seed"] > 1]
+    write_json(path / "record.json", record | {"replicas": kept}, of)
+    for name, columns in (("metrics.csv", METRICS), ("curves.csv.gz", CURVES)):
+        rows = [row for row in read_csv(path / name) if row["seed"] not in "01"]
+        write_csv(path / name, rows, columns, of)
+    with pytest.raises(
+        ValueError, match=r"only/tgu/main: seed 4 without 0, 1; allowed are whole curves: git rm"
+    ):
+        collect_recorded(catalogue, tmp_path)
+
+
+def test_predicted_hours_are_those_of_all_seeds_recorded(checkout, undisturbed, unit, monkeypatch):
+    """Those that a claim got more too, as the hours taken count them."""
+    costs = Costs.read(checkout.folder / "costs.json")
+    before = tables.tallies([unit], costs, undisturbed)["made2024/addition"]
+    monkeypatch.setattr(store, "seeds", lambda *_: 12)
+    after = tables.tallies([unit], costs, undisturbed)["made2024/addition"]
+    finals = estimate(replace(unit, search=()), costs).hours
+    assert after[6] - before[6] == pytest.approx(finals * (12 - 5) / 5)
+    assert [*after[:6], after[7]] == [*before[:6], before[7]]
+
+
 @pytest.mark.parametrize("change", ["gone", "other"])
 def test_a_curve_without_its_choice_by_the_rule_of_today_is_not_whole(home: Path, unit: Unit, change: str):
     """Words about the rule do not count."""
@@ -86,8 +136,8 @@ def test_a_stopping_rule_counts_seeds_of_a_curve_and_not_runs_of_a_claim(
     """A share over several curves has n runs of all of them."""
     shutil.copytree(undisturbed / "recorded" / "runs", tmp_path / "recorded" / "runs")
     collect_recorded(catalogue, tmp_path)
-    with pytest.raises(ValueError, match=r"now says: x1-3: after 4 seeds, 2 more at a time"):
-        extension.granted(catalogue, "x1-3", 4, 2, 1, tmp_path)
+    with pytest.raises(ValueError, match=r"now says: x1-3: after 4 seeds, 2 more, once"):
+        extension.granted(catalogue, "x1-3", 4, 2, tmp_path)
 
 
 def test_tables_of_runs_that_were_taken_away_are_judged_no_more(

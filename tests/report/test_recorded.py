@@ -35,7 +35,7 @@ def made(folder):
     home.mkdir(parents=True)
     (home / "small.yaml").write_text(EXPERIMENT)
     key = dict(
-        zip(KEY, ["paper2000", "small", "paper", "only", "tgu", "main", "final", 0, 3, ""], strict=True)
+        zip(KEY, ["paper2000", "small", "paper", "only", "tgu", "main", "final", 0, 0, ""], strict=True)
     )
     home = folder / "results" / "recorded" / "runs" / "paper2000" / "small"
     run = home / "only" / "tgu" / "main" / "final-0"
@@ -63,7 +63,7 @@ def test_recorded_runs_are_joined(tmp_path, capsys):
     rows = (
         (results / "recorded" / "collected" / "paper2000" / "small" / "metrics.csv").read_text().splitlines()
     )
-    assert rows[2] == "paper2000,small,paper,only,tgu,main,final,0,3,,none,parameters,193"
+    assert rows[2] == "paper2000,small,paper,only,tgu,main,final,0,0,,none,parameters,193"
 
 
 def test_a_change_of_a_curve_is_seen_in_its_folder_or_in_that_of_its_first_runs(tmp_path):

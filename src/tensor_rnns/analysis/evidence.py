@@ -71,8 +71,18 @@ class ClaimContext:
     @cached_property
     def runs(self) -> list[Run]:
         """Those that claims are judged on, whole searches among them: guest cells are in none."""
-        runs = (run for run in self.tables.runs if not is_guest(run.key["variant"]))
-        return [run for run in runs if run.key["stage"] == "search" or run.key["seed"] < self.seeds]
+        runs = [run for run in self.tables.runs if not is_guest(run.key["variant"])]
+        if self.seeds == math.inf:
+            return runs
+        return [
+            replace(run, load_peers=partial(self.peers, run.load_peers))
+            for run in runs
+            if run.key["stage"] == "search" or run.key["seed"] < self.seeds
+        ]
+
+    def peers(self, every: Callable[[], Sequence[Run]]) -> list[Run]:
+        """Those of the final replicas of a curve that count."""
+        return [run for run in every() if run.key["seed"] < self.seeds]
 
     def selection(self, claim: claims.Measuring, sample: Sample) -> list[float] | None:
         """What each seed of the search would have chosen; None where nothing was searched."""
@@ -133,7 +143,9 @@ def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
             outcomes.append(Outcome("unclear").because("no seed ran on both sides"))
             continue
         outcome = rules.below(difference, limit, tie, first.exact and second.exact)
-        outcome = outcome if limit == 0 and tie is None else lasting(outcome, first, second, tie is not None)
+        if limit != 0 or tie is not None:
+            late = [cut(of, side) for of, side in zip((second, first), sides, strict=True)]
+            outcome = lasting(outcome, late[1], late[0], tie is not None)
         if difference.error == 0 and "seconds" in (claim.measure.measure, other.measure.measure):
             outcome = replace(outcome, holds="unclear").because("the seeds of a cohort are timed as one")
         outcomes.append(named(outcome, intervals.RATIO if ratio else intervals.DIFFERENCE, difference))
@@ -144,11 +156,17 @@ def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
     return Evidence(shown, samples, [claim.less, *several(claim.than)])
 
 
-def lasting(outcome: Outcome, first: Sample, second: Sample, tie: bool) -> Outcome:
-    """That of first - second against a margin; unclear if it hangs on how late a time never reached comes."""
+def cut(sample: Sample, side: Mapping[int, float]) -> set[int]:
+    """The seeds in place of whose values `uncensored` put lower ones."""
+    return {seed for seed, value in sample.values.items() if side[seed] < value}
+
+
+def lasting(outcome: Outcome, first: set[int], second: set[int], tie: bool) -> Outcome:
+    """That of first - second against a margin, of seeds whose times were `cut`; unclear if it hangs on how
+    late these come."""
     rising = (outcome.ours or 0.0) < 0 if tie else outcome.holds == "yes"
-    late = first.censored if rising else second.censored
-    late = first.censored | second.censored if tie and outcome.holds == "yes" else late
+    late = first if rising else second
+    late = first | second if tie and outcome.holds == "yes" else late
     hangs = late and outcome.holds != "unclear"
     return replace(outcome, holds="unclear").because(LATER) if hangs else outcome
 

@@ -123,8 +123,7 @@ def status(papers, curves, results, cohort_size, state, costs, undecided) -> Non
     help="Import runs and computed tables of this folder; train nothing.",
 )
 @click.option("--claim", help="Train more seeds for this claim, undecided or not refutable by so few.")
-@options.with_default("seeds", 5, click.IntRange(1), "With --claim: seeds in a block.")
-@options.with_default("blocks", 1, click.IntRange(1), "With --claim: blocks at most.")
+@options.with_default("seeds", 5, click.IntRange(1), "With --claim: how many more.")
 @click.option("--dirty", is_flag=True, help="Record runs of code that was not committed, too.")
 @options.with_default("device", "cpu", click.Choice(["cpu", "cuda"]))
 @click.option("--dearest", is_flag=True, help="Record the most expensive curves first; of use on a GPU.")
@@ -132,8 +131,8 @@ def status(papers, curves, results, cohort_size, state, costs, undecided) -> Non
 @options.with_default("nice", 19, click.IntRange(0, 19), "Priority of the trainings; 19 is the lowest.")
 @options.several(options.results, options.cohort_size, options.engine, state, costs_table)
 def record(
-    papers, curves, hours, jobs, mirrors, source, claim, seeds, blocks, dirty, device, dearest, rehearse,
-    nice, results, cohort_size, engine, state, costs,
+    papers, curves, hours, jobs, mirrors, source, claim, seeds, dirty, device, dearest, rehearse, nice,
+    results, cohort_size, engine, state, costs,
 ) -> None:  # fmt: skip
     """Train the paper's scale, curve by curve, and keep each in results/recorded/runs.
 
@@ -161,7 +160,7 @@ def record(
             import_all(catalogue, settings, source)
             return
         if claim:
-            to_run = extension.units_of_claim(catalogue, settings, claim, seeds, blocks)
+            to_run = extension.units_of_claim(catalogue, settings, claim, seeds)
         else:
             protocol = ("smoke", "embedded") if rehearse else ()
             model, only = cost.Costs.read(costs), options.named_list(curves)

@@ -1,11 +1,11 @@
 """More seeds for claims that these would decide, or that so few could not refute: which those are, and the
-seeds under a stopping rule that was committed before they are trained: so many at a time, at most so many
-times, no block once it is decided.
+seeds under a stopping rule that was committed before they are trained: so many, once, and none once it is
+decided.
 """
 
 import difflib
 from collections.abc import Iterator
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict, fields
 from pathlib import Path
 
 from tensor_rnns.analysis.judge import CLAIMS, judge_claims
@@ -20,7 +20,7 @@ from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.order import needs
 from tensor_rnns.recording.record import Settings
 from tensor_rnns.recording.tables import head, line
-from tensor_rnns.recording.units import Unit, estimate, units
+from tensor_rnns.recording.units import Unit, hours_of_seeds, units
 from tensor_rnns.report.recorded import collect_recorded
 from tensor_rnns.training.record import git
 
@@ -48,10 +48,7 @@ def undecided(catalogue: Catalogue, costs: Costs, results: Path, size: int) -> I
             continue
         its = [by_name[name] for name in known[row["claim"]][0]]
         held = [store.seeds(unit, results) for unit in its]
-        hours = sum(
-            estimate(replace(unit, search=()), costs).hours / unit.seeds * max(decide - have, 0)
-            for unit, have in zip(its, held, strict=True)
-        )
+        hours = sum(hours_of_seeds(unit, decide - have, costs) for unit, have in zip(its, held, strict=True))
         rule = stopping.get(row["claim"])
         used = " (its stopping rule is used up)" if rule and rule.most <= min(held) else ""
         numbers = min(held), decide, hours
@@ -67,7 +64,7 @@ def committed(path: Path) -> bool:
     return bool(tracked) and git("-C", folder, "status", "--porcelain", "--", path.name) == ""
 
 
-def granted(catalogue: Catalogue, claim: str, held: int, seeds: int, blocks: int, results: Path) -> int:
+def granted(catalogue: Catalogue, claim: str, held: int, seeds: int, results: Path) -> int:
     """How many final seeds the claim's curves are to have now, each of which has at least `held`.
 
     The first call writes the rule and refuses (ValueError), and so does any that the rule does not allow.
@@ -75,26 +72,21 @@ def granted(catalogue: Catalogue, claim: str, held: int, seeds: int, blocks: int
     judgement = judge_claims(catalogue.claims, catalogue.experiments, RECORDED, results)[claim]
     path, has = results / FILE, f"{judgement.verdict} (seeds: {held})"
     asked, written = f"{seeds} more seeds for {claim} asked for", rules(path)
-    rule = written.get(claim) or Rule(claim, held, seeds, blocks)
-    whole, part = divmod(held - rule.before, rule.seeds)
-    if not part and judgement.verdict != UNDECIDED and not is_irrefutable(judgement.reason):
+    rule = written.get(claim) or Rule(claim, held, seeds)
+    if judgement.verdict != UNDECIDED and not is_irrefutable(judgement.reason):
         raise ValueError(f"{asked}; it is {has}, allowed are claims undecided or that these could not refute")
     if claim not in written:
         names = [field.name for field in fields(Rule)]
         write_csv(path, map(asdict, [*written.values(), rule]), names, None)
         raise ValueError(f"{path} now says: {rule.text}. Commit it, then give the same command again")
-    if (seeds, blocks) != (rule.seeds, rule.blocks) or whole >= rule.blocks:
-        raise ValueError(
-            f"{asked}, {blocks} times; it is {has}, and allowed is what {path} says: {rule.text}"
-        )
+    if seeds != rule.seeds or held >= rule.most:
+        raise ValueError(f"{asked}; it is {has}, and allowed is what {path} says: {rule.text}")
     if not committed(path):
         raise ValueError(f"{asked}; allowed once {path} is committed as it is")
-    return rule.before + (whole + 1) * rule.seeds
+    return rule.most
 
 
-def units_of_claim(
-    catalogue: Catalogue, settings: Settings, claim: str, seeds: int, blocks: int
-) -> list[Unit]:
+def units_of_claim(catalogue: Catalogue, settings: Settings, claim: str, seeds: int) -> list[Unit]:
     """The curves of a claim with as many seeds as its stopping rule grants now; ValueError for none."""
     known = needs(catalogue)
     if claim not in known:
@@ -104,6 +96,6 @@ def units_of_claim(
     names, _ = known[claim]
     every = units(catalogue.experiments.values(), settings.cohort_size)
     held = min(store.seeds(unit, settings.results) for unit in every if unit.name in names)
-    wanted = granted(catalogue, claim, held, seeds, blocks, settings.results)
+    wanted = granted(catalogue, claim, held, seeds, settings.results)
     every = units(catalogue.experiments.values(), settings.cohort_size, seeds=wanted)
     return [unit for unit in every if unit.name in names and not store.is_recorded(unit, settings.results)]

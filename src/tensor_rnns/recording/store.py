@@ -25,17 +25,22 @@ CHOSEN, WEIGHTS = "chosen.json", "weights.safetensors"
 
 def runs_of(unit: Unit, home: Path) -> dict[Path, list[Mapping[str, Any]]]:
     """The replicas of each run folder in `home` that belongs to the unit; a newer folder goes before one that
-    holds the same replicas, and none of other settings, of another grid or of another choice counts."""
+    holds the same replicas, and none of other settings, of another grid or of another choice counts, nor a
+    final one of other code than the newest."""
     newest = sorted(home.glob(f"*/{RECORD}"), key=lambda path: path.stat().st_mtime_ns, reverse=True)
     records = {path.parent: read_record(path.parent) for path in newest}
     there = [replica for record in records.values() for replica in record["replicas"]]
-    seeds = 1 + max((replica["seed"] for replica in there if replica["stage"] == "final"), default=0)
+    finals = [replica for replica in there if replica["stage"] == "final"]
+    seeds = 1 + max((replica["seed"] for replica in finals), default=0)
     chosen, protocol = choice(unit, home), unit.final[0][0].protocol
     ours = {replica.hash for group in unit.search for replica in group}
     ours |= {replica.hash for replica in unit.finals(chosen, seeds)} if chosen else set()
 
     def belongs(replica: Mapping[str, Any]) -> bool:
-        free = replica["stage"] == "final" and not chosen
+        final = replica["stage"] == "final"
+        if final and replica.get("code") != finals[0].get("code"):
+            return False
+        free = final and not chosen
         return replica["protocol"] == protocol if free else replica["hash"] in ours
 
     by_folder, seen = {}, set()

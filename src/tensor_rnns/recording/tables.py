@@ -14,7 +14,7 @@ from tensor_rnns.experiments.run_folders import RECORD, read_record
 from tensor_rnns.recording import begun, packing, simulate, store
 from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.record import holder
-from tensor_rnns.recording.units import Estimate, Unit, estimate, units
+from tensor_rnns.recording.units import Estimate, Unit, estimate, hours_of_seeds, units
 
 PLAN = ("trainings", "jobs", "core-h", "GPU-h", "disk MB", "memory MB", "longest h")
 STATES = ("recorded", "running", "begun", "missing")
@@ -104,7 +104,8 @@ def tallies(
         target, hours = unit.folder(results, RECORDED), estimate(unit, costs).hours
         if store.is_recorded(unit, results):
             taken = sum(read_record(path.parent)["core_hours"] for path in target.glob(f"*/{RECORD}"))
-            which, spent = "recorded", (taken, hours, 0.0)
+            more = hours_of_seeds(unit, store.seeds(unit, results) - unit.seeds, costs)
+            which, spent = "recorded", (taken, hours + more, 0.0)
         else:
             kept = begun.share(unit, results)
             any_run = kept or any(unit.folder(results).glob(f"*/{RECORD}"))

@@ -3,7 +3,7 @@
 import difflib
 import fnmatch
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -110,3 +110,8 @@ def estimate(unit: Unit, costs: Costs, engine: str = "auto", device: str = "cpu"
         disk += len(group) * (work.logged * POINT_BYTES + work.parameters * WEIGHT_BYTES) / 1e6
         memory = max(memory, costs.megabytes(work, len(group)))
     return Estimate(sum(map(sum, hours.values())), disk, memory, sum(map(max, hours.values())))
+
+
+def hours_of_seeds(unit: Unit, more: int, costs: Costs) -> float:
+    """The core-hours of so many more final seeds of a unit; none where `more` is negative."""
+    return estimate(replace(unit, search=()), costs).hours / unit.seeds * max(more, 0)

@@ -5,13 +5,16 @@ room `recording` puts them there.
 """
 
 import shutil
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tensor_rnns.analysis.collect import collect
 from tensor_rnns.analysis.tables import PROBED, Tables
 from tensor_rnns.experiments import Catalogue, Experiment
-from tensor_rnns.experiments.records import RECORDED
+from tensor_rnns.experiments.records import KEY, RECORDED
 from tensor_rnns.experiments.run_folders import RECORD, table_name
+from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.files import read_csv, write_csv
 from tensor_rnns.npz_files import read_npz, write_npz
 from tensor_rnns.report.provenance import git_or_nothing
@@ -44,9 +47,22 @@ def collect_experiment(experiment: Experiment, results: Path) -> None:
         if old.exists():
             shutil.rmtree(old)
     if folders:
-        collect(folders, tables.collected)
+        check_seeds(home, collect(folders, tables.collected))
         join_probes(experiment, home, tables.probes)
         print(f"{experiment.paper}/{experiment.name}: recorded runs: {len(folders)}")
+
+
+def check_seeds(home: Path, keys: Iterable[Sequence[str | int]]) -> None:
+    """ValueError where final runs of a curve below `home` lie without those of the seeds before: a curve is
+    recorded whole, so that somebody has put together parts."""
+    by_curve = defaultdict(set)
+    for key in (dict(zip(KEY, key, strict=True)) for key in keys):
+        if key["stage"] == "final":
+            by_curve[tuple(key[name] for name in CURVE)].add(key["seed"])
+    for curve, seeds in sorted(by_curve.items()):
+        if lost := sorted(set(range(max(seeds))) - seeds):
+            given = f"{home.joinpath(*curve)}: seed {max(seeds)} without {', '.join(map(str, lost))}"
+            raise ValueError(f"{given}; allowed are whole curves: git rm -r it, and record it again")
 
 
 def join_probes(experiment: Experiment, home: Path, out: Path) -> None:
