@@ -22,3 +22,13 @@ def test_a_reproduced_claim_gets_seeds_where_so_few_could_not_refute_it(monkeypa
     with pytest.raises(ValueError, match=said):
         extension.granted(catalogue, "x", 5, 14, tmp_path)
     assert (tmp_path / extension.FILE).exists() == bool(reason)
+
+
+def test_a_decided_claim_gets_no_seeds_though_another_brought_some_of_them(monkeypatch, tmp_path):
+    """It is judged without them, so that nothing has changed."""
+    judged = {"x": Judgement("yes", REPRODUCED)}
+    monkeypatch.setattr(extension, "judge_claims", lambda *_: judged)
+    (tmp_path / extension.FILE).parent.mkdir()
+    (tmp_path / extension.FILE).write_text("claim,before,seeds\nx,5,14\n")
+    with pytest.raises(ValueError, match=r"reproduced \(seeds: 8\), allowed are claims undecided or"):
+        extension.granted(SimpleNamespace(claims=[], experiments={}), "x", 8, 14, tmp_path)
