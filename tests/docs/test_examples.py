@@ -78,7 +78,7 @@ def test_the_cell_is_its_equation():
     names = {"dataclass": dataclass, "ClassVar": ClassVar, "Cell": Cell, "Tensor": Tensor,
              "torch": torch, "Scheme": Scheme}  # fmt: skip
     exec(block("cells.md", "python"), names)
-    cell = names["Leaky"](inputs=3, hidden=5, keep=0.7)
+    cell = names["Slow"](inputs=3, hidden=5, keep=0.7)
     values = cell.initialise(np.random.default_rng(3))
     assert {name: value.shape for name, value in values.items()} == cell.shapes()
     params = [torch.from_numpy(value).requires_grad_() for value in values.values()]

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from tensor_rnns.analysis import claims, intervals, rules
-from tensor_rnns.analysis.claims import LIMITS, Threshold, several
+from tensor_rnns.analysis.claims import LIMITS, several
 from tensor_rnns.analysis.joint import every
-from tensor_rnns.analysis.measures import is_share, measure_of
+from tensor_rnns.analysis.measures import is_share
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue, Run
-from tensor_rnns.analysis.samples import Sample, curve_of, logs, sample, share_data, uncensored
+from tensor_rnns.analysis.samples import Sample, curve_of, cut, logs, passing, sample, share_data, uncensored
 from tensor_rnns.analysis.selection import searches, selected
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.experiments.experiment import Experiment
@@ -156,11 +156,6 @@ def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
     return Evidence(shown, samples, [claim.less, *several(claim.than)])
 
 
-def cut(sample: Sample, side: Mapping[int, float]) -> set[int]:
-    """The seeds in place of whose values `uncensored` put lower ones."""
-    return {seed for seed, value in sample.values.items() if side[seed] < value}
-
-
 def lasting(outcome: Outcome, first: set[int], second: set[int], tie: bool) -> Outcome:
     """That of first - second against a margin, of seeds whose times were `cut`; unclear if it hangs on how
     late these come."""
@@ -229,19 +224,6 @@ def solves(claim: claims.SolvesForm, context: ClaimContext) -> Evidence:
 def given(claim: claims.ClaimForm, *names: str) -> dict[str, Any]:
     """Those of some keys that the claim has; rules have the defaults of the others."""
     return {name: limit for name in names if (limit := getattr(claim, name)) is not None}
-
-
-def passing(sample: Sample, claim: claims.Measuring, threshold: Threshold) -> tuple[int, int]:
-    """How many runs pass, of how many; failed ones do not, nor those of which a probe reports no value."""
-    numbers = []
-    for run in sample.runs:
-        try:
-            numbers.append(math.nan if run.failed else measure_of(claim.measure, run))
-        except MissingValue:
-            if claim.measure.measure != "probe":
-                raise
-            numbers.append(math.nan)
-    return sum(map(threshold.takes, numbers)), len(numbers)
 
 
 def count(claim: claims.CountForm, context: ClaimContext) -> Evidence:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tensor_rnns.analysis.claims import SelectedFrom
+from tensor_rnns.analysis.claims import Measuring, SelectedFrom, Threshold
 from tensor_rnns.analysis.curve_measures import BETTER
 from tensor_rnns.analysis.measures import EXACT, TIMES, AnyMeasure, measure_of, measured, record_of
 from tensor_rnns.analysis.runs import MissingValue, Run
@@ -57,6 +57,11 @@ def uncensored(samples: Sequence[Sample]) -> list[dict[int, float]] | None:
     never = any(sample.censored for sample in samples)
     limit = min(sample.budget for sample in samples) + 1.0 if never else math.inf
     return [{seed: min(value, limit) for seed, value in sample.values.items()} for sample in samples]
+
+
+def cut(sample: Sample, side: Mapping[int, float]) -> set[int]:
+    """The seeds in place of whose values `uncensored` put lower ones."""
+    return {seed for seed, value in sample.values.items() if side[seed] < value}
 
 
 def logs(values: Mapping[int, float]) -> dict[int, float]:
@@ -130,3 +135,16 @@ def share_data(samples: Sequence[Sample]) -> bool:
     conditions = {frozenset(run.key["condition"] for run in sample.runs) for sample in samples}
     tasks = {(run.settings.get("task") or {}).get("name") for sample in samples for run in sample.runs}
     return len(conditions) == 1 and tasks <= paired_tasks()
+
+
+def passing(sample: Sample, claim: Measuring, threshold: Threshold) -> tuple[int, int]:
+    """How many runs pass, of how many; failed ones do not, nor those of which a probe reports no value."""
+    numbers = []
+    for run in sample.runs:
+        try:
+            numbers.append(math.nan if run.failed else measure_of(claim.measure, run))
+        except MissingValue:
+            if claim.measure.measure != "probe":
+                raise
+            numbers.append(math.nan)
+    return sum(map(threshold.takes, numbers)), len(numbers)
