@@ -1,5 +1,7 @@
 """Proves that the way without autograd gives the bits of the way with it, and is taken where it can be."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -10,6 +12,7 @@ from tensor_rnns.training.learner import Learner
 TASKS = {
     "addition": ({"name": "addition", "length": 11}, "last_output"),
     "binding": ({"name": "variable_binding", "length": 13, "patterns": 2, "bits": 5}, "every_step"),
+    "brackets": ({"name": "brackets", "leaves": 4}, "last_output"),
 }
 TAKEN = [
     {"name": "lstm"},
@@ -53,6 +56,22 @@ def test_the_bits_of_autograd(learners, block, task):
     for one, other in zip(ours.gradient(flat, batch)[:2], theirs.gradient(flat, batch)[:2], strict=True):
         assert one.shape == other.shape
         assert torch.equal(one, other)
+
+
+def test_nothing_is_read_behind_the_last_step_of_a_row(learners):
+    """Rows end at steps of their own, in training as in evaluation; what fills them up is none of them."""
+    ours, _ = learners({"name": "gru"}, "brackets")
+    batch, _ = ours.batch(0)
+    flat = ours.initial()
+    inside = torch.arange(len(batch.inputs))[:, None, None] < batch.lengths
+    assert ours.direct is not None
+    assert not inside.all()
+    noise = torch.rand_like(batch.inputs)
+    filled = replace(batch, inputs=torch.where(inside[..., None], batch.inputs, noise))
+    for one, other in zip(ours.gradient(flat, batch)[:2], ours.gradient(flat, filled)[:2], strict=True):
+        assert torch.equal(one, other)
+    loss = ours.task.loss(ours.judged(ours.model.apply(ours.layout.views(flat), batch)), *batch.judged)
+    assert torch.equal(ours.gradient(flat, batch)[0], loss.detach())
 
 
 def test_a_given_state(learners):

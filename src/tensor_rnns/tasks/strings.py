@@ -179,10 +179,10 @@ class Brackets(ClassAnswers):
                 at = [place if place >= 0 else steps + unused - 1 - place for place in (left, right)]
                 merges[:, row, item] = at
                 targets[row, item], due[row, item] = max(value, 0), value >= 0
-        extra = {"left": merges[0], "right": merges[1]}
+        ends = {"lengths": lengths, "extra": {"left": merges[0], "right": merges[1]}}
         if not self.nodes:
-            return Batch(inputs, targets[-1], items, None, lengths, extra)
-        return Batch(inputs, targets, float(due.sum()), due, lengths, extra)
+            return Batch(inputs, targets[-1], items, **ends)
+        return Batch(inputs, targets, float(due.sum()), due, **ends)
 
 
 def expression(generator: np.random.Generator, leaves: int) -> tuple[list[int], list[tuple[int, int, int]]]:

@@ -162,7 +162,9 @@ class Learner:
         `carried` is the state that the batch starts from, () for zero; it is a constant, and so is what is
         returned: () unless the task carries its state. A replica's rows depend on that replica alone.
         """
-        if self.direct and not draws:
+        # The last step of a row is not that of the batch where rows end earlier.
+        ragged = batch.lengths is not None and self.direct and self.direct.last_only
+        if self.direct and not draws and not ragged:
             made = self.direct.gradient(
                 flat, batch.inputs, carried, lambda outputs: self.task.loss(outputs, *batch.judged)
             )
