@@ -122,11 +122,14 @@ def test_at_the_paper_s_scale_the_run_at_hand_comes_first(catalogue, trained, re
         outcome(9, 4),
         keep=lambda replica: replica.variant == "tgu",
     )
-    assert said(judged(catalogue, tmp_path, "paper"), "tgu", "gru", "both") == [
-        ("not reproduced", "paper", "no"),
-        ("reproduced", "recorded", ""),
-        ("undecided", "recorded, paper", "unclear"),
-    ]
+    # Partial reports read the tables of their scale.
+    (tmp_path / "results" / "paper-partial").symlink_to("paper")
+    for scale in ("paper", "paper-partial"):
+        assert said(judged(catalogue, tmp_path, scale), "tgu", "gru", "both") == [
+            ("not reproduced", scale, "no"),
+            ("reproduced", "recorded", ""),
+            ("undecided", f"recorded, {scale}", "unclear"),
+        ]
 
 
 def test_what_did_not_run_has_no_source(catalogue, tmp_path):

@@ -278,9 +278,11 @@ def test_what_is_computed_with_other_arguments_than_the_papers_is_not_judged(cat
     header = "title: Made\nsource: {section: 1}\nkind: compute\ncompute: {function: sizes}\nscales:\n"
     header += "  paper: {}\n  laptop: {}\n  smoke: {set: {compute.arguments.draws: 2}}\nclaims:\n"
     catalogue = catalogue_of(claim("c1", "test: count, of: {item: cp, name: size}, equals: 30"), header)
-    write_computed(tmp_path, ["cp,size,0,30.0"])
-    found = judge_claims(catalogue.claims, catalogue.experiments, "smoke", tmp_path)["c1"]
-    assert (found.holds, why(found)) == ("yes", "smoke, draws not as at the paper's scale")
+    # The tables of a partial report are those of its scale.
+    for scale in ("smoke", "smoke-partial"):
+        write_computed(tmp_path, ["cp,size,0,30.0"], scale, "made2016/made/smoke")
+        found = judge_claims(catalogue.claims, catalogue.experiments, scale, tmp_path)["c1"]
+        assert (found.holds, why(found)) == ("yes", f"{scale}, draws not as at the paper's scale")
 
 
 def test_what_other_code_than_todays_computed_is_recorded_in_vain(catalogue_of, tmp_path):

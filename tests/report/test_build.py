@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tensor_rnns.analysis.judge import judge
+from tensor_rnns.drawing.render import render
+from tensor_rnns.experiments.run_folders import run_name
+from tensor_rnns.files import read_csv, read_json, write_json
 from tensor_rnns.report.build import build
 from tensor_rnns.report.gather import core_hours, gather
 from tensor_rnns.report.templates import curves
@@ -91,6 +95,49 @@ def test_partial_draws_and_judges_what_is_there_aside(checkout, capsys):
     page = (aside / "report" / "pages" / "made2016" / "addition.html").read_text()
     assert "made-2" in page
     assert "make figure NAME=fig-1 SCALE=smoke</code>" in page
+
+
+@pytest.mark.usefixtures("without_latex")
+def test_partial_joins_anew_what_was_planned_as_it_was_trained(checkout, capsys):
+    """Runs of other settings and of curves that are not planned are left out by number; two of one replica
+    leave out their experiment, by name."""
+    catalogue, results = checkout
+    home = results / "smoke" / "runs" / "made2016" / "addition" / "T20"
+    record = home / "tgu/main/final-0/record.json"
+    replica = read_json(record)["replicas"][0]
+    write_json(record, read_json(record) | {"replicas": [replica | {"protocol": "old"}]}, run_name(replica))
+    (results / "smoke" / "collected" / "made2016" / "addition" / "runs.csv").write_text("of before")
+    build(catalogue, "smoke", "embedded", results, partial=True)
+    assert "left out: made2016/addition: 1 of 6 runs are not of today's plan" in capsys.readouterr().out
+    joined = results / "smoke-partial" / "collected" / "made2016" / "addition" / "runs.csv"
+    seeds = [(row["variant"], row["seed"]) for row in read_csv(joined)]
+    assert seeds == [("gru", "0"), ("gru", "1"), ("gru", "2"), ("tgu", "1"), ("tgu", "2")]
+    shutil.copytree(home / "tgu/main/final-1", home / "tgu/main/final-7")
+    build(catalogue, "smoke", "embedded", results, partial=True)
+    said = capsys.readouterr().out
+    assert "left out: made2016/addition: " in said
+    assert "a second record of {" in said
+    assert not joined.exists()
+
+
+@pytest.mark.usefixtures("without_latex")
+def test_a_report_is_of_its_own_scale_and_its_own_runs(checkout, run_at):
+    """What lies beside it, of another scale or of a paper that is left out, changes no byte, and the PDF of
+    an earlier report goes."""
+    catalogue, results = checkout
+    build(catalogue, "smoke", "embedded", results)
+    before = files(results / "smoke" / "report")
+    run_at(catalogue, results, "laptop")
+    render(catalogue, "laptop", "made2016", "fig-1", results)
+    judge(catalogue, "laptop", results)
+    record = results / "smoke" / "runs" / "made2016" / "addition" / "T20/tgu/main/final-0" / "record.json"
+    replicas = [read_json(record)["replicas"][0] | {"paper": "gone2015", "hash": "another"}]
+    made = read_json(record) | {"processor": "Another", "core_hours": 7.0, "replicas": replicas}
+    other = results / "smoke" / "runs" / "gone2015" / "addition" / "T20/tgu/main/final-0" / "record.json"
+    write_json(other, made, run_name(replicas[0]))
+    (results / "smoke" / "report" / "report.pdf").write_bytes(b"%PDF of yesterday")
+    build(catalogue, "smoke", "embedded", results)
+    assert files(results / "smoke" / "report") == before
 
 
 @pytest.mark.latex

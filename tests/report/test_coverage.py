@@ -85,6 +85,17 @@ def test_a_verdict_of_recorded_runs_does_not_count_for_the_run_at_hand(made):
     assert (found["claim", "made-1"], found["claim", "made-2"]) == ("planned, not run", "smoke")
 
 
+def test_a_report_counts_its_own_scale_and_the_record_alone(made):
+    catalogue, results = made
+    row = dict.fromkeys(CLAIMS, "") | {"paper": "made2016", "claim": "made-1", "test": "refers"}
+    for scale in ("laptop", "recorded"):
+        write_csv(results / scale / "claims.csv", [row], CLAIMS, scale)
+    everywhere = next(row for row in coverage.statements(catalogue, "made2016", results))
+    alone = next(row for row in coverage.statements(catalogue, "made2016", results, ["smoke"]))
+    assert everywhere.state == "smoke; laptop; recorded n = 1"
+    assert alone.state == "smoke; recorded n = 1"
+
+
 def test_recorded_seeds_are_those_of_the_weakest_recorded_curve(made):
     """Three seeds of one curve and two of another are `recorded n = 2–3`, and the curves are counted."""
     catalogue, results = made

@@ -143,6 +143,6 @@ def test_where_headlines_alone_are_drawn_the_other_tables_are_not(tmp_path, caps
     write_csv(table, rows, COMPUTED, "paper2000/sizes/paper")
     catalogue = Catalogue.load(tmp_path / "papers")
     for headlines, expected in ((True, drawn), (False, ["table-2.csv", "table-3.csv"]), (True, drawn)):
-        join_and_draw(catalogue, "recorded", results, headlines)
+        join_and_draw(catalogue, "recorded", results, headlines=headlines)
         assert sorted(path.name for path in results.rglob("table-*.csv")) == expected
     assert not capsys.readouterr().out

@@ -77,3 +77,21 @@ def test_killed_controller_is_followed_without_help(folder: Path) -> None:
     assert "removing the lock of a Snakemake that was killed" in output
     assert "waiting" not in output
     assert (folder / "a.txt").read_text(encoding="utf-8") == "done\n"
+
+
+def test_the_lock_of_another_machines_controller_is_left_alone(folder: Path) -> None:
+    """Whether that one still works cannot be seen from here; what it holds is neither unlocked nor made."""
+    locks = folder / ".snakemake" / "locks"
+    locks.mkdir(parents=True)
+    (locks / "0.output.lock").write_text("a.txt\n")
+    note = folder / ".snakemake" / "controller.lock"
+    for node, ends, said in (
+        ("elsewhere", 1, "the last controller was process 7 on elsewhere since noon. If it works no longer"),
+        (os.uname().nodename, 0, "removing the lock of a Snakemake that was killed"),
+    ):
+        note.write_text(f"process 7 on {node} since noon\n")
+        run = start(folder)
+        output = run.communicate(timeout=90)[0]
+        assert (run.returncode, said in output) == (ends, True), output
+        assert (folder / "a.txt").exists() == (ends == 0)
+        assert locks.exists() == (ends == 1)

@@ -22,6 +22,8 @@ EVERY = ("papers=[]", "paper_roots=workflow/papers,more")
 JOB = re.compile(r"^(?:local)?rule (\w+):\n(?:    (?!output:).*\n)*(?:    output: (.+)\n)?", re.MULTILINE)
 REMOVED = re.compile(r"^  wikipedia-arms:\n(?:    .*\n)+", re.MULTILINE)
 """A table without claims."""
+ORDER = re.compile(r"  tgu: .*\n  gru: .*\n")
+SWAPPED = "  gru: {cell: gru, hidden: 4}\n  tgu: {cell: tgu, hidden: 4, rank: 2}\n"
 
 AT_ONCE = (
     "-c",
@@ -118,6 +120,15 @@ EXACT = {
     "argument of a probe": (
         f"{MADE}/addition.yaml", ("items: 5", "items: 6"),
         {"probe": 1, "draw_figure": 1, "draw_table": 1, "judge": 1, **REPORT},
+    ),
+    "note on an obstacle": ("docs/obstacles.md", (re.compile(r"\n- "), "\n- Also: "), REPORT),
+    "header of a paper": (f"{MADE}/paper.yaml", ("loss on the addition task", "the loss"), REPORT),
+    "protocol of the paper": (
+        f"{MADE}/addition.yaml", ("paper: {seeds: 5}", "paper: {seeds: 6}"), {"judge": 1, **REPORT},
+    ),
+    "order of variants": (
+        f"{MADE}/addition.yaml", (ORDER, SWAPPED),
+        {"collect": 1, "draw_figure": 1, "draw_table": 1, "judge": 1, **REPORT},
     ),
     "artefact removed": ("workflow/papers/kelley2016/wikipedia.yaml", (REMOVED, ""), REPORT),
 }  # fmt: skip

@@ -102,19 +102,29 @@ def artefact_of(wildcards):
     return CATALOGUE.artefacts[wildcards.paper, wildcards.artefact]
 
 
+DRAWING = [digest.of_room("drawing"), digest.of_room("analysis")] + [
+    digest.of_source(digest.PACKAGE / "experiments" / "titles.py")
+]
+
+
+def content_of(experiment, but):
+    """What the file of an experiment says in its order, which tables follow; but for what is drawn and said of it."""
+    left_out = {"title", "artefacts", "deviations", *but}
+    return repr(
+        [part for part in experiment.content.items() if part[0] not in left_out]
+    )
+
+
 def drawing_inputs(wildcards):
     """The tables behind an artefact."""
     return evidence(CATALOGUE.experiment_of(artefact_of(wildcards)), wildcards.scale)
 
 
 def drawing_digest(wildcards):
-    """The artefact's block, the paper's values beside it, and the code that draws it."""
+    """The artefact's block, the paper's values beside it, what its experiment names, and the code that draws it."""
     artefact = artefact_of(wildcards)
-    experiment = CATALOGUE.experiment_of(artefact)
-    labels = [experiment.variants, artefact.printed]
-    return digest.digest(
-        [artefact.spec, labels, digest.of_room("drawing"), digest.of_room("analysis")]
-    )
+    named = content_of(CATALOGUE.experiment_of(artefact), but=["claims", "scales"])
+    return digest.digest([artefact.spec, artefact.printed, named, DRAWING])
 
 
 def drawn(artefact, scale):
@@ -153,7 +163,8 @@ def latest_recorded(paper, experiment):
     """The curve that was recorded last: a job that is older than that is done again."""
     curves = recorded_curves(paper, experiment)
     if not curves:
-        raise WorkflowError(f"{paper}/{experiment} has no recorded runs to join")
+        lost = f"the recorded runs of {paper}/{experiment} are gone, and what was joined of them is not"
+        raise WorkflowError(f"{lost}: tensor-rnns recorded --only {paper}/{experiment}")
     return max(curves, key=lambda folder: (curves[folder], folder))
 
 
@@ -161,17 +172,26 @@ def recorded_digest(paper, experiment):
     """All recorded curves of an experiment, what is drawn of them, and the code that joins and draws them."""
     headlines = CATALOGUE.folders[paper] / score.FILE
     shown = headlines.read_text() if headlines.exists() else ""
-    blocks = CATALOGUE.experiments[paper, experiment].content.get("artefacts")
-    code = [digest.of_room("analysis"), digest.of_room("drawing")]
-    return digest.digest([recorded_curves(paper, experiment), shown, blocks, code])
+    drawn = [
+        [artefact.spec, artefact.printed]
+        for artefact in CATALOGUE.experiments[paper, experiment].artefacts
+    ]
+    named = content_of(CATALOGUE.experiments[paper, experiment], but=["claims"])
+    return digest.digest(
+        [recorded_curves(paper, experiment), shown, drawn, named, DRAWING]
+    )
 
 
 def recorded_evidence(wildcards):
-    """What claims read of recorded runs, where an experiment has some."""
-    collected = [
+    """What claims read of recorded runs, where an experiment has some, or has what was joined of some."""
+    joined = [
         f"results/recorded/collected/{paper}/{name}/runs.csv"
         for paper, name in CATALOGUE.experiments
-        if recorded_curves(paper, name)
+    ]
+    collected = [
+        path
+        for path, place in zip(joined, CATALOGUE.experiments)
+        if recorded_curves(*place) or Path(path).exists()
     ]
     computed = [
         f"results/recorded/computed/{paper}/{name}.csv"
@@ -195,15 +215,6 @@ def datasets_used(wildcards):
     return [f"results/data/ready/{dataset}.json" for dataset in sorted(used - {None})]
 
 
-def judged_by(experiment):
-    """What a verdict rests on beside the numbers: the claims, the paper's values and the paper's protocol."""
-    drawn = {"title", "artefacts", "deviations", "scales"}
-    settings = {
-        key: block for key, block in experiment.content.items() if key not in drawn
-    }
-    return [settings, experiment.scale_block("paper")]
-
-
 def statement_texts():
     """What each paper states, and how much each statement weighs."""
     return [
@@ -215,12 +226,13 @@ def statement_texts():
 
 
 def report_texts():
-    """Templates and captions by name."""
+    """Templates, captions and notes by name."""
     captions = [folder / "captions" for folder in CATALOGUE.folders.values()]
-    homes = [Path("report"), *captions]
+    found = [
+        path for home in (Path("report"), *captions) for path in sorted(home.rglob("*"))
+    ]
     return [
         (path.name, path)
-        for home in homes
-        for path in sorted(home.rglob("*"))
+        for path in (*found, Path("docs/obstacles.md"))
         if path.is_file()
     ]

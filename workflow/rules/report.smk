@@ -15,8 +15,11 @@ rule judge:
     params:
         roots=lambda wildcards, output: FROM_ROOTS,
         digest=lambda wildcards: digest.digest(
-            [[claim.id, claim.spec] for claim in CATALOGUE.claims]
-            + [statement_texts(), digest.of_room("analysis")]
+            [
+                [content_of(it, but=[]) for it in CATALOGUE.experiments.values()],
+                statement_texts(),
+                digest.of_room("analysis"),
+            ]
         ),
         papers=PAPER_NAMES,
     shell:
@@ -46,6 +49,7 @@ rule report:
                     [experiment.title, experiment.deviations]
                     for experiment in CATALOGUE.experiments.values()
                 ],
+                repr(CATALOGUE.papers),
                 [[name, path.read_text()] for name, path in report_texts()],
                 digest.of_room("report"),
             ]

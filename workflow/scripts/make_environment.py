@@ -68,9 +68,8 @@ def read_note(folder, stages, want):
             f"{folder} was not made by make, and it lacks {len(lacking)} of the packages wanted, such as "
             f"{', '.join(lacking[:4])}. Remove it, or name another folder: make VENV=folder ..."
         )
-    note = {name: want[name] for name in ("base", *stages)}
-    write_note(folder, note)
-    return note
+    # Without a note: one would make it ours, to be remade when a pin changes.
+    return {name: want[name] for name in ("base", *stages)}
 
 
 def pip(folder, *arguments):

@@ -11,6 +11,7 @@ so does the warm process that runs the commands of the jobs (tensor_rnns.cli.war
 import fcntl
 import itertools
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -34,10 +35,25 @@ def take_lock() -> int:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        holder = os.pread(lock, 500, 0).decode(errors="replace").strip() or "another process"
-        print(f"waiting for the Snakemake that works here: {holder}", file=sys.stderr, flush=True)
+        print(f"waiting for the Snakemake that works here: {holder(lock)}", file=sys.stderr, flush=True)
         fcntl.flock(lock, fcntl.LOCK_EX)
     return lock
+
+
+def holder(lock: int) -> str:
+    """The controller that holds the lock, or held it last, in words."""
+    return os.pread(lock, 500, 0).decode(errors="replace").strip() or "another process"
+
+
+def check_machine(lock: int) -> None:
+    """SystemExit where the last controller was another machine's: nobody can see from here whether it still
+    works, as not every shared disk shares locks."""
+    node = re.search(r" on (\S+) since ", last := holder(lock))
+    if node and node[1] != os.uname().nodename:
+        sys.exit(
+            f"Snakemake's lock stands, and the last controller was {last}. If it works no longer: "
+            "snakemake --unlock; else wait for it"
+        )
 
 
 def by_hand() -> str:
@@ -94,6 +110,7 @@ def main() -> None:
     os.chdir(ROOT)
     snakemake = [sys.executable, "-m", "snakemake"]
     if any((OWN / "locks").glob("*")):
+        check_machine(lock)
         print("removing the lock of a Snakemake that was killed", file=sys.stderr, flush=True)
         subprocess.run([*snakemake, "--unlock", *arguments], check=True)
     started = time.strftime("%Y-%m-%d %H:%M:%S")

@@ -14,7 +14,7 @@ from tensor_rnns.analysis.intervals import holm
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.analysis.verdicts import Judgement, joined, judge_claim, outdated
 from tensor_rnns.experiments import Catalogue, Claim, Experiment
-from tensor_rnns.experiments.records import RECORDED
+from tensor_rnns.experiments.records import RECORDED, trained_at
 from tensor_rnns.files import write_csv, write_json
 
 OF_JUDGEMENT = (
@@ -39,7 +39,7 @@ def judge_claims(
     best = own
     if scale != RECORDED:
         kept = judge_runs(claims, experiments, RECORDED, results)
-        order = (own, kept) if scale == "paper" else (kept, own)
+        order = (own, kept) if trained_at(scale) == "paper" else (kept, own)
         best = {name: better([judged[name] for judged in order], own[name]) for name in own}
     joint, alone = with_parents(claims, best, scale), with_parents(claims, own, scale)
     unstated = {name: f"a part of {of}, no statement by itself" for name, of in parts(claims).items()}

@@ -55,7 +55,7 @@ def recorded(results: Path, only: str, headlines: bool) -> None:
 
     catalogue = options.load_catalogue(only)
     check_whole(results)
-    join_and_draw(catalogue, RECORDED, results, headlines)
+    join_and_draw(catalogue, RECORDED, results, headlines=headlines)
     if not only:
         judge(catalogue, RECORDED, results)
         build(catalogue, RECORDED, "real", results)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tensor_rnns.experiments import resolve
-from tensor_rnns.experiments.records import PARTIAL, Artefact, Claim, Replica
+from tensor_rnns.experiments.records import Artefact, Claim, Replica, trained_at
 from tensor_rnns.experiments.selector import MAIN, Curve
 
 
@@ -59,13 +59,13 @@ class Experiment:
         return int(self.content.get("cohort_size") or configured)
 
     def scale_block(self, scale: str) -> dict[str, Any]:
-        """What the file says of `scale`; {} where the experiment does not name it."""
-        return dict(self.scales.get(scale) or {})
+        """What the file says of the scale at which runs of `scale` were trained; {} where it is silent."""
+        return dict(self.scales.get(trained_at(scale)) or {})
 
     def main_option(self, scale: str) -> str:
         """The option that a selector means at `scale` if it names none: main, or the first that a scale
         without main lists."""
-        asked = self.scale_block(scale.removesuffix(PARTIAL)).get("options", [MAIN])
+        asked = self.scale_block(scale).get("options", [MAIN])
         return MAIN if MAIN in asked else asked[0]
 
     def counted_on(self, data: str) -> dict[str, str]:

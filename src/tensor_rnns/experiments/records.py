@@ -21,6 +21,11 @@ SEARCH_SEED = 1000
 """Searches count their replicas from here, so that no final run shares numbers with its search."""
 
 
+def trained_at(scale: str) -> str:
+    """The scale whose settings the runs of `scale` have, which may be recorded or part of a scale."""
+    return "paper" if scale == RECORDED else scale.removesuffix(PARTIAL)
+
+
 @dataclass(frozen=True)
 class Replica:
     """One training: condition x variant x option x grid point x seed, with its settings resolved."""

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from tensor_rnns.experiments.records import KEY, PARTIAL, RECORDED
+from tensor_rnns.experiments.records import KEY, RECORDED, trained_at
 from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.files import damaged, parsing, read_json
 
@@ -18,9 +18,8 @@ def run_name(key: Mapping[str, Any]) -> str:
 
 
 def table_name(paper: str, experiment: str, scale: str) -> str:
-    """What the tables of an experiment say they hold; recorded runs keep the scale of their training, and a
-    partial report reads the tables of its scale."""
-    return "/".join((paper, experiment, "paper" if scale == RECORDED else scale.removesuffix(PARTIAL)))
+    """What the tables of an experiment say they hold: the scale at which its runs were trained."""
+    return "/".join((paper, experiment, trained_at(scale)))
 
 
 def changes(home: Path) -> dict[str, int]:
@@ -63,7 +62,7 @@ def read_record(folder: Path) -> dict[str, Any]:
     if folder.parts[-7:-6] == ("runs",):
         scale, _, paper, experiment, *curve, last = folder.parts[-8:]
         # Recorded runs keep the scale at which they were trained.
-        scale = keys[0][2] if scale == RECORDED else scale.removesuffix(PARTIAL)
+        scale = keys[0][2] if scale == RECORDED else trained_at(scale)
         asked = "/".join((paper, experiment, str(scale), *curve, last.partition("-")[0]))
         if held != {asked}:
             raise damaged(path, f"it holds {', '.join(sorted(held))}; the folder is that of {asked}")

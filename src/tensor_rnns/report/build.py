@@ -4,17 +4,20 @@ import functools
 import io
 import os
 import shutil
+from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import redirect_stdout
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from tensor_rnns.analysis.collect import collect
 from tensor_rnns.analysis.judge import judge
 from tensor_rnns.drawing.render import paths, render
-from tensor_rnns.experiments import Catalogue, score
-from tensor_rnns.experiments.records import PARTIAL, RECORDED
-from tensor_rnns.experiments.run_folders import RECORD
+from tensor_rnns.experiments import Catalogue, Experiment, score
+from tensor_rnns.experiments.records import PARTIAL, RECORDED, trained_at
+from tensor_rnns.experiments.run_folders import RECORD, read_record
+from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.files import Damaged
 from tensor_rnns.report.gather import gather
 from tensor_rnns.report.html import write_html
@@ -40,7 +43,7 @@ def build(
     results = results.resolve()
     if partial:
         scale = overlay(results, scale)
-        join_and_draw(catalogue, scale, results)
+        join_and_draw(catalogue, scale, results, data)
         judge(catalogue, scale, results)
     out = out.resolve() if out else results / scale / "report"
     home = Path.cwd()
@@ -51,6 +54,10 @@ def build(
         compiling = [pool.submit(compile_pdf, source, content.commit.epoch) for source in sources]
         page = write_html(content, out, templates)
         pdfs = [pdf.result() for pdf in compiling]
+    for source, pdf in zip(sources, pdfs, strict=True):
+        if pdf is None:
+            # That of an earlier report says otherwise than the pages beside it.
+            source.with_suffix(".pdf").unlink(missing_ok=True)
     written = [page, *sources, *filter(None, pdfs)]
     for path in written:
         print(path)
@@ -60,7 +67,7 @@ def build(
 
 
 def overlay(results: Path, scale: str) -> str:
-    """The name of a scale beside `scale` that has the same tables and nothing that is made from them.
+    """The name of a scale beside `scale` that has the same runs and nothing that is made from them.
 
     Verdicts, drawings and the report are files that the workflow makes: written by anybody else they would
     look finished to it while what they need is missing, and the next run would find nothing to do.
@@ -70,18 +77,16 @@ def overlay(results: Path, scale: str) -> str:
     (results / name).mkdir(parents=True)
     for tables in ("computed", "probes", "runs", "logs"):
         (results / name / tables).symlink_to(Path("..") / scale / tables, target_is_directory=True)
-    for tables in (results / scale / "collected").glob("*/*"):
-        link = results / name / tables.relative_to(results / scale)
-        link.parent.mkdir(parents=True, exist_ok=True)
-        link.symlink_to(tables, target_is_directory=True)
     return name
 
 
-def join_and_draw(catalogue: Catalogue, scale: str, results: Path, headlines: bool = False) -> None:
+def join_and_draw(
+    catalogue: Catalogue, scale: str, results: Path, data: str = "", headlines: bool = False
+) -> None:
     """Join the runs of each experiment and draw the artefacts that they allow, or those of `headlines` alone,
     as many experiments at once as there are cores, within bounds; print why others are left out. Drawings of
     recorded runs that are not made again go: they may be of older runs."""
-    job = functools.partial(join_and_draw_experiment, catalogue, scale, results, headlines)
+    job = functools.partial(join_and_draw_experiment, catalogue, scale, results, data, headlines)
     if len(catalogue.experiments) == 1:
         print(*map(job, catalogue.experiments), sep="", end="")
         return
@@ -91,21 +96,14 @@ def join_and_draw(catalogue: Catalogue, scale: str, results: Path, headlines: bo
 
 
 def join_and_draw_experiment(
-    catalogue: Catalogue, scale: str, results: Path, headlines: bool, key: tuple[str, str]
+    catalogue: Catalogue, scale: str, results: Path, data: str, headlines: bool, key: tuple[str, str]
 ) -> str:
-    """`join_and_draw` for one experiment; returns what is to be printed.
-
-    At a scale, those alone are joined of which some runs failed, so that their tables were not made.
-    """
+    """`join_and_draw` for one experiment; returns what is to be printed."""
     with redirect_stdout(io.StringIO()) as told:
         if scale == RECORDED:
             collect_experiment(catalogue.experiments[key], results)
         else:
-            out = (results / scale / "collected").joinpath(*key)
-            runs = (results / scale / "runs").joinpath(*key)
-            folders = [record.parent for record in sorted(runs.rglob(RECORD))]
-            if folders and not out.exists():
-                collect(folders, out)
+            collect_planned(catalogue.experiments[key], scale, results, data)
         found = score.read(catalogue.folders[key[0]]) if headlines else None
         shown = {headline.artefact for headline in found.headlines} if found else set()
         for artefact in catalogue.experiments[key].artefacts:
@@ -123,3 +121,31 @@ def join_and_draw_experiment(
                 why = str(error).removeprefix(name).removeprefix(f"{artefact.id}: ")
                 print(f"left out: {name}{why}")
     return told.getvalue()
+
+
+def collect_planned(experiment: Experiment, scale: str, results: Path, data: str) -> None:
+    """Join the runs of an experiment that are there and planned as they were trained; print of others, such
+    as those of settings before an edit, that they are left out."""
+    key = experiment.paper, experiment.name
+    home = (results / scale / "runs").joinpath(*key)
+    asked = {
+        planned_as(replica.key | {"protocol": replica.protocol})
+        for stage in ("search", "final")
+        for replica in experiment.replicas(trained_at(scale), data, stage)
+    }
+    try:
+        folders = [record.parent for record in sorted(home.rglob(RECORD))]
+        trained = {folder: set(map(planned_as, read_record(folder)["replicas"])) for folder in folders}
+        if kept := [folder for folder, replicas in trained.items() if replicas <= asked]:
+            collect(kept, (results / scale / "collected").joinpath(*key))
+        others = len(folders) - len(kept)
+        why = f"{others} of {len(folders)} runs are not of today's plan" if others else ""
+    except ValueError as error:
+        why = str(error)
+    if why:
+        print(f"left out: {'/'.join(key)}: {why}")
+
+
+def planned_as(replica: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a replica was trained as: its place in the plan and its settings but for those searched."""
+    return tuple(str(replica[name]) for name in (*CURVE, "stage", "seed", "dataset", "protocol"))

@@ -62,8 +62,9 @@ class Row:
         return {"document": self.paper, "kind": self.kind, "id": self.id, **marks}
 
 
-def artefacts(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
-    """A row for each artefact of the paper's list, then for those beyond it; as of `asked`."""
+def artefacts(catalogue: Catalogue, paper: str, results: Path, scales: Sequence[str] = SCALES) -> list[Row]:
+    """A row for each artefact of the paper's list, then for those beyond it, and at which of `scales` it was
+    drawn; as of `asked`."""
     described = catalogue.papers[paper].get("catalogue") or {}
     known = {artefact.id: artefact for (home, _), artefact in catalogue.artefacts.items() if home == paper}
     rows = []
@@ -72,7 +73,7 @@ def artefacts(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
         if artefact := known.get(name):
             experiment = catalogue.experiment_of(artefact)
             seeds, kept = recorded(artefact, experiment, results)
-            files = {scale: paths(results, scale, artefact) for scale in SCALES[:3]}
+            files = {scale: paths(results, scale, artefact) for scale in scales if scale != RECORDED}
             drawn = tuple(scale for scale, mine in files.items() if all(map(Path.is_file, mine)))
             what = row.what or experiment.title
             row = replace(row, what=what, drawn=drawn, recorded=seeds, kept=kept)
@@ -105,14 +106,14 @@ def finals(curve: Path) -> int:
     return len({replica["seed"] for record in records for replica in record["replicas"]})
 
 
-def statements(catalogue: Catalogue, paper: str, results: Path) -> list[Row]:
+def statements(catalogue: Catalogue, paper: str, results: Path, scales: Sequence[str] = SCALES) -> list[Row]:
     """A row for each statement of the paper's ledger, for each number that is judged, and for the claims on
-    neither; as of `asked`. It stands at a scale where any claim on it was judged from runs."""
+    neither; as of `asked`. It stands at one of `scales` where any claim on it was judged from runs."""
     claims = {claim.id: claim.statement for claim in catalogue.claims if claim.paper == paper}
-    judged = {scale: judged_at(results, scale, paper) for scale in SCALES}
+    judged = {scale: judged_at(results, scale, paper) for scale in (*scales, RECORDED)}
 
     def row(name: str, what: str, own: Sequence[str], listed: bool = True, **more: str) -> Row:
-        drawn = tuple(scale for scale in SCALES[:3] if judged[scale].keys() & set(own))
+        drawn = tuple(scale for scale in judged if scale != RECORDED and judged[scale].keys() & set(own))
         seeds = min((judged[RECORDED][claim] for claim in own if claim in judged[RECORDED]), default=0)
         return Row(paper, "claim", name, what, listed, bool(own), drawn, seeds, **more)
 

@@ -11,7 +11,7 @@ from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.drawing.render import paths, table_of
 from tensor_rnns.drawing.tables import Table
 from tensor_rnns.experiments import Artefact, Catalogue, Experiment
-from tensor_rnns.experiments.records import PARTIAL, RECORDED
+from tensor_rnns.experiments.records import PARTIAL, RECORDED, trained_at
 from tensor_rnns.experiments.run_folders import RECORD, read_record
 from tensor_rnns.files import read_csv, read_json
 from tensor_rnns.report import coverage
@@ -36,6 +36,8 @@ def gather(catalogue: Catalogue, scale: str, data: str, results: Path, commit: C
     ]
     facts = [read_json(path, path.stem) for path in sorted(ready.glob("*.json"))]
     parts = [part for paper in papers for part in paper.parts]
+    # Folders of earlier plans, or of papers that are not in this report, may lie beside those joined.
+    records = {run.folder: records[run.folder] for part in parts for run in part.runs if run.folder}
     named = [run.row["dataset"] for part in parts for run in part.runs]
     for part in parts:
         named += part.experiment.counted_on(data).values() if part.computed else ()
@@ -73,8 +75,8 @@ def paper_part(
     header = {"title": paper, "authors": "", "year": "", "source": ""} | catalogue.papers[paper]
     described = header.get("catalogue") or {}
     own = [claim for claim in claims if claim["paper"] == paper]
-    logs, whole = results / scale / "logs", scale.removesuffix(PARTIAL)
-    failed = read_rows(logs / "failed.csv", whole) if whole != scale else []
+    logs, whole = results / scale / "logs", trained_at(scale)
+    failed = read_rows(logs / "failed.csv", whole) if scale.endswith(PARTIAL) else []
     parts = []
     for (home, name), experiment in catalogue.experiments.items():
         if home == paper:
@@ -95,13 +97,16 @@ def paper_part(
         if artefact is None:
             return None
         experiment = catalogue.experiment_of(artefact)
-        pieces = [piece_of(artefact, experiment, run, results, own, described) for run in (RECORDED, scale)]
+        # No rule draws recorded tables that were computed: a picture of them may be of older ones.
+        scales = (scale,) if experiment.kind == "compute" else (RECORDED, scale)
+        pieces = [piece_of(artefact, experiment, run, results, own, described) for run in scales]
         return next((piece for piece in pieces if piece.drawn), pieces[-1])
 
     board = board or {"rows": [], "score": None, "headlines": [], "statements": []}
     return PaperPart(
-        paper, header, parts, coverage.artefacts(catalogue, paper, results),
-        coverage.statements(catalogue, paper, results), board, findings(board["headlines"], own, picture),
+        paper, header, parts, coverage.artefacts(catalogue, paper, results, [scale]),
+        coverage.statements(catalogue, paper, results, [scale]), board,
+        findings(board["headlines"], own, picture),
     )  # fmt: skip
 
 

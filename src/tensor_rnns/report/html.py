@@ -19,7 +19,6 @@ from tensor_rnns.analysis.claims import form_of, selectors_of
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.analysis.verdicts import GIVEN
 from tensor_rnns.experiments import Claim, Experiment
-from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.files import writing
 from tensor_rnns.report import words
@@ -125,7 +124,7 @@ class Site:
 
 def narrowed(claim: Claim, experiment: Experiment, scale: str) -> dict[str, str]:
     """The choices above a table of runs that show those of a claim: its keys of one value."""
-    main = experiment.main_option("paper" if scale == RECORDED else scale)
+    main = experiment.main_option(scale)
     limits = [where.at(main).limits for where in selectors_of(form_of(claim))]
     named = {key: {limit.get(key) for limit in limits} for key in (*CURVE, "stage")}
     return {key.capitalize(): names[0] for key, (names, *others) in named.items()

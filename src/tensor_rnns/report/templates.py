@@ -10,7 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tensor_rnns.analysis.verdicts import GIVEN, OF_CLAIMS
 from tensor_rnns.drawing.tables import shown
-from tensor_rnns.experiments.records import PARTIAL, RECORDED
+from tensor_rnns.experiments.records import RECORDED, trained_at
 from tensor_rnns.report.content import Content, PaperPart, Part, Run
 from tensor_rnns.report.provenance import SHORT
 from tensor_rnns.report.words import ALONE, FILTERS, HOLDS
@@ -77,7 +77,7 @@ def command(content: Content, artefact: str) -> str:
     """The command that makes one artefact again; recorded runs are drawn all together."""
     if content.scale == RECORDED:
         return "make recorded"
-    return f"make figure NAME={artefact} SCALE={content.scale.removesuffix(PARTIAL)}"
+    return f"make figure NAME={artefact} SCALE={trained_at(content.scale)}"
 
 
 def finals(part: Part) -> list[Run]:
