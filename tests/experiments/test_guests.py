@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from tensor_rnns import cells, checking, models, tasks
 from tensor_rnns.analysis import claims, comparable, evidence
 from tensor_rnns.cli.commands import main
-from tensor_rnns.experiments import Catalogue, guests
+from tensor_rnns.experiments import Catalogue, digest, guests
 from tensor_rnns.experiments.digest import code_of
 from tensor_rnns.experiments.selector import Selector
 
@@ -183,8 +183,6 @@ def test_the_code_of_a_guest_counts(files):
     """A changed formula changes the digest of the guest and of nothing else; a comment changes none."""
 
     def digests():
-        from tensor_rnns.experiments import digest
-
         digest.of_source.cache_clear()
         found = joined(files).replicas("smoke", "embedded", "final")
         return {r.variant: code_of(r.settings) for r in found}
@@ -195,6 +193,23 @@ def test_the_code_of_a_guest_counts(files):
     (files / "leaky.py").write_text(EXAMPLE.replace("1 - self.keep", "2 - self.keep"))
     after = digests()
     assert {name for name in after if after[name] != before[name]} == {"guest-my_leaky"}
+
+
+@pytest.mark.parametrize("inherits", [True, False])
+def test_the_code_that_a_guest_inherits_counts(files, monkeypatch, inherits):
+    """Of one that builds on the GRU, the file of the GRU; of one that does not, no file of another cell."""
+    line = "from tensor_rnns.cells.gated import GRU\n" if inherits else ""
+    (files / "leaky.py").write_text(line + EXAMPLE)
+    for cached in (digest.reached, digest.imported, digest.of_source):
+        cached.cache_clear()
+    found = [r for r in joined(files).replicas("smoke", "embedded", "final") if "leaky" in r.variant]
+    before, read = code_of(found[0].settings), digest.of_source
+
+    def with_another_gru(path, name=None):
+        return f"{read(path, name)}{'changed' if path.name == 'gated.py' else ''}"
+
+    monkeypatch.setattr(digest, "of_source", with_another_gru)
+    assert (code_of(found[0].settings) != before) == inherits
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,33 @@ def test_a_diverged_replica_is_kept_and_the_others_go_on(make_learner):
     assert all(math.isnan(loss) for loss in after)
 
 
+def test_a_replica_that_diverges_at_its_very_last_update_has_failed(make_learner):
+    """No loss after it says so; trained one update longer, it fails by its loss."""
+    # A rate beyond float32.
+    learner = make_learner(seeds=(0, 1), rates=[0.01, 1e300], optimiser="sgd", clip_norm=None)
+    state = run(learner, updates=1)
+    assert not torch.isfinite(state.parameters[1]).all()
+    assert state.failed_at.tolist() == [loop.NEVER, 1]
+    assert run(learner, updates=2).failed_at.tolist() == [loop.NEVER, 2]
+
+
+def test_patience_is_as_long_for_a_replica_that_was_never_finite(make_learner):
+    """One whose validations are no number stops after as many that are not better as one that got worse after
+    its first, and its rate falls after as many."""
+
+    def trained(updates, **schedule):
+        learner, losses = make_learner(seeds=(0, 1)), iter([1.0] + [2.0] * 20)
+        scores = lambda *_: {"loss": torch.tensor([math.nan, next(losses)], dtype=torch.float64)}  # noqa: E731
+        object.__setattr__(learner, "evaluate", scores)
+        return run(learner, updates, evaluate={"every": 2}, keep="best", **schedule)
+
+    stopped = trained(40, early_stop={"patience": 3})
+    assert stopped.best_update.tolist() == [loop.NEVER, 2]
+    assert stopped.stopped_at.tolist() == [8, 10]
+    falls = [trained(n, decay={"factor": 0.5, "patience": 3}).lowered_at.tolist() for n in (6, 8, 10)]
+    assert falls == [[loop.NEVER, loop.NEVER], [8, loop.NEVER], [8, 10]]
+
+
 def test_seconds_are_those_that_the_processor_worked(make_learner):
     """A training that is paused at each of twelve updates, for a second in all, took less than half of it."""
     state = run(make_learner(), save=lambda state: time.sleep(1 / 12), save_seconds=0)

@@ -218,7 +218,7 @@ def validate(learner: Learner, training: Training, state: State) -> None:
         name: chosen(better, value, state.best_buffers[name]) for name, value in state.buffers.items()
     }
     if isinstance(training.early_stop, EarlyStop):
-        waited = state.update - state.best_update
+        waited = state.update - state.best_update.clamp(min=0)
         out_of_patience = waited > training.early_stop.patience * evaluate.every
         state.stopped_at[state.running & out_of_patience] = state.update
     if training.decay and training.decay.patience is not None:
@@ -227,7 +227,7 @@ def validate(learner: Learner, training: Training, state: State) -> None:
 
 def lower_rate(decay: Decay, pace: int, state: State) -> None:
     """The rate of replicas on a plateau falls, and with `reload` they go back to their best."""
-    waited = state.update - torch.maximum(state.best_update, state.lowered_at)
+    waited = state.update - torch.maximum(state.best_update, state.lowered_at).clamp(min=0)
     lowered = state.running & (waited > decay.patience * pace)
     state.rate[lowered] *= decay.factor
     state.lowered_at[lowered] = state.update
@@ -263,9 +263,10 @@ def train(
             save(state)
             saved = time.monotonic()
         if stop:
-            raise Interrupted(
-                f"stopped at update {state.update} of {training.updates}; the checkpoint is written"
-            )
+            done = f"update {state.update} of {training.updates}"
+            raise Interrupted(f"stopped at {done}; the checkpoint is written")
+    # No loss comes after the last update to say that it diverged.
+    state.failed_at[state.running & ~torch.isfinite(state.parameters).all(1).cpu()] = state.update
     state.seconds = spent(learner.device) - began
     save(state)
     return state
