@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.overrides import TorchFunctionMode
 
 from tensor_rnns.cells import Cell, build
 from tensor_rnns.engine import Params, State
@@ -26,3 +27,17 @@ def outputs(cell: Cell, p: Params, inputs: Tensor, state: State | None = None) -
         state = cell.step(dict(p), x[None], state)
         states.append(state[0][0])
     return torch.stack(states)
+
+
+class Squashed(TorchFunctionMode):
+    """Collects (function, what enters, what leaves) of each sigmoid and tanh within its block."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls: list[tuple[Any, Tensor, Tensor]] = []
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        if function in (torch.sigmoid, torch.tanh):
+            self.calls.append((function, args[0], result))
+        return result

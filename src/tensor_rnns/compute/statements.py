@@ -29,9 +29,10 @@ def relative(ours: np.ndarray | float, wanted: np.ndarray | float) -> float:
 
 
 def number(outcome: Any) -> float:
-    """The relative error of a pair (found, wanted), the largest of a list of outcomes, or a plain number."""
+    """The relative error of a pair (found, wanted), the largest of a list of outcomes, or a plain number;
+    NaN where one is."""
     if isinstance(outcome, list):
-        return max(map(number, outcome))
+        return float(np.max(list(map(number, outcome))))
     return relative(*outcome) if isinstance(outcome, tuple) else float(outcome)
 
 
@@ -62,10 +63,11 @@ def drawn(draw: np.random.Generator, names: str = "", **inputs: str | Callable) 
 
 
 def reduced(name: str, values: list[float]) -> float:
-    """One number from all draws: the mean of a `share`, the least of a `smallest_...`, else the largest."""
+    """One number from all draws: the mean of a `share`, the least of a `smallest_...`, else the largest;
+    NaN where one is."""
     if "share" in name:
         return float(np.mean(values))
-    return float(min(values) if name.startswith("smallest") else max(values))
+    return float(np.min(values) if name.startswith("smallest") else np.max(values))
 
 
 @dataclass(frozen=True)

@@ -52,9 +52,9 @@ def variances(seed: int, draws: int) -> dict[str, dict[str, float]]:
 def latches(seed: int, runs: int) -> dict[str, dict[str, float]]:
     """7: h = tanh(w h + 0.1 noise) started at 0.5: the share of `runs` whose sign is kept over 200 steps, and
     the derivative w (1 - h*^2) at the fixed point; `forced` is the largest derivative at which at least 95 %
-    are kept."""
+    are kept, `gradient` what 200 steps at it leave of a gradient."""
     numbers, kept_at = {}, []
-    for number, w in enumerate((0.5, 0.9, 1.1, 1.5, 2.0, 3.0)):
+    for number, w in enumerate((0.5, 0.9, 1.1, 1.5, 2.0, 3.0, 1.15, 1.2, 1.25, 1.3, 1.4)):
         h, fixed, draw = np.full(runs, 0.5), 0.5, rng(seed, 2, number)
         for _ in range(200):
             h = np.tanh(w * h + 0.1 * draw.standard_normal(runs))
@@ -64,7 +64,9 @@ def latches(seed: int, runs: int) -> dict[str, dict[str, float]]:
         kept, slope = (h > 0).mean(), w * (1 - fixed**2)
         numbers[f"latch {w}"] = {"derivative": slope, "kept": kept}
         kept_at += [slope] if kept >= 0.95 else []
-    return numbers | {"latches": {"forced": max(kept_at), "kept": len(kept_at)}}
+    return numbers | {
+        "latches": {"forced": max(kept_at), "gradient": max(kept_at) ** 200, "kept": len(kept_at)}
+    }
 
 
 def apart(seed: int, draws: int) -> dict[str, dict[str, float]]:

@@ -198,9 +198,10 @@ def short_and_long(seed: int, draws: int) -> dict[str, dict[str, float]]:
 def radius_alone(seed: int, draws: int) -> dict[str, dict[str, float]]:
     """8: normal W of 100 units and radius 0.9: `printed_error`, the least excess of its largest singular
     value over 1; `corrected_error`, the largest norm of W^3000; `symmetric`, that of a symmetric
-    one. And of tanh at gain 1.5 over 100 steps, norms of the product of Jacobians over 1.5^100; and of
-    eigenvectors against all vectors, abs(lambda) against the n-th root of the norm of J^n."""
-    excess, power, even, shrunk, roots = [], [], [], [], []
+    one. And of tanh at gain 1.5 over 100 steps, norms of the product of Jacobians (`least`, `most`) and over
+    1.5^100, and the `flat` share of slopes below 0.1; and of eigenvectors against all vectors, abs(lambda)
+    against the n-th root of the norm of J^n."""
+    excess, power, even, norms, flat, roots = [], [], [], [], [], []
     for number in range(draws):
         draw = rng(seed, 4, number)
         w, s = gaussian(draw, 100, 0.9), draw.standard_normal((100, 100))
@@ -212,13 +213,19 @@ def radius_alone(seed: int, draws: int) -> dict[str, dict[str, float]]:
         for _ in range(100):
             h = np.tanh(q @ h)
             product = ((1 - h**2)[:, None] * q) @ product
-        shrunk.append(np.linalg.norm(product, 2) / 1.5**100)
+            flat.append((1 - h**2 < 0.1).mean())
+        norms.append(np.linalg.norm(product, 2))
         roots.append([np.linalg.norm(np.linalg.matrix_power(w, n), 2) ** (1 / n) / 0.9 for n in (1, 300)])
     first, last = np.min(roots, axis=0)[0], np.max(roots, axis=0)[1]
     return {
         "radius": {"printed_error": min(excess), "corrected_error": max(power)},
         "symmetric": {"error": max(even)},
-        "tanh": {"share_of_linear": max(shrunk)},
+        "tanh": {
+            "share_of_linear": max(norms) / 1.5**100,
+            "least": min(norms),
+            "most": max(norms),
+            "flat": np.mean(flat),
+        },
         "all vectors": {"after 1": first, "after 300": last},
     }
 

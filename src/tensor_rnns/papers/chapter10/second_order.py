@@ -19,8 +19,9 @@ def derivatives(w: float, steps: int) -> tuple[float, float]:
 
 def compute(*, weight: Positive, steps: tuple[int, ...]) -> Rows:
     """Rows `T = <T>` with both derivatives and their `ratio`, first over second; `ratio` with its largest
-    relative `error` against w / (T - 1) and the `slope` of its logarithm over that of T; and `both` with the
-    factors by which first, second and ratio fall from the shortest to the longest."""
+    relative `error` against w / (T - 1), the `slope` of its logarithm over that of T and its `share of the
+    fall` of the first; and `both` with the factors by which first, second and ratio fall from the shortest to
+    the longest."""
     times = {}
     for count in steps:
         first, second = derivatives(weight, count)
@@ -30,5 +31,6 @@ def compute(*, weight: Positive, steps: tuple[int, ...]) -> Rows:
     slope = np.polyfit(np.log(steps), np.log(ratios), 1)[0]
     ends = list(times.values())
     falls = {name: ends[0][name] / ends[-1][name] for name in ("first", "second", "ratio")}
-    times["ratio"] = {"error": np.abs(ratios / wanted - 1).max(), "slope": slope}
+    share = falls["ratio"] / falls["first"]
+    times["ratio"] = {"error": np.abs(ratios / wanted - 1).max(), "slope": slope, "share of the fall": share}
     return rows_of(times | {"both": falls})

@@ -51,15 +51,20 @@ def boundary(draw, m):
 
 @statement("softmax-30", "m")
 def softmax(draw, m):
-    """Below 30: the kernels that a step makes have positive entries that add up to 1: moved by them, a memory
-    of ones stays one, of entries between 0 and 1 within its bounds."""
-    cell, p = cell_and_values({"name": "tlstm", "dimensions": 2, "side": 3}, m, 2, draw)
-    rows = torch.tensor(draw.standard_normal((1, 9, m)))
-    q = cell.convolved(p, torch.tensor(draw.standard_normal((1, 2))), rows)[..., 4 * m :]
-    w = torch.softmax(q, -1)
-    ones = torch.ones(1, 9, m).double()
-    return {"error": [(w.sum(-1).numpy(), np.ones((1, 9))), (cell.moved(ones, w).numpy(), ones.numpy())],
-            "smallest_entry": w.min()}  # fmt: skip
+    """Below 30: the kernels of a step have positive entries that add up to 1. With f = 1 and i = 0 a step
+    moves a memory and does no more: one that is 1 at one location alone then shows what each other location
+    takes from there, and those within a location's reach add up to 1."""
+    side = 3
+    cell, p = cell_and_values({"name": "tlstm", "dimensions": 2, "side": side}, m, 2, draw)
+    p["b"][:, m : 2 * m], p["b"][:, 2 * m : 3 * m] = -1e3, 1e3
+    x, state = torch.tensor(draw.standard_normal((1, 2))), cell.initial_state(1, dtype=torch.float64)
+    shown = [torch.tensor(draw.standard_normal(tuple(part.shape))) for part in state[:-1]]
+    alone = torch.eye(side**2).double()[:, None, :, None].expand(-1, 1, -1, m)
+    taken = np.stack([cell.step(p, x, (*shown, c))[-1][0, :, 0].numpy() for c in alone], 1)
+    places = np.array(list(np.ndindex(side, side)))
+    near = np.abs(places[:, None] - places[None]).max(-1) <= 1
+    return {"error": [(taken.sum(1), np.ones(side**2)), (taken[~near], 0 * taken[~near])],
+            "smallest_entry": taken[near].min()}  # fmt: skip
 
 
 @statement("bounds-30", "m")

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from tensor_rnns.cells import build
-from tensor_rnns.compute.nets import outputs, random_cell
+from tensor_rnns.compute.nets import Squashed, outputs, random_cell
 from tensor_rnns.compute.statements import checked, collected, jacobian, sigmoid, statement
 from tensor_rnns.declared import Natural
 from tensor_rnns.rows import Rows
@@ -120,19 +120,29 @@ def interaction(W, A, B, h, x):
 
 @statement("gates-meet-1", "k n", h="k", x="n")
 def gates_meet(draw, k, n, h, x):
-    """1: in LSTM and GRU, too, input and state meet in the sums of the gates; `smallest_in_the_update` is the
-    mixed derivative of the new state, which is not zero, as gates are multiplied."""
-    largest = []
-    for name in ("lstm", "gru"):
+    """1: in LSTM and GRU, too, input and state meet in sums before a squashing: of what a step squashes
+    first, all four parts of the LSTM and both gates of the GRU, the mixed derivative is zero. It is not for
+    the GRU's candidate (`smallest_in_the_candidate`), whose state a gate has multiplied, nor for the new
+    states of both (`smallest_in_the_update`), which are products of gates."""
+    gates, candidates, updates = [], [], []
+    for name, count in (("lstm", 4), ("gru", 2)):
         cell, p = random_cell(draw, name, n, k)
         rest = cell.initial_state(1, dtype=torch.float64)[1:]
 
-        def update(h: Tensor, x: Tensor, cell=cell, p=p, rest=rest) -> Tensor:
-            return cell.step(p, x[None], (h[None], *rest))[0][0]
+        def parts(h: Tensor, x: Tensor, cell=cell, p=p, rest=rest) -> Tensor:
+            with Squashed() as squashed:
+                new = cell.step(p, x[None], (h[None], *rest))[0]
+            return torch.stack([*(part[0] for _, part, _ in squashed.calls), new[0]])
 
-        largest.append(np.abs(mixed(update, h, x)).max())
-    gate = mixed(lambda h, x: p["W_f"].T @ x + p["U_f"].T @ h + p["b_f"][0], h, x)
-    return {"error": (gate, np.zeros_like(gate)), "smallest_in_the_update": min(largest)}
+        found = mixed(parts, h, x)
+        gates.append((found[:count], np.zeros_like(found[:count])))
+        candidates += [np.abs(found[count]).max()] if name == "gru" else []
+        updates.append(np.abs(found[-1]).max())
+    return {
+        "error": gates,
+        "smallest_in_the_candidate": min(candidates),
+        "smallest_in_the_update": min(updates),
+    }
 
 
 @statement("one-hot-3", "k n", W="k k n", h="k")
