@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tensor_rnns import cells, engine
-from tensor_rnns.engine import build, choice
+from tensor_rnns.engine import build, choice, generated
 from tensor_rnns.experiments import engines
 
 TGU = {"name": "tgu", "hidden": 9, "rank": 4}
@@ -129,3 +129,13 @@ def test_settling_asks_the_engine_itself(monkeypatch):
     assert [engine.resolve("torch_nn", *arguments) for _ in range(2)] == ["torch_nn", "eager"]
     assert asked == [arguments, arguments]
     assert engine.resolve("eager", *arguments) == "eager"
+
+
+def test_a_folder_that_others_may_write_to_leaves_the_loop(tmp_path, monkeypatch):
+    """No kernel is built there, and the choice says why."""
+    monkeypatch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path))
+    tmp_path.chmod(0o777)
+    monkeypatch.setattr(generated, "without_code", generated.without_code.__wrapped__)
+    assert engine.choose("auto", {"name": "vanilla", "hidden": 3}, "cpu") == "torch_nn"
+    reason = engine.find("compiled").unsupported_reason({"name": "vanilla", "hidden": 3})
+    assert reason.startswith(f"{tmp_path} may be written by others")

@@ -229,3 +229,31 @@ def test_a_sign_that_is_a_mark_of_pytorch_alone_is_refused(marked):
     given[marked] = torch._neg_view(-given[marked])
     with pytest.raises(ValueError, match=r"a negative bit given .*; allowed is resolve_neg\(\) of it"):
         affine.squared_error(Affine(*given[:3]), given[3], 1.0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_counts_nothing_may_be_infinite(kind):
+    """Neither the loss nor the gradient of outputs knows of a row of weight 0."""
+    shape = (4, 3, 5, 7, 6)
+    x, weight, bias, targets = drawn(kind, shape, torch.float64)
+    weights = torch.ones(*shape[:3], dtype=torch.float64)
+    weights[-1] = 0
+    results = []
+    for last in (2.0, torch.inf):
+        outputs = x @ weight + bias
+        outputs[-1] = last
+        loss = KINDS[kind](outputs.requires_grad_(), targets, 6.0, weights)
+        results.append((loss, torch.autograd.grad(loss.sum(), outputs)[0]))
+    for one, other in zip(*results, strict=True):
+        assert one.isfinite().all()
+        assert torch.equal(one, other)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_targets_of_another_shape_and_classes_below_zero_are_refused(lazy):
+    x, weight, bias, targets = drawn("squared_error", (2, 3, 4, 5, 6), torch.float64)
+    with pytest.raises(ValueError, match=r"targets \(2, 3, 4, 1\).* given"):
+        found("squared_error", x, weight, bias, targets[..., :1], lazy)
+    classes = torch.full((2, 3, 4), -100)
+    with pytest.raises((ValueError, IndexError), match="-100"):
+        found("classes", x, weight, bias, classes, lazy)

@@ -6,6 +6,8 @@ import torch
 
 from tensor_rnns import cells, engine
 from tensor_rnns.cells.base import Cell
+from tensor_rnns.engine import squared_error
+from tensor_rnns.engine.compiled.calls import POOL, Lease
 from tensor_rnns.engine.compiled.emit import source
 from tensor_rnns.engine.ir.plan import read_back, saved
 from tensor_rnns.engine.ir.reverse import reverse
@@ -179,3 +181,51 @@ def test_a_cell_that_does_not_read_its_input_is_compiled(setting):
     assert COMPILED.prepare(s.cell, torch.float64, torch.device("cpu"), one_hot=True)
     ours, _ = COMPILED.run(s.cell, s.params, symbols, s.state)
     torch.testing.assert_close(ours, EAGER.run(s.cell, s.params, s.inputs, s.state)[0])
+
+
+class Gates(Cell):
+    """The row of a table says which units move; no gradient comes to it."""
+
+    name = "gates"
+    inputs, hidden = SIZE, 5
+
+    def shapes(self):
+        return {"W": (SIZE, 5), "U": (5, 5)}
+
+    def step(self, p, x, state):
+        return (torch.where(x @ p["W"] > 0, torch.tanh(state[0] @ p["U"]), state[0]),)
+
+
+def test_rows_that_no_gradient_reaches_have_one_of_zeros():
+    """Also where memory that was used before is written row by row, without autograd."""
+    cell, views = Gates(), {"cell/W": (0, SIZE, 5), "cell/U": (65, 5, 5), "W": (90, 5, 4), "b": (110, 1, 4)}
+
+    def parameters(flat):
+        return {
+            name: flat[:, first : first + rows * columns].view(-1, rows, columns)
+            for name, (first, rows, columns) in views.items()
+        }
+
+    names = {"weight": "W", "bias": "b", "prefix": "cell/"}
+    direct = COMPILED.direct(cell, torch.float64, True, False, parameters, 114, **names)
+    rng = np.random.default_rng(6)
+    flat = torch.from_numpy(rng.standard_normal((REPLICAS, 114)))
+    symbols = torch.from_numpy(rng.integers(0, SIZE, (STEPS, REPLICAS, BATCH)))
+    targets = torch.from_numpy(rng.standard_normal((STEPS, REPLICAS, BATCH, 4)))
+    Lease(POOL, flat.numel(), flat.dtype).tensor.fill_(7)
+    _, touched, _ = direct.gradient(flat, symbols, (), lambda outputs: squared_error(outputs, targets, 2.0))
+    leaf = flat.clone().requires_grad_()
+    p = parameters(leaf)
+    own = {name.removeprefix("cell/"): part for name, part in p.items() if "/" in name}
+    outputs, _ = EAGER.run(cell, own, OneHot(symbols, SIZE), (torch.zeros(REPLICAS, BATCH, 5).double(),))
+    loss = squared_error(outputs @ p["W"] + p["b"], targets, 2.0)
+    expected = torch.autograd.grad(loss.sum(), leaf)[0]
+    torch.testing.assert_close(touched.dense(), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_vectors_of_another_size_are_refused():
+    cell = cells.build({"name": "lstm", "hidden": 4}, SIZE)
+    params = {name: torch.zeros(2, *shape) for name, shape in cell.shapes().items()}
+    indices = torch.zeros(3, 2, 5, dtype=torch.int64)
+    with pytest.raises(ValueError, match=f"cell lstm: one of 9 symbols given; allowed: of {SIZE}"):
+        COMPILED.run(cell, params, OneHot(indices, 9), cell.initial_state(2, 5))

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from tensor_rnns import cells, engine
 from tensor_rnns.cells.base import Cell
-from tensor_rnns.engine import given, trial
+from tensor_rnns.engine import build, given, trial
 from tensor_rnns.engine.compiled.engine import Compiled
 
 CPU, COMPILED = torch.device("cpu"), engine.find("compiled")
@@ -308,3 +308,49 @@ def test_a_state_wider_than_declared_is_refused_at_once(monkeypatch, first, afte
     monkeypatch.setattr(Plain, "step", lambda self, p, x, state: (torch.zeros(len(x), after),))
     with pytest.raises(ValueError, match=re.escape(f"cell plain: {told}")):
         engine.resolve("compiled", Plain(2, 3), torch.float32, CPU)
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+def test_gradients_are_tried_though_the_first_use_asks_for_none(monkeypatch, tmp_path, caplog, mode):
+    """What is kept of such a trial is what another process trains by."""
+    monkeypatch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path))
+    cell = Made(lambda p, x, h: Doubled.apply(h))
+    with mode():
+        assert Compiled().prepare(cell, torch.float64, CPU) is None
+        assert Compiled().prepare(Plain(2, 3), torch.float64, CPU) is not None
+    assert "Doubled (test_trial.py:" in caplog.text
+    assert len(caplog.records) == 1
+
+
+def test_what_befell_the_machine_is_no_verdict_on_a_cell(monkeypatch, tmp_path, caplog):
+    """A trial that ran out of memory is made again by the next process; one by another compiler too."""
+    monkeypatch.setenv("TENSOR_RNNS_KERNELS", str(tmp_path))
+    with monkeypatch.context() as full:
+        full.setattr(trial, "LOOP", lambda *given: (_ for _ in ()).throw(MemoryError("full")))
+        assert Compiled().prepare(Plain(2, 3), torch.float64, CPU) is None
+    assert "runs eager, not compiled: MemoryError: full" in caplog.text
+    assert not list(tmp_path.glob("*.trial"))
+    for version in ("one", "one", "another"):
+        monkeypatch.setattr(build, "version", lambda path, version=version: version)
+        assert Compiled().prepare(Plain(2, 3), torch.float64, CPU) is not None
+    assert len(list(tmp_path.glob("*.trial"))) == 2
+
+
+class Below(Plain):
+    """A cell with a number that is no field of it."""
+
+    def __init__(self, inputs, hidden, scale):
+        super().__init__(inputs, hidden)
+        object.__setattr__(self, "scale", scale)
+
+    def step(self, p, x, state):
+        return (state[0] + self.scale * (x @ p["W"]),)
+
+
+def test_cells_that_differ_by_what_is_no_field_have_kernels_of_their_own():
+    params, x, state = trial.drawn(Plain(2, 3), torch.float64, CPU, False)
+    for scale in (1.0, 0.1):
+        eager, ours = (
+            engine.find(name).run(Below(2, 3, scale), params, x, state)[0] for name in ("eager", "compiled")
+        )
+        assert torch.allclose(eager, ours, rtol=1e-12, atol=0)

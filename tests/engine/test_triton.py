@@ -128,6 +128,29 @@ def test_states_that_are_handed_on_added_up_or_never_read(delay, setting, result
     hold(results, s, torch.float64)
 
 
+class Gates(Cell):
+    """The input says which units move; no gradient comes to it."""
+
+    name = "gates"
+    inputs, hidden = 5, 3
+
+    def shapes(self):
+        return {"W": (5, 3), "U": (3, 3)}
+
+    def step(self, p, x, state):
+        return (torch.where(x @ p["W"] > 0, torch.tanh(state[0] @ p["U"]), state[0]),)
+
+
+def test_an_input_that_no_gradient_reaches_has_one_of_zeros(setting, monkeypatch):
+    """Whatever the memory held that it is given."""
+    monkeypatch.setattr(torch, "empty_like", lambda part: torch.full_like(part, 7))
+    s = setting(Gates(), **SIZES)
+    inputs = s.inputs.clone().requires_grad_()
+    s.params["U"].requires_grad_()
+    outputs, _ = TRITON.run(s.cell, s.params, inputs, s.state)
+    assert not torch.autograd.grad(outputs.sum(), inputs, materialize_grads=True)[0].any()
+
+
 def test_wide_blocks_of_every_kind(wide, setting, results):
     hold(results, setting(wide, replicas=1, batch=5, steps=2), torch.float64)
 

@@ -115,3 +115,23 @@ def test_a_loss_of_a_task_of_its_own(learners, change):
         return change(squared_error(outputs, batch.targets, 7.0))
 
     assert ours.direct.gradient(ours.initial(), batch.inputs, (), loss_of) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda x: x.to(torch.int64), r"inputs \(11, 3, 7, 2\) torch.int64 on cpu given; allowed: .*float32"),
+        (lambda x: x > 0, r"inputs \(11, 3, 7, 2\) torch.bool on cpu given"),
+        (lambda x: x[..., :1], r"inputs \(11, 3, 7, 1\) .* given; allowed: \(11, 3, 7, 2\)"),
+        (lambda x: x[:, :2], r"inputs \(11, 2, 7, 2\) .* given; allowed: \(11, 3, 7, 2\)"),
+    ],
+)
+def test_inputs_that_the_kernel_would_misread_are_refused(learners, change, said):
+    """It is handed addresses, and would read other numbers there, or beyond the end."""
+    ours, _ = learners({"name": "gru"})
+    batch, _ = ours.batch(0)
+    with pytest.raises(ValueError, match=f"cell gru: {said}"):
+        ours.direct.gradient(ours.initial(), change(batch.inputs), (), None)
+    wide = (torch.zeros(3, 7, 8),)
+    with pytest.raises(ValueError, match=r"cell gru: state h \(3, 7, 8\) .* allowed: \(3, 7, 9\)"):
+        ours.direct.gradient(ours.initial(), batch.inputs, wide, None)

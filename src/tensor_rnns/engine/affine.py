@@ -101,18 +101,25 @@ def loss(
     """
     if isinstance(outputs, Affine):
         return outputs.loss(kind, targets, over, weights)
+    if targets.shape != outputs.shape[: outputs.dim() - (kind == parts.CLASSES)]:
+        given = f"targets {tuple(targets.shape)} given beside outputs {tuple(outputs.shape)}"
+        raise ValueError(f"{given}; allowed: as many, or a class for each row")
+    if weights is not None:
+        # What comes after the end of a sequence may be infinite, and 0 * inf is not 0, there and back.
+        outputs = torch.where(weights.unsqueeze(-1) == 0, 0, outputs)
     if kind == parts.SQUARED:
         losses = (outputs - targets).square()
     elif kind == parts.BERNOULLI:
         losses = functional.binary_cross_entropy_with_logits(outputs, targets, reduction="none")
     else:
         rows = outputs.reshape(-1, outputs.shape[-1])
-        losses = functional.cross_entropy(rows, targets.reshape(-1), reduction="none").view(targets.shape)
+        classes, none = targets.reshape(-1), torch.iinfo(torch.int64).min
+        losses = functional.cross_entropy(rows, classes, reduction="none", ignore_index=none).view(
+            targets.shape
+        )
     after = 1 if kind == parts.CLASSES else 2
     if weights is not None:
-        each = weights if after == 1 else weights.unsqueeze(-1)
-        # What comes after the end of a sequence may be infinite, and 0 * inf is not 0.
-        losses = torch.where(each == 0, 0, losses * each)
+        losses = losses * (weights if after == 1 else weights.unsqueeze(-1))
     replicas = losses.dim() - after - 1
     return losses.sum([axis for axis in range(losses.dim()) if axis != replicas]) / over
 

@@ -12,7 +12,8 @@ import shutil
 import stat
 import subprocess
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
@@ -84,21 +85,29 @@ def warn_of_damage(path: Path) -> None:
     log.warning("kernel %s %s; it is built anew", path, reason)
 
 
+@contextmanager
+def in_folder() -> Iterator[None]:
+    """BuildError where the folder of kernels cannot be read or written."""
+    try:
+        yield
+    except OSError as error:
+        raise BuildError(str(error)) from error
+
+
 def kept(name: str, parts: Sequence[str], find: Callable[[], str]) -> str:
     """The words that `find` gives for these parts on this processor, found once and kept like a kernel."""
     key = hashlib.sha256("\0".join([*parts, processor()]).encode()).hexdigest()[:24]
-    try:
+    with in_folder():
         path = made_folder() / f"{plain(name)}-{key}.trial"
         if is_whole(path):
             return path.read_bytes()[:-DIGEST].decode()
         if path.exists():
             warn_of_damage(path)
-        words = find()
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as aside:
-            aside.write(words.encode())
+    words = find()
+    with in_folder(), tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as aside:
+        aside.write(words.encode())
+        aside.close()
         seal(Path(aside.name), path)
-    except OSError as error:
-        raise BuildError(str(error)) from error
     return words
 
 
@@ -117,7 +126,7 @@ def compiler() -> str | None:
 
 @functools.cache
 def version(path: str) -> str:
-    """What the compiler says about itself and its target."""
+    """What the compiler says about itself."""
     try:
         command = (path, "--version")
         answer = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True)
@@ -147,7 +156,7 @@ def library(source: str, name: str) -> ctypes.CDLL:
         raise BuildError(f"no {COMPILER} in PATH")
     parts = (source, version(path), " ".join(FLAGS), processor(), "sealed")
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
-    try:
+    with in_folder():
         target = made_folder() / f"{plain(name)}-{key}.so"
         if not is_whole(target):
             with open(target.with_suffix(".lock"), "w") as lock:
@@ -157,8 +166,6 @@ def library(source: str, name: str) -> ctypes.CDLL:
                         warn_of_damage(target)
                     build(path, source, target)
         return ctypes.CDLL(str(target))
-    except OSError as error:
-        raise BuildError(str(error)) from error
 
 
 def build(path: str, source: str, target: Path) -> None:
@@ -205,16 +212,14 @@ def module(code: str, name: str) -> ModuleType:
 def loaded(code: str, name: str, interpreted: bool) -> ModuleType:
     """The module, once for GPUs and once for the interpreter: as its decorators see."""
     key = hashlib.sha256(code.encode()).hexdigest()[:24]
-    try:
-        path = made_folder() / f"{name}-{key}.py"
+    with in_folder():
+        path = made_folder() / f"{plain(name)}-{key}.py"
         kept = path.read_bytes() if path.exists() else None
         if kept != code.encode():
             if kept is not None:
                 warn_of_damage(path)
             with writing(path) as stream:
                 stream.write(code)
-    except OSError as error:
-        raise BuildError(str(error)) from error
     # Triton reads the file; what runs is the code at hand, not bytecode that Python would keep beside it.
     made = ModuleType(f"tensor_rnns_triton_{name}_{key}")
     exec(compile(code, str(path), "exec"), made.__dict__)

@@ -129,6 +129,10 @@ class Generated(Engine):
         """What is not installed that builds kernels; None where all is."""
         raise NotImplementedError
 
+    def tool(self) -> str:
+        """What builds kernels, with its version."""
+        raise NotImplementedError
+
     def device_type(self) -> str:
         """The type of the device that kernels run on."""
         raise NotImplementedError
@@ -162,20 +166,26 @@ class Generated(Engine):
         key = (*identity(cell), dtype, device.type, one_hot, *self.mode())
         if key not in self.ready:
             try:
-                if device.type != self.device_type() or dtype not in DTYPES:
-                    raise Unsupported(f"{dtype} on {device.type}")
-                program = trace(cell, one_hot, dtype, self.looks_up)
-                emitted = self.emit(program, dtype, device)
-                kernel = self.build(program, dtype, emitted)
-                ready = Ready(cell, kernel, program.hoisted, len(program.tables), self.looks_up)
-                code = getattr(emitted, "code", emitted)
-                self.hold_to_the_loop(ready, (self.name, repr(key), code), dtype, device, one_hot)
-                self.ready[key] = ready
+                self.ready[key] = self.made(cell, dtype, device, one_hot, repr(key))
             except Exception as error:  # a step is anyone's code
                 known = isinstance(error, Unsupported | BuildError)
                 self.warn(cell.name, error if known else fault(error, is_of_the_step))
                 self.ready[key] = None
         return self.ready[key]
+
+    # A trial compares gradients, also where the first use asks for none: this turns them on as well.
+    @torch.inference_mode(False)
+    def made(self, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool, key: str) -> Ready:
+        """The kernel of `cell`, traced, built and tried; Unsupported or BuildError where there is none."""
+        if device.type != self.device_type() or dtype not in DTYPES:
+            raise Unsupported(f"{dtype} on {device.type}")
+        program = trace(cell, one_hot, dtype, self.looks_up)
+        emitted = self.emit(program, dtype, device)
+        kernel = self.build(program, dtype, emitted)
+        ready = Ready(cell, kernel, program.hoisted, len(program.tables), self.looks_up)
+        parts = self.name, key, getattr(emitted, "code", emitted), self.tool()
+        self.hold_to_the_loop(ready, parts, dtype, device, one_hot)
+        return ready
 
     def hold_to_the_loop(
         self, ready: Ready, parts: tuple, dtype: torch.dtype, device: torch.device, one_hot: bool
@@ -213,7 +223,7 @@ def without_code(engine: Generated, block: str) -> str | None:
 
     try:
         return trial.found_once(cell, ("operations", engine.name, block), find) or None
-    except BuildError:
-        raise
+    except BuildError as error:
+        return str(error)
     except Exception as error:  # a step is anyone's code
         return fault(error, is_of_the_step)

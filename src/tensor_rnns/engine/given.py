@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import sys
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -73,7 +74,11 @@ def is_plain(thing: Any) -> bool:
     """Whether `repr` tells two such things apart: names, numbers, and dataclasses and collections of them."""
     if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
         fields = dataclasses.fields(thing)
-        return all(field.repr and is_plain(getattr(thing, field.name)) for field in fields)
+        others = vars(thing).keys() - {field.name for field in fields}
+        told = all(
+            isinstance(inspect.getattr_static(type(thing), key, None), cached_property) for key in others
+        )
+        return told and all(field.repr and is_plain(getattr(thing, field.name)) for field in fields)
     if isinstance(thing, Mapping):
         return is_plain([*thing.keys(), *thing.values()])
     if isinstance(thing, list | tuple):
@@ -102,6 +107,8 @@ def check(cell: Cell, params: Params, inputs: Inputs, state: State) -> None:
     }
     if isinstance(inputs, Tensor):
         given["inputs"] = (inputs, (*inputs.shape[:-1], cell.inputs))
+    elif (size := inputs.shape[-1]) != cell.inputs:
+        raise ValueError(f"cell {cell.name}: one of {size} symbols given; allowed: of {cell.inputs}")
     agree(f"cell {cell.name}", given, dtype, inputs.device)
 
 

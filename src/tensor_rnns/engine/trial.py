@@ -65,6 +65,9 @@ def failure(
         if empty and (empty := without_numbers(exact)):
             return f"its {empty} has no finite number, so that nothing can be compared"
         ours = outcome(cell, given, dtype, run, one_hot)
+    except (MemoryError, OSError, torch.OutOfMemoryError):
+        # Of the machine at this moment, not of the cell.
+        raise
     except Exception as error:  # compilers for GPUs have errors of their own
         return fault(error, is_of_the_step)
     bound = BOUND[dtype]

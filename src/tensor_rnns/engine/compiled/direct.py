@@ -15,7 +15,7 @@ from tensor_rnns.engine.compiled import parts
 from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense, empty, pointers
 from tensor_rnns.engine.compiled.kernel import STRIDES, Arrays, arrays
 from tensor_rnns.engine.generated import Ready
-from tensor_rnns.engine.given import address
+from tensor_rnns.engine.given import address, agree
 from tensor_rnns.engine.touched import Touched
 
 Views = Callable[[Tensor], Mapping[str, Tensor]]
@@ -76,6 +76,7 @@ class Direct:
         """
         flat, inputs = flat.detach().contiguous(), dense(inputs)
         state = state or self.ready.cell.initial_state(*inputs.shape[1:3], dtype=flat.dtype)
+        self.check(flat, inputs, state)
         lease = Lease(POOL, flat.numel(), flat.dtype) if self.tables else None
         gradient = torch.empty_like(flat) if lease is None else lease.tensor[: flat.numel()].view_as(flat)
         read = arrays("symbols" if self.tables else "inputs", [inputs])
@@ -101,6 +102,16 @@ class Direct:
             gradient = Touched(gradient, tables, inputs, lease)
         return loss, gradient, tuple(final)
 
+    def check(self, flat: Tensor, inputs: Tensor, state: Sequence[Tensor]) -> None:
+        """ValueError unless inputs and states are of the shapes and types that the kernel reads."""
+        cell, (steps, _, batch) = self.ready.cell, (*inputs.shape[:3], 0, 0, 0)[:3]
+        rows, what = (len(flat), batch), f"cell {cell.name}"
+        width, dtype = ((), torch.int64) if self.tables else ((cell.inputs,), flat.dtype)
+        agree(what, {"inputs": (inputs, (steps, *rows, *width))}, dtype, flat.device)
+        shapes = zip(cell.state_shapes().items(), state, strict=True)
+        states = {f"state {name}": (part, (*rows, *shape)) for (name, shape), part in shapes}
+        agree(what, states, flat.dtype, flat.device)
+
 
 def placed(name: str, flat: Tensor, matrices: Sequence[FlatMatrix]) -> Arrays:
     """The same as `arrays` of matrices in `flat` [S, P], without a tensor for each."""
@@ -122,7 +133,7 @@ def direct(
     """
     # The read-out of C++ takes rows of numbers, so an output with more axes goes through autograd.
     flat_output = len(next(iter(ready.cell.state_shapes().values()))) == 1
-    if (ready.tables and not ready.looks_up) or not ready.hoisted.exact or not flat_output:
+    if not ready.hoisted.exact or not flat_output:
         return None
     flat = torch.zeros(1, width)
     params = views(flat)

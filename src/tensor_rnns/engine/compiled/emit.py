@@ -195,6 +195,10 @@ def table_gradients(program: Program, backward: Backward, body: Body) -> tuple[i
             f"if (real* const out = gradient_row(call, {table}, replica, symbol)) {call}, out, {onto});"
         )
         begun.add(table)
+    for table, leaf in enumerate(program.tables):
+        if table not in begun:
+            place = f"gradient_row(call, {table}, replica, symbol)"
+            sums.append(f"if (real* const out = {place}) clear(out, {leaf.shape[1]});")
     return written.width, stores, sums
 
 

@@ -28,6 +28,9 @@ class Compiled(Generated):
     def missing_tool(self) -> str | None:
         return None if build.compiler() else f"no {build.COMPILER} in PATH"
 
+    def tool(self) -> str:
+        return build.version(build.compiler() or build.COMPILER)
+
     def device_type(self) -> str:
         return "cpu"
 

@@ -3,6 +3,8 @@
 The package triton is optional and imported only when a kernel is made; see docs/engine.md.
 """
 
+import importlib.metadata
+
 import torch
 
 from tensor_rnns.engine import build
@@ -22,6 +24,9 @@ class Triton(Generated):
 
     def missing_tool(self) -> str | None:
         return None if build.is_installed() else build.ABSENT
+
+    def tool(self) -> str:
+        return f"triton {importlib.metadata.version('triton')}"
 
     def device_type(self) -> str:
         return "cpu" if build.is_interpreted() else "cuda"

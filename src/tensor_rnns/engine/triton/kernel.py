@@ -58,7 +58,9 @@ class Kernel:
             torch.zeros_like(trail[0]) if g is None else g for g, trail in zip(final, trails, strict=True)
         ]
         initial = [torch.empty_like(part) for part in final]
-        inward = [torch.empty_like(part) if any(wanted[0]) else None for part in inputs]
+        # The kernel writes none of an input that no gradient reaches.
+        empty = [torch.empty_like if node else torch.zeros_like for node in self.layout.back.inputs]
+        inward = [make(part) if any(wanted[0]) else None for make, part in zip(empty, inputs, strict=True)]
         tensors = named(input=inputs, states=trails)
         tensors |= {"tape": kept, "kept": first.new_empty(self.layout.kept.width * first[..., 0].numel())}
         gradients = named(output_gradient=outputs, final_gradient=final, initial_gradient=initial)
