@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from tensor_rnns import models
+from tensor_rnns.declared import Invalid
 from tensor_rnns.models import Inputs
 
 INPUTS, OUTPUTS, HIDDEN, STEPS, REPLICAS, BATCH = 3, 2, 5, 6, 2, 4
@@ -294,3 +295,41 @@ def test_a_table_knows_the_last_bits(last):
 def test_what_cannot_be_is_refused(block, told):
     with pytest.raises(ValueError, match=told):
         built(None if block["name"] == "tree" else CELL, **block)
+
+
+@pytest.mark.parametrize("name", ["fed_back", "four_way", "encoder_decoder"])
+@pytest.mark.parametrize(
+    ("key", "given"),
+    [
+        ("projection", 3),
+        ("input_dropout", 0.2),
+        ("output_dropout", 0.3),
+        ("state_dropout", 0.4),
+        ("layers", 2),
+        ("bidirectional", True),
+    ],
+)
+def test_what_a_model_around_its_cells_does_not_read_is_refused(name, key, given):
+    """What trains in one way and runs in another, or not at all, is no model; the default may be given."""
+    masked = {"name": "lr_gru_dropout", "hidden": 5, "map": "full"}
+    cell = masked if key == "state_dropout" else CELL
+    told = f"^{key} is {given}, which the model {name} does not read; leave the key out"
+    with pytest.raises(Invalid, match=told) as error:
+        built(cell, outputs=INPUTS, name=name, **{key: given})
+    assert error.value.location == (key,)
+    assert built(outputs=INPUTS, name=name, layers=1, output_dropout=0.0).layers == 1
+
+
+@pytest.mark.parametrize("name", ["fed_back", "four_way", "encoder_decoder"])
+def test_a_start_that_the_cell_learns_is_refused_where_nothing_starts_there(name):
+    cell = {"name": "urnn", "hidden": 5}
+    with pytest.raises(Invalid, match=f"model {name}: the cell urnn learns its start; allowed is a start at"):
+        built(cell, outputs=INPUTS, name=name)
+    assert not built({**cell, "trained_start": False}, outputs=INPUTS, name=name).cell.starts
+
+
+def test_one_schedule_says_how_often_outputs_are_fed_back():
+    told = "own_share is 0.4 beside rising = 20; allowed is one of the two"
+    with pytest.raises(Invalid, match=told):
+        built(outputs=INPUTS, name="fed_back", own_share=0.4, rising=20)
+    assert built(outputs=INPUTS, name="fed_back", own_share=0.0, rising=20).rising == 20

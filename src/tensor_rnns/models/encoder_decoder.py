@@ -16,6 +16,7 @@ from tensor_rnns.engine import Draws, Params, State
 from tensor_rnns.engine import values as computed
 from tensor_rnns.models.base import Result
 from tensor_rnns.models.composite import Composite
+from tensor_rnns.models.unread import refuse_around
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,8 @@ class EncoderDecoder(Composite):
     as a one-hot vector, zeros at the first step: the right one in training, the likeliest of its own outputs
     in evaluation. With `context: start` C is its state at the start, with `input` it stands beside what is
     read at every step, `both` does both. With `attention` the decoder starts at C and reads, at every step,
-    sum_i w_i e_i with w = softmax_i(d' M e_i) over the steps of the input, d its state before.
+    sum_i w_i e_i with w = softmax_i(d' M e_i) over the steps of the input, d its state before. Both are one
+    layer, read forward, start at zero where C is no start, and have no dropout: else Invalid.
 
     Parameters encoder/..., context/W, context/b, cell/..., read_out/W, read_out/b, and attention/M.
     """
@@ -35,6 +37,10 @@ class EncoderDecoder(Composite):
     name: ClassVar[str] = "encoder_decoder"
     encoder: int = 32
     context: Literal["start", "input", "both", "attention"] = "both"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        refuse_around(self, self.cell)
 
     @property
     def eager_reason(self) -> str | None:  # type: ignore[override]

@@ -8,10 +8,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from tensor_rnns.declared import Natural, Share
+from tensor_rnns.declared import Invalid, Natural, Share
 from tensor_rnns.engine import values as computed
 from tensor_rnns.models.base import Result
 from tensor_rnns.models.composite import Composite
+from tensor_rnns.models.unread import refuse_around
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class FedBack(Composite):
 
     In training each step of each row from then on is fed its own answer with probability `own_share`, or with
     `rising` U min(1, u / U) at update u; the gradient passes through what is fed back. In evaluation all of
-    them are: the net runs free. `own_share: 0` is teacher forcing.
+    them are: the net runs free. `own_share: 0` is teacher forcing. There is one cell, which reads
+    forward from zeros, and no dropout: else Invalid.
     """
 
     name: ClassVar[str] = "fed_back"
@@ -34,6 +36,10 @@ class FedBack(Composite):
         if self.inputs != self.outputs:
             told = f"{self.inputs} inputs and {self.outputs} outputs; allowed: as many"
             raise ValueError(f"model {self.name}: {told}, as outputs are fed back for inputs")
+        if self.own_share and self.rising is not None:
+            given = f"own_share is {self.own_share} beside rising = {self.rising}"
+            raise Invalid("own_share", f"{given}; allowed is one of the two")
+        refuse_around(self, self.cell)
 
     @property
     def eager_reason(self) -> str | None:  # type: ignore[override]

@@ -11,6 +11,7 @@ from tensor_rnns.engine import Draws, Params, State
 from tensor_rnns.engine import values as computed
 from tensor_rnns.models.base import Result
 from tensor_rnns.models.recurrent import LastOutput
+from tensor_rnns.models.unread import refuse_unread
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class FlowRegularised(LastOutput):
     g_t J_t = (g_t * (1 - h_t^2)) U^T what reaches h_{t-1}; chapter10 section 11, where it is the sum over t,
     so that the weight here is that of a step whatever T is. g_t and h_t are constants of its gradient, which
     so goes into U alone. A row whose gradient is 0 counts nothing. ValueError for another cell, several
-    layers, or two directions.
+    layers, two directions, dropout before the read-out, or a batch with lengths.
     """
 
     name: ClassVar[str] = "flow_regularised"
@@ -33,6 +34,7 @@ class FlowRegularised(LastOutput):
         if self.cell.name != "vanilla" or self.cell.activation != "tanh" or len(self.cells) > 1:
             given = f"{len(self.cells)} cells {self.cell.name} given"
             raise Invalid("", f"model {self.name}: {given}; allowed: one cell vanilla with tanh")
+        refuse_unread(self, f"the model {self.name}", "output_dropout")
 
     @property
     def has_penalty(self) -> bool:
@@ -40,6 +42,8 @@ class FlowRegularised(LastOutput):
 
     def apply(self, values: Params, batch: Any, state: State = (), draws: Draws = None) -> Result:
         """Outputs [S, B, O]; `states` are h at every step."""
+        if batch.lengths is not None:
+            raise ValueError(f"model {self.name}: a batch with lengths given; allowed: rows of equal length")
         before = state or self.start("cell", values, batch.inputs.shape[1:3])
         hidden = self.entered(values, batch.inputs, draws)
         hidden, final = self.scan("cell", values, hidden, before, False, None)

@@ -15,6 +15,7 @@ from tensor_rnns.engine import Draws, Params, State
 from tensor_rnns.engine import values as computed
 from tensor_rnns.models.base import Model, Result, linear, linear_shapes
 from tensor_rnns.models.composite import Composite
+from tensor_rnns.models.unread import refuse_around
 
 
 def patches(x: Tensor, size: int) -> Tensor:
@@ -33,7 +34,7 @@ def patches(x: Tensor, size: int) -> Tensor:
 class FourWay(Composite):
     """h_ij = cell(conv(x)_ij, h of the pixel before) in four directions, down, up, right and left; o_ij reads
     all four. conv is a matrix conv/W, without a bias, from the `kernel` x `kernel` pixels around one to
-    `channels` numbers.
+    `channels` numbers. One layer that starts at zero, without dropout: else Invalid.
 
     Inputs [side^2, S, B, I], row by row. Parameters conv/W, down/..., up/..., right/..., left/..., read_out/.
     """
@@ -41,6 +42,10 @@ class FourWay(Composite):
     name: ClassVar[str] = "four_way"
     kernel: int = 3
     channels: int = 4
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        refuse_around(self, self.cell)
 
     @property
     def stack(self) -> list[dict[str, Cell]]:

@@ -12,6 +12,7 @@ from tensor_rnns.bilinear.initialisers import Scheme, draw
 from tensor_rnns.declared import Positive
 from tensor_rnns.engine import Draws, Params, State
 from tensor_rnns.models.base import LinearSchemes, Model, Result, initialise_linear, linear, linear_shapes
+from tensor_rnns.models.unread import refuse_unread
 
 TINY = 1e-12
 """Least norm of what is normalised."""
@@ -28,6 +29,9 @@ class KeyValueMemory(Model):
     - sampled: 1 at a cell drawn from them in training, whose objective has (l - mean l) log w_drawn, l the
       cross entropy of a row, REINFORCE with the mean over the batch as its baseline; hardest in evaluation;
     - location: a focus at cell 1 shifted by softmax(q A + a) over 0 .. K - 1, whatever the keys are.
+
+    Invalid for a key of another address: `places` is of location alone, and `width`, `shared` and `sharpness`
+    are of the others.
     """
 
     name: ClassVar[str] = "key_value_memory"
@@ -47,6 +51,8 @@ class KeyValueMemory(Model):
         if self.key_bits >= self.inputs:
             given = f"key_bits = {self.key_bits} given with {self.inputs} inputs"
             raise ValueError(f"model {self.name}: {given}; allowed: fewer than these")
+        unread = ("width", "shared", "sharpness") if self.address == "location" else ("places",)
+        refuse_unread(self, f"the address {self.address}", *unread)
 
     @property
     def matrices(self) -> dict[str, tuple[int, int]]:

@@ -1,5 +1,7 @@
 """Omega against automatic differentiation of single steps, and where its gradient goes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -114,3 +116,14 @@ def test_another_cell_is_refused_and_without_weight_there_is_no_penalty():
     plain = models.build(block | {"cell": {"name": "vanilla", "hidden": 5}}, INPUTS, 1, "eager", False)
     assert not plain.has_penalty
     assert plain.eager_reason
+
+
+def test_what_it_does_not_read_is_refused(setting):
+    """Dropout before its read-out, and where shorter rows end."""
+    block = {"name": "flow_regularised", "output_dropout": 0.5}
+    with pytest.raises(ValueError, match="which the model flow_regularised does not read"):
+        models.build({"model": block, "cell": {"name": "vanilla", "hidden": HIDDEN}}, INPUTS, 1)
+    model, values, batch = setting
+    ragged = replace(batch, lengths=torch.full((REPLICAS, ROWS), STEPS - 2))
+    with pytest.raises(ValueError, match="model flow_regularised: a batch with lengths given; allowed: rows"):
+        model.apply(values, ragged)

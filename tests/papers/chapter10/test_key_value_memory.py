@@ -17,7 +17,8 @@ def setting(address, replicas=2, **keys):
     """A model, its parameters [S, ...] in float64, and a stacked batch."""
     task = tasks.build({"task": {"name": "key_value", "pairs": K, "key_bits": BITS, "value_bits": VALUE},
                         "training": {"batch": ROWS}}, None)  # fmt: skip
-    block = {"name": "key_value_memory", "key_bits": BITS, "address": address, "width": WIDTH, **keys}
+    width = {} if address == "location" else {"width": WIDTH}
+    block = {"name": "key_value_memory", "key_bits": BITS, "address": address, **width, **keys}
     model = models.build({"model": block}, task.inputs, task.outputs, "eager", False)
     drawn = [model.initialise(np.random.default_rng(seed)) for seed in range(replicas)]
     values = {
@@ -107,3 +108,20 @@ def test_a_memory_that_cannot_be_is_refused():
     _, model, values, batch = setting("location", places=6)
     with pytest.raises(ValueError, match="4 cells given; allowed: places = 6"):
         model.apply(values, batch)
+
+
+@pytest.mark.parametrize(
+    ("address", "key", "given"),
+    [
+        ("location", "width", 9),
+        ("location", "shared", True),
+        ("location", "sharpness", 2.0),
+        ("content", "places", 6),
+        ("hardest", "places", 7),
+        ("sampled", "places", 8),
+    ],
+)
+def test_a_key_of_another_address_is_refused(address, key, given):
+    told = f"{key} is {given}, which the address {address} does not read; leave the key out"
+    with pytest.raises(ValueError, match=told):
+        setting(address, **{key: given})
