@@ -166,6 +166,7 @@ def test_batches_are_new_and_repeatable():
         ),
         ("marked_bit", {"length": 4, "sequences": 6}, "sequences is 6; allowed: a multiple of the batch, 5"),
         ("dots", {"side": 2, "dots": 5}, "dots is 5; allowed: at most side.2 = 4"),
+        ("neighbours", {"length": 2}, "length is 2; allowed: at least 3"),
     ],
 )
 def test_what_cannot_be_is_refused(name, keys, told):

@@ -113,3 +113,19 @@ def test_a_chain_follows_its_transitions():
     y = built("missing", batch=20000, length=3, missing=1).batch(1, 2).targets
     for a, b in itertools.product(range(4), repeat=2):
         assert (y[2][y[1] == a] == b).mean() == pytest.approx(transitions(4)[a, b], abs=0.02)
+
+
+@pytest.mark.parametrize(
+    ("name", "keys", "told"),
+    [
+        ("missing", {"length": 4, "missing": 3}, "missing is 3; allowed is at most length - 2 = 2"),
+        ("source", {"order": 4, "length": 4}, "order is 4; allowed is less than length = 4"),
+    ],
+)
+def test_what_cannot_be_is_refused(name, keys, told):
+    """A gap without a symbol on either side, and a source that has no step to judge; one less is allowed."""
+    with pytest.raises(ValueError, match=told):
+        built(name, **keys)
+    batch = built(name, **keys | {"length": 5}).batch(1, 2)
+    assert batch.weight > 0
+    assert not batch.weights[[0]].any()

@@ -145,3 +145,13 @@ def test_curves_obey_their_equation():
     np.testing.assert_allclose(acceleration, wanted, atol=0.05)
     assert (task.batch(2, 4).inputs[0] != batch.inputs[0]).any()
     assert (next(task.evaluation("valid")).inputs[0, 0] != next(task.evaluation("test")).inputs[0, 0]).all()
+
+
+@pytest.mark.parametrize(("longest", "batch", "most"), [(7, 6, 6), (101, 150, 100)])
+def test_strings_longer_than_a_batch_has_turns_are_refused(longest, batch, most):
+    """Not one of them is in a batch of training, or of the 100 strings of an evaluation."""
+    told = f"longest is {longest}, and a batch has {most} strings, .*; allowed: at most {most}"
+    with pytest.raises(ValueError, match=told):
+        built("reversal", batch, longest=longest)
+    task = built("reversal", batch, longest=most)
+    assert task.batch(1, 2).lengths.max() == most + 1

@@ -210,6 +210,11 @@ class Neighbours(BitAnswers):
     batch_size: int
     rule: Literal["and", "xor"] = "and"
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.length < 3:
+            raise Invalid("length", f"length is {self.length}; allowed: at least 3")
+
     def generate(self, generator: np.random.Generator, items: int, seed: int = 0) -> Batch:
         """`items` fresh sequences."""
         x = signs(generator, self.length, items, 1)

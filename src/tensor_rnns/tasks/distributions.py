@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from tensor_rnns.declared import Invalid
 from tensor_rnns.engine import Affine
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.tasks.answers import BitAnswers, ClassAnswers, signs
@@ -111,6 +112,11 @@ class Source(BitAnswers):
     length: int
     batch_size: int
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.order >= self.length:
+            raise Invalid("order", f"order is {self.order}; allowed is less than length = {self.length}")
+
     def generate(
         self, generator: np.random.Generator, items: int, seed: int = 0, exact: bool = False
     ) -> Batch:
@@ -154,6 +160,12 @@ class Missing(ClassAnswers):
     missing: int
     batch_size: int
     kinds: int = 4
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.missing > self.length - 2:
+            most = f"length - 2 = {self.length - 2}"
+            raise Invalid("missing", f"missing is {self.missing}; allowed is at most {most}")
 
     @property
     def inputs(self) -> int:

@@ -103,6 +103,12 @@ class Reversal(ClassAnswers):
 
     baseline = None
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.longest > (most := min(self.batch_size, self.part_size)):
+            told = f"longest is {self.longest}, and a batch has {most} strings, in turns of each length"
+            raise Invalid("longest", f"{told}; allowed: at most {most}")
+
     @property
     def inputs(self) -> int:
         return self.kinds + 1
