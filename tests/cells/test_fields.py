@@ -83,6 +83,10 @@ def test_the_cells_of_the_thesis_are_there():
             {"name": "irnn", "hidden": 5, "inputs": 3},
             r"cell irnn: has no key 'inputs'; did you mean 'input_weights'\? allowed",
         ),
+        (
+            {"name": "linked", "hidden": 5, "radius": 0.9, "one_step": False},
+            "radius is 0.9, and without one_step there is no U; leave the key out",
+        ),
     ],
 )
 def test_wrong_blocks_are_refused(block, message):

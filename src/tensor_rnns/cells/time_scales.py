@@ -11,7 +11,7 @@ from torch import Tensor
 
 from tensor_rnns.cells.base import ACTIVATIONS
 from tensor_rnns.cells.simple import Simple
-from tensor_rnns.declared import Positive, Rule, is_whole
+from tensor_rnns.declared import Invalid, Positive, Rule, is_whole
 
 Lag = Annotated[int, Rule("a whole number of at least 2", lambda value: is_whole(value, 2))]
 
@@ -41,14 +41,21 @@ class Scaled(Simple):
 class Linked(Scaled):
     """Links from `lag` d steps before: h_t = f(W x_t + U h_{t-1} + V h_{t-d} + b), chapter10 section 9.
 
-    Without `one_step` U is not there and the links of one step are replaced, not joined. V [H, H] begins as
-    U does. States h and the d - 1 states before it, the oldest first, past [d - 1, H].
+    Without `one_step` U is not there and the links of one step are replaced, not joined; `radius` is Invalid
+    then. V [H, H] is drawn as U is, and never scaled to the radius. States h and the d - 1 states before it,
+    the oldest first, past [d - 1, H].
     """
 
     name: ClassVar[str] = "linked"
     states: ClassVar[tuple[str, ...]] = ("h", "past")
     lag: Lag = 2
     one_step: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.radius is not None and not self.one_step:
+            told = f"radius is {self.radius}, and without one_step there is no U"
+            raise Invalid("radius", f"{told}; leave the key out")
 
     def state_shapes(self) -> dict[str, tuple[int, ...]]:
         return {"h": (self.hidden,), "past": (self.lag - 1, self.hidden)}
