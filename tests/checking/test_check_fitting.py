@@ -136,3 +136,37 @@ def test_the_whole_block_of_training_is_allowed(reported, whole):
 def test_an_unknown_end_of_the_criterion_is_reported(refused, whole):
     """`best` is lowest or highest."""
     refused(whole, "every: 10, splits", "every: 10, best: high, splits", "did you mean 'highest'?")
+
+
+@pytest.mark.parametrize(
+    ("block", "more", "told"),
+    [
+        ("{name: every_step}", "", "cell tlstm come 3 steps late, targets 0; allowed: as many, or a model"),
+        ("{name: every_step, layers: 2}", "", "cell tlstm come 6 steps late, targets 0; allowed: as many"),
+        (
+            "{name: four_way}",
+            "",
+            "model four_way: the outputs of the cell tlstm come 3 steps late, targets 0",
+        ),
+        ("{name: delayed_every_step}", "", ""),
+        ("{name: every_step}", ", side: 1", ""),
+    ],
+)
+def test_a_late_answer_needs_a_model_that_waits(reported, whole, block, more, told):
+    """The corner of four locations knows an input after three steps, and that of one at once."""
+    cell = f"{{cell: tlstm, hidden: 9, training.clip_norm: 5{more or ', side: 4'}}}"
+    text = whole.replace("{cell: gru, hidden: 9, training.clip_norm: 5}", cell).replace(BLOCK, block)
+    found = reported(small=text.replace(", per: {T50/gru: {cell.gate_bias: 2.0}}", ""))
+    assert len(found) == bool(told), found
+    assert not told or told in found[0]
+
+
+@pytest.mark.parametrize(("delay", "told"), [(0, True), (2, True), (3, False)])
+def test_a_task_whose_targets_are_as_late_stands_in_for_waiting(delay, told):
+    model = {"name": "every_step"}
+    task = {"name": "late_bytes", "bptt": 9, "delay": delay}
+    cell = {"name": "tlstm", "hidden": 5, "side": 4}
+    settings = {"task": task, "model": model, "cell": cell, "training": {"batch": 7}}
+    found = building.building_faults(building.as_text(settings))
+    assert [key for key, _ in found] == ["model.name"] * told
+    assert all(f"tlstm come 3 steps late, targets {delay}; allowed" in message for _, message in found)

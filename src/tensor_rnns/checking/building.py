@@ -12,10 +12,11 @@ from typing import Any
 
 from tensor_rnns import cells, datasets, functions, models, tasks
 from tensor_rnns.analysis.measures import BLOCKS, SETTINGS, is_setting
-from tensor_rnns.declared import LARGEST, Location, Problem, Reading, problems, suggestion, unknown
+from tensor_rnns.declared import LARGEST, Invalid, Location, Problem, Reading, problems, suggestion, unknown
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SCALES
 from tensor_rnns.experiments.resolve import curves, grid, layers, points, searched, settings_of, with_values
+from tensor_rnns.models.delayed import Delayed
 from tensor_rnns.models.recurrent import Recurrent
 from tensor_rnns.training.learner import check_carrying
 from tensor_rnns.training.optimisers import OPTIMISERS, block_of
@@ -247,9 +248,19 @@ def building_faults(written: str) -> tuple[Fault, ...]:
         block = "model"
         model = models.build(settings, inputs, outputs, symbols=chosen.symbols)
         check_carrying(model, chosen)
+        check_waiting(model, settings["task"].get("delay", 0))
         if (count := model.parameter_count()) > LARGEST:
             block = "cell" if settings["cell"] else block
             raise ValueError(f"{count:.1e} parameters; allowed are at most {LARGEST:,}")
     except ValueError as error:
         return ((f"{block}.{getattr(error, 'key', '') or 'name'}", str(error)),)
     return ()
+
+
+def check_waiting(model: models.Model, delay: int) -> None:
+    """Invalid where outputs for an input come late, and neither the model waits for them nor a task whose
+    targets are `delay` steps late."""
+    late = model.layers * model.cell.delay if isinstance(model, Recurrent) else 0
+    if late and not isinstance(model, Delayed) and late != delay:
+        told = f"the outputs of the cell {model.cell.name} come {late} steps late, targets {delay}"
+        raise Invalid("", f"model {model.name}: {told}; allowed: as many, or a model that waits, delayed_*")
