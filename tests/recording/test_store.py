@@ -201,6 +201,27 @@ def test_a_block_is_recorded_whole_or_not_at_all(catalogue: Catalogue, undisturb
     assert {path: path.stat().st_ino for path in recorded.rglob("*")} == before
 
 
+def test_a_rehearsal_replaces_no_run_of_the_papers_scale(
+    catalogue: Catalogue, undisturbed: Path, unit: Unit, tmp_path: Path, monkeypatch
+):
+    """Neither a recorded one nor a finished job that is kept; of its own scale it replaces both."""
+    smoke = units(catalogue.experiments.values(), 5, "smoke", "embedded")
+    small = next(one for one in smoke if one.name == unit.name)
+    home, ready = unit.folder(undisturbed), tmp_path / "data" / "ready"
+    (recorded,) = store.keep([(unit, home)], tmp_path, ready)
+    begun.keep(unit, home / "search-0", tmp_path)
+    before = {path: path.stat().st_ino for path in tmp_path.rglob("record.json")}
+    assert len(before) == 3 + 1
+    keeping = rf"{unit.name}: keeping runs of the smoke scale in {{}} asked for, where runs of the paper's"
+    with pytest.raises(ValueError, match=keeping.format(recorded)):
+        store.keep([(small, home)], tmp_path, ready)
+    with pytest.raises(ValueError, match=keeping.format(begun.folder(unit, tmp_path))):
+        begun.keep(small, home / "search-1", tmp_path)
+    assert {path: path.stat().st_ino for path in tmp_path.rglob("record.json")} == before
+    monkeypatch.setattr(store, "put_together", lambda unit, source, new, *_: new.mkdir(parents=True))
+    store.keep([(small, home)], tmp_path / "other", ready)
+
+
 @pytest.mark.parametrize("known", [1, 2])
 def test_a_block_that_cannot_be_put_in_its_place_leaves_what_was_there(
     catalogue: Catalogue, undisturbed: Path, tmp_path: Path, monkeypatch, known: int

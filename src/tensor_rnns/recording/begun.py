@@ -35,7 +35,9 @@ def holds(run: Path, replicas: Sequence[Replica]) -> bool:
 
 
 def keep(unit: Unit, run: Path, results: Path) -> None:
-    """Keep the run folder of a finished job; its weights, which are large, only where a probe will look."""
+    """Keep the run folder of a finished job; its weights, which are large, only where a probe will look.
+    ValueError as of `store.refuse_papers`."""
+    store.refuse_papers(unit, folder(unit, results))
     weights = (store.WEIGHTS,) if unit.probes and run.name.startswith("final-") else ()
     copy_whole(run, folder(unit, results) / run.name, results, (*store.TABLES, RECORD, *weights))
 

@@ -93,9 +93,12 @@ def keep(sources: Sequence[tuple[Unit, Path]], results: Path, ready: Path, dirty
     """Record the units whose runs lie in the folders beside them: all or, where one cannot be put together,
     none; returns their folders among the recorded ones.
 
-    An older recording of a unit is replaced. ValueError where runs are lacking or damaged, or were trained by
-    code that was not committed and `dirty` is not given; FileNotFoundError where a probe lacks weights.
+    An older recording of a unit is replaced, but not by one of a smaller scale (ValueError). So, too, where
+    runs are lacking or damaged, or were trained by code that was not committed and `dirty` is not given;
+    FileNotFoundError where a probe lacks weights.
     """
+    for unit, _ in sources:
+        refuse_papers(unit, unit.folder(results, RECORDED))
     aside = results / RECORDED / ".aside"
     shutil.rmtree(aside, ignore_errors=True)
     for unit, source in sources:
@@ -115,6 +118,14 @@ def keep(sources: Sequence[tuple[Unit, Path]], results: Path, ready: Path, dirty
         raise
     shutil.rmtree(aside)
     return list(targets.values())
+
+
+def refuse_papers(unit: Unit, home: Path) -> None:
+    """ValueError where runs of the paper's scale lie in the folder `home` and the unit is of another."""
+    for path in home.glob(f"*/{RECORD}") if unit.scale != "paper" else ():
+        if any(replica["scale"] == "paper" for replica in read_record(path.parent)["replicas"]):
+            asked = f"{unit.name}: keeping runs of the {unit.scale} scale in {home} asked for, where runs of "
+            raise ValueError(f"{asked}the paper's scale lie; allowed is another folder: --results")
 
 
 def move(folder: Path, target: Path) -> None:
