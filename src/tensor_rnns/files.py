@@ -171,6 +171,15 @@ def number(value: Any) -> str:
     return repr(value) if isinstance(value, float) else str(value)
 
 
+class Lines(io.StringIO):
+    """Lines of a table, each written at once: with CR LF at its end, so that a cell with either is quoted, of
+    which the LF is kept."""
+
+    def write(self, line: str) -> int:
+        """Write one line."""
+        return super().write(line.removesuffix("\r\n") + "\n")
+
+
 def table_bytes(
     rows: Iterable[Mapping[str, Any]], columns: Sequence[str], of: str | None,
     name: Path | str = "table", by: str = "",
@@ -179,8 +188,8 @@ def table_bytes(
 
     A row with another set of keys raises ValueError, which says `name`.
     """
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="raise")
+    text = Lines()
+    writer = csv.DictWriter(text, columns, lineterminator="\r\n", extrasaction="raise")
     writer.writeheader()
     for row in rows:
         if row.keys() != set(columns):

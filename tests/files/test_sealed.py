@@ -228,3 +228,15 @@ def test_a_table_says_what_made_it_beside_what_it_holds(tmp_path):
     path.write_bytes(path.read_bytes().replace(b"by 0", b"by 1"))
     with pytest.raises(Damaged, match="damaged"):
         files.made_by(path, OF)
+
+
+@pytest.mark.parametrize("cell", ["a\rb", "\r", "a\nb", "a\r\nb", "a\r\n", "a,b", 'a"b', "a\n", "plain"])
+def test_every_cell_reads_back(tmp_path, cell):
+    rows = [{"name": cell, "value": "1"}, {"name": "x", "value": cell}]
+    files.write_csv(tmp_path / "t.csv", rows, ("name", "value"), OF)
+    assert read_table(tmp_path / "t.csv", OF) == rows
+
+
+def test_lines_end_with_one_sign():
+    rows = [{"name": "x", "value": 7}, {"name": "", "value": None}]
+    assert files.table_bytes(rows, ("name", "value"), None) == b"name,value\nx,7\n,\n"
