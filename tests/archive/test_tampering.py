@@ -134,7 +134,8 @@ def test_each_altered_number_of_what_is_made_is_named(plain, tmp_path) -> None:
     gone, added = f"{SMOKE}/figures/mathews2016/fig-3.10.pdf", f"{SMOKE}/tables/mathews2016/more.csv"
     code = {"code/src/tensor_rnns/rows.py": lambda old: old + b"#\n"}
     changes = {name: change for name, (change, _) in DERIVED.items()} | {gone: None, added: b"a,b\n1,2\n"}
-    outcome = verify(altered(plain, tmp_path / "plain.zip", changes | code), lambda line: None)
+    strays = {"results/other/more.txt": b"1\n", "results2/more.txt": b"2\n", "more.txt": b"3\n"}
+    outcome = verify(altered(plain, tmp_path / "plain.zip", changes | code | strays), lambda line: None)
     found = outcome.differences
     for name, (_, words) in DERIVED.items():
         own = [line for line in found if line.startswith(name)]
@@ -145,10 +146,17 @@ def test_each_altered_number_of_what_is_made_is_named(plain, tmp_path) -> None:
         assert becomes in given, (own, was, becomes)
         assert was in again, (own, was, becomes)
     assert f"{gone}: not in the archive, though its runs give it" in found
-    assert f"{added}: in the archive, though nothing there gives it" in found
+    assert [line for line in found if line.endswith(": in the archive, though nothing there gives it")] == [
+        f"{name}: in the archive, though nothing there gives it" for name in [added, *sorted(strays)]
+    ]
+    assert outcome.unchecked["facts of prepared data sets"] == len(
+        [name for name in held if name.startswith("results/data/ready/")]
+    )
     assert any(line.startswith(f"{added}: it carries no digest") for line in found)
     # The crate says the size of each file, and no longer those of what is gone and added.
-    assert len([line for line in found if not line.startswith(layout.CRATE)]) == len(DERIVED) + 3
+    assert len([line for line in found if not line.startswith(layout.CRATE)]) == len(DERIVED) + 3 + len(
+        strays
+    )
     assert [note for note in outcome.notes if "are not those of the archive: src/tensor_rnns/rows.py" in note]
 
 
@@ -158,6 +166,25 @@ def test_settings_of_another_form_are_refused(plain, tmp_path) -> None:
         reading.NotAnArchive, match=r"config\.json: expected are texts for roots, scale, data"
     ):
         verify(altered(plain, tmp_path / "plain.zip", fewer), lambda line: None)
+
+
+@pytest.mark.parametrize(
+    ("change", "lost"),
+    [
+        ((b'"smoke"', b'"smoked"'), []),
+        ((b'"smoke"', b'"laptop"'), []),
+        (None, [f"{SMOKE}/claims.csv"]),
+        (None, [f"{SMOKE}/report/index.html"]),
+    ],
+)
+def test_an_archive_whose_scale_has_nothing_to_make_again_is_refused(plain, change, lost, tmp_path) -> None:
+    """It would be called all equal, as nothing was compared."""
+    changes = {layout.CONFIG: lambda old: old.replace(*change)} if change else {}
+    with pytest.raises(
+        reading.NotAnArchive,
+        match=r"scale is '[a-z]+'; allowed is one of recorded, smoke, laptop, paper that has a report",
+    ):
+        verify(altered(plain, tmp_path / "p.zip", changes | dict.fromkeys(lost)), lambda line: None)
 
 
 def test_each_altered_number_of_a_run_is_named(plain, tmp_path) -> None:

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import chdir
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,6 +23,13 @@ from tensor_rnns.report.provenance import Commit, commit_of
 
 PACKAGE = Path(tensor_rnns.__file__).resolve().parent
 TEMPLATES = Path("report") / "templates"
+AS_GIVEN = {
+    "files of code, environment and provenance": tuple(
+        f"{home}/" for home in (layout.CODE, layout.ENVIRONMENT, layout.PROVENANCE)
+    ),
+    "facts of prepared data sets": (f"{layout.RESULTS}/data/ready/",),
+}
+"""Where members lie, beside those of a scale, that nothing here can make."""
 Say = Callable[[str], None]
 
 
@@ -111,6 +119,10 @@ def recompute(top: Path, templates: Path, outcome: Outcome, say: Say) -> None:
     config = read_json(top / layout.CONFIG, layout.holds(layout.CONFIG))
     if not all(isinstance(config.get(name), str) for name in layout.SETTINGS):
         raise reading.NotAnArchive(f"{layout.CONFIG}: expected are texts for {', '.join(layout.SETTINGS)}")
+    reported = [top / layout.report(config["scale"]), top / layout.RESULTS / config["scale"] / "claims.csv"]
+    if config["scale"] not in (RECORDED, *SCALES) or not all(path.is_file() for path in reported):
+        allowed = f"allowed is one of {', '.join((RECORDED, *SCALES))} that has a report and claims.csv here"
+        raise reading.NotAnArchive(f"{layout.CONFIG}: scale is {config['scale']!r}; {allowed}")
     given, again = top / layout.RESULTS, top.parent / "again" / layout.RESULTS
     again.mkdir(parents=True)
     (again / "data").symlink_to(given / "data")
@@ -157,8 +169,12 @@ def exported(made: Scale, top: Path, config: Mapping[str, str], outcome: Outcome
         again.write_bytes(content)
         compared(name, top / name, again, outcome)
     outcome.numbers = [f"{row['claim']} {row['ours']}" for row in exports.to_check(claims, board)]
-    rest = members.keys() - contents.keys() - {name for name in members if name.startswith(layout.RESULTS)}
-    outcome.unchecked["files of code, environment and provenance"] = len(rest)
+    scales = tuple(f"{layout.RESULTS}/{scale}/" for scale in (RECORDED, *SCALES))
+    rest = [name for name in sorted(members.keys() - contents.keys()) if not name.startswith(scales)]
+    for what, homes in AS_GIVEN.items():
+        outcome.unchecked[what] += sum(name.startswith(homes) for name in rest)
+    nowhere = [name for name in rest if not name.startswith(tuple(chain(*AS_GIVEN.values())))]
+    outcome.differences += [f"{name}: in the archive, though nothing there gives it" for name in nowhere]
 
 
 def compared(name: str, given: Path, again: Path, outcome: Outcome) -> None:
