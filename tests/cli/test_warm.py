@@ -128,6 +128,18 @@ def test_a_command_that_gave_up_is_not_run_by_the_warm_process_too(warm, tmp_pat
     assert again[1] == ""
 
 
+@pytest.mark.parametrize("full", [["stdout"], ["stdout", "stderr"]])
+def test_a_command_on_a_full_disk_ends_alone(warm, full):
+    """It can say nothing, not even why; its process ends, and the warm one answers the next command."""
+    with open("/dev/full", "w") as disk:
+        streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} | dict.fromkeys(full, disk)
+        given = {"TENSOR_RNNS_WARM": str(warm), "PYTHONPATH": str(ROOT / "src")}
+        line = [sys.executable, "-c", "from tensor_rnns.cli import main; main()", "target", "fig-5.1"]
+        done = subprocess.run(line, cwd=ROOT, env=os.environ | given, timeout=300, check=False, **streams)
+    assert done.returncode in (1, 2)
+    assert asking(warm, "target", "fig-5.1").communicate(timeout=300)[0].endswith("by another\n")
+
+
 def test_the_environment_is_that_of_the_command(warm, tmp_path):
     """Without a compiler in its PATH the command plans for the eager loop."""
     said, _ = asking(warm, "plan", "--scale", "smoke", PATH=str(tmp_path)).communicate(timeout=300)

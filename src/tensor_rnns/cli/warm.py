@@ -85,10 +85,14 @@ def work(line: socket.socket) -> NoReturn:
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:
-        traceback.print_exc()
+        with suppress(OSError):  # of a full disk
+            traceback.print_exc()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        try:
+            sys.stdout.flush()
+            sys.stderr.flush()
+        except OSError:
+            code = code or 1
         with suppress(OSError):
             line.sendall(bytes([code & 0xFF]))
         os._exit(code & 0xFF)
