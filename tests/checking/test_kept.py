@@ -82,3 +82,23 @@ def test_the_code_of_one_paper_checks_every_paper(roots, checked):
     checked()
     (roots[0] / "kelley2016" / "more.py").write_text("NUMBER = 1\n")
     assert checked()[1] == PAPERS
+
+
+def test_marks_that_another_process_prunes_meanwhile_stop_no_check(roots, checked, monkeypatch):
+    kept = roots[0].parent / "kept"
+    kept.mkdir()
+    left = [kept / f"left-{number}" for number in range(checking.KEPT + 7)]
+    for path in left:
+        path.touch()
+    stat = Path.stat
+
+    def removed(path, **options):
+        if path == left[3]:
+            path.unlink(missing_ok=True)
+        return stat(path, **options)
+
+    monkeypatch.setattr(Path, "stat", removed)
+    assert checked() == ([], PAPERS)
+    assert not left[3].exists()
+    monkeypatch.undo()
+    assert len(list(kept.iterdir())) == checking.KEPT

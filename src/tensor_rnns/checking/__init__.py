@@ -8,6 +8,7 @@ and the code of every paper, whose functions it may name.
 import hashlib
 import importlib.util
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from tensor_rnns.experiments import catalogue
@@ -44,8 +45,9 @@ def problems(roots: Sequence[Path | str], shown: Path | None = None, kept: Path 
                 continue
             mark.parent.mkdir(parents=True, exist_ok=True)
             mark.touch()
-            for old in sorted(mark.parent.iterdir(), key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
-                old.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # of a mark that another process has just removed
+                for old in sorted(mark.parent.iterdir(), key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
+                    old.unlink()
     return found
 
 
