@@ -6,6 +6,66 @@ from tensor_rnns.bilinear import initialisers
 from tensor_rnns.declared import Reading
 
 KEYS = {
+    "block in a scale": (
+        "set: {task.length: 20}",
+        "set: {task: 20}",
+        "scales.smoke.set.task: unknown key 'task'; did you mean 'task.name'? allowed are task.*",
+    ),
+    "block in an option": (
+        "set: {training.learning_rate: 0.001}",
+        "set: {training: 0.001}",
+        "options.slow.set.training: unknown key 'training'; did you mean 'training.",
+    ),
+    "data set of a condition": (
+        "T50: {task.length: 50",
+        "T50: {task.length: 50, dataset: enwik8",
+        "conditions.T50.dataset: dataset is 'enwik8'; allowed is a mapping of real, stand_in",
+    ),
+    "data set of a scale": (
+        "set: {task.length: 20}",
+        "set: {dataset: enwik8}",
+        "scales.smoke.set.dataset: dataset is 'enwik8'; allowed is a mapping of real, stand_in",
+    ),
+    "half a data set of a condition": (
+        "T50: {task.length: 50",
+        "T50: {task.length: 50, dataset: {stand_in: chorales}",
+        "conditions.T50.dataset: dataset needs the key 'real'",
+    ),
+    "patterns of a condition": (
+        "T50: {task.length: 50",
+        "T50: {task.length: 50, per: [gru]",
+        "conditions.T50: T50: per is ['gru']; allowed is a mapping, each value a mapping",
+    ),
+    "empty pattern of a condition": (
+        "T50: {task.length: 50",
+        "T50: {task.length: 50, per: {gru: }",
+        "conditions.T50: T50: gru is None; allowed is a mapping",
+    ),
+    "variants that a condition lacks": (
+        "T50: {task.length: 50",
+        "T50: {task.length: 50, without: [gru]",
+        "conditions.T50: T50: without is ['gru']; allowed is a mapping",
+    ),
+    "budget as a list": (
+        "gru: {cell: gru, hidden: 9",
+        "gru: {cell: gru, budget: [tgu]",
+        "allowed is a mapping of settings, texts and finite numbers, in which budget is a text",
+    ),
+    "empty budget": (
+        "gru: {cell: gru, hidden: 9",
+        "gru: {cell: gru, budget: ",
+        "allowed is a mapping of settings, texts and finite numbers, in which budget is a text",
+    ),
+    "budget of no variant": (
+        "gru: {cell: gru, hidden: 9",
+        "gru: {cell: gru, budget: tgv",
+        "variants.gru.budget: unknown variant with a width 'tgv'; did you mean 'tgu'?",
+    ),
+    "computed function of trainings": (
+        "source: {section: 5.1.1}",
+        "compute: {function: mathews2016.windows}\nsource: {section: 5.1.1}",
+        "compute: an experiment of kind train has no block compute",
+    ),
     "block of an option": (
         "set: {training.learning_rate: 0.001}",
         "set: {trainin.learning_rate: 0.001}",

@@ -12,6 +12,7 @@ from typing import Any
 
 from tensor_rnns import cells, datasets, functions, models, tasks
 from tensor_rnns.analysis.measures import BLOCKS, SETTINGS, is_setting
+from tensor_rnns.checking.form import Data
 from tensor_rnns.declared import LARGEST, Invalid, Location, Problem, Reading, problems, suggestion, unknown
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SCALES
@@ -116,10 +117,14 @@ def curve_problems(
     """Every fault of one curve, at every point of its grid; nothing for settings already `seen`."""
     variant = curve[1]
     origins: dict[str, Location] = {"dataset": ("dataset", "real")}
-    for location, key, _ in layers(experiment, scale, *curve):
+    for location, key, value in layers(experiment, scale, *curve):
         if key == "dataset":
+            (reading := Reading()).value(Data | None, value, location)
+            if reading.problems:
+                yield from reading.problems
+                return
             continue
-        if key.partition(".")[0] not in BLOCKS:
+        if "." not in key or key.partition(".")[0] not in BLOCKS:
             near = suggestion(key, origins).partition("allowed are")[0]
             more = ", dataset, per" if location[0] == "conditions" and len(location) == 3 else ""
             yield location, f"unknown key {key!r}; {near}allowed are {SETTINGS}{more}"

@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, validators
 
 from tensor_rnns import yaml_files
 from tensor_rnns.messages import suggestion
 
 SCHEMA = Path("workflow/schemas/config.schema.yaml")
+WHOLE = Draft202012Validator.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
+Validator = validators.extend(Draft202012Validator, type_checker=WHOLE)
+"""JSON Schema takes 5.0 for a whole number, and the commands do not."""
 
 
 def config_problems(config: Mapping[str, Any], root: Path) -> list[str]:
@@ -18,7 +21,7 @@ def config_problems(config: Mapping[str, Any], root: Path) -> list[str]:
     known = schema["properties"]
     wrong = [f"config: unknown key {key!r}; {suggestion(key, known)}" for key in config if key not in known]
     wrong += [f"config: needed is the key {key!r}" for key in schema["required"] if key not in config]
-    errors = Draft202012Validator(schema).iter_errors(config)
+    errors = Validator(schema).iter_errors(config)
     for key in dict.fromkeys(error.absolute_path[0] for error in errors if error.absolute_path):
         own = known[key]
         own = schema["$defs"][own["$ref"].rpartition("/")[2]] if "$ref" in own else own

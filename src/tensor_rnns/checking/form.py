@@ -1,12 +1,13 @@
 """The forms of an experiment file and of a paper's header: closed records of what other rooms declare."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from tensor_rnns.analysis.claims import AnyClaim, Section
 from tensor_rnns.analysis.curve_measures import Best
 from tensor_rnns.analysis.measures import Measure
-from tensor_rnns.declared import NAME, ByName, Finite, Invalid, Name, Rule
+from tensor_rnns.declared import NAME, ByName, Finite, Invalid, Name, Reading, Rule, is_finite
 from tensor_rnns.drawing.render import kinds
 from tensor_rnns.experiments.records import KINDS
 from tensor_rnns.experiments.selector import MAIN, NameList, Selector
@@ -18,11 +19,35 @@ def is_option(value: Any) -> bool:
     return isinstance(value, str) and NAME.fullmatch(value) is not None and value != MAIN
 
 
+def is_condition(value: Any) -> bool:
+    """Whether `value` is a condition; ValueError with what is wrong in its blocks."""
+    if not isinstance(value, Mapping | None):
+        return False
+    reading, rest = Reading(), dict(value or {})
+    for key, kind in (("per", dict[str, Overrides]), ("without", dict)):
+        if (block := rest.pop(key, None)) is not None:
+            reading.value(kind, block, (key,))
+    reading.value(Overrides, rest)
+    if reading.problems:
+        raise ValueError("; ".join(message for _, message in reading.problems))
+    return True
+
+
+def is_variant(value: Any) -> bool:
+    """Whether `value` is a variant."""
+    named = isinstance(value, Mapping) and isinstance(value.get("budget", ""), str)
+    return named and is_finite(value)
+
+
 Text = Annotated[str, Rule("a text", lambda value: isinstance(value, str) and value.strip() != "")]
 OptionName = Annotated[
     str, Rule(f"a name of letters, digits and . _ + - but {MAIN}, which is implied", is_option)
 ]
 Overrides = dict[str, Finite]
+Condition = Annotated[Any, Rule("a mapping of settings, dataset, per and without", is_condition)]
+Variant = Annotated[
+    dict, Rule("a mapping of settings, texts and finite numbers, in which budget is a text", is_variant)
+]
 Values = Annotated[tuple, Rule("a list of values", lambda value: isinstance(value, list) and value != [])]
 Grid = dict[str, Values]
 
@@ -172,8 +197,8 @@ class ExperimentForm:
     task: Overrides = field(default_factory=dict)
     model: Overrides = field(default_factory=dict)
     training: Overrides = field(default_factory=dict)
-    conditions: dict[Name, Overrides | None] = field(default_factory=dict)
-    variants: dict[Name, Overrides] = field(default_factory=dict)
+    conditions: dict[Name, Condition] = field(default_factory=dict)
+    variants: dict[Name, Variant] = field(default_factory=dict)
     options: dict[OptionName, Option] = field(default_factory=dict)
     search: Search | None = None
     scales: dict[Literal["smoke", "laptop", "paper"], Scale] = field(default_factory=dict)
@@ -186,6 +211,8 @@ class ExperimentForm:
     def __post_init__(self) -> None:
         if self.kind == "compute" and self.compute is None:
             raise Invalid("", "an experiment of kind compute needs the block compute")
+        if self.kind == "train" and self.compute is not None:
+            raise Invalid("compute", "an experiment of kind train has no block compute")
         needed = ("task", "model", "training", "variants", "scales")
         missing = [block for block in needed if not getattr(self, block)]
         if self.kind == "train" and missing:

@@ -214,10 +214,10 @@ def of_effect(location: Location, effect: form.Effect, known: Known) -> Iterator
 def of_conditions(location: Location, file: form.ExperimentForm, known: Known) -> Iterator[Problem]:
     """The data set of each condition, patterns that match nothing, variants that a condition leaves out and
     those that others are to equal in parameters."""
-    for name, block in file.variants.items():
-        if "budget" in block:
-            equal = [key for key, other in file.variants.items() if "cell" in other and "budget" not in other]
-            yield from unknown(("variants", name, "budget"), "variant with a width", block["budget"], equal)
+    budgets = {name: block["budget"] for name, block in file.variants.items() if "budget" in block}
+    equal = [name for name, block in file.variants.items() if "cell" in block and name not in budgets]
+    for name, budget in budgets.items():
+        yield from unknown(("variants", name, "budget"), "variant with a width", budget, equal)
     for name, block in file.conditions.items():
         pair, home = (block or {}).get("dataset"), ("conditions", name, "dataset")
         if pair is not None:
@@ -230,7 +230,7 @@ def of_conditions(location: Location, file: form.ExperimentForm, known: Known) -
             if not isinstance(why, str) or not why:
                 yield location, f"{why!r} given; allowed is the reason, a text"
         yield from unmatched(home[:2], (block or {}).get("per") or {}, "variant", known.names["variant"])
-    yield from replaced(known.experiment)
+    yield from replaced(known.experiment) if {*budgets.values()} <= {*equal} else ()
 
 
 def replaced(experiment: Experiment) -> Iterator[Problem]:

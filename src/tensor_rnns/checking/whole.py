@@ -118,10 +118,12 @@ def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterat
         return
     experiment = catalogue.read_experiment(path)
     known = Known(experiment, *shared(paper))
-    for location, message in name_problems(reading.records, known):
+    found = list(name_problems(reading.records, known))
+    for location, message in found:
         if readable(paper) or not message.startswith(("unknown claim", "unknown artefact")):
             yield location, message
-    if importlib.util.find_spec("torch") is not None:
+    # Without the variant that another is to equal there is nothing to build.
+    if importlib.util.find_spec("torch") is not None and all(at[:1] != ("variants",) for at, _ in found):
         from tensor_rnns.checking.building import call_problems, settings_problems
 
         yield from settings_problems(experiment) if experiment.kind == "train" else ()
