@@ -1,5 +1,6 @@
 """An archive for blind review names nobody and no machine: every member is read, packed ones unpacked."""
 
+import getpass
 import gzip
 import io
 import json
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tensor_rnns.archive import layout
-from tensor_rnns.archive.anonymous import Veil
+from tensor_rnns.archive.anonymous import Veil, unnamed, veil
 from tensor_rnns.files import SEAL, read_json, read_table, verify, write_json
 from tensor_rnns.report.provenance import SHORT
 
@@ -141,3 +142,74 @@ def test_the_rule() -> None:
     hidden = Veil(set(), set(), {decimal[:7]: [decimal + b"a" * 26]})
     # As many digits as a report prints of a commit; fewer that are all decimal may be any number.
     assert hidden.without(decimal[:SHORT] + b" 0.1234567") == b"0" * SHORT + b" 0.1234567"
+
+
+def test_a_host_in_source_code_may_be_a_word_of_it() -> None:
+    """`vm` is a C variable in an engine; a name there is still one, and elsewhere the host is one."""
+    hidden = Veil({"Ann Other"}, set(), {}, {"vm"})
+    text, changed = b'"vm"(high) /* Ann Other */', b'"vm"(high) /* anonymous */'
+    assert hidden.without(text, "code/src/tensor_rnns/engine/compiled/vectors.h") == changed
+    assert hidden.without(b'"host": "vm"', "results/smoke/runs/record.json") == b'"host": "anonymous"'
+    assert hidden.without(b"vm", "code/docs/cluster.md") == b"anonymous"
+    assert Veil(set(), set(), {}, {HOST}).shows(b"\0" + HOST.encode())
+
+
+@pytest.fixture
+def of_quux(tmp_path, monkeypatch) -> tuple[Veil, str]:
+    """What is taken out of a checkout with one author, by a user who is but a number; and its commit."""
+
+    def nobody() -> str:
+        raise KeyError("getpwuid(): uid not found: 12345")
+
+    person = {
+        "family-names": "Quux", "given-names": "Zoltan", "email": "zq@quux.example", "alias": "zq7",
+        "affiliation": "Institute of Things", "orcid": "https://orcid.org/0000-0001-2345-6789",
+    }  # fmt: skip
+    (tmp_path / "CITATION.cff").write_text(json.dumps({"authors": [person, {"given-names": "A."}]}))
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false")
+    for line in (
+        ["init", "-q"], ["add", "-A"], [*who, "commit", "-q", "-m", "As it stands"],
+        ["remote", "add", "origin", "git@forge.example:zq/things.git"],
+    ):  # fmt: skip
+        subprocess.run(["git", *line], cwd=tmp_path, check=True)
+    head = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    monkeypatch.setattr(getpass, "getuser", nobody)
+    return veil(tmp_path, {}), head.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "without"),
+    [
+        ("Zoltan Quux", "anonymous"),
+        ("zoltan quux", "anonymous"),
+        ("Quux, Zoltan", "anonymous, anonymous"),
+        ("QUUX, A. B.", "anonymous, A. B."),
+        ("ZQ@Quux.example by zq7", "anonymous by anonymous"),
+        ("the institute of things", "the anonymous"),
+        ("https://orcid.org/0000-0001-2345-6789", "anonymous"),
+        ("orcid: 0000-0001-2345-6789", "orcid: anonymous"),
+        ("git@forge.example:zq/things.git", "anonymous"),
+        ("https://forge.example/zq/things.git", "https://forge.example/anonymous.git"),
+        ("https://forge.example/zq/things", "https://forge.example/anonymous"),
+        ("v0.1-3-g{commit}", "v0.1-3-g000000000"),
+        ("0.1.dev3+g{commit}.d2026", "0.1.dev3+g000000000.d2026"),
+        ("mug{commit}", "mug{commit}"),
+    ],
+)
+def test_an_author_a_repository_and_a_commit_have_several_names(of_quux, text, without) -> None:
+    hidden, commit = of_quux
+    given = text.format(commit=commit[:9]).encode()
+    assert hidden.without(given) == without.format(commit=commit[:9]).encode()
+
+
+def test_a_member_whose_path_tells_who_or_where_is_refused() -> None:
+    hidden = Veil({"quux"}, set(), {}, {"vm"})
+    kept = {"code/src/vm/a.py": b"1", "results/quuxes.txt": b"2"}
+    assert unnamed(kept, hidden, 0) == kept
+    for name in ("results/vm/a.txt", "code/src/quux.py", "results/smoke/report/quux.pdf"):
+        with pytest.raises(
+            ValueError, match=f"^the path {name} names who made it, or where: it cannot be made"
+        ):
+            unnamed(kept | {name: b"3"}, hidden, 0)

@@ -1,24 +1,30 @@
 """An archive for blind review: who made it, and where, is taken out of every member by one rule.
 
-Taken out are the names and addresses of the commits' authors and of CITATION.cff, the user, the hosts of this
-machine and of all run records, the folders of the checkout, of the user and of Python, the addresses of
-git's remotes, and every commit. Names are matched as whole words. Not taken out is what tells nobody apart
-(COMMON), the name of the project and of its package, and processors.
+Taken out are the names and addresses of the commits' authors, all that CITATION.cff says of people (ABOUT),
+the user, the hosts of this machine and of all run records, the folders of the checkout, of the user and of
+Python, the addresses of git's remotes, and every commit. Names are matched as whole words, those that are
+more than one word in any case. Not taken out is what tells nobody apart (COMMON), the name of the project
+and of its package, processors, and in SOURCE, where it may be a variable, the name of a host.
 """
 
 import getpass
 import gzip
+import os
 import re
 import socket
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from tensor_rnns import yaml_files
 from tensor_rnns.archive.compare import STREAM, inflated
 from tensor_rnns.archive.contents import Members
+from tensor_rnns.archive.layout import CODE
 from tensor_rnns.files import SEAL, seal
 from tensor_rnns.report.latex import compile_pdf
 from tensor_rnns.report.provenance import SHORT, git
@@ -26,6 +32,8 @@ from tensor_rnns.report.provenance import SHORT, git
 ANYBODY, NOWHERE = b"anonymous", b"/anonymous"
 COMMON = {"", "/", "root", "user", "localhost", "unknown", "anonymous"}
 """Names that are no names."""
+ABOUT = ("name", "alias", "family-names", "given-names", "email", "affiliation", "orcid", "website")
+SOURCE = f"{CODE}/src/"
 SHORTEST = 7
 """Digits of a commit that git itself prints as its short name."""
 SHORTEST_NAME = 5
@@ -36,25 +44,30 @@ DRAWN = ("results/*/figures/*/*.pdf", "results/*/tables/*/*.tex")
 
 @dataclass
 class Veil:
-    """What is taken out: names, folders, and commits by their first SHORTEST digits."""
+    """What is taken out: names, folders, commits by their first SHORTEST digits, and hosts."""
 
     names: set[str]
     folders: set[str]
     commits: dict[bytes, list[bytes]]
+    hosts: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        names, folders = (
-            b"|".join(re.escape(name.encode()) for name in sorted(many - COMMON, key=len)[::-1]) or b"(?!)"
-            for many in (self.names, self.folders)
+        self.in_source, self.pattern = map(self.pattern_of, (self.names, self.names | self.hosts))
+
+    def pattern_of(self, names: set[str]) -> re.Pattern[bytes]:
+        """What is looked for."""
+        folders, words = (
+            "|".join(map(in_any_case, sorted(many - COMMON, key=len)[::-1])).encode() or b"(?!)"
+            for many in (self.folders, names)
         )
-        self.pattern = re.compile(
+        return re.compile(
             rb"(?P<folder>(?:" + folders + rb")(?![\w-]))"
-            rb"|(?P<name>(?<![\w@.-])(?:" + names + rb")(?![\w@-]))"
-            rb"|\b(?P<commit>[0-9a-f]{%d,40})\b" % SHORTEST
+            rb"|(?P<name>(?<![\w@.-])(?:" + words + rb")(?![\w@-]))"
+            rb"|(?:\b|(?<=\bg))(?P<commit>[0-9a-f]{%d,40})\b" % SHORTEST
         )  # fmt: skip
 
-    def without(self, text: bytes) -> bytes:
-        """`text` without what is taken out; commits become zeros."""
+    def without(self, text: bytes, member: str = "") -> bytes:
+        """The `text` of a member without what is taken out; commits become zeros."""
 
         def other(match: re.Match[bytes]) -> bytes:
             if match["folder"]:
@@ -62,48 +75,67 @@ class Veil:
             if match["name"]:
                 return ANYBODY
             word = match["commit"]
-            is_hash = len(word) >= SHORT or not word.isdigit()
+            described = text[max(0, match.start() - 1) : match.start()] == b"g"
+            is_hash = described or len(word) >= SHORT or not word.isdigit()
             known = is_hash and any(full.startswith(word) for full in self.commits.get(word[:SHORTEST], ()))
             return b"0" * len(word) if known else word
 
-        return self.pattern.sub(other, text)
+        return (self.in_source if member.startswith(SOURCE) else self.pattern).sub(other, text)
 
     def shows(self, binary: bytes) -> bool:
         """Whether a name or folder lies in `binary`; a name of few letters may lie there by chance."""
-        hidden = {name for name in self.names | self.folders if len(name) >= SHORTEST_NAME} - COMMON
-        return any(name.encode() in binary for name in hidden)
+        every = (self.names | self.hosts | self.folders) - COMMON
+        return any(name.encode() in binary for name in every if len(name) >= SHORTEST_NAME)
+
+
+def in_any_case(name: str) -> str:
+    """The pattern of a name; one of letters alone may be another word in small ones."""
+    return re.escape(name) if name.isalnum() else f"(?i:{re.escape(name)})"
+
+
+def said_of(author: Mapping[str, Any]) -> Iterator[str]:
+    """What names an author of CITATION.cff; an initial alone does not."""
+    parts = {key: str(author.get(key, "")) for key in ABOUT}
+    whole = f"{parts['given-names']} {parts['family-names']}".strip()
+    for part in (whole, parts["orcid"].rpartition("/")[2], *parts.values()):
+        yield from (part, part.upper()) if len(part.strip(".")) > 1 else ()
 
 
 def veil(home: Path, members: Members) -> Veil:
     """What is to be taken out of the archive of the checkout `home`."""
     authors = git(home, "log", "--format=%an%n%ae%n%cn%n%ce").splitlines()
     remotes = [line.split()[1] for line in git(home, "remote", "-v").splitlines()]
-    names = {getpass.getuser(), socket.gethostname(), socket.getfqdn(), *authors, *remotes}
+    # The same repository has an address for each way to it.
+    paths = re.findall(r"(?:@|://)[^/:\s]+[/:](\S+?)(?:\.git)?/?$", "\n".join(remotes), re.MULTILINE)
+    names, hosts = {*authors, *remotes, *paths}, {socket.gethostname(), socket.getfqdn()}
+    with suppress(KeyError, OSError):  # of a user who is but a number
+        names.add(getpass.getuser())
     commits = {line.encode() for line in git(home, "rev-list", "--all").splitlines()}
     for author in yaml_files.read(home / "CITATION.cff").content["authors"]:
-        parts = (author.get("given-names", ""), author.get("family-names", ""))
-        names |= {str(author.get("name", "")), " ".join(parts).strip()}
+        names |= {*said_of(author)}
     for name, member in members.items():
         if name.endswith("/record.json") and isinstance(member, Path):
             text = member.read_bytes()
-            names |= {name.decode() for name in re.findall(rb'"host": "([^"]+)"', text)}
+            hosts |= {host.decode() for host in re.findall(rb'"host": "([^"]+)"', text)}
             commits |= set(re.findall(rb'"commit": "([0-9a-f]{40})"', text))
-    folders = {str(home), str(Path.home()), sys.prefix, sys.base_prefix, str(Path(sys.executable).parent)}
+    own = os.path.expanduser("~")
+    folders = {str(home), own, sys.prefix, sys.base_prefix, str(Path(sys.executable).parent)}
     by_start: dict[bytes, list[bytes]] = {}
     for commit in commits:
         by_start.setdefault(commit[:SHORTEST], []).append(commit)
-    return Veil(
-        names, {path for path in folders if path.count("/") > 1 or path == str(Path.home())}, by_start
-    )
+    folders = {path for path in folders if path.count("/") > 1 or path == own != "~"}
+    return Veil(names, folders, by_start, hosts)
 
 
 def unnamed(members: Members, hidden: Veil, epoch: int) -> Members:
     """`members` without what is hidden; the reports in PDF are made again from their sources, or left out
     where there is no LaTeX.
 
-    ValueError for a member that holds a hidden name in a form that cannot be written again.
+    ValueError for a member that holds a hidden name in its path or in a form that cannot be written again.
     """
     result: Members = {}
+    if told := [name for name in members if hidden.without(name.encode(), name) != name.encode()]:
+        raise ValueError(f"the path {told[0]} names who made it, or where: it cannot be made anonymous")
     reports = [name for name in members if PurePosixPath(name).match("results/*/report/*.pdf")]
     for name, member in members.items():
         if name not in reports:
@@ -121,7 +153,7 @@ def rewritten(name: str, content: bytes, hidden: Veil) -> bytes:
     packed = name.endswith(".gz")
     plain = gzip.decompress(content) if packed else content
     text = is_text(plain)
-    other = hidden.without(plain) if text else plain
+    other = hidden.without(plain, name) if text else plain
     # In binary content a name may be packed, too, in the streams of a PDF.
     if not text and any(map(hidden.shows, chain([plain], map(inflated, STREAM.finditer(plain))))):
         raise ValueError(f"{name} names who made it, or where, in a binary form: it cannot be made anonymous")
