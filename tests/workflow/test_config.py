@@ -3,8 +3,14 @@
 import fcntl
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+from tensor_rnns import yaml_files
+from tensor_rnns.checking.config import config_problems
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_an_engine_that_there_is_not(tmp_path, project, snakemake):
@@ -38,3 +44,13 @@ def test_a_wrong_key_is_reported_while_another_controller_works(tmp_path, projec
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
     said = "config: scale is 'lapto'; did you mean 'laptop'? allowed are laptop, paper, smoke\n"
     assert (done.returncode, done.stderr) == (1, said)
+
+
+@pytest.mark.parametrize("key", ["cohort_size", "threads", "gpus", "longest_job"])
+@pytest.mark.parametrize("value", [5.0, True, "5"])
+def test_a_whole_number_has_no_point(key, value):
+    """Not 5.0 either, which JSON Schema counts as one."""
+    config = yaml_files.read(ROOT / "config.yaml").content
+    assert config_problems(config | {key: 5}, ROOT) == []
+    (problem,) = config_problems(config | {key: value}, ROOT)
+    assert problem.startswith(f"config: {key} is {value!r}; allowed are whole numbers ")
