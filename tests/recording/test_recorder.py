@@ -181,7 +181,7 @@ def test_what_the_workflow_made_is_imported_and_has_the_recorders_bytes(checkout
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
     code, said = checkout.run("record", "--from", "results/paper")
-    assert code == 0
+    assert code == 1
     assert "recorded curves: 1, computed tables: 0; refused: 1" in said
     assert "made2024/addition/only/gru/main: recording asked for, but chosen.json is not there" in said
     ours, theirs = (
@@ -198,9 +198,17 @@ def test_runs_of_other_settings_are_not_imported(checkout, undisturbed):
         code, said = checkout.run(*arguments, results="other")
     finally:
         checkout.experiment.write_text(before, encoding="utf-8")
-    assert code == 0
+    assert code == 1
     assert "recorded curves: 0, computed tables: 0; refused: 2" in said
     assert "11 of 11 replicas have not been run as they are set today" in said
+
+
+def test_a_recorder_of_curves_that_fail_ends_with_1(checkout):
+    """Each curve is tried: the train jobs find a file where their folders are to be."""
+    (checkout.folder / "full" / "paper").mkdir(parents=True)
+    (checkout.folder / "full" / "paper" / "runs").touch()
+    code, said = checkout.run("record", results="full")
+    assert (code, said.splitlines()[-1]) == (1, "0 of 2 curves recorded, 2 failed")
 
 
 def test_code_that_is_not_committed_is_refused(checkout, undisturbed):
@@ -221,10 +229,12 @@ def test_runs_of_code_that_was_not_committed_are_refused(checkout, undisturbed):
     record = read_json(path)
     record["replicas"][3]["dirty"] = True
     write_json(path, record, "made2024/addition/paper/only/gru/main/final")
-    _, said = checkout.run("record", "--from", "dirty/paper", results="clean")
+    code, said = checkout.run("record", "--from", "dirty/paper", results="clean")
+    assert code == 1
     assert "recorded curves: 1, computed tables: 0; refused: 1" in said
     assert "allowed are runs of a clean checkout, or --dirty" in said
-    _, said = checkout.run("record", "--dirty", "--from", "dirty/paper", results="clean")
+    code, said = checkout.run("record", "--dirty", "--from", "dirty/paper", results="clean")
+    assert code == 0
     assert "recorded curves: 1, computed tables: 0; refused: 0" in said
 
 

@@ -42,8 +42,9 @@ def download(sources: tuple[str, ...], everything: bool, mirrors: tuple[str, ...
     from tensor_rnns import datasets
 
     known = datasets.sources()
-    if not sources and not everything:
-        raise ValueError(f"no source given; allowed are {', '.join(known)}, or --all")
+    if bool(sources) == everything:
+        given = f"{', '.join(sources)} given with --all" if sources else "no source given"
+        raise ValueError(f"{given}; allowed are {', '.join(known)}, or --all alone")
     for source, files in datasets.download_all(tuple(known) if everything else sources, into, mirrors):
         sizes = {path.name: path.stat().st_size for path in files}
         write_json(into / source / "verified.json", sizes, source)

@@ -28,14 +28,16 @@ def chunk_of(replicas: list[Replica], curve: Curve, size: int, chunk: int) -> li
 @click.command()
 @options.several(options.scale, options.data, options.curve, options.guests)
 @options.with_default("stage", "final", click.Choice(["search", "final"]))
-@options.with_default("chunk", 0)
+@options.with_default("chunk", 0, click.IntRange(0))
 @options.cohort_size
 @click.option("--chosen", type=options.PRESENT, help="The chosen.json of the search before.")
-@options.with_default("seeds", 0, about="Final seeds, where the experiment file says fewer.")
+@options.with_default("seeds", 0, click.IntRange(0), "Final seeds, where the experiment file says fewer.")
 @options.engine
-@options.with_default("device", "auto", about="auto, cpu or cuda.")
-@options.with_default("threads", 1)
-@options.with_default("checkpoint-seconds", 60.0, variable="TENSOR_RNNS_CHECKPOINT_SECONDS")
+@options.with_default("device", "auto", click.Choice(["auto", "cpu", "cuda"]))
+@options.with_default("threads", 1, click.IntRange(1))
+@options.with_default(
+    "checkpoint-seconds", 60.0, options.Finite(0), variable="TENSOR_RNNS_CHECKPOINT_SECONDS"
+)
 @options.ready
 @options.with_default("state", Path(".state"), options.PATH)
 @options.out
@@ -67,6 +69,10 @@ def select(scale, data, paper, experiment, condition, variant, option, guests, r
     from tensor_rnns.analysis import selection
 
     asked = options.experiment_named(paper, experiment, guests)
+    curve = condition, variant, option
+    if not asked.search or curve not in (allowed := list(resolve.curves(asked, scale))):
+        names = list(map("/".join, allowed)) if asked.search else "those of an experiment with a search"
+        raise ValueError(f"no search of {'/'.join((paper, experiment, *curve))}; allowed are {names}")
     values = resolve.points(resolve.grid(asked, scale, condition, variant, option))
     of = "/".join((paper, experiment, scale, condition, variant, option))
     selection.select_from_folders(runs, asked.search["select"], values, out, of)
@@ -108,7 +114,8 @@ def probe(
 
 
 @click.command()
-@options.several(options.runs, options.out)
+@click.argument("runs", nargs=-1, required=True, type=options.PRESENT)
+@options.out
 def collect(runs: tuple[Path, ...], out: Path) -> None:
     """Join the metrics, curves and records of the RUNS of one experiment."""
     from tensor_rnns.analysis.collect import collect

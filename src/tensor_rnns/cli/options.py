@@ -1,5 +1,6 @@
 """What several commands have: options, the catalogue that they are about, and errors in one line."""
 
+import math
 import sys
 from collections.abc import Callable
 from functools import reduce
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from tensor_rnns import checking
 from tensor_rnns.analysis.runs import MissingValue
@@ -17,7 +19,20 @@ from tensor_rnns.messages import bounded
 ROOTS = "workflow/papers"
 RESULTS = Path("results")
 RAW, READY = RESULTS / "data" / "raw", RESULTS / "data" / "ready"
+LASTING = (
+    FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError,
+)  # fmt: skip
+"""Errors of the system that another try meets again."""
 PATH, PRESENT = click.Path(path_type=Path), click.Path(path_type=Path, exists=True)
+
+
+class Finite(click.FloatRange):
+    """A range of numbers, of which nan and infinity are none."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number; UsageError for none of the range."""
+        number = super().convert(value, param, ctx)
+        return number if math.isfinite(number) else self.fail(f"{value} is no finite number.", param, ctx)
 
 
 def with_default(
@@ -41,6 +56,7 @@ def named(*names: str) -> Callable[[Any], Any]:
 scale = with_default("scale", "laptop", click.Choice(SCALES))
 data = with_default("data", "embedded", click.Choice(["embedded", "real"]))
 results = with_default("results", RESULTS, PATH)
+given_results = with_default("results", RESULTS, PRESENT)
 ready = with_default("ready", READY, PATH)
 cohort_size = with_default("cohort-size", 5, click.IntRange(1))
 engine = with_default("engine", "auto")
@@ -71,7 +87,7 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except (ValueError, OSError, MissingValue) as error:
-            lasting = not isinstance(error, OSError) or isinstance(error, FileNotFoundError)
+            lasting = not isinstance(error, OSError) or isinstance(error, LASTING)
             passing = "" if lasting else f"; {MAY_PASS}"
             click.echo(bounded(f"tensor-rnns: {error}") + passing, err=True)
             sys.exit(2)
@@ -80,6 +96,15 @@ class Commands(click.Group):
 def named_list(text: str) -> list[str]:
     """The names in a text with commas."""
     return [name for name in text.split(",") if name]
+
+
+def refuse_together(*pairs: tuple[str, str]) -> None:
+    """ValueError where the command line gives both options of a pair, of which one would be ignored."""
+    context = click.get_current_context()
+    named = {param.opts[0]: context.get_parameter_source(str(param.name)) for param in context.command.params}
+    for pair in pairs:
+        if all(named[option] is ParameterSource.COMMANDLINE for option in pair):
+            raise ValueError(f"{pair[0]} given with {pair[1]}; allowed is either")
 
 
 def numbers(option: str, text: str) -> list[int]:
@@ -107,4 +132,7 @@ def check_guests(guests: str) -> None:
 
 def experiment_named(paper: str, name: str, guests: str = "") -> Experiment:
     """The experiment `name` of `paper`, with guest cells; ValueError listing the allowed names."""
-    return load_catalogue(f"{paper}/{name}", guests).experiments[paper, name]
+    known = load_catalogue(f"{paper}/{name}", guests).experiments
+    if (paper, name) not in known:
+        raise ValueError(f"no experiment {name!r} of {paper}; allowed are {[own for _, own in known]}")
+    return known[paper, name]

@@ -1,6 +1,7 @@
 """Commands about the paper's scale: what it costs, recording it, and how far that is."""
 
 import os
+import sys
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
@@ -57,7 +58,7 @@ def plan(scale: str, data: str, guests: str, papers: str, cohort_size: int, engi
 )
 @options.with_default("workers", "1,8,64,512", about="Workers of each cluster: processors as measured.")
 @options.with_default(
-    "speed", 1.0, click.FloatRange(0, min_open=True),
+    "speed", 1.0, options.Finite(0, min_open=True),
     "How many times as fast a worker trains as the measured processor; a guess, for a GPU.",
 )  # fmt: skip
 @click.option("--figure", type=options.PATH, help="Draw it, too: an SVG file.")
@@ -108,9 +109,18 @@ def status(papers, curves, results, cohort_size, state, costs, undecided) -> Non
         click.echo(line)
 
 
+EITHER = (
+    ("--curves", "--from"), ("--curves", "--claim"), ("--from", "--claim"), ("--rehearse", "--from"),
+    ("--rehearse", "--claim"), ("--dearest", "--from"), ("--dearest", "--claim"), ("--hours", "--from"),
+)  # fmt: skip
+"""Options of `record` of which the second would let the first be ignored."""
+
+
 @click.command()
 @options.several(options.papers, options.curves)
-@options.with_default("hours", None, float, "Stop after so many hours; left out, when nothing is left.")
+@options.with_default(
+    "hours", None, options.Finite(0), "Stop after so many hours; left out, when nothing is left."
+)
 @options.with_default("jobs", 1, click.IntRange(1), "Train so many curves at once, each on one core.")
 @click.option(
     "--mirror", "mirrors", multiple=True, envvar="TENSOR_RNNS_MIRROR",
@@ -123,7 +133,7 @@ def status(papers, curves, results, cohort_size, state, costs, undecided) -> Non
     help="Import runs and computed tables of this folder; train nothing.",
 )
 @click.option("--claim", help="Train more seeds for this claim, undecided or not refutable by so few.")
-@options.with_default("seeds", 5, click.IntRange(1), "With --claim: how many more.")
+@click.option("--seeds", type=click.IntRange(1), help="With --claim: how many more; left out, 5.")
 @click.option("--dirty", is_flag=True, help="Record runs of code that was not committed, too.")
 @options.with_default("device", "cpu", click.Choice(["cpu", "cuda"]))
 @click.option("--dearest", is_flag=True, help="Record the most expensive curves first; of use on a GPU.")
@@ -137,14 +147,15 @@ def record(
     """Train the paper's scale, curve by curve, and keep each in results/recorded/runs.
 
     First come the curves that bring the most judged statements for a core-hour. SIGTERM and Ctrl-C end it
-    with checkpoints; the same command goes on.
+    with checkpoints; the same command goes on. It ends with 1 where a curve failed or was refused.
     """
     known.check(engine)
     need_torch("record")
-    if rehearse and results == options.RESULTS:
+    if rehearse and results.resolve() == options.RESULTS.resolve():
         raise ValueError(f"--rehearse into {results} asked for; allowed is another folder: --results")
-    if curves and (source or claim):
-        raise ValueError("--curves given with --from or --claim; allowed is either")
+    options.refuse_together(*EITHER)
+    if seeds and not claim:
+        raise ValueError(f"--seeds {seeds} given without --claim; allowed are both")
     from tensor_rnns.recording import cost, extension, order
     from tensor_rnns.recording import record as recorder
 
@@ -157,10 +168,9 @@ def record(
         order.check_checkout()
     with recorder.alone(state) as note:
         if source:
-            import_all(catalogue, settings, source)
-            return
+            sys.exit(1 if import_all(catalogue, settings, source) else 0)
         if claim:
-            to_run = extension.units_of_claim(catalogue, settings, claim, seeds)
+            to_run = extension.units_of_claim(catalogue, settings, claim, seeds or 5)
         else:
             protocol = ("smoke", "embedded") if rehearse else ()
             model, only = cost.Costs.read(costs), options.named_list(curves)
@@ -172,10 +182,11 @@ def record(
                 recorder.lower_session(warm.pid)
             count = worker.run(to_run)
         click.echo(f"{count} of {len(to_run)} curves recorded, {len(worker.failed)} failed")
+    sys.exit(1 if worker.failed else 0)
 
 
-def import_all(catalogue: Catalogue, settings: Any, source: Path) -> None:
-    """Record what lies complete below the results folder `source`, and say what does not."""
+def import_all(catalogue: Catalogue, settings: Any, source: Path) -> int:
+    """Record what lies complete below the results folder `source`; how much was refused, which is said."""
     from tensor_rnns.recording import store, units
 
     experiments, tally = catalogue.experiments.values(), Counter()
@@ -187,3 +198,4 @@ def import_all(catalogue: Catalogue, settings: Any, source: Path) -> None:
         tally["table" if kept else False] += 1
         click.echo(line)
     click.echo(f"recorded curves: {tally[True]}, computed tables: {tally['table']}; refused: {tally[False]}")
+    return tally[False]

@@ -24,7 +24,7 @@ def draw(scale: str, results: Path, guests: str, paper: str, only: str | None, a
 
 
 @click.command()
-@options.several(options.scale, options.results, options.papers)
+@options.several(options.scale, options.given_results, options.papers)
 def judge(scale: str, results: Path, papers: str) -> None:
     """Judge every claim and write claims.csv."""
     from tensor_rnns.analysis.judge import judge
@@ -43,7 +43,7 @@ def report(scale: str, data: str, results: Path, guests: str, papers: str, parti
 
 
 @click.command()
-@options.results
+@options.given_results
 @click.option("--only", default="", help="Join and draw the runs of paper/experiment, without a report.")
 @click.option("--headlines", is_flag=True, help="Draw what headline findings show, and no more.")
 def recorded(results: Path, only: str, headlines: bool) -> None:
