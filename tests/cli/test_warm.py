@@ -1,5 +1,7 @@
 """A warm process runs a command as the command itself would: folder, environment, streams, signals, code."""
 
+import errno
+import io
 import json
 import os
 import shutil
@@ -13,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tensor_rnns.cli import warm as warm_process
 from tensor_rnns.cli.asking import ADDRESS, in_a_warm_process
 
 ROOT = Path(__file__).parents[2]
@@ -128,16 +131,29 @@ def test_a_command_that_gave_up_is_not_run_by_the_warm_process_too(warm, tmp_pat
     assert again[1] == ""
 
 
-@pytest.mark.parametrize("full", [["stdout"], ["stdout", "stderr"]])
-def test_a_command_on_a_full_disk_ends_alone(warm, full):
-    """It can say nothing, not even why; its process ends, and the warm one answers the next command."""
-    with open("/dev/full", "w") as disk:
-        streams = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL} | dict.fromkeys(full, disk)
-        given = {"TENSOR_RNNS_WARM": str(warm), "PYTHONPATH": str(ROOT / "src")}
-        line = [sys.executable, "-c", "from tensor_rnns.cli import main; main()", "target", "fig-5.1"]
-        done = subprocess.run(line, cwd=ROOT, env=os.environ | given, timeout=300, check=False, **streams)
-    assert done.returncode in (1, 2)
-    assert asking(warm, "target", "fig-5.1").communicate(timeout=300)[0].endswith("by another\n")
+class Full(io.StringIO):
+    """A stream to a full disk."""
+
+    def write(self, text):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def flush(self):
+        self.write("")
+
+
+@pytest.mark.parametrize("ends", [lambda **_: None, lambda **_: 1 / 0], ids=["well", "with an error"])
+def test_a_command_on_a_full_disk_answers_and_ends(monkeypatch, ends):
+    """It can say nothing, not even why; else its process would go on as the warm one, and end that."""
+    monkeypatch.setattr(warm_process, "become", lambda line: None)
+    monkeypatch.setattr(warm_process.commands, "main", ends)
+    monkeypatch.setattr(warm_process.os, "_exit", lambda code: pytest.fail(f"ended with {code}"))
+    monkeypatch.setattr(sys, "stdout", Full())
+    monkeypatch.setattr(sys, "stderr", Full())
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        with pytest.raises(pytest.fail.Exception, match="ended with 1"):
+            warm_process.work(theirs)
+        assert ours.recv(2) == b"\1"
 
 
 def test_the_environment_is_that_of_the_command(warm, tmp_path):
