@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from tensor_rnns.drawing.render import draw_artefact
@@ -45,7 +46,9 @@ def test_failed_seeds_are_counted_and_crossed_where_they_stop(data, artefact):
     assert legend(figure) == ["LSTM (n = 4, 1 failed)"]
     crosses = [found for found in figure.axes[0].lines if found.get_marker() == "x"]
     assert {(found.get_xdata()[0], found.get_ydata()[0]) for found in crosses} == {(11, 16 / 11)}
-    assert "cross" in texts(figure)
+    assert "Bold: median of the seeds that go on, at least half; thin: each seed; cross" in texts(figure)
+    figure = drawn(data, artefact("curves", where={"condition": "T250", "variant": "tgu"}))
+    assert "Bold: median of the seeds; thin: each seed." in texts(figure)
 
 
 def test_curves_without_a_finite_value_are_refused_by_name(data, artefact):
@@ -203,10 +206,24 @@ def test_curves_against_seconds(data, artefact):
     spec = {"where": {"condition": "T250", "variant": "tgu"}, "x": {"unit": "second"}}
     plain = drawn(data, artefact("curves", **spec))
     assert "Not every run was timed: against updates, not seconds." in texts(plain)
+    spec["x"]["label"] = "seconds of a core"
+    assert drawn(data, artefact("curves", **spec)).axes[0].get_xlabel() == "updates"
     timed = [replace(run, seconds_per_update=1.0 if run.key["seed"] == 2 else 0.5) for run in data.records]
     figure = drawn(replace(data, records=timed), artefact("curves", **spec))
     (bold,) = line(figure.axes[0], CELLS["tgu"][0], 1.4)
     np.testing.assert_allclose(bold.get_xdata(), np.arange(1, 31) / 2)
     np.testing.assert_allclose(bold.get_ydata(), 6.5 / np.arange(1, 31))
-    assert figure.axes[0].get_xlabel() == "seconds"
+    assert figure.axes[0].get_xlabel() == "seconds of a core"
     assert "not seconds" not in texts(figure)
+
+
+def test_both_manners_are_explained_where_some_curves_have_few_seeds_and_some_many(data, artefact):
+    more = data.curves[data.curves["variant"] == "tgu"]
+    rows = [data.curves, *(more.assign(seed=more["seed"] + 4 * k) for k in (1, 2))]
+    records = [
+        replace(run, key=run.key | {"seed": run.key["seed"] + 4 * k}) for run in data.records for k in (1, 2)
+    ]
+    many = replace(data, curves=pd.concat(rows), records=[*data.records, *records])
+    figure = drawn(many, artefact("curves", where={"condition": "T250", "variant": ["tgu", "wide"]}))
+    assert legend(figure) == ["TGU (n = 12)", "TGU, rank 9 (n = 4)"]
+    assert "Bold: median of the seeds; band: quartiles or thin: each seed." in texts(figure)

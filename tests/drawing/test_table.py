@@ -87,6 +87,7 @@ def test_runs_that_never_get_there(data, artefact):
     first = {"name": "first_below", "threshold": 2.0}
     made = draw_artefact(data, artefact("table", where={"condition": "T250"}, measure=first))
     assert made.rows[0][1] == "2 (2 of 4)"
+    assert made.notes[0] == "Ours: mean, over n replicas; with (k of n) over the k that got there."
 
 
 @pytest.mark.parametrize(

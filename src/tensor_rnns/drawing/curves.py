@@ -104,11 +104,13 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     notes = [*absent(data, rows, spec), *left_out, *beside.beyond(printed, limit, unit)]
     why = "Less than an epoch was run" if spec.x.unit == "epoch" else "Not every run was timed"
     notes += [f"{why}: against updates, not {spec.x.unit}s."] * (unit != spec.x.unit)
-    notes += [*_outside(cut, spec.y.limits, ours), *_explained(spec, cut)]
+    notes += [*_outside(cut, spec.y.limits, ours), *_explained(spec, cut, ours)]
     dashed = spec.also and (spec.also.label or spec.also.split)
     handles = beside.legend(cut, dashed, beside.handles_of(printed))
     sheet = panels(cut.titles, data.remark_line(rows), notes, handles, share_y=spec.share_y)
-    x, y = spec.x.labelled(f"{unit}s"), spec.y.labelled(spec.measure.of)
+    # A label of the file is one of the unit that it asks for.
+    x = (spec.x if unit == spec.x.unit else TIME).labelled(f"{unit}s")
+    y = spec.y.labelled(spec.measure.of)
     for axis, value, title, mine in zip(sheet.axes, cut.values, cut.titles, ours, strict=True):
         ends = []
         for name, group in groups.items():
@@ -193,12 +195,16 @@ def _manner(spec: Spec, n: int) -> tuple[str, str]:
     return spec.centre or ("mean" if band == "range" else "median"), band
 
 
-def _explained(spec: Spec, cut: Cut) -> list[str]:
+def _explained(spec: Spec, cut: Cut, drawn: Sequence[Drawn]) -> list[str]:
     """One note on what line, band and cross are."""
     counts = [count for group in cut.groups.values() for count in group.counts.values()]
-    most = max(n for n, _ in counts)
-    centre, band = _manner(spec, most)
-    said = [f"bold: {centre} of the seeds", BANDS[band]] if most > 1 else []
+    manners = dict.fromkeys(_manner(spec, n) for n, _ in counts if n > 1)
+    several = [[line.updates[-1:] for line in some] for panel in drawn for some in panel.values()]
+    going_on = " that go on, at least half" * any(len({*map(tuple, ends)}) > 1 for ends in several)
+    said = []
+    if manners:
+        centres, bands = map(dict.fromkeys, zip(*manners, strict=True))
+        said = [f"bold: {' or '.join(centres)} of the seeds{going_on}", " or ".join(map(BANDS.get, bands))]
     said += [f"running mean over {spec.measure.width:g} updates"] if spec.measure.width > 1 else []
     said += ["cross: a failed seed's last finite value"] if any(failed for _, failed in counts) else []
     return ["; ".join(said).capitalize() + "."] if said else []

@@ -144,8 +144,10 @@ class Table:
         plain = ["mean ± half of its 95 % t interval"] * (MEAN in names)
         centres = {name: "median" if name == RANGE else "mean" for name in names if name != MEAN}
         said = "; ".join(plain + [f"{centre} [{name}]" for name, centre in centres.items()]) or "mean"
+        some = any(record["shown"].endswith(f" of {record['n']})") for record in self.records)
+        over = "over n replicas" + "; with (k of n) over the k that got there" * some
         remarks = dict.fromkeys(record["remark"] for record in self.records if record["remark"])
-        return ([f"Ours: {said}, over n replicas."] if self.trained else []) + list(remarks)
+        return ([f"Ours: {said}, {over}."] if self.trained else []) + list(remarks)
 
     @classmethod
     def read(cls, path: Path, of: str) -> "Table":
