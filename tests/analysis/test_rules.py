@@ -281,3 +281,25 @@ def test_reversing_an_order_swaps_yes_and_no(differences, limit):
     forward = below(differences, limit + 0.5).holds
     backward = below([-one for one in differences], -limit - 0.5).holds
     assert {forward, backward} in ({"yes", "no"}, {"unclear"})
+
+
+def test_what_is_against_a_value_is_its_two_sided_p():
+    """Under the prediction for one more run; of an answer that is no it is what Holm's method adjusts."""
+    p = 2 * stats.t.sf(0.10 / (0.0316228 * math.sqrt(1.2)), 4)
+    for tol, holds, doubt in ((0.05, "no", p), (0.11, "unclear", 0.0), (0.15, "yes", 0.0)):
+        found = rules.value(FIVE, 8.74, tol)
+        assert (found.holds, found.p, found.doubt) == (
+            holds,
+            pytest.approx(p, rel=1e-4),
+            pytest.approx(doubt, rel=1e-4),
+        )
+
+
+@pytest.mark.parametrize(("successes", "holds"), [(0, "no"), (8, "yes")])
+def test_what_is_against_a_share_of_seeds_is_its_one_sided_p(successes, holds):
+    """Of most seeds: 8 of 8 and none of 8."""
+    found = rules.solved(successes, 8)
+    assert found.holds == holds
+    assert found.p == pytest.approx(stats.binomtest(successes, 8, rules.SHARE, "greater").pvalue)
+    if holds == "no":
+        assert found.doubt == pytest.approx(stats.binomtest(0, 8, rules.SHARE, "less").pvalue)

@@ -96,3 +96,10 @@ def test_tasks_whose_data_are_of_the_seed_are_those_that_say_so():
     strings = {"endings", "reversal", "brackets", "joint", "missing", "source", "oscillator"}
     memories = {"running_averages", "reset_count", "key_value", "integer_addition", "memorization"}
     assert products | sequences | bits | strings | memories == said
+
+
+def test_more_than_a_fifth_of_the_seeds_is_too_many_to_fail():
+    for seeds, failed, too_many in ((5, 1, False), (5, 2, True), (9, 1, False), (9, 2, True)):
+        assert (
+            Sample(dict.fromkeys(range(failed, seeds), 1.0), set(range(failed))).too_many_failed == too_many
+        )

@@ -4,11 +4,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from tensor_rnns.analysis.collect import collect
 from tensor_rnns.analysis.evidence import ClaimContext
 from tensor_rnns.analysis.measures import record_of
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.samples import Sample
 from tensor_rnns.analysis.selection import choose, searches, select_from_folders, selected
+from tensor_rnns.analysis.tables import Tables
+from tensor_rnns.analysis.verdicts import judge_claim
 from tensor_rnns.experiments.records import SEARCH_SEED, rule_of
 from tensor_rnns.files import read_json
 
@@ -166,3 +169,88 @@ scales: {paper: {seeds: 5}}
         "rule": rule_of(experiment.search["select"]),
     }
     assert read_json(path) == expected
+
+
+SEARCHED = """
+dataset: {real: jsb, stand_in: chorales}
+conditions: {T250: {task.length: 250}}
+variants: {tgu: {cell: tgu, hidden: 5, rank: 3}, gru: {cell: gru, hidden: 5}}
+search:
+  grid: {training.learning_rate: [0.1, 0.01]}
+  select: {measure: {name: metric, of: nll, split: valid}, best: lowest, seeds: SEEDS}
+scales: {paper: {seeds: 6}, laptop: {seeds: 6}, smoke: {seeds: 6}}
+claims:
+"""
+
+
+@pytest.fixture
+def after_search(catalogue_of, run_folder, tmp_path):
+    """The judgement of a claim on final runs of the TGU near 3 and of the GRU near 4, chosen by a search of
+    so many seeds that `agree`, or of which every second chooses another point, worse by 1."""
+
+    def outcome(agree):
+        def of(replica):
+            level = {"tgu": 3.0, "gru": 4.0}[replica.variant]
+            if replica.stage == "final":
+                return {"metrics": {("test", "nll"): level + 0.01 * replica.seed}}
+            first = agree or replica.seed % 2 == 0
+            worse = (replica.point == 1) == first
+            return {"metrics": {("valid", "nll"): level + 1.0 * worse}}
+
+        return of
+
+    def run(claim, seeds, agree):
+        text = SEARCHED.replace("SEEDS", str(seeds))
+        catalogue = catalogue_of(f"{text}  c1: {{statement: said of it, artefact: fig-1, {claim}}}\n")
+        experiment = catalogue.experiments["made2016", "made"]
+        folders = []
+        for stage in ("search", "final"):
+            replicas = experiment.replicas("paper", "real", stage)
+            home = tmp_path / "results" / "paper" / "runs" / "made2016" / stage
+            folders.append(run_folder(home, replicas, outcome(agree)))
+        collect(folders, tmp_path / "results" / "paper" / "collected" / "made2016" / "made")
+        tables = Tables(tmp_path / "results", "paper", "made2016", "made")
+        return judge_claim(catalogue.claims[0], experiment, tables, "paper")
+
+    return run
+
+
+VALUE = "test: value, where: {variant: tgu}, measure: {name: metric, split: test, of: nll}, tol: 0.1, why: w"
+ORDER = (
+    "test: order, less: {variant: tgu}, than: {variant: gru}, measure: {name: metric, split: test, of: nll}"
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "seeds", "agree", "holds"),
+    [
+        (f"{VALUE}, paper: 3.5", 3, True, "no"),
+        (f"{VALUE}, paper: 3.5", 3, False, "unclear"),
+        (ORDER, 3, True, "yes"),
+        (ORDER, 2, True, "unclear"),
+    ],
+)
+def test_the_scatter_of_a_search_enters_the_verdicts_after_it(after_search, claim, seeds, agree, holds):
+    """A value is compared with what other searches would have chosen; a comparison after a search of two
+    runs a point stays open."""
+    assert after_search(claim, seeds, agree).holds == holds
+
+
+def test_of_several_searches_the_one_that_scatters_most_counts(run_of):
+    """Those of three cells: one whose seeds agree, one whose seeds do not, one without a search."""
+    measure = record_of({"name": "metric", "split": "valid", "of": "nll"})
+    valid = {"gmr": ((1.0, 1.0, 1.0), (5.0, 5.0, 5.0)), "tgu": ((1.0, 7.0, 1.0), (4.0, 2.0, 4.0))}
+    search, final = [], []
+    for variant, points in valid.items():
+        search += [
+            search_run(run_of, p, s, v, variant=variant)
+            for p, of in enumerate(points)
+            for s, v in enumerate(of)
+        ]
+        final.append(search_run(run_of, 0, 0, 5.0, variant=variant))
+    bare = search_run(run_of, 0, 0, 5.0, variant="lstm")
+    for run in (*search, *final, bare):
+        run.key |= {"dataset": "", "stage": "search" if run in search else "final"}
+    assert selected(search, final, measure, SELECT) == pytest.approx([3.0, 10 / 3, 3.0])
+    assert selected(search, final[::-1], measure, SELECT) == pytest.approx([3.0, 10 / 3, 3.0])
+    assert selected(search, [*final, bare], measure, SELECT) == []

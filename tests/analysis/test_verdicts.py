@@ -84,6 +84,15 @@ def test_orders_are_paired_by_seed(judged):
     assert found.high - found.low < 1e-9
 
 
+@pytest.mark.parametrize("fewer", ["tgu", "gru"])
+def test_an_order_needs_five_seeds_on_either_side(judged, fewer):
+    found = judged(
+        f"{ORDER}, than: {{condition: T250, variant: gru}}",
+        keep=lambda replica: replica.seed < (4 if replica.variant == fewer else 6),
+    )
+    assert why(found) == "paper, n = 4"
+
+
 def test_every_rival_must_be_beaten_and_the_nearest_is_shown(judged):
     rivals = "[{condition: T250, variant: lstm}, {condition: T250, variant: gru}]"
     assert judged(f"{ORDER}, than: {rivals}").ours == pytest.approx(-1.0)

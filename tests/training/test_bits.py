@@ -119,6 +119,10 @@ CONTRACTS = {
         {"cell": LSTM | {"forget_bias": 0.0}},
     ),
     "plateau": (case(TGU, ADDITION, PLATEAU), {"training": {"decay": None}}),
+    "stopped early": (
+        case(TGU, ADDITION, PLATEAU | {"decay": None, "early_stop": {"patience": 2}}),
+        {"training": {"early_stop": "none"}},
+    ),
 }  # fmt: skip
 """Each contract of training, and what is changed where it is switched off."""
 CASES |= {name: found for name, (found, _) in CONTRACTS.items()}
@@ -198,6 +202,18 @@ def test_alone_as_in_a_cohort_and_on_two_threads(go, name):
         expected = of_seed(five, seed)
         assert of_seed(three, seed) == expected
         assert of_seed(go(name, (seed,), threads=seed // 2, folder=f"alone{seed}"), seed) == expected
+
+
+def test_replicas_of_a_cohort_stop_early_at_updates_of_their_own(go):
+    """And have no row after them, though the cohort goes on."""
+    out = go("stopped early", range(5))
+    record = json.loads((out / "record.json").read_text())
+    stops = {str(replica["seed"]): replica["updates"] for replica in record["replicas"]}
+    assert len(set(stops.values())) > 1
+    last = dict.fromkeys(stops, 0)
+    for row in read_csv(out / "curves.csv.gz"):
+        last[row["seed"]] = max(last[row["seed"]], int(row["update"]))
+    assert last == stops
 
 
 @pytest.mark.parametrize("name", ["tgu", "embedded", *CONTRACTS])

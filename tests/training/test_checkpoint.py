@@ -102,3 +102,21 @@ def test_the_checkpoint_of_another_cohort_or_without_a_state_is_set_aside(tmp_pa
         assert checkpoints.load(torch.device("cpu")) is None
     assert len(list(checkpoints.folder.glob("checkpoint-a.damaged-*"))) == 3
     assert "it holds 'other'; asked for was 'mine'" in caplog.text
+
+
+def test_a_resumed_training_writes_over_the_older_checkpoint(tmp_path, make_learner):
+    """So that the file before is one save old, and not two."""
+    learner = make_learner()
+    optimiser, limits = loop.optimiser_of(learner)
+    state, checkpoints = loop.start(learner, optimiser), Checkpoints(tmp_path, {})
+    for _ in range(2):
+        loop.step(learner, optimiser, limits, state)
+        checkpoints.save(state)
+    again = Checkpoints(tmp_path, {})
+    state = again.load(learner.device)
+    loop.step(learner, optimiser, limits, state)
+    again.save(state)
+    held = [
+        statefile.read(path, tmp_path.name)[1]["update"] for path in sorted(tmp_path.glob("checkpoint-?"))
+    ]
+    assert sorted(held) == [2, 3]

@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pytest
 import torch
 
-from tensor_rnns import models
+from tensor_rnns import models, tasks
+from tensor_rnns.experiments.streams import rng
 from tensor_rnns.models.feedforward import MLP
 from tensor_rnns.tasks.xor import Xor
 from tensor_rnns.training import loop
-from tensor_rnns.training.learner import Learner
+from tensor_rnns.training.learner import DRAWS, Learner
 
 DRY = {"input_dropout": 0}
 
@@ -152,3 +154,25 @@ def test_a_penalty_is_in_the_gradient_and_in_no_loss(make_learner):
         wanted = value if name == "read_out/W" else torch.zeros_like(value)
         torch.testing.assert_close(added[name], wanted, rtol=0, atol=1e-14)
     assert torch.equal(bare.evaluate(flat, "test")["loss"], decayed.evaluate(flat, "test")["loss"])
+
+
+def test_masks_are_of_the_stream_of_initial_values_and_own_splits_of_that_of_data(make_reading, make_replica):
+    """So that variants share their data, and each has its own masks."""
+    learner = make_reading(seeds=(0, 1))
+    batch, drawn = learner.batch(4)
+    for index, replica in enumerate(learner.replicas):
+        one = learner.task.batch(replica.data_seed, 4)
+        masks = learner.model.draws(rng(replica.init_seed, DRAWS, 4), one, 4)
+        assert torch.equal(drawn["input_dropout"][:, index], torch.from_numpy(masks["input_dropout"]))
+        np.testing.assert_array_equal(batch.inputs[:, index], one.inputs)
+    replicas = [make_replica(seed) for seed in (3, 5)]
+    task = {"name": "random_product", "size": 4, "target": "cp", "target_rank": 3, "deviation": 0.1}
+    for replica in replicas:
+        model = {"name": "tensor_product", "form": "cp", "rank": 2}
+        replica.settings.update({"task": task, "cell": None, "model": model})
+    task = tasks.build(replicas[0].settings)
+    model = models.build(replicas[0].settings, task.inputs, task.outputs)
+    own = next(Learner(model, task, replicas, torch.device("cpu"), torch.float64).evaluation("valid"))
+    for index, replica in enumerate(replicas):
+        expected = next(iter(task.evaluation_of(replica.data_seed, "valid")))
+        np.testing.assert_allclose(own.targets[..., index, :, :].squeeze(), expected.targets.squeeze())
