@@ -9,6 +9,7 @@ from tensor_rnns import cells
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.digest import digest
 from tensor_rnns.experiments.selector import CURVE
+from tensor_rnns.experiments.streams import integer
 from tensor_rnns.files import read_json
 from tensor_rnns.training import optimisers
 
@@ -197,8 +198,16 @@ def test_recorded_runs_are_of_the_protocol_of_the_paper_scale(experiments):
             assert replica["protocol"] == protocols[place] or place[1:] in OUTDATED, place
 
 
-def test_recorded_replicas_have_the_digests_of_what_their_records_say():
-    for path in RECORDED.rglob("record.json"):
+def test_recorded_replicas_have_the_streams_and_digests_of_what_their_records_say():
+    """Streams follow from names and seed alone, and what they are is in the digest."""
+    paths = list(RECORDED.rglob("record.json"))
+    assert len(paths) > 2000
+    for path in paths:
         for replica in read_json(path)["replicas"]:
-            seeds = {"data": replica["data_seed"], "initialisation": replica["init_seed"]}
+            place = replica["paper"], replica["experiment"], replica["condition"]
+            seeds = {
+                "data": integer("data", *place, replica["seed"]),
+                "initialisation": integer("initialisation", *place, replica["variant"], replica["seed"]),
+            }
+            assert seeds == {"data": replica["data_seed"], "initialisation": replica["init_seed"]}, path
             assert digest({"settings": replica["settings"]} | seeds) == replica["hash"]
