@@ -108,9 +108,8 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     dashed = spec.also and (spec.also.label or spec.also.split)
     handles = beside.legend(cut, dashed, beside.handles_of(printed))
     sheet = panels(cut.titles, data.remark_line(rows), notes, handles, share_y=spec.share_y)
-    # A label of the file is one of the unit that it asks for.
-    x = (spec.x if unit == spec.x.unit else TIME).labelled(f"{unit}s")
-    y = spec.y.labelled(spec.measure.of)
+    time = spec.x if unit == spec.x.unit else TIME
+    x, y = time.labelled(f"{unit}s"), spec.y.labelled(spec.measure.of)
     for axis, value, title, mine in zip(sheet.axes, cut.values, cut.titles, ours, strict=True):
         ends = []
         for name, group in groups.items():
