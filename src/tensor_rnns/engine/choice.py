@@ -14,11 +14,12 @@ from tensor_rnns.engine.build import BuildError, is_interpreted
 from tensor_rnns.engine.compiled import parts
 from tensor_rnns.engine.compiled.engine import Compiled
 from tensor_rnns.engine.eager import Engine
-from tensor_rnns.engine.given import step_problem
+from tensor_rnns.engine.given import is_of_the_step, step_problem
 from tensor_rnns.engine.graphed import Graphed
 from tensor_rnns.engine.torch_nn import TorchNN
 from tensor_rnns.engine.triton.engine import Triton
 from tensor_rnns.experiments import engines
+from tensor_rnns.messages import fault
 
 log = logging.getLogger(__name__)
 ENGINES: dict[str, Engine] = {
@@ -126,7 +127,10 @@ def resolve(name: str, cell: Cell, dtype: torch.dtype, device: torch.device, one
     if ready is not engine or name == "eager":
         return "eager" if ready is None else name
     run = functools.partial(engine.run, cell)
-    reason = trial.failure(run, cell, dtype, device)
+    try:
+        reason = trial.failure(run, cell, dtype, device)
+    except trial.OF_THE_MACHINE as error:
+        reason = fault(error, is_of_the_step)
     if reason:
         log.warning("cell %s does not run on engine %s: %s", cell.name, name, reason)
     return "eager" if reason else name

@@ -32,6 +32,8 @@ MANY = 35
 BOUND = {torch.float32: 2e-5, torch.float64: 1e-9}
 """The largest difference over the largest value; of TF32, whose products have ten bits, TENSOR_CORES."""
 TENSOR_CORES = 3e-2
+OF_THE_MACHINE = MemoryError, OSError, torch.OutOfMemoryError
+"""What befalls a trial at one moment, and says nothing of a cell."""
 PACKAGE = Path(__file__).parents[1]
 LOOP = Engine().run
 """The eager loop."""
@@ -55,7 +57,7 @@ def failure(
     run: Scan, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False
 ) -> str | None:
     """How `run(params, inputs, state)` fails, or differs from the eager loop in float64, with the cause if it
-    can be named and the line of the step; None where neither."""
+    can be named and the line of the step; None where neither. Errors OF_THE_MACHINE pass through."""
     given = drawn(cell, dtype, device, one_hot)
     try:
         exact = outcome(cell, given, torch.float64, one_hot=one_hot)
@@ -65,8 +67,7 @@ def failure(
         if empty and (empty := without_numbers(exact)):
             return f"its {empty} has no finite number, so that nothing can be compared"
         ours = outcome(cell, given, dtype, run, one_hot)
-    except (MemoryError, OSError, torch.OutOfMemoryError):
-        # Of the machine at this moment, not of the cell.
+    except OF_THE_MACHINE:
         raise
     except Exception as error:  # compilers for GPUs have errors of their own
         return fault(error, is_of_the_step)
