@@ -54,7 +54,7 @@ def latches(seed: int, runs: int) -> dict[str, dict[str, float]]:
     the derivative w (1 - h*^2) at the fixed point; `forced` is the largest derivative at which at least 95 %
     are kept, `gradient` what 200 steps at it leave of a gradient."""
     numbers, kept_at = {}, []
-    for number, w in enumerate((0.5, 0.9, 1.1, 1.5, 2.0, 3.0, 1.15, 1.2, 1.25, 1.3, 1.4)):
+    for number, w in enumerate((0.5, 0.9, 1.1, 1.5, 2.0, 3.0, 1.15, 1.2, 1.25, 1.3, 1.4)):  # streams by place
         h, fixed, draw = np.full(runs, 0.5), 0.5, rng(seed, 2, number)
         for _ in range(200):
             h = np.tanh(w * h + 0.1 * draw.standard_normal(runs))
