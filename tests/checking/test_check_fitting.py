@@ -149,11 +149,18 @@ def test_an_unknown_end_of_the_criterion_is_reported(refused, whole):
             "model four_way: the outputs of the cell tlstm come 3 steps late, targets 0",
         ),
         ("{name: delayed_every_step}", "", ""),
+        ("{name: delayed_every_step, input_dropout: 0.5}", "", "3 steps after the last input have none"),
+        ("{name: delayed_every_step, output_dropout: 0.5}", "", "mask for each step given, and 3 steps"),
+        ("{name: delayed_last_output, input_dropout: 0.5}", "", "have none; allowed: dropout: sequence"),
+        ("{name: delayed_last_output, output_dropout: 0.5}", "", ""),
+        ("{name: delayed_every_step, input_dropout: 0.5, dropout: sequence}", "", ""),
+        ("{name: delayed_every_step, input_dropout: 0.5}", ", side: 1", ""),
         ("{name: every_step}", ", side: 1", ""),
     ],
 )
 def test_a_late_answer_needs_a_model_that_waits(reported, whole, block, more, told):
-    """The corner of four locations knows an input after three steps, and that of one at once."""
+    """The corner of four locations knows an input after three steps, and that of one at once; masks of each
+    step end with the inputs."""
     cell = f"{{cell: tlstm, hidden: 9, training.clip_norm: 5{more or ', side: 4'}}}"
     text = whole.replace("{cell: gru, hidden: 9, training.clip_norm: 5}", cell).replace(BLOCK, block)
     found = reported(small=text.replace(", per: {T50/gru: {cell.gate_bias: 2.0}}", ""))
