@@ -14,22 +14,22 @@ from tensor_rnns.rows import Rows, row
 
 
 def relative(ours: np.ndarray | float, wanted: np.ndarray | float) -> float:
-    """Largest absolute difference between `found` and `wanted`, over the largest entry of `wanted` (if that
+    """Largest absolute difference between `ours` and `wanted`, over the largest entry of `wanted` (if that
     is not 0).
 
-    Raises ValueError if the shapes differ: a number would hide a wrong arrangement.
+    ValueError if the shapes differ, as a number would hide a wrong arrangement, or if there are no entries.
     """
     ours, wanted = np.asarray(ours, dtype=float), np.asarray(wanted, dtype=float)
     if ours.shape != wanted.shape:
         raise ValueError(f"cannot compare an array of shape {ours.shape} with one of shape {wanted.shape}")
     if not wanted.size:
-        return 0.0
+        raise ValueError(f"cannot compare arrays without entries, both of shape {wanted.shape}")
     scale = np.abs(wanted).max()
     return float(np.abs(ours - wanted).max() / (scale if scale > 0 else 1.0))
 
 
 def number(outcome: Any) -> float:
-    """The relative error of a pair (found, wanted), the largest of a list of outcomes, or a plain number;
+    """The relative error of a pair (ours, wanted), the largest of a list of outcomes, or a plain number;
     NaN where one is."""
     if isinstance(outcome, list):
         return float(np.max(list(map(number, outcome))))
@@ -97,7 +97,7 @@ class Statement:
 def statement(item: str, names: str = "", **inputs: str | Callable) -> Callable[[Callable], Statement]:
     """Make a statement of a check, whose parameters are `draw`, sizes and inputs, those that it names.
 
-    It returns a pair (found, wanted), a list of pairs, or both by name where `error` does not say it.
+    It returns a pair (ours, wanted), a list of pairs, or both by name where `error` does not say it.
     """
     return lambda check: Statement(item, check, {"names": names, **inputs})
 

@@ -70,12 +70,14 @@ def test_separable_by_a_line():
 
 def test_relative_error():
     """The largest difference over the largest wanted entry; absolute where all is 0; other shapes are
-    refused.
+    refused, and nothing to compare.
     """
     assert statements.relative([1.0, 5.0], [2.0, 4.0]) == 0.25
     assert statements.relative([0.5], [0.0]) == 0.5
     with pytest.raises(ValueError, match=r"shape \(2,\) with one of shape \(1, 2\)"):
         statements.relative([1.0, 2.0], [[1.0, 2.0]])
+    with pytest.raises(ValueError, match=r"without entries, both of shape \(0, 3\)"):
+        statements.relative(np.ones((0, 3)), np.zeros((0, 3)))
 
 
 def test_reduction_over_draws():
