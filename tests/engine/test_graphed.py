@@ -127,6 +127,20 @@ def test_another_precision_of_products_is_another_recording(plain, setting):
     assert len(graphed.CHUNKS) == 2
 
 
+def test_the_recordings_that_were_used_last_are_kept(plain, setting, results, monkeypatch):
+    """Two at a time, of four lengths; what was dropped before the way back is recorded again."""
+    monkeypatch.setattr(graphed, "MOST", 2)
+    kept = []
+    for steps in (3, 4, 3, 5):
+        s = setting({"hidden": 9, **BLOCKS["lstm"]}, steps=steps)
+        agree(results(graphed.scan, s, torch.float64), results(EAGER.run, s, torch.float64))
+        kept.append([len(chunk.given[0]) for chunk in graphed.CHUNKS.values()])
+    assert kept == [[3], [3, 4], [4, 3], [3, 5]]
+    s = setting({"hidden": 9, **BLOCKS["lstm"]}, steps=2 * graphed.STEPS + 6)
+    monkeypatch.setattr(graphed, "MOST", 1)
+    agree(results(graphed.scan, s, torch.float64), results(EAGER.run, s, torch.float64))
+
+
 def test_second_derivatives_are_refused(plain, setting):
     s = setting({"hidden": 9, **BLOCKS["lstm"]})
     inputs = s.inputs.clone().requires_grad_()

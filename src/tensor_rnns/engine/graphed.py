@@ -91,17 +91,22 @@ def recorded(function: Callable[[], list[Tensor]]) -> Callable[[], list[Tensor]]
     return replay
 
 
+MOST = 64
+"""Recordings that are kept, each with memory of its own; rows of many lengths ask for ever new ones."""
 CHUNKS: dict[tuple, Chunk] = {}
+"""The recordings, that which was asked for last at the end."""
 
 
 def chunk_of(cell: Cell, names: tuple[str, ...], like: Sequence[Tensor]) -> Chunk:
-    """The recordings for a cell, tensors of these shapes and a precision, made on first use."""
+    """The recordings for a cell, tensors of these shapes and a precision, made where they are not kept."""
     shapes = tuple(tuple(part.shape) for part in like)
     precisions = torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32
     key = (*identity(cell), names, like[0].dtype, like[0].device, shapes, precisions)
-    if key not in CHUNKS:
-        CHUNKS[key] = Chunk(cell, names, like)
-    return CHUNKS[key]
+    chunk = CHUNKS.pop(key, None) or Chunk(cell, names, like)
+    while len(CHUNKS) >= MOST:
+        del CHUNKS[next(iter(CHUNKS))]
+    CHUNKS[key] = chunk
+    return chunk
 
 
 class Scan(torch.autograd.Function):
