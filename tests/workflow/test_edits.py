@@ -188,10 +188,28 @@ def test_a_cohort_size_cuts_anew_and_nothing_else_changes(tree):
     assert "compute" not in jobs
 
 
+def test_a_guest_trains_itself_and_nothing_else(tree):
+    """Its own curves in every experiment that it joins, and what is made of them: those beside it stay."""
+    jobs = tree.plan("guest_cells=docs/my_cell.py")
+    assert jobs.keys() & {"prepare", "compute", "probe", "collect_recorded"} == set()
+    folders = curves(jobs) | {path.rpartition("/")[0] for path in jobs["select"]}
+    assert {Path(folder).parts[6].partition("-")[0] for folder in folders} == {"guest"}
+    assert homes(jobs["collect"]) == homes(folders)
+
+
+def test_real_data_train_what_rests_on_data_and_nothing_else(tree):
+    """Every curve with a stand-in is trained on the real data, and neither one of made data nor the fonts,
+    which have none."""
+    jobs = tree.plan("data=real", "mirrors=file:///none")
+    other = trained(tree, lambda replica: replica.settings["dataset"] not in (None, "fonts"))
+    assert curves(jobs) == other
+    assert other < trained(tree, lambda replica: True)
+
+
 def test_nothing_changed_nothing_to_do_and_the_page_lists_every_edit(tree):
     """docs/one-figure.md has a row for each edit that is counted here."""
     assert tree.plan() == {}
     page = (ROOT / "docs" / "one-figure.md").read_text(encoding="utf-8")
     listed = {row.split("|")[1].strip() for row in page.splitlines() if row.startswith("| ")} - {"change"}
-    counted = {*EXACT, *RETRAINED, "cohort size"} - {"docstring", "comment"}
+    counted = {*EXACT, *RETRAINED, "cohort size", "guest cell", "real data"} - {"docstring", "comment"}
     assert listed == counted | {"docstring or comment"}

@@ -58,11 +58,16 @@ def train_digest(wildcards):
     )
 
 
+def probe_of(wildcards):
+    """The block of the probe that the wildcards name."""
+    return experiment_of(wildcards).probes[wildcards.probe]
+
+
 def probed_runs(wildcards):
     """The final runs that a probe looks at."""
     experiment = experiment_of(wildcards)
     main = experiment.main_option(wildcards.scale)
-    selector = Selector.of(experiment.probes[wildcards.probe].get("where")).at(main)
+    selector = Selector.of(probe_of(wildcards).get("where")).at(main)
     return [
         run_folder(experiment, wildcards.scale, curve, "final", number)
         for curve, jobs in cohorts_of(experiment, wildcards.scale, "final").items()

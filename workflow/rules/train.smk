@@ -108,11 +108,9 @@ rule probe:
         roots=lambda wildcards, output: FROM_ROOTS,
         digest=lambda wildcards: digest.digest(
             [
-                experiment_of(wildcards).probes[wildcards.probe],
-                functions.code_of(
-                    "probe",
-                    experiment_of(wildcards).probes[wildcards.probe]["function"],
-                ),
+                probe_of(wildcards)["function"],
+                probe_of(wildcards).get("arguments"),
+                functions.code_of("probe", probe_of(wildcards)["function"]),
             ]
         ),
         runs=probed_runs,
