@@ -72,7 +72,6 @@ def stop_signal() -> Iterator[threading.Event]:
 @contextmanager
 def no_garbage() -> Iterator[None]:
     """Python looks for no garbage in what was there before the block, which is most of what there is."""
-    gc.collect()
     gc.freeze()
     try:
         yield
