@@ -267,10 +267,10 @@ def check_waiting(model: models.Model, delay: int) -> None:
     targets are `delay` steps late; and for masks of each step in a model that waits, which it runs past."""
     late = model.layers * model.cell.delay if isinstance(model, Recurrent) else 0
     waits = isinstance(model, Delayed)
-    if late and waits and model.dropout == "step":
-        if model.input_dropout or (model.output_dropout and not model.last_only):
-            told = f"a mask for each step given, and {late} steps after the last input have none"
-            raise Invalid("dropout", f"model {model.name}: {told}; allowed: dropout: sequence")
+    dropped = waits and (model.input_dropout or (model.output_dropout and not model.last_only))
+    if late and dropped and model.dropout == "step":
+        told = f"a mask for each step given, and {late} steps after the last input have none"
+        raise Invalid("dropout", f"model {model.name}: {told}; allowed: dropout: sequence")
     if late and not waits and late != delay:
         told = f"the outputs of the cell {model.cell.name} come {late} steps late, targets {delay}"
         raise Invalid("", f"model {model.name}: {told}; allowed: as many, or a model that waits, delayed_*")
