@@ -49,6 +49,17 @@ def test_each_paper_is_checked_once(checked):
     assert checked() == ([], [])
 
 
+def test_a_copy_of_the_papers_elsewhere_is_not_checked_again(roots, checked):
+    checked()
+    (moved := roots[0].parent / "elsewhere").mkdir()
+    shutil.move(roots[0], moved)
+    roots[0] = moved / "papers"
+    shutil.move(moved.parent / "kept", moved / "kept")
+    assert checked() == ([], [])
+    shutil.move(roots[0] / "kelley2016", roots[0] / "kelley2017")
+    assert checked()[1] == ["kelley2017"]
+
+
 def test_an_edited_paper_is_checked_alone_and_again_until_it_is_well(roots, checked):
     checked()
     edit(roots[0] / "kelley2016" / "wikipedia.yaml", "kind: train", "kind: trian")

@@ -19,6 +19,7 @@ import pytest
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.recording import packing
 from tensor_rnns.recording.cost import Costs
+from tests.workflow.conftest import keep_what_was_read
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 1000
@@ -78,6 +79,7 @@ def test_smoke_scale_runs_through_slurm_to_the_report(cluster, tmp_path: Path) -
     subprocess.run(["git", "clone", "--quiet", "--sparse", str(ROOT), str(clone)], check=True)
     sparse = ["git", "sparse-checkout", "set", "--no-cone", "/*", *RECORDED]
     subprocess.run(sparse, cwd=clone, check=True)
+    keep_what_was_read(clone)
     programs = f"{cluster.folder}/bin:{Path(sys.executable).parent}"
     cluster.variables["PATH"] = f"{programs}:{cluster.variables['PATH']}"
     cluster.variables["PYTHONPATH"] = str(clone / "src")

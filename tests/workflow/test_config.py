@@ -36,7 +36,7 @@ def test_every_wrong_key_is_reported_at_once(tmp_path, project, snakemake):
 
 def test_a_wrong_key_is_reported_while_another_controller_works(tmp_path, project):
     folder = project(tmp_path / "project")
-    (folder / ".snakemake").mkdir()
+    (folder / ".snakemake").mkdir(exist_ok=True)
     with open(folder / ".snakemake/controller.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         script = folder / "workflow/scripts/snakemake_locked.py"
