@@ -4,6 +4,7 @@ import math
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 EAGER, NN = "eager", "torch.nn"
 OF_THE_TENSOR = {"W1": 60, "W2": 8, "W3": 4, "W4": 2}
@@ -31,6 +32,17 @@ ERROR = 1e-5
 Rounds = Mapping[str, Mapping[str, list[float]]]
 
 
+class Spread(NamedTuple):
+    """How many times faster, round by round: the median, the least and the most."""
+
+    median: float
+    least: float
+    most: float
+
+    def __str__(self) -> str:
+        return f"{figure(self.median)} [{figure(self.least)}, {figure(self.most)}]"
+
+
 @dataclass(frozen=True)
 class Ratio:
     """How many times faster than what a cell is on a workload, and the bar if there is one."""
@@ -38,11 +50,11 @@ class Ratio:
     cell: str
     against: str
     workload: str
-    value: float
+    spread: Spread
     bar: float | None
 
     def __str__(self) -> str:
-        return f"{figure(self.value)}{verdict(self.value, self.bar)}"
+        return f"{self.spread}{verdict(self.spread.median, self.bar)}"
 
 
 def verdict(value: float, bar: float | None) -> str:
@@ -65,26 +77,41 @@ def figure(value: float) -> str:
     return f"{value:.{max(0, 2 - math.floor(math.log10(abs(value))))}f}"
 
 
+def quickest(times: Mapping[str, list[float]], kind: str) -> list[float] | None:
+    """The rounds of the variant of a kind with the least median, whose names may end in a number of threads;
+    None where there is none."""
+    found = [values for name, values in times.items() if name.partition(", ")[0] == kind]
+    return min(found, key=statistics.median, default=None)
+
+
 def best(times: Mapping[str, list[float]], kind: str) -> float | None:
-    """The least of the medians of a kind of variant, whose names may end in a number of threads; None where
-    there is none."""
-    found = [statistics.median(values) for name, values in times.items() if name.partition(", ")[0] == kind]
-    return min(found, default=None)
+    """The least of the medians of a kind of variant; None where there is none."""
+    found = quickest(times, kind)
+    return None if found is None else statistics.median(found)
+
+
+def compared(times: Mapping[str, list[float]], ours: str, against: str) -> Spread | None:
+    """How many times faster the quickest of ours is than the quickest of the others, in the same rounds; None
+    where either is missing."""
+    mine, theirs = quickest(times, ours), quickest(times, against)
+    if mine is None or theirs is None:
+        return None
+    found = [other / own for own, other in zip(mine, theirs, strict=True)]
+    return Spread(statistics.median(found), min(found), max(found))
 
 
 def ratios(workload: str, rounds: Rounds, ours: str = "compiled") -> list[Ratio]:
     """Every ratio of a workload: `rounds` are milliseconds by cell and variant."""
     found = []
     for cell, times in rounds.items():
-        mine = best(times, ours)
         for against in (EAGER, NN):
-            theirs = best(times, against)
-            if mine is not None and theirs is not None:
+            spread = compared(times, ours, against)
+            if spread is not None:
                 bar = BARS.get((cell, against), {}).get(workload)
-                found.append(Ratio(cell, against, workload, theirs / mine, bar))
+                found.append(Ratio(cell, against, workload, spread, bar))
     return found
 
 
 def missed(found: list[Ratio]) -> list[Ratio]:
     """Those below their bar."""
-    return [ratio for ratio in found if ratio.bar is not None and ratio.value < ratio.bar]
+    return [ratio for ratio in found if ratio.bar is not None and ratio.spread.median < ratio.bar]

@@ -1,8 +1,9 @@
 """Whole updates (forward, loss, backward, Adam) of the compiled engine, the eager loop and torch.nn.
 
-Every variant runs in turn in each round, in one process; the tables have medians in milliseconds. On one
-replica, in float32, on inputs that are drawn once. torch.nn runs on one thread and on all that are given, and
-its better one counts.
+Every variant runs in turn in each round, in one process; the tables have medians in milliseconds, and ratios
+within a round: their median, the least and the most. On one replica, in float32, on inputs that are drawn
+once. The eager loop (`variants.Loop`) and torch.nn run on one thread and on all that are given, and the
+better one counts; both have torch's fused Adam.
 """
 
 import statistics
@@ -16,8 +17,8 @@ from benchmarks import bars, command, flops
 from benchmarks.bars import EAGER, NN, figure
 from benchmarks.tables import section, table
 from benchmarks.timing import Variant, rounds, watched
-from benchmarks.variants import TORCH, able, ours, theirs
-from benchmarks.workloads import CELLS, TASKS, WORKLOADS, Workload, block
+from benchmarks.variants import TORCH, able, in_a_loop, ours, theirs
+from benchmarks.workloads import CELLS, TASKS, WORKLOADS, Workload, block, model
 from tensor_rnns import engine
 
 OURS = "compiled"
@@ -32,11 +33,13 @@ def measured(
     """Milliseconds of every round by cell and variant. A kernel that cannot be built is left out."""
     variants = {}
     for name in cells:
-        for kind in (OURS, EAGER):
-            if able(name, kind, load, device):
-                variants[name, kind] = Variant(ours(name, kind, load, device), threads)
-        for number in sorted({1, threads}) if name in TORCH else ():
-            variants[name, f"{NN}, {number}"] = Variant(theirs(name, load, device), number)
+        if able(name, OURS, load, device):
+            variants[name, OURS] = Variant(ours(name, OURS, load, device), threads)
+        for number in sorted({1, threads}):
+            loop = in_a_loop(model(name, load, EAGER), load, device)
+            variants[name, f"{EAGER}, {number}"] = Variant(loop, number)
+            if name in TORCH:
+                variants[name, f"{NN}, {number}"] = Variant(theirs(name, load, device), number)
     found: dict[str, dict[str, list[float]]] = {name: {} for name in cells}
     for (name, kind), values in rounds(variants, count, device).items():
         found[name][kind] = [round(value, 5) for value in values]
@@ -64,8 +67,8 @@ def lines(label: str, found: bars.Rounds, picks: Mapping[str, str], threads: int
         "cell",
         "auto",
         f"{OURS} ms",
-        "eager ms",
-        "ratio",
+        *(f"{EAGER} ms, threads {n}" for n in counts),
+        "ratio of best",
         *(f"{NN} ms, threads {n}" for n in counts),
         "ratio of best",
     ]
@@ -73,9 +76,10 @@ def lines(label: str, found: bars.Rounds, picks: Mapping[str, str], threads: int
     rows = []
     for name, times in found.items():
         shown = {kind: figure(statistics.median(values)) for kind, values in times.items()}
-        theirs_shown = [shown.get(f"{NN}, {n}") for n in counts]
-        row = [name, picks[name], shown.get(OURS), shown.get(EAGER), ratios.get((name, EAGER)), *theirs_shown]
-        rows.append([*row, ratios.get((name, NN))])
+        row = [name, picks[name], shown.get(OURS)]
+        for kind in (EAGER, NN):
+            row += [*(shown.get(f"{kind}, {n}") for n in counts), ratios.get((name, kind))]
+        rows.append(row)
     return table(header, rows)
 
 
@@ -128,7 +132,8 @@ def text(report: Mapping[str, Any]) -> str:
         ratio = replicas * alone / together
         words = f"{figure(alone)} ms alone, {figure(together / replicas)} ms each of {replicas}: "
         words += f"{figure(ratio)} times cheaper{bars.verdict(ratio, bars.COHORT)}"
-        parts.append(section(f"A cohort of {COUNTED.upper()} on W1", words))
+        busy = command.busy(report["cohort"]["watch"])
+        parts.append(section(f"A cohort of {COUNTED.upper()} on W1", words, busy))
     return "\n".join(parts)
 
 
@@ -152,7 +157,11 @@ def main() -> None:
             "watch": watch.record(),
         }
     alone = COUNTED in asked.cells and able(COUNTED, OURS, WORKLOADS["W1"], device)
-    report["cohort"] = cohort(WORKLOADS["W1"], asked.threads, COHORT_ROUNDS, device) if alone else None
+    report["cohort"] = None
+    if alone:
+        with watched() as watch:
+            report["cohort"] = cohort(WORKLOADS["W1"], asked.threads, COHORT_ROUNDS, device)
+        report["cohort"]["watch"] = watch.record()
     if report["machine"]["peak_gigaflops"]:
         first, last = report["machine"]["peak_gigaflops"], command.peaks(asked.threads)
         report["machine"]["peak_gigaflops"] = {count: max(first[count], last[count]) for count in first}

@@ -1,7 +1,6 @@
 """Variants in turn, round after round, in one process; and how busy the machine was meanwhile."""
 
 import os
-import statistics
 import time
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
@@ -60,11 +59,6 @@ def rounds(
     finally:
         torch.set_num_threads(before)
     return {name: [1e3 * value for value in values] for name, values in seconds.items()}
-
-
-def medians(variants: Mapping[Hashable, Variant], count: int, device: torch.device) -> dict[Hashable, float]:
-    """The median of `rounds`."""
-    return {name: statistics.median(values) for name, values in rounds(variants, count, device).items()}
 
 
 def synchronise(device: torch.device) -> None:

@@ -1,4 +1,5 @@
-"""Whole updates (forward, loss, backward, Adam) of one cell: this package's engines, and torch.nn."""
+"""Whole updates (forward, loss, backward, Adam) of one cell: this package's engines, a loop in torch, and
+torch.nn."""
 
 from collections.abc import Callable
 
@@ -15,6 +16,7 @@ from tensor_rnns.training.learner import Layout
 
 Update = Callable[[], None]
 RATE = 1e-3
+EAGER_LOOP = engine.find("eager")
 TORCH = {"lstm": nn.LSTM, "gru": nn.GRU, "vanilla": nn.RNN}
 OURS = {
     "squared_error": engine.squared_error,
@@ -38,10 +40,15 @@ def able(name: str, kind: str, load: Workload, device: torch.device) -> bool:
     return engine.resolve(kind, made.cell, torch.float32, device, made.one_hot) == kind
 
 
+def initial_values(made: Model, seed: int = 1) -> dict[str, np.ndarray]:
+    """The initial values of a model by name."""
+    return {name: np.asarray(value) for name, value in made.initialise(np.random.default_rng(seed)).items()}
+
+
 def initial(made: Model, replicas: int = 1, seed: int = 1) -> Tensor:
     """The flat parameters [S, P] in float32, the same for every replica."""
-    drawn = made.initialise(np.random.default_rng(seed)).values()
-    row = torch.from_numpy(np.concatenate([np.asarray(value).reshape(-1) for value in drawn])).float()
+    drawn = initial_values(made, seed).values()
+    row = torch.from_numpy(np.concatenate([value.reshape(-1) for value in drawn])).float()
     return row.repeat(replicas, 1)
 
 
@@ -99,6 +106,43 @@ class Theirs(nn.Module):
         """Outputs of every step, or of the last."""
         hidden = self.cell(self.embed(inputs))[0]
         return self.head(hidden[-1] if self.load.last_only else hidden)
+
+
+class Loop(nn.Module):
+    """A cell of this package as one would run it in torch: its step in a loop over time, on parameters that
+    have no axis of replicas, between an embedding, where there is one, and a read-out."""
+
+    def __init__(self, made: Model, load: Workload) -> None:
+        super().__init__()
+        self.load, self.cell = load, made.cell
+        values = {name: torch.from_numpy(value).float() for name, value in initial_values(made).items()}
+        own = [name for name in values if name.startswith("cell/")]
+        self.names = {name.removeprefix("cell/"): str(number) for number, name in enumerate(own)}
+        self.own = nn.ParameterDict({str(number): values[name] for number, name in enumerate(own)})
+        self.embed = nn.Embedding(load.inputs, load.embedding) if load.embedding else nn.Identity()
+        self.head = nn.Linear(*values["read_out/W"].shape)
+        with torch.no_grad():
+            self.head.weight.copy_(values["read_out/W"].T)
+            self.head.bias.copy_(values["read_out/b"][0])
+            if load.embedding:
+                self.embed.weight.copy_(values["embedding/W"])
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Outputs of every step, or of the last."""
+        p, x = {name: self.own[key] for name, key in self.names.items()}, self.embed(inputs)
+        rows, like = x.shape[1], self.head.weight
+        start = self.cell.initial_state(1, rows, dtype=like.dtype, device=like.device)
+        state = [part[0] for part in start]
+        for position, name in enumerate(self.cell.states):
+            if key := self.cell.starts.get(name):
+                state[position] = p[key].expand(rows, -1).view_as(state[position])
+        hidden = EAGER_LOOP.run(self.cell, p, x, tuple(state), self.load.last_only)[0]
+        return self.head(hidden.flatten(1 if self.load.last_only else 2))
+
+
+def in_a_loop(made: Model, load: Workload, device: torch.device) -> Update:
+    """An update of a model's cell in a loop, with torch's fused Adam."""
+    return update_of_module(Loop(made, load), load, device)
 
 
 def theirs(name: str, load: Workload, device: torch.device) -> Update:

@@ -46,25 +46,28 @@ def test_the_complex_rival_has_the_equation_of_the_cell(fft):
     ours = model.apply(values, Inputs(inputs)).outputs[:, 0]
     module = rivals.ComplexUnitary(load, fft).double()
     module.order = model.cell.permutation
-    own = {name.removeprefix("cell/"): value[0] for name, value in values.items()}
-    given = {
-        "v": torch.cat([own["V_re"], own["V_im"]], 1),
-        "theta": torch.cat([own[f"theta_{k}"] for k in (1, 2, 3)]),
-        "reflections": torch.stack([own[f"v_{k}"].flatten() for k in (1, 2)]),
-        "start": own["h_0"], "bias": own["b"][0], "scale": own["s"][0],
-    }  # fmt: skip
+
+    def as_theirs(found):
+        own = {name.removeprefix("cell/"): value[0] for name, value in found.items()}
+        return {
+            "v": torch.cat([own["V_re"], own["V_im"]], 1),
+            "theta": torch.cat([own[f"theta_{k}"] for k in (1, 2, 3)]),
+            "reflections": torch.stack([own[f"v_{k}"].flatten() for k in (1, 2)]),
+            "start": own["h_0"], "bias": own["b"][0], "scale": own["s"][0],
+            "head.weight": own["read_out/W"].mT, "head.bias": own["read_out/b"][0],
+        }  # fmt: skip
+
     with torch.no_grad():
-        for name, value in given.items():
-            getattr(module, name).copy_(value)
-        module.head.weight.copy_(values["read_out/W"][0].mT)
-        module.head.bias.copy_(values["read_out/b"][0, 0])
+        for name, value in as_theirs(values).items():
+            module.get_parameter(name).copy_(value)
     theirs = module(inputs[:, 0])
     torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-13)
-    turns = [values[f"cell/theta_{k}"] for k in (1, 2, 3)]
-    gradients = torch.cat(torch.autograd.grad(ours.square().sum(), turns), 1)
-    torch.testing.assert_close(
-        gradients[0], torch.autograd.grad(theirs.square().sum(), module.theta)[0], rtol=1e-10, atol=1e-12
-    )
+    theirs.square().sum().backward()
+    found = torch.autograd.grad(ours.square().sum(), list(values.values()))
+    gradients = as_theirs(dict(zip(values, found, strict=True)))
+    assert gradients.keys() == dict(module.named_parameters()).keys()
+    for name, gradient in gradients.items():
+        torch.testing.assert_close(gradient, module.get_parameter(name).grad, rtol=1e-10, atol=1e-12)
 
 
 def test_one_matrix_is_the_same_cell():

@@ -13,18 +13,22 @@ CARD = {
 WATCH = {"load_average": [0.1, 1.9], "cores_of_others": 0.02, "busy": False}
 LSTM = {
     "compiled": [1.0, 9.0, 2.0],
-    "eager": [100.0, 90.0, 80.0],
+    "eager, 1": [100.0, 95.0, 94.0],
+    "eager, 2": [100.0, 90.0, 80.0],
     "torch.nn, 1": [13.0, 14.0, 12.0],
     "torch.nn, 2": [5.0, 11.0, 90.0],
 }
 
 
-def test_a_ratio_is_of_medians_against_the_best_number_of_threads():
+def test_a_ratio_is_within_a_round_and_against_the_best_number_of_threads():
+    """Of the medians of both they would be 45 and 5.5."""
     found = {ratio.against: ratio for ratio in bars.ratios("W1", {"lstm": LSTM})}
-    assert {against: ratio.value for against, ratio in found.items()} == {"eager": 45.0, "torch.nn": 5.5}
+    assert {against: ratio.spread for against, ratio in found.items()} == {
+        "eager": (40.0, 10.0, 100.0), "torch.nn": (5.0, 11 / 9, 45.0),
+    }  # fmt: skip
     assert found["eager"].bar is None
-    assert str(found["eager"]) == "45.0"
-    assert str(found["torch.nn"]) == "5.50 (bar 6: MISSED by 9 %)"
+    assert str(found["eager"]) == "40.0 [10.0, 100]"
+    assert str(found["torch.nn"]) == "5.00 [1.22, 45.0] (bar 6: MISSED by 17 %)"
     assert bars.missed(list(found.values())) == [found["torch.nn"]]
 
 
@@ -39,7 +43,7 @@ def test_the_verdict_on_a_bar():
 
 
 def test_a_cell_without_a_kernel_has_no_ratio():
-    assert bars.ratios("W1", {"lstm": {kind: LSTM[kind] for kind in ("eager", "torch.nn, 1")}}) == []
+    assert bars.ratios("W1", {"lstm": {kind: LSTM[kind] for kind in ("eager, 1", "torch.nn, 1")}}) == []
 
 
 def test_every_bar_is_of_a_workload_and_a_cell_that_are_timed():
@@ -51,22 +55,26 @@ def test_every_bar_is_of_a_workload_and_a_cell_that_are_timed():
 def test_the_tables_of_bars():
     load = {"sizes": {"steps": 750, "embedding": None}, "watch": WATCH, "operations": 10_000_000}
     load["auto"] = {"tgu": "eager", "lstm": "compiled"}
-    times = {"tgu": {"compiled": [2.0], "eager": [100.0]}, "lstm": LSTM}
+    times = {"tgu": {"compiled": [2.0], "eager, 2": [100.0]}, "lstm": LSTM}
     report = {
         "machine": CARD,
         "workloads": {"W3": load | {"milliseconds": times}},
-        "cohort": {"alone": 2.0, "together": 5.0, "replicas": 5},
+        "cohort": {"alone": 2.0, "together": 5.0, "replicas": 5, "watch": WATCH},
     }
     found = engine.text(report)
-    assert "| tgu  |    eager |        2.00 |      100 | " in found
-    assert "50.0 (bar 5: met, +900 %)" in found
-    assert "5.50 (bar 3.5: met, +57 %)" in found
+    assert (
+        "| tgu  |    eager |        2.00 |                     |                 100 | 50.0 [50.0, 50.0] (bar"
+        in found
+    )
+    assert "50.0 [50.0, 50.0] (bar 5: met, +900 %)" in found
+    assert "5.00 [1.22, 45.0] (bar 3.5: met, +42 %)" in found
     assert "2 of 2 ratios meet their bar." in found
     assert "| W3       |          0.0100 |    5.00 | 0.250 (bar 0.5: MISSED by 50 %) |" in found
     assert "2.00 ms alone, 1.00 ms each of 5: 2.00 times cheaper (bar 1.8: met, +11 %)" in found
-    assert "load average 0.1 before, 1.9 after, 0.02 cores used by others\n" in found
+    assert found.count("load average 0.1 before, 1.9 after, 0.02 cores used by others\n") == 2
     late = engine.text(report | {"workloads": {"W1": report["workloads"]["W3"]}})
-    assert "0 of 2 ratios meet their bar.\n\n- tgu on W1 against eager: 50.0 (bar 80: MISSED by 38 %)" in late
+    missed = "- tgu on W1 against eager: 50.0 [50.0, 50.0] (bar 80: MISSED by 38 %)"
+    assert f"0 of 2 ratios meet their bar.\n\n{missed}" in late
 
 
 def test_a_slope_is_an_exponent():
