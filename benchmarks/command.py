@@ -111,13 +111,19 @@ def close(
     name: str, asked: argparse.Namespace, report: Mapping[str, Any], text: Callable[[Mapping], str]
 ) -> None:
     """Print the tables and the report as JSON; with --record write both instead of the JSON."""
-    body = f"# {name}\n\n{described(report['machine'])}\n\n{text(report)}"
+    body = page(name, report, text)
     print(body)
     if asked.record:
         path = written(name, report, body, asked.into)
         print(f"written: {path} and {path.with_suffix('.md').name}")
     else:
         print(json.dumps(report))
+
+
+def page(name: str, report: Mapping[str, Any], text: Callable[[Mapping], str]) -> str:
+    """The tables of a report, with rows in the order in which JSON keeps them."""
+    kept = json.loads(json.dumps(report, sort_keys=True))
+    return f"# {name}\n\n{described(kept['machine'])}\n\n{text(kept)}"
 
 
 def written(name: str, report: Mapping[str, Any], body: str, folder: Path) -> Path:

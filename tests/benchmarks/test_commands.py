@@ -1,5 +1,6 @@
 """Proves that the commands run from end to end, and that what they record is read back."""
 
+import importlib
 import json
 import subprocess
 import sys
@@ -166,3 +167,10 @@ def test_what_symbols_are_timed_beside_is_the_same_net(name, gates, sparse):
     ours.square().sum().backward()
     for name, gradient in as_ours(*gradients).items():
         torch.testing.assert_close(values[name].grad, gradient, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("path", sorted(command.RECORDED.glob("*-cores-*.json")), ids=lambda path: path.stem)
+def test_recorded_tables_are_those_of_the_recorded_figures(path):
+    name = path.stem.partition("-")[0]
+    tables = command.page(name, read_json(path), importlib.import_module(f"benchmarks.{name}").text)
+    assert path.with_suffix(".md").read_text(encoding="utf-8") == tables
