@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-HOME, MACHINE = Path("benchmarks/recorded"), "amd-epyc-2-cores-avx512f"
+HOME, MACHINE = Path("benchmarks/recorded"), "intel-r-xeon-r-processor-2-cores-avx512f"
 TASKS = {"W1": "addition", "W2": "binding", "W3": "pixels", "W4": "War and Peace", "W5": "PTB words"}
 OURS, EAGER, NN = "compiled", "eager", "torch.nn"
 ROWS = (("tgu", OURS), ("tgu", EAGER), ("lstm", OURS), ("lstm", NN), ("gru", OURS), ("gru", NN))
