@@ -3,47 +3,20 @@
 A node that nothing outside its loop reads has no memory: it is a variable, and stays in a register.
 """
 
-import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
 
+from tensor_rnns.engine.compiled.products import VECTOR, Products, further, padded
 from tensor_rnns.engine.ir.graph import Node
-from tensor_rnns.engine.ir.holes import alike, used, zeros
+from tensor_rnns.engine.ir.holes import used
 from tensor_rnns.engine.ir.operations import POINTWISE, literal
-from tensor_rnns.engine.ir.plan import Arena, Step
-from tensor_rnns.engine.ir.trace import Program
+from tensor_rnns.engine.ir.plan import Step
 
 ACCUMULATORS = 8
-VECTOR = 16
-"""Numbers of the widest vector."""
-PANEL = 48
-"""Columns of a panel: whole vectors, and as many as registers hold sums of for half a vector of rows."""
-LARGE = 1 << 13
-"""Numbers of a matrix from which on it lies in panels; smaller ones stay in the first cache as they are."""
-
 STRETCH = 16
 """Numbers of a stretch on average from which on it is copied as one."""
-
-
-def padded(width: int, grain: int = VECTOR) -> int:
-    """`width` with room for whole vectors, or others of `grain` numbers."""
-    return -(-width // grain) * grain
-
-
-Part = tuple[int, bool, int, int, int]
-"""Of a leaf, transposed or not: its rows from one on, and columns from one up to another."""
-
-
-def is_panelled(program: Program, leaf: int) -> bool:
-    """Whether a matrix lies in panels; a row of symbols alone, which tables bring, reads it along rows."""
-    return not program.tables and math.prod(program.leaves[leaf]) >= LARGE
-
-
-def further(address: str, by: int) -> str:
-    """An address `by` numbers of a row further on."""
-    return f"{address} + {by} * W" if by else address
 
 
 def places_of(node: Node) -> np.ndarray:
@@ -66,27 +39,16 @@ def is_near(node: Node) -> bool:
     return bool((groups - groups[:, :1] == np.arange(VECTOR)).all())
 
 
-class Body:
-    """Lines of a step; `addresses` says where the nodes lie that have memory of their own. The rest lies in
-    memory that a body `beside` it shares."""
-
-    def __init__(self, program: Program, addresses: dict[Node, str], beside: "Body | None" = None) -> None:
-        self.program = program
-        self.addresses = dict(addresses)
-        self.packed, self.scratch = (beside.packed, beside.scratch) if beside else (Arena(), Arena())
-        self.lines: list[str] = []
-
-    def address(self, node: Node) -> str:
-        """Where a node lies, or the part of another that it is."""
-        if node.operation == "slice":
-            return further(self.address(node.inputs[0]), node.detail)
-        return self.addresses[node]
+class Body(Products):
+    """Lines of a step, products among them."""
 
     def write(self, steps: Sequence[Step], stored: Iterable[Node], roots: Sequence[Node]) -> None:
         """Append the lines of `steps`; `stored` nodes have an address already; `roots` are what is read."""
         onto = {step.onto: step.target for step in steps if step.onto}
         made = {node for step in steps for node in step.nodes}
-        outside = set(stored) | set(onto) | {part.base for step in steps for part in step.reads}
+        outside = (
+            set(stored) | set(onto) | {base for step in steps for part in step.reads for base in part.bases}
+        )
         outside |= {step.target for step in steps if not step.is_loop}
         within: dict[Node, tuple[Node, int]] = {}
         for node in made:
@@ -116,46 +78,6 @@ class Body:
                 self.lines += self.loop(step, outside)
             else:
                 self.lines += getattr(self, step.target.operation)(step.target)
-
-    def product(self, step: Step, read: np.ndarray) -> list[str]:
-        """One product of matrices, or of several pieces with one: those numbers that are read, without what
-        is multiplied by zeros."""
-        (left,) = step.product.inputs
-        leaf, transposed = step.product.detail
-        rows, columns = self.program.sizes(leaf, transposed)
-        address, target = self.address(left), self.addresses[step.target]
-        pieces = left.width // rows
-        read = read.reshape(pieces, columns) if pieces > 1 else np.ones((1, columns), bool)
-        lines = []
-        # All pieces meet a part of the matrix while it is near.
-        for n, end, wanted in alike(read):
-            begun = set(wanted) if step.onto else set()
-            for k, last, there in alike(~zeros(left).reshape(pieces, rows)):
-                both = set(wanted) & set(there)
-                for group in filter(None, (both & begun, both - begun)):
-                    sizes = f"{last - k}, {end - n}, {str(group <= begun).lower()}"
-                    places = [(i * rows + k, i * columns + n) for i in sorted(group)]
-                    lines += self.multiplied(places, sizes, address, target, (leaf, transposed, k, n, end))
-                begun |= both
-            empty = [further(target, i * columns + n) for i in wanted if i not in begun]
-            lines += [f"clear({place}, {end - n} * W);" for place in empty]
-        return lines
-
-    def multiplied(
-        self, places: list[tuple[int, int]], sizes: str, left: str, out: str, part: Part
-    ) -> list[str]:
-        """The calls that multiply pieces by a part of a matrix; `places` are where they begin in `left` and
-        `out`."""
-        leaf, transposed, k, n, end = part
-        rows, columns = self.program.sizes(leaf, transposed)
-        if is_panelled(self.program, leaf):
-            matrix = self.packed.take((leaf, transposed, n, end), rows * padded(end - n, PANEL))
-            pieces = "{" + ", ".join(f"{{{start}, {to}}}" for start, to in places) + "}"
-            matrix += k * PANEL
-            return [f"products<Block, {sizes}, {rows}>(rows, {pieces}, {left}, packed + {matrix}, {out});"]
-        matrix = self.packed.take((leaf, transposed), padded(rows * columns + VECTOR - 1)) + k * columns + n
-        name, given = f"product_of<Block, {sizes}, {columns}>", f"packed + {matrix}"
-        return [f"{name}(rows, {further(left, at)}, {given}, {further(out, to)});" for at, to in places]
 
     def loop(self, step: Step, outside: set[Node]) -> list[str]:
         """One pass over the numbers of a width."""

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import torch
 
-from tensor_rnns.engine.compiled.body import PANEL, Body, further, is_panelled, padded
+from tensor_rnns.engine.compiled.body import Body
+from tensor_rnns.engine.compiled.products import PANEL, braced, further, is_panelled, padded
 from tensor_rnns.engine.ir.graph import Node
 from tensor_rnns.engine.ir.holes import alike, zeros
 from tensor_rnns.engine.ir.plan import Arena, plan, read_back, saved
@@ -142,12 +143,18 @@ def leaf_gradients(program: Program, backward: Backward, body: Body, sums: Arena
     for leaf, left, g in backward.matrices:
         rows, columns = program.leaves[leaf]
         shared = times[leaf] > 1 and is_panelled(program, leaf)
+        if left.operation == "windows":
+            taps, blocks = left.detail, [operand(block, 0) for block in left.inputs]
+            starts = [i * columns for i in range(len(taps[0]))]
+            sizes, place = f"{rows // len(taps)}, {columns}", f"sums + {sums.offsets[leaf]}"
+            lines += gathered(taps, starts, sizes, blocks, operand(g, 0), place)
+            continue
         for k, end, pieces in alike(~zeros(left).reshape(-1, rows)):
             place = f"sums + {sums.offsets[leaf] + k * columns}"
             if shared:
-                places = ", ".join(f"{{{i * rows + k}, {i * columns}}}" for i in pieces)
-                blocks = f"{operand(left, 0)}, {operand(g, 0)}, {place}"
-                lines.append(f"gathered<Block, {end - k}, {columns}>({{{places}}}, steps, {blocks});")
+                taps, starts = [[(0, i * rows + k) for i in pieces]], [i * columns for i in pieces]
+                sizes, blocks = f"{end - k}, {columns}", [operand(left, 0)]
+                lines += gathered(taps, starts, sizes, blocks, operand(g, 0), place)
                 continue
             for i in pieces:
                 blocks = f"{operand(left, i * rows + k)}, {operand(g, i * columns)}"
@@ -156,6 +163,22 @@ def leaf_gradients(program: Program, backward: Backward, body: Body, sums: Arena
         block = operand(g, 0)
         lines.append(f"blockwise<Block>().row_sums(steps, {g.width}, {block}, sums + {sums.offsets[leaf]});")
     return lines
+
+
+def gathered(
+    taps: Sequence[Sequence], starts: Sequence[int], sizes: str, blocks: Sequence[str], g: str, place: str
+) -> list[str]:
+    """The call that adds the gradient of a matrix that a step applies to several pieces; `taps` as of
+    `windows`, and of each piece where g `starts`."""
+    reads = braced([[start or (-1, 0) for start in tap] for tap in taps])
+    return [
+        "{",
+        f"  static constexpr long starts[] = {braced(starts)};",
+        f"  static constexpr Shown taps[][{len(starts)}] = {reads};",
+        f"  const Operand blocks[] = {braced([f'{{{block}}}' for block in blocks])};",
+        f"  gathered<Block, {sizes}>(taps, starts, steps, blocks, {{{g}}}, {place});",
+        "}",
+    ]
 
 
 def input_gradients(program: Program, backward: Backward, body: Body, given: set[Node]) -> None:
@@ -214,7 +237,7 @@ def backward_code(
     kept = Arena()
     addresses = {node: address for node, address in addresses.items() if not address.startswith("scratch")}
     given = {node for node in addresses if node.operation != "gradient"}
-    operands = dict.fromkeys(operand.base for operand in backward.operands)
+    operands = dict.fromkeys(base for operand in backward.operands for base in operand.bases)
     fresh = [node for node in operands if node not in given]
     for node in fresh:
         addresses[node] = f"kept + {kept.take(node, node.width)} * W"

@@ -1,11 +1,17 @@
 // ---- products with large matrices ------------------------------------------------------------------------
 // A large matrix [ROWS][N] is packed in panels of PANEL columns, [panels][ROWS][PANEL], zeros behind the last column.
-// All pieces of a block that it multiplies meet one panel in turn, while that is in the first cache. Blocks that fill
-// half a vector have their rows in turn and vectors along the columns instead, to the same bits: whichever way, the sum
-// of one number runs over k in order.
+// All pieces of a block that it multiplies meet one panel in turn, while that is in the first cache. A piece is a sum
+// over taps, which may lie in several blocks. Blocks that fill half a vector have their rows in turn and vectors along
+// the columns instead, to the same bits: whichever way, the sum of one number runs over the taps and k in order.
 
-struct Piece {
-  long from, to;  // where it begins in the left block and in the right or the result
+struct Tap {
+  int block;      // on the left
+  long from, at;  // its first number there, and that of its rows in the packed panels
+};
+
+struct Window {
+  long to;          // where the sums begin
+  int first, last;  // of which taps
 };
 
 // ---- loops over single numbers ---------------------------------------------------------------------------
@@ -75,19 +81,30 @@ template <class Block, int Count> static INLINE void from_rows(wide_vector (*x)[
   }
 }
 
-// `Count` columns of out (+)= a w: a [K][W], w [K][STRIDE], out [Count][W]; of half a vector the first `Rows` rows.
+// `Count` columns of out (+)= the sum over taps of a w: a [K][W], w [K][STRIDE], out [Count][W]; of half a vector the
+// first `Rows` rows.
 template <class Block, int K, int Count, bool ONTO, int Rows, int STRIDE = PANEL>
-static void panel(const real* a, const real* w, real* out) {
-  if constexpr (!HALVES<Block>) return product<Block, K, Count, ONTO, STRIDE>(a, w, out);
-  else {
-    constexpr int W = Block::W, vectors = (Count + LONG - 1) / LONG;
+static void panel(const Tap* tap, const Tap* end, const real* const* blocks, const real* packed, real* out) {
+  constexpr int W = Block::W;
+  if constexpr (!HALVES<Block>) {
+    if constexpr (!ONTO) {
+      product<Block, K, Count, false, STRIDE>(blocks[tap->block] + tap->from * W, packed + tap->at, out);
+      ++tap;
+    }
+    for (; tap < end; ++tap)
+      product<Block, K, Count, true, STRIDE>(blocks[tap->block] + tap->from * W, packed + tap->at, out);
+  } else {
+    constexpr int vectors = (Count + LONG - 1) / LONG;
     wide_vector sum[vectors][W] = {};
     if constexpr (ONTO) to_rows<Block, Count>(out, sum);
-    for (int k = 0; k < K; ++k, a += W, w += STRIDE) {
-      wide_vector right[vectors];
-      UNROLL for (int v = 0; v < vectors; ++v) right[v] = fetch<LONG>(w + v * LONG);
-      UNROLL for (int r = 0; r < Rows; ++r)
-        UNROLL for (int v = 0; v < vectors; ++v) sum[v][r] += right[v] * a[r];
+    for (; tap < end; ++tap) {
+      const real *a = blocks[tap->block] + tap->from * W, *w = packed + tap->at;
+      for (int k = 0; k < K; ++k, a += W, w += STRIDE) {
+        wide_vector right[vectors];
+        UNROLL for (int v = 0; v < vectors; ++v) right[v] = fetch<LONG>(w + v * LONG);
+        UNROLL for (int r = 0; r < Rows; ++r)
+          UNROLL for (int v = 0; v < vectors; ++v) sum[v][r] += right[v] * a[r];
+      }
     }
     from_rows<Block, Count>(sum, out);
   }
@@ -98,27 +115,32 @@ static void panel(const real* a, const real* w, real* out) {
 template <class Block, int K, int N, bool ONTO, int STRIDE>
 static void product_of(int rows, const real* a, const real* w, real* out) {
   constexpr int W = Block::W, few = W / 2, TILE = 4 * LONG, whole = N - N % TILE;
+  static constexpr Tap tap = {0, 0, 0};
   if constexpr (HALVES<Block> && K >= LONG && N >= LONG && K * N >= 1024)
     if (rows <= few) {
-      for (int n = 0; n < whole; n += TILE) panel<Block, K, TILE, ONTO, few, STRIDE>(a, w + n, out + n * W);
-      if constexpr (N > whole) panel<Block, K, N - whole, ONTO, few, STRIDE>(a, w + whole, out + whole * W);
+      for (int n = 0; n < whole; n += TILE)
+        panel<Block, K, TILE, ONTO, few, STRIDE>(&tap, &tap + 1, &a, w + n, out + n * W);
+      if constexpr (N > whole)
+        panel<Block, K, N - whole, ONTO, few, STRIDE>(&tap, &tap + 1, &a, w + whole, out + whole * W);
       return;
     }
   product<Block, K, N, ONTO, STRIDE>(a, w, out);
 }
 
-// out (+)= a w for each piece: K rows of a matrix of ROWS, N columns.
-template <class Block, int K, int N, bool ONTO, int ROWS, int Rows = Block::W, int Pieces>
-static void products(int rows, const Piece (&pieces)[Pieces], const real* a, const real* w, real* out) {
+// out (+)= the sum over taps of a w for each window: K rows of a matrix of ROWS, N columns.
+template <class Block, int K, int N, bool ONTO, int ROWS, int Rows = Block::W, int Windows>
+static void products(int rows, const Window (&windows)[Windows], const Tap* taps, const real* const* blocks,
+                     const real* packed, real* out) {
   constexpr int W = Block::W, whole = N - N % PANEL;
   if constexpr (HALVES<Block> && Rows == W)
-    if (rows <= W / 2) return products<Block, K, N, ONTO, ROWS, W / 2>(rows, pieces, a, w, out);
+    if (rows <= W / 2) return products<Block, K, N, ONTO, ROWS, W / 2>(rows, windows, taps, blocks, packed, out);
   for (int n = 0; n < whole; n += PANEL)
-    for (const Piece& piece : pieces)
-      panel<Block, K, PANEL, ONTO, Rows>(a + piece.from * W, w + n * ROWS, out + (piece.to + n) * W);
+    for (const Window& to : windows)
+      panel<Block, K, PANEL, ONTO, Rows>(taps + to.first, taps + to.last, blocks, packed + n * ROWS, out + (to.to + n) * W);
   if constexpr (N > whole)
-    for (const Piece& piece : pieces)
-      panel<Block, K, N - whole, ONTO, Rows>(a + piece.from * W, w + whole * ROWS, out + (piece.to + whole) * W);
+    for (const Window& to : windows)
+      panel<Block, K, N - whole, ONTO, Rows>(taps + to.first, taps + to.last, blocks, packed + whole * ROWS,
+                                             out + (to.to + whole) * W);
 }
 
 // Columns `from` to `from` + N of a leaf [K][..] in panels.
@@ -135,31 +157,42 @@ static void pack_panels(const Call& call, long replica, int leaf, bool transpose
 
 static constexpr int BLOCKS = 32;  // whose rows, a panel wide, are at hand at once
 
-// `Rows` rows and `Count` columns of sum [..][N] += a^T g over blocks a [..][W] and as many rows of g [W][PANEL] each.
+struct Shown {
+  int block;  // that a tap of a piece shows, or -1
+  long from;
+};
+
+struct Operand {
+  const real* at;
+  long step;  // how far on the next step lies
+};
+
+// `Rows` rows and `Count` columns of sum [..][N] += a^T g over blocks a [..][W] and as many rows g [W][PANEL].
 template <class Block, int Rows, int Count, int N>
-static void gathered_tile(long blocks, const real* const* a, const real* g, real* sum) {
+static void gathered_tile(long blocks, long k, const real* const* a, const real* const* g, real* sum) {
   constexpr int W = Block::W, vectors = (Count + LONG - 1) / LONG, last = Count - (vectors - 1) * LONG;
   wide_vector c[Rows][vectors] = {};
   for (long u = 0; u < blocks; ++u) {
-    const real* left = *a++;
-    for (int r = 0; r < W; ++r, ++left, g += PANEL) {
+    const real *left = a[u] + k * W, *row = g[u];
+    for (int r = 0; r < W; ++r, ++left, row += PANEL) {
       wide_vector right[vectors];
-      UNROLL for (int v = 0; v < vectors; ++v) right[v] = fetch<LONG>(g + v * LONG);
+      UNROLL for (int v = 0; v < vectors; ++v) right[v] = fetch<LONG>(row + v * LONG);
       UNROLL for (int i = 0; i < Rows; ++i)
         UNROLL for (int v = 0; v < vectors; ++v) c[i][v] += right[v] * left[i * W];
     }
   }
   UNROLL for (int i = 0; i < Rows; ++i) {
-    real* const row = sum + i * N;
+    real* const row = sum + (k + i) * N;
     UNROLL for (int v = 0; v + 1 < vectors; ++v) leave<LONG>(row + v * LONG, fetch<LONG>(row + v * LONG) + c[i][v]);
     real* const end = row + (vectors - 1) * LONG;
     leave<last>(end, fetch<last>(end) + c[i][vectors - 1]);
   }
 }
 
-// The same for K rows of sum and columns of g [..][Count][W].
-template <class Block, int K, int Count, int N>
-static void gathered_panel(long blocks, const real** a, const real* const* g, real* rows, real* sum) {
+// The same for all K rows of each tap; g [blocks][..][W], of piece `first` + u of all steps one after another.
+template <class Block, int K, int Count, int N, int Pieces, int Taps>
+static void gathered_panel(const Shown (&taps)[Taps][Pieces], long first, long blocks, const Operand* shown,
+                           const real* const* g, real* rows, real* sum) {
   constexpr int W = Block::W, vectors = (Count + LONG - 1) / LONG;
   constexpr int most = REGISTERS / vectors, tiles = (K + most - 1) / most, size = K / tiles, larger = K % tiles;
   for (long u = 0; u < blocks; ++u) {
@@ -168,38 +201,48 @@ static void gathered_panel(long blocks, const real** a, const real* const* g, re
     UNROLL for (int r = 0; r < W; ++r)
       UNROLL for (int v = 0; v < vectors; ++v) leave<LONG>(rows + (u * W + r) * PANEL + v * LONG, x[v][r]);
   }
-  const real* left[BLOCKS];
-  int k = 0;
-  for (int i = 0; i < tiles; ++i) {
-    for (long u = 0; u < blocks; ++u) left[u] = a[u] + k * W;
-    if (i < larger) gathered_tile<Block, size + 1, Count, N>(blocks, left, rows, sum + k * N), k += size + 1;
-    else gathered_tile<Block, size, Count, N>(blocks, left, rows, sum + k * N), k += size;
+  for (int tap = 0; tap < Taps; ++tap, sum += K * N) {
+    const real *left[BLOCKS], *right[BLOCKS];
+    long there = 0;
+    for (long u = 0; u < blocks; ++u) {
+      const Shown& read = taps[tap][(first + u) % Pieces];
+      if (read.block < 0) continue;
+      left[there] = shown[read.block].at + (first + u) / Pieces * shown[read.block].step + read.from * W;
+      right[there++] = rows + u * W * PANEL;
+    }
+    if (there == 0) continue;
+    long k = 0;
+    if constexpr (larger > 0)
+      for (int i = 0; i < larger; ++i, k += size + 1) gathered_tile<Block, size + 1, Count, N>(there, k, left, right, sum);
+    for (int i = larger; i < tiles; ++i, k += size) gathered_tile<Block, size, Count, N>(there, k, left, right, sum);
   }
 }
 
-// sum [K][N] += over steps and pieces of a^T g. Blocks of half a vector have the rows of g one after another first, some
-// at a time, so that vectors lie along the columns and nothing is added up across a vector.
-template <class Block, int K, int N, int Pieces>
-static void gathered(const Piece (&pieces)[Pieces], long steps, const real* a, long a_step, const real* g, long g_step,
-                     real* sum) {
+// sum [Taps][K][N] += over steps and pieces of a^T g. Blocks of half a vector have the rows of g one after another first,
+// some at a time, so that vectors lie along the columns and nothing is added up across a vector.
+template <class Block, int K, int N, int Pieces, int Taps>
+static void gathered(const Shown (&taps)[Taps][Pieces], const long (&starts)[Pieces], long steps, const Operand* shown,
+                     Operand g, real* sum) {
   constexpr int W = Block::W, whole = N - N % PANEL;
   if constexpr (!HALVES<Block>) {
-    for (const Piece& piece : pieces)
-      outer<Block, K, N>(steps, a + piece.from * W, a_step, g + piece.to * W, g_step, sum);
+    for (int tap = 0; tap < Taps; ++tap, sum += K * N)
+      for (int i = 0; i < Pieces; ++i) {
+        const Shown& read = taps[tap][i];
+        if (read.block < 0) continue;
+        const Operand& a = shown[read.block];
+        outer<Block, K, N>(steps, a.at + read.from * W, a.step, g.at + starts[i] * W, g.step, sum);
+      }
   } else {
     alignas(64) real rows[BLOCKS * W * PANEL];
-    const real *left[BLOCKS], *right[BLOCKS];
-    for (long all = steps * Pieces, begin = 0; begin < all; begin += BLOCKS) {
-      const long blocks = all - begin < BLOCKS ? all - begin : BLOCKS;
+    const real* right[BLOCKS];
+    for (long all = steps * Pieces, first = 0; first < all; first += BLOCKS) {
+      const long blocks = all - first < BLOCKS ? all - first : BLOCKS;
       for (int n = 0; n < N; n += PANEL) {
-        for (long u = 0; u < blocks; ++u) {
-          const long t = (begin + u) / Pieces;
-          const Piece& piece = pieces[(begin + u) % Pieces];
-          left[u] = a + t * a_step + piece.from * W;
-          right[u] = g + t * g_step + (piece.to + n) * W;
-        }
-        if (n < whole) gathered_panel<Block, K, PANEL, N>(blocks, left, right, rows, sum + n);
-        else if constexpr (N > whole) gathered_panel<Block, K, N - whole, N>(blocks, left, right, rows, sum + n);
+        for (long u = 0; u < blocks; ++u)
+          right[u] = g.at + (first + u) / Pieces * g.step + (starts[(first + u) % Pieces] + n) * W;
+        if (n < whole) gathered_panel<Block, K, PANEL, N>(taps, first, blocks, shown, right, rows, sum + n);
+        else if constexpr (N > whole)
+          gathered_panel<Block, K, N - whole, N>(taps, first, blocks, shown, right, rows, sum + n);
       }
     }
   }

@@ -13,6 +13,7 @@ from typing import Any
 
 SOURCES = ("input", "state", "row", "gradient")
 VIRTUAL = ("slice", "spread")
+READ_IN_PLACE = (*VIRTUAL, "windows")
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +24,7 @@ class Node:
     `structure.REVERSE`; what is VIRTUAL has no memory of its own and is read from its input. `detail` is the
     number of an input, state, row leaf or incoming gradient; (matrix leaf, transposed) of a product; (table,
     transposed) of one with a matrix that a symbol picks; the number of an operation with a number; the layout
-    of a structural one; else None.
+    of a structural one; else None. For `windows` and `scattered` see the module `windows`.
     """
 
     graph: "Graph" = field(repr=False)
@@ -41,6 +42,11 @@ class Node:
     def base(self) -> "Node":
         """The node with the memory that this one is read from."""
         return self.inputs[0].base if self.operation in VIRTUAL else self
+
+    @property
+    def bases(self) -> tuple["Node", ...]:
+        """Those of all blocks that windows show, or the one `base`."""
+        return tuple(part.base for part in self.inputs) if self.operation == "windows" else (self.base,)
 
     def then(self, operation: str, *others: "Node", width: int | None = None, detail: Any = None) -> "Node":
         """The node of an operation on this one and `others`."""

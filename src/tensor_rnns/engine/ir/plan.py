@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from tensor_rnns.engine.ir.graph import SOURCES, VIRTUAL, Node, needed
+from tensor_rnns.engine.ir.graph import READ_IN_PLACE, SOURCES, Node, needed
 from tensor_rnns.engine.ir.operations import POINTWISE
 from tensor_rnns.engine.ir.reverse import Backward
 from tensor_rnns.engine.ir.trace import Program
@@ -67,7 +67,8 @@ class Step:
         return [part for node in nodes for part in node.inputs if part not in nodes]
 
 
-MOVING = ("join", "pick", *VIRTUAL)
+MOVING = ("join", "pick", *READ_IN_PLACE)
+PRODUCTS = ("product", "scattered")
 
 
 def costly(node: Node) -> bool:
@@ -118,7 +119,7 @@ def plan(roots: Iterable[Node], given: Iterable[Node]) -> list[Step]:
     steps: list[Step] = []
     while rest:
         for node in rest:
-            if node.operation in VIRTUAL and is_ready(node, done):
+            if node.operation in READ_IN_PLACE and is_ready(node, done):
                 done.add(node)
         rest = [node for node in rest if node not in done]
         # Products come first: what waits for them can then go into one long loop.
@@ -146,7 +147,7 @@ def accumulations(todo: Iterable[Node], own: set[Node]) -> dict[Node, tuple[Node
     for node in todo:
         if node.operation == "add":
             for onto, product in (node.inputs, node.inputs[::-1]):
-                if product.operation == "product" and free(product) and free(onto) and onto is not product:
+                if product.operation in PRODUCTS and free(product) and free(onto) and onto is not product:
                     sums[node] = (onto, product)
                     absorbed.add(product)
                     break
@@ -167,7 +168,7 @@ def singles(rest: Iterable[Node], sums: Mapping[Node, tuple[Node, Node]], done: 
             if onto in done and is_ready(product, done):
                 steps.append(Step((node,), product, onto))
         elif node.operation not in POINTWISE and is_ready(node, done):
-            steps.append(Step((node,), node if node.operation == "product" else None))
+            steps.append(Step((node,), node if node.operation in PRODUCTS else None))
     return steps
 
 

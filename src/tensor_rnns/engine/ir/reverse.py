@@ -12,6 +12,7 @@ from tensor_rnns.engine.ir import structure
 from tensor_rnns.engine.ir.graph import VIRTUAL, Graph, Node
 from tensor_rnns.engine.ir.operations import POINTWISE
 from tensor_rnns.engine.ir.trace import Program
+from tensor_rnns.engine.ir.windows import reverse_windows
 
 REVERSE = structure.REVERSE | {name: operation.reverse for name, operation in POINTWISE.items()}
 
@@ -124,7 +125,11 @@ def propagate(program: Program, gradients: Gradients, nodes: Sequence[Node]) -> 
             g = structure.solid(g)
             if node.operation == "picked" or program.is_learned(leaf):
                 found[node.operation].append((leaf, left, g))
-            gradients.add(left, g.then(node.operation, width=left.width, detail=(leaf, not transposed)))
+            if left.operation == "windows":
+                for block, share in zip(left.inputs, reverse_windows(left, g, leaf, transposed), strict=True):
+                    gradients.add(block, share)
+            else:
+                gradients.add(left, g.then(node.operation, width=left.width, detail=(leaf, not transposed)))
         elif node.operation == "slice":
             gradients.add_piece(node.inputs[0], node.detail, g)
         else:

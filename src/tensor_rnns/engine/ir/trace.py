@@ -64,11 +64,12 @@ class Program:
 
 
 def trace(
-    cell: Cell, one_hot: bool = False, dtype: torch.dtype = torch.float32, picks: bool = False
+    cell: Cell, one_hot: bool = False, dtype: torch.dtype = torch.float32, in_place: bool = False
 ) -> Program:
     """The step of `cell` for one replica, of vectors or of one-hot vectors, with constants of a dtype.
 
-    With `picks` the emitter has code for products with a matrix that a symbol picks, the nodes `picked`.
+    With `in_place` the emitter has code for what is read where it lies: matrices that symbols pick, the nodes
+    `picked`, and `windows` of blocks.
     Unsupported names the first operation that has no code, and its line.
     """
     if problem := step_problem(cell):
@@ -85,7 +86,7 @@ def trace(
     ]
     with torch.no_grad(), Refusal(), recorder:
         results = cell.step(params, x, states)
-    translator = Translator(recorder, blocks[0] if one_hot else None, picks)
+    translator = Translator(recorder, blocks[0] if one_hot else None, in_place)
     graph = translator.graph
     if not one_hot:
         translator.nodes[blocks[0]] = graph.add("input", width=cell.inputs, detail=0)

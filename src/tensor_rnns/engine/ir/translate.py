@@ -19,6 +19,7 @@ from tensor_rnns.engine.ir.graph import Graph, Node
 from tensor_rnns.engine.ir.hoist import Leaf
 from tensor_rnns.engine.ir.operations import ATEN, Unsupported
 from tensor_rnns.engine.ir.record import FILLS, ROWS, Call, Recorder, Value
+from tensor_rnns.engine.ir.windows import LARGE, windows
 
 aten = torch.ops.aten
 MUCH = 1 << 40
@@ -36,10 +37,10 @@ SUMS = {aten.sum.dim_IntList, aten.mean.dim, aten.amax.default}
 class Translator:
     """Turns recorded values into nodes."""
 
-    def __init__(self, recorder: Recorder, one_hot: Value | None = None, picks: bool = False) -> None:
+    def __init__(self, recorder: Recorder, one_hot: Value | None = None, in_place: bool = False) -> None:
         self.recorder = recorder
         self.one_hot = one_hot
-        self.picks = picks
+        self.in_place = in_place
         self.graph = Graph()
         self.nodes: dict[Value, Node] = {}
         self.leaves: dict[Leaf, int] = {}
@@ -143,6 +144,8 @@ class Translator:
             return self.graph.add("input", width=shape[1], detail=table)
         node = structure.solid(self.node(left))
         leaf = self.leaf(right, shape, first)
+        if self.in_place and self.one_hot is None and math.prod(shape) >= LARGE:
+            node = windows(node, shape[0])
         return node.then("product", width=node.width // shape[0] * shape[1], detail=(leaf, False))
 
     def batched_product(self, left: Value, right: Value) -> Node:
@@ -178,7 +181,7 @@ class Translator:
     def picked(self, node: Node) -> Node:
         """Sums of products of a block with the rows of a table, read as matrices, are a product with the
         matrix that the symbol picks: the rows need not be copied to be multiplied."""
-        if self.picks and node.operation == "contract":
+        if self.in_place and node.operation == "contract":
             sizes, *strides, onto = node.detail
             for (table, of_table), (left, of_left) in permutations(zip(node.inputs, strides, strict=True)):
                 layout = (left.width, node.width), (1, left.width), (1, 0), (0, 1)
