@@ -95,8 +95,10 @@ def abridged(detail: Any) -> str:
 
 @dataclass
 class Graph:
-    """Nodes in an order in which each follows its inputs; equal nodes are made once."""
+    """Nodes in an order in which each follows its inputs; equal nodes are made once. With `in_place` a long stretch of
+    a block is read where it lies, and not moved twice."""
 
+    in_place: bool = False
     nodes: list[Node] = field(default_factory=list)
     known: dict[tuple, Node] = field(default_factory=dict)
 

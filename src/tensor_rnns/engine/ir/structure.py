@@ -11,9 +11,13 @@ added up or searched for its greatest.
 from collections.abc import Callable, Sequence
 from itertools import pairwise, zip_longest
 
+import numpy as np
+
 from tensor_rnns.engine.ir.graph import Node
 
 Layout = tuple[int, int, int]
+LONG = 16
+"""Numbers of a stretch from which on it is moved, or read where it lies, as one."""
 
 
 def solid(node: Node) -> Node:
@@ -55,7 +59,47 @@ def pick(node: Node, indices: tuple[int, ...]) -> Node:
         return cut(node, indices[0], len(indices))
     if (layout := spreading(indices, node.width)) is not None:
         return spread(node, *layout)
+    if node.graph.in_place and (parts := stretches(node, indices)):
+        return join(parts, len(indices))
     return solid(node).then("pick", width=len(indices), detail=indices)
+
+
+def shown(node: Node) -> tuple[list[Node], np.ndarray, np.ndarray]:
+    """The blocks that a layout shows, and of each of its numbers which one (-1: none, it is zero) and where
+    there."""
+    if node.operation == "slice":
+        blocks, which, place = shown(node.inputs[0])
+        part = slice(node.detail, node.detail + node.width)
+        return blocks, which[part], place[part]
+    if node.operation == "pick":
+        blocks, which, place = shown(node.inputs[0])
+        places = np.array(node.detail)
+        return blocks, np.where(places < 0, -1, which[places]), place[places]
+    if node.operation == "join":
+        which, place = np.full(node.width, -1), np.zeros(node.width, int)
+        blocks: list[Node] = []
+        for part, start in zip(node.inputs, node.detail, strict=True):
+            inner, *found = shown(part)
+            blocks += (block for block in inner if block not in blocks)
+            number = np.array([blocks.index(block) for block in inner] + [-1])
+            which[start : start + part.width] = number[found[0]]
+            place[start : start + part.width] = found[1]
+        return blocks, which, place
+    return [node], np.zeros(node.width, int), np.arange(node.width)
+
+
+def stretches(node: Node, indices: tuple[int, ...]) -> list[tuple[int, Node]]:
+    """The parts of blocks that the numbers of a layout at `indices` are, with their starts; none where they
+    are short on average."""
+    blocks, which, place = shown(node)
+    places = np.array(indices)
+    which, place = np.where(places < 0, -1, which[places]), place[places]
+    goes_on = (which[1:] == which[:-1]) & ((which[1:] < 0) | (np.diff(place) == 1))
+    edges = [0, *(np.flatnonzero(~goes_on) + 1).tolist(), len(indices)]
+    if len(indices) < LONG * (len(edges) - 1):
+        return []
+    runs = [(start, end) for start, end in pairwise(edges) if which[start] >= 0]
+    return [(start, cut(blocks[which[start]], int(place[start]), end - start)) for start, end in runs]
 
 
 def spreading(indices: tuple[int, ...], width: int) -> Layout | None:

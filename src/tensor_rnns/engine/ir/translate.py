@@ -41,7 +41,7 @@ class Translator:
         self.recorder = recorder
         self.one_hot = one_hot
         self.in_place = in_place
-        self.graph = Graph()
+        self.graph = Graph(in_place)
         self.nodes: dict[Value, Node] = {}
         self.leaves: dict[Leaf, int] = {}
         self.tables: dict[Leaf, int] = {}

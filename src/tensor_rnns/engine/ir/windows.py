@@ -11,38 +11,13 @@ from itertools import pairwise
 import numpy as np
 
 from tensor_rnns.engine.ir.graph import Node
+from tensor_rnns.engine.ir.structure import LONG, shown
 
 LARGE = 1 << 13
 """Numbers of a matrix from which on it is multiplied in panels; smaller ones stay in the first cache."""
-TAP = 16
-"""Numbers of a tap from which on windows are read where they lie."""
 
 Taps = tuple[tuple[tuple[int, int] | None, ...], ...]
 """Of each tap and piece the block that it shows and its first number there; None where that is zero."""
-
-
-def shown(node: Node) -> tuple[list[Node], np.ndarray, np.ndarray]:
-    """The blocks that a layout shows, and of each of its numbers which one (-1: none, it is zero) and where
-    there."""
-    if node.operation == "slice":
-        blocks, which, place = shown(node.inputs[0])
-        part = slice(node.detail, node.detail + node.width)
-        return blocks, which[part], place[part]
-    if node.operation == "pick":
-        blocks, which, place = shown(node.inputs[0])
-        places = np.array(node.detail)
-        return blocks, np.where(places < 0, -1, which[places]), place[places]
-    if node.operation == "join":
-        which, place = np.full(node.width, -1), np.zeros(node.width, int)
-        blocks: list[Node] = []
-        for part, start in zip(node.inputs, node.detail, strict=True):
-            inner, *found = shown(part)
-            blocks += (block for block in inner if block not in blocks)
-            number = np.array([blocks.index(block) for block in inner] + [-1])
-            which[start : start + part.width] = number[found[0]]
-            place[start : start + part.width] = found[1]
-        return blocks, which, place
-    return [node], np.zeros(node.width, int), np.arange(node.width)
 
 
 def windows(left: Node, rows: int) -> Node:
@@ -61,7 +36,7 @@ def windows(left: Node, rows: int) -> Node:
     ]
     starts = sorted({tap for tap in first if tap[0] >= 0})
     overlap = any(a == b and y - x < width for (a, x), (b, y) in pairwise(starts))
-    if width < TAP or overlap:
+    if width < LONG or overlap:
         return left
     taps = np.array(first).reshape(pieces, -1, 2).swapaxes(0, 1).tolist()
     detail = tuple(tuple((b, x) if b >= 0 else None for b, x in tap) for tap in taps)
