@@ -47,7 +47,7 @@ def test_runs_of_equal_columns():
 
 @pytest.mark.parametrize(
     ("dimensions", "side", "kernel", "hidden"),
-    [(1, 3, 3, 3), (2, 3, 2, 3), (1, 1, 4, 3), (1, 3, 3, 47), (2, 2, 2, 29)],
+    [(1, 3, 3, 3), (2, 3, 2, 3), (1, 1, 4, 3), (1, 3, 3, 47), (2, 2, 2, 29), (2, 4, 3, 17), (3, 2, 2, 19)],
 )
 def test_kernels_with_holes_are_those_of_the_eager_loop(dimensions, side, kernel, hidden):
     """Outputs and all gradients in float64, a batch of a whole block and some of half a vector, matrices in
@@ -74,7 +74,12 @@ def test_kernels_with_holes_are_those_of_the_eager_loop(dimensions, side, kernel
 
 
 @pytest.mark.parametrize(
-    "block", [{"name": "slstm", "hidden": 130, "layers": 2}, {"name": "tlstm", "hidden": 75, "side": 3}]
+    "block",
+    [
+        {"name": "slstm", "hidden": 130, "layers": 2},
+        {"name": "tlstm", "hidden": 75, "side": 3},
+        {"name": "tlstm", "hidden": 20, "side": 3, "dimensions": 2},
+    ],
 )
 def test_rows_cut_in_two_have_the_bits_of_any_number_of_threads(block):
     """A step with many weights cuts a batch of 15 in two; alone as in a cohort, by one thread as by two."""

@@ -4,7 +4,6 @@ A node that nothing outside its loop reads has no memory: it is a variable, and 
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 
 import numpy as np
 
@@ -15,8 +14,8 @@ from tensor_rnns.engine.ir.operations import POINTWISE, literal
 from tensor_rnns.engine.ir.plan import Step
 
 ACCUMULATORS = 8
-STRETCH = 16
-"""Numbers of a stretch on average from which on it is copied as one."""
+LONG = 16
+"""Numbers of a loop from which on a last one that has no neighbour is a loop of its own."""
 
 
 def places_of(node: Node) -> np.ndarray:
@@ -98,7 +97,7 @@ class Body(Products):
             if node in outside:
                 lines.append(f"leave_numbers<Block>({self.addresses[node]}, j, v, a{node.index});")
         width = step.target.width
-        even = width if width % 2 == 0 else width - 1 if width > STRETCH else 0
+        even = width if width % 2 == 0 else width - 1 if width > LONG else 0
         whole = width - width % VECTOR if all(map(is_near, names)) else 0
         split = f"several<Block>({whole}, {even})"
         made = []
@@ -146,22 +145,11 @@ class Body(Products):
         return [line for line in lines if line]
 
     def pick(self, node: Node) -> list[str]:
-        """A copy by a table of indices, or of the stretches without gaps where these are long."""
-        table, given, out = f"places{node.index}", self.address(node.inputs[0]), self.addresses[node]
-        places = np.array(node.detail)
-        gaps = places < 0
-        cuts = np.flatnonzero((np.diff(places) != ~gaps[1:]) | (gaps[1:] != gaps[:-1]))
-        edges = [0, *(cuts + 1).tolist(), node.width]
-        if node.width < STRETCH * (len(edges) - 1):
-            indices = ", ".join(map(str, node.detail))
-            call = f"pick<Block>({node.width}, {table}, {given}, {out});"
-            return [f"static constexpr int {table}[] = {{{indices}}};", call]
-        lines = []
-        for start, end in pairwise(edges):
-            target, count, first = further(out, start), f"{end - start} * W", int(places[start])
-            copied = f"copy({target}, {further(given, first)}, {count});"
-            lines.append(copied if first >= 0 else f"clear({target}, {count});")
-        return lines
+        """A copy by a table of indices."""
+        table, operands = f"places{node.index}", f"{self.address(node.inputs[0])}, {self.addresses[node]}"
+        indices = ", ".join(map(str, node.detail))
+        call = f"pick<Block>({node.width}, {table}, {operands});"
+        return [f"static constexpr int {table}[] = {{{indices}}};", call]
 
     def picked(self, node: Node) -> list[str]:
         """A product with the matrix that the symbol of each row picks."""

@@ -21,7 +21,8 @@ from tensor_rnns.engine.ir.trace import Program
 
 REALS = {torch.float32: "float", torch.float64: "double"}
 HEAVY = 1 << 16
-"""Numbers of all matrices from which on a small batch is cut so that two threads have work."""
+"""Multiplications in the products of a step, for one row, from which on a small batch is cut in two for two
+threads."""
 
 
 def headers(names: str) -> list[str]:
@@ -66,6 +67,12 @@ def constant(kind: str, **values: int | list[int]) -> str:
     return f"static constexpr {kind} {', '.join(parts)};"
 
 
+def multiplications(program: Program) -> int:
+    """Those of a row by matrices in a step, zeros of a layout among them."""
+    products = [node for node in program.graph.nodes if node.operation == "product"]
+    return sum(node.width * program.sizes(*node.detail)[0] for node in products)
+
+
 def apart(width: int) -> int:
     """How far apart steps of so many numbers lie: never so that many share one set of the first cache."""
     return width + (width % 8 == 0)
@@ -97,7 +104,7 @@ def source(program: Program, dtype: torch.dtype) -> str:
         "\n".join(f"// {line}".rstrip() for line in f"{printed}\n\nand back:\n{backward}".splitlines()),
         f"\nusing real = {REALS[dtype]};\n",
         constant("int", PANEL=PANEL),
-        constant("bool", HEAVY=str(sums.width > HEAVY).lower()),
+        constant("bool", HEAVY=str(multiplications(program) > HEAVY).lower()),
         *headers("vectors functions shared matrices layouts threads call symbols pieces"),
         f"// ---- the step of {program.name} ----\n",
         constant("long", RECORD=apart(tape.width), STATES=apart(states.width), SUMS=sums.width),

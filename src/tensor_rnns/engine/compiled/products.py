@@ -108,24 +108,22 @@ class Products:
         leaf, transposed, *places = step.product.detail
         rows, columns = self.program.sizes(leaf, transposed)
         (left,), target = step.product.inputs, self.addresses[step.target]
-        sums: dict[int, list[tuple[int, int, int]]] = {}
         if places:
             taps, blocks = places[0], [left]
             count, width = columns // len(taps), rows
-            for tap, starts in enumerate(taps):
-                part = (leaf, transposed, tap * count, (tap + 1) * count)
-                matrix = self.packed.take(part, rows * padded(count, PANEL))
-                for i, start in enumerate(starts):
-                    if start is not None:
-                        sums.setdefault(start, []).append((0, i * rows, matrix))
+            cuts = [(leaf, transposed, n, n + count) for n in range(0, columns, count)]
+            matrices = [self.packed.take(cut, rows * padded(count, PANEL)) for cut in cuts]
         else:
             taps, blocks = left.detail, left.inputs
             count, width = columns, rows // len(taps)
-            matrix = self.packed.take((leaf, transposed, 0, columns), rows * padded(columns, PANEL))
-            for tap, starts in enumerate(taps):
-                for i, start in enumerate(starts):
-                    if start is not None:
-                        sums.setdefault(i * columns, []).append((*start, matrix + tap * width * PANEL))
+            first = self.packed.take((leaf, transposed, 0, columns), rows * padded(columns, PANEL))
+            matrices = [first + k * PANEL for k in range(0, rows, width)]
+        sums: dict[int, list[tuple[int, int, int]]] = {}
+        for matrix, starts in zip(matrices, taps, strict=True):
+            for i, start in enumerate(starts):
+                if start is not None:
+                    to, read = (start, (0, i * rows)) if places else (i * columns, start)
+                    sums.setdefault(to, []).append((*read, matrix))
         sums = dict(sorted(sums.items()))
         sizes = f"{width}, {count}, {str(step.onto is not None).lower()}, {rows}"
         ends = zip([0, *(start + count for start in sums)], [*sums, step.target.width], strict=True)

@@ -95,8 +95,8 @@ def abridged(detail: Any) -> str:
 
 @dataclass
 class Graph:
-    """Nodes in an order in which each follows its inputs; equal nodes are made once. With `in_place` a long stretch of
-    a block is read where it lies, and not moved twice."""
+    """Nodes in an order in which each follows its inputs; equal nodes are made once. With `in_place` long
+    stretches are not moved twice, and what the emitter can read where it lies is not moved at all."""
 
     in_place: bool = False
     nodes: list[Node] = field(default_factory=list)

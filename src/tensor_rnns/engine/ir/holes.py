@@ -11,21 +11,12 @@ import numpy as np
 
 from tensor_rnns.engine.ir.graph import VIRTUAL, Node, needed
 from tensor_rnns.engine.ir.operations import POINTWISE
+from tensor_rnns.engine.ir.structure import shown
 
 
 def zeros(node: Node) -> np.ndarray:
     """Which numbers of a node are zero because of how it is laid out."""
-    found = np.zeros(node.width, bool)
-    if node.operation == "join":
-        found[:] = True
-        for part, start in zip(node.inputs, node.detail, strict=True):
-            found[start : start + part.width] = zeros(part)
-    elif node.operation == "pick":
-        places = np.array(node.detail)
-        found = (places < 0) | zeros(node.inputs[0])[places]
-    elif node.operation == "slice":
-        found = zeros(node.inputs[0])[node.detail : node.detail + node.width]
-    return found
+    return shown(node)[1] < 0
 
 
 def used(roots: Sequence[Node]) -> dict[Node, np.ndarray]:

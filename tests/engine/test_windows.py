@@ -1,0 +1,112 @@
+"""Proves what windows of a convolution show, which are read where they lie, and what is moved no more."""
+
+import numpy as np
+import pytest
+import torch
+
+from tensor_rnns.cells import build
+from tensor_rnns.engine.compiled.emit import source
+from tensor_rnns.engine.ir.graph import Graph, Node
+from tensor_rnns.engine.ir.reverse import reverse
+from tensor_rnns.engine.ir.structure import join, pick, shown
+from tensor_rnns.engine.ir.trace import trace
+from tensor_rnns.engine.ir.windows import reverse_windows, windows
+
+
+def states(*widths: int) -> list[Node]:
+    """Blocks of these widths in one graph that reads in place."""
+    graph = Graph(in_place=True)
+    return [graph.add("state", width=width, detail=i) for i, width in enumerate(widths)]
+
+
+def numbers(node: Node, values: dict[Node, np.ndarray]) -> np.ndarray:
+    """What a layout holds, by its definition."""
+    if node in values:
+        return values[node]
+    inputs = [numbers(part, values) for part in node.inputs]
+    if node.operation == "slice":
+        return inputs[0][node.detail : node.detail + node.width]
+    if node.operation == "pick":
+        return np.array([inputs[0][i] if i >= 0 else 0 for i in node.detail])
+    found = np.zeros(node.width, int)
+    for start, part in zip(node.detail, inputs, strict=True):
+        found[start : start + len(part)] = part
+    return found
+
+
+def test_layouts_of_layouts_show_the_numbers_of_the_blocks():
+    a, b = states(7, 5)
+    values = {a: np.arange(1, 8), b: np.arange(11, 16)}
+    inner = join([(1, b), (8, a)], 17)
+    node = join([(0, pick(inner, (9, -1, 3, 2))), (6, inner), (24, a.then("slice", width=2, detail=4))], 27)
+    blocks, which, place = shown(node)
+    seen = [values[blocks[n]][i] if n >= 0 else 0 for n, i in zip(which, place, strict=True)]
+    assert seen == numbers(node, values).tolist()
+    assert seen[:4] == [2, 0, 13, 12]
+
+
+def test_long_stretches_are_moved_once_and_short_ones_by_index():
+    a, b = states(40, 30)
+    whole = join([(0, a), (40, b)], 70)
+    picked = pick(whole, (*range(20, 60), *[-1] * 17, *range(5, 25)))
+    assert picked.operation == "join"
+    assert [(part.base, part.width) for part in picked.inputs] == [(a, 20), (b, 20), (a, 20)]
+    assert pick(whole, tuple(range(0, 70, 3))).operation == "pick"
+    apart = Graph().add("state", width=70, detail=0)
+    assert pick(apart, (*range(20, 60), *range(5, 25))).operation == "pick", "an emitter without code for it"
+
+
+def test_windows_are_taps_of_blocks():
+    a, b = states(32, 16)
+    left = windows(join([(0, b), (32, a), (80, a)], 112 + 32), 48)
+    assert left.operation == "windows"
+    assert left.inputs == (b, a)
+    assert left.detail == (((0, 0), (1, 16), (1, 16)), (None, None, None), ((1, 0), (1, 0), None))
+
+
+def test_windows_that_overlap_share_taps():
+    (a,) = states(48)
+    left = windows(pick(a, (*range(32), *range(16, 48))), 32)
+    assert left.detail == (((0, 0), (0, 16)), ((0, 16), (0, 32)))
+
+
+@pytest.mark.parametrize("kind", ["overlap by less", "narrow", "in a row", "one"])
+def test_other_windows_are_laid_out(kind):
+    a, b = states(48, 15)
+    left, rows = {
+        "overlap by less": (pick(a, (*range(32), *range(8, 40))), 32),
+        "narrow": (join([(0, b), (15, b), (30, b), (45, b)], 60), 30),
+        "in a row": (a, 16),
+        "one": (join([(0, a), (48, b)], 63), 63),
+    }[kind]
+    assert windows(left, rows) is left
+
+
+def test_what_comes_back_is_added_where_it_was_read():
+    a, b = states(32, 16)
+    left = windows(join([(0, b), (32, a), (80, a)], 144), 48)
+    g = a.graph.add("gradient", width=6, detail=0)
+    of_b, of_a = reverse_windows(left, g, 3, transposed=False)
+    assert (of_b.width, of_a.width) == (16, 32)
+    assert of_b.detail == (3, True, ((0, None, None), (None, None, None), (None, None, None)))
+    assert of_a.detail == (3, True, ((None, 16, 16), (None, None, None), (0, 0, None)))
+
+
+@pytest.mark.parametrize(("in_place", "made"), [(True, True), (False, False)])
+def test_a_convolution_lays_no_windows_out(in_place, made):
+    """Neither are there blocks as wide as all windows, nor are as many added up on the way back."""
+    cell = build({"name": "tlstm", "hidden": 24, "side": 3, "dimensions": 2}, 5)
+    program = trace(cell, in_place=in_place)
+    backward = reverse(program)
+    operations = {node.operation for node in backward.graph.nodes}
+    assert (operations >= {"windows", "scattered"}) is made
+    windowed = 9 * 9 * 24
+    moved = [node for node in backward.graph.nodes[backward.forward :] if node.width >= windowed]
+    assert bool(moved) is not made
+
+
+def test_a_step_is_heavy_by_the_uses_of_its_weights():
+    """Nine locations with 16,020 weights, and a single one with more."""
+    kinds = {"name": "tlstm", "hidden": 20, "side": 3, "dimensions": 2}, {"name": "lstm", "hidden": 60}
+    texts = [source(trace(build(kind, 5), in_place=True), torch.float32) for kind in kinds]
+    assert ["HEAVY = true" in text for text in texts] == [True, False]
