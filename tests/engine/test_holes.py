@@ -47,7 +47,16 @@ def test_runs_of_equal_columns():
 
 @pytest.mark.parametrize(
     ("dimensions", "side", "kernel", "hidden"),
-    [(1, 3, 3, 3), (2, 3, 2, 3), (1, 1, 4, 3), (1, 3, 3, 47), (2, 2, 2, 29), (2, 4, 3, 17), (3, 2, 2, 19)],
+    [
+        (1, 3, 3, 3),
+        (2, 3, 2, 3),
+        (1, 1, 4, 3),
+        (1, 3, 3, 47),
+        (2, 2, 2, 29),
+        (2, 4, 3, 17),
+        (3, 2, 2, 19),
+        (2, 2, 4, 10),
+    ],
 )
 def test_kernels_with_holes_are_those_of_the_eager_loop(dimensions, side, kernel, hidden):
     """Outputs and all gradients in float64, a batch of a whole block and some of half a vector, matrices in
@@ -58,6 +67,7 @@ def test_kernels_with_holes_are_those_of_the_eager_loop(dimensions, side, kernel
     given = {name: draw.standard_normal((2, *shape)) / hidden for name, shape in cell.shapes().items()}
     start = [draw.standard_normal((2, 11, *shape)) for shape in cell.state_shapes().values()]
     x = torch.tensor(draw.standard_normal((4, 2, 11, 2)))
+    assert engine.find("compiled").prepare(cell, torch.float64, torch.device("cpu"), one_hot=False)
     for kind in ("eager", "compiled"):
         p = {name: torch.tensor(value).requires_grad_() for name, value in given.items()}
         state = tuple(torch.tensor(part).requires_grad_() for part in start)

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from tensor_rnns import engine
 from tensor_rnns.cells import build
+from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.compiled.emit import source
 from tensor_rnns.engine.ir.graph import Graph, Node
 from tensor_rnns.engine.ir.reverse import reverse
@@ -106,7 +108,82 @@ def test_a_convolution_lays_no_windows_out(in_place, made):
 
 
 def test_a_step_is_heavy_by_the_uses_of_its_weights():
-    """Nine locations with 16,020 weights, and a single one with more."""
-    kinds = {"name": "tlstm", "hidden": 20, "side": 3, "dimensions": 2}, {"name": "lstm", "hidden": 60}
+    """Nine locations with some 16,000 weights, and one with 42,000, which the way back uses a second time."""
+    kinds = {"name": "tlstm", "hidden": 20, "side": 3, "dimensions": 2}, {"name": "lstm", "hidden": 100}
     texts = [source(trace(build(kind, 5), in_place=True), torch.float32) for kind in kinds]
     assert ["HEAVY = true" in text for text in texts] == [True, False]
+
+
+class Shown(Cell):
+    """Windows of an input, of states and of what is kept on the tape, which are read elsewhere too.
+
+    One piece has no tap; of one product a block is not shown at all. A matrix is multiplied by windows and
+    by a block, and both products, and what comes back to the blocks, are added onto others.
+    """
+
+    name = "shown"
+    states = ("h", "c")
+    inputs = hidden = 32
+
+    def shapes(self):
+        return {"W": (96, 96), "V": (64, 128), "U": (32, 32)}
+
+    def state_shapes(self):
+        return {"h": (32,), "c": (64,)}
+
+    def step(self, p, x, state):
+        h, c = state
+        t = torch.tanh(h @ p["U"])
+        half = torch.nn.functional.pad(torch.cat([t, x], -1), [0, 32])
+        pieces = torch.stack([torch.cat([c[..., 32:], t, x], -1), half, torch.cat([x, h, t], -1)], -2)
+        four = torch.nn.functional.pad(pieces, [0, 0, 1, 0])
+        a = 0.5 * torch.stack([torch.cat([c, h], -1)] * 4, -2) + windowed(four, p["W"])
+        unseen = torch.cat([t, h, x, h], -1)[..., 32:]
+        b = windowed(torch.stack([unseen[..., :64], unseen[..., 32:]], -2), p["V"])
+        found = torch.tanh(a.sum(-2) * 0.2 + 0.1 * torch.cat([x, c], -1) @ p["W"] + b.sum(-2)[..., :96])
+        return found[..., :32] * t + 0.1 * x, found[..., 32:] - 0.1 * c
+
+
+def windowed(pieces: torch.Tensor, matrix: torch.Tensor) -> torch.Tensor:
+    """Each piece [.., B, pieces, rows] times the matrix."""
+    return (pieces.flatten(-3, -2) @ matrix).unflatten(-2, (-1, pieces.shape[-2]))
+
+
+@pytest.mark.parametrize("batch", [3, 9, 20])
+@pytest.mark.parametrize(("dtype", "bound"), [(torch.float32, 1e-5), (torch.float64, 1e-12)])
+def test_windows_of_anything_are_those_of_the_eager_loop(setting, results, dtype, bound, batch):
+    s = setting(Shown(), replicas=2, batch=batch, steps=5)
+    program = trace(s.cell, dtype=dtype, in_place=True)
+    seen = [node for node in program.graph.nodes if node.operation == "windows"]
+    assert [len(node.inputs) for node in seen] == [4, 2]
+    assert engine.find("compiled").prepare(s.cell, dtype, torch.device("cpu"), one_hot=False)
+    expected = results(engine.find("eager").run, s, torch.float64)
+    for name, value in results(engine.find("compiled").run, s, dtype).items():
+        error = (value.double() - expected[name]).abs().max() / expected[name].abs().max()
+        assert error <= bound, f"{name}: {error:.1e}"
+
+
+class Shares(Cell):
+    """Divides by a sum that is zero only in rows that are not there."""
+
+    name = "shares"
+
+    def __init__(self, units):
+        self.inputs = self.hidden = units
+
+    def shapes(self):
+        return {"W": (self.hidden, self.hidden)}
+
+    def step(self, p, x, state):
+        a = (x + state[0]) @ p["W"]
+        return (a / a.abs().sum(-1, keepdim=True),)
+
+
+@pytest.mark.parametrize("units", [64, 96])
+def test_rows_that_a_block_lacks_stay_finite(setting, results, units):
+    """In panels and in smaller matrices: few rows of a block have code of their own."""
+    s = setting(Shares(units), replicas=1, batch=3, steps=4)
+    assert engine.find("compiled").prepare(s.cell, torch.float32, torch.device("cpu"), one_hot=False)
+    expected = results(engine.find("eager").run, s, torch.float64)
+    for name, value in results(engine.find("compiled").run, s, torch.float32).items():
+        torch.testing.assert_close(value.double(), expected[name], rtol=1e-4, atol=1e-5, msg=name)

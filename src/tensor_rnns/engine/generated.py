@@ -120,7 +120,8 @@ class Generated(Engine):
     """
 
     looks_up: ClassVar[bool] = False
-    """Whether its kernels look symbols up in tables, and multiply by the matrices that they pick there."""
+    """Whether its kernels look symbols up in tables, multiply by the matrices that they pick there, and read
+    windows of blocks where they lie."""
 
     def __init__(self) -> None:
         self.ready: dict[tuple, Ready | None] = {}
@@ -216,7 +217,7 @@ def without_code(engine: Generated, block: str) -> str | None:
 
     def find() -> str:
         try:
-            engine.emit(trace(cell), torch.float32, torch.device("cpu"))
+            engine.emit(trace(cell, in_place=engine.looks_up), torch.float32, torch.device("cpu"))
         except Unsupported as error:
             return str(error)
         return ""

@@ -21,8 +21,7 @@ from tensor_rnns.engine.ir.trace import Program
 
 REALS = {torch.float32: "float", torch.float64: "double"}
 HEAVY = 1 << 16
-"""Multiplications in the products of a step, for one row, from which on a small batch is cut in two for two
-threads."""
+"""Multiplications by matrices in a step, for one row, above which a small batch is cut for two threads."""
 
 
 def headers(names: str) -> list[str]:
@@ -67,9 +66,9 @@ def constant(kind: str, **values: int | list[int]) -> str:
     return f"static constexpr {kind} {', '.join(parts)};"
 
 
-def multiplications(program: Program) -> int:
-    """Those of a row by matrices in a step, zeros of a layout among them."""
-    products = [node for node in program.graph.nodes if node.operation == "product"]
+def multiplications(program: Program, forward: int) -> int:
+    """Multiplications by matrices in the first `forward` nodes, for one row; those by zeros too."""
+    products = [node for node in program.graph.nodes[:forward] if node.operation == "product"]
     return sum(node.width * program.sizes(*node.detail)[0] for node in products)
 
 
@@ -104,7 +103,7 @@ def source(program: Program, dtype: torch.dtype) -> str:
         "\n".join(f"// {line}".rstrip() for line in f"{printed}\n\nand back:\n{backward}".splitlines()),
         f"\nusing real = {REALS[dtype]};\n",
         constant("int", PANEL=PANEL),
-        constant("bool", HEAVY=str(multiplications(program) > HEAVY).lower()),
+        constant("bool", HEAVY=str(multiplications(program, backward.forward) > HEAVY).lower()),
         *headers("vectors functions shared matrices layouts threads call symbols pieces"),
         f"// ---- the step of {program.name} ----\n",
         constant("long", RECORD=apart(tape.width), STATES=apart(states.width), SUMS=sums.width),
@@ -158,7 +157,7 @@ def leaf_gradients(program: Program, backward: Backward, body: Body, sums: Arena
             continue
         for k, end, pieces in alike(~zeros(left).reshape(-1, rows)):
             place = f"sums + {sums.offsets[leaf] + k * columns}"
-            if shared:
+            if shared and pieces:
                 taps, starts = [[(0, i * rows + k) for i in pieces]], [i * columns for i in pieces]
                 sizes, blocks = f"{end - k}, {columns}", [operand(left, 0)]
                 lines += gathered(taps, starts, sizes, blocks, operand(g, 0), place)

@@ -82,8 +82,8 @@ template <class Block, int Count> static INLINE void from_rows(wide_vector (*x)[
 }
 
 // `Count` columns of out (+)= the sum over taps of a w: a [K][W], w [K][STRIDE], out [Count][W]; of half a vector the
-// first `Rows` rows.
-template <class Block, int K, int Count, bool ONTO, int Rows, int STRIDE = PANEL>
+// first `Rows` rows. On the way forth the others repeat the last, so that they stay finite; on the way back they are zero.
+template <class Block, int K, int Count, bool ONTO, bool FORTH, int Rows, int STRIDE = PANEL>
 static void panel(const Tap* tap, const Tap* end, const real* const* blocks, const real* packed, real* out) {
   constexpr int W = Block::W;
   if constexpr (!HALVES<Block>) {
@@ -106,41 +106,45 @@ static void panel(const Tap* tap, const Tap* end, const real* const* blocks, con
           UNROLL for (int v = 0; v < vectors; ++v) sum[v][r] += right[v] * a[r];
       }
     }
+    if constexpr (FORTH && Rows < W)
+      UNROLL for (int v = 0; v < vectors; ++v)
+        UNROLL for (int r = Rows; r < W; ++r) sum[v][r] = sum[v][Rows - 1];
     from_rows<Block, Count>(sum, out);
   }
 }
 
 // out (+)= a w, for a [K][W] and w [K] rows apart by STRIDE; `rows` of a block are there. Of small matrices few rows are
 // not worth code of their own; vectors along the columns of the last row reach beyond it.
-template <class Block, int K, int N, bool ONTO, int STRIDE>
+template <class Block, int K, int N, bool ONTO, bool FORTH, int STRIDE>
 static void product_of(int rows, const real* a, const real* w, real* out) {
   constexpr int W = Block::W, few = W / 2, TILE = 4 * LONG, whole = N - N % TILE;
   static constexpr Tap tap = {0, 0, 0};
   if constexpr (HALVES<Block> && K >= LONG && N >= LONG && K * N >= 1024)
     if (rows <= few) {
       for (int n = 0; n < whole; n += TILE)
-        panel<Block, K, TILE, ONTO, few, STRIDE>(&tap, &tap + 1, &a, w + n, out + n * W);
+        panel<Block, K, TILE, ONTO, FORTH, few, STRIDE>(&tap, &tap + 1, &a, w + n, out + n * W);
       if constexpr (N > whole)
-        panel<Block, K, N - whole, ONTO, few, STRIDE>(&tap, &tap + 1, &a, w + whole, out + whole * W);
+        panel<Block, K, N - whole, ONTO, FORTH, few, STRIDE>(&tap, &tap + 1, &a, w + whole, out + whole * W);
       return;
     }
   product<Block, K, N, ONTO, STRIDE>(a, w, out);
 }
 
 // out (+)= the sum over taps of a w for each window: K rows of a matrix of ROWS, N columns.
-template <class Block, int K, int N, bool ONTO, int ROWS, int Rows = Block::W, int Windows>
+template <class Block, int K, int N, bool ONTO, bool FORTH, int ROWS, int Rows = Block::W, int Windows>
 static void products(int rows, const Window (&windows)[Windows], const Tap* taps, const real* const* blocks,
                      const real* packed, real* out) {
   constexpr int W = Block::W, whole = N - N % PANEL;
   if constexpr (HALVES<Block> && Rows == W)
-    if (rows <= W / 2) return products<Block, K, N, ONTO, ROWS, W / 2>(rows, windows, taps, blocks, packed, out);
+    if (rows <= W / 2) return products<Block, K, N, ONTO, FORTH, ROWS, W / 2>(rows, windows, taps, blocks, packed, out);
   for (int n = 0; n < whole; n += PANEL)
-    for (const Window& to : windows)
-      panel<Block, K, PANEL, ONTO, Rows>(taps + to.first, taps + to.last, blocks, packed + n * ROWS, out + (to.to + n) * W);
+    for (const Window& sum : windows)
+      panel<Block, K, PANEL, ONTO, FORTH, Rows>(taps + sum.first, taps + sum.last, blocks, packed + n * ROWS,
+                                                out + (sum.to + n) * W);
   if constexpr (N > whole)
-    for (const Window& to : windows)
-      panel<Block, K, N - whole, ONTO, Rows>(taps + to.first, taps + to.last, blocks, packed + whole * ROWS,
-                                             out + (to.to + whole) * W);
+    for (const Window& sum : windows)
+      panel<Block, K, N - whole, ONTO, FORTH, Rows>(taps + sum.first, taps + sum.last, blocks, packed + whole * ROWS,
+                                                    out + (sum.to + whole) * W);
 }
 
 // Columns `from` to `from` + N of a leaf [K][..] in panels.

@@ -19,7 +19,8 @@ PANEL = 48
 Part = tuple[int, bool, int, int, int]
 """Of a leaf, transposed or not: its rows from one on, and columns from one up to another."""
 Taps = Sequence[tuple[int, int, int]]
-"""Of a sum the blocks on its left, the numbers of these from one on, and where its matrix lies."""
+"""Of a sum, for each tap: the number of the block on its left, where it begins there, and where the rows of
+its matrix lie."""
 
 
 def padded(width: int, grain: int = VECTOR) -> int:
@@ -93,7 +94,7 @@ class Products:
         in `left` and `out`."""
         leaf, transposed, k, n, end = part
         rows, columns = self.program.sizes(leaf, transposed)
-        sizes = f"{width}, {end - n}, {str(onto).lower()}"
+        sizes = f"{width}, {end - n}, {str(onto).lower()}, {str(not transposed).lower()}"
         if is_panelled(self.program, leaf):
             matrix = self.packed.take((leaf, transposed, n, end), rows * padded(end - n, PANEL)) + k * PANEL
             return self.summed(
@@ -125,7 +126,9 @@ class Products:
                     to, read = (start, (0, i * rows)) if places else (i * columns, start)
                     sums.setdefault(to, []).append((*read, matrix))
         sums = dict(sorted(sums.items()))
-        sizes = f"{width}, {count}, {str(step.onto is not None).lower()}, {rows}"
+        sizes = (
+            f"{width}, {count}, {str(step.onto is not None).lower()}, {str(not transposed).lower()}, {rows}"
+        )
         ends = zip([0, *(start + count for start in sums)], [*sums, step.target.width], strict=True)
         gaps = [(start, end) for start, end in ends if end > start and not step.onto]
         cleared = [f"clear({further(target, start)}, {end - start} * W);" for start, end in gaps]

@@ -28,16 +28,17 @@ def windows(left: Node, rows: int) -> Node:
         return left
     blocks, *layout = shown(left)
     which, place = (part.reshape(pieces, rows) for part in layout)
+    seen = [number for number in range(len(blocks)) if (which == number).any()]
     moved = place - np.arange(rows)
     goes_on = (which[:, 1:] == which[:, :-1]) & ((which[:, 1:] < 0) | (moved[:, 1:] == moved[:, :-1]))
     cuts = np.flatnonzero(~goes_on.all(0)) + 1
-    apart = (np.diff(np.unique(moved[which == block])) for block in range(len(blocks)))
+    apart = (np.diff(np.unique(moved[which == block])) for block in seen)
     width = math.gcd(rows, *cuts.tolist(), *np.concatenate([[0], *apart]).tolist())
-    if width < LONG:
+    if width < LONG or not seen:
         return left
     taps = np.stack([which, place], -1)[:, ::width].swapaxes(0, 1).tolist()
-    detail = tuple(tuple((b, x) if b >= 0 else None for b, x in tap) for tap in taps)
-    return left.graph.add("windows", *blocks, width=left.width, detail=detail)
+    detail = tuple(tuple((seen.index(b), x) if b >= 0 else None for b, x in tap) for tap in taps)
+    return left.graph.add("windows", *(blocks[number] for number in seen), width=left.width, detail=detail)
 
 
 def reverse_windows(left: Node, g: Node, leaf: int, transposed: bool) -> list[Node]:
