@@ -13,6 +13,7 @@ import gzip
 import itertools
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -33,6 +34,9 @@ class Copy:
 
     def __init__(self, folder: Path, targets: list[str]) -> None:
         subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
+        read = ROOT / ".snakemake" / "checked"  # by content, or each clone reads all experiment files anew
+        if read.is_dir():
+            shutil.copytree(read, folder / ".snakemake" / "checked")
         self.folder = folder
         self.targets = targets
         self.log = folder.with_suffix(".log")

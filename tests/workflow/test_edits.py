@@ -25,6 +25,8 @@ REMOVED = re.compile(r"^  wikipedia-arms:\n(?:    .*\n)+", re.MULTILINE)
 ORDER = re.compile(r"  tgu: .*\n  gru: .*\n")
 SWAPPED = "  gru: {cell: gru, hidden: 4}\n  tgu: {cell: tgu, hidden: 4, rank: 2}\n"
 
+RECORDED = "results/recorded/runs/mathews2016/addition/T750/gru/authors-rates"
+
 AT_ONCE = (
     "-c",
     "from snakemake.executors.touch import Executor; assert Executor.SLEEPING_TIME\n"
@@ -62,6 +64,7 @@ def tree(tmp_path_factory, project, snakemake) -> Tree:
     """Every output an empty file, noted by Snakemake as made."""
     made = Tree(project(tmp_path_factory.mktemp("edited") / "project"), snakemake)
     shutil.copytree(ROOT / "tests" / "papers" / "made_up", made.folder / "more")
+    shutil.copytree(ROOT / RECORDED, made.folder / RECORDED)
     for path in (made.folder / name for _, outputs in made.listed() for name in outputs):
         (path.parent if path.suffix else path).mkdir(parents=True, exist_ok=True)
         if path.suffix:
@@ -195,6 +198,7 @@ def test_a_guest_trains_itself_and_nothing_else(tree):
     folders = curves(jobs) | {path.rpartition("/")[0] for path in jobs["select"]}
     assert {Path(folder).parts[6].partition("-")[0] for folder in folders} == {"guest"}
     assert homes(jobs["collect"]) == homes(folders)
+    assert "collect_recorded" not in jobs
 
 
 def test_real_data_train_what_rests_on_data_and_nothing_else(tree):

@@ -76,6 +76,8 @@ if problems:
     )
 
 CATALOGUE = Catalogue.load(ROOTS, PAPERS or None, as_list(GUESTS))
+# What is recorded knows no guests.
+OWN = Catalogue.load(ROOTS, PAPERS or None, []) if as_list(GUESTS) else CATALOGUE
 # Some files have no public address. What is counted on them waits for a mirror; the report says that it is not drawn.
 if config["data"] == "real" and not MIRRORS:
     for place, experiment in list(CATALOGUE.experiments.items()):

@@ -179,9 +179,9 @@ def recorded_digest(paper, experiment):
     shown = headlines.read_text() if headlines.exists() else ""
     drawn = [
         [artefact.spec, artefact.printed]
-        for artefact in CATALOGUE.experiments[paper, experiment].artefacts
+        for artefact in OWN.experiments[paper, experiment].artefacts
     ]
-    named = content_of(CATALOGUE.experiments[paper, experiment], but=["claims"])
+    named = content_of(OWN.experiments[paper, experiment], but=["claims"])
     return digest.digest(
         [recorded_curves(paper, experiment), shown, drawn, named, DRAWING]
     )

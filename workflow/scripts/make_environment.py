@@ -84,7 +84,8 @@ def install(folder, stage, torch):
         options = ["--no-deps", "--no-build-isolation", "--editable", str(ROOT)]
     elif stage == "torch":
         options = shlex.split(torch)
-    if subprocess.call(pip(folder, "--quiet", "--log", str(folder / "pip.log"), "install", *options)) != 0:
+    quiet = ("--quiet", "--log", str(folder / "pip.log"))
+    if subprocess.call(pip(folder, *quiet, "install", "--no-compile", *options)) != 0:
         sys.exit(f"pip failed; its log is {folder / 'pip.log'}. The same command tries again from the start.")
 
 
@@ -116,6 +117,9 @@ def make(folder, stages, torch):
         write_note(folder, note)
         print(f"[{number}/{len(todo)}] {stage}: {time.monotonic() - started:.0f} s", flush=True)
     if todo:
+        # On all cores, where pip takes one; some packages hold files that do not compile.
+        places = map(str, folder.glob("lib/*/site-packages"))
+        subprocess.call([str(folder / "bin" / "python"), "-m", "compileall", "-qq", "-j", "0", *places])
         subprocess.call(pip(folder, "check"))
 
 
