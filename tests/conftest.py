@@ -55,7 +55,7 @@ TOGETHER = (
     "archive/", "cli/test_warm.py", "datasets/test_ready.py", "datasets/test_real_data.py",
     "docs/test_generated.py", "engine/test_compiled.py", "recording/test_packing.py", "recording/",
     "report/test_accessible.py", "report/test_browser.py", "report/test_own_papers.py",
-    "training/test_job.py", "workflow/test_edits.py", "workflow/test_reruns.py",
+    "training/test_bits.py", "training/test_job.py", "workflow/test_edits.py", "workflow/test_reruns.py",
 )  # fmt: skip
 """Tests that share what takes long to make: one worker of xdist makes it, once."""
 NO_SKIP = os.environ.get("NO_SKIP", "0") not in ("", "0")

@@ -19,6 +19,7 @@ from tensor_rnns.files import write_csv, write_json
 from tensor_rnns.report.build import build
 
 HOME = Path(__file__).parents[2]
+EPOCH = "1479686400"
 PAPER = """
 title: "Made & measured: 50 % of <everything>"
 authors: A. Maker
@@ -166,7 +167,7 @@ def write_papers(home: Path) -> Catalogue:
 
 def write_home(home: Path, patch: pytest.MonkeyPatch) -> None:
     """A checkout without papers in `home`, which becomes the working folder."""
-    patch.setenv("SOURCE_DATE_EPOCH", "1479686400")
+    patch.setenv("SOURCE_DATE_EPOCH", EPOCH)
     shutil.copytree(HOME / "report" / "templates", home / "report" / "templates")
     (home / "docs").mkdir()
     (home / "docs" / "obstacles.md").write_text(
@@ -199,10 +200,22 @@ def write_checkout(home: Path, patch: pytest.MonkeyPatch) -> tuple[Catalogue, Pa
     return catalogue, results
 
 
+@pytest.fixture(scope="session")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkout that is copied, and left alone."""
+    home = tmp_path_factory.mktemp("written") / "checkout"
+    with pytest.MonkeyPatch.context() as patch:
+        write_checkout(home, patch)
+    return home
+
+
 @pytest.fixture
-def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Catalogue, Path]:
+def checkout(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Catalogue, Path]:
     """The catalogue and the results; of `made2016` all has run at smoke scale, of `late2017` nothing."""
-    return write_checkout(tmp_path / "checkout", monkeypatch)
+    home = shutil.copytree(written, tmp_path / "checkout")
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", EPOCH)
+    monkeypatch.chdir(home)
+    return Catalogue.load(home / "workflow" / "papers"), home / "results"
 
 
 FLAGS = (

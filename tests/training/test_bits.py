@@ -171,11 +171,28 @@ def go(tmp_path, replicas_of):
     """A function that trains replicas of a case with the compiled engine, or another, and returns the folder
     of what was written."""
 
-    def train(name, seeds, threads=1, folder="out", engine="compiled", **changed):
-        out, state = tmp_path / folder, tmp_path / f"{folder}-state"
-        job.run(replicas_of(name, seeds, **changed), out, state, tmp_path, engine, "cpu", threads)
+    def train(name, seeds, threads=1, folder="out", engine="compiled", home=tmp_path, **changed):
+        out, state = home / folder, home / f"{folder}-state"
+        job.run(replicas_of(name, seeds, **changed), out, state, home, engine, "cpu", threads)
         assert json.loads((out / "record.json").read_text())["engine"] == engine
         return out
+
+    return train
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """A folder for what several tests read."""
+    return tmp_path_factory.mktemp("kept")
+
+
+@pytest.fixture
+def once(go, kept):
+    """A function as `go`, on one thread, that trains the same replicas of a case once for all tests."""
+
+    def train(name, *seeds):
+        folder = f"{name} {seeds}"
+        return kept / folder if (kept / folder).exists() else go(name, seeds, folder=folder, home=kept)
 
     return train
 
@@ -194,19 +211,20 @@ def of_seed(out, seed):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_alone_as_in_a_cohort_and_on_two_threads(go, name):
+def test_alone_as_in_a_cohort_and_on_two_threads(go, once, name):
     """One replica, three on two threads, and five."""
-    five = go(name, range(5), folder="five")
+    five = once(name, *range(5))
     three = go(name, (1, 4, 2), threads=2, folder="three")
+    alone = {2: once(name, 2), 4: go(name, (4,), threads=2, folder="alone")}
     for seed in (4, 2):
         expected = of_seed(five, seed)
         assert of_seed(three, seed) == expected
-        assert of_seed(go(name, (seed,), threads=seed // 2, folder=f"alone{seed}"), seed) == expected
+        assert of_seed(alone[seed], seed) == expected
 
 
-def test_replicas_of_a_cohort_stop_early_at_updates_of_their_own(go):
+def test_replicas_of_a_cohort_stop_early_at_updates_of_their_own(once):
     """And have no row after them, though the cohort goes on."""
-    out = go("stopped early", range(5))
+    out = once("stopped early", *range(5))
     record = json.loads((out / "record.json").read_text())
     stops = {str(replica["seed"]): replica["updates"] for replica in record["replicas"]}
     assert len(set(stops.values())) > 1
@@ -217,9 +235,9 @@ def test_replicas_of_a_cohort_stop_early_at_updates_of_their_own(go):
 
 
 @pytest.mark.parametrize("name", ["tgu", "embedded", *CONTRACTS])
-def test_before_as_after_a_kill(go, name, monkeypatch):
-    """A run that dies at its fifth checkpoint goes on to the bits of an unbroken one."""
-    whole = go(name, range(3), folder="whole")
+def test_before_as_after_a_kill(go, once, name, monkeypatch):
+    """A run that dies at its fifth checkpoint goes on to the bits of an unbroken one of more replicas."""
+    whole = once(name, *range(5))
     original, count = Checkpoints.save, []
 
     def dies(self, state):
@@ -239,10 +257,10 @@ def test_before_as_after_a_kill(go, name, monkeypatch):
 
 
 @pytest.mark.parametrize("name", CONTRACTS)
-def test_without_its_contract_a_run_has_other_bits(go, name):
+def test_without_its_contract_a_run_has_other_bits(go, once, name):
     """So no contract above is proved on a run that it leaves alone."""
     changed = go(name, (2,), folder="without", **CONTRACTS[name][1])
-    assert of_seed(go(name, (2,)), 2)[1] != of_seed(changed, 2)[1]
+    assert of_seed(once(name, 2), 2)[1] != of_seed(changed, 2)[1]
 
 
 @pytest.mark.parametrize("name", CASES)

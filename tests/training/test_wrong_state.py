@@ -3,6 +3,7 @@ with the bytes of an undisturbed one.
 """
 
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,16 +69,35 @@ WRONG = {
 }
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory) -> Path:
+    """A folder for what a run leaves that is whole, and one that was stopped."""
+    return tmp_path_factory.mktemp("kept")
+
+
 @pytest.fixture
-def run(make_replica, tmp_path) -> Callable[..., dict[str, bytes]]:
-    """Run a cohort of three in a folder with checkpoints at updates 10 and 20; stop at 25 if asked."""
+def run(make_replica, tmp_path, kept) -> Callable[..., dict[str, bytes]]:
+    """Run a cohort of three in a folder with checkpoints at updates 10 and 20; stop at 25 if asked. What
+    begins from nothing is trained once, and copied."""
 
     def go(folder: Path, monkeypatch=None) -> dict[str, bytes]:
+        ready = kept / ("whole" if monkeypatch is None else "stopped")
+        if (folder / "state").exists():
+            return train(folder, monkeypatch)
+        if not ready.exists():
+            train(ready, monkeypatch)
+        shutil.copytree(ready, folder, dirs_exist_ok=True)
+        return found(folder) if monkeypatch is None else {}
+
+    def found(folder: Path) -> dict[str, bytes]:
+        return {name: (folder / "out" / name).read_bytes() for name in FILES}
+
+    def train(folder: Path, monkeypatch) -> dict[str, bytes]:
         replicas = [make_replica(seed, **LONG) for seed in range(3)]
         arguments = (replicas, folder / "out", folder / "state", folder, "eager", "cpu", 1)
         if monkeypatch is None:
             job.run(*arguments, 60.0)
-            return {name: (folder / "out" / name).read_bytes() for name in FILES}
+            return found(folder)
         save = Checkpoints.save
 
         def rarely(self, state):
