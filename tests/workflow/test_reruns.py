@@ -8,14 +8,31 @@ from pathlib import Path
 import pytest
 
 LAST = {"judge": 1, "report": 1, "all": 1}
+AS_MAKE = ("workflow/scripts/snakemake_locked.py",)
+"""How `make` starts Snakemake: with a process that its commands share."""
 
 
 @pytest.fixture(scope="module")
-def finished(tmp_path_factory, project, snakemake) -> Path:
-    """A copy of the project with the smoke scale of addition and sizes run to the report."""
+def failed(tmp_path_factory, project, snakemake) -> tuple[Path, dict[str, int]]:
+    """A copy of the project in which a run of the smoke scale of addition and sizes failed, as the code of
+    training ends in a crash, and the sizes of the files of results that are there. The code is mended."""
     folder = project(tmp_path_factory.mktemp("project"))
-    snakemake(folder, "--quiet", "rules")
-    assert (folder / "results" / "smoke" / "report" / "index.html").exists()
+    loop = folder / "src" / "tensor_rnns" / "training" / "loop.py"
+    text = loop.read_text()
+    loop.write_text(text + "\n1 / 0\n")
+    with pytest.raises(AssertionError, match="division by zero"):
+        snakemake(folder, "--keep-going", start=AS_MAKE)
+    loop.write_text(text)
+    results = folder / "results"
+    there = [path for path in results.rglob("*") if path.is_file()]
+    return folder, {str(path.relative_to(results)): path.stat().st_size for path in there}
+
+
+@pytest.fixture(scope="module")
+def finished(failed, snakemake) -> Path:
+    """The same copy, run to the report."""
+    folder, _ = failed
+    snakemake(folder, "--keep-going", "--quiet", "rules", start=AS_MAKE)
     return folder
 
 
@@ -47,6 +64,17 @@ CHANGES = {
 """What else can be edited is counted in `test_edits`, without a real run."""
 
 
+def test_a_failed_job_leaves_a_partial_report_and_the_work_undone(failed, finished):
+    """A crash fails the training; the partial report is no target; mended, the run goes on to the end."""
+    _, there = failed
+    assert there["smoke-partial/report/index.html"] > 1000
+    for target in ("report/index.html", "claims.csv", "figures/mathews2016/fig-5.1.svg"):
+        assert f"smoke/{target}" not in there
+    results = finished / "results" / "smoke"
+    assert "mathews2016: addition, sizes (" in (results / "report" / "index.html").read_text()
+    assert (results / "runs/mathews2016/addition/T250/lstm/authors-rates/final-0/metrics.csv").exists()
+
+
 def test_nothing_changed_nothing_to_do(finished, planned):
     """The second run of an unchanged project has no job, also when a file was only touched."""
     assert planned() == {}
@@ -74,7 +102,7 @@ def test_a_new_cohort_size_cuts_the_jobs_anew(finished, planned, snakemake):
     assert planned("cohort_size=1") == {
         "train": 6, "probe": 2, "collect": 1, "draw_figure": 2, "draw_table": 2, **LAST
     }  # fmt: skip
-    snakemake(finished, "--quiet", "rules", config=("cohort_size=1",))
+    snakemake(finished, "--quiet", "rules", config=("cohort_size=1",), start=AS_MAKE)
     logs = sorted(finished.glob("results/smoke/logs/train/**/final-1.log"))
     assert len(logs) == 3
     assert all("all 1 replicas are finished; nothing to train" in log.read_text() for log in logs)
