@@ -8,6 +8,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -57,7 +58,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copy2(ROOT / name, folder / name)
     who = ("-c", "user.name=Zoltan Quux", "-c", "user.email=zoltan@quux.example")
     read = ROOT / ".snakemake" / "checked"  # by content, or the copy reads all experiment files anew
-    if read.is_dir():
+    with suppress(shutil.Error, FileNotFoundError):
         shutil.copytree(read, folder / ".snakemake" / "checked")
     run(folder, "git", "init", "-q")
     run(folder, "git", "add", "-A")

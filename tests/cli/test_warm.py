@@ -208,7 +208,8 @@ def test_a_killed_training_is_a_killed_command(warm, tmp_path):
 
 
 def test_changed_code_is_not_run_by_a_process_that_imported_it_before(tmp_path):
-    shutil.copytree(ROOT / "src" / "tensor_rnns", tmp_path / "src" / "tensor_rnns")
+    ours = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "src" / "tensor_rnns", tmp_path / "src" / "tensor_rnns", ignore=ours)
     process = start_warm(tmp_path / "socket", tmp_path / "src")
     before, _ = asking(tmp_path / "socket", "target", "fig-5.1").communicate(timeout=300)
     assert before.endswith("by another\n")

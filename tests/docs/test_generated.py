@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from tensor_rnns.cli.commands import main
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.files import read_csv, write_csv
 from tensor_rnns.pages import blocks, contents
@@ -46,6 +48,18 @@ def test_what_stands_is_what_its_sources_say(pages, made):
     found = list(blocks.problems(pages, made))
     assert not found, "\n".join([*found, "write them again: tensor-rnns docs --write"])
     assert blocks.write(pages, made) == []
+
+
+def test_the_command_compares_the_pages_of_the_checkout(made, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(contents, "texts", lambda catalogue: made)
+    said = CliRunner().invoke(main, ["docs"]).output
+    assert re.fullmatch(r"\d+ generated texts on \d+ pages: all as their sources say\n", said), said
+    wrong = {"goals": "45 of 44"}
+    monkeypatch.setattr(contents, "texts", lambda catalogue: lambda name: wrong.get(name) or made(name))
+    said = CliRunner().invoke(main, ["docs"]).output
+    assert re.search(r"docs.engine.md:\d+: .*45 of 44", said), said
+    assert said.endswith("write them again: tensor-rnns docs --write\n"), said
 
 
 def test_a_number_changed_by_hand_is_found_and_written_again(pages, made):

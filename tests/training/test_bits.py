@@ -171,9 +171,9 @@ def go(tmp_path, replicas_of):
     """A function that trains replicas of a case with the compiled engine, or another, and returns the folder
     of what was written."""
 
-    def train(name, seeds, threads=1, folder="out", engine="compiled", home=tmp_path, **changed):
-        out, state = home / folder, home / f"{folder}-state"
-        job.run(replicas_of(name, seeds, **changed), out, state, home, engine, "cpu", threads)
+    def train(name, seeds, threads=1, folder="out", engine="compiled", **changed):
+        out, state = tmp_path / folder, tmp_path / f"{folder}-state"
+        job.run(replicas_of(name, seeds, **changed), out, state, tmp_path, engine, "cpu", threads)
         assert json.loads((out / "record.json").read_text())["engine"] == engine
         return out
 
@@ -191,8 +191,8 @@ def once(go, kept):
     """A function as `go`, on one thread, that trains the same replicas of a case once for all tests."""
 
     def train(name, *seeds):
-        folder = f"{name} {seeds}"
-        return kept / folder if (kept / folder).exists() else go(name, seeds, folder=folder, home=kept)
+        folder = kept / f"{name} {seeds}"
+        return folder if folder.exists() else go(name, seeds, folder=f"of {seeds}").rename(folder)
 
     return train
 

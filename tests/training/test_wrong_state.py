@@ -85,7 +85,8 @@ def run(make_replica, tmp_path, kept) -> Callable[..., dict[str, bytes]]:
         if (folder / "state").exists():
             return train(folder, monkeypatch)
         if not ready.exists():
-            train(ready, monkeypatch)
+            train(tmp_path / "first", monkeypatch)
+            (tmp_path / "first").rename(ready)
         shutil.copytree(ready, folder, dirs_exist_ok=True)
         return found(folder) if monkeypatch is None else {}
 

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,8 @@ def copy_project(folder: Path) -> Path:
             shutil.copy2(ROOT / name, target)
     keep_what_was_read(folder)
     for path in (ROOT / "src").rglob("__pycache__"):
-        shutil.copytree(path, folder / path.relative_to(ROOT), dirs_exist_ok=True)
+        with suppress(shutil.Error):  # another test writes there
+            shutil.copytree(path, folder / path.relative_to(ROOT), dirs_exist_ok=True)
     return folder
 
 
@@ -36,7 +38,8 @@ def keep_what_was_read(folder: Path) -> None:
     for name in ("checked", "syntax_trees.json"):
         source, target = ROOT / ".snakemake" / name, folder / ".snakemake" / name
         if source.is_dir():
-            shutil.copytree(source, target)
+            with suppress(shutil.Error):  # another test removes the oldest
+                shutil.copytree(source, target)
         elif source.exists():
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, target)

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +36,7 @@ class Copy:
     def __init__(self, folder: Path, targets: list[str]) -> None:
         subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
         read = ROOT / ".snakemake" / "checked"  # by content, or each clone reads all experiment files anew
-        if read.is_dir():
+        with suppress(shutil.Error, FileNotFoundError):
             shutil.copytree(read, folder / ".snakemake" / "checked")
         self.folder = folder
         self.targets = targets

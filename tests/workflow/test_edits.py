@@ -198,7 +198,6 @@ def test_a_guest_trains_itself_and_nothing_else(tree):
     folders = curves(jobs) | {path.rpartition("/")[0] for path in jobs["select"]}
     assert {Path(folder).parts[6].partition("-")[0] for folder in folders} == {"guest"}
     assert homes(jobs["collect"]) == homes(folders)
-    assert "collect_recorded" not in jobs
 
 
 def test_real_data_train_what_rests_on_data_and_nothing_else(tree):

@@ -12,6 +12,7 @@ import argparse
 import fcntl
 import hashlib
 import json
+import os
 import re
 import shlex
 import shutil
@@ -117,9 +118,11 @@ def make(folder, stages, torch):
         write_note(folder, note)
         print(f"[{number}/{len(todo)}] {stage}: {time.monotonic() - started:.0f} s", flush=True)
     if todo:
-        # On all cores, where pip takes one; some packages hold files that do not compile.
+        # On all cores, where pip takes one; some packages hold files that do not compile. By time, so that
+        # nothing is compiled again (SOURCE_DATE_EPOCH, which make sets, asks for hashes).
+        how = ("-qq", "--invalidation-mode", "timestamp", "-j", str(len(os.sched_getaffinity(0))))
         places = map(str, folder.glob("lib/*/site-packages"))
-        subprocess.call([str(folder / "bin" / "python"), "-m", "compileall", "-qq", "-j", "0", *places])
+        subprocess.call([str(folder / "bin" / "python"), "-W", "ignore", "-m", "compileall", *how, *places])
         subprocess.call(pip(folder, "check"))
 
 
