@@ -14,7 +14,7 @@ SCRIPT = Path(__file__).resolve().parents[2] / "workflow" / "scripts" / "snakema
 SNAKEFILE = """
 rule slow:
     output: "{name}.txt"
-    shell: "echo $$ >> starts; sleep 3; echo done > {output}"
+    shell: "echo $$ >> starts; sleep 3; while [ -e hold ]; do sleep 0.1; done; echo done > {output}"
 """
 
 
@@ -50,15 +50,19 @@ def await_start(folder: Path) -> None:
 
 @pytest.mark.parametrize("by_hand", [False, True])
 def test_second_controller_waits_and_finds_the_work_done(folder: Path, by_hand: bool) -> None:
+    (folder / "hold").touch()  # the first does not end before the second has said what it waits for
     first = start(folder, sys.executable, "-m", "snakemake") if by_hand else start(folder)
     await_start(folder)
     second = start(folder)
-    assert second.communicate(timeout=90)[0].startswith(
+    said = second.stdout.readline()
+    (folder / "hold").unlink()
+    second.communicate(timeout=90)
+    first.communicate(timeout=90)
+    assert said.startswith(
         f"waiting for a Snakemake started by hand: process {first.pid}"
         if by_hand
         else f"waiting for the Snakemake that works here: process {first.pid} on {os.uname().nodename}"
     )
-    first.communicate(timeout=90)
     assert first.returncode == 0
     assert second.returncode == 0
     assert len((folder / "starts").read_text(encoding="utf-8").split()) == 1
