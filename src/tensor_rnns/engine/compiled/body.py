@@ -45,9 +45,8 @@ class Body(Products):
         """Append the lines of `steps`; `stored` nodes have an address already; `roots` are what is read."""
         onto = {step.onto: step.target for step in steps if step.onto}
         made = {node for step in steps for node in step.nodes}
-        outside = (
-            set(stored) | set(onto) | {base for step in steps for part in step.reads for base in part.bases}
-        )
+        reads = (base for step in steps for part in step.reads for base in part.bases)
+        outside = {*stored, *onto, *reads}
         outside |= {step.target for step in steps if not step.is_loop}
         within: dict[Node, tuple[Node, int]] = {}
         for node in made:

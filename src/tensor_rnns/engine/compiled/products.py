@@ -126,9 +126,7 @@ class Products:
                     to, read = (start, (0, i * rows)) if places else (i * columns, start)
                     sums.setdefault(to, []).append((*read, matrix))
         sums = dict(sorted(sums.items()))
-        sizes = (
-            f"{width}, {count}, {str(step.onto is not None).lower()}, {str(not transposed).lower()}, {rows}"
-        )
+        sizes = f"{width}, {count}, {str(bool(step.onto)).lower()}, {str(not transposed).lower()}, {rows}"
         ends = zip([0, *(start + count for start in sums)], [*sums, step.target.width], strict=True)
         gaps = [(start, end) for start, end in ends if end > start and not step.onto]
         cleared = [f"clear({further(target, start)}, {end - start} * W);" for start, end in gaps]

@@ -72,9 +72,7 @@ def shown(node: Node) -> tuple[list[Node], np.ndarray, np.ndarray]:
         part = slice(node.detail, node.detail + node.width)
         return blocks, which[part], place[part]
     if node.operation == "pick":
-        blocks, which, place = shown(node.inputs[0])
-        places = np.array(node.detail)
-        return blocks, np.where(places < 0, -1, which[places]), place[places]
+        return shown_at(node.inputs[0], node.detail)
     if node.operation == "join":
         which, place = np.full(node.width, -1), np.zeros(node.width, int)
         blocks: list[Node] = []
@@ -88,12 +86,17 @@ def shown(node: Node) -> tuple[list[Node], np.ndarray, np.ndarray]:
     return [node], np.zeros(node.width, int), np.arange(node.width)
 
 
+def shown_at(node: Node, indices: tuple[int, ...]) -> tuple[list[Node], np.ndarray, np.ndarray]:
+    """What a layout shows at `indices`; -1 is a zero."""
+    blocks, which, place = shown(node)
+    places = np.array(indices)
+    return blocks, np.where(places < 0, -1, which[places]), place[places]
+
+
 def stretches(node: Node, indices: tuple[int, ...]) -> list[tuple[int, Node]]:
     """The parts of blocks that the numbers of a layout at `indices` are, with their starts; none where they
     are short on average."""
-    blocks, which, place = shown(node)
-    places = np.array(indices)
-    which, place = np.where(places < 0, -1, which[places]), place[places]
+    blocks, which, place = shown_at(node, indices)
     goes_on = (which[1:] == which[:-1]) & ((which[1:] < 0) | (np.diff(place) == 1))
     edges = [0, *(np.flatnonzero(~goes_on) + 1).tolist(), len(indices)]
     if len(indices) < LONG * (len(edges) - 1):

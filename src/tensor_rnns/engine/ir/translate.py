@@ -40,7 +40,6 @@ class Translator:
     def __init__(self, recorder: Recorder, one_hot: Value | None = None, in_place: bool = False) -> None:
         self.recorder = recorder
         self.one_hot = one_hot
-        self.in_place = in_place
         self.graph = Graph(in_place)
         self.nodes: dict[Value, Node] = {}
         self.leaves: dict[Leaf, int] = {}
@@ -144,7 +143,7 @@ class Translator:
             return self.graph.add("input", width=shape[1], detail=table)
         node = structure.solid(self.node(left))
         leaf = self.leaf(right, shape, first)
-        if self.in_place and self.one_hot is None and math.prod(shape) >= LARGE:
+        if self.graph.in_place and self.one_hot is None and math.prod(shape) >= LARGE:
             node = windows(node, shape[0])
         return node.then("product", width=node.width // shape[0] * shape[1], detail=(leaf, False))
 
@@ -181,7 +180,7 @@ class Translator:
     def picked(self, node: Node) -> Node:
         """Sums of products of a block with the rows of a table, read as matrices, are a product with the
         matrix that the symbol picks: the rows need not be copied to be multiplied."""
-        if self.in_place and node.operation == "contract":
+        if self.graph.in_place and node.operation == "contract":
             sizes, *strides, onto = node.detail
             for (table, of_table), (left, of_left) in permutations(zip(node.inputs, strides, strict=True)):
                 layout = (left.width, node.width), (1, left.width), (1, 0), (0, 1)
