@@ -36,6 +36,7 @@ GIVEN = {
     "addition": ({"length": 30}, None),
     "addition_set": ({"length": 30, "sequences": 6}, None),
     "copy_memory": ({"gap": 9, "vary": "length", "sequences": 6}, None),
+    "copy_memory_apart": ({"gap": 9, "vary": "lag", "sequences": 6}, None),
     "variable_binding": ({"length": 30}, None),
     "integer_addition": ({"digits": 3}, None),
     "memorization": ({"length": 4}, None),

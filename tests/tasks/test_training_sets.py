@@ -123,6 +123,27 @@ def test_one_set_is_held_out_for_all():
         next(task.evaluation("all"))
 
 
+def test_a_test_set_apart_shares_nothing_with_validation():
+    """Training and validation stay those of copy memory; the test set is as large, and other sequences."""
+    options = {"gap": 20, "longest": 9, "vary": "lag", "sequences": 12, "held_out": 230}
+    task, other = build("copy_memory_apart", **options), build("copy_memory", **options)
+
+    def taken(of, seed, split):
+        return [batch.inputs.tobytes() for batch in of.evaluation_of(seed, split)]
+
+    assert [taken(task, 1, split) for split in ("train", "valid")] == [
+        taken(other, 1, split) for split in ("train", "valid")
+    ]
+    columns = {
+        split: [row.tobytes() for batch in task.evaluation_of(1, split) for row in batch.inputs.T]
+        for split in ("valid", "test", "train")
+    }
+    assert [len(set(rows)) for rows in columns.values()] == [230, 230, 12]
+    assert not set(columns["test"]) & {*columns["valid"], *columns["train"]}
+    assert taken(task, 1, "test") == taken(task, 2, "test")
+    assert [batch.weight for batch in task.evaluation("test")] == [100, 100, 30]
+
+
 def test_addition_is_held_out_with_its_own_markers():
     """Training marks one step of each half; held out as the text says, or anywhere as the code does."""
     for markers, shares in (("halves", (1, 1)), ("anywhere", (0.4, 0.6))):

@@ -162,7 +162,7 @@ RETRAINED = {
         "src/tensor_rnns/tasks/addition.py", ("\n\n\n", "\n\n\nCHANGED = 1\n\n\n"),
         # The others stand in a file that imports the first.
         lambda replica: replica.settings["task"]["name"]
-        in ("addition", "addition_set", "copy_memory", "pixels_set"),
+        in ("addition", "addition_set", "copy_memory", "copy_memory_apart", "pixels_set"),
     ),
 }  # fmt: skip
 
