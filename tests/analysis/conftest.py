@@ -112,7 +112,8 @@ def run_folder() -> Callable[..., Path]:
 
 @pytest.fixture
 def trained(tmp_path: Path) -> Callable[..., Path]:
-    """Run and collect every replica of an experiment at a scale; returns the results folder."""
+    """Run and collect every replica of an experiment at a scale, of `seeds` where that plans fewer; returns
+    the results folder."""
 
     def write(
         experiment: Experiment,
@@ -120,9 +121,10 @@ def trained(tmp_path: Path) -> Callable[..., Path]:
         scale: str = "paper",
         data: str = "real",
         keep: Callable[[Replica], bool] = lambda replica: True,
+        seeds: int = 0,
     ) -> Path:
         results = tmp_path / "results"
-        replicas = [one for one in experiment.replicas(scale, data, "final") if keep(one)]
+        replicas = [one for one in experiment.replicas(scale, data, "final", seeds=seeds) if keep(one)]
         folder = write_run_folder(
             results / scale / "runs" / experiment.paper / experiment.name, replicas, outcome
         )
@@ -153,13 +155,13 @@ def judged(
 
     def run(
         claim, outcome=metric_of, scale="paper", data="real", keep=lambda replica: True, blocks=BLOCKS,
-        header=HEADER,
+        header=HEADER, seeds=0, rule=None,
     ):  # fmt: skip
         line = f"  c1: {{statement: said of it, artefact: fig-1, {claim}}}\n"
         catalogue = catalogue_of(blocks + line, header)
         experiment = catalogue.experiments["made2016", "made"]
-        results = trained(experiment, outcome, scale, data, keep)
+        results = trained(experiment, outcome, scale, data, keep, seeds)
         tables = Tables(results, scale, "made2016", "made")
-        return judge_claim(catalogue.claims[0], experiment, tables, scale)
+        return judge_claim(catalogue.claims[0], experiment, tables, scale, rule)
 
     return run

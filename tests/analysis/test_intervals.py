@@ -92,11 +92,11 @@ def test_interval_of_a_single_seed_is_open_and_more_seeds_narrow_it():
 
 
 def test_equal_seeds_are_told_apart_by_fisher():
-    """Five and five of 252 ways to deal ten seeds to two sides, two of which part them so."""
+    """Of 252 ways to deal ten seeds to two sides of five two part them so, of 35 to sides of 3 and 4 one."""
     assert intervals.contrast([[1.0] * 5], [1.0]).p(0.0) == pytest.approx(2 / math.comb(10, 5))
     assert intervals.contrast([[1.0] * 5], [1.0]).p(1.0) == 1.0
     sides = intervals.contrast([[1.0] * 3, [0.0] * 4], [1.0, -1.0])
-    assert (sides.error, sides.p(0.0)) == (0.0, pytest.approx(2 / math.comb(6, 3), rel=1e-9))
+    assert (sides.error, sides.p(0.0)) == (0.0, pytest.approx(1 / math.comb(7, 3), rel=1e-9))
     assert intervals.p_of_shares((0, 5), (1, 2)) == pytest.approx(2 / 7)
 
 

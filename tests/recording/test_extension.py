@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tensor_rnns.analysis.verdicts import REPRODUCED, Judgement
+from tensor_rnns.analysis.verdicts import REPRODUCED, UNDECIDED, Judgement
 from tensor_rnns.recording import extension
 
 
@@ -22,6 +22,13 @@ def test_a_reproduced_claim_gets_seeds_where_so_few_could_not_refute_it(monkeypa
     with pytest.raises(ValueError, match=said):
         extension.granted(catalogue, "x", 5, 14, tmp_path)
     assert (tmp_path / extension.FILE).exists() == bool(reason)
+
+
+def test_seeds_that_came_for_another_claim_are_none_before_a_rule(monkeypatch, tmp_path):
+    monkeypatch.setattr(extension, "judge_claims", lambda *_: {"x": Judgement("unclear", UNDECIDED)})
+    catalogue = SimpleNamespace(claims=[], experiments={})
+    with pytest.raises(ValueError, match="x: after 5 seeds, 14 more, once"):
+        extension.granted(catalogue, "x", 40, 14, tmp_path, planned=5)
 
 
 def test_a_decided_claim_gets_no_seeds_though_another_brought_some_of_them(monkeypatch, tmp_path):

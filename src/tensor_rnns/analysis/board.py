@@ -10,7 +10,7 @@ from typing import Any
 from tensor_rnns.analysis import verdicts
 from tensor_rnns.analysis.claims import CountForm, IdentityForm, form_of
 from tensor_rnns.analysis.intervals import LEVEL
-from tensor_rnns.analysis.measures import EXACT
+from tensor_rnns.analysis.measures import is_exact
 from tensor_rnns.analysis.rules import is_irrefutable
 from tensor_rnns.analysis.verdicts import OF_CLAIMS, VERDICT, Judgement, joined
 from tensor_rnns.experiments import Catalogue, Claim, ledger
@@ -24,13 +24,13 @@ def kind_of(claim: Claim, catalogue: Catalogue) -> str:
     """The kind of evidence that a claim on runs is: an identity, a trained outcome unless its measure has no
     scatter, a count where one number is printed or a size is measured, else computed."""
     form, experiment = form_of(claim), catalogue.experiment_of(claim)
-    measure = getattr(getattr(form, "measure", None), "measure", None)
+    measure = getattr(form, "measure", None)
     if isinstance(form, IdentityForm):
         return IDENTITIES
-    if experiment.kind == "train" and measure not in EXACT:
+    if experiment.kind == "train" and not (measure and is_exact(measure)):
         return TRAINED
     counted = isinstance(form, CountForm) and form.equals is not None
-    return COUNTS if counted or measure in SIZES else COMPUTED
+    return COUNTS if counted or (measure and measure.measure in SIZES) else COMPUTED
 
 
 def leaves(name: str, claims: Mapping[str, Claim]) -> Iterator[str]:

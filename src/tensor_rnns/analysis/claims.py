@@ -92,6 +92,8 @@ class OrderForm(Measuring):
             raise Invalid(given[0], f"{' and '.join(given)} are given; allowed is one of them")
         if self.than == ():
             raise Invalid("than", "than is empty; allowed is a selector or a list of them")
+        if self.tie_ratio is not None and self.tie_ratio < 1:
+            raise Invalid("tie_ratio", f"tie_ratio is {self.tie_ratio}; allowed is 1 or more")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,6 +108,8 @@ class TrendForm(Measuring):
     def __post_init__(self) -> None:
         if len(self.values) < 2:
             raise Invalid("values", f"values is {self.values!r}; allowed is a mapping of at least two names")
+        if len(set(self.values.values())) < len(self.values):
+            raise Invalid("values", f"values is {self.values!r}; allowed are levels that differ")
         if self.over in self.each:
             raise Invalid("each", f"each names {self.over!r}, and so does over; allowed are other keys")
 
@@ -125,6 +129,10 @@ class Threshold:
     def __post_init__(self) -> None:
         if self.within is None and self.above is None:
             raise Invalid("", "a threshold needs 'within' (at most) or 'above' (at least)")
+        if self.within is not None and self.above is not None and self.above > self.within:
+            raise Invalid(
+                "above", f"above is {self.above}, within {self.within}; allowed is at most 'within'"
+            )
 
     def takes(self, number: float) -> bool:
         """Whether a run with this number passes."""
@@ -184,6 +192,8 @@ class CountForm(Measuring):
             raise Invalid("", "a claim of test count needs one of 'measure' and 'of: {item, name}'")
         if all(getattr(self, key) is None for key in LIMITS):
             raise Invalid("", f"a claim of test count needs a limit; allowed are {', '.join(LIMITS)}")
+        if self.within is not None and self.within[0] > self.within[1]:
+            raise Invalid("within", f"within is {self.within}; allowed is the lower end first")
         unread = {"passing": None, "selected_from": None, "where": None, "each": ()}
         for key, absent in unread.items() if self.of else ():
             if getattr(self, key) != absent:

@@ -133,6 +133,8 @@ def gap(
 ) -> float:
     """The metric on `split` minus, or with kind: ratio divided by, the one on `against`."""
     first, second = metric(run, of=of, split=split), metric(run, of=of, split=against)
+    if kind == "ratio" and not second:
+        raise MissingValue(f"a ratio to {of} on {against}, which is 0")
     return first - second if kind == "difference" else first / second
 
 

@@ -15,7 +15,17 @@ from tensor_rnns.analysis.joint import every
 from tensor_rnns.analysis.measures import is_share
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue, Run
-from tensor_rnns.analysis.samples import Sample, curve_of, cut, logs, passing, sample, share_data, uncensored
+from tensor_rnns.analysis.samples import (
+    Sample,
+    curve_of,
+    cut,
+    in_common,
+    logs,
+    passing,
+    sample,
+    share_data,
+    uncensored,
+)  # fmt: skip
 from tensor_rnns.analysis.selection import searches, selected
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.experiments.experiment import Experiment
@@ -48,6 +58,11 @@ class Evidence:
     def diverged(self) -> int:
         """Seeds with a diverged run in the worst of the samples."""
         return max(len(sample.failed - sample.missing.keys()) for sample in self.samples)
+
+    @property
+    def lost(self) -> int:
+        """Those of them without a value in the worst of the samples."""
+        return max(sample.lost for sample in self.samples)
 
     @property
     def missing(self) -> list[str]:
@@ -128,16 +143,25 @@ def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
     ratio = claim.ratio is not None or claim.tie_ratio is not None
     limit = math.log(claim.ratio or 1.0) if ratio else -(claim.at_least or 0.0)
     tie = math.log(claim.tie_ratio) if claim.tie_ratio else claim.tie
-    samples, outcomes = [context.sample(claim, claim.less)], []
-    first, other = samples[0], replace(claim, measure=claim.than_measure or claim.measure)
+    samples, outcomes = [], []
+    every_first, other = (
+        context.sample(claim, claim.less),
+        replace(claim, measure=claim.than_measure or claim.measure),
+    )
     for rival in several(claim.than):
-        second = context.sample(other, rival)
-        samples.append(second)
+        first, second = in_common([every_first, context.sample(other, rival)])
+        samples += [first, second]
         sides = uncensored([second, first])
-        if sides is None:
-            outcomes.append(Outcome("unclear", n=min(first.seeds, samples[-1].seeds)).because(NEVER))
+        try:
+            levels = (
+                dict(zip((-1.0, 1.0), map(logs, sides) if ratio else sides, strict=True)) if sides else None
+            )
+            why = NEVER
+        except MissingValue as error:
+            levels, why = None, str(error)
+        if levels is None:
+            outcomes.append(Outcome("unclear", n=min(first.seeds, second.seeds)).because(why))
             continue
-        levels = dict(zip((-1.0, 1.0), map(logs, sides) if ratio else sides, strict=True))
         difference = contrast(levels, np.array([-1.0, 1.0]), share_data([first, second]))
         if difference is None:
             outcomes.append(Outcome("unclear").because("no seed ran on both sides"))
@@ -199,6 +223,7 @@ def trend(claim: claims.TrendForm, context: ClaimContext) -> Evidence:
             found.append(float(level))
     if not samples:
         raise MissingValue(f"no run of any {claim.over}")
+    samples = in_common(samples)
     values = uncensored(samples)
     levels = dict(zip(found, values or [], strict=values is not None))
     known = len(levels) > 1

@@ -1,5 +1,6 @@
 """Intervals and p values for few seeds; scipy's where it has them."""
 
+import bisect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -89,7 +90,7 @@ class Estimate:
         if self.error == 0 and self.mean == hypothesis:
             return 1.0
         if self.error == 0:
-            first, second = sorted(self.sizes * 2)[:2]
+            first, second = sorted(self.sizes)[:2] if len(self.sizes) > 1 else self.sizes * 2
             return p_of_shares((first, first), (0, second))
         return float(t_p(abs(self.mean - hypothesis) / self.error, self.freedom))
 
@@ -153,11 +154,7 @@ def seeds_to_decide(decided: Callable[[int], bool]) -> int | None:
     """The fewest seeds, up to ten thousand, from which on `decided(n)` is true; None if there are none."""
     if not decided(MOST_SEEDS):
         return None
-    low, high = 1, MOST_SEEDS
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if decided(middle) else (middle, high)
-    return high
+    return 2 + bisect.bisect_left(range(2, MOST_SEEDS), True, key=decided)
 
 
 def few_searches(count: int) -> str:

@@ -8,6 +8,7 @@ diverged run answers with its last finite values.
 """
 
 import dataclasses
+import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
@@ -167,16 +168,23 @@ def is_share(measure: AnyMeasure) -> bool:
     return record.per is None and (of_accuracy or record.measure in OF_FAILED)
 
 
+def is_exact(measure: AnyMeasure) -> bool:
+    """Whether a measure has no scatter over seeds, nor what divides it."""
+    record = record_of(measure)
+    return record.measure in EXACT and (record.per is None or is_exact(record.per))
+
+
 def measure_of(measure: AnyMeasure, run: Run) -> float:
-    """The value of a measure for `run`; MissingValue where the run did not record it."""
+    """The value of a measure for `run`; MissingValue where the run did not record it, or where what divides
+    it is 0 or was never reached."""
     record = record_of(measure)
     given = {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
     divisor = given.pop("per")
     value = FUNCTIONS[record.measure](run, **given)
     if divisor is None:
         return value
-    if not (by := measure_of(divisor, run)):
-        raise MissingValue(f"{record.measure} per {divisor.measure}, which is 0")
+    if not (by := measure_of(divisor, run)) or not math.isfinite(by):
+        raise MissingValue(f"{record.measure} per {divisor.measure}, which is {by:g}")
     return value / by
 
 

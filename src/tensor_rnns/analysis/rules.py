@@ -133,6 +133,10 @@ def value(
         return Outcome("unclear", m, n=n).because("one seed gives no interval")
     few = selection is not None and len(selection) < intervals.SEARCHES
     chosen = (float(np.var(selection, ddof=1)), len(selection)) if selection is not None and not few else None
+    if s == 0 and few:
+        return Outcome("unclear", m, n=n).because(
+            EQUAL.format(n), intervals.few_searches(len(selection or ()))
+        )
     if s == 0 and not (chosen and chosen[0]):
         return equal_value(m, n, distance, tol)
 
@@ -265,7 +269,8 @@ def counted(
     low = max((end for end in (equals, at_least, ends[0]) if end is not None), default=-math.inf)
     high = min((end for end in (equals, at_most, ends[1]) if end is not None), default=math.inf)
     worst = max(values, key=lambda value: math.inf if math.isnan(value) else max(low - value, value - high))
-    inside = low - tolerance <= worst <= high + tolerance
+    slack = tolerance * (1 + 1e-9)
+    inside = low - slack <= worst <= high + slack
     return Outcome(
         answer(inside, not inside), worst, min(values), max(values), len(values), None, True,
         interval=intervals.RANGE,

@@ -1,12 +1,12 @@
 """From the selector of a claim to one number per seed."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 
 from tensor_rnns.analysis.claims import Measuring, SelectedFrom, Threshold
 from tensor_rnns.analysis.curve_measures import BETTER
-from tensor_rnns.analysis.measures import EXACT, TIMES, AnyMeasure, measure_of, measured, record_of
+from tensor_rnns.analysis.measures import TIMES, AnyMeasure, is_exact, measure_of, measured, record_of
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.experiments.selector import Curve, Selector
 from tensor_rnns.experiments.streams import paired_tasks
@@ -35,9 +35,26 @@ class Sample:
     exact: bool = False
 
     @property
+    def ran(self) -> set[int]:
+        """The seeds that ran, with or without success."""
+        return self.values.keys() | self.failed
+
+    @property
     def seeds(self) -> int:
-        """How many seeds ran, with or without success."""
-        return len(self.values.keys() | self.failed)
+        """How many ran."""
+        return len(self.ran)
+
+    @property
+    def lost(self) -> int:
+        """How many diverged and left no value."""
+        return len(self.failed - self.values.keys() - self.missing.keys())
+
+    def of(self, seeds: Set[int]) -> "Sample":
+        """What it has of some seeds."""
+        kept = {name: {seed: getattr(self, name)[seed] for seed in getattr(self, name).keys() & seeds}
+                for name in ("values", "missing")}  # fmt: skip
+        runs = [run for run in self.runs if run.key["seed"] in seeds]
+        return replace(self, failed=self.failed & seeds, censored=self.censored & seeds, runs=runs, **kept)
 
     @property
     def too_many_failed(self) -> bool:
@@ -77,8 +94,10 @@ def curve_of(run: Run) -> Curve:
 
 
 def best_of_seed(runs: Sequence[Run], rule: SelectedFrom) -> Run:
-    """The run of one seed that `selected_from` chooses, the first of equals."""
-    known = [(run, score) for run, score in measured(runs, rule.by) if not math.isnan(score)]
+    """The run of one seed that `selected_from` chooses, the first of equals; of those that diverged only
+    where all did."""
+    sound = [run for run in runs if not run.failed] or runs
+    known = [(run, score) for run, score in measured(sound, rule.by) if not math.isnan(score)]
     if not known:
         raise MissingValue("no run of this seed has the value that it is to be chosen by")
     best = BETTER[rule.best]([score for _, score in known])
@@ -99,25 +118,27 @@ def sample(
     if not taken:
         raise MissingValue(f"no run of {selector}")
     name = record_of(measure).measure
-    timed = name in TIMES and record_of(measure).per is None
-    result = Sample(runs=taken, exact=name in EXACT, budget=max(run.budget for run in taken), timed=timed)
+    # Where budgets differ, no number stands for the mean of a time that one run never reached.
+    timed = name in TIMES and record_of(measure).per is None and len({run.budget for run in taken}) == 1
+    result = Sample(runs=taken, exact=is_exact(measure), budget=max(run.budget for run in taken), timed=timed)
     curves = {curve_of(run) for run in taken}
     for seed in sorted({run.key["seed"] for run in taken}):
         group = [run for run in taken if run.key["seed"] == seed]
         if {curve_of(run) for run in group} != curves:
             continue
-        if any(run.failed for run in group):
-            result.failed.add(seed)
+        kept = group
         try:
             kept = [best_of_seed(group, selected_from)] if selected_from else group
             numbers = [measure_of(measure, run) for run in kept]
         except MissingValue as error:
-            if seed not in result.failed:
+            if not any(run.failed for run in kept):
                 if name != "probe":
                     raise
                 result.missing[seed] = str(error)
-                result.failed.add(seed)
+            result.failed.add(seed)
             continue
+        if any(run.failed for run in kept):
+            result.failed.add(seed)
         if math.inf in numbers:
             result.censored.add(seed)
         result.values[seed] = sum(numbers) / len(numbers)
@@ -137,10 +158,19 @@ def share_data(samples: Sequence[Sample]) -> bool:
     return len(conditions) == 1 and tasks <= paired_tasks()
 
 
+def in_common(samples: Sequence[Sample]) -> list[Sample]:
+    """The samples on the seeds that all of them ran, where seeds are pairs; else as they are."""
+    if not share_data(samples):
+        return list(samples)
+    seeds = set.intersection(*(sample.ran for sample in samples))
+    return [sample.of(seeds) for sample in samples]
+
+
 def passing(sample: Sample, claim: Measuring, threshold: Threshold) -> tuple[int, int]:
-    """How many runs pass, of how many; failed ones do not, nor those of which a probe reports no value."""
+    """How many runs pass, of how many: those of the seeds with all curves. Failed ones do not, nor those of
+    which a probe reports no value."""
     numbers = []
-    for run in sample.runs:
+    for run in sample.of(sample.ran).runs:
         try:
             numbers.append(math.nan if run.failed else measure_of(claim.measure, run))
         except MissingValue:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tensor_rnns import functions
-from tensor_rnns.analysis.claims import ClaimForm, CountForm, OrderForm, SolvesForm, form_of, selectors_of
+from tensor_rnns.analysis.claims import ClaimForm, OrderForm, SolvesForm, form_of, selectors_of
 from tensor_rnns.analysis.comparable import differences, needed
 from tensor_rnns.analysis.evidence import TESTS, ClaimContext, Evidence
 from tensor_rnns.analysis.intervals import RANGE
@@ -105,14 +105,16 @@ def judge_claim(
     claim: Claim, experiment: Experiment, tables: Tables, scale: str, rule: Rule | None = None,
     old: Sequence[str] = (),
 ) -> Judgement:  # fmt: skip
-    """The judgement of a claim on its experiment, on the seeds of its stopping rule where it has one; `each`
-    asks it of every value of some keys. `old` says why it has no verdict though there are tables."""
+    """The judgement of a claim on its experiment, on the seeds of its stopping rule, or without one on those
+    that the paper's scale plans; `each` asks it of every value of some keys. `old` says why it has no verdict
+    though there are tables."""
     if not tables.runs:
         return Judgement("unclear").not_judged([f"{NOT_RUN}{scale}"])
     form = form_of(claim)
     held = Counter(curve_of(run) for run in tables.runs if run.key["stage"] == "final")
     curves = needed(selectors_of(form), experiment)
-    seeds = rule.counted(min(held[curve] for curve in curves)) if rule else math.inf
+    planned = max((experiment.planned[curve].seed + 1 for curve in curves), default=math.inf)
+    seeds = rule.counted(min(held[curve] for curve in curves)) if rule else planned
     context = ClaimContext(experiment, tables, scale, seeds)
     parts, absent = [], []
     for part in split_by_each(form, experiment):
@@ -191,17 +193,19 @@ def least_favourable(parts: Sequence[Evidence], absent: Sequence[str], form: Cla
     """
     # A failed seed may be an answer and not a lost one: by the test, or by its measure.
     measure = getattr(form, "measure", None)
-    failed_counts = isinstance(form, SolvesForm | CountForm) or (measure and measure.measure in OF_FAILED)
+    failed_counts = isinstance(form, SolvesForm) or getattr(form, "passing", None)
+    failed_counts = failed_counts or (measure and measure.measure in OF_FAILED)
     outcomes = [
         replace(part.outcome, holds="unclear").because("over a fifth of the seeds failed")
-        if not failed_counts and any(sample.too_many_failed for sample in part.samples)
+        if not failed_counts and any(sample.too_many_failed and not sample.exact for sample in part.samples)
         else part.outcome
         for part in parts
     ]
     shown = every([*outcomes, Outcome("unclear")] if absent else outcomes, unfavourable(form))
-    diverged = max(part.diverged for part in parts)
+    diverged, lost = (max(getattr(part, name) for part in parts) for name in ("diverged", "lost"))
     if diverged and not failed_counts:
-        shown = shown.because(f"{diverged} failed, taken at their last finite value")
+        left_out = f", but for {lost} without one, which are left out" if lost else ""
+        shown = shown.because(f"{diverged} failed, taken at their last finite value{left_out}")
     shown = shown.because(*dict.fromkeys(reason for part in parts for reason in part.missing))
     low, high = (end if end is not None and math.isfinite(end) else None for end in (shown.low, shown.high))
     return Judgement(

@@ -9,7 +9,7 @@ from typing import Any
 
 from tensor_rnns import datasets
 from tensor_rnns.analysis import claims
-from tensor_rnns.analysis.measures import EXACT, Measured
+from tensor_rnns.analysis.measures import EXACT, Measured, is_exact
 from tensor_rnns.checking import form
 from tensor_rnns.declared import Location, Problem, Reading, suggestion, unknown
 from tensor_rnns.drawing.spec import Spec, listed
@@ -69,7 +69,8 @@ def of_claim(location: Location, claim: claims.ClaimForm, known: Known) -> Itera
         yield location, "an identity of a trained experiment needs 'probe'; it has no computed table"
     if isinstance(claim, claims.CountForm) and claim.of is not None and not known.computed:
         yield (*location, "of"), "a trained experiment has no computed table; allowed is a measure"
-    certain = known.computed or getattr(getattr(claim, "measure", None), "measure", None) in EXACT
+    measure = getattr(claim, "measure", None)
+    certain = known.computed or (measure is not None and is_exact(measure))
     if claim.erratum and not (certain and isinstance(claim, claims.MISPRINTED)):
         message = "an erratum is of a computed number or identity and no trained outcome"
         exact = f"of the measures {', '.join(sorted(EXACT))}"

@@ -80,5 +80,5 @@ class Experiment:
 
     @cached_property
     def planned(self) -> dict[Curve, Replica]:
-        """A replica of each curve at the paper's scale with real data."""
+        """The last replica of each curve at the paper's scale with real data."""
         return {replica.curve_key[2:]: replica for replica in self.replicas("paper", "real", "final")}

@@ -4,6 +4,7 @@ decided.
 """
 
 import difflib
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -64,15 +65,18 @@ def committed(path: Path) -> bool:
     return bool(tracked) and git("-C", folder, "status", "--porcelain", "--", path.name) == ""
 
 
-def granted(catalogue: Catalogue, claim: str, held: int, seeds: int, results: Path) -> int:
-    """How many final seeds the claim's curves are to have now, each of which has at least `held`.
+def granted(
+    catalogue: Catalogue, claim: str, held: int, seeds: int, results: Path, planned: float = math.inf
+) -> int:
+    """How many final seeds the claim's curves are to have now, each of which has at least `held`, of which
+    the first `planned` are no other claim's.
 
     The first call writes the rule and refuses (ValueError), and so does any that the rule does not allow.
     """
     judgement = judge_claims(catalogue.claims, catalogue.experiments, RECORDED, results)[claim]
     path, has = results / FILE, f"{judgement.verdict} (seeds: {held})"
     asked, written = f"{seeds} more seeds for {claim} asked for", rules(path)
-    rule = written.get(claim) or Rule(claim, held, seeds)
+    rule = written.get(claim) or Rule(claim, int(min(held, planned)), seeds)
     if judgement.verdict != UNDECIDED and not is_irrefutable(judgement.reason):
         raise ValueError(f"{asked}; it is {has}, allowed are claims undecided or that these could not refute")
     if claim not in written:
@@ -95,7 +99,10 @@ def units_of_claim(catalogue: Catalogue, settings: Settings, claim: str, seeds: 
     collect_recorded(catalogue, settings.results)
     names, _ = known[claim]
     every = units(catalogue.experiments.values(), settings.cohort_size)
-    held = min(store.seeds(unit, settings.results) for unit in every if unit.name in names)
-    wanted = granted(catalogue, claim, held, seeds, settings.results)
+    held, planned = (
+        min(count(unit) for unit in every if unit.name in names)
+        for count in (lambda unit: store.seeds(unit, settings.results), lambda unit: unit.seeds)
+    )
+    wanted = granted(catalogue, claim, held, seeds, settings.results, planned)
     every = units(catalogue.experiments.values(), settings.cohort_size, seeds=wanted)
     return [unit for unit in every if unit.name in names and not store.is_recorded(unit, settings.results)]
