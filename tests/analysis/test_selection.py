@@ -8,6 +8,7 @@ from tensor_rnns.analysis.collect import collect
 from tensor_rnns.analysis.evidence import ClaimContext
 from tensor_rnns.analysis.measures import record_of
 from tensor_rnns.analysis.rules import Outcome
+from tensor_rnns.analysis.runs import MissingValue
 from tensor_rnns.analysis.samples import Sample
 from tensor_rnns.analysis.selection import choose, searches, select_from_folders, selected
 from tensor_rnns.analysis.tables import Tables
@@ -55,6 +56,17 @@ def test_a_failed_point_is_chosen_only_if_all_failed(run_of):
     assert (choice.point, choice.failed, choice.all_failed) == (1, [0], False)
     choice = choose(runs((0, 0), (1, 1), (2, 0)), SELECT, POINTS)
     assert (choice.point, choice.all_failed) == (0, True)
+
+
+def test_a_point_without_a_number_is_chosen_no_more_than_a_failed_one(run_of):
+    """It ended with sound parameters, and its validation is no number; where none has one, that is said."""
+    runs = [search_run(run_of, point, seed, float(point)) for point in range(3) for seed in range(2)]
+    for field in ("metrics", "load_curves"):
+        object.__setattr__(runs[1], field, {} if field == "metrics" else dict)
+    choice = choose(runs, SELECT, POINTS)
+    assert (choice.point, choice.failed, choice.scores) == (1, [0], [None, 1.0, 2.0])
+    with pytest.raises(MissingValue, match="no point of the search has a number of"):
+        choose(runs, SELECT | {"measure": {"name": "metric", "of": "bits"}}, POINTS)
 
 
 def test_a_measure_never_reached_counts_as_one_more_than_the_updates(run_of):

@@ -229,3 +229,37 @@ def test_vectors_of_another_size_are_refused():
     indices = torch.zeros(3, 2, 5, dtype=torch.int64)
     with pytest.raises(ValueError, match=f"cell lstm: one of 9 symbols given; allowed: of {SIZE}"):
         COMPILED.run(cell, params, OneHot(indices, 9), cell.initial_state(2, 5))
+
+
+class Columns(Cell):
+    """Two gates whose matrices are the columns of one."""
+
+    name = "columns"
+    inputs, hidden = SIZE, 5
+
+    def shapes(self):
+        return {"W": (SIZE, 10)}
+
+    def step(self, p, x, state):
+        scale, shift = x @ p["W"][..., :5], x @ p["W"][..., 5:]
+        return (torch.tanh(scale * state[0] + shift),)
+
+
+def test_rows_that_do_not_follow_one_another_go_through_autograd():
+    """Tables of columns of a matrix have gaps between their rows, which the way without autograd would take
+    for rows."""
+    shapes = {"cell/W": (0, SIZE, 10), "W": (130, 5, 4), "b": (150, 1, 4)}
+
+    def parameters(flat):
+        return {
+            name: flat[:, first : first + rows * columns].view(-1, rows, columns)
+            for name, (first, rows, columns) in shapes.items()
+        }
+
+    names = {"weight": "W", "bias": "b", "prefix": "cell/"}
+    assert SIZE == 13
+    assert COMPILED.direct(Columns(), torch.float64, True, False, parameters, 154, **names) is None
+    assert COMPILED.direct(Halves(), torch.float64, True, False, parameters, 154, **names) is not None
+    ours, theirs = found(COMPILED.run, Columns()), found(EAGER.run, Columns())
+    for name, value in theirs.items():
+        assert (ours[name] - value).abs().max() <= 1e-12 * value.abs().max(), name

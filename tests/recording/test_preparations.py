@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tensor_rnns import functions
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.recording.record import Settings, preparations
 from tensor_rnns.recording.units import units
@@ -43,4 +44,23 @@ def test_what_is_prepared_or_generated_needs_nothing(found, tmp_path):
     name = found["polyphony"].final[0][0].settings["dataset"]
     (tmp_path / "data" / "ready").mkdir(parents=True)
     (tmp_path / "data" / "ready" / f"{name}.json").touch()
+    assert list(preparations(found["polyphony"], settings(tmp_path))) == []
+
+
+def test_what_other_code_prepared_is_prepared_again(found, tmp_path, monkeypatch):
+    """Only what was done is remembered: a command that fails ends the list."""
+    name = found["polyphony"].final[0][0].settings["dataset"]
+    ready = tmp_path / "data" / "ready"
+    for line in preparations(found["polyphony"], settings(tmp_path)):
+        assert not (ready / f"{name}.made").exists()
+        if line[2] == "prepare":
+            ready.mkdir(parents=True)
+            (ready / f"{name}.json").touch()
+    assert list(preparations(found["polyphony"], settings(tmp_path))) == []
+    monkeypatch.setattr(functions, "dataset_digest", lambda name: "another")
+    assert next(preparations(found["polyphony"], settings(tmp_path)))[2] == "download"
+    assert [line[2] for line in preparations(found["polyphony"], settings(tmp_path))] == [
+        "download",
+        "prepare",
+    ]
     assert list(preparations(found["polyphony"], settings(tmp_path))) == []

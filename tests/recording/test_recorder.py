@@ -7,13 +7,16 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tensor_rnns.files import read_json, write_json
 from tensor_rnns.npz_files import read_npz
+from tensor_rnns.recording import record
 from tensor_rnns.recording.record import alone
 from tests.recording.conftest import CURVES, UPDATES, curves, files
 from tests.workflow.conftest import environment
@@ -140,6 +143,20 @@ def training(results: Path) -> list[int]:
             continue
         found += [process] if int(caught, 16) >> (signal.SIGTERM - 1) & 1 else []
     return found
+
+
+def test_a_job_that_somebody_else_ends_has_failed(tmp_path, monkeypatch):
+    """Unless the recorder is being stopped too, which it may hear of a little later."""
+    program = (sys.executable, "-c", "import sys; print('asked to stop'); sys.exit(143)")
+    monkeypatch.setattr(record, "PROGRAM", program)
+    settings = record.Settings(tmp_path, tmp_path / "state", "papers", (), 5, "auto", 1, None, False)
+    unit = SimpleNamespace(scale="paper", name="a/b/c/d/e")
+    recorder = record.Recorder(settings, print, lambda names: None)
+    with pytest.raises(ValueError, match=r"train ended with 143: asked to stop \(log: "):
+        recorder.call(["--roots", "papers", "train"], unit)
+    timer = threading.Timer(0.0, recorder.stopping.set)
+    monkeypatch.setattr(record, "lower_session", lambda leader: timer.start())
+    assert not recorder.call(["--roots", "papers", "train"], unit)
 
 
 def test_a_second_recorder_is_refused_and_status_names_the_first(checkout, undisturbed):

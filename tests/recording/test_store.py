@@ -18,7 +18,7 @@ from tensor_rnns.experiments.records import rule_of
 from tensor_rnns.files import read_csv, read_json, write_csv, write_json
 from tensor_rnns.recording import begun, extension, store, tables
 from tensor_rnns.recording.cost import Costs
-from tensor_rnns.recording.record import Recorder, Settings
+from tensor_rnns.recording.record import Recorder, Settings, commands
 from tensor_rnns.recording.units import Unit, estimate, units
 from tensor_rnns.report.recorded import collect_recorded
 from tests.recording.conftest import PAPER
@@ -178,6 +178,43 @@ def test_a_job_that_was_killed_before_it_was_kept_is_kept_when_it_is_skipped(
     assert ran == ["select"], "no job is trained again"
     kept = begun.folder(unit, tmp_path)
     assert {path.name for path in kept.iterdir()} == {"search-0", "search-1", "final-0"}
+
+
+def test_a_probe_that_came_later_is_taken_from_runs_with_weights(
+    undisturbed: Path, catalogue: Catalogue, tmp_path: Path, monkeypatch
+):
+    """What lacks its arrays is not recorded, and final runs without weights are trained again."""
+    unit = next(one for one in units(catalogue.experiments.values(), 5) if one.probes)
+    home, ready, (name,) = unit.folder(undisturbed), tmp_path / "data" / "ready", unit.probes
+
+    def take(unit: Unit, finals: list[Path], out: Path, ready: Path) -> None:
+        out.mkdir()
+        (out / f"{name}.npz").touch()
+
+    monkeypatch.setattr(store, "take_probes", take)
+    (recorded,) = store.keep([(unit, home)], tmp_path, ready)
+    assert store.is_recorded(unit, tmp_path)
+    (recorded / "probes" / f"{name}.npz").unlink()
+    assert not store.is_recorded(unit, tmp_path)
+    shutil.copytree(home, unit.folder(tmp_path))
+    (unit.folder(tmp_path) / "final-0" / store.WEIGHTS).unlink()
+    settings = Settings(tmp_path, tmp_path / "state", "papers", (), 5, "auto", 1, None, False)
+    lines = [line[2:3] for line, _ in commands(unit, settings) if line]
+    assert lines == [["select"], ["train"]]
+
+
+def test_what_a_kill_between_two_renames_left_is_put_back(
+    undisturbed: Path, unit: Unit, tmp_path: Path, catalogue: Catalogue, monkeypatch
+):
+    """Before the next curve is recorded."""
+    monkeypatch.setattr(store, "take_probes", lambda *_: None)
+    other = next(one for one in units(catalogue.experiments.values(), 5) if one.name != unit.name)
+    ready = tmp_path / "data" / "ready"
+    (recorded,) = store.keep([(unit, unit.folder(undisturbed))], tmp_path, ready)
+    before = {path: path.stat().st_ino for path in recorded.rglob("*") if path.is_file()}
+    store.move(recorded, tmp_path / "recorded" / ".aside" / "old" / unit.name)
+    store.keep([(other, other.folder(undisturbed))], tmp_path, ready)
+    assert {path: path.stat().st_ino for path in recorded.rglob("*") if path.is_file()} == before
 
 
 def test_a_block_is_recorded_whole_or_not_at_all(catalogue: Catalogue, undisturbed: Path, tmp_path: Path):

@@ -300,6 +300,39 @@ def test_a_failed_replica_is_a_result(folders, make_replica, capfd):
     assert row["updates"] == row["failed_at"]
 
 
+@pytest.mark.parametrize(("keep", "lost"), [("best", {"loss"}), ("both", {"loss_at_best"}), ("last", set())])
+def test_what_was_never_validated_has_no_best_number(folders, make_replica, keep, lost):
+    """It diverges before its first validation: the initial parameters stand for the best, and are not."""
+    out, state, ready = folders
+    broken = {"optimiser": "sgd", "learning_rate": 1e30, "clip_norm": None, "keep": keep}
+    evaluate = {"every": 6, "splits": ["valid", "test"]}
+    job.run([make_replica(0, **broken, evaluate=evaluate)], out, state, ready, "eager", "cpu")
+    rows = [line.split(",")[-3:] for line in (out / "metrics.csv").read_text().splitlines()[2:]]
+    of_test = {name: value for split, name, value in rows if split == "test"}
+    assert of_test.keys() == {"loss"} | lost
+    assert {name for name in of_test if name in lost} == {
+        name for name, value in of_test.items() if value == "nan" and name in lost
+    }
+    healthy = make_replica(0, learning_rate=0.01, keep=keep, evaluate=evaluate)
+    job.run([healthy], out, state, ready, "eager", "cpu")
+    assert ",nan" not in (out / "metrics.csv").read_text()
+
+
+def test_no_record_stands_beside_tables_of_another_job(folders, make_replica, monkeypatch):
+    """A job that is killed between its tables and its record leaves none of an earlier one."""
+    out, state, ready = folders
+    job.run([make_replica(0)], out, state, ready, "eager", "cpu")
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(statefile, "write", killed)
+    with pytest.raises(KeyboardInterrupt):
+        job.run([make_replica(0)], out, state, ready, "eager", "cpu")
+    assert (out / "metrics.csv").exists()
+    assert not (out / "record.json").exists()
+
+
 def test_swapped_results_of_replicas_are_trained_again(tmp_path, make_replica, caplog):
     """Each file says whose result it is: none is taken for another's, and the bytes come out the same."""
 

@@ -67,6 +67,19 @@ def test_a_killed_holder_frees_the_lock(tmp_path):
         assert time.monotonic() - began < 5
 
 
+def test_a_full_disk_ends_no_job_through_its_lock(tmp_path, monkeypatch):
+    """Neither while the lock is held nor as its file is closed."""
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "no space left")
+
+    monkeypatch.setattr(lock.os, "pwrite", full)
+    monkeypatch.setattr(lock, "BEAT_SECONDS", 0.01)
+    with lock.held(tmp_path / "lock", "the test"):
+        time.sleep(0.05)
+    assert (tmp_path / "lock").read_bytes() == b""
+
+
 def test_a_free_lock_is_not_waited_for(tmp_path):
     """Nobody is told to wait for nobody."""
     with lock.held(tmp_path / "lock", "cohort 7") as waited:

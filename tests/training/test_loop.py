@@ -84,6 +84,22 @@ def test_a_replica_that_diverges_at_its_very_last_update_has_failed(make_learner
     assert run(learner, updates=2).failed_at.tolist() == [loop.NEVER, 2]
 
 
+def test_a_replica_that_diverges_as_its_patience_ends_has_failed(make_learner):
+    """The second diverges at update 4, of which the loss is finite, and which is the last of its patience."""
+    learner = make_learner(seeds=(0, 1), rates=[0.01, 0.01], optimiser="sgd", clip_norm=None)
+
+    def scores(flat, *_):
+        if learner.__dict__.setdefault("seen", [0])[0] == 3:
+            flat[1] = math.inf
+        learner.__dict__["seen"][0] += 1
+        return {"loss": torch.tensor([4.0 - learner.__dict__["seen"][0], 1.0], dtype=torch.float64)}
+
+    object.__setattr__(learner, "evaluate", scores)
+    state = run(learner, 8, evaluate={"every": 1}, keep="best", early_stop={"patience": 2})
+    assert state.stopped_at.tolist() == [loop.NEVER, loop.NEVER]
+    assert state.failed_at.tolist() == [loop.NEVER, 5]
+
+
 def test_patience_is_as_long_for_a_replica_that_was_never_finite(make_learner):
     """One whose validations are no number stops after as many that are not better as one that got worse after
     its first, and its rate falls after as many."""

@@ -34,14 +34,13 @@ class Choice:
 
 
 def score(runs: Sequence[Run], measure: AnyMeasure) -> float:
-    """The mean over one point's seeds; a measure never reached counts as updates granted + 1."""
+    """The mean over one point's seeds, not a number where one has none; a measure never reached counts as
+    updates granted + 1."""
     numbers = []
     for run in runs:
         try:
             number = measure_of(measure, run)
         except MissingValue:
-            if not run.failed:
-                raise
             number = math.nan
         numbers.append(run.budget + 1.0 if number == math.inf else number)
     return sum(numbers) / len(numbers)
@@ -51,8 +50,9 @@ def choose(runs: Sequence[Run], select: Mapping[str, Any], points: Sequence[Mapp
     """The best point of one curve's search runs by the block `select: {measure, ties, split, best}`.
 
     `split` is valid unless `select` says otherwise. Of equal scores the one with the lowest measure `ties`
-    is chosen, or else the first in grid order. A point with a failed seed is chosen only if every point has
-    one, which `all_failed` says. ValueError where a point did not run.
+    is chosen, or else the first in grid order. A point with a seed that failed, or has no number, is chosen
+    only if every point has one, which `all_failed` says. ValueError where a point did not run, MissingValue
+    where none that ran has a number.
     """
 
     def scores_of(points: Sequence[int], measure: Mapping[str, Any]) -> dict[int, float]:
@@ -66,7 +66,13 @@ def choose(runs: Sequence[Run], select: Mapping[str, Any], points: Sequence[Mapp
     if empty or not points:
         raise ValueError(f"the search has {len(points)} points; without a run are {empty}")
     scores = scores_of(range(len(points)), select["measure"])
-    failed = [point for point, group in enumerate(by_point) if any(run.failed for run in group)]
+    if all(map(math.isnan, scores.values())) and not any(run.failed for run in runs):
+        raise MissingValue(f"no point of the search has a number of {select['measure']}")
+    failed = [
+        point
+        for point, group in enumerate(by_point)
+        if math.isnan(scores[point]) or any(run.failed for run in group)
+    ]
     all_failed = len(failed) == len(points)
     sound = [point for point in range(len(points)) if all_failed or point not in failed]
     known = {point: scores[point] for point in sound if math.isfinite(scores[point])}

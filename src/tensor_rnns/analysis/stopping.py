@@ -2,8 +2,9 @@
 in results/recorded/stopping.csv.
 
 A claim gets more seeds once. It is judged without them or with all of them, and on no more than its own rule
-brings, or without a rule on those that the paper's scale plans: those that came for another claim do not count. Every look at the 95 % level adds to the chance of a
-false verdict, which two looks therefore bound: twice 5 %.
+brings, or without a rule on those that the paper's scale plans: those that came for another claim do not
+count. Every look at the 95 % level adds to the chance of a false verdict, which two looks therefore bound:
+twice 5 %.
 """
 
 import csv

@@ -20,9 +20,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tensor_rnns import datasets
+from tensor_rnns import datasets, functions
 from tensor_rnns.experiments.records import RECORDED
-from tensor_rnns.files import read_json, write_json
+from tensor_rnns.files import read_json, write_json, writing
 from tensor_rnns.recording import begun, store
 from tensor_rnns.recording.units import Unit
 from tensor_rnns.training import lock
@@ -203,21 +203,29 @@ class Recorder:
                 job.terminate()
                 asked = True
             time.sleep(POLL_SECONDS)
-        if code and not asked and code != INTERRUPTED:
+        # Who is stopping the recorder may have stopped its job first.
+        if code and not asked and not (code == INTERRUPTED and self.stopping.wait(POLL_SECONDS)):
             last = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1]
             raise ValueError(f"{line[2]} ended with {code}: {last[:300]} (log: {log})")
         return code == 0
 
 
 def preparations(unit: Unit, settings: Settings) -> Iterator[list[str]]:
-    """The commands that bring the unit's data sets, where they are not there yet."""
+    """The commands that bring the unit's data sets, where they are not there yet or were prepared by other
+    code; each is to have done its work before the next is asked for."""
     raw, ready = str(settings.results / "data" / "raw"), str(settings.ready)
     for name in dict.fromkeys(group[0].settings["dataset"] for _, _, group in unit.jobs):
-        if name and not (settings.ready / f"{name}.json").exists():
+        if not name:
+            continue
+        stamp, today = settings.ready / f"{name}.made", functions.dataset_digest(name)
+        made = stamp.read_text(encoding="utf-8") if stamp.exists() else today
+        if made != today or not (settings.ready / f"{name}.json").exists():
             if source := datasets.entry(name).source:
                 mirrors = [word for mirror in settings.mirrors for word in ("--mirror", mirror)]
                 yield ["--roots", settings.roots, "download", source, *mirrors, "--into", raw]
             yield ["--roots", settings.roots, "prepare", name, "--raw", raw, "--into", ready]
+            with writing(stamp) as stream:
+                stream.write(today)
 
 
 def commands(unit: Unit, settings: Settings) -> Iterator[tuple[list[str], Path | None]]:
@@ -236,7 +244,9 @@ def commands(unit: Unit, settings: Settings) -> Iterator[tuple[list[str], Path |
             yield [*roots, "select", *protocol, "--out", str(home / store.CHOSEN), *searched], None
             finals = unit.finals(store.choice(unit, home))
         run, seeds = home / f"{stage}-{number}", {replica.seed for replica in group}
-        if begun.holds(run, group if stage == "search" else [it for it in finals if it.seed in seeds]):
+        wanted = group if stage == "search" else [it for it in finals if it.seed in seeds]
+        looked_at = stage == "final" and unit.probes
+        if begun.holds(run, wanted) and (not looked_at or (run / store.WEIGHTS).exists()):
             yield [], run
             continue
         train = [

@@ -78,8 +78,10 @@ def lacks(unit: Unit, home: Path) -> str:
 
 
 def is_recorded(unit: Unit, results: Path) -> bool:
-    """Whether the unit is recorded as it is set today."""
-    return not lacks(unit, unit.folder(results, RECORDED))
+    """Whether the unit is recorded as it is set today, with the arrays of every probe."""
+    home = unit.folder(results, RECORDED)
+    probed = all((home / "probes" / f"{name}.npz").exists() for name in unit.probes)
+    return probed and not lacks(unit, home)
 
 
 def seeds(unit: Unit, results: Path) -> int:
@@ -100,6 +102,9 @@ def keep(sources: Sequence[tuple[Unit, Path]], results: Path, ready: Path, dirty
     for unit, _ in sources:
         refuse_papers(unit, unit.folder(results, RECORDED))
     aside = results / RECORDED / ".aside"
+    for old in (aside / "old").glob("*/*/*/*/*"):  # what a kill between two renames left
+        if not (target := results / RECORDED / "runs" / old.relative_to(aside / "old")).exists():
+            move(old, target)
     shutil.rmtree(aside, ignore_errors=True)
     for unit, source in sources:
         put_together(unit, source, aside / "new" / unit.name, ready, dirty)

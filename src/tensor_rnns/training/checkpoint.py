@@ -65,16 +65,17 @@ def unpack(tensors: Mapping[str, Tensor], notes: Mapping[str, Any], device: torc
 
 
 class Checkpoints:
-    """The two checkpoint files of one cohort. `configuration` must agree for a checkpoint to be used."""
+    """The two checkpoint files of one cohort. `configuration` must agree for a checkpoint to be used. `dirty`
+    is whether code that was not committed trains, or has trained what was loaded."""
 
-    def __init__(self, folder: Path, configuration: Mapping[str, Any]) -> None:
-        self.folder, self.configuration = folder, dict(configuration)
+    def __init__(self, folder: Path, configuration: Mapping[str, Any], dirty: bool | None = False) -> None:
+        self.folder, self.configuration, self.dirty = folder, dict(configuration), dirty
         self.turn = 0
 
     def save(self, state: State) -> None:
         """Write `state` over the older of the two files."""
         tensors, notes = pack(state)
-        notes |= {"configuration": self.configuration}
+        notes |= {"configuration": self.configuration, "dirty": self.dirty}
         statefile.write(self.folder / NAMES[self.turn], tensors, notes, self.folder.name)
         self.turn = 1 - self.turn
 
@@ -84,7 +85,7 @@ class Checkpoints:
         A damaged file, or one whose state `check` refuses by Mismatch, is set aside and the other one is
         used; a checkpoint of another configuration, engine or instruction set is refused, with both said.
         """
-        whole: list[tuple[int, int, State]] = []
+        whole: list[tuple[int, int, State, bool | None]] = []
         for index, name in enumerate(NAMES):
             path = self.folder / name
             if not path.exists():
@@ -104,11 +105,11 @@ class Checkpoints:
                 message = "%s was written with %s; this job has %s; it is not used"
                 log.warning(message, path.name, theirs, ours)
                 continue
-            whole.append((state.update, index, state))
+            whole.append((state.update, index, state, notes.get("dirty")))
         if not whole:
             return None
-        _, index, state = max(whole, key=lambda item: item[0])
-        self.turn = 1 - index
+        _, index, state, _ = max(whole, key=lambda item: item[0])
+        self.turn, self.dirty = 1 - index, self.dirty or any(dirty for *_, dirty in whole)
         return state
 
     def remove(self) -> None:

@@ -104,7 +104,9 @@ def result_of(
         for column in (state.failed_at, state.stopped_at, state.best_update)
     )
     updates = failed or stopped or state.update
-    recovers = learner.replicas[index].settings["training"].get("recovery") is not None
+    settings = learner.replicas[index].settings["training"]
+    recovers = settings.get("recovery") is not None
+    of_best = {"best": "", "both": "_at_best"}.get(settings.get("keep")) if best is None else None
     facts = {
         "parameters": layout.width,
         "updates": updates,
@@ -113,7 +115,15 @@ def result_of(
         "recovered": int(state.recovered[index]) if recovers else None,
     }
     rows = [["none", name, value] for name, value in facts.items() if value is not None]
-    rows += [[split, name, number(float(value[index]))] for (split, name), value in metrics.items()]
+    rows += [
+        # What stands for the best where no validation was finite are the initial parameters.
+        [
+            split,
+            name,
+            number(math.nan if of_best is not None and name.endswith(of_best) else float(value[index])),
+        ]
+        for (split, name), value in metrics.items()
+    ]
     losses = [(u, float(v[index])) for u, v in state.train if u <= updates]
     notes = {
         "status": "failed" if failed else "done",
@@ -169,7 +179,8 @@ def train_cohort(
     kept, buffers, metrics = loop.finish(learner, training, state)
     for index, name in enumerate(names):
         tensors, notes = result_of(learner, state, kept, buffers, metrics, index)
-        results.write(name, tensors, notes | {"members": list(names), "environment": dict(environment)})
+        trained = dict(environment) | {"dirty": checkpoints.dirty}
+        results.write(name, tensors, notes | {"members": list(names), "environment": trained})
 
 
 def run(
@@ -211,9 +222,12 @@ def run(
             # Another job, cut differently, may be at these very replicas: wait for it and look again.
             more.enter_context(lock.held(locks / digest(members), title))
             members = unfinished(names, results, state_folder / "cohorts")
-        machine = {key: environment[key] for key in ("engine", "device", "threads", "instruction_set")}
+        of_gpu = ("gpu",) if device.type == "cuda" else ()
+        machine = {
+            key: environment[key] for key in ("engine", "device", "threads", "instruction_set", *of_gpu)
+        }
         folder = state_folder / "cohorts" / digest(members)
-        checkpoints = Checkpoints(folder, {"replicas": members} | machine)
+        checkpoints = Checkpoints(folder, {"replicas": members} | machine, environment["dirty"])
         if members:
             chosen = [replicas[names.index(name)] for name in members]
             learner = Learner(model, task, chosen, device, dtype_of(settings), engine_name=chosen_engine)
@@ -281,6 +295,7 @@ def write_outputs(
         )
         weights |= {f"seed{replica.seed}/point{replica.point}/{n}": tensor for n, tensor in tensors.items()}
     of = run_name(replicas[0].key)
+    (out / RECORD).unlink(missing_ok=True)  # an older one says nothing of the tables that come now
     write_csv(out / "metrics.csv", metrics, METRIC_COLUMNS, of)
     write_csv(out / "curves.csv.gz", curves, CURVE_COLUMNS, of)
     statefile.write(out / "weights.safetensors", weights, {}, of)

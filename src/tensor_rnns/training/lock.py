@@ -79,6 +79,11 @@ def check_reach() -> None:
         raise unsafe(path, f"flock does not reach from {there} to {here}")
 
 
+def or_new(path: str, flags: int) -> int:
+    """Open a file as it is, or make it; not to append, where `pwrite` knows no place."""
+    return os.open(path, flags | os.O_CREAT, 0o666)
+
+
 @contextmanager
 def held(path: Path, what: str) -> Iterator[bool]:
     """Hold the lock `path` while the block runs; yields whether it had to be waited for.
@@ -88,7 +93,7 @@ def held(path: Path, what: str) -> Iterator[bool]:
     ValueError where the file system has no locks.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "a+", encoding="utf-8") as stream:
+    with open(path, "r+b", buffering=0, opener=or_new) as stream:
         waited, warned, seen = False, -math.inf, None
         while not taken(stream):
             waited = True
@@ -105,11 +110,11 @@ def held(path: Path, what: str) -> Iterator[bool]:
         def say() -> None:
             # A full disk must not end the heartbeat: the lock itself is the kernel's and holds.
             with suppress(OSError):
-                stream.seek(0)
-                stream.truncate()
                 who = {"pid": os.getpid(), "host": socket.gethostname(), "beat": next(beats)}
-                stream.write(json.dumps(who))
-                stream.flush()
+                text = json.dumps(who).encode()
+                # Not through the stream, which would write again, and fail, as it is closed.
+                os.pwrite(stream.fileno(), text, 0)
+                os.ftruncate(stream.fileno(), len(text))
 
         def beat() -> None:
             while not ended.wait(BEAT_SECONDS):

@@ -220,7 +220,8 @@ def validate(learner: Learner, training: Training, state: State) -> None:
     if isinstance(training.early_stop, EarlyStop):
         waited = state.update - state.best_update.clamp(min=0)
         out_of_patience = waited > training.early_stop.patience * evaluate.every
-        state.stopped_at[state.running & out_of_patience] = state.update
+        finite = torch.isfinite(state.parameters).all(1).cpu()
+        state.stopped_at[state.running & out_of_patience & finite] = state.update
     if training.decay and training.decay.patience is not None:
         lower_rate(training.decay, evaluate.every, state)
 

@@ -40,7 +40,7 @@ class Decay:
 
 @dataclass(frozen=True)
 class EarlyStop:
-    """Stop after `patience` validations without a better one."""
+    """Stop at the first validation after `patience` without a better one that is no better either."""
 
     patience: int
 

@@ -125,8 +125,8 @@ def placed(name: str, flat: Tensor, matrices: Sequence[FlatMatrix]) -> Arrays:
 def direct(
     ready: Ready, last_only: bool, views: Views, width: int, weight: str, bias: str, prefix: str
 ) -> Direct | None:
-    """The way without autograd; None where a leaf is more than parameters read where they lie, where the row
-    of a table has gaps, or where a parameter is read twice or never.
+    """The way without autograd; None where a leaf is more than parameters read where they lie, where a
+    table has gaps in a row or between rows, or where a parameter is read twice or never.
 
     `views` gives the parameters by name as views of flat ones [S, width]; those of the cell begin with
     `prefix`, W and b of the read-out are `weight` and `bias`.
@@ -151,6 +151,6 @@ def direct(
     *leaves, read_out, offset = layout
     first = len(leaves) - ready.tables
     tables = tuple(leaves[first:])
-    if any(table.steps[1] != 1 for table in tables) or not bool((flat == 1).all()):
+    if any(table.steps != (table.shape[1], 1) for table in tables) or not bool((flat == 1).all()):
         return None
     return Direct(ready, tuple(leaves[:first]), tables, read_out, offset, last_only)
