@@ -1,9 +1,12 @@
 """Bars and sweeps show the mean, the interval and every seed of the tables, and the paper's values beside."""
 
+import math
+
 import numpy as np
 import pytest
 from scipy import stats
 
+from tensor_rnns.drawing.numbers import total
 from tensor_rnns.drawing.render import draw_artefact
 from tensor_rnns.drawing.style import CELLS, PAPER, styled
 
@@ -110,11 +113,11 @@ def test_who_never_gets_there_is_counted_and_not_drawn(data, artefact):
             run.metrics["test", "nll"] = 1.0
     measure = {"name": "first_below", "threshold": 0.2}
     for run in data.records:
-        values = np.arange(1, 31), np.linspace(1, 0 if run.key["seed"] % 2 else 0.5, 30)
+        values = np.arange(1, 31), np.linspace(1, {1: 0, 3: -0.15}.get(run.key["seed"], 0.5), 30)
         run.load_curves = lambda values=values: {("train", "loss"): values}
     figure = drawn(data, artefact("bars", measure=measure, where={"condition": "T500", "variant": "tgu"}))
     assert "n = 4\n2 never\nno interval" in [text.get_text() for text in figure.axes[0].texts]
-    assert figure.axes[0].patches[0].get_width() == 25
+    assert figure.axes[0].patches[0].get_width() == (25 + 22) / 2
 
 
 @pytest.mark.parametrize(
@@ -190,3 +193,14 @@ def test_conditions_stand_for_numbers(data, artefact):
 def test_errors_of_sweeps_name_what_is_allowed(data, artefact, spec, message):
     with pytest.raises(ValueError, match=message):
         drawn(data, artefact("sweep", **spec))
+
+
+def test_equal_seeds_have_no_interval_but_that_of_a_share_of_seeds():
+    """A t interval of no width would call them certain; the binomial one of failed seeds does not."""
+    accuracy = {"name": "metric", "of": "accuracy", "split": "test"}
+    found = total([1.0] * 5, [False] * 5, accuracy)
+    assert (found.mean, found.interval, math.isnan(found.low)) == (1.0, "", True)
+    assert total([1.0, math.inf, 1.0], [False] * 3, {"name": "first_below", "threshold": 1}).interval == ""
+    assert total([1.0, 0.9, 1.0], [False] * 3, accuracy).interval.startswith("95 % t interval of the mean")
+    reached = total([1.0] * 5, [False] * 5, {"name": "reached", "threshold": 1})
+    assert reached.interval == "95 % Clopper-Pearson interval of the share of seeds"

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 
 from tensor_rnns.analysis.evidence import Evidence
+from tensor_rnns.analysis.intervals import FEWEST
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.samples import curve_of
 from tensor_rnns.datasets.table import packaged
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.guests import is_guest
 from tensor_rnns.experiments.selector import Curve, Selector
-
-FEWEST = 5
 
 
 def real_dataset(experiment: Experiment, condition: str) -> str:

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from tensor_rnns.analysis.intervals import LEVEL
+from tensor_rnns.analysis.intervals import FEWEST, LEVEL
 from tensor_rnns.analysis.measures import AnyMeasure, measure_of
 from tensor_rnns.analysis.runs import MissingValue, Run
 
@@ -60,8 +60,9 @@ class Comparison:
 
     @property
     def certain(self) -> bool:
-        """Whether each model has several seeds on each of its tasks, so that resamples differ."""
-        return all(len(sample) > 1 for of_task in self.losses.values() for sample in of_task.values())
+        """Whether each model has `FEWEST` seeds on each of its tasks: with fewer the bootstrap holds far less
+        than it says."""
+        return all(len(sample) >= FEWEST for of_task in self.losses.values() for sample in of_task.values())
 
     @cached_property
     def resamples(self) -> Losses:

@@ -11,6 +11,8 @@ import numpy as np
 from scipy import special, stats
 
 LEVEL = 0.95
+FEWEST = 5
+"""So many seeds are the fewest that a verdict on scattering numbers, or a bootstrap, rests on."""
 MEAN, PREDICTION = "95 % t interval of the mean", "95 % prediction interval"
 DIFFERENCE, SLOPE = "95 % t interval of the mean difference", "95 % t interval of the mean slope"
 RATIO = "95 % t interval of the mean ratio, on logarithms"

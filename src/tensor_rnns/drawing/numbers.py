@@ -10,15 +10,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from tensor_rnns.analysis.intervals import CUT, MEAN, of_mean
-from tensor_rnns.analysis.measures import EXACT, OF_FAILED, is_share, measured
+from tensor_rnns.analysis.measures import OF_FAILED, is_share, measured
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import counted
 from tensor_rnns.drawing.spec import RunsSpec
 from tensor_rnns.drawing.tables import shown
 from tensor_rnns.experiments.records import KEY
-
-CERTAIN = EXACT | {"setting"}
-"""Measures whose equal values are shown without an interval."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +92,10 @@ def total(values: Iterable[float], failed: Iterable[bool], measure: Mapping[str,
     finite = [value for value in values if math.isfinite(value)]
     mean = float(np.mean(finite)) if finite else math.nan
     low, high, interval = math.nan, math.nan, ""
-    certain = measure["name"] in CERTAIN and len(set(values)) == 1
-    if len(finite) > 1 and not certain:
-        low, high, interval = of_mean(finite, is_share(measure), measure["name"] in OF_FAILED)
+    indicator = measure["name"] in OF_FAILED
+    # Equal seeds are no certainty, so that t says nothing of them.
+    if len(finite) > 1 and (indicator or len(set(finite)) > 1):
+        low, high, interval = of_mean(finite, is_share(measure), indicator)
     return Total(mean, low, high, interval, tuple(finite), int(sum(failed)), len(values) - len(finite))
 
 

@@ -103,3 +103,9 @@ def test_failed_runs_and_runs_without_a_number_are_worst():
     assert loss_of(Run({}, "failed", metrics={("test", "loss"): 0.25}), LOSS) == np.inf
     assert loss_of(Run({}, metrics={("test", "loss"): np.nan}), LOSS) == np.inf
     assert loss_of(Run({}), LOSS) == np.inf
+
+
+def test_no_interval_is_given_of_fewer_than_five_seeds():
+    for seeds, certain in ((4, False), (5, True)):
+        losses = {"t": {"x": np.arange(7.0), "y": np.arange(float(seeds))}}
+        assert Comparison(losses).certain == certain
