@@ -1,4 +1,4 @@
-# Short forms of the commands that a reader needs; each prints the command behind it. `make help` lists them.
+# Short forms of the commands that a reader needs. `make help` lists them, `make -n TARGET` prints the command behind one.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .PHONY: help environment report figure archive plan record status recorded gpu test docs lint clean

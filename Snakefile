@@ -1,4 +1,4 @@
-# The replication as a table of contents: data flows from the first include to the last.
+# The replication as a table of contents. After what all rules share, data flow from data.smk to report.smk.
 #   snakemake --cores all                       the report of config.yaml's scale
 #   snakemake --profile slurm all               the same on a cluster, at the scale of the paper
 #   snakemake --cores all figures               every figure and table, without the report

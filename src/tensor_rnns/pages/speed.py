@@ -59,12 +59,16 @@ def goals() -> str:
 
 def missed() -> str:
     """A line for each goal that is missed."""
-    return "\n".join(line for line in bars().splitlines() if line.startswith("- "))
+    ratios = [line for line in bars().splitlines() if line.startswith("- ")]
+    of_the_peak = re.findall(r"^\| (W\d) .*\| (\S+ \(bar \S+: MISSED by .*\)) \|$", page(), re.MULTILINE)
+    return "\n".join(
+        [*ratios, *(f"- tgu on {load}, share of the peak: {share}" for load, share in of_the_peak)]
+    )
 
 
 def rival(*words: str) -> str:
     """Milliseconds of an update of ours in a row of `rivals`, by its name."""
-    return figure(statistics.median(report("rivals")["milliseconds"][" ".join(words)][OURS]))
+    return f"{statistics.median(report('rivals')['milliseconds'][' '.join(words)][OURS]):.3g}"
 
 
 def outside() -> str:
@@ -79,8 +83,12 @@ def outside() -> str:
 
 def bars() -> str:
     """The section on goals of the benchmark's own page."""
-    text = (HOME / f"engine-{MACHINE}.md").read_text(encoding="utf-8")
-    return text.split("## Bars\n", 1)[1].split("\n## ", 1)[0]
+    return page().split("## Bars\n", 1)[1].split("\n## ", 1)[0]
+
+
+def page() -> str:
+    """The benchmark's own page."""
+    return (HOME / f"engine-{MACHINE}.md").read_text(encoding="utf-8")
 
 
 def table(heads: list[str], rows: list[list[str]]) -> str:
