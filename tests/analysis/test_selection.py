@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from tensor_rnns.analysis.collect import collect
-from tensor_rnns.analysis.evidence import ClaimContext
+from tensor_rnns.analysis.context import ClaimContext
 from tensor_rnns.analysis.measures import record_of
 from tensor_rnns.analysis.rules import Outcome
 from tensor_rnns.analysis.runs import MissingValue

@@ -160,7 +160,9 @@ def seeds_to_decide(decided: Callable[[int], bool]) -> int | None:
 
 
 def few_searches(count: int) -> str:
-    """Why a search of which so few runs a point have a number leaves its choice in doubt."""
+    """Why a search with so many runs a point that have a number leaves its choice in doubt; "" if not."""
+    if count >= SEARCHES:
+        return ""
     if not count:
         return "no run of the search gives this number, so that how far its choice scatters is not known"
     return f"{SEARCHES} or more seeds a point would show how far the search's choice scatters; it has {count}"

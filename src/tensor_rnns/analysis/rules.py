@@ -131,14 +131,11 @@ def value(
         return Outcome(answer(within, not within), m, m, m, n, None, True)
     if n < 2:
         return Outcome("unclear", m, n=n).because("one seed gives no interval")
-    few = selection is not None and len(selection) < intervals.SEARCHES
+    few = "" if selection is None else intervals.few_searches(len(selection))
     chosen = (float(np.var(selection, ddof=1)), len(selection)) if selection is not None and not few else None
-    if s == 0 and few:
-        return Outcome("unclear", m, n=n).because(
-            EQUAL.format(n), intervals.few_searches(len(selection or ()))
-        )
     if s == 0 and not (chosen and chosen[0]):
-        return equal_value(m, n, distance, tol)
+        equal = equal_value(m, n, distance, tol)
+        return replace(equal, holds="unclear").because(few) if few else equal
 
     def decide(at: float, count: int = n) -> str:
         reach, half = (predicted(count, s, k, chosen) for k in (runs, math.inf))
@@ -152,7 +149,7 @@ def value(
     outcome = Outcome(decide(distance), m, m - reach, m + reach, n, p, interval=intervals.PREDICTION)
     outcome = replace(outcome, margin=margin, doubt=p if outcome.holds == "no" else 0.0)
     if few:
-        return outcome.because(intervals.few_searches(len(selection or ())))
+        return outcome.because(few)
     advice = advised(outcome, lambda count: count > 1 and decide(distance, count) != "unclear")
     return advice.because(OF_CHOICE.format(chosen[1])) if chosen and UNDECIDABLE in advice.reasons else advice
 

@@ -104,9 +104,7 @@ def result_of(
         for column in (state.failed_at, state.stopped_at, state.best_update)
     )
     updates = failed or stopped or state.update
-    settings = learner.replicas[index].settings["training"]
-    recovers = settings.get("recovery") is not None
-    of_best = {"best": "", "both": "_at_best"}.get(settings.get("keep")) if best is None else None
+    recovers = learner.replicas[index].settings["training"].get("recovery") is not None
     facts = {
         "parameters": layout.width,
         "updates": updates,
@@ -115,15 +113,7 @@ def result_of(
         "recovered": int(state.recovered[index]) if recovers else None,
     }
     rows = [["none", name, value] for name, value in facts.items() if value is not None]
-    rows += [
-        # What stands for the best where no validation was finite are the initial parameters.
-        [
-            split,
-            name,
-            number(math.nan if of_best is not None and name.endswith(of_best) else float(value[index])),
-        ]
-        for (split, name), value in metrics.items()
-    ]
+    rows += [[split, name, number(float(value[index]))] for (split, name), value in metrics.items()]
     losses = [(u, float(v[index])) for u, v in state.train if u <= updates]
     notes = {
         "status": "failed" if failed else "done",

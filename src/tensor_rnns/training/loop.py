@@ -286,15 +286,17 @@ def finish(
     measured with them.
 
     With `keep: both` the last parameters are kept, and the metrics of the best are there too, as
-    `<name>_at_best`.
+    `<name>_at_best`. Where no validation was finite these are no numbers: the initial parameters stand for
+    the best.
     """
     last, best = (state.parameters, state.buffers), (state.best, state.best_buffers)
     kept = best if training.keep == "best" else last
     measured = {"": kept} | ({"_at_best": best} if training.keep == "both" else {})
+    never = state.best_update == NEVER
     metrics = {
-        (split, name + suffix): value.cpu()
+        (split, name + suffix): value.cpu().masked_fill(never, math.nan) if of is best else value.cpu()
         for split in training.evaluate.splits
-        for suffix, (parameters, buffers) in measured.items()
-        for name, value in learner.evaluate(parameters, split, buffers).items()
+        for suffix, of in measured.items()
+        for name, value in learner.evaluate(of[0], split, of[1]).items()
     }
     return *kept, metrics
