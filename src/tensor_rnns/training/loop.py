@@ -200,8 +200,7 @@ def chosen(which: Tensor, new: Tensor, old: Tensor) -> Tensor:
 
 def validate(learner: Learner, training: Training, state: State) -> None:
     """Evaluate on the validation split, keep what is best by the criterion, lower the rate of replicas on a
-    plateau, and stop those out of patience; ValueError where the task has no metric of the criterion's name.
-    """
+    plateau, and stop those out of patience; ValueError where the task has no metric of that name."""
     values = learner.evaluate(state.parameters, "valid", state.buffers)
     evaluate = training.evaluate
     criterion = evaluate.criterion or next(iter(values))
@@ -220,8 +219,8 @@ def validate(learner: Learner, training: Training, state: State) -> None:
     if isinstance(training.early_stop, EarlyStop):
         waited = state.update - state.best_update.clamp(min=0)
         out_of_patience = waited > training.early_stop.patience * evaluate.every
-        finite = torch.isfinite(state.parameters).all(1).cpu()
-        state.stopped_at[state.running & out_of_patience & finite] = state.update
+        sound = torch.isfinite(state.parameters).all(1).cpu()
+        state.stopped_at[state.running & out_of_patience & sound] = state.update
     if training.decay and training.decay.patience is not None:
         lower_rate(training.decay, evaluate.every, state)
 
@@ -285,9 +284,8 @@ def finish(
     """The parameters to keep [S, P], the buffers that belong to them, and the metrics {(split, name): [S]}
     measured with them.
 
-    With `keep: both` the last parameters are kept, and the metrics of the best are there too, as
-    `<name>_at_best`. Where no validation was finite these are no numbers: the initial parameters stand for
-    the best.
+    With `keep: both` the last parameters are kept, and metrics of the best are there too, `<name>_at_best`;
+    these are no numbers where no validation was finite, and the initial parameters stand for the best.
     """
     last, best = (state.parameters, state.buffers), (state.best, state.best_buffers)
     kept = best if training.keep == "best" else last
