@@ -79,6 +79,8 @@ def granted(
     rule = written.get(claim) or Rule(claim, int(min(held, planned)), seeds)
     if judgement.verdict != UNDECIDED and not is_irrefutable(judgement.reason):
         raise ValueError(f"{asked}; it is {has}, allowed are claims undecided or that these could not refute")
+    if claim not in written and rule.most <= held:
+        raise ValueError(f"{asked}; {held - rule.before} are there and known, allowed are more than these")
     if claim not in written:
         names = [field.name for field in fields(Rule)]
         write_csv(path, map(asdict, [*written.values(), rule]), names, None)
@@ -98,11 +100,8 @@ def units_of_claim(catalogue: Catalogue, settings: Settings, claim: str, seeds: 
         raise ValueError(f"claim {claim!r} asked for; allowed are those on trained runs, such as {near}")
     collect_recorded(catalogue, settings.results)
     names, _ = known[claim]
-    every = units(catalogue.experiments.values(), settings.cohort_size)
-    held, planned = (
-        min(count(unit) for unit in every if unit.name in names)
-        for count in (lambda unit: store.seeds(unit, settings.results), lambda unit: unit.seeds)
-    )
+    own = [it for it in units(catalogue.experiments.values(), settings.cohort_size) if it.name in names]
+    held, planned = min(store.seeds(it, settings.results) for it in own), min(it.seeds for it in own)
     wanted = granted(catalogue, claim, held, seeds, settings.results, planned)
     every = units(catalogue.experiments.values(), settings.cohort_size, seeds=wanted)
     return [unit for unit in every if unit.name in names and not store.is_recorded(unit, settings.results)]
