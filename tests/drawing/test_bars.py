@@ -118,6 +118,10 @@ def test_who_never_gets_there_is_counted_and_not_drawn(data, artefact):
     figure = drawn(data, artefact("bars", measure=measure, where={"condition": "T500", "variant": "tgu"}))
     assert "n = 4\n2 never\nno interval" in [text.get_text() for text in figure.axes[0].texts]
     assert figure.axes[0].patches[0].get_width() == (25 + 22) / 2
+    assert "nor is an interval beside them: means are of those that did" in texts(figure).replace("\n", " ")
+    reached = total([25.0, 22.0, 28.0, math.inf], [False] * 4, measure)
+    assert (reached.is_drawn, reached.text) == (False, "25 (n = 4, 1 never)")
+    assert total([math.inf] * 3, [False] * 3, measure).text == "no number (n = 3, 3 never)"
 
 
 @pytest.mark.parametrize(
@@ -157,7 +161,7 @@ def test_a_sweep_joins_the_means_over_a_setting(data, artefact):
     assert paper.get_color() == CELLS["tgu"][0]
     crosses = [line for line in axis.lines if line.get_marker() == "x" and len(line.get_xdata())]
     assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in crosses] == [(250, 4)]
-    assert legend(figure)[:2] == ["TGU (n = 4)", "LSTM (n = 4, 1 failed)"]
+    assert legend(figure)[:2] == ["TGU (n = 4)", "LSTM (n = 4, 0–1 failed)"]
     assert "TGU at 500: 25 [" in figure.get_label()
 
 

@@ -18,3 +18,16 @@ def test_models_of_more_tasks_stand_before_those_of_fewer(data, artefact):
         figure = draw_artefact(data, artefact("profiles", measure=NLL, zero="wide"))
     titles = [axis.get_title().replace("\xa0", " ").replace("\n", " ") for axis in figure.axes]
     assert titles == ["TGU, 2 of 3 tasks", "TGU, rank 9, 2 of 3 tasks", "LSTM, 1 of 3 tasks"]
+
+
+def test_a_probability_counts_the_runs_of_the_tasks_that_both_have(data, artefact):
+    """Four seeds on each task; the LSTM has one task, the other models two."""
+    gone = ("T500", "lstm")
+    data.records[:] = [run for run in data.records if (run.key["condition"], run.key["variant"]) != gone]
+    for run in data.records:
+        run.status = "done"
+        run.metrics["test", "nll"] = AHEAD[run.key["variant"]] + run.key["seed"] / 10
+    made = draw_artefact(data, artefact("standing", measure=NLL, against="lstm"))
+    n = {(record["variant"], record["column"]): record["n"] for record in made.records}
+    assert [n["tgu", column] for column in ("tasks", "P(beats LSTM)", "P(beats another model)")] == [8, 4, 8]
+    assert n["lstm", "P(beats another model)"] == 4

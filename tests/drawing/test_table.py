@@ -9,7 +9,7 @@ from scipy import stats
 
 from tensor_rnns.analysis import intervals
 from tensor_rnns.drawing.render import draw_artefact
-from tensor_rnns.drawing.tables import LONG, RECORD, WIDE, Table, latex, shown
+from tensor_rnns.drawing.tables import LONG, NONE, RECORD, WIDE, Table, latex, shown
 from tensor_rnns.files import Damaged, write_csv
 
 NLL = {"name": "metric", "of": "nll", "split": "test"}
@@ -36,7 +36,8 @@ def test_paper_beside_ours_with_interval_n_and_failed(data, artefact):
     assert (record["paper"], record["ours"], record["n"], record["failed"]) == (8.606, 2.5, 4, 0)
     assert (record["low"], record["high"]) == pytest.approx((low, high))
     assert record["interval"] == intervals.MEAN
-    assert made.notes == ["Ours: mean ± half of its 95 % t interval, over n replicas.",
+    assert made.notes == ["Ours: mean ± half of its 95 % t interval, over n replicas; failed ones by their "
+                          "last finite value.",
                           "Scale: laptop. Stand-in: chorales in place of jsb."]  # fmt: skip
 
 
@@ -53,6 +54,24 @@ def test_columns_by_condition(data, artefact):
     )
     assert list(made.header) == ["model", "T = 250, paper", "T = 250, ours", "T = 500", "n", "failed"]
     assert made.rows[0][:4] == ["TGU", "8.606", "2.5 ± 2.1", "25 ± 21"]
+
+
+def test_a_table_of_which_not_all_was_run_says_so(data, artefact):
+    """Of the curves that any of its columns asks for."""
+    every = draw_artefact(data, artefact("table", rows="variant", columns="condition", measure=NLL)).notes
+    assert "6 of 9 curves asked for were run" in every[1]
+    columns = [{"measure": NLL, "label": at, "where": {"condition": at}} for at in ("T250", "T750")]
+    some = draw_artefact(data, artefact("table", where={"variant": "tgu"}, columns=columns)).notes
+    assert "1 of 2 curves asked for were run" in some[1]
+    whole = artefact("table", where={"variant": "tgu", "condition": "T250"}, measure=NLL)
+    assert "asked for" not in " ".join(draw_artefact(data, whole).notes)
+
+
+def test_a_number_of_the_paper_is_shown_as_it_is_printed():
+    """And so is ours to four figures."""
+    record = {"variant": "tgu", "variant_title": "TGU", "column": "loss", "remark": ""}
+    numbers = {"paper": 7.7003, "ours": 7.7003, "shown": shown(7.7003), "n": 5}
+    assert Table(["variant"], [record | NONE | numbers]).rows[0][1:3] == ["7.7003", "7.7"]
 
 
 def test_a_column_that_a_model_lacks_does_not_count_for_n(data, artefact):
@@ -87,7 +106,10 @@ def test_runs_that_never_get_there(data, artefact):
     first = {"name": "first_below", "threshold": 2.0}
     made = draw_artefact(data, artefact("table", where={"condition": "T250"}, measure=first))
     assert made.rows[0][1] == "2 (2 of 4)"
-    assert made.notes[0] == "Ours: mean, over n replicas; with (k of n) over the k that got there."
+    assert made.notes[0] == (
+        "Ours: mean, over n replicas; with (k of n) over the k that got there; failed ones by their last "
+        "finite value."
+    )
 
 
 @pytest.mark.parametrize(
@@ -97,6 +119,9 @@ def test_runs_that_never_get_there(data, artefact):
         (3.0, None, "3"),
         (1234567.0, None, "1\u202f234\u202f567"),
         (-13738.4, None, "−13\u202f738"),
+        (0.6931447, 3.2e-6, "0.6931447 ± 3.2e−06"),
+        (1.1849938e19, 2.68e19, "1.2e+19 ± 2.7e+19"),
+        (0.0, 2e-7, "0 ± 2e−07"),
         (3174.0, None, "3174"),
         (1575.6, None, "1576"),
         (9999.6, None, "10\u202f000"),

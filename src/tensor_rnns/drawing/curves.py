@@ -177,9 +177,10 @@ def _draw_also(axis: Axes, group_lines: Sequence[Line], group: Group, spec: Spec
 def _outside(cut: Cut, limits: tuple[float, float] | None, drawn: Sequence[Drawn]) -> list[str]:
     """One note naming, panel by panel, the groups of which no line has a point within `limits`."""
     low, high = limits or (-np.inf, np.inf)
+    slack = 1e-6 * (high - low)  # an accuracy of 1 may be recorded as 1.00000003
 
     def seen(some: Sequence[Line]) -> bool:
-        return any(((low <= line.values) & (line.values <= high)).any() for line in some)
+        return any(((low - slack <= line.values) & (line.values <= high + slack)).any() for line in some)
 
     said = []
     for title, panel in zip(cut.titles, drawn, strict=True):

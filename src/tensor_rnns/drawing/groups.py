@@ -11,6 +11,7 @@ from tensor_rnns.declared import is_number
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.spec import GroupsSpec, RunsSpec, listed
 from tensor_rnns.drawing.style import look, plain, ramp
+from tensor_rnns.drawing.tables import span
 from tensor_rnns.experiments import resolve
 from tensor_rnns.experiments.selector import ALL, CURVE, MAIN, Selector
 
@@ -18,9 +19,9 @@ Name = tuple[Hashable, ...]
 """The values of several columns."""
 
 
-def counted(n: int | str, failed: int) -> str:
+def counted(n: int | str, failed: int | str) -> str:
     """`n = 5, 1 failed`."""
-    return f"n = {n}" + (f", {failed} failed" if failed else "")
+    return f"n = {n}" + (f", {failed} failed" if failed not in (0, "0") else "")
 
 
 @dataclass
@@ -33,11 +34,10 @@ class Group:
 
     @property
     def handle(self) -> Line2D:
-        """The entry of the legend: the title with n and the number of failed replicas."""
-        sizes = sorted({n for n, _ in self.counts.values()})
-        n = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]}–{sizes[-1]}"
-        label = f"{self.title} ({counted(n, sum(failed for _, failed in self.counts.values()))})"
-        return Line2D([], [], label=label, **self.look)
+        """The entry of the legend: the title with n and the number of failed replicas, the smallest and the
+        largest of all panels."""
+        n, failed = map(span, zip(*self.counts.values(), strict=True))
+        return Line2D([], [], label=f"{self.title} ({counted(n, failed)})", **self.look)
 
 
 @dataclass(frozen=True)

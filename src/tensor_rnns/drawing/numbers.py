@@ -41,8 +41,9 @@ class Total:
 
     @property
     def is_drawn(self) -> bool:
-        """Whether a figure shows the interval: that of two numbers would squeeze all others."""
-        return bool(self.interval) and len(self.values) > 2
+        """Whether a figure shows the interval: that of two numbers would squeeze all others, and one of those
+        that got there is none of all."""
+        return bool(self.interval) and len(self.values) > 2 and not self.never
 
     @property
     def counts(self) -> str:
@@ -52,8 +53,8 @@ class Total:
     @property
     def text(self) -> str:
         """The numbers in words."""
-        spread = f" [{self.low:.4g}, {self.high:.4g}]" if self.interval else ""
-        return f"{self.mean:.4g}{spread} ({self.counts})"
+        spread = f" [{self.low:.4g}, {self.high:.4g}]" if self.interval and not self.never else ""
+        return f"{self.mean:.4g}{spread} ({self.counts})" if self.values else f"no number ({self.counts})"
 
     @property
     def cell(self) -> str:
@@ -108,7 +109,8 @@ def marks_of(rows: pd.DataFrame, totals: Sequence[Total]) -> list[str]:
     said = [f"Dots: seeds; thick line: {line}."] if any(total.interval for total in totals) else []
     said += ["Cross: a failed seed's last finite value."] if rows["failed"].any() else []
     never = int((~np.isfinite(rows["value"])).sum())
-    said += [f"{never} of {len(rows)} replicas never got there and are not drawn."] if never else []
+    of_others = "are not drawn, nor is an interval beside them: means are of those that did"
+    said += [f"{never} of {len(rows)} replicas never got there and {of_others}."] if never else []
     return [" ".join(said)] if said else []
 
 

@@ -38,8 +38,12 @@ def draw(data: ArtefactData, spec: Spec) -> Table:
         records.append(key | {"column": "tasks", "ours": len(tasks), "shown": str(len(tasks))})
         for column, others in rivals.items():
             p, low, high = comparison.improvement(model, others)
+            met = dict.fromkeys(
+                it for other in others if other != model for it in comparison.shared(model, other)
+            )
+            of_met = {"n": sum(len(comparison.losses[task][model]) for task in met)}
             ends = {"low": low, "high": high, "interval": BOOTSTRAP} if comparison.certain else {}
             text = f"{shown(p)} [{shown(low)}, {shown(high)}]" if ends else shown(p)
             ours = ends | {"ours": p, "shown": text} if np.isfinite(p) else {}
-            records.append(key | {"column": column} | ours)
+            records.append(key | of_met | {"column": column} | ours)
     return Table(["variant"], records)

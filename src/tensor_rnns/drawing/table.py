@@ -16,8 +16,8 @@ from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.numbers import total, what_of
 from tensor_rnns.drawing.spec import RunsSpec, listed
 from tensor_rnns.drawing.tables import NONE, TITLE, Table, shown
-from tensor_rnns.experiments.resolve import MAIN
-from tensor_rnns.experiments.selector import Rows, Selector
+from tensor_rnns.experiments import resolve
+from tensor_rnns.experiments.selector import CURVE, MAIN, Rows, Selector
 
 Place = Literal["condition", "variant", "option", "dataset", "item", "name", "index"]
 
@@ -68,10 +68,12 @@ def draw(data: ArtefactData, spec: Spec) -> Table:
     # A column's selector adds to that of the table key by key: what counts is which keys are given.
     common = dict(data.artefact.spec.get("where") or {})
     chosen = _rows(data, computed, common)
-    remark = ". ".join(f"{text[0].upper()}{text[1:]}" for text in data.remarks(chosen))
     single = {key: value for key, value in common.items() if isinstance(value, str)}
     records = {}
     columns = _columns(data, spec, chosen, entries)
+    places = [common] if isinstance(spec.columns, str) else [common | where for _, where in columns.values()]
+    lacking = [] if computed else _lacking(data, places)
+    remark = ". ".join(f"{text[0].upper()}{text[1:]}" for text in [*data.remarks(chosen), *lacking])
     names = _names(data, keys, chosen, entries)
     medians = {column.label for column in spec.columns or () if getattr(column, "centre", "") == "median"}
     for label, (measure, where) in columns.items():
@@ -91,6 +93,19 @@ def draw(data: ArtefactData, spec: Spec) -> Table:
 def _rows(data: ArtefactData, computed: bool, where: Mapping[str, Any]) -> pd.DataFrame:
     """The rows of the computed table, or the replicas, that `where` takes."""
     return data.chosen(data.computed, Rows.of(where)) if computed else data.replicas(Selector.of(where))
+
+
+def _lacking(data: ArtefactData, wheres: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How many of the curves that some of `wheres` take were run, where that is not all of them."""
+    every, selectors = list(resolve.curves(data.experiment, "")), [Selector.of(where) for where in wheres]
+    asked = {curve for where in selectors for curve in where.curves(every, MAIN)}
+    ran = {
+        run
+        for where in selectors
+        for run in data.replicas(where)[list(CURVE)].itertuples(index=False, name=None)
+    }
+    k = len(asked & ran)
+    return [f"{k} of {len(asked)} curves asked for were run"] if k < len(asked) else []
 
 
 def _columns(

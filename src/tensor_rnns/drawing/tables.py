@@ -10,6 +10,7 @@ from itertools import accumulate, groupby, pairwise
 from pathlib import Path
 from typing import IO, Any
 
+from tensor_rnns.analysis.comparison import BOOTSTRAP
 from tensor_rnns.analysis.intervals import MEAN, RANGE
 from tensor_rnns.files import damaged, read_csv, write_csv
 from tensor_rnns.yaml_files import read
@@ -26,6 +27,8 @@ TITLE = "_title"
 """What the name of a column ends in that says how the value of a key is called."""
 HEADS = {"variant": "model"}
 ABSENT = "–"
+OF_PAPER = 6
+"""Figures of a number of the paper, which is shown as it is printed."""
 
 LATEX: dict[str, str] = read(Path(__file__).with_name("latex.yaml")).content
 """How LaTeX writes a sign that it would read as a command, or that its fonts lack."""
@@ -53,28 +56,30 @@ def _stacked(head: str) -> str:
     return rf"\shortstack[r]{{{latex(before)}\\{latex(after)}}}" if comma else latex(head)
 
 
-def shown(value: float, half: float | None = None) -> str:
-    """`value` to four figures, or with ± `half` to two figures of the half-width; what is before the point in
-    full, its thousands apart from 10,000 on."""
+def shown(value: float, half: float | None = None, figures: int = 4) -> str:
+    """`value` to so many figures, or with ± `half` to two figures of that; thousands apart from 10,000 on."""
     if not math.isfinite(value):
         return "∞" if value > 0 else "−∞" if value < 0 else "not a number"
     if half is None or not math.isfinite(half) or half == 0:
         size = abs(value)
-        form = ".4g" if size < 1000 else ",.0f" if size < 1e9 else ".3e"
+        form = f".{figures}g" if size < 1000 else ",.0f" if size < 1e9 else ".3e"
         text = f"{value:{form}}"
-    else:
+    elif 1e-5 <= half < 1e9 and abs(value) < 1e9:
         digits = max(0, 1 - math.floor(math.log10(half)))
-        text = f"{value:,.{digits}f} ± {half:,.{digits}f}" if digits <= 6 else f"{value:.3g} ± {half:.1g}"
+        text = f"{value:,.{digits}f} ± {half:,.{digits}f}"
+    else:
+        figures = math.floor(math.log10(abs(value) or half)) - math.floor(math.log10(half)) + 2
+        text = f"{value:.{max(1, figures)}g} ± {half:.2g}"
     # Four figures stand together.
     text = re.sub(r"(?<![\d,])(\d),(\d{3})(?![\d,])", r"\1\2", text)
     return text.replace(",", "\u202f").replace("-", "−")
 
 
-def printed(text: Any) -> str:
-    """A number of a CSV file to four figures; other texts as they are."""
+def printed(text: Any, figures: int = 4) -> str:
+    """A number of a CSV file to so many figures; other texts as they are."""
     text = "" if text is None else str(text)
     try:
-        return shown(float(text))
+        return shown(float(text), figures=figures)
     except ValueError:
         return text
 
@@ -131,7 +136,7 @@ class Table:
     def _row(self, records: Sequence[Mapping[str, Any]]) -> list[str]:
         row = [str(records[0][key + TITLE]) for key in self.keys]
         for record in records:
-            row += [printed(record["paper"]) or ABSENT] if self.compared[record["column"]] else []
+            row += [printed(record["paper"], OF_PAPER) or ABSENT] if self.compared[record["column"]] else []
             row.append(record["shown"] or ABSENT)
         ran = [record for record in records if record["shown"]]
         counts = [span(record[name] for record in ran) for name in ("n", "failed")]
@@ -142,10 +147,13 @@ class Table:
         """What the numbers and their intervals are, and what is to be said of the runs."""
         names = sorted({record["interval"] for record in self.records if record["interval"]})
         plain = ["mean ± half of its 95 % t interval"] * (MEAN in names)
-        centres = {name: "median" if name == RANGE else "mean" for name in names if name != MEAN}
+        words = {RANGE: "median", BOOTSTRAP: "probability"}
+        centres = {name: words.get(name, "mean") for name in names if name != MEAN}
         said = "; ".join(plain + [f"{centre} [{name}]" for name, centre in centres.items()]) or "mean"
         some = any(record["shown"].endswith(f" of {record['n']})") for record in self.records)
         over = "over n replicas" + "; with (k of n) over the k that got there" * some
+        failed = any(record["shown"] and int(record["failed"] or 0) for record in self.records)
+        over += f"; failed ones {'as infinite' if RANGE in names else 'by their last finite value'}" * failed
         remarks = dict.fromkeys(record["remark"] for record in self.records if record["remark"])
         return ([f"Ours: {said}, {over}."] if self.trained else []) + list(remarks)
 

@@ -34,14 +34,12 @@ def environment(content: Content, folder: Path, **syntax: Any) -> Environment:
 
 
 def coverage(papers: Sequence[PaperPart]) -> dict[str, int]:
-    """How many rows of the catalogue are listed, drawn here, drawn at another scale, absent, recorded."""
+    """How many rows of the catalogue are listed, drawn here, not drawn, recorded."""
     rows = [row for paper in papers for row in paper.coverage]
     pieces = [piece for paper in papers for part in paper.parts for piece in part.pieces]
     here = {(piece.artefact.paper, piece.artefact.id) for piece in pieces if piece.drawn}
     drawn = sum((row.paper, row.id) in here for row in rows)
-    elsewhere = sum(bool(row.drawn) and (row.paper, row.id) not in here for row in rows)
-    return {"listed": len(rows), "drawn": drawn, "elsewhere": elsewhere,
-            "absent": len(rows) - drawn - elsewhere,
+    return {"listed": len(rows), "drawn": drawn, "absent": len(rows) - drawn,
             "recorded": sum(row.recorded > 0 for row in rows)}  # fmt: skip
 
 

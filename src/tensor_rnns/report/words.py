@@ -7,7 +7,7 @@ from typing import Any
 
 from tensor_rnns.analysis.intervals import TOLERANCE
 from tensor_rnns.analysis.verdicts import VERDICTS
-from tensor_rnns.drawing.tables import printed
+from tensor_rnns.drawing.tables import OF_PAPER, printed
 from tensor_rnns.experiments.titles import FIELD
 
 SYMBOLS = dict(zip(VERDICTS, "✓✗?±○–", strict=True))
@@ -58,7 +58,7 @@ def sentences(*parts: str) -> str:
 def outcome(claim: Mapping[str, str]) -> str:
     """What a claim's row came to: `does not hold: ours 0.1667; paper's 0.1767`."""
     mine = ours(claim) if claim["test"] in NAMED else claim["ours"] and f"ours {ours(claim)}"
-    theirs = claim["paper_value"] and f"paper's {printed(claim['paper_value'])}"
+    theirs = claim["paper_value"] and f"paper's {printed(claim['paper_value'], OF_PAPER)}"
     return ": ".join(filter(None, (ALONE[claim["holds"]], "; ".join(filter(None, (mine, theirs))))))
 
 
