@@ -152,7 +152,8 @@ PARTS = """
   m1.gru: {statement: one of several, artefact: a, test: value, where: {variant: gru}, NLL, paper: 9, TOL}
   m1.order: {statement: for m2 too, artefact: a, test: order, less: {variant: tgu}, than: {variant: gru}, NLL}
   m2: {statement: all of them hold, artefact: a, test: refers, claims: [m1.order, tgu]}
-  m3: {statement: one of two others, artefact: a, test: refers, claims: [tgu, gru], at_least: 1}
+  m3: {statement: one of two others, artefact: a, test: refers, claims: [tgu, solo], at_least: 1}
+  solo: {statement: it stands alone, artefact: a, test: value, where: {variant: gru}, NLL, paper: 9, TOL}
 """.replace("NLL", NLL).replace("TOL", "tol: 0.1, why: w")
 
 
@@ -170,6 +171,7 @@ def test_a_part_of_which_only_some_are_asked_for_holds_without_a_verdict(catalog
     }  # fmt: skip
     assert found["m1.gru"].reason.startswith("a part of m1, no statement by itself")
     assert (found["tgu"].verdict, found["gru"].verdict) == ("reproduced", "reproduced")
+    assert found["solo"].verdict == "not reproduced"
 
 
 @pytest.mark.parametrize(

@@ -136,3 +136,9 @@ def test_how_unfavourable_a_number_is():
     cells = claims.Cells(item="shares", name="solved")
     limits = [claims.CountForm(**said, of=cells, **limit) for limit in ({"at_least": 1}, {"at_most": 99})]
     assert [max((66, 88, 94), key=unfavourable(claim)) for claim in limits] == [66, 94]
+
+
+def test_equal_seconds_of_a_cohort_decide_nothing(judged):
+    found = judged(f"test: order, {TWO}, measure: {{name: seconds}}, at_least: -1")
+    assert found.holds == "unclear"
+    assert "the seeds of a cohort are timed as one" in found.reason

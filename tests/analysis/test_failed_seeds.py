@@ -94,3 +94,15 @@ def test_an_identity_of_a_probe_misses_no_seed(probed):
     found = probed(claim, [1, 4])
     told = "probe gates has no mean of gate of seed 1, 4 of T250 tgu main"
     assert why(found) == f"not run at paper: {told}"
+
+
+def test_a_count_of_runs_that_pass_decides_with_many_failed_ones(judged):
+    """They do not pass; more than a fifth of them leaves the answer as it is."""
+
+    def outcome(replica):
+        status = "failed" if replica.seed in (2, 3) else "done"
+        return {"curves": {("train", "loss"): [1.0, 0.1]}, "status": status}
+
+    where = "where: {condition: T250, variant: tgu}, measure: {name: first_below, threshold: 0.5}"
+    found = judged(f"test: count, {where}, passing: {{within: 10}}, at_most: 4", outcome)
+    assert (found.holds, found.failed, found.ours) == ("yes", 2, 4)

@@ -1,12 +1,15 @@
 """A catalogue's claims become a table and a board, from partial results too; wrong numbers turn it red."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tensor_rnns import functions
-from tensor_rnns.analysis.judge import CLAIMS, judge, judge_claims
+from tensor_rnns.analysis.board import totals
+from tensor_rnns.analysis.judge import CLAIMS, adjusted, judge, judge_claims
+from tensor_rnns.analysis.rules import IRREFUTABLE
 from tensor_rnns.analysis.tables import COMPUTED
 from tensor_rnns.analysis.verdicts import Judgement, joined
 from tensor_rnns.files import read_csv, read_json, write_csv
@@ -88,6 +91,16 @@ def test_holm_is_within_the_artefact(catalogue, results):
     assert float(adjusted[f"v{smallest}"]) == pytest.approx(min(1, 12 * p[f"v{smallest}"]))
     assert float(adjusted["o1"]) == pytest.approx(max(2 * min(p["o1"], p["o2"]), p["o1"]))
     assert adjusted["r1"] == ""
+
+
+def test_holm_is_within_one_document_and_without_questions_of_ours():
+    """Figure 1 of two documents is two families; what is ours is in none."""
+    placed = (("a", "one", {}), ("b", "one", {}), ("c", "two", {}), ("d", "one", {"ours": True}))
+    claims = [
+        SimpleNamespace(id=name, paper=paper, artefact="fig-1", spec=spec) for name, paper, spec in placed
+    ]
+    found = adjusted(claims, {claim.id: Judgement("yes", p=0.01) for claim in claims})
+    assert found == pytest.approx({"a": 0.02, "b": 0.02, "c": 0.01})
 
 
 def test_claims_that_refer_follow_the_others(catalogue, results):
@@ -217,6 +230,9 @@ def test_the_board_counts_claims_and_says_how_far_to_trust_them(catalogue, resul
     assert board["claims"]["expected_false"] == 0.7
     assert board["claims"]["irrefutable"] == 0
     assert board["claims"]["open"] == 0
+    few = Judgement("yes", "reproduced", reason=IRREFUTABLE.format(5))
+    found = totals([few, Judgement("yes", "reproduced")], [few])
+    assert (found["irrefutable"], found["open"]) == (1, 1)
 
 
 def test_nothing_run_gives_a_table_without_verdicts(catalogue, tmp_path):

@@ -207,6 +207,12 @@ def test_the_scatter_of_the_choice_widens_a_value():
     assert found.high == pytest.approx(8.64 + half, rel=1e-9)
     assert rules.value(FIVE, 9.64, 0.05, selection=chosen).holds == "no"
     assert rules.value(FIVE, 8.74, 0.05, selection=[8.6] * 3).holds == "no"
+    # The mean's own interval is widened by the choices alone, not by one more of them.
+    first, second = 0.001 / 5, 0.0025 / 3
+    freedom = (first + second) ** 2 / (first**2 / 4 + second**2 / 2)
+    half = stats.t.ppf(0.975, freedom) * math.sqrt(first + second)
+    for share, holds in ((1.001, "yes"), (0.999, "unclear")):
+        assert rules.value(FIVE, 8.70, 0.06 + half * share, selection=chosen).holds == holds
 
 
 def test_a_choice_of_one_search_decides_only_what_is_far():
@@ -215,6 +221,10 @@ def test_a_choice_of_one_search_decides_only_what_is_far():
     near, off, far = (rules.value(FIVE, paper, 0.10, selection=[8.6]) for paper in (8.65, 8.92, 8.93))
     assert [near.holds, off.holds, far.holds] == ["unclear", "unclear", "no"]
     assert near.reasons[0].endswith("how far the search's choice scatters; it has 1")
+    assert far.margin == pytest.approx(0.29 / 0.096177 - 3, abs=1e-3)
+    assert far.doubt == far.p > 0
+    wide = [rules.value(FIVE, paper, 0.5, selection=[8.6]).holds for paper in (9.04, 9.15)]
+    assert wide == ["unclear", "no"]
 
 
 @pytest.mark.parametrize(
@@ -303,3 +313,10 @@ def test_what_is_against_a_share_of_seeds_is_its_one_sided_p(successes, holds):
     assert found.p == pytest.approx(stats.binomtest(successes, 8, rules.SHARE, "greater").pvalue)
     if holds == "no":
         assert found.doubt == pytest.approx(stats.binomtest(0, 8, rules.SHARE, "less").pvalue)
+
+
+def test_what_is_against_a_share_of_the_documents_runs_is_the_larger_p():
+    """None of 19 against the one run of the document."""
+    found = rules.solved(0, 19, paper=(1, 1))
+    assert (found.holds, found.doubt) == ("no", pytest.approx(intervals.p_of_shares((0, 19), (1, 1))))
+    assert found.doubt > stats.binomtest(0, 19, rules.SHARE, "less").pvalue

@@ -56,6 +56,7 @@ def test_a_failed_point_is_chosen_only_if_all_failed(run_of):
     assert (choice.point, choice.failed, choice.all_failed) == (1, [0], False)
     choice = choose(runs((0, 0), (1, 1), (2, 0)), SELECT, POINTS)
     assert (choice.point, choice.all_failed) == (0, True)
+    assert choose(runs((0, 0), (1, 1), (2, 0)), SELECT | {"best": "highest"}, POINTS).point == 2
 
 
 def test_a_point_without_a_number_is_chosen_no_more_than_a_failed_one(run_of):

@@ -51,6 +51,21 @@ def test_another_option_than_the_papers_is_not_comparable(judged):
     assert why(found) == "smoke, without T250/tgu/main"
 
 
+def test_a_curve_beyond_the_papers_scale_is_not_comparable(judged):
+    blocks = BLOCKS.replace("paper: {seeds: 6}", "paper: {seeds: 6, conditions: [T250, T500]}")
+    blocks = blocks.replace("smoke: {seeds: 6, conditions: [T250], options: [slow]}", "smoke: {seeds: 6}")
+    claim = f"test: value, where: {{variant: tgu}}, {NLL}, tol: 0.1, why: w, paper: 4.0"
+    assert (
+        why(judged(claim, scale="smoke", blocks=blocks))
+        == "smoke, T750/tgu/main is not part of the paper scale"
+    )
+
+
+def test_a_condition_may_have_a_data_set_of_its_own(judged):
+    blocks = BLOCKS.replace("T250: {", "T250: {dataset: {real: mnist, stand_in: digits}, ")
+    assert judged(f"{VALUE}, paper: 3.02", blocks=blocks).verdict == "reproduced"
+
+
 def test_another_protocol_is_not_comparable(judged, catalogue_of, trained):
     claim = f"  c1: {{statement: said of it, artefact: fig-1, {VALUE}, paper: 3.02}}\n"
     catalogue = catalogue_of(BLOCKS + claim)

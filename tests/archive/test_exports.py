@@ -8,7 +8,7 @@ import pytest
 
 from tensor_rnns import datasets, yaml_files
 from tensor_rnns.analysis.judge import CLAIMS, judge
-from tensor_rnns.archive import layout
+from tensor_rnns.archive import contents, layout
 from tensor_rnns.archive.contents import DATA_COLUMNS
 from tensor_rnns.archive.exports import FORRT_COLUMNS, NUMBERS, OUTCOMES, to_check
 from tensor_rnns.experiments import Catalogue
@@ -93,6 +93,14 @@ def test_no_data_are_passed_on_and_every_data_set_is_named(checkout, unpacked) -
         assert row["sha256"] or row["file"].startswith("in ")
     (mnist, *_) = [row for row in rows if row["dataset"] == "mnist"]
     assert mnist["stood in by"] == "digits"
+
+
+def test_of_prepared_data_only_facts_are_taken(tmp_path) -> None:
+    ready = tmp_path / "data" / "ready"
+    ready.mkdir(parents=True)
+    for name in ("jsb.json", "jsb.npz"):
+        (ready / name).write_bytes(b"x")
+    assert list(contents.outcomes(tmp_path, "smoke", False, ())) == ["results/data/ready/jsb.json"]
 
 
 def test_weights_only_on_request(archived, unpacked) -> None:

@@ -9,8 +9,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from tensor_rnns.archive import layout, make, reading
+from tensor_rnns.cli.commands import main
 from tensor_rnns.datasets import unpack
 from tensor_rnns.files import seal, unsealed
 
@@ -187,6 +189,16 @@ def test_member_too_few_or_too_many_is_named(name, told, tmp_path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_verify_ends_with_1_where_something_differs(tmp_path) -> None:
+    path = whole(tmp_path)
+    with zipfile.ZipFile(path) as archive:
+        held = {entry: archive.read(entry) for entry in archive.namelist()}
+    del held[f"{TOP}/code/a.py"]
+    path.write_bytes(zipped(*sorted(held.items())))
+    done = CliRunner().invoke(main, ["verify", str(path)])
+    assert (done.exit_code, done.output.splitlines()[-1]) == (1, "1 differences")
+
+
 @pytest.mark.parametrize(
     "table", ["name,size\na,1\n", "path,bytes,sha256\na\n", "path,bytes,sha256\na,many,0\n"]
 )
@@ -215,7 +227,7 @@ def test_what_comes_out_of_a_member_is_bounded_by_what_it_declares(tmp_path) -> 
 def test_command_ends_with_2_for_what_is_no_archive(tmp_path) -> None:
     path = tmp_path / "a.zip"
     path.write_bytes(HOSTILE["upwards"][0])
-    line = "from tensor_rnns.cli import main; main()"
+    line = "from tensor_rnns.cli.commands import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", line, "verify", str(path)], capture_output=True, text=True, check=False
     )

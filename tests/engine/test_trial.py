@@ -297,6 +297,27 @@ def test_an_engine_that_differs_runs_nothing(monkeypatch, caplog):
 
 
 @pytest.mark.parametrize(
+    ("dtype", "off", "runs"),
+    [
+        (torch.float32, 5e-5, False),
+        (torch.float32, 1e-6, True),
+        (torch.float64, 1e-8, False),
+        (torch.float64, 1e-10, True),
+    ],
+)
+def test_the_bound_is_that_of_the_page(monkeypatch, dtype, off, runs):
+    """2e-5 in float32, 1e-9 in float64, of what the loop gives."""
+
+    def run(cell, p, x, h):
+        outputs, final = engine.find("eager").run(cell, p, x, h)
+        return outputs * (1 + off), final
+
+    monkeypatch.setattr(engine.find("torch_nn"), "run", run)
+    cell = cells.build({"name": "gru", "hidden": 3, "reset": "after"}, 2)
+    assert (engine.resolve("torch_nn", cell, dtype, CPU) == "torch_nn") == runs
+
+
+@pytest.mark.parametrize(
     ("first", "after", "told"),
     [
         (6, 6, r"its first state h has shape (6,); declared: (3,)"),

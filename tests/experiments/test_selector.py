@@ -53,6 +53,8 @@ def test_rows_of_a_computed_table():
     assert [row["index"] for row in rows if Rows(index=[0, 2]).takes(row)] == [0, 2]
     assert [row["index"] for row in rows if Rows(index=0).takes(row)] == [0]
     assert all(Rows(item="tgu").takes(row) for row in rows)
+    for other in ({"item": "gru", "name": "error"}, {"item": "tgu", "name": "loss"}):
+        assert not Rows(item="tgu", name="error").takes(other | {"index": 0})
 
 
 def test_a_selector_in_words():

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -159,6 +160,23 @@ def test_a_job_that_somebody_else_ends_has_failed(tmp_path, monkeypatch):
     assert not recorder.call(["--roots", "papers", "train"], unit)
 
 
+def test_hours_are_hours(tmp_path, monkeypatch):
+    """Two seconds are 2 / 3600 of one, after which what works is asked to stop."""
+    waited = []
+
+    def wait(self, unit):
+        began = time.monotonic()
+        self.stopping.wait(30)
+        waited.append(time.monotonic() - began)
+        return False
+
+    monkeypatch.setattr(record.Recorder, "record", wait)
+    monkeypatch.setattr(record.signal, "signal", lambda *_: None)
+    settings = record.Settings(tmp_path, tmp_path / "state", "papers", (), 5, "auto", 1, 2 / 3600, False)
+    assert record.Recorder(settings, print, lambda names: None).run([SimpleNamespace()]) == 0
+    assert 1.5 < waited[0] < 20
+
+
 def test_a_second_recorder_is_refused_and_status_names_the_first(checkout, undisturbed):
     with alone(undisturbed / "state") as note:
         note(["made2024/addition/only/gru/main"])
@@ -176,7 +194,7 @@ def test_where_all_is_recorded_nothing_is_left(checkout, undisturbed):
     assert (code, said.splitlines()[-1]) == (0, "0 of 0 curves recorded, 0 failed")
 
 
-def test_hours_end_it_with_a_checkpoint(checkout):
+def test_hours_end_it(checkout):
     code, said = checkout.run("record", "--hours", "0.0001", results="short")
     assert code == 0
     assert "0 of 2 curves recorded, 0 failed" in said

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,7 +18,7 @@ import torch
 from tensor_rnns import engine as engines
 from tensor_rnns.engine.ir import operations
 from tensor_rnns.experiments.digest import digest
-from tensor_rnns.training import job, loop, statefile
+from tensor_rnns.training import job, lock, loop, statefile
 from tensor_rnns.training.checkpoint import Checkpoints
 
 FILES = ("metrics.csv", "curves.csv.gz", "weights.safetensors")
@@ -287,6 +288,47 @@ def test_finished_replicas_are_used_again(folders, make_replica, monkeypatch, ca
     rows = json.loads((out / "record.json").read_text())["replicas"]
     assert [row["seed"] for row in rows] == [0, 1, 2, 3, 4]
     assert not list((state / "cohorts").glob("*"))
+
+
+def test_a_checkpoint_of_other_threads_is_not_used(folders, make_replica, monkeypatch, caplog, capfd):
+    """What a job says of itself is what a checkpoint is held against."""
+    save = Checkpoints.save
+
+    def dies(self, state):
+        save(self, state)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoints, "save", dies)
+        with pytest.raises(KeyboardInterrupt):
+            job.run([make_replica()], *folders, "eager", "cpu", 1, 0.0)
+    job.run([make_replica()], *folders, "eager", "cpu", 2, 60.0)
+    assert "was written with {'threads': 1}; this job has {'threads': 2}; it is not used" in caplog.text
+
+
+def test_replicas_that_another_job_trains_meanwhile_are_not_trained_again(
+    folders, make_replica, monkeypatch, capfd
+):
+    """A job cut differently takes two of three after this one has looked and before it has their lock."""
+    held, learner, calls, trained = lock.held, job.Learner, [], []
+
+    @contextmanager
+    def meanwhile(path, what):
+        calls.append(path)
+        if len(calls) == 3:  # seed 0; all names; then the missing ones
+            job.run([make_replica(1), make_replica(2)], *folders, "eager", "cpu")
+        with held(path, what) as waited:
+            yield waited
+
+    def counted(model, task, replicas, *rest, **more):
+        trained.append(len(replicas))
+        return learner(model, task, replicas, *rest, **more)
+
+    monkeypatch.setattr(job.lock, "held", meanwhile)
+    monkeypatch.setattr(job, "Learner", counted)
+    job.run([make_replica(0)], *folders, "eager", "cpu")
+    job.run([make_replica(seed) for seed in range(3)], *folders, "eager", "cpu")
+    assert trained == [1, 2]
 
 
 def test_a_failed_replica_is_a_result(folders, make_replica, capfd):

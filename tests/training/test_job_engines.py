@@ -147,3 +147,15 @@ def test_numbers_are_full_float32_in_cudnn_while_a_job_runs():
             assert not torch.backends.cudnn.allow_tf32
         assert torch.backends.cudnn.allow_tf32 == before
     torch.backends.cudnn.allow_tf32 = True
+
+
+def test_a_result_is_named_by_instruction_set_and_revisions(make_replica, monkeypatch):
+    names = [job.name_of(make_replica(), "eager", "cpu")]
+    for home, name, value in (
+        (job.record, "instruction_set", lambda: "AVX1024"),
+        (job.revisions, "ENGINE", 99),
+        (job.revisions, "TRAINING", 99),
+    ):
+        monkeypatch.setattr(home, name, value)
+        names.append(job.name_of(make_replica(), "eager", "cpu"))
+    assert len(set(names)) == 4

@@ -2,6 +2,7 @@
 
 import errno
 import fcntl
+import itertools
 import logging
 import subprocess
 import sys
@@ -65,6 +66,21 @@ def test_a_killed_holder_frees_the_lock(tmp_path):
     began = time.monotonic()
     with lock.held(tmp_path / "lock", "cohort 7"):
         assert time.monotonic() - began < 5
+
+
+def test_a_silent_holder_is_named_every_half_minute(tmp_path, monkeypatch, caplog):
+    """The second time its beat is what it was."""
+    path, clock = tmp_path / "lock", itertools.count(step=31)
+    path.write_text('{"pid": 7, "host": "a", "beat": 3}')
+    monkeypatch.setattr(lock.time, "monotonic", lambda: float(next(clock)))
+    with open(path, "r+") as stream:
+        assert lock.taken(stream)
+        threading.Timer(0.7, fcntl.flock, (stream, fcntl.LOCK_UN)).start()
+        with caplog.at_level(logging.WARNING), lock.held(path, "x"):
+            pass
+    said = [record.getMessage() for record in caplog.records]
+    silent = ("", " (no heartbeat for 30 s)")
+    assert said[:2] == [f"x is being written by process 7 on a{words}; waiting for it" for words in silent]
 
 
 def test_a_full_disk_ends_no_job_through_its_lock(tmp_path, monkeypatch):
