@@ -92,6 +92,7 @@ def test_damaged_files_are_read_or_refused_by_name(name, tmp_path, inputs, share
                 pytest.fail(told)
 
     each()
+    assert tried >= round(count * share)
     inputs(name, tried, refused)
     assert refused > tried / 4, f"{refused} of {tried} refused: the damage does not reach what it should"
     assert memory("VmHWM") - before < MEGABYTES
