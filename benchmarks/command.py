@@ -44,6 +44,7 @@ def prepared(parser: argparse.ArgumentParser, asked: argparse.Namespace, device:
     torch.set_num_threads(asked.threads)
     torch.set_flush_denormal(True)
     torch.backends.cudnn.allow_tf32 = False
+    torch.set_float32_matmul_precision("highest")
     return torch.device(device)
 
 

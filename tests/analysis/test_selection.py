@@ -66,7 +66,8 @@ def test_a_point_without_a_number_is_chosen_no_more_than_a_failed_one(run_of):
         object.__setattr__(runs[1], field, {} if field == "metrics" else dict)
     choice = choose(runs, SELECT, POINTS)
     assert (choice.point, choice.failed, choice.scores) == (1, [0], [None, 1.0, 2.0])
-    with pytest.raises(MissingValue, match="no point of the search has a number of"):
+    runs[3].status = "failed"
+    with pytest.raises(MissingValue, match="no run of the search has a number of"):
         choose(runs, SELECT | {"measure": {"name": "metric", "of": "bits"}}, POINTS)
 
 

@@ -104,11 +104,18 @@ def test_what_was_left_out_is_said(judged):
         return {"status": "failed"} if replica.seed == 5 else metric_of(replica)
 
     found = judged(f"{VALUE}, paper: 3.02", outcome)
-    assert (
-        found.reason
-        == "1 failed, taken at their last finite value, but for 1 without one, which are left out"
-    )
+    assert found.reason == "1 failed without a number and are left out"
+
+    def two(replica):
+        curves = {("test", "nll"): [3.0]} if replica.seed == 4 else {}
+        return {"status": "failed", "curves": curves} if replica.seed > 3 else metric_of(replica)
+
+    found = judged(f"{VALUE}, paper: 3.02", two)
+    taken = "2 failed, taken at their last finite value, but for 1 without one, which are left out"
+    assert found.reason.endswith(taken)
     claim = f"test: count, where: {{condition: T250, variant: tgu}}, {NLL}, at_least: 0.5"
+    few = judged(claim, lambda replica: {"status": "failed"} if replica.seed == 2 else metric_of(replica))
+    assert (few.holds, few.reason) == ("yes", "1 failed without a number and are left out")
     found = judged(claim, lambda replica: {"status": "failed"} if replica.seed > 2 else metric_of(replica))
     assert (found.holds, found.failed, found.n) == ("unclear", 3, 3)
 

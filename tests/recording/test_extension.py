@@ -27,11 +27,11 @@ def test_a_reproduced_claim_gets_seeds_where_so_few_could_not_refute_it(monkeypa
 def test_seeds_that_came_for_another_claim_are_none_before_a_rule(monkeypatch, tmp_path):
     monkeypatch.setattr(extension, "judge_claims", lambda *_: {"x": Judgement("unclear", UNDECIDED)})
     catalogue = SimpleNamespace(claims=[], experiments={})
-    with pytest.raises(ValueError, match="35 are there and known, allowed are more than these"):
-        extension.granted(catalogue, "x", 40, 35, tmp_path, planned=5)
+    with pytest.raises(ValueError, match="35 are there and known, allowed are at least 70"):
+        extension.granted(catalogue, "x", 40, 69, tmp_path, planned=5)
     assert not (tmp_path / extension.FILE).exists()
-    with pytest.raises(ValueError, match="x: after 5 seeds, 36 more, once"):
-        extension.granted(catalogue, "x", 40, 36, tmp_path, planned=5)
+    with pytest.raises(ValueError, match="x: after 5 seeds, 70 more, once"):
+        extension.granted(catalogue, "x", 40, 70, tmp_path, planned=5)
 
 
 def test_a_decided_claim_gets_no_seeds_though_another_brought_some_of_them(monkeypatch, tmp_path):

@@ -39,12 +39,18 @@ def test_a_data_set_of_packages_is_prepared_alone(found, tmp_path):
     assert prepare[2:4] == ["prepare", found["fonts"].final[0][0].settings["dataset"]]
 
 
-def test_what_is_prepared_or_generated_needs_nothing(found, tmp_path):
+def test_what_is_prepared_or_generated_needs_nothing(found, tmp_path, monkeypatch):
+    """Until the code that prepares it is another."""
     assert list(preparations(found["addition"], settings(tmp_path))) == []
     name = found["polyphony"].final[0][0].settings["dataset"]
     (tmp_path / "data" / "ready").mkdir(parents=True)
     (tmp_path / "data" / "ready" / f"{name}.json").touch()
     assert list(preparations(found["polyphony"], settings(tmp_path))) == []
+    monkeypatch.setattr(functions, "dataset_digest", lambda name: "another")
+    assert [line[2] for line in preparations(found["polyphony"], settings(tmp_path))] == [
+        "download",
+        "prepare",
+    ]
 
 
 def test_what_other_code_prepared_is_prepared_again(found, tmp_path, monkeypatch):

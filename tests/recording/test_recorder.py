@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -155,8 +154,7 @@ def test_a_job_that_somebody_else_ends_has_failed(tmp_path, monkeypatch):
     recorder = record.Recorder(settings, print, lambda names: None)
     with pytest.raises(ValueError, match=r"train ended with 143: asked to stop \(log: "):
         recorder.call(["--roots", "papers", "train"], unit)
-    timer = threading.Timer(0.0, recorder.stopping.set)
-    monkeypatch.setattr(record, "lower_session", lambda leader: timer.start())
+    monkeypatch.setattr(recorder.stopping, "wait", lambda seconds: True)
     assert not recorder.call(["--roots", "papers", "train"], unit)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -109,6 +110,8 @@ def test_the_best_buffers_are_kept_and_those_of_a_failed_replica_stand_still(nor
     _, buffers, metrics = loop.finish(learner, plan, state)
     assert buffers["seen"][0, 0] == state.best_update[0]
     expected = learner.evaluate(state.best, "test", state.best_buffers)["loss"]
+    assert state.best_update[1] == loop.NEVER
+    expected[1] = math.nan
     torch.testing.assert_close(metrics["test", "loss"], expected, rtol=0, atol=0, equal_nan=True)
 
 

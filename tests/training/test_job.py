@@ -306,6 +306,30 @@ def test_a_checkpoint_of_other_threads_is_not_used(folders, make_replica, monkey
     assert "was written with {'threads': 1}; this job has {'threads': 2}; it is not used" in caplog.text
 
 
+def test_the_record_says_of_code_that_was_not_committed_when_a_training_began(
+    folders, make_replica, monkeypatch, capfd
+):
+    """Begun with changes, gone on with from a clean checkout."""
+    save, environment = Checkpoints.save, job.record.environment
+
+    def dies(self, state):
+        save(self, state)
+        raise KeyboardInterrupt
+
+    def dirty(*arguments):
+        return environment(*arguments) | {"dirty": True}
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoints, "save", dies)
+        patch.setattr(job.record, "environment", dirty)
+        with pytest.raises(KeyboardInterrupt):
+            job.run([make_replica()], *folders, "eager", "cpu", 1, 0.0)
+    monkeypatch.setattr(job.record, "environment", lambda *it: environment(*it) | {"dirty": False})
+    job.run([make_replica()], *folders, "eager", "cpu", 1, 60.0)
+    (row,) = json.loads((folders[0] / "record.json").read_text())["replicas"]
+    assert row["dirty"] is True
+
+
 def test_replicas_that_another_job_trains_meanwhile_are_not_trained_again(
     folders, make_replica, monkeypatch, capfd
 ):

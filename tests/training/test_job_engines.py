@@ -139,8 +139,13 @@ def test_every_layer_is_chosen_by_the_width_of_its_inputs(make_reader, monkeypat
         asked.clear()
 
 
-def test_numbers_are_full_float32_in_cudnn_while_a_job_runs():
-    """TF32 is off within, and as before after it."""
+def test_numbers_are_full_float32_while_a_job_runs():
+    """TF32 is off within, in cuDNN and in products, and as before after it."""
+    for before in ("high", "highest"):
+        torch.set_float32_matmul_precision(before)
+        with job.numerics(1):
+            assert torch.get_float32_matmul_precision() == "highest"
+        assert torch.get_float32_matmul_precision() == before
     for before in (True, False):
         torch.backends.cudnn.allow_tf32 = before
         with job.numerics(1):

@@ -35,16 +35,6 @@ class Evidence:
         return max(len(sample.failed) for sample in self.samples)
 
     @property
-    def diverged(self) -> int:
-        """Seeds with a diverged run in the worst of the samples."""
-        return max(len(sample.failed - sample.missing.keys()) for sample in self.samples)
-
-    @property
-    def lost(self) -> int:
-        """Those of them without a value in the worst of the samples."""
-        return max(sample.lost for sample in self.samples)
-
-    @property
     def missing(self) -> list[str]:
         """Which finished seeds have no number, and why, sample by sample."""
         reasons = set()

@@ -55,24 +55,20 @@ def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
     limit = math.log(claim.ratio or 1.0) if ratio else -(claim.at_least or 0.0)
     tie = math.log(claim.tie_ratio) if claim.tie_ratio else claim.tie
     samples, outcomes = [], []
-    every_first, other = (
-        context.sample(claim, claim.less),
-        replace(claim, measure=claim.than_measure or claim.measure),
-    )
+    whole = context.sample(claim, claim.less)
+    other = replace(claim, measure=claim.than_measure or claim.measure)
     for rival in several(claim.than):
-        first, second = in_common([every_first, context.sample(other, rival)])
+        first, second = in_common([whole, context.sample(other, rival)])
         samples += [first, second]
-        sides = uncensored([second, first])
+        sides, why = uncensored([second, first]), NEVER
         try:
-            levels = (
-                dict(zip((-1.0, 1.0), map(logs, sides) if ratio else sides, strict=True)) if sides else None
-            )
-            why = NEVER
+            compared = [*map(logs, sides)] if sides and ratio else sides
         except MissingValue as error:
-            levels, why = None, str(error)
-        if levels is None:
+            compared, why = None, str(error)
+        if compared is None:
             outcomes.append(Outcome("unclear", n=min(first.seeds, second.seeds)).because(why))
             continue
+        levels = dict(zip((-1.0, 1.0), compared, strict=True))
         difference = contrast(levels, np.array([-1.0, 1.0]), share_data([first, second]))
         if difference is None:
             outcomes.append(Outcome("unclear").because("no seed ran on both sides"))

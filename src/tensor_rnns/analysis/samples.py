@@ -45,9 +45,18 @@ class Sample:
         return len(self.ran)
 
     @property
-    def lost(self) -> int:
-        """How many diverged and left no value."""
-        return len(self.failed - self.values.keys() - self.missing.keys())
+    def diverged(self) -> set[int]:
+        """The seeds with a diverged run."""
+        return self.failed - self.missing.keys()
+
+    @property
+    def said_of_diverged(self) -> str:
+        """How many these are, and what was taken in place of their numbers; "" where there are none."""
+        n, lost = len(self.diverged), len(self.diverged - self.values.keys())
+        if n == lost:
+            return f"{n} failed without a number and are left out" if n else ""
+        left_out = f", but for {lost} without one, which are left out" if lost else ""
+        return f"{n} failed, taken at their last finite value{left_out}"
 
     def of(self, seeds: Set[int]) -> "Sample":
         """What it has of some seeds."""
@@ -118,10 +127,11 @@ def sample(
     if not taken:
         raise MissingValue(f"no run of {selector}")
     name = record_of(measure).measure
-    # Where budgets differ, no number stands for the mean of a time that one run never reached.
-    timed = name in TIMES and record_of(measure).per is None and len({run.budget for run in taken}) == 1
-    result = Sample(runs=taken, exact=is_exact(measure), budget=max(run.budget for run in taken), timed=timed)
     curves = {curve_of(run) for run in taken}
+    # Where curves have other budgets, no number stands for the mean of a time that one never reached.
+    budgets = {max(run.budget for run in taken if curve_of(run) == curve) for curve in curves}
+    timed = name in TIMES and record_of(measure).per is None and len(budgets) == 1
+    result = Sample(runs=taken, exact=is_exact(measure), budget=max(budgets), timed=timed)
     for seed in sorted({run.key["seed"] for run in taken}):
         group = [run for run in taken if run.key["seed"] == seed]
         if {curve_of(run) for run in group} != curves:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tensor_rnns.analysis.collect import collect
 from tensor_rnns.analysis.curve_measures import BETTER
-from tensor_rnns.analysis.measures import AnyMeasure, arguments, measure_of
+from tensor_rnns.analysis.measures import AnyMeasure, arguments, measure_of, measured
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.analysis.samples import curve_of
 from tensor_rnns.analysis.tables import Tables
@@ -66,8 +66,9 @@ def choose(runs: Sequence[Run], select: Mapping[str, Any], points: Sequence[Mapp
     if empty or not points:
         raise ValueError(f"the search has {len(points)} points; without a run are {empty}")
     scores = scores_of(range(len(points)), select["measure"])
-    if all(map(math.isnan, scores.values())) and not any(run.failed for run in runs):
-        raise MissingValue(f"no point of the search has a number of {select['measure']}")
+    sound_runs = [run for run in runs if not run.failed]
+    if all(map(math.isnan, scores.values())) and sound_runs and not measured(sound_runs, select["measure"]):
+        raise MissingValue(f"no run of the search has a number of {select['measure']}")
     failed = [
         point
         for point, group in enumerate(by_point)
@@ -113,12 +114,7 @@ def selected(
     for groups in searches(runs, final):
         chosen = [choose(group, select, [{}] * len(group)).point for group in groups]
         all_runs = [run for group in groups for run in group]
-        try:
-            means = [
-                score([run for run in all_runs if run.key["point"] == point], measure) for point in chosen
-            ]
-        except MissingValue:
-            means = []
+        means = [score([run for run in all_runs if run.key["point"] == point], measure) for point in chosen]
         of_points.append([mean for mean in means if math.isfinite(mean)])
     return max(of_points, key=lambda values: (-len(values), np.ptp(values) if values else 0.0))
 

@@ -203,10 +203,9 @@ def least_favourable(parts: Sequence[Evidence], absent: Sequence[str], form: Cla
         for part in parts
     ]
     shown = every([*outcomes, Outcome("unclear")] if absent else outcomes, unfavourable(form))
-    diverged, lost = (max(getattr(part, name) for part in parts) for name in ("diverged", "lost"))
-    if diverged and not failed_counts:
-        left_out = f", but for {lost} without one, which are left out" if lost else ""
-        shown = shown.because(f"{diverged} failed, taken at their last finite value{left_out}")
+    scattering = [sample for part in parts for sample in part.samples if not sample.exact]
+    if scattering and not failed_counts:
+        shown = shown.because(max(scattering, key=lambda sample: len(sample.diverged)).said_of_diverged)
     shown = shown.because(*dict.fromkeys(reason for part in parts for reason in part.missing))
     low, high = (end if end is not None and math.isfinite(end) else None for end in (shown.low, shown.high))
     return Judgement(

@@ -41,8 +41,8 @@ class Total:
 
     @property
     def is_drawn(self) -> bool:
-        """Whether a figure shows the interval: that of two numbers would squeeze all others, and one of those
-        that got there is none of all."""
+        """Whether a figure shows the interval: that of two numbers would squeeze all others, and one of the
+        seeds that got there is not one of all seeds."""
         return bool(self.interval) and len(self.values) > 2 and not self.never
 
     @property

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from tensor_rnns.analysis.comparison import BOOTSTRAP
+from tensor_rnns.analysis.intervals import FEWEST
 from tensor_rnns.declared import suggestion
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.entrants import Entrants, EntrantsSpec
@@ -42,11 +43,14 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     tasks = f"\xa0of\xa0{len(dict(entrants.asked))}\xa0tasks"
     titles = [f"{entrants.title(model)}, {len(of[model])}{tasks}" for model in order]
     handles = [
-        Line2D([], [], color=BLUE, label=f"this model, {BOOTSTRAP} of each point"),
+        Line2D([], [], color=BLUE, label="this model" + f", {BOOTSTRAP} of each point" * comparison.certain),
         Line2D([], [], color=OTHERS, label="the other models"),
     ]
     scores = _scored(entrants, spec.zero)
-    sheet = panels(titles, entrants.remarks, [*scores, *entrants.notes], handles, 2, COLUMNS, height=0.95)
+    few = [] if comparison.certain else [f"Fewer than {FEWEST} seeds: no intervals."]
+    sheet = panels(
+        titles, entrants.remarks, [*scores, *few, *entrants.notes], handles, 2, COLUMNS, height=0.95
+    )
     for axis, model, title in zip(sheet.axes, order, titles, strict=True):
         for other in order:
             axis.plot(LEVELS, profiles[other][0], color=OTHERS, linewidth=0.5, zorder=1)

@@ -41,7 +41,8 @@ def draw(data: ArtefactData, spec: Spec) -> Table:
             met = dict.fromkeys(
                 it for other in others if other != model for it in comparison.shared(model, other)
             )
-            of_met = {"n": sum(len(comparison.losses[task][model]) for task in met)}
+            own = [comparison.losses[task][model] for task in met]
+            of_met = {"n": sum(map(len, own)), "failed": int(sum(np.isinf(losses).sum() for losses in own))}
             ends = {"low": low, "high": high, "interval": BOOTSTRAP} if comparison.certain else {}
             text = f"{shown(p)} [{shown(low)}, {shown(high)}]" if ends else shown(p)
             ours = ends | {"ours": p, "shown": text} if np.isfinite(p) else {}

@@ -1,7 +1,7 @@
 """A table of numbers, the paper's beside ours, with interval, n and failed replicas."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -10,7 +10,7 @@ import pandas as pd
 
 from tensor_rnns.analysis.comparison import loss_of
 from tensor_rnns.analysis.intervals import RANGE
-from tensor_rnns.analysis.measures import Measure, Measured, measured
+from tensor_rnns.analysis.measures import EXACT, OF_FAILED, Measure, Measured, measured
 from tensor_rnns.declared import Invalid
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.numbers import total, what_of
@@ -87,7 +87,20 @@ def draw(data: ArtefactData, spec: Spec) -> Table:
             ours = _computed(own, label) if computed else trained(own, measure)
             paper = {"column": label, "paper": _paper(entries, single | row | where, measure)}
             records[name, label] = row | titles | paper | ours | {"remark": remark and f"{remark}."}
-    return Table(keys, [records[name, label] for name in names for label in columns])
+    made = [records[name, label] for name in names for label in columns]
+    if any(record["failed"] for record in made):
+        said = _of_failed(columns, medians)
+        made = [record | {"remark": f"{record['remark']} {said}".strip()} for record in made]
+    return Table(keys, made)
+
+
+def _of_failed(columns: Mapping[str, tuple[Any, dict[str, Any]]], medians: Set[str | None]) -> str:
+    """What failed replicas count as in the columns of numbers that do not count them themselves."""
+    measures = {label: measure["name"] for label, (measure, _) in columns.items() if measure}
+    others = {label for label, name in measures.items() if name not in OF_FAILED | EXACT | {"setting"}}
+    said = ["in a median as infinite"] * bool(others & medians)
+    said += ["in a mean by their last finite value, or not where they left none"] * bool(others - medians)
+    return f"Failed replicas count {', '.join(said)}." if said else ""
 
 
 def _rows(data: ArtefactData, computed: bool, where: Mapping[str, Any]) -> pd.DataFrame:
@@ -97,14 +110,11 @@ def _rows(data: ArtefactData, computed: bool, where: Mapping[str, Any]) -> pd.Da
 
 def _lacking(data: ArtefactData, wheres: Sequence[Mapping[str, Any]]) -> list[str]:
     """How many of the curves that some of `wheres` take were run, where that is not all of them."""
-    every, selectors = list(resolve.curves(data.experiment, "")), [Selector.of(where) for where in wheres]
-    asked = {curve for where in selectors for curve in where.curves(every, MAIN)}
-    ran = {
-        run
-        for where in selectors
-        for run in data.replicas(where)[list(CURVE)].itertuples(index=False, name=None)
-    }
-    k = len(asked & ran)
+    every, main = list(resolve.curves(data.experiment, "")), data.experiment.main_option(data.scale)
+    selectors = [Selector.of(where) for where in wheres]
+    asked = {curve for where in selectors for curve in where.curves(every, main)}
+    rows = [data.replicas(where)[list(CURVE)] for where in selectors]
+    k = len(asked & {curve for some in rows for curve in some.itertuples(index=False, name=None)})
     return [f"{k} of {len(asked)} curves asked for were run"] if k < len(asked) else []
 
 

@@ -28,7 +28,7 @@ TITLE = "_title"
 HEADS = {"variant": "model"}
 ABSENT = "–"
 OF_PAPER = 6
-"""Figures of a number of the paper, which is shown as it is printed."""
+"""Figures to which a number of the paper is shown: more than of ours, which have an interval."""
 
 LATEX: dict[str, str] = read(Path(__file__).with_name("latex.yaml")).content
 """How LaTeX writes a sign that it would read as a command, or that its fonts lack."""
@@ -152,8 +152,6 @@ class Table:
         said = "; ".join(plain + [f"{centre} [{name}]" for name, centre in centres.items()]) or "mean"
         some = any(record["shown"].endswith(f" of {record['n']})") for record in self.records)
         over = "over n replicas" + "; with (k of n) over the k that got there" * some
-        failed = any(record["shown"] and int(record["failed"] or 0) for record in self.records)
-        over += f"; failed ones {'as infinite' if RANGE in names else 'by their last finite value'}" * failed
         remarks = dict.fromkeys(record["remark"] for record in self.records if record["remark"])
         return ([f"Ours: {said}, {over}."] if self.trained else []) + list(remarks)
 

@@ -34,6 +34,8 @@ BOUND = {torch.float32: 2e-5, torch.float64: 1e-9}
 TENSOR_CORES = 3e-2
 OF_THE_MACHINE = MemoryError, OSError, torch.OutOfMemoryError
 """What befalls a trial at one moment, and says nothing of a cell."""
+OF_A_GPU = "CUDA error", "CUBLAS_STATUS", "CUDNN_STATUS", "out of memory"
+"""Words of other errors that a full or shared GPU raises."""
 PACKAGE = Path(__file__).parents[1]
 LOOP = Engine().run
 """The eager loop."""
@@ -57,20 +59,28 @@ def failure(
     run: Scan, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False
 ) -> str | None:
     """How `run(params, inputs, state)` fails, or differs from the eager loop in float64, with the cause if it
-    can be named and the line of the step; None where neither. Errors OF_THE_MACHINE pass through."""
-    given = drawn(cell, dtype, device, one_hot)
+    can be named and the line of the step; None where neither. Errors OF_THE_MACHINE pass through, and those
+    of a GPU that say so in words come as OutOfMemoryError."""
     try:
-        exact = outcome(cell, given, torch.float64, one_hot=one_hot)
-        if empty := without_numbers(exact):
-            given = tuple(tree_map(torch.abs, part) for part in given)
-            exact = outcome(cell, given, torch.float64, one_hot=one_hot)
-        if empty and (empty := without_numbers(exact)):
-            return f"its {empty} has no finite number, so that nothing can be compared"
-        ours = outcome(cell, given, dtype, run, one_hot)
+        return difference(run, cell, dtype, device, one_hot)
     except OF_THE_MACHINE:
         raise
     except Exception as error:  # compilers for GPUs have errors of their own
+        if any(words in str(error) for words in OF_A_GPU):
+            raise torch.OutOfMemoryError(str(error)) from error
         return fault(error, is_of_the_step)
+
+
+def difference(run: Scan, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool) -> str | None:
+    """How `run` differs from the loop; see `failure`."""
+    given = drawn(cell, dtype, device, one_hot)
+    exact = outcome(cell, given, torch.float64, one_hot=one_hot)
+    if empty := without_numbers(exact):
+        given = tuple(tree_map(torch.abs, part) for part in given)
+        exact = outcome(cell, given, torch.float64, one_hot=one_hot)
+    if empty and (empty := without_numbers(exact)):
+        return f"its {empty} has no finite number, so that nothing can be compared"
+    ours = outcome(cell, given, dtype, run, one_hot)
     bound = BOUND[dtype]
     if device.type == "cuda" and dtype == torch.float32:
         tensor_cores = torch.backends.cudnn.allow_tf32 or torch.get_float32_matmul_precision() != "highest"

@@ -16,7 +16,7 @@ from tensor_rnns.analysis import board, simulate
 from tensor_rnns.analysis.intervals import of_mean
 from tensor_rnns.analysis.verdicts import OF_CLAIMS
 from tensor_rnns.declared import suggestion
-from tensor_rnns.drawing.tables import printed
+from tensor_rnns.drawing.tables import OF_PAPER, printed
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.run_folders import RECORD, read_record, run_name
@@ -103,7 +103,7 @@ def recorded_values(sources: Sources, artefact: str, condition: str, split: str)
         if (row["artefact"], row["test"]) == (artefact, "value") and (
             spec["where"].get("condition"), spec["measure"].get("split"),
         ) == (condition, split):  # fmt: skip
-            numbers = printed(row["paper_value"]), printed(row["ours"]), interval(row)
+            numbers = printed(row["paper_value"], OF_PAPER), printed(row["ours"]), interval(row)
             rows.append([cell_title(spec["where"]["variant"]), *numbers, row["n"], row["verdict"]])
     return speed.table(["model", "paper", "ours", "interval", "n", "verdict"], rows)
 

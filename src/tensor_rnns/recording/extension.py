@@ -49,8 +49,11 @@ def undecided(catalogue: Catalogue, costs: Costs, results: Path, size: int) -> I
             continue
         its = [by_name[name] for name in known[row["claim"]][0]]
         held = [store.seeds(unit, results) for unit in its]
-        hours = sum(hours_of_seeds(unit, decide - have, costs) for unit, have in zip(its, held, strict=True))
         rule = stopping.get(row["claim"])
+        # Seeds that came for another claim are known: a rule has to bring as many more.
+        known_ones = 0 if rule else min(held) - min(unit.seeds for unit in its)
+        decide = max(decide, min(held) + known_ones) if known_ones > 0 else decide
+        hours = sum(hours_of_seeds(unit, decide - have, costs) for unit, have in zip(its, held, strict=True))
         used = " (its stopping rule is used up)" if rule and rule.most <= min(held) else ""
         numbers = min(held), decide, hours
         rows.append((hours, line(f"{row['claim']:<38}", numbers, COLUMNS, row["statement"] + used)))
@@ -79,8 +82,9 @@ def granted(
     rule = written.get(claim) or Rule(claim, int(min(held, planned)), seeds)
     if judgement.verdict != UNDECIDED and not is_irrefutable(judgement.reason):
         raise ValueError(f"{asked}; it is {has}, allowed are claims undecided or that these could not refute")
-    if claim not in written and rule.most <= held:
-        raise ValueError(f"{asked}; {held - rule.before} are there and known, allowed are more than these")
+    known = held - rule.before
+    if claim not in written and known and rule.most - held < known:
+        raise ValueError(f"{asked}; {known} are there and known, allowed are at least {2 * known}")
     if claim not in written:
         names = [field.name for field in fields(Rule)]
         write_csv(path, map(asdict, [*written.values(), rule]), names, None)

@@ -66,7 +66,7 @@ def unpack(tensors: Mapping[str, Tensor], notes: Mapping[str, Any], device: torc
 
 class Checkpoints:
     """The two checkpoint files of one cohort. `configuration` must agree for a checkpoint to be used. `dirty`
-    is whether code that was not committed trains, or has trained what was loaded."""
+    is whether code that was not committed trains, or has trained what was loaded; None where nobody knows."""
 
     def __init__(self, folder: Path, configuration: Mapping[str, Any], dirty: bool | None = False) -> None:
         self.folder, self.configuration, self.dirty = folder, dict(configuration), dirty
@@ -83,7 +83,7 @@ class Checkpoints:
         """The newest whole checkpoint of this configuration, or None.
 
         A damaged file, or one whose state `check` refuses by Mismatch, is set aside and the other one is
-        used; a checkpoint of another configuration, engine or instruction set is refused, with both said.
+        used; a checkpoint of another configuration is not used, with both said.
         """
         whole: list[tuple[int, int, State, bool | None]] = []
         for index, name in enumerate(NAMES):
@@ -105,11 +105,12 @@ class Checkpoints:
                 message = "%s was written with %s; this job has %s; it is not used"
                 log.warning(message, path.name, theirs, ours)
                 continue
-            whole.append((state.update, index, state, notes.get("dirty")))
+            whole.append((state.update, index, state, notes.get("dirty", False)))
         if not whole:
             return None
         _, index, state, _ = max(whole, key=lambda item: item[0])
-        self.turn, self.dirty = 1 - index, self.dirty or any(dirty for *_, dirty in whole)
+        self.turn, said = 1 - index, [self.dirty, *(dirty for *_, dirty in whole)]
+        self.dirty = True if any(said) else None if None in said else False
         return state
 
     def remove(self) -> None:

@@ -81,17 +81,19 @@ def no_garbage() -> Iterator[None]:
 
 @contextmanager
 def numerics(threads: int) -> Iterator[None]:
-    """`threads` threads, denormals flushed to zero, no TF32 in cuDNN while the block runs."""
-    before = torch.get_num_threads(), torch.backends.cudnn.allow_tf32
+    """`threads` threads, denormals flushed to zero, no TF32 while the block runs, as a container may ask."""
+    before = torch.get_num_threads(), torch.backends.cudnn.allow_tf32, torch.get_float32_matmul_precision()
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)
     torch.backends.cudnn.allow_tf32 = False
+    torch.set_float32_matmul_precision("highest")
     try:
         yield
     finally:
         torch.set_flush_denormal(False)
         torch.set_num_threads(before[0])
         torch.backends.cudnn.allow_tf32 = before[1]
+        torch.set_float32_matmul_precision(before[2])
 
 
 def result_of(

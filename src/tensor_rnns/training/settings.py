@@ -40,7 +40,7 @@ class Decay:
 
 @dataclass(frozen=True)
 class EarlyStop:
-    """Stop at the first validation after `patience` without a better one that is no better either."""
+    """Stop at the first validation that comes more than `patience` validations after the best one."""
 
     patience: int
 
