@@ -4,7 +4,8 @@ import argparse
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -109,9 +110,11 @@ def busy(watch: Mapping[str, Any]) -> str:
 
 
 def close(
-    name: str, asked: argparse.Namespace, report: Mapping[str, Any], text: Callable[[Mapping], str]
-) -> None:
-    """Print the tables and the report as JSON; with --record write both instead of the JSON."""
+    name: str, asked: argparse.Namespace, report: Mapping[str, Any], text: Callable[[Mapping], str],
+    faults: Sequence[str] = (),
+) -> None:  # fmt: skip
+    """Print the tables and the report as JSON; with --record write both instead of the JSON. With `faults`
+    end with 1 after that, naming them."""
     body = page(name, report, text)
     print(body)
     if asked.record:
@@ -119,6 +122,8 @@ def close(
         print(f"written: {path} and {path.with_suffix('.md').name}")
     else:
         print(json.dumps(report))
+    if faults:
+        sys.exit("\n".join(faults))
 
 
 def page(name: str, report: Mapping[str, Any], text: Callable[[Mapping], str]) -> str:

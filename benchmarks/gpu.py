@@ -135,7 +135,8 @@ def main() -> None:
             "failed": failed,
             "watch": watch.record(),
         }
-    command.close("gpu", asked, report, text)
+    faults = [line for entry in report["workloads"].values() for line in entry["failed"]]
+    command.close("gpu", asked, report, text, faults)
 
 
 if __name__ == "__main__":

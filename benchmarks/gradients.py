@@ -145,7 +145,7 @@ def main() -> None:
                 found = errors(name, kind, load, exact, device, asked.seed)
                 report["errors"].setdefault(kind, {}).setdefault(label, {})[name] = found
     report["seed"], report["seconds"] = asked.seed, round(time.perf_counter() - began, 1)
-    command.close("gradients", asked, report, text)
+    command.close("gradients", asked, report, text, report["failed"])
 
 
 if __name__ == "__main__":

@@ -130,6 +130,8 @@ def main() -> None:
     parser.add_argument("--rehearse", action="store_true", help="tiny, on the CPU")
     parser.add_argument("--folder", type=Path, help="in place of benchmarks/recorded/gpu-<name>")
     asked = parser.parse_args()
+    if not asked.hours > 0:
+        parser.error(f"--hours {asked.hours} given; allowed: more than 0")
     if not (asked.rehearse or torch.cuda.is_available()):
         sys.exit(
             f"make gpu: a CUDA device is needed, and torch {torch.__version__} sees none; REHEARSE=1: none"

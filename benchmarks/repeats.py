@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from benchmarks import command
+from benchmarks.bars import EAGER
 from benchmarks.gradients import results, running
 from benchmarks.tables import section, table
 from benchmarks.variants import initial, stacked
@@ -42,6 +43,17 @@ def text(report: Mapping[str, Any]) -> str:
     return "\n".join(parts) + "".join(f"\nFailed: {line}\n" for line in report["failed"])
 
 
+def varying(patterns: Mapping[str, Mapping[str, Mapping[str, int]]]) -> list[str]:
+    """A line for each cell of which an engine of ours, which promises bits, has several patterns."""
+    return [
+        f"{cell} on {label}, {kind}: {count} bit patterns"
+        for kind, by_load in patterns.items()
+        for label, found in by_load.items()
+        for cell, count in found.items()
+        if kind != EAGER and count > 1
+    ]
+
+
 def main() -> None:
     """Print how many bit patterns each cell has on each workload, then everything as JSON."""
     parser = command.options(__doc__, rounds=1)
@@ -50,6 +62,8 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=100, help="updates of each cell (100)")
     parser.add_argument("--tiny", action="store_true", help="tiny sizes: a rehearsal")
     asked = parser.parse_args()
+    if asked.times < 2:
+        parser.error(f"--times {asked.times} given; allowed: at least 2")
     device = command.prepared(parser, asked, asked.device)
     report: dict[str, Any] = {"machine": command.machine(device, asked.threads), "times": asked.times}
     report |= {"patterns": {}, "failed": []}
@@ -59,7 +73,7 @@ def main() -> None:
             for kind in running(name, label, load, device, report["failed"]):
                 found = patterns(name, kind, load, asked.times, device)
                 report["patterns"].setdefault(kind, {}).setdefault(label, {})[name] = found
-    command.close("repeats", asked, report, text)
+    command.close("repeats", asked, report, text, [*report["failed"], *varying(report["patterns"])])
 
 
 if __name__ == "__main__":

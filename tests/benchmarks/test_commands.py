@@ -8,7 +8,7 @@ import sys
 import pytest
 import torch
 
-from benchmarks import bars, command, engine, gpu, gradients, scaling, shares, symbols, timing
+from benchmarks import bars, command, engine, gpu, gradients, repeats, scaling, shares, symbols, timing
 from benchmarks.workloads import WORKLOADS, small
 from tensor_rnns import models
 from tensor_rnns.files import read_json
@@ -174,3 +174,21 @@ def test_recorded_tables_are_those_of_the_recorded_figures(path):
     name = path.stem.partition("-")[0]
     tables = command.page(name, read_json(path), importlib.import_module(f"benchmarks.{name}").text)
     assert path.with_suffix(".md").read_text(encoding="utf-8") == tables
+
+
+def test_an_engine_with_several_bit_patterns_ends_the_command_with_1(run, monkeypatch):
+    """The eager loop promises none; what is asked for must be able to differ."""
+    chosen = ("--workloads", "W1", "--cells", "vanilla", "--threads", "1", "--times", "3")
+    assert "Each has one." in run(repeats, *chosen)
+    counts = iter([2, 5])
+    monkeypatch.setattr(repeats, "patterns", lambda *_: next(counts))
+    with pytest.raises(SystemExit, match=r"^vanilla on W1, compiled: 2 bit patterns$"):
+        run(repeats, *chosen)
+    with pytest.raises(SystemExit):
+        run(repeats, *chosen[:-1], "1")
+
+
+def test_what_failed_ends_the_command_with_1(run, monkeypatch):
+    monkeypatch.setattr(gradients, "failure", lambda *_: "out of memory")
+    with pytest.raises(SystemExit, match="vanilla on W1, compiled: out of memory"):
+        run(gradients, "--workloads", "W1", "--cells", "vanilla", "--threads", "1")
