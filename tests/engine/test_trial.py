@@ -284,31 +284,6 @@ def test_every_engine_of_the_processor_passes(name, one_hot, caplog):
         assert engine.resolve(asked, cell, torch.float32, CPU, one_hot) == asked, caplog.text
 
 
-@pytest.mark.parametrize("words", ["CUDA error: CUBLAS_STATUS_ALLOC_FAILED", "Triton Error: out of memory"])
-def test_what_befalls_a_gpu_for_a_moment_says_nothing_of_a_cell(words):
-    """It is no finding that is kept, and the next trial finds the cell sound."""
-    cell = cells.build({"name": "gru", "hidden": 5, "reset": "after"}, 2)
-
-    def full(*_):
-        raise RuntimeError(words)
-
-    with pytest.raises(torch.OutOfMemoryError, match=re.escape(words)):
-        trial.failure(full, cell, torch.float64, CPU)
-    assert trial.failure(lambda *given: trial.LOOP(cell, *given), cell, torch.float64, CPU) is None
-
-
-def test_a_trial_that_cannot_be_compared_is_a_finding(monkeypatch):
-    """In place of an error that ends the job."""
-
-    def rows(*_):
-        raise RuntimeError("The size of tensor a (130) must match the size of tensor b (64)")
-
-    monkeypatch.setattr(trial, "alone_or_among_many", rows)
-    cell = cells.build({"name": "gru", "hidden": 5, "reset": "after"}, 2)
-    found = trial.failure(lambda *given: trial.LOOP(cell, *given), cell, torch.float64, CPU)
-    assert "The size of tensor a (130) must match" in found
-
-
 def test_an_engine_that_differs_runs_nothing(monkeypatch, caplog):
     monkeypatch.setattr(
         engine.find("torch_nn"), "run", lambda cell, p, x, h: engine.find("eager").run(cell, p, x + 1, h)
@@ -319,28 +294,6 @@ def test_an_engine_that_differs_runs_nothing(monkeypatch, caplog):
     assert record.getMessage().startswith(
         "cell gru does not run on engine torch_nn: its output differs from the loop's by "
     )
-
-
-@pytest.mark.parametrize(
-    ("dtype", "off", "runs"),
-    [
-        (torch.float32, 5e-5, False),
-        (torch.float32, 1e-6, True),
-        (torch.float64, 1e-8, False),
-        (torch.float64, 1e-10, True),
-    ],
-)
-def test_the_bound_is_that_of_the_page(monkeypatch, dtype, off, runs):
-    """Gradients are off by several times as much as the outputs."""
-    assert {torch.float32: 2e-5, torch.float64: 1e-9} == trial.BOUND
-
-    def run(cell, p, x, h):
-        outputs, final = engine.find("eager").run(cell, p, x, h)
-        return outputs * (1 + off), final
-
-    monkeypatch.setattr(engine.find("torch_nn"), "run", run)
-    cell = cells.build({"name": "gru", "hidden": 3, "reset": "after"}, 2)
-    assert (engine.resolve("torch_nn", cell, dtype, CPU) == "torch_nn") == runs
 
 
 @pytest.mark.parametrize(
