@@ -144,7 +144,8 @@ def _draw_row(axis: Axes, bar: Row, mine: pd.DataFrame, stats: Total, mark: str)
 
 def _counts(stats: Total) -> str:
     """The numbers of replicas in lines, and whether they are too few for an interval."""
-    return stats.counts.replace(", ", "\n", 1) + "\nno interval" * (stats.is_drawn < bool(stats.interval))
+    few = stats.interval and not (stats.is_drawn or stats.never)
+    return stats.counts.replace(", ", "\n", 1) + ("\nno interval" if few else "")
 
 
 def _draw_paper(axis: Axes, bar: Row, entries: Sequence[beside.Entry]) -> str:
