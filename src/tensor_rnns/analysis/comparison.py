@@ -17,6 +17,8 @@ from tensor_rnns.analysis.runs import MissingValue, Run
 
 RESAMPLES, SEED = 2000, 2021
 BOOTSTRAP = "95 % stratified bootstrap interval"
+FEW = f"Fewer than {FEWEST} seeds: no intervals."
+"""What stands where there are too few seeds for one."""
 
 Losses = Mapping[str, Mapping[str, np.ndarray]]
 """{task: {model: a loss for each seed}}."""

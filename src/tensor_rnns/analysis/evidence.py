@@ -25,7 +25,7 @@ from tensor_rnns.analysis.samples import (
     passing,
     share_data,
     uncensored,
-)  # fmt: skip
+)
 from tensor_rnns.experiments.selector import Selector
 
 NEVER = "some seeds never got there, so that there is no mean"

@@ -3,8 +3,7 @@
 import numpy as np
 from matplotlib.figure import Figure
 
-from tensor_rnns.analysis.comparison import BOOTSTRAP
-from tensor_rnns.analysis.intervals import FEWEST
+from tensor_rnns.analysis.comparison import BOOTSTRAP, FEW
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.entrants import Entrants, EntrantsSpec
 from tensor_rnns.drawing.layout import panels
@@ -26,8 +25,7 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     pairs = {(x, y): comparison.improvement(x, [y]) for i, x in enumerate(order) for y in order[i + 1 :]}
     pairs |= {(y, x): (1 - p, 1 - high, 1 - low) for (x, y), (p, low, high) in pairs.items()}
     titles = [entrants.title(model) for model in order]
-    few = f"Fewer than {FEWEST} seeds: no intervals."
-    sure = f"Bold: the {BOOTSTRAP} leaves 50 out." if comparison.certain else few
+    sure = f"Bold: the {BOOTSTRAP} leaves 50 out." if comparison.certain else FEW
     notes = [f"Per cent of pairs of runs of which the row's has the lower loss. {sure}", *entrants.notes]
     letters = max(map(len, titles))
     sheet = panels(

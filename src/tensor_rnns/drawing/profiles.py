@@ -6,8 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from tensor_rnns.analysis.comparison import BOOTSTRAP
-from tensor_rnns.analysis.intervals import FEWEST
+from tensor_rnns.analysis.comparison import BOOTSTRAP, FEW
 from tensor_rnns.declared import suggestion
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.entrants import Entrants, EntrantsSpec
@@ -47,7 +46,7 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
         Line2D([], [], color=OTHERS, label="the other models"),
     ]
     scores = _scored(entrants, spec.zero)
-    few = [] if comparison.certain else [f"Fewer than {FEWEST} seeds: no intervals."]
+    few = [] if comparison.certain else [FEW]
     sheet = panels(
         titles, entrants.remarks, [*scores, *few, *entrants.notes], handles, 2, COLUMNS, height=0.95
     )

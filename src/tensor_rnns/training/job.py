@@ -81,7 +81,7 @@ def no_garbage() -> Iterator[None]:
 
 @contextmanager
 def numerics(threads: int) -> Iterator[None]:
-    """`threads` threads, denormals flushed to zero, no TF32 while the block runs, as a container may ask."""
+    """`threads` threads, denormals flushed to zero, no TF32 in the block, whatever the environment asks."""
     before = torch.get_num_threads(), torch.backends.cudnn.allow_tf32, torch.get_float32_matmul_precision()
     torch.set_num_threads(threads)
     torch.set_flush_denormal(True)
