@@ -194,6 +194,28 @@ def test_what_is_padded_cannot_spoil_what_is_there(setting, results):
     hold(results, s, torch.float64)
 
 
+def test_an_infinite_state_spoils_no_more_than_in_the_loop(setting):
+    """Infinity times the zeros behind a matrix of 9 columns is no number, and would reach the next product."""
+
+    class Saturated(Cell):
+        """h_t = tanh(tanh(h_{t-1} U) V + W x_t)."""
+
+        name = "saturated"
+        inputs, hidden = 2, 9
+
+        def shapes(self):
+            return {"U": (9, 9), "V": (9, 9), "W": (2, 9)}
+
+        def step(self, p, x, state):
+            return (torch.tanh(torch.tanh(state[0] @ p["U"]) @ p["V"] + x @ p["W"]),)
+
+    s = setting(Saturated(), **SIZES)
+    s.state[0][1, 2, 3] = torch.inf
+    ours, theirs = (one.run(s.cell, s.params, s.inputs, s.state)[0] for one in (TRITON, EAGER))
+    assert theirs.isfinite().all()
+    torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
 @pytest.fixture
 def wide():
     """A cell with blocks of 289 numbers that are joined, moved, added up and searched for the greatest."""

@@ -32,6 +32,7 @@ LOOP = """\
         a6 = a4 + row5
         a7 = hyperbolic_tangent(a6)
         tl.store(states_0 + after * 9 + c16, a7, mask=in9)
+        a7 = tl.where(c16 < 9, a7, 0.0)
         state_0 = a7
 """
 BACK = """\
@@ -48,6 +49,7 @@ BACK = """\
         tl.store(kept + now * 9 + c16, a11, mask=in9)
         a11 = tl.where(c16 < 9, a11, 0.0)
         a12 = tl.dot(a11, matrix_1_turned, input_precision=PRECISION, out_dtype=REAL)
+        a12 = tl.where(c16 < 9, a12, 0.0)
         earlier_0 = a12
         if INWARD:
             a13 = tl.dot(a11, matrix_0_turned, input_precision=PRECISION, out_dtype=REAL)

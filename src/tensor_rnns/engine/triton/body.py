@@ -116,7 +116,7 @@ class Body(Blocks):
             operands = self.clean(step.product.inputs[0]), self.chip.matrices[step.product.detail]
             onto = self.whole(step.onto) if step.onto else None
             self.say(f"a{step.target.index} = {self.dot(step.product, *operands, onto)}")
-            self.end(step, f"a{step.target.index}")
+            self.hold(step.target, f"a{step.target.index}")
         elif self.in_registers(step):
             self.abreast(group)
         else:
@@ -134,13 +134,7 @@ class Body(Blocks):
         parts = [(names[step.target], step.product, self.chip.columns(step.target.width)) for step in group]
         self.accumulate(parts, "")
         for step in group:
-            self.end(step, names[step.target])
-
-    def end(self, step: Step, name: str) -> None:
-        """Let the variable hold the result of a product."""
-        if step.onto is None or step.onto in self.zeros:
-            self.zeros.add(step.target)
-        self.hold(step.target, name)
+            self.hold(step.target, names[step.target])
 
     def piecewise(self, step: Step) -> None:
         """A product that is written into memory, for each group and some columns at a time."""
