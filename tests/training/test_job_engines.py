@@ -139,6 +139,25 @@ def test_every_layer_is_chosen_by_the_width_of_its_inputs(make_reader, monkeypat
         asked.clear()
 
 
+@pytest.mark.parametrize(("dropped", "expected"), [(0.0, "compiled"), (0.25, "eager")])
+def test_symbols_that_are_dropped_need_a_kernel_for_vectors_too(make_reader, monkeypatch, dropped, expected):
+    """Training multiplies them by masks, validation looks them up: both run on the engine that is named."""
+    compiled = job.engine.find("compiled")
+    monkeypatch.setattr(compiled, "ready", {})
+    made = Compiled.made
+
+    def looked_up_alone(self, cell, dtype, device, one_hot, key):
+        if not one_hot:
+            raise build.BuildError("no kernel for vectors")
+        return made(self, cell, dtype, device, one_hot, key)
+
+    monkeypatch.setattr(Compiled, "made", looked_up_alone)
+    settings = make_reader().settings
+    settings["model"] = {"name": "every_step", "symbol_dropout": dropped}
+    name, model = job.model_of(settings, job.tasks.build(settings), "auto", torch.device("cpu"))
+    assert (name, model.engine.name) == (expected, expected)
+
+
 def test_numbers_are_full_float32_while_a_job_runs():
     """TF32 is off within, in cuDNN and in products, and as before after it."""
     for before in ("high", "highest"):

@@ -36,16 +36,17 @@ def model_of(
     cells, one_hot, dtype = getattr(model, "cells", {}), getattr(model, "one_hot", False), dtype_of(settings)
     if not cells:
         return engine.without_cell(engine_name, dtype, device), model
+    # Symbols that are dropped at random enter as vectors; without a mask, as in validation, they are looked up.
+    dropped = getattr(model, "symbol_dropout", 0) > 0
     looked_up = {key: one_hot and key in model.stack[0] for key in cells}
-    chosen = {
-        engine.choose(engine_name, settings["cell"], device.type, None if looked_up[key] else cell.inputs)
-        for key, cell in cells.items()
-    }
+    widths = {key: None if looked_up[key] and not dropped else cell.inputs for key, cell in cells.items()}
+    chosen = {engine.choose(engine_name, settings["cell"], device.type, width) for width in widths.values()}
     first = chosen.pop() if len(chosen) == 1 else "eager"
+    ways = [(key, way) for key, looked in looked_up.items() for way in {looked, looked and not dropped}]
     more = engine_name == "auto" and device.type in SEVERAL
     others = engine.alternatives(first, settings["cell"], device.type) if more else []
     for name in (first, *others):
-        resolved = {engine.resolve(name, cell, dtype, device, looked_up[key]) for key, cell in cells.items()}
+        resolved = {engine.resolve(name, cells[key], dtype, device, way) for key, way in ways}
         if name != "eager" and resolved == {name}:
             return name, replace(model, engine=engine.find(name))
     return "eager", model
