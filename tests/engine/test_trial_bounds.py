@@ -56,3 +56,24 @@ def test_the_bound_is_that_of_the_page(monkeypatch, dtype, off, runs):
     monkeypatch.setattr(engine.find("torch_nn"), "run", run)
     cell = cells.build({"name": "gru", "hidden": 3, "reset": "after"}, 2)
     assert (engine.resolve("torch_nn", cell, dtype, CPU) == "torch_nn") == runs
+
+
+@pytest.mark.parametrize(
+    ("precision", "tf32", "of_cudnn", "of_others"),
+    [("highest", False, 2e-5, 2e-5), ("highest", True, 3e-2, 2e-5), ("high", False, 3e-2, 3e-2)],
+)
+def test_tensor_cores_widen_the_bound_where_products_run_on_them(precision, tf32, of_cudnn, of_others):
+    """torch allows cuDNN to use them unless it is told not to; that says nothing of other products."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(precision)
+    try:
+        with torch.backends.cudnn.flags(enabled=True, allow_tf32=tf32):
+            bounds = [
+                trial.allowed(torch.float32, torch.device("cuda"), engine.find(name).cudnn)
+                for name in ("torch_nn", "triton", "graphed", "eager")
+            ]
+            assert trial.allowed(torch.float64, torch.device("cuda"), True) == 1e-9
+            assert trial.allowed(torch.float32, CPU, True) == 2e-5
+    finally:
+        torch.set_float32_matmul_precision(before)
+    assert bounds == [of_cudnn, of_others, of_others, of_others]

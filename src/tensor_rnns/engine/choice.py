@@ -128,7 +128,7 @@ def resolve(name: str, cell: Cell, dtype: torch.dtype, device: torch.device, one
         return "eager" if ready is None else name
     run = functools.partial(engine.run, cell)
     try:
-        reason = trial.failure(run, cell, dtype, device)
+        reason = trial.failure(run, cell, dtype, device, cudnn=engine.cudnn)
     except trial.OF_THE_MACHINE as error:
         reason = fault(error, is_of_the_step)
     if reason:

@@ -69,6 +69,7 @@ class TorchNN(Engine):
     """torch's own recurrent functions, for the cells whose equations they have."""
 
     name = "torch_nn"
+    cudnn = True
 
     def run(self, cell: Cell, params: Params, inputs: Inputs, state: State, last_only: bool = False) -> Steps:
         """As `Engine.run`; ValueError for a cell with other equations than torch's."""

@@ -56,13 +56,18 @@ class Rows:
 
 
 def failure(
-    run: Scan, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False
+    run: Scan,
+    cell: Cell,
+    dtype: torch.dtype,
+    device: torch.device,
+    one_hot: bool = False,
+    cudnn: bool = False,
 ) -> str | None:
-    """How `run(params, inputs, state)` fails, or differs from the eager loop in float64, with the cause if it
-    can be named and the line of the step; None where neither. Errors OF_THE_MACHINE pass through, and those
-    of a GPU that say so in words come as OutOfMemoryError."""
+    """How `run(params, inputs, state)`, by `cudnn` or not, fails, or differs from the eager loop in float64,
+    with the cause if it can be named and the line of the step; None where neither. Errors OF_THE_MACHINE pass
+    through, and those of a GPU that say so in words come as OutOfMemoryError."""
     try:
-        return difference(run, cell, dtype, device, one_hot)
+        return difference(run, cell, dtype, device, one_hot, allowed(dtype, device, cudnn))
     except OF_THE_MACHINE:
         raise
     except Exception as error:  # compilers for GPUs have errors of their own
@@ -71,8 +76,17 @@ def failure(
         return fault(error, is_of_the_step)
 
 
-def difference(run: Scan, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool) -> str | None:
-    """How `run` differs from the loop; see `failure`."""
+def allowed(dtype: torch.dtype, device: torch.device, cudnn: bool) -> float:
+    """How much of the largest value may differ: more where torch lets products have the ten bits of TF32,
+    which it says of cuDNN apart."""
+    tf32 = torch.get_float32_matmul_precision() != "highest" or (cudnn and torch.backends.cudnn.allow_tf32)
+    return TENSOR_CORES if device.type == "cuda" and dtype == torch.float32 and tf32 else BOUND[dtype]
+
+
+def difference(
+    run: Scan, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool, bound: float
+) -> str | None:
+    """How `run` differs from the loop by more than `bound`; see `failure`."""
     given = drawn(cell, dtype, device, one_hot)
     exact = outcome(cell, given, torch.float64, one_hot=one_hot)
     if empty := without_numbers(exact):
@@ -81,10 +95,6 @@ def difference(run: Scan, cell: Cell, dtype: torch.dtype, device: torch.device, 
     if empty and (empty := without_numbers(exact)):
         return f"its {empty} has no finite number, so that nothing can be compared"
     ours = outcome(cell, given, dtype, run, one_hot)
-    bound = BOUND[dtype]
-    if device.type == "cuda" and dtype == torch.float32:
-        tensor_cores = torch.backends.cudnn.allow_tf32 or torch.get_float32_matmul_precision() != "highest"
-        bound = TENSOR_CORES if tensor_cores else bound
     errors = beyond(ours, exact, bound)
     # Where a step loses digits by itself, an engine may lose as many.
     loop = beyond(outcome(cell, given, dtype, one_hot=one_hot), exact, 0) if errors else {}
