@@ -73,9 +73,16 @@ def measured(
                 rows[engine]["failed"] = f"{engine}: {reason}"
             else:
                 ready[engine] = Variant(update, 1)
-        for engine, times in rounds(ready, count, device).items():
-            rows[engine]["milliseconds"] = [round(value, 4) for value in times]
+        times: dict[Any, list[float]] = {}
+        reason = failure(lambda: times.update(rounds(ready, count, device)), device)
+        for engine in ready:
+            rows[engine] |= {"failed": reason} if reason else {"milliseconds": rounded(times[engine])}
     yield from rows.values()
+
+
+def rounded(times: Sequence[float]) -> list[float]:
+    """As they are written down."""
+    return [round(value, 4) for value in times]
 
 
 def text(report: Mapping[str, Any]) -> str:

@@ -26,7 +26,7 @@ from tensor_rnns.files import write_csv
 from tensor_rnns.training import record
 
 COLUMNS = ("step", "commit", "ended", "seconds")
-WELL, RECORD = "well", "record"
+WELL, OVER, RECORD = "well", "with the hours", "record"
 REHEARSAL = Path("build/gpu-rehearsal")
 PROGRAM = (sys.executable, "-c", "from tensor_rnns.cli import main; main()")
 TINY = ("--threads", "1", "--workloads", "W4", "--cells", "lstm")
@@ -94,19 +94,32 @@ def run(
         if name != RECORD and name in held and (held[name]["commit"], held[name]["ended"]) == (commit, WELL):
             print(f"{name}: ended well before", flush=True)
             continue
-        left = max(0.0, hours - (time.monotonic() - began) / 3600)
-        whole = [*line, "--hours", f"{left:.4f}"] if name == RECORD else [*line]
+        left = hours - (time.monotonic() - began) / 3600
         started = time.monotonic()
-        with open(folder / f"{name}.log", "w", encoding="utf-8") as log:
-            code = subprocess.run(
-                whole, env=os.environ | extra, stdout=log, stderr=subprocess.STDOUT
-            ).returncode
-        ended, seconds = WELL if code == 0 else f"with {code}", f"{time.monotonic() - started:.0f}"
+        ended = outcome(line, folder / f"{name}.log", left, name == RECORD, extra) if left > 0 else OVER
+        seconds = f"{time.monotonic() - started:.0f}"
         row = dict(zip(COLUMNS, (name, commit, ended, seconds), strict=True))
         write_csv(folder / "steps.csv", (held | {name: row}).values(), COLUMNS, None)
         print(f"{name}: ended {ended} after {seconds} s: {folder / name}.log", flush=True)
-        failed += [] if code == 0 else [name]
+        failed += [] if ended == WELL else [name]
     return failed
+
+
+def outcome(line: Sequence[str], log: Path, hours: float, bounded: bool, extra: Mapping[str, str]) -> str:
+    """How a command ended. One that is `bounded` is given its hours, and ends itself; others are stopped."""
+    whole = [*line, "--hours", f"{hours:.4f}"] if bounded else line
+    with open(log, "w", encoding="utf-8") as words:
+        try:
+            code = subprocess.run(
+                whole,
+                env=os.environ | extra,
+                stdout=words,
+                stderr=subprocess.STDOUT,
+                timeout=None if bounded else 3600 * hours,
+            ).returncode
+        except subprocess.TimeoutExpired:
+            return OVER
+    return WELL if code == 0 else f"with {code}"
 
 
 def facts(folder: Path, device: torch.device) -> None:

@@ -9,7 +9,20 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from benchmarks import command, flops, gpu, gradients, memory, peak, real, scaling, shares, timing, variants
+from benchmarks import (
+    command,
+    curves,
+    flops,
+    gpu,
+    gradients,
+    memory,
+    peak,
+    real,
+    scaling,
+    shares,
+    timing,
+    variants,
+)
 from benchmarks.workloads import CELLS, TASKS, WORKLOADS, small
 from tensor_rnns import cells
 from tensor_rnns.training import loop
@@ -43,6 +56,38 @@ def test_the_reference_takes_the_batch_in_pieces(monkeypatch):
         for part, exact in zip(gradients.reference("gru", load), whole, strict=True):
             torch.testing.assert_close(part, exact, rtol=1e-12, atol=1e-14)
         monkeypatch.undo()
+
+
+def broken(*_, **__):
+    """What a GPU may say long after the first update."""
+    raise RuntimeError("out of memory\nand more words")
+
+
+def test_an_engine_that_fails_late_costs_no_other_its_errors(monkeypatch, cpu):
+    monkeypatch.setattr(gradients, "WORKLOADS", SMALL)
+    sound = gradients.errors
+    monkeypatch.setattr(
+        gradients,
+        "errors",
+        lambda name, kind, *rest: (broken if kind == "eager" else sound)(name, kind, *rest),
+    )
+    failed = []
+    found = dict(gradients.measured("lstm", "W1", cpu, 1, failed))
+    assert found.keys() == {"compiled"}
+    assert failed == ["lstm on W1, eager: RuntimeError: out of memory"]
+    by_load = {"W1": {"lstm": {"outputs": 1.0}}}
+    report = {"errors": {"compiled": by_load}, "failed": failed}
+    assert "- lstm on W1: outputs 1.0e+00; no eager loop" in gradients.text(report)
+
+
+def test_a_curve_whose_timing_fails_has_the_reason_in_its_row(monkeypatch, cpu):
+    (unit,) = curves.found(["mathews2016/binding/T100N1/irnn/main"])
+    monkeypatch.setattr(curves, "rounds", broken)
+    (row,) = curves.measured(unit, ["auto"], 1, cpu)
+    assert row["failed"] == "RuntimeError: out of memory"
+    assert "RuntimeError: out of memory" in curves.text(
+        {"curves": [row], "watch": timing.Watch([0.0, 0.0]).record()}
+    )
 
 
 def test_an_error_is_a_share_of_the_largest_value():

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,7 @@ def test_the_rehearsal_leaves_everything_in_one_folder(tmp_path):
         "benchmarks.on_gpu",
         "--rehearse",
         "--hours",
-        "0.1",
+        "1",
         "--folder",
         str(folder),
     ]
@@ -97,6 +98,20 @@ def test_the_recording_gets_what_is_left_of_the_hours(tmp_path):
         flag, hours = (tmp_path / "record.log").read_text(encoding="utf-8").split()
         assert flag == "--hours"
         assert 0.49 < float(hours) <= 0.5
+
+
+def test_the_hours_bound_every_step(tmp_path):
+    """One that outlasts them is stopped, and what comes after it is not begun."""
+    found = {
+        "endless": [sys.executable, "-c", "import time; print('begun', flush=True); time.sleep(60)"],
+        "later": [sys.executable, "-c", "print('begun')"],
+    }
+    began = time.monotonic()
+    assert on_gpu.run(found, tmp_path, 3 / 3600, {}) == ["endless", "later"]
+    assert time.monotonic() - began < 30
+    assert {row["ended"] for row in on_gpu.read(tmp_path / "steps.csv").values()} == {"with the hours"}
+    assert (tmp_path / "endless.log").read_text(encoding="utf-8") == "begun\n"
+    assert not (tmp_path / "later.log").exists()
 
 
 def test_another_commit_begins_anew(tmp_path, monkeypatch, capsys):
