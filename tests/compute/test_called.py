@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 CATALOGUE = Catalogue.load([ROOT / "workflow" / "papers"], None, [])
 COMPUTED = {"/".join(key): one for key, one in CATALOGUE.experiments.items() if one.compute}
 BUILD = (
-    "barone2016/counts", "barone2016/generators", "barone2016/theory", "chapter10/bptt",
+    "barone2016/counts", "barone2016/theory", "chapter10/bptt",
     "chapter10/clipping-cliff", "chapter10/clipping-identities", "chapter10/cost",
     "chapter10/gating-identities", "chapter10/gradient-flow", "chapter10/graphical-identities",
     "chapter10/feeding-identities", "chapter10/explicit-memory-identities", "chapter10/shapes-identities",

@@ -67,7 +67,7 @@ class Located(Cell):
 
 @dataclass(frozen=True)
 class StackedLSTM(Located):
-    """L LSTM layers with one set of weights, he2017 section h5, the sLSTM: layer l reads z = h^{l-1}_t, layer
+    """L LSTM layers with one set of weights, he2017 "Results and Evaluation" (a), the sLSTM: layer l reads z = h^{l-1}_t, layer
     1 reads z = x_t W_x + b_x.
 
     [g, i, f, o] = [z, h^l_{t-1}] W + b, c^l_t = sigma(f) * c^l_{t-1} + sigma(i) * tanh(g),
@@ -207,7 +207,7 @@ class TLSTM(Tensorized):
     Cconv[p] = sum_j w[p][j] C_{t-1}[clip(p + j, 1, P)], each coordinate clipped,
     C_t = sigma(i) * tanh(g) + sigma(f) * Cconv, H_t = sigma(o) * tanh(C_t); `forget_bias` is added to f.
     Without `memory_convolution` Cconv = C_{t-1} and G = 4 M. `kernel` K = 2 has no feedback from higher
-    locations. The index of equation 30 is printed one row too far; the kernel is centred on p here.
+    locations; as equation 30 counts the rows of a padded C, the kernel is centred on p.
 
     `normalisation: channel`, equations 20 and 21: g, i, f, o and the C_t inside tanh less their mean over the
     channels of a location, over their standard deviation there (1e-5 beside the variance), times gain plus

@@ -1,4 +1,4 @@
-"""Next-byte prediction for a cell whose output for a byte comes later, he2017 section h5."""
+"""Next-byte prediction for a cell whose output for a byte comes later, he2017 "Efficiency Analysis"."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The configurations of he2017 section h5, built at any depth."""
+"""The configurations of he2017 "Results and Evaluation", built at any depth."""
 
 from typing import Any
 

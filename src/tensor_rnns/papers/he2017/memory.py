@@ -22,8 +22,8 @@ def by_rows(draw, m: int, kernel: int = 3, side: int = 5) -> tuple:
 
 @statement("memory-17-30", "m")
 def memory(draw, m):
-    """17 and 30: the same weight for all channels, centred on p. As printed, p - (K - 1) / 2 + k with k from
-    1 on, the kernel of K = 3 reads p to p + 2: memory would move toward the input alone."""
+    """17 and 30: the same weight for all channels, centred on p. The printed p - (K - 1) / 2 + k, with k from
+    1 on, counts the rows of a padded C; of C itself the kernel of K = 3 would read p to p + 2."""
     cell, c, w = by_rows(draw, m)
     centred, printed = np.zeros((5, m)), np.zeros((5, m))
     for p, k in np.ndindex(5, 3):
