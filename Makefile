@@ -58,11 +58,17 @@ plan: environment ## what a report would train, core-hours, disk and memory by e
 	@tensor-rnns $(ROOTS) plan --scale $(SCALE) --data $(DATA) $(PAPERS) $(PLANNED)
 	snakemake --cores $(CORES) --dry-run --nolock --quiet rules $(CHOICE) -- all
 
+# What the recorder has no use for is refused, as a report refuses an unknown key.
+TAKEN = papers paper_roots cohort_size engine state
+REFUSED = $(if $(filter record status,$(MAKECMDGOALS)),$(filter-out $(addsuffix =%,$(TAKEN)),$(CONFIG)),$(if $(filter recorded,$(MAKECMDGOALS)),$(CONFIG)))
+$(if $(REFUSED),$(error CONFIG given with $(REFUSED); allowed for record and status are $(TAKEN), for recorded nothing))
+OWN = $(call given,cohort_size,--cohort-size) $(call given,state,--state)
+
 record: environment ## train the paper's scale on real data and keep it: make record HOURS=8 JOBS=2
-	tensor-rnns $(ROOTS) record $(PAPERS) $(if $(HOURS),--hours $(HOURS)) --jobs $(JOBS)
+	tensor-rnns $(ROOTS) record $(PAPERS) $(OWN) $(call given,engine,--engine) $(if $(HOURS),--hours $(HOURS)) --jobs $(JOBS)
 
 status: environment ## of the paper's scale: recorded, running, missing, core-hours left
-	@tensor-rnns $(ROOTS) status $(PAPERS)
+	@tensor-rnns $(ROOTS) status $(PAPERS) $(OWN)
 
 recorded: ## the report of the recorded runs of the paper's scale; needs no torch
 	@$(MAKE_ENVIRONMENT) runtime package
@@ -78,6 +84,7 @@ test: ## all tests; what needs a missing part is named and left out, NO_SKIP=1 r
 
 docs: ## the pages of docs/ as a site in build/docs; a dead link fails
 	@$(MAKE_ENVIRONMENT) runtime package dev
+	@rm -rf build/docs
 	python -m sphinx --nitpicky --fail-on-warning --keep-going --quiet --builder html docs build/docs
 	@ls build/docs/README.html
 
@@ -90,4 +97,4 @@ lint: ## the checks of style and structure
 	lint-imports
 
 clean: ## remove what smoke and laptop runs made (SCALE=paper: what paper runs made); data and state stay
-	rm -rf $(if $(filter paper,$(SCALE)),results/paper,results/smoke* results/laptop* results/logs)
+	rm -rf $(if $(filter paper,$(SCALE)),results/paper results/paper-partial,results/smoke* results/laptop* results/logs)

@@ -38,7 +38,7 @@ def sources(function: str) -> dict[str, Path]:
     defines = re.compile(rf"^def {function}\(", re.MULTILINE)
     files = {}
     for prefix, home in homes.items():
-        for path in sorted([*home.glob("*.py"), *home.glob("*/__init__.py")]):
+        for path in sorted([*home.glob("[!.]*.py"), *home.glob("*/__init__.py")]):
             name = path.parent.name if path.name == "__init__.py" and path.parent != home else path.stem
             if defines.search(path.read_text(encoding="utf-8")):
                 files[prefix + name] = path

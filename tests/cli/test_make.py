@@ -57,10 +57,19 @@ def test_a_plan_is_of_what_config_says():
 
 
 def test_a_record_and_its_state_are_of_what_config_says():
-    config = "CONFIG=papers=[a,b/c] paper_roots=more"
-    of = "--papers 'a,b/c'"
+    config = "CONFIG=papers=[a,b/c] paper_roots=more cohort_size=1 state=/s engine=eager"
+    of = "--papers 'a,b/c' --cohort-size '1' --state '/s'"
     assert lines("status", config)[-1] == f"tensor-rnns --roots 'more' status {of}"
-    assert lines("record", "JOBS=2", config)[-1] == f"tensor-rnns --roots 'more' record {of} --jobs 2"
+    record = f"tensor-rnns --roots 'more' record {of} --engine 'eager' --jobs 2"
+    assert lines("record", "JOBS=2", config)[-1] == record
+
+
+@pytest.mark.parametrize("target", ["record", "status", "recorded"])
+def test_what_the_recorder_has_no_use_for_is_refused(target):
+    """A key misspelt would else record everything."""
+    done = make("-n", target, "CONFIG=paper=mathews2016/xor")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "CONFIG given with paper=mathews2016/xor; allowed for record and status are papers " in done.stderr
 
 
 def test_a_key_that_config_leaves_empty_is_left_out():

@@ -195,7 +195,7 @@ def test_what_is_padded_cannot_spoil_what_is_there(setting, results):
 
 
 def test_an_infinite_state_spoils_no_more_than_in_the_loop(setting):
-    """Infinity times the zeros behind a matrix of 9 columns is no number, and would reach the next product."""
+    """Infinity times the zeros behind 9 columns of a matrix is no number that the next product may read."""
 
     class Saturated(Cell):
         """h_t = tanh(tanh(h_{t-1} U) V + W x_t)."""

@@ -2,9 +2,13 @@
 
 import importlib.util
 import json
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 SCRIPT = Path(__file__).resolve().parents[2] / "workflow" / "scripts" / "make_environment.py"
@@ -49,6 +53,47 @@ def test_interrupted_stage_makes_the_folder_anew(maker: ModuleType, tmp_path: Pa
     maker.make(folder, ["runtime", "package", "torch"], "torch==2.13.0")
     assert maker.done == ["runtime", "package", "torch"] * 2
     assert not (folder / "rest").exists()
+
+
+REMADE = """
+import importlib.util, subprocess, sys
+from pathlib import Path
+spec = importlib.util.spec_from_file_location("make_environment", sys.argv[1])
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+module.install = lambda *_: None
+call = subprocess.call
+module.subprocess.call = lambda line: call([*line, "--without-pip"]) if "venv" in line else 0
+module.make(Path(sys.argv[2]), ["runtime"], "")
+"""
+
+
+def test_an_environment_is_made_anew_by_its_own_python_too(maker: ModuleType, tmp_path: Path) -> None:
+    """As `make` starts it, in whose PATH the environment comes first."""
+    folder = tmp_path / "env"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    maker.write_note(folder, {"base": "another Python"})
+    line = [folder / "bin" / "python3", "-c", REMADE, SCRIPT, folder]
+    assert "env was made for another base: making it anew" in subprocess.check_output(line, text=True)
+    assert json.loads((folder / maker.NOTE).read_text(encoding="utf-8")).keys() == {"base", "runtime"}
+    assert (folder / "bin" / "python3").exists()
+
+
+def test_an_environment_in_use_is_not_made_anew(maker: ModuleType, tmp_path: Path) -> None:
+    folder = tmp_path / "env"
+    (folder / "lib").mkdir(parents=True)
+    library = shutil.copy(np.random.bit_generator.__file__, folder / "lib" / "some.so")
+    maker.write_note(folder, {"base": "another Python"})
+    program = "import ctypes, sys; ctypes.CDLL(sys.argv[1]); print(flush=True); sys.stdin.read()"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", program, library], **pipes) as user:
+        user.stdout.readline()
+        with pytest.raises(SystemExit, match=rf"another base, and processes run from it: {user.pid}\. Stop"):
+            maker.make(folder, ["runtime"], "")
+        user.stdin.close()
+    assert Path(library).exists()
+    maker.make(folder, ["runtime"], "")
+    assert not Path(library).exists()
 
 
 @pytest.mark.parametrize("key", ["base", "runtime"])

@@ -185,7 +185,6 @@ def test_an_edit_of_what_is_trained_retrains_what_uses_it_alone(tree, edit):
 def test_a_cohort_size_cuts_anew_and_nothing_else_changes(tree):
     """Every curve of more than one seed has other jobs; nothing is prepared or computed afresh."""
     jobs = tree.plan("cohort_size=1")
-    assert curves(jobs) <= trained(tree, lambda replica: True)
     assert "results/smoke/runs/made2024/addition/only/tgu/main/final" in curves(jobs)
     assert "prepare" not in jobs
     assert "compute" not in jobs
@@ -210,8 +209,21 @@ def test_real_data_train_what_rests_on_data_and_nothing_else(tree):
 
 
 def test_nothing_changed_nothing_to_do_and_the_page_lists_every_edit(tree):
-    """docs/one-figure.md has a row for each edit that is counted here."""
+    """docs/one-figure.md has a row for each edit that is counted here. Files that an editor keeps for itself
+    count as little as those that are not there."""
+    strange = [
+        tree.folder / name
+        for name in (
+            f"{MADE}/captions/.fig-2.md.swp",
+            f"{MADE}/.#addition.yaml",
+            "src/tensor_rnns/drawing/.#render.py",
+        )
+    ]
+    for path in strange:
+        path.symlink_to("nowhere") if "#" in path.name else path.write_bytes(b"\xff")
     assert tree.plan() == {}
+    for path in strange:
+        path.unlink()
     page = (ROOT / "docs" / "one-figure.md").read_text(encoding="utf-8")
     listed = {row.split("|")[1].strip() for row in page.splitlines() if row.startswith("| ")} - {"change"}
     counted = {*EXACT, *RETRAINED, "cohort size", "guest cell", "real data"} - {"docstring", "comment"}

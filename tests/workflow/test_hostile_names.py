@@ -16,8 +16,8 @@ HOSTILE = [
     "--help", "a b", " a", "a\n", "a\ttouch", "'a'", '"a"', "a\\b", "#a", "~", "!a", "%s", "ä", "",
 ]  # fmt: skip
 PATHS = ("state", "guest_cells", "paper_roots")
-"""Keys that hold paths, where a folder above, an absolute path and the home folder mean what they say."""
-AS_PATHS = {"..", "../a", "./a", "/abs", "a/../b", "~"}
+"""Keys that hold paths, where a folder above and an absolute path mean what they say."""
+AS_PATHS = {"..", "../a", "./a", "/abs", "a/../b"}
 EMPTY = ("papers", "paper_roots", "guest_cells", "mirrors")
 """Keys that may be empty."""
 

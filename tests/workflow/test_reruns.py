@@ -96,6 +96,31 @@ def test_a_change_reaches_what_depends_on_it(finished, planned, change):
         path.write_text(text)
 
 
+def test_rules_that_decide_verdicts_judge_and_draw_again(finished, planned):
+    """Which seeds pair and which runs count stands beside the catalogue, not in the room of analysis."""
+    path = finished / "src" / "tensor_rnns" / "experiments" / "streams.py"
+    text = path.read_text()
+    path.write_text(text + "\n\nCHANGED = 1\n")
+    try:
+        assert planned() == {"draw_figure": 2, "draw_table": 3, **LAST}
+    finally:
+        path.write_text(text)
+
+
+def test_what_no_job_depends_on_makes_nothing_again(finished, planned):
+    """Larger cohorts than there are seeds, and other data where none are used but in words."""
+    assert planned("cohort_size=1000") == {}
+    assert planned("data=real", "mirrors=file:///none") == {"report": 1, "all": 1}
+
+
+def test_files_that_no_job_here_has_made_are_made(finished, planned, snakemake):
+    """As a recorder's, beside which nothing says with which settings they were trained."""
+    run = "results/smoke/runs/mathews2016/addition/T250/lstm/authors-rates/final-0"
+    files = [str(path.relative_to(finished)) for path in (finished / run).iterdir()]
+    snakemake(finished, "--cleanup-metadata", *files)
+    assert planned()["train"] == 1
+
+
 def test_a_new_cohort_size_cuts_the_jobs_anew(finished, planned, snakemake):
     """With cohorts of one, each of three variants with two seeds has two jobs; what is finished is not
     trained again."""

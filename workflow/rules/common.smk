@@ -2,7 +2,9 @@
 # Experiment files are never inputs: `params: digest` holds exactly what a job depends on, so that a changed claim
 # judges again, a changed colour draws one figure, and a changed cell trains its own variants.
 import os
+import shutil
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 
 from tensor_rnns import checking, datasets, declared, functions, papers

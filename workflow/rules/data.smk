@@ -11,7 +11,9 @@ rule download:
         "../../envs/main.yaml"
     params:
         digest=lambda wildcards: digest.digest(repr(datasets.source(wildcards.source))),
-        mirrors=[part for mirror in MIRRORS for part in ("--mirror", mirror)],
+        mirrors=lambda wildcards, output: [
+            part for mirror in MIRRORS for part in ("--mirror", mirror)
+        ],
     shell:
         "tensor-rnns download {wildcards.source:q} {params.mirrors:q} --into results/data/raw 2>&1 | tee {log:q}"
 
@@ -30,5 +32,8 @@ rule prepare:
         "../../envs/main.yaml"
     params:
         digest=lambda wildcards: functions.dataset_digest(wildcards.dataset),
+        packages=lambda wildcards: [
+            version(name) for name in datasets.entry(wildcards.dataset).packages
+        ],
     shell:
         "tensor-rnns prepare {wildcards.dataset:q} --raw results/data/raw --into results/data/ready 2>&1 | tee {log:q}"

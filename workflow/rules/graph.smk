@@ -5,7 +5,7 @@ import functools
 
 from snakemake import __version__, common, rules
 from snakemake.executors.dryrun import Executor as DryRun
-from snakemake.jobs import Job
+from snakemake.jobs import Job, Reason
 from snakemake.scheduling.job_scheduler import JobScheduler
 from snakemake.settings.enums import Quietness
 
@@ -33,6 +33,11 @@ def free_what_was_taken(scheduler, job, free=JobScheduler._free_resources):
         free(scheduler, job)
 
 
+def to_be_made(reason, decided=Reason.__bool__):
+    """Whether a job is to run: also where it has not made its files itself, so that nothing says what they rest on."""
+    return decided(reason) or (reason.no_metadata and not reason.finished)
+
+
 # Private parts, as in scheduler.smk.
 if __version__.startswith("9.27."):
     cached = functools.lru_cache(maxsize=10_000)(common.get_function_params)
@@ -40,3 +45,5 @@ if __version__.startswith("9.27."):
     DryRun.printjob = print_what_is_asked_for
     Job.conda_env_spec = property(environment_of)
     JobScheduler._free_resources = free_what_was_taken
+    if workflow.is_main_process:
+        Reason.__bool__ = to_be_made

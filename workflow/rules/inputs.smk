@@ -107,9 +107,7 @@ def artefact_of(wildcards):
     return CATALOGUE.artefacts[wildcards.paper, wildcards.artefact]
 
 
-DRAWING = [digest.of_room("drawing"), digest.of_room("analysis")] + [
-    digest.of_source(digest.PACKAGE / "experiments" / "titles.py")
-]
+DRAWING = [digest.of_room(room) for room in ("drawing", "analysis", "experiments")]
 
 
 def content_of(experiment, but):
@@ -239,5 +237,5 @@ def report_texts():
     return [
         (path.name, path)
         for path in (*found, Path("docs/obstacles.md"))
-        if path.is_file()
+        if path.is_file() and not path.name.startswith(".")
     ]

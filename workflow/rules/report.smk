@@ -19,6 +19,7 @@ rule judge:
                 [content_of(it, but=[]) for it in CATALOGUE.experiments.values()],
                 statement_texts(),
                 digest.of_room("analysis"),
+                digest.of_room("experiments"),
             ]
         ),
         papers=PAPER_NAMES,
@@ -55,7 +56,10 @@ rule report:
             ]
         ),
         papers=PAPER_NAMES,
-        data=lambda wildcards, output: config["data"],
+        data=lambda wildcards: config["data"],
+        latex=lambda wildcards: [
+            tool for tool in ("latexmk", "pdflatex") if shutil.which(tool)
+        ],
         guests=lambda wildcards, output: GUEST_CELLS,
     shell:
         "tensor-rnns {params.roots:q} report --scale {wildcards.scale:q} --data {params.data:q} {params.guests:q} "

@@ -24,7 +24,7 @@ rule train:
     params:
         roots=lambda wildcards, output: FROM_ROOTS,
         digest=train_digest,
-        cohort_size=lambda wildcards: experiment_of(wildcards).cohort_size(
+        cohort_size=lambda wildcards, output: experiment_of(wildcards).cohort_size(
             config["cohort_size"]
         ),
         chosen=lambda wildcards, input: (

@@ -9,6 +9,7 @@ A folder made by other hands is used if it holds every locked version, and is el
 """
 
 import argparse
+import contextlib
 import fcntl
 import hashlib
 import json
@@ -90,6 +91,21 @@ def install(folder, stage, torch):
         sys.exit(f"pip failed; its log is {folder / 'pip.log'}. The same command tries again from the start.")
 
 
+def base_python():
+    """The interpreter behind the one that runs this, which may lie in the folder that is made anew."""
+    return getattr(sys, "_base_executable", sys.executable)
+
+
+def users(folder):
+    """The processes, without this one, that have loaded libraries of `folder`, if the system lists them."""
+    pids, place = [], os.fsencode(folder) + b"/lib"
+    for path in Path("/proc").glob("[0-9]*/maps"):
+        with contextlib.suppress(OSError):
+            if int(path.parent.name) != os.getpid() and place in path.read_bytes():
+                pids.append(path.parent.name)
+    return pids
+
+
 def make(folder, stages, torch):
     """Bring `stages` of the environment in `folder` up to date."""
     want = wanted(folder, torch)
@@ -98,6 +114,10 @@ def make(folder, stages, torch):
     changed = [key for key in ("base", "runtime", "torch") if note.get(key, want[key]) != want[key]]
     if MAKING in note.values() or changed:
         reason = "was left half-made" if MAKING in note.values() else f"was made for another {changed[0]}"
+        if pids := users(folder):
+            sys.exit(
+                f"{folder.name} {reason}, and processes run from it: {', '.join(pids)}. Stop them first."
+            )
         print(f"{folder.name} {reason}: making it anew", flush=True)
         shutil.rmtree(folder)
         note = {}
@@ -107,7 +127,7 @@ def make(folder, stages, torch):
         folder.mkdir(parents=True)
         note = {"base": want["base"]}
         write_note(folder, note | {"runtime": MAKING})
-        if subprocess.call([sys.executable, "-m", "venv", str(folder)]) != 0:
+        if subprocess.call([base_python(), "-m", "venv", str(folder)]) != 0:
             sys.exit("python3 -m venv failed (Debian and Ubuntu keep it in the package python3-venv)")
     for number, stage in enumerate(todo, 1):
         started = time.monotonic()

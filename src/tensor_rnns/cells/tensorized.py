@@ -67,8 +67,8 @@ class Located(Cell):
 
 @dataclass(frozen=True)
 class StackedLSTM(Located):
-    """L LSTM layers with one set of weights, he2017 "Results and Evaluation" (a), the sLSTM: layer l reads z = h^{l-1}_t, layer
-    1 reads z = x_t W_x + b_x.
+    """L LSTM layers with one set of weights, the sLSTM of he2017 "Results and Evaluation" (a): layer l reads
+    z = h^{l-1}_t, layer 1 reads z = x_t W_x + b_x.
 
     [g, i, f, o] = [z, h^l_{t-1}] W + b, c^l_t = sigma(f) * c^l_{t-1} + sigma(i) * tanh(g),
     h^l_t = sigma(o) * tanh(c^l_t); the output is h^L_t, without delay. `forget_bias` is added to f.

@@ -55,7 +55,7 @@ def digest(folder: Path, *suffixes: str) -> str:
     """The digest of all files below a folder with one of the `suffixes`, wherever the folder is."""
     total = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
-        if path.suffix in suffixes:
+        if path.suffix in suffixes and not path.name.startswith("."):
             name = path.relative_to(folder.parent).as_posix()
             total.update(f"{name}\n".encode() + hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()

@@ -42,7 +42,7 @@ ROOMS = ("bilinear", "cells", "drawing", "models", "tasks")
 
 def stamp() -> list[tuple[str, int, int]]:
     """Name, time and size of every file of the package's code."""
-    states = ((path, path.stat()) for end in ("py", "h", "yaml") for path in PACKAGE.rglob(f"*.{end}"))
+    states = ((path, path.stat()) for end in ("py", "h", "yaml") for path in PACKAGE.rglob(f"[!.]*.{end}"))
     return sorted((str(path), state.st_mtime_ns, state.st_size) for path, state in states)
 
 

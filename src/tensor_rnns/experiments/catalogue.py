@@ -83,7 +83,7 @@ def paper_folders(roots: Roots) -> dict[str, Path]:
     folders: dict[str, Path] = {}
     roots = [roots] if isinstance(roots, Path | str) else roots
     for root in map(Path, roots):
-        own = sorted({path.parent for path in root.glob("*/*.yaml")})
+        own = sorted({path.parent for path in root.glob("*/[!.]*.yaml")})
         if not own:
             raise ValueError(f"no papers below {root}; each is a folder of experiment files")
         for folder in own:
@@ -98,7 +98,7 @@ def paper_folders(roots: Roots) -> dict[str, Path]:
 
 def experiment_files(folder: Path) -> list[Path]:
     """The experiment files of the paper in `folder`, sorted by name."""
-    return [path for path in sorted(folder.glob("*.yaml")) if path.name not in (PAPER_FILE, score.FILE)]
+    return [path for path in sorted(folder.glob("[!.]*.yaml")) if path.name not in (PAPER_FILE, score.FILE)]
 
 
 def header_of(folder: Path) -> dict[str, Any]:

@@ -116,9 +116,9 @@ def imported(path: Path) -> list[Path]:
 @cache
 def of_folder(folder: Path) -> str:
     """The digest of every module, and within the package of every table in YAML, in a folder and below."""
-    digests = {path: of_source(path) for path in folder.rglob("*.py")}
+    digests = {path: of_source(path) for path in folder.rglob("[!.]*.py")}
     if PACKAGE in folder.resolve().parents:
-        digests |= {path: digest(path.read_text(encoding="utf-8")) for path in folder.rglob("*.yaml")}
+        digests |= {path: digest(path.read_text(encoding="utf-8")) for path in folder.rglob("[!.]*.yaml")}
     return digest({path.relative_to(folder).as_posix(): digests[path] for path in sorted(digests)})
 
 
@@ -130,7 +130,7 @@ def of_room(room: str) -> str:
 @cache
 def sources(room: str) -> dict[str, Path]:
     """The file of every named class of a room, by its name."""
-    return {name: path for path in sorted((PACKAGE / room).glob("*.py")) for name in declared_in(path)}
+    return {name: path for path in sorted((PACKAGE / room).glob("[!.]*.py")) for name in declared_in(path)}
 
 
 @cache

@@ -47,7 +47,7 @@ def paired_tasks() -> frozenset[str | None]:
     Their replicas of one condition and seed share these data, so that seeds are pairs. Read from the source,
     since the classes themselves need torch.
     """
-    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (PACKAGE / "tasks").glob("*.py")]
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (PACKAGE / "tasks").glob("[!.]*.py")]
     classes = {node.name: node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)}
 
     def says(node: ast.ClassDef, name: str, line: str) -> bool | None:

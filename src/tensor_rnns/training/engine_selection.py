@@ -36,7 +36,7 @@ def model_of(
     cells, one_hot, dtype = getattr(model, "cells", {}), getattr(model, "one_hot", False), dtype_of(settings)
     if not cells:
         return engine.without_cell(engine_name, dtype, device), model
-    # Symbols that are dropped at random enter as vectors; without a mask, as in validation, they are looked up.
+    # Symbols that are dropped enter as vectors; without a mask, as in validation, they are looked up.
     dropped = getattr(model, "symbol_dropout", 0) > 0
     looked_up = {key: one_hot and key in model.stack[0] for key in cells}
     widths = {key: None if looked_up[key] and not dropped else cell.inputs for key, cell in cells.items()}
