@@ -3,9 +3,11 @@ the folder of that paper. This is the one place that knows where they are.
 """
 
 import ast
+import hashlib
 import importlib
+import json
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -26,6 +28,8 @@ CALLED = {"compute": ("compute", "bilinear", *digest.ROOMS, "papers"), "probe": 
 """The rooms whose code counts where such a function uses it; a probe looks at what others trained."""
 EVERY = ("families", "names", "classes", "*")
 """What code asks a room for that gives it every class by name, so that it may build all of them."""
+OWN = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
+"""Of the code that reads contents, which are kept for the next process."""
 
 
 def sources(function: str) -> dict[str, Path]:
@@ -33,6 +37,12 @@ def sources(function: str) -> dict[str, Path]:
 
     The generic ones come first; of a paper, only the modules of its folder count, not those below it.
     """
+    return defined(function, tuple(papers.__path__))
+
+
+@cache
+def defined(function: str, homes_of_papers: tuple[str, ...]) -> dict[str, Path]:
+    """`sources`, read once for these homes of papers."""
     homes = {"": Path(ROOMS[function].__path__[0])}
     homes |= {f"{paper}.": papers.folder(paper) for paper in papers.names()}
     defines = re.compile(rf"^def {function}\(", re.MULTILINE)
@@ -80,8 +90,10 @@ def probe(name: str) -> Callable[..., tuple[dict[str, Any], Rows]]:
     return lambda trained, block: function(trained, **vars(build(record, block, name)))
 
 
-def located(module: str, rooms: Collection[str]) -> Path | None:
-    """The file of a module of these rooms, those of papers outside the package included; None for another."""
+@cache
+def located(module: str, rooms: tuple[str, ...], homes_of_papers: tuple[str, ...]) -> Path | None:
+    """The file of a module of these rooms, those of papers outside the package included; None for another.
+    Looked for once for these homes of papers."""
     package, *parts = module.split(".")
     home: Path | None = digest.PACKAGE
     if package != digest.PACKAGE.name or not parts or parts[0] not in rooms:
@@ -109,7 +121,15 @@ def texts(content: Any) -> Iterator[str]:
 def contents(path: Path) -> tuple[list[list[str]], set[str], bool]:
     """The modules that a module imports, each with the package that it is of where the name may be another
     thing; the texts in its code; whether it asks a room for EVERY class. ValueError for a relative import."""
-    nodes = list(ast.walk(digest.without_docstrings(ast.parse(path.read_text(encoding="utf-8")))))
+    found = digest.remembered(path, f"contents {OWN}", lambda tree: json.dumps(read(path, tree)))
+    modules, words, every = json.loads(found)
+    # The rooms themselves ask in order to find one, and to list names in a message.
+    return modules, set(words), every and path.parent not in [digest.PACKAGE / room for room in digest.ROOMS]
+
+
+def read(path: Path, tree: ast.Module) -> tuple[list[list[str]], list[str], bool]:
+    """`contents`, of any room."""
+    nodes = list(ast.walk(tree))
     modules = [[name.name] for node in nodes if isinstance(node, ast.Import) for name in node.names]
     every = False
     for node in nodes:
@@ -124,23 +144,21 @@ def contents(path: Path) -> tuple[list[list[str]], set[str], bool]:
                 [digest.PACKAGE.name, room] == str(node.module).split(".")[:2] and name.name in EVERY
                 for name in node.names for room in digest.ROOMS
             )  # fmt: skip
-    # The rooms themselves ask in order to find one, and to list names in a message.
-    every &= path.parent not in [digest.PACKAGE / room for room in digest.ROOMS]
-    return modules, set(texts([getattr(node, "value", None) for node in nodes])), every
+    return modules, sorted(set(texts([getattr(node, "value", None) for node in nodes]))), every
 
 
 def called(function: str, name: str, arguments: Any) -> set[Path]:
     """The modules of CALLED that `name` uses, and that which runs it: what it imports, directly or by others;
     of a room from which it builds by name, the classes that a text in that code or in the arguments names.
     ValueError as of `source` and `contents`."""
-    rooms, said = CALLED[function], set(texts(arguments))
+    where, said = (CALLED[function], tuple(papers.__path__)), set(texts(arguments))
     files: set[Path] = set()
     more = {source(function, name), Path(ROOMS[function].__path__[0]) / "run.py"}
     while more - files:
         files |= more
         read = [contents(file) for file in files]
         words, every = said.union(*(words for _, words, _ in read)), any(asks for _, _, asks in read)
-        found = [(located(of, rooms) for of in names) for modules, _, _ in read for names in modules]
+        found = [(located(of, *where) for of in names) for modules, _, _ in read for names in modules]
         more = {file for names in found if (file := next(filter(None, names), None))}
         for room in digest.ROOMS:
             if digest.PACKAGE / room / "__init__.py" in files:

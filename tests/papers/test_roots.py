@@ -118,7 +118,7 @@ def test_what_a_function_builds_by_name_counts(root):
         BUILDER.replace('{"name": kind', '{"name": min(cells.families())')
     )
     functions.contents.cache_clear()
-    assert functions.located("tensor_rnns.papers.nobody2020.powers", ["papers"]) is None
+    assert functions.located("tensor_rnns.papers.nobody2020.powers", ("papers",), ()) is None
     assert cells_of("sure", "none") >= {path.stem for path in digest.sources("cells").values()}
 
 

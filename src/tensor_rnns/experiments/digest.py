@@ -5,7 +5,7 @@ import atexit
 import hashlib
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -15,10 +15,10 @@ from tensor_rnns.files import read_json, write_json
 
 PACKAGE = Path(__file__).resolve().parents[1]
 TREES: dict[str, str] = {}
-"""Digests of syntax trees by the SHA-256 of their text and the name that was asked for."""
+"""What was found in syntax trees, by the SHA-256 of their text and what was asked for."""
 ROOMS = ("cells", "models", "tasks")
 KEPT = 5000
-"""Digests that are written for the next process."""
+"""Findings that are written for the next process."""
 
 
 def digest(content: Any) -> str:
@@ -27,7 +27,7 @@ def digest(content: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def without_docstrings(tree: ast.AST) -> ast.AST:
+def without_docstrings(tree: ast.Module) -> ast.Module:
     """`tree` with the docstrings of modules, classes and functions removed, in place."""
     for node in ast.walk(tree):
         documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
@@ -78,13 +78,21 @@ def of_source(path: Path, name: str | None = None) -> str:
     Comments, docstrings and layout do not count. In a family file the cells beside `name` do not count
     either, so that a change of the GRU leaves the LSTM's finished runs alone.
     """
-    text = path.read_text(encoding="utf-8")
-    key = f"{hashlib.sha256(text.encode()).hexdigest()} {name or ''}"
-    if key not in TREES:
-        tree = without_docstrings(ast.parse(text))
+
+    def found(tree: ast.Module) -> str:
         if name is not None:
             tree.body = [node for node in tree.body if declared_name(node) in (None, name)]
-        TREES[key] = hashlib.sha256(dumped(tree).encode()).hexdigest()[:16]
+        return hashlib.sha256(dumped(tree).encode()).hexdigest()[:16]
+
+    return remembered(path, name or "", found)
+
+
+def remembered(path: Path, what: str, found: Callable[[ast.Module], str]) -> str:
+    """`found` of the module's syntax tree without docstrings, once for its text and `what`."""
+    text = path.read_text(encoding="utf-8")
+    key = f"{hashlib.sha256(text.encode()).hexdigest()} {what}"
+    if key not in TREES:
+        TREES[key] = found(without_docstrings(ast.parse(text)))
     return TREES[key]
 
 
