@@ -31,6 +31,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from scipy.optimize import nnls
+from torch import Tensor
 
 from benchmarks.command import RECORDED, commit_date
 from tensor_rnns import tasks
@@ -158,8 +159,9 @@ def chosen(catalogue: Catalogue, scale: str) -> Iterator[tuple[str, list[Replica
 @contextmanager
 def updating(
     replicas: Sequence[Replica], device: torch.device, engine: str = "auto"
-) -> Iterator[tuple[str, Callable[[], None]]]:
-    """The engine that really runs a job, and what makes one update of it, as training does."""
+) -> Iterator[tuple[str, Callable[[], Tensor]]]:
+    """The engine that really runs a job, and what makes one update of it, as training does, and gives the
+    loss before it."""
     settings = replicas[0].settings
     dataset = work.hollow(settings["dataset"]) if settings["dataset"] else None
     task = tasks.build(settings, dataset)

@@ -7,7 +7,7 @@ far more than the rounding. Other data (--seed) have other such places.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -122,24 +122,33 @@ def missed(by_load: Errors, eager: Errors) -> str:
     )
 
 
-def measured(
-    name: str, label: str, device: torch.device, seed: int, failed: list[str]
-) -> Iterator[tuple[str, dict[str, float]]]:
-    """The errors of a cell on a workload by each engine that runs it; of one that should and fails, at any
-    time, `failed` gets a line."""
-    load = WORKLOADS[label]
-    exact = reference(name, load, seed)
+def running(
+    name: str, label: str, load: Workload, device: torch.device, failed: list[str], find: Callable[[str], Any]
+) -> Iterator[tuple[str, Any]]:
+    """What is to be found of each engine that runs a cell on a workload; of one that should and fails, in its
+    first update or later, `failed` gets a line."""
     for kind in (*command.FAST[device.type], EAGER):
-        found: dict[str, float] = {}
         if not able(name, kind, load, device):
             continue
+        found: list[Any] = []
         words = failure(ours(name, kind, load, device), device) or failure(
-            lambda kind=kind, found=found: found.update(errors(name, kind, load, exact, device, seed)), device
+            lambda kind=kind, found=found: found.append(find(kind)), device
         )
         if words:
             failed.append(f"{name} on {label}, {kind}: {words}")
         else:
-            yield kind, found
+            yield kind, found[0]
+
+
+def measured(
+    name: str, label: str, device: torch.device, seed: int, failed: list[str]
+) -> Iterator[tuple[str, dict[str, float]]]:
+    """The errors of a cell on a workload by each engine; `failed` as of `running`."""
+    load = WORKLOADS[label]
+    exact = reference(name, load, seed)
+    return running(
+        name, label, load, device, failed, lambda kind: errors(name, kind, load, exact, device, seed)
+    )
 
 
 def main() -> None:

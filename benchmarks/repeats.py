@@ -3,6 +3,7 @@
 The same parameters and data each time, in float32, on every engine that is there and runs the cell.
 """
 
+import functools
 import hashlib
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +20,7 @@ from benchmarks.workloads import CELLS, COUPLED, WORKLOADS, Workload, model, sma
 NAMES = (*CELLS, *COUPLED)
 
 
-def patterns(name: str, kind: str, load: Workload, times: int, device: torch.device) -> int:
+def patterns(name: str, load: Workload, times: int, device: torch.device, kind: str) -> int:
     """How many bit patterns outputs and gradient have in so many updates."""
     made = model(name, load, kind)
     inputs, targets = (part.to(device) for part in stacked(load))
@@ -70,8 +71,8 @@ def main() -> None:
     for label in asked.workloads:
         load = small(WORKLOADS[label]) if asked.tiny else WORKLOADS[label]
         for name in asked.cells:
-            for kind in running(name, label, load, device, report["failed"]):
-                found = patterns(name, kind, load, asked.times, device)
+            again = functools.partial(patterns, name, load, asked.times, device)
+            for kind, found in running(name, label, load, device, report["failed"], again):
                 report["patterns"].setdefault(kind, {}).setdefault(label, {})[name] = found
     command.close("repeats", asked, report, text, [*report["failed"], *varying(report["patterns"])])
 

@@ -52,7 +52,8 @@ PARTS: dict[str, Callable[[], str]] = {
 LONG = ("cluster", "workflow", "recording", "benchmarks")
 """Folders of long tests, which come first: no worker then waits for another at the end."""
 TOGETHER = (
-    "archive/", "cli/test_warm.py", "datasets/test_ready.py", "datasets/test_real_data.py",
+    "archive/", "cli/test_warm.py", "cluster/", "compute/test_computed_experiments.py",
+    "datasets/test_ready.py", "datasets/test_real_data.py",
     "docs/test_generated.py", "engine/test_compiled.py", "recording/test_packing.py", "recording/",
     "report/test_accessible.py", "report/test_browser.py", "report/test_own_papers.py",
     "training/test_bits.py", "training/test_job.py", "workflow/test_edits.py", "workflow/test_reruns.py",

@@ -4,8 +4,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import torch
 from click.testing import CliRunner
 
+from benchmarks.costs import updating
 from tensor_rnns import cells, checking, models, tasks
 from tensor_rnns.analysis import claims, comparable, evidence
 from tensor_rnns.cli.commands import main
@@ -177,6 +179,24 @@ def test_a_guest_can_be_built_for_every_curve_of_the_project(scale):
         fitted = models.fitted(settings, *sizes, symbols)
         assert fitted["cell"]["hidden"] > 1
         assert models.build(fitted, *sizes, symbols=symbols).parameter_count() <= like.parameter_count()
+
+
+def test_a_guest_learns_in_every_model_on_every_task_of_the_project():
+    """Two updates of each pair, as training makes them: losses are numbers, and the second is another."""
+    catalogue = Catalogue.load(DOCS.parent / "workflow" / "papers", None, [DOCS / "my_cell.py"])
+    pairs = {}
+    for experiment in catalogue.experiments.values():
+        for replica in experiment.replicas("smoke", "embedded", "final"):
+            if guests.is_guest(replica.variant):
+                names = (replica.settings[block]["name"] for block in ("model", "task"))
+                pairs.setdefault(tuple(names), replica)
+    assert len(pairs) >= 30
+    for names, replica in pairs.items():
+        with updating([replica], torch.device("cpu"), "eager") as (_, update):
+            first, second = update(), update()
+        assert first.isfinite().all(), names
+        assert second.isfinite().all(), names
+        assert not torch.equal(first, second), names
 
 
 def test_the_code_of_a_guest_counts(files):
