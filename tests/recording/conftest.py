@@ -3,8 +3,9 @@
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,14 +37,18 @@ COSTS = {
     "summary": "a cost model made up",
 }
 CURVES = ("only/gru/main", "only/tgu/main")
+TOLD = ("status", "recorded", "compute")
+"""Commands that train nothing; a process of its own takes each four seconds to begin."""
 GIT = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
 
 
 @dataclass(frozen=True)
 class Checkout:
-    """A checkout of the project with a paper beside it."""
+    """A checkout of the project with a paper beside it, and where the process listens in which its commands
+    of TOLD run."""
 
     folder: Path
+    warm: Path
 
     @property
     def papers(self) -> Path:
@@ -70,7 +75,8 @@ class Checkout:
         return subprocess.Popen(
             [*line, *arguments],
             cwd=self.folder,
-            env=environment(self.folder) | {"TENSOR_RNNS_WARM": ""},
+            env=environment(self.folder)
+            | {"TENSOR_RNNS_WARM": str(self.warm) if arguments[0] in TOLD else ""},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -101,9 +107,11 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="session")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
     """A clean checkout, in which nothing has been run."""
-    made = Checkout(copy_project(tmp_path_factory.mktemp("recording") / "checkout"))
+    # The path of a socket is short.
+    warm = Path(tempfile.mkdtemp()) / "warm"
+    made = Checkout(copy_project(tmp_path_factory.mktemp("recording") / "checkout"), warm)
     shutil.rmtree(made.folder / "tests")
     shutil.copytree(PAPER, made.papers / "made2024")
     text = made.experiment.read_text(encoding="utf-8").replace("updates: 30", f"updates: {UPDATES}")
@@ -112,7 +120,11 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
     made.git("init", "--quiet")
     made.git("add", "--all")
     made.git("commit", "--quiet", "--message", "made up")
-    return made
+    line = [sys.executable, "-m", "tensor_rnns.cli.warm", str(warm)]
+    process = subprocess.Popen(line, cwd=made.folder, env=environment(made.folder), stdin=subprocess.PIPE)
+    yield made
+    process.communicate()
+    shutil.rmtree(warm.parent)
 
 
 @pytest.fixture(scope="session")
