@@ -34,7 +34,17 @@ class Copy:
     """A clone of the repository, in which the smoke scale is made."""
 
     def __init__(self, folder: Path, targets: list[str]) -> None:
-        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
+        subprocess.run(["git", "clone", "--quiet", "--sparse", str(ROOT), str(folder)], check=True)
+        besides = [
+            "git",
+            "sparse-checkout",
+            "set",
+            "--no-cone",
+            "/*",
+            "!/results/recorded/runs/",
+            "!/results/recorded/begun/",
+        ]
+        subprocess.run(besides, cwd=folder, check=True)
         read = ROOT / ".snakemake" / "checked"  # by content, or each clone reads all experiment files anew
         with suppress(shutil.Error, FileNotFoundError):
             shutil.copytree(read, folder / ".snakemake" / "checked")
