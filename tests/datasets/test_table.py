@@ -69,6 +69,7 @@ def test_only_the_novel_and_wikipedia_may_be_archived():
 def test_data_set_is_whole(name):
     entry = table.entry(name)
     assert (entry.source is None) == bool(entry.packages)
+    assert entry.counted
     assert entry.stand_in == (entry.source is None and name not in datasets.packaged())
     for replaced in entry.stands_in_for:
         assert table.entry(replaced).kind == entry.kind
