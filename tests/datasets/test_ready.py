@@ -1,5 +1,6 @@
 """Proves that prepared data are whole, counted, equal byte for byte, and refused when anything differs."""
 
+import gzip
 import subprocess
 import sys
 from dataclasses import replace
@@ -196,10 +197,15 @@ def test_missing_package_is_named(monkeypatch, tmp_path):
         prepare("chorales", None, tmp_path)
 
 
-def test_digits_of_another_shape_are_refused(monkeypatch, tmp_path):
+def test_damaged_digits_and_those_of_another_shape_are_refused(monkeypatch, tmp_path):
     monkeypatch.setattr("tensor_rnns.datasets.parsers.find_spec", lambda module: None)
-    monkeypatch.setattr("tensor_rnns.datasets.digits.files", lambda: [tmp_path / "digits.csv"])
-    (tmp_path / "digits.csv").write_text("0,17,3\n1,2,9\n")
+    monkeypatch.setattr("tensor_rnns.datasets.digits.files", lambda: [tmp_path / "digits.csv.gz"])
+    packed = gzip.compress(b"0,17,3\n1,2,9\n")
+    for content in (b"0,17,3\n", packed[:-9]):
+        (tmp_path / "digits.csv.gz").write_bytes(content)
+        with pytest.raises(ValueError, match=r"digits\.csv\.gz: not a whole gz file"):
+            prepare("digits", None, tmp_path)
+    (tmp_path / "digits.csv.gz").write_bytes(packed)
     with pytest.raises(
         ValueError, match=r"expected 1797 rows of 64 grey levels 0..16 and a digit, found \(2, 3\)"
     ):
