@@ -80,6 +80,21 @@ def test_beginning_of_a_changed_file_is_found_and_fetched_again(server, one_file
     assert any("the resumed file is wrong" in line for line in lines)
 
 
+def test_what_is_held_outlasts_a_file_of_another_size_on_a_mirror(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/thing.bin", data))
+    mirror = tmp_path / "mirror" / "some where" / "thing#1.bin"
+    mirror.parent.mkdir(parents=True)
+    mirror.write_bytes(PAGE)
+    (tmp_path / "thing").mkdir()
+    (tmp_path / "thing" / "thing.bin.part").write_bytes(data[:77_777])
+    lines = []
+    (path,) = download("thing", tmp_path, [(tmp_path / "mirror").as_uri()], patience=brisk, say=lines.append)
+    assert path.read_bytes() == data
+    assert [request.range for request in server.requests] == ["bytes=77777-"]
+    told = f"refused: size: expected 200,003 bytes, found {len(PAGE):,}; it looks like an HTML page"
+    assert any(told in line for line in lines)
+
+
 def test_whole_partial_file_needs_no_request(server, one_file, data, brisk, tmp_path):
     one_file(server.serve("/thing.bin", data))
     (tmp_path / "thing").mkdir()

@@ -77,6 +77,16 @@ def test_failed_source_is_reported_and_the_others_are_downloaded(server, sources
     assert not (tmp_path / "c" / "three").exists()
 
 
+@pytest.mark.parametrize("name", [".a.lock", "a"])
+def test_a_folder_that_cannot_be_made_fails_its_source_alone(name, server, sources, brisk, tmp_path):
+    """What keeps it from being made is in the way of its name, or of that of its lock."""
+    sources(a=[file("one", ONE, server.serve("/one", ONE))], b=[file("two", TWO, server.serve("/two", TWO))])
+    (tmp_path / name).mkdir() if name == ".a.lock" else (tmp_path / name).touch()
+    with pytest.raises(DownloadError, match=r"1 of 2 sources failed:\na: .*a cannot be made: \[Errno"):
+        list(download_all(["a", "b"], tmp_path, patience=brisk))
+    assert (tmp_path / "b" / "two").read_bytes() == TWO
+
+
 def test_a_file_without_a_public_address_asks_for_a_mirror(sources, tmp_path, brisk):
     sources(a=[file("one", ONE)])
     with pytest.raises(

@@ -2,6 +2,7 @@
 program does to it.
 """
 
+import errno
 import hashlib
 import io
 import lzma
@@ -158,9 +159,30 @@ def test_large_sparse_file_on_a_mirror_is_not_copied_whole(one_file, data, brisk
     mirror.parent.mkdir(parents=True)
     with open(mirror, "wb") as stream:
         stream.truncate(20 << 30)
-    with pytest.raises(DownloadError, match="size: expected 200,003 bytes, found more than 1,"):
+    with pytest.raises(DownloadError, match="size: expected 200,003 bytes, found 21,474,836,480"):
         download("thing", tmp_path / "raw", [(tmp_path / "mirror").as_uri()], patience=brisk)
     assert list((tmp_path / "raw" / "thing").iterdir()) == []
+
+
+def test_mirror_that_may_not_be_looked_at_is_passed_over(one_file, data, brisk, tmp_path, monkeypatch):
+    """As where a folder is closed to us, or a network drive is gone."""
+    one_file()
+    for name in ("closed", "open"):
+        (tmp_path / name / "some where").mkdir(parents=True)
+        (tmp_path / name / "some where" / "thing#1.bin").write_bytes(data)
+    stat = Path.stat
+
+    def refusing(path, **how):
+        if "closed" in path.parts:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return stat(path, **how)
+
+    monkeypatch.setattr(Path, "stat", refusing)
+    lines = []
+    mirrors = [(tmp_path / name).as_uri() for name in ("closed", "open")]
+    (path,) = download("thing", tmp_path / "raw", mirrors, patience=brisk, say=lines.append)
+    assert path.read_bytes() == data
+    assert "Permission denied" in next(line for line in lines if "refused" in line)
 
 
 def test_link_in_place_of_the_partial_file_is_not_followed(server, one_file, data, brisk, tmp_path):

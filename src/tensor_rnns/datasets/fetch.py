@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import click
 
 from tensor_rnns.datasets import table, unpack
-from tensor_rnns.datasets.sums import Refused, check
+from tensor_rnns.datasets.sums import Refused, check, page
 from tensor_rnns.datasets.transfer import NO_SPACE, Patience, Say, transfer
 
 Copy = table.File | table.Packed
@@ -85,12 +85,11 @@ def download(
     that is already there and right is kept. What has been received of an interrupted file stays beside it
     as NAME.part and is resumed, also by a later run. A file gets its name only when its size and sha256 are
     right. Errors: ValueError for an unknown source or a mirror that is no URL; DownloadError when every
-    address failed or the disk is full.
+    address failed, or the disk is full or may not be written to.
     """
     files = table.source(source).files
     tried = [list(addresses(file, mirrors)) for file in files]
     home = Path(folder) / source
-    home.mkdir(parents=True, exist_ok=True)
     size, have = sum(file.size for file in files), 0
     with alone(home, say):
         for number, (file, choices) in enumerate(zip(files, tried, strict=True), start=1):
@@ -105,8 +104,14 @@ def download(
 
 @contextmanager
 def alone(home: Path, say: Say) -> Iterator[None]:
-    """Hold the lock of a source's folder: a second download waits, and then finds the files there."""
-    with open(home.with_name(f".{home.name}.lock"), "a") as lock:
+    """Make a source's folder and hold its lock: a second download waits, and then finds the files there.
+    DownloadError where they cannot be made."""
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        lock = open(home.with_name(f".{home.name}.lock"), "a")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise DownloadError(f"{home} cannot be made: {error}") from error
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -159,6 +164,8 @@ def obtain(url: str, copy: Copy, file: table.File, target: Path, patience: Patie
         name = f"archive-{digest[:16]}.part" if copy.member else f"{target.name}.{copy.form}.part"
     part = target.with_name(name)
     try:
+        if urlsplit(url).scheme == "file":
+            look(Path(unquote(urlsplit(url).path)), copy.size)
         transfer(url, part, copy.size, digest, patience, say)
         if copy is file:
             part.replace(target)
@@ -175,6 +182,16 @@ def obtain(url: str, copy: Copy, file: table.File, target: Path, patience: Patie
             "nothing half-written was kept"
         ) from error
     discard(target.parent, *asides)
+
+
+def look(path: Path, size: int) -> None:
+    """Refused where a file of a mirror may not be looked at, or has another size: it would be copied over
+    what is held from another address."""
+    try:
+        if path.is_file() and (found := path.stat().st_size) != size:
+            raise Refused(f"size: expected {size:,} bytes, found {found:,}{page(path)}")
+    except OSError as error:
+        raise Refused(str(error)) from error
 
 
 def discard(folder: Path, *patterns: str) -> None:
