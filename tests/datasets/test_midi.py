@@ -66,10 +66,22 @@ def test_two_tracks_may_sound_the_same_note_and_drums_are_left_out():
         midi.eighths(song((60, 240, 480), drum=True), "it")
 
 
-def test_another_division_and_a_change_of_tempo_do_not_matter():
+def test_another_division_does_not_matter():
     assert sounding(song((60, 48, 144), resolution=96)) == [[60], [60]]
-    made = pretty_midi.PrettyMIDI(io.BytesIO(song((60, 240, 480), (64, 960, 1200))))
-    assert made.resolution == 480
+
+
+def test_a_change_of_tempo_does_not_matter():
+    """Ticks are counted, not seconds; before each of three notes the tempo is another."""
+
+    def of(*tempos):
+        changes = [b"\x00\xff\x51\x03" + tempo.to_bytes(3) for tempo in tempos] or [b""] * 3
+        note = b"\x83\x60\x90\x3c\x40\x83\x60\x80\x3c\x40"
+        events = b"".join(change + note for change in changes) + b"\x00\xff\x2f\x00"
+        return midi.HEAD.pack(b"MThd", 6, 0, 1, 480) + midi.CHUNK.pack(b"MTrk", len(events)) + events
+
+    fast = of(250_000, 100_000, 2_000_000)
+    assert len(pretty_midi.PrettyMIDI(io.BytesIO(fast)).get_tempo_changes()[0]) == 3
+    assert sounding(fast) == sounding(of()) == [[], [60], [60], [], [], [60], [60], [], [], [60], [60]]
 
 
 def test_what_is_written_is_read_back():
