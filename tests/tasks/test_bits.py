@@ -42,6 +42,12 @@ def test_recall_of_the_full_state():
         for lag in range(4):
             np.testing.assert_array_equal(2 * batch.targets[step, :, lag] - 1, x[step - lag])
     np.testing.assert_array_equal(batch.inputs[4:, :, 1:], 2 * batch.targets[3:-1] - 1)
+    one = Batch.stack([batch])
+    targets, shares = torch.from_numpy(one.targets), torch.from_numpy(one.weights)
+    said = 20 * targets - 10
+    said[..., -1] *= -1
+    found = task.metrics(said, targets, shares)
+    assert (found["accuracy"].item(), found["last_accuracy"].item()) == pytest.approx((0.75, 0))
 
 
 def test_the_first_bit_stands_out_from_its_distractors():
