@@ -24,8 +24,8 @@ class NextSymbol(Chunks):
     and chunks are dropped (`Characters` has another loader too). The target is the next symbol, within the
     row. The state is carried from chunk to chunk and is zero at the start of an epoch and of a split.
     Training takes the chunks in order, in each epoch the same. Ends of lines are symbols like others. `most`
-    symbols of a split are read, or all. Of tokens that are mapped from disk only the chunk at hand is in
-    memory.
+    symbols of a split are read, or all. Tokens that are mapped from disk are not copied; what was read of
+    them may stay in memory (`Bytes` lets it go).
     """
 
     symbols: ClassVar[bool] = True
