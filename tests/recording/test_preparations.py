@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from tensor_rnns import functions
+from tensor_rnns.cli.commands import main
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.recording.record import Settings, preparations
 from tensor_rnns.recording.units import units
@@ -39,34 +41,37 @@ def test_a_data_set_of_packages_is_prepared_alone(found, tmp_path):
     assert prepare[2:4] == ["prepare", found["fonts"].final[0][0].settings["dataset"]]
 
 
-def test_what_is_prepared_or_generated_needs_nothing(found, tmp_path, monkeypatch):
-    """Until the code that prepares it is another."""
-    assert list(preparations(found["addition"], settings(tmp_path))) == []
-    name = found["polyphony"].final[0][0].settings["dataset"]
-    (tmp_path / "data" / "ready").mkdir(parents=True)
-    (tmp_path / "data" / "ready" / f"{name}.json").touch()
-    assert list(preparations(found["polyphony"], settings(tmp_path))) == []
-    monkeypatch.setattr(functions, "dataset_digest", lambda name: "another")
-    assert [line[2] for line in preparations(found["polyphony"], settings(tmp_path))] == [
-        "download",
-        "prepare",
-    ]
+def asked(unit, results):
+    """The commands of the preparations by name."""
+    return [line[2] for line in preparations(unit, settings(results))]
 
 
-def test_what_other_code_prepared_is_prepared_again(found, tmp_path, monkeypatch):
-    """Only what was done is remembered: a command that fails ends the list."""
-    name = found["polyphony"].final[0][0].settings["dataset"]
-    ready = tmp_path / "data" / "ready"
-    for line in preparations(found["polyphony"], settings(tmp_path)):
-        assert not (ready / f"{name}.made").exists()
-        if line[2] == "prepare":
-            ready.mkdir(parents=True)
-            (ready / f"{name}.json").touch()
-    assert list(preparations(found["polyphony"], settings(tmp_path))) == []
+def test_what_is_generated_needs_nothing(found, tmp_path):
+    assert asked(found["addition"], tmp_path) == []
+
+
+@pytest.mark.parametrize("experiment", ["polyphony", "fonts"])
+def test_what_was_prepared_by_other_code_or_who_knows_by_which_is_prepared_again(
+    experiment, found, tmp_path, monkeypatch
+):
+    unit = found[experiment]
+    commands = ["download", "prepare"] if experiment == "polyphony" else ["prepare"]
+    name, ready = unit.final[0][0].settings["dataset"], tmp_path / "data" / "ready"
+    ready.mkdir(parents=True)
+    (ready / f"{name}.json").touch()
+    assert asked(unit, tmp_path) == commands
+    (ready / f"{name}.made").write_text(functions.dataset_digest(name))
+    assert asked(unit, tmp_path) == []
     monkeypatch.setattr(functions, "dataset_digest", lambda name: "another")
-    assert next(preparations(found["polyphony"], settings(tmp_path)))[2] == "download"
-    assert [line[2] for line in preparations(found["polyphony"], settings(tmp_path))] == [
-        "download",
-        "prepare",
-    ]
-    assert list(preparations(found["polyphony"], settings(tmp_path))) == []
+    assert asked(unit, tmp_path) == commands
+    (ready / f"{name}.made").write_text("another")
+    assert asked(unit, tmp_path) == []
+    (ready / f"{name}.json").unlink()
+    assert asked(unit, tmp_path) == commands
+
+
+def test_the_command_that_prepares_says_by_which_code(found, tmp_path):
+    """Whoever calls it, the recorder or the workflow."""
+    (line,) = preparations(found["fonts"], settings(tmp_path))
+    assert CliRunner().invoke(main, line).exit_code == 0
+    assert asked(found["fonts"], tmp_path) == []

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from tensor_rnns.cli import options
-from tensor_rnns.files import write_json
+from tensor_rnns.files import write_json, writing
 
 
 @click.command()
@@ -56,6 +56,8 @@ def download(sources: tuple[str, ...], everything: bool, mirrors: tuple[str, ...
 @options.with_default("into", options.READY, options.PATH)
 def prepare(dataset: str, raw: Path, into: Path) -> None:
     """Parse one data set, compare its counted facts, and write it ready for training."""
-    from tensor_rnns import datasets
+    from tensor_rnns import datasets, functions
 
     datasets.prepare(dataset, raw, into)
+    with writing(into / f"{dataset}.made") as stream:  # the recorder asks whether it was by today's code
+        stream.write(functions.dataset_digest(dataset))

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from tensor_rnns import datasets, functions
 from tensor_rnns.experiments.records import RECORDED
-from tensor_rnns.files import read_json, write_json, writing
+from tensor_rnns.files import read_json, write_json
 from tensor_rnns.recording import begun, store
 from tensor_rnns.recording.units import Unit
 from tensor_rnns.training import lock
@@ -211,24 +211,19 @@ class Recorder:
 
 
 def preparations(unit: Unit, settings: Settings) -> Iterator[list[str]]:
-    """The commands that bring the unit's data sets, where they are not there yet or were prepared by other
-    code; each is to have done its work before the next is asked for."""
+    """The commands that bring the unit's data sets, where they are not there yet or it is not known that they
+    were prepared by today's code; each is to have done its work before the next is asked for."""
     raw, ready = str(settings.results / "data" / "raw"), str(settings.ready)
     for name in dict.fromkeys(group[0].settings["dataset"] for _, _, group in unit.jobs):
         if not name:
             continue
         stamp, today = settings.ready / f"{name}.made", functions.dataset_digest(name)
-        there = (settings.ready / f"{name}.json").exists()
-        if there and not stamp.exists():  # by the workflow, which looks after its own
-            with writing(stamp) as stream:
-                stream.write(today)
+        there = stamp.exists() and (settings.ready / f"{name}.json").exists()
         if not there or stamp.read_text(encoding="utf-8") != today:
             if source := datasets.entry(name).source:
                 mirrors = [word for mirror in settings.mirrors for word in ("--mirror", mirror)]
                 yield ["--roots", settings.roots, "download", source, *mirrors, "--into", raw]
             yield ["--roots", settings.roots, "prepare", name, "--raw", raw, "--into", ready]
-            with writing(stamp) as stream:
-                stream.write(today)
 
 
 def commands(unit: Unit, settings: Settings) -> Iterator[tuple[list[str], Path | None]]:
