@@ -20,6 +20,19 @@ def train(name, number, seconds, stage="final", after=(), data=("jsb",)):
     return Job(("train", "p", name, "c", "v", "o", stage, str(number)), seconds, 100.0, after, data)
 
 
+def test_a_long_computed_table_asks_for_the_time_that_its_file_says():
+    catalogue = Catalogue.load("workflow/papers", ["mathews2016/product-floors", "mathews2016/sizes"])
+    asked = {
+        (job.key[2], scale): (job.seconds, job.minutes(1))
+        for scale in ("laptop", "paper")
+        for job in packing.jobs_of(catalogue, scale, "embedded", 5, "auto", Costs.read())
+        if job.key[0] == "compute"
+    }
+    assert asked.pop(("product-floors", "paper")) == (900, 45)
+    assert set(asked.values()) == {(COMMAND["compute"], 2)}
+    assert len(asked) == 3
+
+
 def test_every_job_is_in_one_pack_and_every_wait_is_for_a_job_before(jobs):
     packs = packed(jobs)
     assert sorted(job.key for pack in packs for job in pack) == sorted({job.key for job in jobs})

@@ -191,6 +191,7 @@ class ExperimentForm:
     kind: Literal[KINDS]  # type: ignore[valid-type]
     source: Source
     cohort_size: int | None = None
+    seconds: int | None = None
     guests: Literal["none"] | None = None
     dataset: Data | None = None
     compute: Call | None = None

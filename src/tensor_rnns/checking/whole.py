@@ -21,7 +21,9 @@ from tensor_rnns.experiments.titles import FIELD
 
 SHARED = ("artefacts", "claims")
 """Blocks whose ids are known to all files of a paper."""
-RESOLVED = {"", *keys(ExperimentForm)} - {"cohort_size", "guests", "artefacts", "claims", "deviations"}
+RESOLVED = {"", *keys(ExperimentForm)} - {
+    "cohort_size", "seconds", "guests", "artefacts", "claims", "deviations",
+}  # fmt: skip
 """Blocks that an experiment is read and built from: where one is broken, nothing is built."""
 
 

@@ -71,7 +71,8 @@ def jobs_of(
     for key, experiment in catalogue.experiments.items():
         if experiment.kind == "compute":
             used = tuple(experiment.counted_on(data).values())
-            tables = [Job(("compute", *key), COMMAND["compute"], data=used)]
+            own = experiment.content.get("seconds") if scale == "paper" else None
+            tables = [Job(("compute", *key), own or COMMAND["compute"], data=used)]
         else:
             own = units([experiment], size, scale, data)
             trained = [job for unit in own for job in of_unit(unit, engine, costs, device)]
