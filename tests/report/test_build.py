@@ -2,6 +2,7 @@
 twice.
 """
 
+import os
 import shutil
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from tensor_rnns.analysis.judge import judge
 from tensor_rnns.drawing.render import render
 from tensor_rnns.experiments.run_folders import run_name
-from tensor_rnns.files import read_csv, read_json, write_json
+from tensor_rnns.files import Damaged, read_csv, read_json, write_json
 from tensor_rnns.report.build import build
 from tensor_rnns.report.gather import core_hours, gather
 from tensor_rnns.report.templates import curves
@@ -59,6 +60,36 @@ def test_a_missing_engine_is_said_in_one_line(checkout, capsys):
     said = capsys.readouterr().out.splitlines()
     assert said[-1] == "no PDF was made: no LaTeX engine was found (latexmk with pdflatex)"
     assert len(said) == 4
+
+
+def test_an_engine_that_lacks_a_package_costs_its_pdfs_alone(checkout, capsys, monkeypatch, tmp_path):
+    """The reason is said for each, and PDFs of an earlier report go."""
+    for name in ("latexmk", "pdflatex"):
+        (tmp_path / name).write_text("#!/bin/sh\necho '! File `booktabs.sty'\\'' not found.'\nexit 12\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    catalogue, results = checkout
+    folder = results / "smoke" / "report"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "report.pdf").write_bytes(b"%PDF of yesterday")
+    written = build(catalogue, "smoke", "embedded", results)
+    assert [path.name for path in written] == ["index.html", "report.tex", "appendix.tex"]
+    assert capsys.readouterr().out.splitlines()[3:] == [
+        f"no PDF was made: {folder / name}: LaTeX failed: ! File `booktabs.sty' not found."
+        for name in ("report.tex", "appendix.tex")
+    ]
+    assert not (folder / "report.pdf").exists()
+
+
+@pytest.mark.usefixtures("without_latex")
+def test_a_damaged_card_of_data_that_the_report_does_not_use_is_no_matter(checkout):
+    catalogue, results = checkout
+    ready = results / "data" / "ready"
+    (ready / "jsb.json").write_text("{}")
+    build(catalogue, "smoke", "embedded", results)
+    (ready / "chorales.json").write_text("{}")
+    with pytest.raises(Damaged, match=r"chorales\.json: it carries no digest"):
+        build(catalogue, "smoke", "embedded", results)
 
 
 @pytest.mark.usefixtures("without_latex")

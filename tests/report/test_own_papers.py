@@ -96,6 +96,7 @@ def test_the_article_is_short_and_the_appendix_has_the_rest(report):
     said = subprocess.run(
         ["pdfinfo", report / "report.pdf"], capture_output=True, text=True, check=True
     ).stdout
+    assert (report / "appendix.pdf").is_file()
     assert 10 < int(re.search(r"Pages:\s+(\d+)", said)[1]) <= MOST_PAGES
     article, appendix = (
         (report / name).read_text(encoding="utf-8") for name in ("report.tex", "appendix.tex")

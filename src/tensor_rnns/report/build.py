@@ -37,8 +37,8 @@ def build(
     `data` is "embedded" or "real" and is printed. With `partial`, whatever can be is judged and drawn first,
     beside the scale's own results in `results`/`scale`-partial.
     Templates and the log of obstacles are read from the working folder, a checkout of the project.
-    What was not run is named, never an error. Returns the files written, which are printed, as is that no PDF
-    can be made. Equal inputs give equal bytes; the only time in them is SOURCE_DATE_EPOCH, or the commit's.
+    What was not run is named, never an error. Returns the files written, which are printed, as is why no PDF
+    was made. Equal inputs give equal bytes; the only time in them is SOURCE_DATE_EPOCH, or the commit's.
     """
     results = results.resolve()
     if partial:
@@ -53,16 +53,19 @@ def build(
     with ThreadPoolExecutor() as pool:
         compiling = [pool.submit(compile_pdf, source, content.commit.epoch) for source in sources]
         page = write_html(content, out, templates)
-        pdfs = [pdf.result() for pdf in compiling]
-    for source, pdf in zip(sources, pdfs, strict=True):
-        if pdf is None:
-            # That of an earlier report says otherwise than the pages beside it.
-            source.with_suffix(".pdf").unlink(missing_ok=True)
-    written = [page, *sources, *filter(None, pdfs)]
-    for path in written:
-        print(path)
-    if None in pdfs:
-        print("no PDF was made: no LaTeX engine was found (latexmk with pdflatex)")
+    written, why = [page, *sources], []
+    for source, pdf in zip(sources, compiling, strict=True):
+        try:
+            if made := pdf.result():
+                written.append(made)
+                continue
+            why = ["no LaTeX engine was found (latexmk with pdflatex)"]
+        except RuntimeError as error:
+            why.append(str(error))
+        # That of an earlier report says otherwise than the pages beside it.
+        source.with_suffix(".pdf").unlink(missing_ok=True)
+    for line in (*written, *(f"no PDF was made: {reason}" for reason in why)):
+        print(line)
     return written
 
 

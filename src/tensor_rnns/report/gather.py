@@ -34,17 +34,18 @@ def gather(catalogue: Catalogue, scale: str, data: str, results: Path, commit: C
         paper_part(catalogue, paper, scale, results, claims, folders, boards.get(paper))
         for paper in coverage.in_order(catalogue)
     ]
-    facts = [read_json(path, path.stem) for path in sorted(ready.glob("*.json"))]
     parts = [part for paper in papers for part in paper.parts]
     # Folders of earlier plans, or of papers that are not in this report, may lie beside those joined.
     records = {run.folder: records[run.folder] for part in parts for run in part.runs if run.folder}
     named = [run.row["dataset"] for part in parts for run in part.runs]
     for part in parts:
         named += part.experiment.counted_on(data).values() if part.computed else ()
+    described = {name: ready / f"{name}.json" for name in named}
+    facts = {name: read_json(path, name) for name, path in described.items() if path.is_file()}
     return Content(
         scale=scale, commit=commit, papers=papers, claims=claims, data=data, results=results,
         board=on_board,
-        cards=cards(named, {card.get("dataset", ""): card for card in facts}),
+        cards=cards(named, facts),
         core_hours=core_hours(records.values()),
         hosts=sorted({host(record) for record in records.values()}),
         versions=versions(records.values()),
