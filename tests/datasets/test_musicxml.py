@@ -90,6 +90,20 @@ def test_backup_and_forward_move_the_point_of_writing():
     assert read(text) == ([(0, 3, 72), (2, 3, 48), (0, 1, 55), (3, 4, 62)], 4)
 
 
+@pytest.mark.parametrize(
+    ("measure", "told"),
+    [
+        (note("C5", 2) + "<backup><duration>6</duration></backup>" + note("C3", 1), "a backup to -2, before"),
+        (note("C5", -3) + note("D5", 4), "a duration of -3/2 quarter notes"),
+        (note("C5", 2) + "<forward><duration>-1</duration></forward>", "a duration of -1/2 quarter notes"),
+    ],
+)
+def test_what_leads_before_the_begin_of_its_measure_is_refused(measure, told):
+    """Painted, it would sound at the end of the piece."""
+    with pytest.raises(ValueError, match=f"it: a measure that is not as MusicXML has it .*{told}"):
+        read(part(HEAD.format(2) + measure))
+
+
 def test_thirds_of_a_quarter_are_exact():
     text = part(HEAD.format(3) + note("C4", 1) * 3 + note("D4", 3))
     ((found, length),) = musicxml.aligned([ElementTree.fromstring(text)], "it")

@@ -90,8 +90,12 @@ def measures(part: ElementTree.Element) -> list[tuple[list[Note], Fraction]]:
             if element.tag == "attributes":
                 divisions = number(element.findtext("divisions", str(divisions)))
             length = number(element.findtext("duration", "0")) / divisions
+            if length < 0:
+                raise ValueError(f"a duration of {length} quarter notes")
             if element.tag == "backup":
                 now -= length
+                if now < 0:
+                    raise ValueError(f"a backup to {now}, before the begin of the measure")
             elif element.tag == "forward":
                 now += length
             elif element.tag == "note" and element.find("grace") is None:
