@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensor_rnns.datasets.pickled import STAND_INS, Integer, loads, read
+from tensor_rnns.datasets.rolls import equal_pieces
 
 VALUES = st.recursive(
     st.none()
@@ -189,6 +190,14 @@ def test_rolls_of_a_pickle(tmp_path):
     assert facts["steps"] == {"train": 4, "valid": 1, "test": 2}
     assert (facts["low"], facts["high"], facts["notes_used"]) == (43, 96, 7)
     assert facts["notes_a_step"] == pytest.approx(8 / 7, abs=1e-4)
+
+
+def test_every_double_of_a_piece_is_told():
+    one, two = np.ones((2, 88), np.uint8), np.ones((3, 88), np.uint8)
+    assert equal_pieces({"train": [one, two, one], "valid": [one, two], "test": [one, one]}) == {
+        "equal_within_train": 1,
+        "equal_across_splits": {"train 0": "valid 0, test 0, test 1", "train 1": "valid 1"},
+    }
 
 
 @pytest.mark.parametrize(

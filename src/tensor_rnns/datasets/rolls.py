@@ -58,17 +58,18 @@ def join(pieces: Mapping[str, Sequence[np.ndarray]]) -> Parsed:
 def equal_pieces(pieces: Mapping[str, Sequence[np.ndarray]]) -> dict[str, Any]:
     """Facts on equal pieces: how many of train equal an earlier one of train, and the pairs across splits.
 
-    `equal_across_splits` is {"train 201": "valid 3"}: the piece of the earlier split and its double, both
-    numbered from 0.
+    `equal_across_splits` is {"train 201": "valid 3, test 0"}: a piece of an earlier split and its doubles,
+    all numbered from 0.
     """
     seen: dict[bytes, str] = {}
     within, across = 0, {}
     for split in SPLITS:
         for number, piece in enumerate(pieces[split]):
-            first = seen.setdefault(piece.tobytes(), f"{split} {number}")
+            here = f"{split} {number}"
+            first = seen.setdefault(piece.tobytes(), here)
             if first.split()[0] != split:
-                across[first] = f"{split} {number}"
-            elif split == SPLITS[0] and first != f"{split} {number}":
+                across[first] = f"{across[first]}, {here}" if first in across else here
+            elif split == SPLITS[0] and first != here:
                 within += 1
     return {"equal_within_train": within, "equal_across_splits": across}
 
