@@ -59,6 +59,12 @@ def damaged(path: Path | str, problem: str, remedy: str = "") -> Damaged:
     return Damaged(f"{path}: {printable(problem, 1000)}; {remedy}")
 
 
+def of_the_disk(error: BaseException) -> bool:
+    """Whether the disk says `error`: none does where a packed part is damaged, or a number in a file leads
+    before its begin."""
+    return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
+
+
 @contextmanager
 def parsing(path: Path | str, remedy: str = "") -> Iterator[None]:
     """Raise Damaged in place of whatever a parser of `path` raises."""
@@ -67,8 +73,7 @@ def parsing(path: Path | str, remedy: str = "") -> Iterator[None]:
     except Damaged:
         raise
     except (*MALFORMED, OSError) as error:
-        # No disk says so: a number in the file led before its begin, or a packed part is damaged.
-        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
+        if of_the_disk(error):
             raise
         problem = f"not what was written ({type(error).__name__}: {shortened(str(error), 400)})"
         raise damaged(path, problem, remedy) from error

@@ -14,7 +14,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from tensor_rnns.datasets import unpack, wikipedia
+from tensor_rnns.datasets import parsers, unpack, wikipedia
 from tensor_rnns.datasets.sums import Refused, summed
 
 
@@ -98,6 +98,21 @@ def test_a_zip_with_a_member_twice_or_with_too_much_in_all(monkeypatch, tmp_path
         unpack.members(
             stored(tmp_path, "a.zip", zipped(("a.mid", bytes(800)), ("b.mid", bytes(800)))), ".mid", 1000
         )
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.gz", "a.bz2"])
+def test_what_the_disk_says_is_not_called_damage(name, tmp_path):
+    """Of no file and of a folder, as of one that cannot be read."""
+    path = tmp_path / name
+
+    def read():
+        unpack.members(path, "", 100) if path.suffix == ".zip" else parsers.unpacked(path, 100)
+
+    with pytest.raises(FileNotFoundError):
+        read()
+    path.mkdir()
+    with pytest.raises(IsADirectoryError):
+        read()
 
 
 def test_folders_of_a_zip_are_passed_over_and_files_sorted(tmp_path):

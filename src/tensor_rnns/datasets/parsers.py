@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from tensor_rnns.files import of_the_disk
+
 SPLITS = ("train", "valid", "test")
 Parsed = tuple[dict[str, np.ndarray], dict[str, Any]]
 """The arrays of a data set by name, and the facts counted in them."""
@@ -30,9 +32,9 @@ def unpacked(path: Path, most: int) -> bytes:
     try:
         with (bz2.open if form == "bz2" else gzip.open)(path, "rb") as stream:
             data = stream.read(most + 1)
-    except FileNotFoundError:
-        raise
     except (OSError, EOFError, zlib.error) as error:
+        if of_the_disk(error):
+            raise
         raise ValueError(f"{path}: not a whole {form} file ({error})") from error
     if len(data) > most:
         raise ValueError(f"{path}: more than {most:,} bytes come out")

@@ -2,7 +2,6 @@
 files of a zip archive, read into memory and never unpacked to the disk.
 """
 
-import errno
 import gzip
 import itertools
 import lzma
@@ -21,6 +20,7 @@ from typing import IO
 
 from tensor_rnns.datasets.sums import Refused, check
 from tensor_rnns.datasets.transfer import make_own
+from tensor_rnns.files import of_the_disk
 
 MOST_MEMBERS = 10_000
 MOST_BYTES = 1 << 26
@@ -109,9 +109,9 @@ def members(path: Path, suffix: str, most: int) -> dict[str, bytes]:
                 raise ValueError(f"more than {MOST_BYTES:,} bytes come out")
             # No more than its declared size is read of a member, and a shorter one has another CRC.
             return {name: archive.read(entry) for name, entry in sorted(entries.items())}
-    except FileNotFoundError:
-        raise
     except (*DAMAGED, ValueError) as error:
+        if of_the_disk(error):
+            raise
         whole = "" if isinstance(error, ValueError) else "not a whole zip archive: "
         raise ValueError(f"{path}: {whole}{error}") from error
 
@@ -185,8 +185,8 @@ def unpack(packed: Path, target: Path, form: str, size: int, digest: str, member
             os.fsync(out.fileno())
         check(aside, size, digest)
     except (*DAMAGED, tarfile.TarError, ValueError, Refused) as error:
-        if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
-            raise  # of the disk, not of what is read, where an archive may lead before the begin of the file
+        if of_the_disk(error):
+            raise
         packed.unlink()
         aside.unlink(missing_ok=True)
         reason = str(error) if isinstance(error, ValueError | Refused) else f"damaged ({error})"
