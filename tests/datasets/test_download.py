@@ -95,6 +95,19 @@ def test_what_is_held_outlasts_a_file_of_another_size_on_a_mirror(server, one_fi
     assert any(told in line for line in lines)
 
 
+def test_what_is_held_outlasts_a_page_in_place_of_the_file(server, one_file, data, brisk, tmp_path):
+    one_file(server.serve("/page.bin", PAGE, ranges=False), server.serve("/thing.bin", data))
+    (tmp_path / "thing").mkdir()
+    (tmp_path / "thing" / "thing.bin.part").write_bytes(data[:77_777])
+    lines = []
+    (path,) = download("thing", tmp_path, patience=brisk, say=lines.append)
+    assert path.read_bytes() == data
+    assert [request.range for request in server.requests] == ["bytes=77777-"] * 2
+    assert server.requests[1].sent == len(data) - 77_777
+    told = f"refused: size: expected 200,003 bytes, {len(PAGE)} announced"
+    assert any(told in line for line in lines)
+
+
 def test_whole_partial_file_needs_no_request(server, one_file, data, brisk, tmp_path):
     one_file(server.serve("/thing.bin", data))
     (tmp_path / "thing").mkdir()

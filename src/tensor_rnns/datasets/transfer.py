@@ -194,6 +194,9 @@ def request(url: str, part: Path, held: int, size: int, patience: Patience, say:
     late = f"no answer within {patience.connect + patience.read:g} s"
     with within(patience.connect + patience.read, lambda: ask(url, headers, patience), late) as answer:
         code, given = answer.status_code, answer.headers.get("Content-Range")
+        told = answer.headers.get("Content-Length")
+        if held and code == 200 and told not in (None, str(size)):  # what is held may go on elsewhere
+            raise Refused(f"size: expected {size:,} bytes, {printable(told)} announced")
         rest = [f"bytes {held}-{size - 1}/{whole}" for whole in (size, "*")]
         if held and (code == 416 or (code == 206 and given not in rest)):
             say(f"the server's answer does not continue at byte {held:,}; fetched from the start")
