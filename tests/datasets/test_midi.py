@@ -136,6 +136,13 @@ def test_files_and_table_must_fit(tmp_path):
         midi.read(tmp_path)
 
 
+def test_a_second_table_is_counted(tmp_path):
+    packed(tmp_path, FILES, ROWS)
+    (tmp_path / "b.csv").touch()
+    with pytest.raises(ValueError, match=r"2 files \*\.csv; one is expected"):
+        midi.read(tmp_path)
+
+
 def test_a_bad_file_is_named(tmp_path):
     packed(tmp_path, FILES | {"N/valid/c.mid": b"MThd"}, ROWS)
     with pytest.raises(ValueError, match=r"a\.zip: c\.mid: 4 bytes; the header of a MIDI file has 14"):

@@ -192,6 +192,14 @@ def test_rolls_of_a_pickle(tmp_path):
     assert facts["notes_a_step"] == pytest.approx(8 / 7, abs=1e-4)
 
 
+def test_none_and_two_pickles_are_counted(tmp_path):
+    for number in (0, 2):
+        for name in ("a", "b")[:number]:
+            (tmp_path / f"{name}.pickle").write_bytes(pickle.dumps(SPLITS, 2))
+        with pytest.raises(ValueError, match=rf"{number} files \*\.pickle; one is expected"):
+            read(tmp_path)
+
+
 def test_every_double_of_a_piece_is_told():
     one, two = np.ones((2, 88), np.uint8), np.ones((3, 88), np.uint8)
     assert equal_pieces({"train": [one, two, one], "valid": [one, two], "test": [one, one]}) == {

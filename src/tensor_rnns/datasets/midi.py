@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from tensor_rnns.datasets import unpack
-from tensor_rnns.datasets.parsers import SPLITS, Parsed
+from tensor_rnns.datasets.parsers import SPLITS, Parsed, only
 from tensor_rnns.datasets.rolls import LOWEST, join, painted
 from tensor_rnns.datasets.texts import read_text
 from tensor_rnns.messages import shortened
@@ -149,7 +149,7 @@ def read(raw: Path) -> Parsed:
 
     ValueError for an archive or a table that is damaged, or where they do not fit each other.
     """
-    (archive,), (table,) = sorted(raw.glob("*.zip")), sorted(raw.glob("*.csv"))
+    archive, table = only(raw, "*.zip"), only(raw, "*.csv")
     files = unpack.members(archive, ".mid", MOST_BYTES)
     rows = matches(table)
     paths = {tuple(Path(name).parts[-2:]): name for name in files}

@@ -26,6 +26,14 @@ def folder(module: str, package: str) -> Path:
     return Path(spec.origin).parent
 
 
+def only(folder: Path, pattern: str) -> Path:
+    """The file of a folder that matches; ValueError unless it is one."""
+    paths = sorted(folder.glob(pattern))
+    if len(paths) != 1:
+        raise ValueError(f"{folder}: {len(paths)} files {pattern}; one is expected")
+    return paths[0]
+
+
 def unpacked(path: Path, most: int) -> bytes:
     """The bytes of a .gz or .bz2 file; ValueError if it is damaged or more than `most` come out."""
     form = path.suffix.removeprefix(".")

@@ -13,7 +13,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from tensor_rnns.datasets.parsers import SPLITS, Parsed
+from tensor_rnns.datasets.parsers import SPLITS, Parsed, only
 from tensor_rnns.datasets.rolls import join, painted
 from tensor_rnns.files import MALFORMED
 from tensor_rnns.messages import shortened
@@ -81,7 +81,7 @@ def read(raw: Path) -> Parsed:
 
     ValueError if the pickle asks for anything but numpy integers or has another structure.
     """
-    (path,) = raw.glob("*.pickle")
+    path = only(raw, "*.pickle")
     content = loads(path.read_bytes(), str(path))
     if not isinstance(content, dict) or content.keys() != set(SPLITS):
         keys = sorted(map(str, content)) if isinstance(content, dict) else type(content).__name__
