@@ -190,6 +190,17 @@ def test_part_of_a_paper_can_be_chosen(tmp_path):
         Catalogue.load(tmp_path, ["paper2000/four", "paper2000/two"])
 
 
+def test_a_claim_id_that_stands_in_two_papers_is_refused(tmp_path):
+    """Two files of one paper are held against each other by the check."""
+    for name in ("first2000", "second2001"):
+        (tmp_path / name).mkdir()
+        text = "title: one\nkind: compute\nclaims: {level: {statement: It is level.}}\n"
+        (tmp_path / name / "one.yaml").write_text(text)
+    with pytest.raises(ValueError, match="claim 'level' stands in first2000 and second2001; an id has one"):
+        Catalogue.load(tmp_path)
+    assert list(Catalogue.load(tmp_path, ["second2001"]).papers) == ["second2001"]
+
+
 def test_unknown_papers_and_blocks_are_refused(experiment, tmp_path):
     """A wrong paper or key names what is allowed."""
     with pytest.raises(

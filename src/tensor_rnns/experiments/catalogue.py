@@ -37,7 +37,7 @@ class Catalogue:
         paper/experiment.
 
         The cells in the files `guest_cells` join every train experiment; see `guests`. ValueError for an
-        unknown paper or experiment, and for a paper below two roots.
+        unknown paper or experiment, a paper below two roots, and a claim of one id in two papers.
         """
         visiting = guests.read([Path(path) for path in guest_cells])
         known = paper_folders(roots)
@@ -60,6 +60,12 @@ class Catalogue:
             tables = tables_of(known[paper])
             for name, path in wanted.items():
                 catalogue.experiments[paper, name] = read_experiment(path, visiting, tables)
+        # Verdicts are told apart by the id alone.
+        homes: dict[str, str] = {}
+        for (paper, _), experiment in catalogue.experiments.items():
+            for name in mapping(experiment.content.get("claims")):
+                if homes.setdefault(name, paper) != paper:
+                    raise ValueError(f"the claim {name!r} stands in {homes[name]} and {paper}; an id has one home")
         return catalogue
 
     @property
