@@ -123,6 +123,7 @@ def curve_problems(
             if reading.problems:
                 yield from reading.problems
                 return
+            origins[key] = (*location, "real")
             continue
         if "." not in key or key.partition(".")[0] not in BLOCKS:
             near = suggestion(key, origins).partition("allowed are")[0]
@@ -184,6 +185,12 @@ def setting_faults(settings: Mapping[str, Any]) -> Iterator[Fault]:
     dataset = settings["dataset"]
     if dataset is not None:
         faults += [("dataset", message) for _, message in unknown((), "data set", dataset, datasets.names())]
+    needed = getattr(tasks.names().get(str(task.get("name"))), "data_kind", None)
+    if needed is not None and (dataset is None or dataset in datasets.names()):
+        given = datasets.entry(dataset).kind if dataset else ""
+        if given != needed:
+            told = f"data of the kind {given or 'none'} given; allowed for the task {task['name']}"
+            faults.append(("dataset", f"{told}: {needed or 'none'}"))
     made = {"task": task, "model": settings["model"], "cell": settings["cell"]}
     yield from faults or building_faults(as_text(made | {"training": {"batch": training.get("batch")}}))
 

@@ -175,9 +175,12 @@ def pooled(location: Location, table: Any, cut: set[str], experiment: Experiment
 
 
 def of_data(location: Location, pair: form.Data, known: Known) -> Iterator[Problem]:
-    """Unknown data sets, and one that stands in for itself."""
+    """Unknown data sets, and one that stands in for one of another kind or for itself."""
     for key in ("real", "stand_in"):
         yield from unknown((*location, key), "data set", getattr(pair, key), datasets.names())
+    kinds = {datasets.entry(name).kind for name in (pair.real, pair.stand_in) if name in datasets.names()}
+    if len(kinds) > 1:
+        yield location, f"data of the kinds {' and '.join(sorted(kinds))} given; allowed is one kind"
     if pair.real == pair.stand_in and pair.real not in datasets.packaged():
         yield location, f"the stand-in {pair.stand_in!r} is the real data set itself"
 

@@ -64,8 +64,8 @@ class Catalogue:
         homes: dict[str, str] = {}
         for (paper, _), experiment in catalogue.experiments.items():
             for name in mapping(experiment.content.get("claims")):
-                if homes.setdefault(name, paper) != paper:
-                    raise ValueError(f"the claim {name!r} stands in {homes[name]} and {paper}; an id has one home")
+                if (home := homes.setdefault(name, paper)) != paper:
+                    raise ValueError(f"the claim {name!r} stands in {home} and {paper}; an id has one home")
         return catalogue
 
     @property
