@@ -144,6 +144,22 @@ def test_the_rule() -> None:
     assert hidden.without(decimal[:SHORT] + b" 0.1234567") == b"0" * SHORT + b" 0.1234567"
 
 
+@pytest.mark.parametrize(
+    ("text", "without"),
+    [
+        ("ssh zanzibar@blackcastle7", "ssh anonymous@anonymous"),
+        ("zanzibar@uni.edu, @zanzibar", "anonymous@uni.edu, @anonymous"),
+        ("me@blackcastle7.uni.edu", "me@anonymous.uni.edu"),
+        ("/scratch/zanzibar-runs/.zanzibar", "/scratch/anonymous-runs/.anonymous"),
+        ("zanzibar_state on blackcastle7-ib0", "anonymous_state on anonymous-ib0"),
+        ("zanzibars at blackcastle70", "zanzibars at blackcastle70"),
+    ],
+)
+def test_a_name_is_taken_out_whatever_sign_stands_beside_it(text, without) -> None:
+    """Letters and digits alone make another word of it."""
+    assert Veil({USER}, set(), {}, {HOST}).without(text.encode()) == without.encode()
+
+
 def test_a_host_in_source_code_may_be_a_word_of_it() -> None:
     """`vm` is a C variable in an engine; a name there is still one, and elsewhere the host is one."""
     hidden = Veil({"Ann Other"}, set(), {}, {"vm"})

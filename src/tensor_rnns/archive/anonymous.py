@@ -62,7 +62,7 @@ class Veil:
         )
         return re.compile(
             rb"(?P<folder>(?:" + folders + rb")(?![\w-]))"
-            rb"|(?P<name>(?<![\w@.-])(?:" + words + rb")(?![\w@-]))"
+            rb"|(?P<name>(?<![A-Za-z0-9])(?:" + words + rb")(?![A-Za-z0-9]))"
             rb"|(?:\b|(?<=\bg))(?P<commit>[0-9a-f]{%d,40})\b" % SHORTEST
         )  # fmt: skip
 
