@@ -49,12 +49,47 @@ KEYS = {
     "budget as a list": (
         "gru: {cell: gru, hidden: 9",
         "gru: {cell: gru, budget: [tgu]",
-        "allowed is a mapping of settings, texts and finite numbers, in which budget is a text",
+        "allowed is a mapping of settings, texts and finite numbers, in which budget and label are texts",
     ),
     "empty budget": (
         "gru: {cell: gru, hidden: 9",
         "gru: {cell: gru, budget: ",
-        "allowed is a mapping of settings, texts and finite numbers, in which budget is a text",
+        "allowed is a mapping of settings, texts and finite numbers, in which budget and label are texts",
+    ),
+    "budget beside a width": (
+        "gru: {cell: gru, hidden: 9",
+        "gru: {cell: gru, budget: tgu, hidden: 9",
+        "in which budget and label are texts, budget or hidden alone may be given, and file is none",
+    ),
+    "label that is no text": (
+        "gru: {cell: gru, hidden: 9",
+        "gru: {cell: gru, label: [GRU], hidden: 9",
+        "in which budget and label are texts, budget or hidden alone may be given, and file is none",
+    ),
+    "file of a variant": (
+        "gru: {cell: gru, hidden: 9",
+        "gru: {cell: gru, hidden: 9, file: gru.py",
+        "in which budget and label are texts, budget or hidden alone may be given, and file is none",
+    ),
+    "file in a variant": (
+        "gru: {cell: gru, hidden: 9",
+        "gru: {cell: gru, hidden: 9, cell.file: gru.py",
+        "variants.gru.cell.file: unknown key 'cell.file'",
+    ),
+    "budget in a condition": (
+        "T100: {task.length: 100",
+        "T100: {task.length: 100, cell.budget: {name: gru, hidden: 3}",
+        "conditions.T100.cell.budget: unknown key 'cell.budget'",
+    ),
+    "budget that is no cell": (
+        "set: {task.length: 20}",
+        "set: {cell.budget: nonsense}",
+        "scales.smoke.set.cell.budget: unknown key 'cell.budget'",
+    ),
+    "budget in a grid": (
+        "grid: {training.batch: [4, 6]}",
+        "grid: {cell.budget: [4, 6]}",
+        "search.grid.cell.budget: unknown key 'cell.budget'",
     ),
     "budget of no variant": (
         "gru: {cell: gru, hidden: 9",

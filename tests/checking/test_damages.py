@@ -14,7 +14,7 @@ from tensor_rnns.checking import whole
 PAPER = Path(__file__).parents[2] / "workflow" / "papers" / "mathews2016"
 DAMAGES, SHARE = 80, 0.95
 FREE = {
-    "title", "titles", "why", "note", "label", "labels", "caption", "statement", "text", "paper",
+    "title", "titles", "why", "note", "labels", "caption", "statement", "text", "paper",
     "ours", "code", "effect", "page", "section", "source", "of", "item", "name", "array", "criterion",
 }  # fmt: skip
 """Keys of free text, and of names that a task, a probe or a computed table defines when it runs."""

@@ -100,6 +100,18 @@ def test_an_unknown_name_is_refused_by_the_check(reported, whole, change, words)
     assert f"values.csv:3: {words}" in found[0], found
 
 
+def test_a_file_that_quotes_a_value_of_an_unknown_reason_is_checked_too(reported, whole, computed):
+    """The reason is that of an artefact of another file, which alone says so."""
+    text = whole.replace("measures:\n", "measures:\n  loss: {name: metric}\n")
+    claim = "m3: {statement: As printed., artefact: fig-2, test: value, of: {item: a, name: n}, paper: m2}"
+    quoting = computed.replace("claims:\n", f"claims:\n  {claim}\n")
+    found = reported(
+        lines(ROW | {"id": "level"}, JUDGED | {"id": "m2", "reason": "gird"}),
+        paper=PAPER, small=text, windows=quoting,
+    )  # fmt: skip
+    assert [line for line in found if "reason: unknown reason 'gird'; did you mean 'grid'?" in line], found
+
+
 @pytest.fixture
 def written(tmp_path, whole):
     """The experiment `whole` with a table of values, a ledger and changes of its text."""

@@ -29,6 +29,8 @@ GIVEN = {
     "task": ("dataset", "batch_size"),
 }
 """Fields that the program fills in: a file may not give them."""
+OF_VARIANTS = ("cell.budget", "cell.file")
+"""Settings that a file may not write: a variant names its budget, and a guest has a file."""
 EVERYWHERE = ""
 """Stands for a scale that says nothing, so that what no scale runs is built too."""
 ARGUMENTS = "compute.arguments."
@@ -125,7 +127,8 @@ def curve_problems(
                 return
             origins[key] = (*location, "real")
             continue
-        if "." not in key or key.partition(".")[0] not in BLOCKS:
+        written = key in OF_VARIANTS and key == location[-1]
+        if written or "." not in key or key.partition(".")[0] not in BLOCKS:
             near = suggestion(key, origins).partition("allowed are")[0]
             more = ", dataset, per" if location[0] == "conditions" and len(location) == 3 else ""
             yield location, f"unknown key {key!r}; {near}allowed are {SETTINGS}{more}"
@@ -142,9 +145,9 @@ def curve_problems(
     base = settings_of(experiment, scale, "real", *curve)
     for values in points(keys):
         settings = with_values(base, values)
-        written = as_text(settings)
-        if written not in seen:
-            seen.add(written)
+        text = as_text(settings)
+        if text not in seen:
+            seen.add(text)
             for key, message in setting_faults(settings):
                 yield location_of(key, origins, variant), message
 
@@ -161,7 +164,7 @@ def joint_problems(location: Location, joint: str, values: Sequence[Any]) -> Ite
     """Keys of a grid that name no block of settings, and points that do not fit a joint key."""
     parts = joint.split(",")
     for part in parts:
-        if not is_setting(part):
+        if not is_setting(part) or part in OF_VARIANTS:
             yield location, f"unknown key {part!r}; allowed are {SETTINGS}"
     for point in values if len(parts) > 1 else ():
         if not isinstance(point, list) or len(point) != len(parts):

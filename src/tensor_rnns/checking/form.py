@@ -34,9 +34,15 @@ def is_condition(value: Any) -> bool:
 
 
 def is_variant(value: Any) -> bool:
-    """Whether `value` is a variant."""
-    named = isinstance(value, Mapping) and isinstance(value.get("budget", ""), str)
-    return named and is_finite(value)
+    """Whether `value` is a variant: `file` is that of a guest, and where there is a budget the width is
+    solved."""
+    return (
+        isinstance(value, Mapping)
+        and all(isinstance(value.get(key, ""), str) for key in ("budget", "label"))
+        and "file" not in value
+        and not {"budget", "hidden"} <= value.keys()
+        and is_finite(value)
+    )
 
 
 Text = Annotated[str, Rule("a text", lambda value: isinstance(value, str) and value.strip() != "")]
@@ -45,8 +51,9 @@ OptionName = Annotated[
 ]
 Overrides = dict[str, Finite]
 Condition = Annotated[Any, Rule("a mapping of settings, dataset, per and without", is_condition)]
+VARIANT = "a mapping of settings, texts and finite numbers, in which budget and label are texts"
 Variant = Annotated[
-    dict, Rule("a mapping of settings, texts and finite numbers, in which budget is a text", is_variant)
+    dict, Rule(f"{VARIANT}, budget or hidden alone may be given, and file is none", is_variant)
 ]
 Values = Annotated[tuple, Rule("a list of values", lambda value: isinstance(value, list) and value != [])]
 Grid = dict[str, Values]

@@ -130,7 +130,7 @@ class PaperTables:
             spec |= {} if "section" in spec or "page" in spec else {"section": statement.section}
         row = self.single.get(spec["paper"]) if isinstance(spec.get("paper"), str) else None
         if spec["test"] == "value" and row and row.tolerance:
-            spec = {"tol": row.tolerance, "why": self.reasons[row.reason], "runs": row.runs} | spec
+            spec = {"tol": row.tolerance, "why": self.reasons.get(row.reason, ""), "runs": row.runs} | spec
         if isinstance(spec.get("equals"), str):
             spec = {"paper": spec["equals"]} | spec
         return self.numbers(spec)
