@@ -59,17 +59,27 @@ KEYS = {
     "budget beside a width": (
         "gru: {cell: gru, hidden: 9",
         "gru: {cell: gru, budget: tgu, hidden: 9",
-        "in which budget and label are texts, budget or hidden alone may be given, and file is none",
+        "in which budget and label are texts, budget is without hidden and model, and file is none",
+    ),
+    "budget of a model without a cell": (
+        "gru: {cell: gru, hidden: 9",
+        "gru: {model: perceptron, budget: tgu",
+        "in which budget and label are texts, budget is without hidden and model, and file is none",
+    ),
+    "key that is no text": (
+        "gru: {cell: gru, hidden: 9",
+        "gru: {cell: gru, hidden: 9, 1: 2",
+        "allowed is a mapping of settings, texts and finite numbers",
     ),
     "label that is no text": (
         "gru: {cell: gru, hidden: 9",
         "gru: {cell: gru, label: [GRU], hidden: 9",
-        "in which budget and label are texts, budget or hidden alone may be given, and file is none",
+        "in which budget and label are texts, budget is without hidden and model, and file is none",
     ),
     "file of a variant": (
         "gru: {cell: gru, hidden: 9",
         "gru: {cell: gru, hidden: 9, file: gru.py",
-        "in which budget and label are texts, budget or hidden alone may be given, and file is none",
+        "in which budget and label are texts, budget is without hidden and model, and file is none",
     ),
     "file in a variant": (
         "gru: {cell: gru, hidden: 9",

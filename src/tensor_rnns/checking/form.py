@@ -38,9 +38,9 @@ def is_variant(value: Any) -> bool:
     solved."""
     return (
         isinstance(value, Mapping)
-        and all(isinstance(value.get(key, ""), str) for key in ("budget", "label"))
+        and all(isinstance(text, str) for text in (*value, value.get("budget", ""), value.get("label", "")))
         and "file" not in value
-        and not {"budget", "hidden"} <= value.keys()
+        and not ("budget" in value and {"hidden", "model"} & value.keys())
         and is_finite(value)
     )
 
@@ -53,7 +53,7 @@ Overrides = dict[str, Finite]
 Condition = Annotated[Any, Rule("a mapping of settings, dataset, per and without", is_condition)]
 VARIANT = "a mapping of settings, texts and finite numbers, in which budget and label are texts"
 Variant = Annotated[
-    dict, Rule(f"{VARIANT}, budget or hidden alone may be given, and file is none", is_variant)
+    dict, Rule(f"{VARIANT}, budget is without hidden and model, and file is none", is_variant)
 ]
 Values = Annotated[tuple, Rule("a list of values", lambda value: isinstance(value, list) and value != [])]
 Grid = dict[str, Values]
