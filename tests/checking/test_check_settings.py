@@ -366,6 +366,22 @@ def test_a_scale_cannot_change_a_search_that_is_not_there(refused, whole):
     )
 
 
+EVALUATED = "  evaluate: {every: 10, splits: [valid, test]}\n  keep: best\n"
+
+
+def test_a_search_on_a_split_that_is_never_evaluated_is_refused(refused, whole):
+    base = whole.replace(EVALUATED, "  evaluate: {splits: [valid]}\n")
+    words = (
+        "select.split is 'valid', on which nothing is evaluated; allowed is train, or a pace or this split"
+    )
+    refused(base, "splits: [valid]", "splits: [test]", words, at="  select: ")
+
+
+@pytest.mark.parametrize("evaluated", ["  evaluate: {every: 10}\n", "  evaluate: {splits: [valid]}\n"])
+def test_a_search_may_read_what_is_evaluated_on_the_way_or_at_the_end(reported, whole, evaluated):
+    assert reported(small=whole.replace(EVALUATED, evaluated)) == []
+
+
 def test_all_invalid_settings_are_reported_at_once(reported, whole):
     """Three unknown keys, a bad option of the optimiser and a bad value in one file are five problems."""
     text = whole

@@ -143,13 +143,20 @@ def curve_problems(
     for joint in keys:
         origins |= dict.fromkeys(joint.split(","), locations[joint])
     base = settings_of(experiment, scale, "real", *curve)
+    split = experiment.search["select"]["split"] if keys else "train"
     for values in points(keys):
         settings = with_values(base, values)
         text = as_text(settings)
         if text not in seen:
             seen.add(text)
-            for key, message in setting_faults(settings):
-                yield location_of(key, origins, variant), message
+            faults = [*setting_faults(settings)]
+            yield from ((location_of(key, origins, variant), message) for key, message in faults)
+            if not faults and split == "valid":
+                evaluate = settings["training"].get("evaluate", {})
+                if evaluate.get("every", "end") == "end" and "valid" not in evaluate.get("splits", ()):
+                    told = "select.split is 'valid', on which nothing is evaluated"
+                    allowed = "allowed is train, or a pace or this split in training.evaluate"
+                    yield ("search", "select", "split"), f"{told}; {allowed}"
 
 
 def location_of(key: str, origins: Mapping[str, Location], variant: str) -> Location:
