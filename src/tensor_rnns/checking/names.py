@@ -4,7 +4,8 @@ import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import getitem
 from typing import Any
 
 from tensor_rnns import datasets
@@ -13,9 +14,10 @@ from tensor_rnns.analysis.measures import EXACT, Measured, is_exact
 from tensor_rnns.checking import form
 from tensor_rnns.declared import Location, Problem, Reading, suggestion, unknown
 from tensor_rnns.drawing.spec import Spec, listed
+from tensor_rnns.experiments import guests
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.resolve import curves, layers, left_out
-from tensor_rnns.experiments.selector import CURVE, MAIN, Selector
+from tensor_rnns.experiments.selector import ALL, CURVE, MAIN, Selector
 
 
 @dataclass(frozen=True)
@@ -44,12 +46,18 @@ class Known:
 
 
 def of_selector(location: Location, where: Selector, known: Known) -> Iterator[Problem]:
-    """What the file does not define, and a search that a probe would look at."""
+    """What the file does not define, an `all` that is a name there, a search that a probe would look at."""
     if location[0] == "probes" and where.stage != "final":
         yield (*location, "stage"), f"stage is {where.stage!r}; allowed is final"
+    block = reduce(getitem, location, known.experiment.content)
     for key in vars(where).keys() - {"stage"}:
         for name in where.names(key) or ():
             yield from unknown((*location, key), key, name, known.names[key])
+        if block.get(key) == ALL and ALL in known.names[key]:
+            yield (
+                (*location, key),
+                f"{ALL!r} means each {key} and is the name of one; allowed is a list of names",
+            )
 
 
 def of_measure(location: Location, measure: Measured, known: Known) -> Iterator[Problem]:
@@ -216,8 +224,10 @@ def of_effect(location: Location, effect: form.Effect, known: Known) -> Iterator
 
 
 def of_conditions(location: Location, file: form.ExperimentForm, known: Known) -> Iterator[Problem]:
-    """The data set of each condition, patterns that match nothing, variants that a condition leaves out and
-    those that others are to equal in parameters."""
+    """The data set of each condition, patterns that match nothing, variants that a condition leaves out,
+    those that others are to equal in parameters and those that are called like guests."""
+    for name in filter(guests.is_guest, file.variants):
+        yield ("variants", name), f"{name!r} given; allowed are names that do not begin with {guests.PREFIX}"
     budgets = {name: block["budget"] for name, block in file.variants.items() if "budget" in block}
     equal = [name for name, block in file.variants.items() if "cell" in block and name not in budgets]
     for name, budget in budgets.items():
