@@ -1,4 +1,4 @@
-"""A computed experiment names a data set exactly where its function counts on one."""
+"""A computed experiment names a data set exactly where its function counts on one, and no block of training."""
 
 import pytest
 
@@ -72,3 +72,22 @@ def test_a_data_set_too_many_too_few_or_unknown(refused, case):
     """One problem, at the line of the key at fault."""
     before, after, words, at = CASES[case]
     refused(COUNTED, before, after, words, at)
+
+
+@pytest.mark.parametrize(
+    ("block", "more"),
+    [
+        ("training", "training: {batch: 3}"),
+        (
+            "search",
+            "search: {grid: {a.b: [1]}, select: {measure: {name: final}, split: train, best: lowest}}",
+        ),
+        ("variants", "variants: {gru: {cell: gru, hidden: 3}}"),
+        ("options", "options: {slow: {why: to see it}}"),
+        ("probes", "probes: {memory: {function: mean_gates}}"),
+        ("measures", "measures: {size: {name: parameters}}"),
+    ],
+)
+def test_a_block_that_only_a_trained_experiment_reads_is_refused(refused, block, more):
+    words = f"{block}: an experiment of kind compute has no block {block}"
+    refused(COUNTED, "scales: {", f"{more}\nscales: {{", words, at=more)
