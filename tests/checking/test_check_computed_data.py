@@ -1,4 +1,4 @@
-"""A computed experiment names a data set exactly where its function counts on one, and no block of training."""
+"""A computed experiment names a data set exactly where its function counts on one; it trains nothing."""
 
 import pytest
 
