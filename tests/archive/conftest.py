@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tensor_rnns import datasets
+
 ROOT = Path(__file__).parents[2]
 PAPERS = "mathews2016/xor,mathews2016/sizes"
 """An experiment that trains in a second and has recorded runs, and one that computes."""
@@ -48,8 +50,8 @@ def commit_of_digits(folder: Path) -> str:
 
 @pytest.fixture(scope="session")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project as it stands here, committed, with the smoke scale of PAPERS run by Snakemake, an
-    archive of that, and then all drawings of the recorded runs."""
+    """The project as it stands here, committed, with a prepared data set, the smoke scale of PAPERS run by
+    Snakemake, an archive of that, and then all drawings of the recorded runs."""
     folder = tmp_path_factory.mktemp("archived") / "checkout"
     listed = run(ROOT, "git", "ls-files", "-co", "--exclude-standard").stdout.splitlines()
     for name in listed:
@@ -64,6 +66,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run(folder, "git", "add", "-A")
     run(folder, "git", *who, "commit", "-q", "-m", "As it stands")
     run(folder, "git", "update-ref", "HEAD", commit_of_digits(folder))
+    datasets.prepare("digits", None, folder / "results" / "data" / "ready")
     chosen = ("--config", "scale=smoke", "data=embedded", f"papers={PAPERS}")
     run(folder, "python", "workflow/scripts/snakemake_locked.py", "--cores", "2", *chosen, "--", "all")
     run(folder, "tensor-rnns", "archive", "--scale", "smoke", "--out", "results/archives/shown.zip")

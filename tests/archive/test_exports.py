@@ -80,9 +80,10 @@ def test_verdicts_are_exported_as_claim_study_outcome_and_relation(unpacked, cla
 def test_no_data_are_passed_on_and_every_data_set_is_named(checkout, unpacked) -> None:
     ready = checkout / "results" / "data"
     arrays = {path.read_bytes() for path in ready.rglob("*") if path.is_file() and path.suffix != ".json"}
+    assert arrays
     held = [path for path in unpacked.rglob("*") if path.is_file()]
     assert not [path for path in held if path.suffix == ".npz" and path.read_bytes() in arrays]
-    assert {path.suffix for path in (unpacked / "results" / "data").rglob("*.*")} <= {".json"}
+    assert {path.suffix for path in (unpacked / "results" / "data").rglob("*.*")} == {".json"}
     assert {path.name for path in (unpacked / "data").iterdir()} == {"manifest.csv"}
     rows = list(read_csv(unpacked / layout.DATA_TABLE, DATA_COLUMNS, layout.holds(layout.DATA_TABLE)))
     assert {row["dataset"] for row in rows} == set(datasets.names())

@@ -1,6 +1,7 @@
 """An archive of recorded runs alone is verified like one of a scale."""
 
 import shutil
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,14 @@ def test_recorded_runs_alone_are_verified(recorded_only) -> None:
     assert outcome.checked["files, made again and compared"] >= 15
     assert len(outcome.numbers) == 9
     assert not any("PDF" in name for name in outcome.unchecked)
+
+
+def test_a_board_that_is_missing_beside_the_verdicts_is_named(recorded_only, tmp_path) -> None:
+    with zipfile.ZipFile(recorded_only) as archive:
+        held = {name.partition("/")[2]: archive.read(name) for name in archive.namelist()}
+    board = f"{layout.RESULTS}/{RECORDED}/board.json"
+    make.write(
+        {name: held[name] for name in held.keys() - {board, layout.MANIFEST}}, tmp_path / "b.zip", EPOCH
+    )
+    found = verify(tmp_path / "b.zip", lambda told: None).differences
+    assert f"{board}: not in the archive, though its runs give it" in found

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import chdir
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from fnmatch import fnmatchcase
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -24,12 +24,13 @@ from tensor_rnns.report.provenance import Commit, commit_of
 PACKAGE = Path(tensor_rnns.__file__).resolve().parent
 TEMPLATES = Path("report") / "templates"
 AS_GIVEN = {
-    "files of code, environment and provenance": tuple(
-        f"{home}/" for home in (layout.CODE, layout.ENVIRONMENT, layout.PROVENANCE)
+    "files of code, environment and provenance": (
+        f"{layout.CODE}/*", layout.INSTALLED, f"{layout.ENVIRONMENT}/*.lock", layout.CONFIG,
+        layout.JOBS_TABLE,
     ),
-    "facts of prepared data sets": (f"{layout.RESULTS}/data/ready/",),
-}
-"""Where members lie, beside those of a scale, that nothing here can make."""
+    "facts of prepared data sets": (f"{layout.RESULTS}/data/ready/*.json",),
+}  # fmt: skip
+"""Which members, beside those of a scale, nothing here can make."""
 Say = Callable[[str], None]
 
 
@@ -171,10 +172,11 @@ def exported(made: Scale, top: Path, config: Mapping[str, str], outcome: Outcome
     outcome.numbers = [f"{row['claim']} {row['ours']}" for row in exports.to_check(claims, board)]
     scales = tuple(f"{layout.RESULTS}/{scale}/" for scale in (RECORDED, *SCALES))
     rest = [name for name in sorted(members.keys() - contents.keys()) if not name.startswith(scales)]
-    for what, homes in AS_GIVEN.items():
-        outcome.unchecked[what] += sum(name.startswith(homes) for name in rest)
-    nowhere = [name for name in rest if not name.startswith(tuple(chain(*AS_GIVEN.values())))]
-    outcome.differences += [f"{name}: in the archive, though nothing there gives it" for name in nowhere]
+    for what, patterns in AS_GIVEN.items():
+        taken = [name for name in rest if any(fnmatchcase(name, pattern) for pattern in patterns)]
+        outcome.unchecked[what] += len(taken)
+        rest = [name for name in rest if name not in taken]
+    outcome.differences += [f"{name}: in the archive, though nothing there gives it" for name in rest]
 
 
 def compared(name: str, given: Path, again: Path, outcome: Outcome) -> None:
@@ -218,10 +220,12 @@ def compare_all(made: Scale, outcome: Outcome) -> None:
 
 def is_due(path: Path, scale: str, given: Iterable[Path]) -> bool:
     """Whether a file must be among the `given` ones. Of the recorded runs all tables are made, on which its
-    list of verdicts rests, and an archive of some papers has those of its own."""
+    list of verdicts rests, and an archive of some papers has those of its own. A board is made beside a list
+    of verdicts alone."""
     part = 3 if path.parts[0] in ("collected", "probes") else 1
     parent = ("collected", *path.parts[1:part]) if part > 1 else path.parts[:1]
-    return scale != RECORDED or any(entry.parts[:part] == parent for entry in given)
+    made = any(entry.parts[:part] == parent for entry in given)
+    return made or scale != RECORDED or path.name == "board.json"
 
 
 def files(folder: Path) -> dict[Path, Path]:
