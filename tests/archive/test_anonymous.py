@@ -12,11 +12,13 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tensor_rnns.archive import layout
-from tensor_rnns.archive.anonymous import Veil, unnamed, veil
+from tensor_rnns.archive.anonymous import Veil, rewritten, unnamed, veil
 from tensor_rnns.files import SEAL, read_json, read_table, verify, write_json
+from tensor_rnns.npz_files import write_npz
 from tensor_rnns.report.provenance import SHORT
 
 HOST, USER = "blackcastle7", "zanzibar"
@@ -152,7 +154,7 @@ def test_the_rule() -> None:
         ("me@blackcastle7.uni.edu", "me@anonymous.uni.edu"),
         ("/scratch/zanzibar-runs/.zanzibar", "/scratch/anonymous-runs/.anonymous"),
         ("zanzibar_state on blackcastle7-ib0", "anonymous_state on anonymous-ib0"),
-        ("zanzibars at blackcastle70", "zanzibars at blackcastle70"),
+        (f"{USER}s at {HOST}0", f"{USER}s at {HOST}0"),
     ],
 )
 def test_a_name_is_taken_out_whatever_sign_stands_beside_it(text, without) -> None:
@@ -181,7 +183,11 @@ def of_quux(tmp_path, monkeypatch) -> tuple[Veil, str]:
         "family-names": "Quux", "given-names": "Zoltan", "email": "zq@quux.example", "alias": "zq7",
         "affiliation": "Institute of Things", "orcid": "https://orcid.org/0000-0001-2345-6789",
     }  # fmt: skip
-    (tmp_path / "CITATION.cff").write_text(json.dumps({"authors": [person, {"given-names": "A."}]}))
+    cited = {
+        "authors": [person, {"given-names": "A."}], "contact": [{"name": "The Helpdesk"}],
+        "repository-code": "https://code.example/quuxes/strings", "url": "https://quuxes.example/docs",
+    }  # fmt: skip
+    (tmp_path / "CITATION.cff").write_text(json.dumps(cited))
     who = ("-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false")
     for line in (
         ["init", "-q"], ["add", "-A"], [*who, "commit", "-q", "-m", "As it stands"],
@@ -209,6 +215,10 @@ def of_quux(tmp_path, monkeypatch) -> tuple[Veil, str]:
         ("git@forge.example:zq/things.git", "anonymous"),
         ("https://forge.example/zq/things.git", "https://forge.example/anonymous.git"),
         ("https://forge.example/zq/things", "https://forge.example/anonymous"),
+        ("ask the helpdesk", "ask anonymous"),
+        ("https://code.example/quuxes/strings", "anonymous"),
+        ("git@code.example:quuxes/strings.git", "git@code.example:anonymous.git"),
+        ("https://quuxes.example/docs in docs", "anonymous in docs"),
         ("v0.1-3-g{commit}", "v0.1-3-g000000000"),
         ("0.1.dev3+g{commit}.d2026", "0.1.dev3+g000000000.d2026"),
         ("mug{commit}", "mug{commit}"),
@@ -218,6 +228,21 @@ def test_an_author_a_repository_and_a_commit_have_several_names(of_quux, text, w
     hidden, commit = of_quux
     given = text.format(commit=commit[:9]).encode()
     assert hidden.without(given) == without.format(commit=commit[:9]).encode()
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+def test_an_array_of_texts_that_tells_who_or_where_is_refused(tmp_path, compressed) -> None:
+    """Its letters have four bytes each, and it may be packed."""
+    hidden, path = Veil({"Zoltan Quux"}, set(), {}, {HOST}), tmp_path / "probe.npz"
+    for text, told in (("by Zoltan Quux", True), (f"on {HOST}", True), ("on another", False)):
+        write_npz(path, {"notes": np.array([text]), "zeros": np.zeros(99)}, "probe", compressed)
+        if told:
+            with pytest.raises(
+                ValueError, match=r"^a/probe.npz names who made it, or where, in a binary form"
+            ):
+                rewritten("a/probe.npz", path.read_bytes(), hidden)
+        else:
+            assert rewritten("a/probe.npz", path.read_bytes(), hidden) == path.read_bytes()
 
 
 def test_a_member_whose_path_tells_who_or_where_is_refused() -> None:

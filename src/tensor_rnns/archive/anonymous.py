@@ -2,18 +2,21 @@
 
 Taken out are the names and addresses of the commits' authors, all that CITATION.cff says of people (ABOUT),
 the user, the hosts of this machine and of all run records, the folders of the checkout, of the user and of
-Python, the addresses of git's remotes, and every commit. Names are matched as whole words, those that are
-more than one word in any case. Not taken out is what tells nobody apart (COMMON), the name of the project
-and of its package, processors, and in SOURCE, where it may be a variable, the name of a host.
+Python, the addresses of git's remotes and of CITATION.cff (HOMES), and every commit. Names are matched as
+whole words, those that are more than one word in any case. Not taken out is what tells nobody apart (COMMON),
+the name of the project and of its package, processors, and in SOURCE, where it may be a variable, the name of
+a host.
 """
 
 import getpass
 import gzip
+import io
 import os
 import re
 import socket
 import sys
 import tempfile
+import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -33,11 +36,13 @@ ANYBODY, NOWHERE = b"anonymous", b"/anonymous"
 COMMON = {"", "/", "root", "user", "localhost", "unknown", "anonymous"}
 """Names that are no names."""
 ABOUT = ("name", "alias", "family-names", "given-names", "email", "affiliation", "orcid", "website")
+HOMES = ("repository", "repository-artifact", "repository-code")
 SOURCE = f"{CODE}/src/"
 SHORTEST = 7
 """Digits of a commit that git itself prints as its short name."""
 SHORTEST_NAME = 5
 """Letters of a name that is looked for in binary members."""
+CODES = ("utf-8", "utf-16-le", "utf-32-le")
 DRAWN = ("results/*/figures/*/*.pdf", "results/*/tables/*/*.tex")
 """What the sources of a report read."""
 
@@ -83,9 +88,11 @@ class Veil:
         return (self.in_source if member.startswith(SOURCE) else self.pattern).sub(other, text)
 
     def shows(self, binary: bytes) -> bool:
-        """Whether a name or folder lies in `binary`; a name of few letters may lie there by chance."""
+        """Whether a name or folder lies in `binary`, also as an array of texts; a name of few letters may lie
+        there by chance."""
         every = (self.names | self.hosts | self.folders) - COMMON
-        return any(name.encode() in binary for name in every if len(name) >= SHORTEST_NAME)
+        long = [name for name in every if len(name) >= SHORTEST_NAME]
+        return any(name.encode(code) in binary for name in long for code in CODES)
 
 
 def in_any_case(name: str) -> str:
@@ -93,9 +100,9 @@ def in_any_case(name: str) -> str:
     return re.escape(name) if name.isalnum() else f"(?i:{re.escape(name)})"
 
 
-def said_of(author: Mapping[str, Any]) -> Iterator[str]:
-    """What names an author of CITATION.cff; an initial alone does not."""
-    parts = {key: str(author.get(key, "")) for key in ABOUT}
+def said_of(person: Mapping[str, Any]) -> Iterator[str]:
+    """What names an author or a contact of CITATION.cff; an initial alone does not."""
+    parts = {key: str(person.get(key, "")) for key in ABOUT}
     whole = f"{parts['given-names']} {parts['family-names']}".strip()
     for part in (whole, parts["orcid"].rpartition("/")[2], *parts.values()):
         yield from (part, part.upper()) if len(part.strip(".")) > 1 else ()
@@ -104,15 +111,18 @@ def said_of(author: Mapping[str, Any]) -> Iterator[str]:
 def veil(home: Path, members: Members) -> Veil:
     """What is to be taken out of the archive of the checkout `home`."""
     authors = git(home, "log", "--format=%an%n%ae%n%cn%n%ce").splitlines()
+    cited = yaml_files.read(home / "CITATION.cff").content
     remotes = [line.split()[1] for line in git(home, "remote", "-v").splitlines()]
+    remotes += [str(cited[key]) for key in HOMES if key in cited]
     # The same repository has an address for each way to it.
     paths = re.findall(r"(?:@|://)[^/:\s]+[/:](\S+?)(?:\.git)?/?$", "\n".join(remotes), re.MULTILINE)
-    names, hosts = {*authors, *remotes, *paths}, {socket.gethostname(), socket.getfqdn()}
+    names = {*authors, *remotes, *paths, str(cited.get("url", ""))}
+    hosts = {socket.gethostname(), socket.getfqdn()}
     with suppress(KeyError, OSError):  # of a user who is but a number
         names.add(getpass.getuser())
     commits = {line.encode() for line in git(home, "rev-list", "--all").splitlines()}
-    for author in yaml_files.read(home / "CITATION.cff").content["authors"]:
-        names |= {*said_of(author)}
+    for person in (*cited["authors"], *cited.get("contact", ())):
+        names |= {*said_of(person)}
     for name, member in members.items():
         if name.endswith("/record.json") and isinstance(member, Path):
             text = member.read_bytes()
@@ -154,8 +164,10 @@ def rewritten(name: str, content: bytes, hidden: Veil) -> bytes:
     plain = gzip.decompress(content) if packed else content
     text = is_text(plain)
     other = hidden.without(plain, name) if text else plain
-    # In binary content a name may be packed, too, in the streams of a PDF.
-    if not text and any(map(hidden.shows, chain([plain], map(inflated, STREAM.finditer(plain))))):
+    # In binary content a name may be packed, too, in the streams of a PDF and the arrays of an .npz.
+    arrays = zipfile.ZipFile(io.BytesIO(plain)) if name.endswith(".npz") else None
+    parts = map(arrays.read, arrays.namelist()) if arrays else map(inflated, STREAM.finditer(plain))
+    if not text and any(map(hidden.shows, chain([plain], parts))):
         raise ValueError(f"{name} names who made it, or where, in a binary form: it cannot be made anonymous")
     if other == plain:
         return content
