@@ -200,6 +200,23 @@ CLAIMS = {
         "{name: setting, key: 3}, equals",
         "key is 3; allowed is a setting: task.*, model.*, cell.*, training.*",
     ),
+    "no reason of a tolerance": (
+        "why: two decimals",
+        "why: ''",
+        "why is ''; allowed is a text of at least 5",
+    ),
+    "no erratum": (
+        "equals: 316",
+        "equals: 316, erratum: ''",
+        "erratum is ''; allowed is a text of at least 5",
+    ),
+    "nothing open": ("equals: 316", "equals: 316, open: ''", "open is ''; allowed is a text of at least 5"),
+    "nothing in the paper": (
+        "{paper: T = 250",
+        "{paper: null",
+        "paper is None; allowed is texts, finite numbers",
+    ),
+    "nothing of ours": ("ours: T = 50", "ours: null", "ours is None; allowed is texts, finite numbers"),
     "effect of a deviation": (
         "effect: {claim: first}",
         "effect: {claim: frist}",

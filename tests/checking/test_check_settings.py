@@ -36,6 +36,16 @@ KEYS = {
         "T50: {task.length: 50, per: [gru]",
         "conditions.T50: T50: per is ['gru']; allowed is a mapping, each value a mapping",
     ),
+    "no patterns of a condition": (
+        "T50: {task.length: 50",
+        "T50: {task.length: 50, per: null",
+        "conditions.T50: T50: per is None; allowed is a mapping",
+    ),
+    "no variants that a condition lacks": (
+        "T50: {task.length: 50",
+        "T50: {task.length: 50, without: null",
+        "conditions.T50: T50: without is None; allowed is a mapping",
+    ),
     "empty pattern of a condition": (
         "T50: {task.length: 50",
         "T50: {task.length: 50, per: {gru: }",

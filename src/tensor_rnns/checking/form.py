@@ -25,8 +25,8 @@ def is_condition(value: Any) -> bool:
         return False
     reading, rest = Reading(), dict(value or {})
     for key, kind in (("per", dict[str, Overrides]), ("without", dict)):
-        if (block := rest.pop(key, None)) is not None:
-            reading.value(kind, block, (key,))
+        if key in rest:
+            reading.value(kind, rest.pop(key), (key,))
     reading.value(Overrides, rest)
     if reading.problems:
         raise ValueError("; ".join(message for _, message in reading.problems))
@@ -46,6 +46,10 @@ def is_variant(value: Any) -> bool:
 
 
 Text = Annotated[str, Rule("a text", lambda value: isinstance(value, str) and value.strip() != "")]
+Given = Annotated[
+    Any,
+    Rule("texts, finite numbers, lists or mappings", lambda value: value is not None and is_finite(value)),
+]
 OptionName = Annotated[
     str, Rule(f"a name of letters, digits and . _ + - but {MAIN}, which is implied", is_option)
 ]
@@ -166,8 +170,8 @@ class Effect:
 class Deviation:
     """Where document, code and this replication differ."""
 
-    paper: Finite
-    ours: Finite
+    paper: Given
+    ours: Given
     code: Finite | None = None
     effect: Effect | Text | None = None
     note: Text | None = None
