@@ -207,6 +207,16 @@ KEYS = {
         "    tgx: {",
         "'tgx' matches no variant; did you mean 'tgu'? allowed are",
     ),
+    "key of a grid in a joint key": (
+        '"cell.hidden,cell.rank": [[5, 2], [6, 3]]',
+        '"cell.hidden,cell.rank": [[5, 2], [6, 3]], cell.rank: [2, 3]',
+        "search.per.tgu.cell.rank: 'cell.rank' is searched twice; allowed is once",
+    ),
+    "key twice in a joint key": (
+        '"cell.hidden,cell.rank"',
+        '"cell.rank,cell.rank"',
+        "search.per.tgu.cell.rank,cell.rank: 'cell.rank' is searched twice; allowed is once",
+    ),
     "length of a joint value": (
         "[[5, 2], [6, 3]]",
         "[[5, 2], [6]]",

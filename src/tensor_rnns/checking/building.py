@@ -137,6 +137,10 @@ def curve_problems(
     keys = grid(experiment, scale, *curve)
     locations = {joint: location for location, joint, _ in searched(experiment, scale, variant)}
     faults = [problem for joint in keys for problem in joint_problems(locations[joint], joint, keys[joint])]
+    parts = [(part, joint) for joint in keys for part in joint.split(",")]
+    for at, (part, joint) in enumerate(parts):
+        if part in dict(parts[:at]):
+            faults.append((locations[joint], f"{part!r} is searched twice; allowed is once"))
     yield from faults
     if faults:
         return
