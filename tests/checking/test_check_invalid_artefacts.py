@@ -96,6 +96,11 @@ ARTEFACTS = {
         "sample_roll, where: {variant: tgu}, arguments: {steps: 5}",
         "mathews2016.sample_roll needs the key 'seed' (a whole number from 0 to a billion)",
     ),
+    "number of a computed table": (
+        "{label: size, measure: {name: parameters}}",
+        "{label: size, measure: {name: computed, item: a, value: b}}",
+        "a trained experiment has no computed table; use it in one of kind compute",
+    ),
     "stage of a probe": (
         "answer_in_state, where: {variant: tgu}",
         "answer_in_state, where: {stage: search}",

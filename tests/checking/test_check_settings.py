@@ -341,8 +341,18 @@ VALUES = {
     ),
     "a probe decides between equals": (
         "width: 10}, split: valid",
-        "width: 10}, ties: {name: probe, probe: a, item: b, value: c}, split: valid",
+        "width: 10}, ties: {name: probe, probe: memory, item: b, value: c}, split: valid",
         "a search has no probe; allowed are the measures of a run's own curves",
+    ),
+    "a computed number divides": (
+        "width: 10}, split: valid",
+        "width: 10, per: {name: computed, item: a, value: b}}, split: valid",
+        "search.select.measure.per: a search has no computed; allowed are the measures of a run's own curves",
+    ),
+    "as many seeds as a search counts from": (
+        "paper: {seeds: 5}",
+        "paper: {seeds: 2000}",
+        "scales.paper.seeds: seeds is 2000; allowed are at most 1000, from which on searches count",
     ),
     "two splits of equals": (
         "width: 10}, split: valid",

@@ -9,7 +9,7 @@ from tensor_rnns.analysis.curve_measures import Best
 from tensor_rnns.analysis.measures import Measure
 from tensor_rnns.declared import NAME, ByName, Finite, Invalid, Name, Reading, Rule, is_finite
 from tensor_rnns.drawing.render import kinds
-from tensor_rnns.experiments.records import KINDS
+from tensor_rnns.experiments.records import KINDS, SEARCH_SEED
 from tensor_rnns.experiments.selector import MAIN, NameList, Selector
 from tensor_rnns.experiments.texts import Page, Reason
 
@@ -120,12 +120,8 @@ class Select:
     why: Text | None = None
 
     def __post_init__(self) -> None:
-        for name, measure in (("measure", self.measure), ("ties", self.ties)):
-            if measure and measure.reads_test:
-                raise Invalid("split", "a search never chooses on the split 'test'; allowed are train, valid")
-            if measure and measure.measure in ("probe", "computed"):
-                reason = f"a search has no {measure.measure}; allowed are the measures of a run's own curves"
-                raise Invalid(name, reason)
+        if any(measure and measure.reads_test for measure in (self.measure, self.ties)):
+            raise Invalid("split", "a search never chooses on the split 'test'; allowed are train, valid")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,6 +153,11 @@ class Scale:
     set: Overrides = field(default_factory=dict)
     per: dict[str, Overrides] = field(default_factory=dict)
     why: Text | None = None
+
+    def __post_init__(self) -> None:
+        if self.seeds > SEARCH_SEED:
+            told = f"seeds is {self.seeds}; allowed are at most {SEARCH_SEED}, from which on searches count"
+            raise Invalid("seeds", told)
 
 
 @dataclass(frozen=True)

@@ -61,8 +61,10 @@ def of_selector(location: Location, where: Selector, known: Known) -> Iterator[P
 
 
 def of_measure(location: Location, measure: Measured, known: Known) -> Iterator[Problem]:
-    """A measure that this kind of experiment does not have."""
-    if location[0] != "claims" or known.computed == (measure.measure == "computed"):
+    """A measure that a search, or this kind of experiment, does not have."""
+    if location[0] == "search" and measure.measure in ("probe", "computed"):
+        yield location, f"a search has no {measure.measure}; allowed are the measures of a run's own curves"
+    if location[0] not in ("artefacts", "claims") or known.computed == (measure.measure == "computed"):
         return
     if known.computed:
         yield location, f"a computed experiment has no measure {measure.measure!r}; allowed is computed"
