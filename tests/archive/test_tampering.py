@@ -163,6 +163,14 @@ def test_each_altered_number_of_what_is_made_is_named(plain, tmp_path) -> None:
     assert [note for note in outcome.notes if "are not those of the archive: src/tensor_rnns/rows.py" in note]
 
 
+def test_papers_that_cannot_be_read_are_named(plain, tmp_path) -> None:
+    paper = "workflow/papers/mathews2016/xor.yaml"
+    changes = {f"code/{paper}": lambda old: re.sub(rb"(?m)^title: ", b"titel: ", old)}
+    found = verify(altered(plain, tmp_path / "plain.zip", changes), lambda line: None).differences
+    told = f"cannot be made again (ValueError: {paper}: title is None; allowed is a text)"
+    assert found == [f"{RECORDED}: {told}", f"{SMOKE}: {told}"]
+
+
 def test_settings_of_another_form_are_refused(plain, tmp_path) -> None:
     fewer = {layout.CONFIG: lambda old: old.replace(b'"data"', b'"date"')}
     with pytest.raises(

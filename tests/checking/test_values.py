@@ -75,6 +75,9 @@ def test_other_columns_and_short_rows_are_refused(tmp_path):
     (tmp_path / "values.csv").write_text("id,value\nm1,3\n")
     with pytest.raises(ValueError, match=":1: columns"):
         values.read(tmp_path)
+    (tmp_path / "values.csv").write_text(lines(ROW | {"unit": '"'}, ROW | {"id": "m2"}))
+    with pytest.raises(ValueError, match=":1: not a table in UTF-8: unexpected end of data"):
+        values.read(tmp_path)
     (tmp_path / "values.csv").write_text(f"{HEAD}\nm1,3\n")
     with pytest.raises(ValueError, match=":2: 17 columns are needed in each row"):
         values.read(tmp_path)

@@ -201,6 +201,14 @@ def test_a_claim_id_that_stands_in_two_papers_is_refused(tmp_path):
     assert list(Catalogue.load(tmp_path, ["second2001"]).papers) == ["second2001"]
 
 
+@pytest.mark.parametrize("title", ["", "title: 3\n"])
+def test_an_experiment_without_a_title_is_refused(tmp_path, title):
+    (tmp_path / "paper2000").mkdir()
+    (tmp_path / "paper2000" / "one.yaml").write_text(f"{title}kind: compute\n")
+    with pytest.raises(ValueError, match=r"one\.yaml: title is .*; allowed is a text"):
+        Catalogue.load(tmp_path)
+
+
 def test_unknown_papers_and_blocks_are_refused(experiment, tmp_path):
     """A wrong paper or key names what is allowed."""
     with pytest.raises(

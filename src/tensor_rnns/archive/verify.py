@@ -133,8 +133,8 @@ def recompute(top: Path, templates: Path, outcome: Outcome, say: Say) -> None:
         if not (given / scale).is_dir():
             continue
         own, data = (chosen, config["data"]) if scale == config["scale"] else ((None, []), "real")
-        made = Scale(Catalogue.load(roots, *own), scale, data, given, again, templates)
         try:
+            made = Scale(Catalogue.load(roots, *own), scale, data, given, again, templates)
             make_again(made, outcome, say)
             compare_all(made, outcome)
             if scale == config["scale"]:

@@ -128,13 +128,15 @@ def read_experiment(
     content = read(path).content
     if (kind := mapping(content).get("kind")) not in KINDS:
         raise ValueError(f"{path}: kind is {kind!r}; {suggestion(kind, KINDS)}")
+    if not isinstance(title := content.get("title"), str):
+        raise ValueError(f"{path}: title is {title!r}; allowed is a text")
     content, printed = (tables or tables_of(path.parent)).complete(content)
     content = guests.join(content, visiting or {})
     return Experiment(
         paper=path.parent.name,
         name=path.stem,
         path=path,
-        title=content["title"],
+        title=title,
         kind=content["kind"],
         source=content.get("source") or {},
         content=content,

@@ -33,20 +33,23 @@ class Statement:
 def read(folder: Path) -> list[Statement]:
     """The ledger in a paper's folder; [] where it has none.
 
-    ValueError for other columns, a row without id or statement, or an id given twice.
+    ValueError for what is no table, other columns, a row without id or statement, or an id given twice.
     """
     path = folder / FILE
     if not path.exists():
         return []
-    with open(path, encoding="utf-8", newline="") as stream:
-        rows = csv.DictReader(stream)
-        if tuple(rows.fieldnames or ()) != COLUMNS:
-            raise ValueError(f"{path}: columns {rows.fieldnames} given; allowed: {', '.join(COLUMNS)}")
-        statements = []
-        for row in rows:
-            if None in row or None in row.values() or not row["id"] or not row["statement"]:
-                raise ValueError(f"{path}:{rows.line_num}: {row} given; allowed: a value in each column")
-            statements.append(Statement(**row))
+    try:
+        with open(path, encoding="utf-8", newline="") as stream:
+            rows = csv.DictReader(stream, strict=True)
+            if tuple(rows.fieldnames or ()) != COLUMNS:
+                raise ValueError(f"{path}: columns {rows.fieldnames} given; allowed: {', '.join(COLUMNS)}")
+            statements = []
+            for row in rows:
+                if None in row or None in row.values() or not row["id"] or not row["statement"]:
+                    raise ValueError(f"{path}:{rows.line_num}: {row} given; allowed: a value in each column")
+                statements.append(Statement(**row))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"{path}: not a table in UTF-8: {error}") from error
     twice = sorted(name for name, times in Counter(row.id for row in statements).items() if times > 1)
     if twice:
         raise ValueError(f"{path}: {', '.join(twice)} given twice; allowed: one row for each id")

@@ -95,7 +95,7 @@ def read(folder: Path) -> tuple[Value, ...]:
 @cache
 def parsed(path: Path, text: str) -> tuple[Value, ...]:
     """The values in `text`, kept because every job of a workflow reads them several times."""
-    rows = csv.DictReader(text.splitlines())
+    rows = csv.DictReader(text.splitlines(), strict=True)
     if tuple(rows.fieldnames or ()) != COLUMNS:
         given = shortened(f"{rows.fieldnames}", 1000)
         raise ValueError(f"{path}:1: columns {given} given; allowed are {', '.join(COLUMNS)}")
