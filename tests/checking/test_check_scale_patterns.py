@@ -1,4 +1,4 @@
-"""Mistakes in what a scale sets by pattern are reported at their line."""
+"""Mistakes in what a scale or an option sets by pattern, and selectors of nothing, are reported."""
 
 import pytest
 
@@ -7,6 +7,10 @@ CASES = {
     "no such curve": (
         'per: {"T50/lstm": {training.batch: 3}}',
         "scales.laptop.per.T50/lstm: 'T50/lstm' matches no condition/variant; did you mean",
+    ),
+    "no curve of the scale": (
+        'conditions: [T50], per: {"T100/*": {training.batch: 3}}',
+        "scales.laptop.per.T100/*: 'T100/*' matches no condition/variant; allowed are T50/gru, T50/tgu",
     ),
     "no such key": (
         'per: {"*/gru": {training.bacth: 3}}',
@@ -35,3 +39,23 @@ def test_a_computed_experiment_has_no_patterns(refused, computed):
         'smoke: {per: {"*": {compute.arguments.steps: 5}}}',
         "scales.smoke.per: a computed experiment has no variants for 'per'",
     )
+
+
+def test_a_pattern_that_matches_no_curve_of_its_option_is_refused(refused, whole):
+    words = "options.slow.per.T50/gru: 'T50/gru' matches no condition/variant; did you mean 'T50/tgu'?"
+    refused(whole, "why: to see a slow one,", "why: to see a slow one, variants: [tgu],", words)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("answer_in_state, where: {variant: tgu}", "answer_in_state, where: {variant: tgu, option: slow}"),
+        ("test: order, less: {variant: tgu}", "test: order, less: {variant: tgu, option: slow}"),
+        ("measure: {name: final, width: 7}, where: {condition: T50}",
+         "measure: {name: final, width: 7}, where: {condition: T50, variant: tgu, option: slow}"),
+    ],
+)  # fmt: skip
+def test_a_selector_of_no_curve_is_refused(refused, whole, before, after):
+    """Every name is known, and the option runs the other variant alone."""
+    base = whole.replace("why: to see a slow one,", "why: to see a slow one, variants: [gru],")
+    refused(base, before, after, "no curve is of ")

@@ -13,6 +13,7 @@ from typing import Any
 from tensor_rnns import cells, datasets, functions, models, tasks
 from tensor_rnns.analysis.measures import BLOCKS, SETTINGS, is_setting
 from tensor_rnns.checking.form import Data
+from tensor_rnns.checking.known import EVERYWHERE
 from tensor_rnns.declared import LARGEST, Invalid, Location, Problem, Reading, problems, suggestion, unknown
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SCALES
@@ -31,8 +32,6 @@ GIVEN = {
 """Fields that the program fills in: a file may not give them."""
 OF_VARIANTS = ("cell.budget", "cell.file")
 """Settings that a file may not write: a variant names its budget, and a guest has a file."""
-EVERYWHERE = ""
-"""Stands for a scale that says nothing, so that what no scale runs is built too."""
 ARGUMENTS = "compute.arguments."
 Fault = tuple[str, str]
 """A dotted key and what is wrong with it."""

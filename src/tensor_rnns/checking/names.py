@@ -2,9 +2,8 @@
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cached_property, reduce
+from functools import reduce
 from operator import getitem
 from typing import Any
 
@@ -12,6 +11,7 @@ from tensor_rnns import datasets
 from tensor_rnns.analysis import claims
 from tensor_rnns.analysis.measures import EXACT, Measured, is_exact
 from tensor_rnns.checking import form
+from tensor_rnns.checking.known import EVERYWHERE, Known
 from tensor_rnns.declared import Location, Problem, Reading, suggestion, unknown
 from tensor_rnns.drawing.spec import Spec, listed
 from tensor_rnns.experiments import guests
@@ -20,44 +20,23 @@ from tensor_rnns.experiments.resolve import curves, layers, left_out
 from tensor_rnns.experiments.selector import ALL, CURVE, MAIN, Selector
 
 
-@dataclass(frozen=True)
-class Known:
-    """An experiment, and what all files of its paper hold: ids of artefacts and claims, and references."""
-
-    experiment: Experiment
-    artefacts: Collection[str]
-    claims: Collection[str]
-    referred: Mapping[str, Collection[str]]
-
-    @property
-    def computed(self) -> bool:
-        """Whether the experiment is computed, not trained."""
-        return self.experiment.kind == "compute"
-
-    @cached_property
-    def names(self) -> dict[str, Collection[str]]:
-        """The values that each key of a selector may have."""
-        return {
-            "condition": list(self.experiment.conditions) or ["only"],
-            "variant": list(self.experiment.variants),
-            "option": [MAIN, *self.experiment.options],
-            "dataset": datasets.names(),
-        }
-
-
 def of_selector(location: Location, where: Selector, known: Known) -> Iterator[Problem]:
-    """What the file does not define, an `all` that is a name there, a search that a probe would look at."""
+    """What the file does not define, an `all` that is a name there, a search that a probe would look at, and
+    names of which no curve has all."""
     if location[0] == "probes" and where.stage != "final":
         yield (*location, "stage"), f"stage is {where.stage!r}; allowed is final"
     block = reduce(getitem, location, known.experiment.content)
+    found: list[Problem] = []
     for key in vars(where).keys() - {"stage"}:
         for name in where.names(key) or ():
-            yield from unknown((*location, key), key, name, known.names[key])
+            found += unknown((*location, key), key, name, known.names[key])
         if block.get(key) == ALL and ALL in known.names[key]:
-            yield (
-                (*location, key),
-                f"{ALL!r} means each {key} and is the name of one; allowed is a list of names",
-            )
+            told = f"{ALL!r} means each {key} and is the name of one; allowed is a list of names"
+            found.append(((*location, key), told))
+    main = known.experiment.main_option
+    if not found and not any(where.curves(run, main(scale)) for scale, run in known.curves.items()):
+        found = [(location, f"no curve is of {where}; allowed are those that some scale runs")]
+    yield from found
 
 
 def of_measure(location: Location, measure: Measured, known: Known) -> Iterator[Problem]:
@@ -196,13 +175,15 @@ def of_data(location: Location, pair: form.Data, known: Known) -> Iterator[Probl
 
 
 def of_runs(location: Location, block: form.Option | form.Scale, known: Known) -> Iterator[Problem]:
-    """Conditions, variants and options that an option or a scale names, and patterns that match nothing."""
+    """Conditions, variants and options that an option or a scale names, and patterns that match nothing which
+    it runs."""
     for kind in CURVE:
         for name in getattr(block, f"{kind}s", None) or ():
             yield from unknown((*location, f"{kind}s"), kind, name, known.names[kind])
     if not known.computed:
-        pairs = itertools.product(known.names["condition"], known.names["variant"])
-        yield from unmatched(location, block.per, "condition/variant", ["/".join(pair) for pair in pairs])
+        run = known.curves[str(location[1]) if location[0] == "scales" else EVERYWHERE]
+        own = {"/".join(curve[:2]) for curve in run if location[0] == "scales" or curve[2] == location[1]}
+        yield from unmatched(location, block.per, "condition/variant", own)
 
 
 def of_search(location: Location, block: form.ScaleSearch, known: Known) -> Iterator[Problem]:

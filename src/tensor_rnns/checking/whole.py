@@ -11,7 +11,8 @@ from typing import Any
 
 from tensor_rnns import yaml_files
 from tensor_rnns.checking.form import ExperimentForm, PaperForm
-from tensor_rnns.checking.names import Known, name_problems
+from tensor_rnns.checking.known import Known
+from tensor_rnns.checking.names import name_problems
 from tensor_rnns.declared import NAME, Problem, keys, problems, suggestion
 from tensor_rnns.drawing.spec import reading_of
 from tensor_rnns.experiments import catalogue, ledger, score
