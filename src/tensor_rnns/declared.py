@@ -23,6 +23,7 @@ from tensor_rnns.messages import suggestion
 Location = tuple[str | int, ...]
 Problem = tuple[Location, str]
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
+NAMED = "letters, digits and . _ + -, the first a letter or digit"
 LARGEST = 10**9
 """The largest size or count, and the most parameters of a model."""
 
@@ -89,7 +90,7 @@ Positive = Annotated[float, Rule("a number above 0", lambda value: is_number(val
 AtLeastZero = Annotated[float, Rule("a number of at least 0", lambda value: is_number(value) and value >= 0)]
 Share = Annotated[float, Rule("a share from 0 to 1", lambda value: is_number(value) and 0 <= value <= 1)]
 BelowOne = Annotated[float, Rule("at least 0 and below 1", lambda value: is_number(value) and 0 <= value < 1)]
-Name = Annotated[str, Rule("a name of letters, digits and . _ + -, the first a letter or digit", is_name)]
+Name = Annotated[str, Rule(f"a name of {NAMED}", is_name)]
 Finite = Annotated[Any, Rule("texts, finite numbers, lists and mappings", lambda value: is_finite(value))]
 
 

@@ -100,11 +100,15 @@ def in_any_case(name: str) -> str:
     return re.escape(name) if name.isalnum() else f"(?i:{re.escape(name)})"
 
 
+def full_name(person: Mapping[str, Any]) -> str:
+    """The given and the family name of a person in CITATION.cff."""
+    return f"{person.get('given-names', '')} {person.get('family-names', '')}".strip()
+
+
 def said_of(person: Mapping[str, Any]) -> Iterator[str]:
     """What names an author or a contact of CITATION.cff; an initial alone does not."""
     parts = {key: str(person.get(key, "")) for key in ABOUT}
-    whole = f"{parts['given-names']} {parts['family-names']}".strip()
-    for part in (whole, parts["orcid"].rpartition("/")[2], *parts.values()):
+    for part in (full_name(person), parts["orcid"].rpartition("/")[2], *parts.values()):
         yield from (part, part.upper()) if len(part.strip(".")) > 1 else ()
 
 

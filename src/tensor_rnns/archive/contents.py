@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from tensor_rnns import datasets
 from tensor_rnns.analysis.judge import CLAIMS
 from tensor_rnns.archive import layout
-from tensor_rnns.experiments.records import RECORDED
+from tensor_rnns.experiments.records import DRAWN, RECORDED
 from tensor_rnns.files import read_csv, table_bytes
 from tensor_rnns.report.provenance import SHORT, Commit, git
 
@@ -66,7 +66,7 @@ def outcomes(results: Path, scale: str, weights: bool, used: Collection[str]) ->
     members: Members = {}
     kept = {*used, *(f"{layout.RESULTS}/{name}" for name in (f"{scale}/report", *layout.TRACKED))}
     # Snakemake does not know of the drawings of recorded runs: they are those of the same artefacts.
-    drawn = tuple(f"{layout.RESULTS}/{scale}/{folder}/" for folder in layout.DRAWN)
+    drawn = tuple(f"{layout.RESULTS}/{scale}/{folder}/" for folder in DRAWN)
     kept |= {name.replace(scale, RECORDED, 1) for name in used if name.startswith(drawn)}
     for run in (scale, RECORDED):
         for path in (results / run).rglob("*"):

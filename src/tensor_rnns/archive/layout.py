@@ -5,6 +5,8 @@ import mmap
 from collections.abc import Mapping
 from typing import IO
 
+from tensor_rnns.experiments.records import DRAWN
+
 README, CRATE = "README.md", "ro-crate-metadata.json"
 CODECHECK, FORRT, MANIFEST = "codecheck.yml", "forrt.csv", "MANIFEST.csv"
 CODE, RESULTS, DATA, ENVIRONMENT, PROVENANCE = "code", "results", "data", "environment", "provenance"
@@ -16,8 +18,6 @@ INSTALLED = f"{ENVIRONMENT}/installed.txt"
 
 BY_HAND = f"{RESULTS}/recorded/stopping.csv"
 """A table that is written by hand and has no seal."""
-DRAWN = ("figures", "tables", "music")
-"""What a figure or table is written into below the results of a scale."""
 FOLDERS = ("report", "runs", "probes", "computed", "collected", *DRAWN)
 FILES = ("claims.csv", "board.json", "stopping.csv")
 """What of a scale and of the recorded runs may be in an archive; logs are not."""

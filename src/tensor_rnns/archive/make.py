@@ -17,7 +17,7 @@ from tqdm import tqdm
 from tensor_rnns import yaml_files
 from tensor_rnns.analysis.judge import CLAIMS
 from tensor_rnns.archive import contents, exports, layout, provenance
-from tensor_rnns.archive.anonymous import unnamed, veil
+from tensor_rnns.archive.anonymous import full_name, unnamed, veil
 from tensor_rnns.archive.contents import Members
 from tensor_rnns.archive.crate import Facts, metadata, rule_files
 from tensor_rnns.experiments import Catalogue
@@ -98,9 +98,7 @@ def facts_of(members: Members, settings: Mapping[str, str], scale: str, commit: 
 
 def author(person: Mapping[str, Any]) -> str:
     """One author of CITATION.cff."""
-    return str(
-        person.get("name") or f"{person.get('given-names', '')} {person.get('family-names', '')}".strip()
-    )
+    return str(person.get("name") or full_name(person))
 
 
 def content(member: Path | bytes) -> bytes:

@@ -15,10 +15,9 @@ from pathlib import Path
 from tensor_rnns.analysis import stopping
 from tensor_rnns.analysis.collect import collect
 from tensor_rnns.analysis.judge import judge
-from tensor_rnns.archive.layout import DRAWN
 from tensor_rnns.drawing.render import paths, render
 from tensor_rnns.experiments import Catalogue
-from tensor_rnns.experiments.records import RECORDED
+from tensor_rnns.experiments.records import DRAWN, RECORDED
 from tensor_rnns.experiments.run_folders import RECORD
 from tensor_rnns.report.gather import gather
 from tensor_rnns.report.html import HOME, PAGES, write_html

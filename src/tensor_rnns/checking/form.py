@@ -7,16 +7,16 @@ from typing import Annotated, Any, Literal
 from tensor_rnns.analysis.claims import AnyClaim, Section
 from tensor_rnns.analysis.curve_measures import Best
 from tensor_rnns.analysis.measures import Measure
-from tensor_rnns.declared import NAME, ByName, Finite, Invalid, Name, Reading, Rule, is_finite
+from tensor_rnns.declared import NAMED, ByName, Finite, Invalid, Name, Reading, Rule, is_finite, is_name
 from tensor_rnns.drawing.render import kinds
-from tensor_rnns.experiments.records import KINDS, SEARCH_SEED
+from tensor_rnns.experiments.records import KINDS, SCALES, SEARCH_SEED
 from tensor_rnns.experiments.selector import MAIN, NameList, Selector
 from tensor_rnns.experiments.texts import Page, Reason
 
 
 def is_option(value: Any) -> bool:
     """Whether `value` is the name of an option that a file may add."""
-    return isinstance(value, str) and NAME.fullmatch(value) is not None and value != MAIN
+    return is_name(value) and value != MAIN
 
 
 def is_condition(value: Any) -> bool:
@@ -50,9 +50,7 @@ Given = Annotated[
     Any,
     Rule("texts, finite numbers, lists or mappings", lambda value: value is not None and is_finite(value)),
 ]
-OptionName = Annotated[
-    str, Rule(f"a name of letters, digits and . _ + - but {MAIN}, which is implied", is_option)
-]
+OptionName = Annotated[str, Rule(f"a name of {NAMED}, but {MAIN}, which is implied", is_option)]
 Overrides = dict[str, Finite]
 Condition = Annotated[Any, Rule("a mapping of settings, dataset, per and without", is_condition)]
 VARIANT = "a mapping of settings, texts and finite numbers, in which budget and label are texts"
@@ -214,7 +212,7 @@ class ExperimentForm:
     variants: dict[Name, Variant] = field(default_factory=dict)
     options: dict[OptionName, Option] = field(default_factory=dict)
     search: Search | None = None
-    scales: dict[Literal["smoke", "laptop", "paper"], Scale] = field(default_factory=dict)
+    scales: dict[Literal[SCALES], Scale] = field(default_factory=dict)  # type: ignore[valid-type]
     probes: dict[Name, ProbeForm] = field(default_factory=dict)
     measures: dict[str, Measure] = field(default_factory=dict)
     artefacts: dict[Name, Annotated[Any, DRAWINGS]] = field(default_factory=dict)

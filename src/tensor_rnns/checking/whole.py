@@ -13,7 +13,7 @@ from tensor_rnns import yaml_files
 from tensor_rnns.checking.form import ExperimentForm, PaperForm
 from tensor_rnns.checking.known import Known
 from tensor_rnns.checking.names import name_problems
-from tensor_rnns.declared import NAME, Problem, keys, problems, suggestion
+from tensor_rnns.declared import NAMED, Problem, is_name, keys, problems, suggestion
 from tensor_rnns.drawing.spec import reading_of
 from tensor_rnns.experiments import catalogue, ledger, score
 from tensor_rnns.experiments.records import KINDS
@@ -105,8 +105,8 @@ def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterat
     if isinstance(content, ValueError):
         raise content
     for name in (path.parent.name, path.stem):
-        if not NAME.fullmatch(name):
-            yield (), f"the name {name!r} of a file or folder; allowed are letters, digits and . _ + -"
+        if not is_name(name):
+            yield (), f"the name {name!r} of a file or folder; allowed are {NAMED}"
             return
     kind = content.get("kind") if isinstance(content, Mapping) else None
     # What else is wrong where the kind is misspelt is that of the kind that it looks like.

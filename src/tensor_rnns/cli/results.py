@@ -5,10 +5,10 @@ from pathlib import Path
 
 import click
 
-from tensor_rnns.archive.layout import DRAWN
 from tensor_rnns.cli import options
 from tensor_rnns.cli.recording import need_torch
 from tensor_rnns.declared import suggestion
+from tensor_rnns.experiments.records import DRAWN
 
 
 @click.command()

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tensor_rnns.declared import NAME
+from tensor_rnns.declared import NAMED, is_name
 from tensor_rnns.experiments.digest import PACKAGE, declared_in, sources
 
 PREFIX = "guest-"
@@ -40,10 +40,8 @@ def read(paths: Sequence[Path]) -> dict[str, Path]:
         if not names:
             raise ValueError(f'guest cell {path}: no class with a line name: ClassVar[str] = "..." in it')
         for name in names:
-            if not isinstance(name, str) or not NAME.fullmatch(name):
-                raise ValueError(
-                    f"{path}: the name {name!r} of a cell; allowed are letters, digits and . _ + -"
-                )
+            if not is_name(name):
+                raise ValueError(f"{path}: the name {name!r} of a cell; allowed are {NAMED}")
             if taken := (sources("cells") | files).get(name):
                 raise ValueError(f"{path}: {name!r} is already the name of a class in {taken}")
             files[name] = path

@@ -91,6 +91,8 @@ def rule_of(select: Mapping[str, Any]) -> str:
     return digest({name: value for name, value in select.items() if name not in ("why", "seeds")})
 
 
+DRAWN = ("figures", "tables", "music")
+"""What a figure or table is written into below the results of a scale."""
 FIGURE = ("figures/{paper}/{id}.pdf", "figures/{paper}/{id}.svg")
 FILES = {
     **dict.fromkeys(("table", "standing"), ("tables/{paper}/{id}.tex", "tables/{paper}/{id}.csv")),

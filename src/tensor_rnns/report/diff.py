@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tensor_rnns.drawing.tables import printed
+from tensor_rnns.experiments.records import DRAWN
 from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key
 from tensor_rnns.files import read_csv, read_json
 from tensor_rnns.report.content import flattened
@@ -21,7 +22,6 @@ MADE_BY = "made by"
 MAKERS = ("commit", "dirty", "host", "processor", "instruction_set", "gpu", "device", "engine", "threads")
 NAMED = 3
 """How many curves with one change are named."""
-DRAWN = ("figures", "tables", "music")
 
 
 @dataclass(frozen=True)
