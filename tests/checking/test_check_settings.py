@@ -69,12 +69,12 @@ KEYS = {
     "budget beside a width": (
         "gru: {cell: gru, hidden: 9",
         "gru: {cell: gru, budget: tgu, hidden: 9",
-        "in which budget and label are texts, budget is without hidden and model, and file is none",
+        "in which budget and label are texts, without hidden or model beside budget, and file",
     ),
     "budget of a model without a cell": (
         "gru: {cell: gru, hidden: 9",
         "gru: {model: perceptron, budget: tgu",
-        "in which budget and label are texts, budget is without hidden and model, and file is none",
+        "in which budget and label are texts, without hidden or model beside budget, and file",
     ),
     "key that is no text": (
         "gru: {cell: gru, hidden: 9",
@@ -84,12 +84,12 @@ KEYS = {
     "label that is no text": (
         "gru: {cell: gru, hidden: 9",
         "gru: {cell: gru, label: [GRU], hidden: 9",
-        "in which budget and label are texts, budget is without hidden and model, and file is none",
+        "in which budget and label are texts, without hidden or model beside budget, and file",
     ),
     "file of a variant": (
         "gru: {cell: gru, hidden: 9",
         "gru: {cell: gru, hidden: 9, file: gru.py",
-        "in which budget and label are texts, budget is without hidden and model, and file is none",
+        "in which budget and label are texts, without hidden or model beside budget, and file",
     ),
     "file in a variant": (
         "gru: {cell: gru, hidden: 9",
@@ -352,7 +352,7 @@ VALUES = {
     "as many seeds as a search counts from": (
         "paper: {seeds: 5}",
         "paper: {seeds: 2000}",
-        "scales.paper.seeds: seeds is 2000; allowed are at most 1000, from which on searches count",
+        "scales.paper.seeds: seeds is 2000; allowed is a whole number from 1 to 1000, where those of",
     ),
     "two splits of equals": (
         "width: 10}, split: valid",

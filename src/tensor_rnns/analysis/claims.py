@@ -9,7 +9,7 @@ from tensor_rnns.analysis.measures import Measure, read_block
 from tensor_rnns.declared import AtLeastZero, ByName, Invalid, Natural, Positive, Share
 from tensor_rnns.experiments.records import Claim
 from tensor_rnns.experiments.selector import Selector
-from tensor_rnns.experiments.texts import Page, Reason, Sentence
+from tensor_rnns.experiments.texts import Page, Sentence, Text
 
 Section = str | float
 Items = str | tuple[str, ...]
@@ -47,8 +47,8 @@ class ClaimForm:
     paper: Section | None = None
     quote: str | None = None
     reading: str | None = None
-    erratum: Reason | None = None
-    open: Reason | None = None
+    erratum: Text | None = None
+    open: Text | None = None
     ours: bool = False
     corrected: float | None = None
 
@@ -68,7 +68,7 @@ class ValueForm(Measuring):
 
     paper: float
     tol: AtLeastZero
-    why: Reason
+    why: Text
     runs: int = 1
     selected_from: SelectedFrom | None = None
 

@@ -32,6 +32,7 @@ GIVEN = {
 """Fields that the program fills in: a file may not give them."""
 OF_VARIANTS = ("cell.budget", "cell.file")
 """Settings that a file may not write: a variant names its budget, and a guest has a file."""
+SPLIT = ("search", "select", "split")
 ARGUMENTS = "compute.arguments."
 Fault = tuple[str, str]
 """A dotted key and what is wrong with it."""
@@ -136,30 +137,22 @@ def curve_problems(
     keys = grid(experiment, scale, *curve)
     locations = {joint: location for location, joint, _ in searched(experiment, scale, variant)}
     faults = [problem for joint in keys for problem in joint_problems(locations[joint], joint, keys[joint])]
-    parts = [(part, joint) for joint in keys for part in joint.split(",")]
-    for at, (part, joint) in enumerate(parts):
-        if part in dict(parts[:at]):
-            faults.append((locations[joint], f"{part!r} is searched twice; allowed is once"))
+    parts, last = ",".join(keys).split(","), {part: joint for joint in keys for part in joint.split(",")}
+    twice = [part for part in last if parts.count(part) > 1]
+    faults += [(locations[last[part]], f"{part!r} is searched twice; allowed is once") for part in twice]
     yield from faults
     if faults:
         return
-    for joint in keys:
-        origins |= dict.fromkeys(joint.split(","), locations[joint])
+    origins |= {part: locations[joint] for part, joint in last.items()} | {"select": SPLIT}
     base = settings_of(experiment, scale, "real", *curve)
-    split = experiment.search["select"]["split"] if keys else "train"
+    split = experiment.search["select"]["split"] if keys else ""
     for values in points(keys):
         settings = with_values(base, values)
         text = as_text(settings)
         if text not in seen:
             seen.add(text)
-            faults = [*setting_faults(settings)]
-            yield from ((location_of(key, origins, variant), message) for key, message in faults)
-            if not faults and split == "valid":
-                evaluate = settings["training"].get("evaluate", {})
-                if evaluate.get("every", "end") == "end" and "valid" not in evaluate.get("splits", ()):
-                    told = "select.split is 'valid', on which nothing is evaluated"
-                    allowed = "allowed is train, or a pace or this split in training.evaluate"
-                    yield ("search", "select", "split"), f"{told}; {allowed}"
+            for key, message in setting_faults(settings, split):
+                yield location_of(key, origins, variant), message
 
 
 def location_of(key: str, origins: Mapping[str, Location], variant: str) -> Location:
@@ -182,8 +175,8 @@ def joint_problems(location: Location, joint: str, values: Sequence[Any]) -> Ite
             yield location, f"the value {point!r} of the joint key {joint!r}; allowed is {allowed}"
 
 
-def setting_faults(settings: Mapping[str, Any]) -> Iterator[Fault]:
-    """What is wrong with one resolved setting, each with its dotted key."""
+def setting_faults(settings: Mapping[str, Any], split: str) -> Iterator[Fault]:
+    """What is wrong with one resolved setting, each with its dotted key; a search chooses on the `split`."""
     faults: list[Fault] = []
     for block in ("task", "model", "cell"):
         given = settings[block]
@@ -195,6 +188,11 @@ def setting_faults(settings: Mapping[str, Any]) -> Iterator[Fault]:
             faults += block_faults(block, as_text(given))
     task, training = settings["task"], settings["training"]
     faults += training_faults(as_text(training), str(task.get("name")))
+    if not faults and split == "valid":
+        evaluate = training.get("evaluate", {})
+        if evaluate.get("every", "end") == "end" and "valid" not in evaluate.get("splits", ()):
+            allowed = "allowed is train, or a pace or this split in training.evaluate"
+            faults.append(("select", f"select.split is 'valid', on which nothing is evaluated; {allowed}"))
     dataset = settings["dataset"]
     if dataset is not None:
         faults += [("dataset", message) for _, message in unknown((), "data set", dataset, datasets.names())]

@@ -11,7 +11,7 @@ from tensor_rnns.declared import NAMED, ByName, Finite, Invalid, Name, Reading, 
 from tensor_rnns.drawing.render import kinds
 from tensor_rnns.experiments.records import KINDS, SCALES, SEARCH_SEED
 from tensor_rnns.experiments.selector import MAIN, NameList, Selector
-from tensor_rnns.experiments.texts import Page, Reason
+from tensor_rnns.experiments.texts import Page, Reason, Text
 
 
 def is_option(value: Any) -> bool:
@@ -34,29 +34,23 @@ def is_condition(value: Any) -> bool:
 
 
 def is_variant(value: Any) -> bool:
-    """Whether `value` is a variant: `file` is that of a guest, and where there is a budget the width is
-    solved."""
-    return (
-        isinstance(value, Mapping)
-        and all(isinstance(text, str) for text in (*value, value.get("budget", ""), value.get("label", "")))
-        and "file" not in value
-        and not ("budget" in value and {"hidden", "model"} & value.keys())
-        and is_finite(value)
-    )
+    """Whether `value` is a variant; only a guest has a `file`, and a budget stands in place of a width."""
+    if not isinstance(value, Mapping) or "file" in value:
+        return False
+    if "budget" in value and {"hidden", "model"} & value.keys():
+        return False
+    texts = (*value, value.get("budget", ""), value.get("label", ""))
+    return all(isinstance(text, str) for text in texts) and is_finite(value)
 
 
-Text = Annotated[str, Rule("a text", lambda value: isinstance(value, str) and value.strip() != "")]
-Given = Annotated[
-    Any,
-    Rule("texts, finite numbers, lists or mappings", lambda value: value is not None and is_finite(value)),
-]
+Given = Annotated[Any, Rule("a text or a number", lambda value: value is not None and is_finite(value))]
 OptionName = Annotated[str, Rule(f"a name of {NAMED}, but {MAIN}, which is implied", is_option)]
+SEEDS = f"a whole number from 1 to {SEARCH_SEED}, where those of searches begin"
+Seeds = Annotated[int, Rule(SEEDS, lambda value: type(value) is int and 1 <= value <= SEARCH_SEED)]
 Overrides = dict[str, Finite]
 Condition = Annotated[Any, Rule("a mapping of settings, dataset, per and without", is_condition)]
 VARIANT = "a mapping of settings, texts and finite numbers, in which budget and label are texts"
-Variant = Annotated[
-    dict, Rule(f"{VARIANT}, budget is without hidden and model, and file is none", is_variant)
-]
+Variant = Annotated[dict, Rule(f"{VARIANT}, without hidden or model beside budget, and file", is_variant)]
 Values = Annotated[tuple, Rule("a list of values", lambda value: isinstance(value, list) and value != [])]
 Grid = dict[str, Values]
 
@@ -143,7 +137,7 @@ class Search(ScaleSearch):
 class Scale:
     """What runs at a scale, and what it sets."""
 
-    seeds: int = 1
+    seeds: Seeds = 1
     conditions: NameList | None = None
     variants: NameList | None = None
     options: NameList | None = None
@@ -151,11 +145,6 @@ class Scale:
     set: Overrides = field(default_factory=dict)
     per: dict[str, Overrides] = field(default_factory=dict)
     why: Text | None = None
-
-    def __post_init__(self) -> None:
-        if self.seeds > SEARCH_SEED:
-            told = f"seeds is {self.seeds}; allowed are at most {SEARCH_SEED}, from which on searches count"
-            raise Invalid("seeds", told)
 
 
 @dataclass(frozen=True)

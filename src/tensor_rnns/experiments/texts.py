@@ -13,5 +13,6 @@ def letters(least: int) -> Rule:
     return Rule(words, lambda value: isinstance(value, str) and len(value) >= least)
 
 
+Text = Annotated[str, Rule("a text", lambda value: isinstance(value, str) and value.strip() != "")]
 Reason = Annotated[str, letters(5)]
 Sentence = Annotated[str, letters(10)]
