@@ -352,7 +352,7 @@ VALUES = {
     "as many seeds as a search counts from": (
         "paper: {seeds: 5}",
         "paper: {seeds: 2000}",
-        "scales.paper.seeds: seeds is 2000; allowed is a whole number from 1 to 1000, where those of",
+        "scales.paper.seeds: seeds is 2000; allowed beside a search are at most 1000",
     ),
     "two splits of equals": (
         "width: 10}, split: valid",

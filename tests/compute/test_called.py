@@ -9,6 +9,7 @@ from tensor_rnns import functions
 from tensor_rnns.cells import named
 from tensor_rnns.compute import run
 from tensor_rnns.experiments import Catalogue, digest
+from tensor_rnns.papers.mathews2016 import sizes
 
 ROOT = Path(__file__).parents[2]
 CATALOGUE = Catalogue.load([ROOT / "workflow" / "papers"], None, [])
@@ -52,6 +53,7 @@ def test_whatever_is_built_by_name_counts(name, monkeypatch):
         return construct(kind, chosen, *rest)
 
     monkeypatch.setattr(named, "construct", seen)
+    sizes.parameters.cache_clear()  # what another test had it build
     experiment = COMPUTED[name]
     run.rows(functions.computed(experiment.compute["function"]), experiment, "smoke", {})
     assert built

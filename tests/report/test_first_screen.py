@@ -28,10 +28,11 @@ def large(tmp_path_factory) -> Path:
             folder = home / f"root{order}" / paper
             folder.mkdir(parents=True)
             (folder / "paper.yaml").write_text(f"{PAPER}order: {order}\n")
-            (folder / "values.csv").write_text(VALUES)
-            (folder / "addition.yaml").write_text(TRAINED.replace("smoke: {seeds: 3", "smoke: {seeds: 100"))
+            (folder / "values.csv").write_text(VALUES.replace("made-", f"made-{order}-"))
+            trained = TRAINED.replace("smoke: {seeds: 3", "smoke: {seeds: 100")
+            (folder / "addition.yaml").write_text(trained.replace("made-", f"made-{order}-"))
             for number in range(SECTIONS):
-                own = COMPUTED_FILE.replace("fig-2", f"fig-{number + 20}")
+                own = COMPUTED_FILE.replace("fig-2", f"fig-{number + 20}").replace("made-", f"made-{order}-")
                 (folder / f"section-{number}.yaml").write_text(own)
         catalogue = Catalogue.load([home / f"root{order}" for order in range(len(PAPERS))])
         for paper in PAPERS:

@@ -9,7 +9,7 @@ from tensor_rnns.analysis.curve_measures import Best
 from tensor_rnns.analysis.measures import Measure
 from tensor_rnns.declared import NAMED, ByName, Finite, Invalid, Name, Reading, Rule, is_finite, is_name
 from tensor_rnns.drawing.render import kinds
-from tensor_rnns.experiments.records import KINDS, SCALES, SEARCH_SEED
+from tensor_rnns.experiments.records import KINDS, SCALES
 from tensor_rnns.experiments.selector import MAIN, NameList, Selector
 from tensor_rnns.experiments.texts import Page, Reason, Text
 
@@ -45,8 +45,6 @@ def is_variant(value: Any) -> bool:
 
 Given = Annotated[Any, Rule("a text or a number", lambda value: value is not None and is_finite(value))]
 OptionName = Annotated[str, Rule(f"a name of {NAMED}, but {MAIN}, which is implied", is_option)]
-SEEDS = f"a whole number from 1 to {SEARCH_SEED}, where those of searches begin"
-Seeds = Annotated[int, Rule(SEEDS, lambda value: type(value) is int and 1 <= value <= SEARCH_SEED)]
 Overrides = dict[str, Finite]
 Condition = Annotated[Any, Rule("a mapping of settings, dataset, per and without", is_condition)]
 VARIANT = "a mapping of settings, texts and finite numbers, in which budget and label are texts"
@@ -137,7 +135,7 @@ class Search(ScaleSearch):
 class Scale:
     """What runs at a scale, and what it sets."""
 
-    seeds: Seeds = 1
+    seeds: int = 1
     conditions: NameList | None = None
     variants: NameList | None = None
     options: NameList | None = None

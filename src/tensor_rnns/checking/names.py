@@ -16,6 +16,7 @@ from tensor_rnns.declared import Location, Problem, Reading, suggestion, unknown
 from tensor_rnns.drawing.spec import Spec, listed
 from tensor_rnns.experiments import guests
 from tensor_rnns.experiments.experiment import Experiment
+from tensor_rnns.experiments.records import SEARCH_SEED
 from tensor_rnns.experiments.resolve import curves, layers, left_out
 from tensor_rnns.experiments.selector import ALL, CURVE, MAIN, Selector
 
@@ -175,8 +176,11 @@ def of_data(location: Location, pair: form.Data, known: Known) -> Iterator[Probl
 
 
 def of_runs(location: Location, block: form.Option | form.Scale, known: Known) -> Iterator[Problem]:
-    """Conditions, variants and options that an option or a scale names, and patterns that match nothing which
-    it runs."""
+    """Conditions, variants and options that an option or a scale names, patterns that match nothing which it
+    runs, and seeds that are those of the search."""
+    if isinstance(block, form.Scale) and known.experiment.search and block.seeds > SEARCH_SEED:
+        told = f"seeds is {block.seeds}; allowed beside a search are at most {SEARCH_SEED}"
+        yield (*location, "seeds"), f"{told}, from which on its own are numbered"
     for kind in CURVE:
         for name in getattr(block, f"{kind}s", None) or ():
             yield from unknown((*location, f"{kind}s"), kind, name, known.names[kind])

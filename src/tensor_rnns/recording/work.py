@@ -58,13 +58,10 @@ class Work:
 def hollow(name: str) -> datasets.Dataset:
     """A data set of zeros in the sizes that its entry counts, so that hours can be said before anything is
     downloaded: black images, silent pieces, one word again and again, in lines where there are sentences, all
-    bytes in turn. What the entry of a stand-in does not count is taken from what it stands in for. ValueError
-    where that counts too little.
+    bytes in turn. ValueError where it counts too little.
     """
     entry = table.entry(name)
     facts = {**entry.counted, **entry.facts}
-    for real in map(table.entry, entry.stands_in_for):
-        facts = {**real.counted, **real.facts, **facts}
     try:
         return datasets.Dataset(name, arrays_of(entry.kind, facts), facts)
     except KeyError as error:
