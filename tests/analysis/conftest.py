@@ -165,3 +165,11 @@ def judged(
         return judge_claim(catalogue.claims[0], experiment, tables, scale, rule)
 
     return run
+
+
+def claim(name, text, artefact="table-1"):
+    return f"  {name}: {{statement: said about {name}, artefact: {artefact}, {text}}}\n"
+
+
+def refers(name, claims, extra=""):
+    return claim(name, f"test: refers, claims: [{claims}]{extra}", "table-1")

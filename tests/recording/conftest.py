@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tensor_rnns.experiments import Catalogue
 from tensor_rnns.files import write_json
 from tests.workflow.conftest import ROOT, copy_project, environment
 
@@ -125,6 +126,12 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
     yield made
     process.communicate()
     shutil.rmtree(warm.parent)
+
+
+@pytest.fixture(scope="module")
+def catalogue(checkout) -> Catalogue:
+    """The made-up paper."""
+    return Catalogue.load([str(checkout.papers)], None, [])
 
 
 @pytest.fixture(scope="session")
