@@ -121,13 +121,13 @@ def texts(content: Any) -> Iterator[str]:
 def contents(path: Path) -> tuple[list[list[str]], set[str], bool]:
     """The modules that a module imports, each with the package that it is of where the name may be another
     thing; the texts in its code; whether it asks a room for EVERY class. ValueError for a relative import."""
-    found = digest.remembered(path, f"contents {OWN}", lambda tree: json.dumps(read(path, tree)))
+    found = digest.remembered(path, f"contents {OWN}", lambda tree: json.dumps(contents_of(path, tree)))
     modules, words, every = json.loads(found)
     # The rooms themselves ask in order to find one, and to list names in a message.
     return modules, set(words), every and path.parent not in [digest.PACKAGE / room for room in digest.ROOMS]
 
 
-def read(path: Path, tree: ast.Module) -> tuple[list[list[str]], list[str], bool]:
+def contents_of(path: Path, tree: ast.Module) -> tuple[list[list[str]], list[str], bool]:
     """`contents`, of any room."""
     nodes = list(ast.walk(tree))
     modules = [[name.name] for node in nodes if isinstance(node, ast.Import) for name in node.names]

@@ -72,6 +72,12 @@ def test_what_the_recorder_has_no_use_for_is_refused(target):
     assert "CONFIG given with paper=mathews2016/xor; allowed for record and status are papers " in done.stderr
 
 
+def test_what_an_earlier_run_left_is_taken_away_whole():
+    """Pages that were removed, whose links would else be sound, and the links of a partial report."""
+    assert "rm -rf build/docs" in lines("docs")
+    assert lines("clean", "SCALE=paper") == ["rm -rf results/paper results/paper-partial"]
+
+
 def test_a_key_that_config_leaves_empty_is_left_out():
     assert lines("plan", "CONFIG=papers=[] guest_cells=")[-2] == lines("plan")[-2]
 
