@@ -108,7 +108,8 @@ def test_a_guest_is_in_no_claim(files):
         SimpleNamespace(key={"variant": name, "stage": "final", "seed": 0})
         for name in ("tgu", "guest-my_leaky")
     ]
-    tables = SimpleNamespace(runs=runs, computed={("a", "error"): [0.0], ("a", "n"): [3.0]})
+    computed = {("a", "error"): [0.0], ("a", "n"): [3.0]}
+    tables = SimpleNamespace(runs=runs, counted={}, computed=computed)
     context = evidence.ClaimContext(joined(files), tables, "paper")
     identity = claims.IdentityForm(statement="Made.", artefact="fig-1", item="a", tolerance=0.1)
     assert evidence.identity(identity, context).runs == runs[:1]

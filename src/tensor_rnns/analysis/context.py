@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 
 from tensor_rnns.analysis import claims, intervals
 from tensor_rnns.analysis.rules import Outcome
@@ -53,17 +53,19 @@ class ClaimContext:
     scale: str
     seeds: float = math.inf
 
-    @cached_property
+    @property
     def runs(self) -> list[Run]:
         """Those that claims are judged on, whole searches among them: guest cells are in none."""
-        runs = [run for run in self.tables.runs if not is_guest(run.key["variant"])]
-        if self.seeds == math.inf:
-            return runs
-        return [
-            replace(run, load_peers=partial(self.peers, run.load_peers))
-            for run in runs
-            if run.key["stage"] == "search" or run.key["seed"] < self.seeds
-        ]
+        if self.seeds not in self.tables.counted:
+            runs = [run for run in self.tables.runs if not is_guest(run.key["variant"])]
+            if self.seeds < math.inf:
+                runs = [
+                    replace(run, load_peers=partial(self.peers, run.load_peers))
+                    for run in runs
+                    if run.key["stage"] == "search" or run.key["seed"] < self.seeds
+                ]
+            self.tables.counted[self.seeds] = runs
+        return self.tables.counted[self.seeds]
 
     def peers(self, every: Callable[[], Sequence[Run]]) -> list[Run]:
         """Those of the final replicas of a curve that count."""
