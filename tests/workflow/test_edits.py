@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tensor_rnns import datasets
 from tensor_rnns.experiments import Catalogue, Replica
 from tests.workflow.conftest import ROOT
 
@@ -180,6 +181,18 @@ def test_an_edit_of_what_is_trained_retrains_what_uses_it_alone(tree, edit):
     assert homes(jobs["collect"]) == homes(expected)
     assert jobs.get("prepare", []) == (["results/data/ready/digits.npz"] if edit.startswith("parser") else [])
     assert {len(jobs[rule]) for rule in ("judge", "report", "all")} == {1}
+
+
+def test_another_version_of_a_package_prepares_what_it_carries_again(tree):
+    """And trains again what was trained on that, and nothing else."""
+    other = tree.folder / "src" / "music21-0.dist-info"
+    other.mkdir()
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: music21\nVersion: 0\n")
+    jobs = tree.plan()
+    shutil.rmtree(other)
+    carried = {name for name in datasets.names() if "music21" in datasets.entry(name).packages}
+    assert {Path(path).stem for path in jobs["prepare"]} == carried
+    assert curves(jobs) == trained(tree, lambda replica: replica.settings["dataset"] in carried)
 
 
 def test_a_cohort_size_cuts_anew_and_nothing_else_changes(tree):

@@ -1,7 +1,9 @@
 """A finished run is redone exactly as far as a change reaches: jobs are counted by Snakemake's own dry
 run."""
 
+import os
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -111,6 +113,18 @@ def test_what_no_job_depends_on_makes_nothing_again(finished, planned):
     """Larger cohorts than there are seeds, and other data where none are used but in words."""
     assert planned("cohort_size=1000") == {}
     assert planned("data=real", "mirrors=file:///none") == {"report": 1, "all": 1}
+
+
+def test_a_latex_engine_that_comes_or_goes_makes_the_report_again(finished, planned, tmp_path, monkeypatch):
+    """It decides whether there is a PDF."""
+    for name in ("latexmk", "pdflatex"):
+        if not shutil.which(name):
+            (tmp_path / name).touch(mode=0o700)
+    for path in (path for folder in os.get_exec_path() for path in Path(folder).glob("*")):
+        if path.name not in ("latexmk", "pdflatex") and not (tmp_path / path.name).is_symlink():
+            (tmp_path / path.name).symlink_to(path)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert planned() == {"report": 1, "all": 1}
 
 
 def test_files_that_no_job_here_has_made_are_made(finished, planned, snakemake):
