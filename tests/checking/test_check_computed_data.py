@@ -86,8 +86,17 @@ def test_a_data_set_too_many_too_few_or_unknown(refused, case):
         ("options", "options: {slow: {why: to see it}}"),
         ("probes", "probes: {memory: {function: mean_gates}}"),
         ("measures", "measures: {size: {name: parameters}}"),
+        ("cohort_size", "cohort_size: 3"),
+        ("guests", "guests: none"),
     ],
 )
 def test_a_block_that_only_a_trained_experiment_reads_is_refused(refused, block, more):
     words = f"{block}: an experiment of kind compute has no block {block}"
     refused(COUNTED, "scales: {", f"{more}\nscales: {{", words, at=more)
+
+
+@pytest.mark.parametrize("more", ["seeds: 3", "search: none"])
+def test_a_scale_of_a_computed_experiment_has_no_runs(refused, more):
+    key, allowed = more.partition(":")[0], "allowed are conditions, set, why"
+    words = f"scales.paper.{key}: a computed experiment has no runs for {key!r}; {allowed}"
+    refused(COUNTED, "paper: {}", f"paper: {{{more}}}", words)

@@ -37,7 +37,7 @@ def test_a_computed_experiment_has_no_patterns(refused, computed):
         computed,
         "smoke: {set: {compute.arguments.steps: 5}}",
         'smoke: {per: {"*": {compute.arguments.steps: 5}}}',
-        "scales.smoke.per: a computed experiment has no variants for 'per'",
+        "scales.smoke.per: a computed experiment has no runs for 'per'",
     )
 
 

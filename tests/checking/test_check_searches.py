@@ -78,8 +78,10 @@ def test_a_scale_cannot_change_a_search_that_is_not_there(refused, whole):
 EVALUATED = "  evaluate: {every: 10, splits: [valid, test]}\n  keep: best\n"
 
 
-def test_a_search_on_a_split_that_is_never_evaluated_is_refused(refused, whole):
-    base = whole.replace(EVALUATED, "  evaluate: {splits: [valid]}\n")
+@pytest.mark.parametrize("more", ["", "every: 1001, "])
+def test_a_search_on_a_split_that_is_never_evaluated_is_refused(refused, whole, more):
+    """At the end alone, or with a pace that no training is long enough for."""
+    base = whole.replace(EVALUATED, f"  evaluate: {{{more}splits: [valid]}}\n")
     words = (
         "select.split is 'valid', on which nothing is evaluated; allowed is train, or a pace or this split"
     )

@@ -14,7 +14,9 @@ from tensor_rnns import cells, datasets, functions, models, tasks
 from tensor_rnns.analysis.measures import BLOCKS, SETTINGS, is_setting
 from tensor_rnns.checking.form import Data
 from tensor_rnns.checking.known import EVERYWHERE
-from tensor_rnns.declared import LARGEST, Invalid, Location, Problem, Reading, problems, suggestion, unknown
+from tensor_rnns.declared import (
+    LARGEST, Invalid, Location, Problem, Reading, build, problems, suggestion, unknown,
+)  # fmt: skip
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SCALES
 from tensor_rnns.experiments.resolve import curves, grid, layers, points, searched, settings_of, with_values
@@ -61,8 +63,10 @@ def call_problems(experiment: Experiment) -> Iterator[Problem]:
                 changed = given | {key.removeprefix(ARGUMENTS): value}
                 for _, message in called(("compute",), "compute", function, changed):
                     yield location, message
-        if own.get("per"):
-            yield ("scales", scale, "per"), "a computed experiment has no variants for 'per'; allowed is set"
+        for key in ("per", "seeds", "search"):
+            if key in own:
+                told = f"a computed experiment has no runs for {key!r}; allowed are conditions, set, why"
+                yield ("scales", scale, key), told
 
 
 def called(location: Location, kind: str, name: str, given: Mapping[str, Any]) -> Iterator[Problem]:
@@ -189,8 +193,8 @@ def setting_faults(settings: Mapping[str, Any], split: str) -> Iterator[Fault]:
     task, training = settings["task"], settings["training"]
     faults += training_faults(as_text(training), str(task.get("name")))
     if not faults and split == "valid":
-        evaluate = training.get("evaluate", {})
-        if evaluate.get("every", "end") == "end" and "valid" not in evaluate.get("splits", ()):
+        chosen = build(Training, training, "training", Reading(nulls=True))
+        if not chosen.validates and "valid" not in chosen.evaluate.splits:
             allowed = "allowed is train, or a pace or this split in training.evaluate"
             faults.append(("select", f"select.split is 'valid', on which nothing is evaluated; {allowed}"))
     dataset = settings["dataset"]

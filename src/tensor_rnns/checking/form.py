@@ -177,6 +177,11 @@ class PaperForm:
     tolerances: dict[str, Text] = field(default_factory=dict)
 
 
+TRAINED = (
+    "task", "model", "training", "variants", "options", "search", "probes", "measures", "cohort_size",
+    "guests",
+)  # fmt: skip
+"""Blocks that only trained experiments have."""
 DRAWINGS = ByName("drawing", "draw", lambda: {name: module.Spec for name, module in kinds().items()})
 
 
@@ -211,8 +216,7 @@ class ExperimentForm:
             raise Invalid("", "an experiment of kind compute needs the block compute")
         if self.kind == "train" and self.compute is not None:
             raise Invalid("compute", "an experiment of kind train has no block compute")
-        trained = ("task", "model", "training", "variants", "options", "search", "probes", "measures")
-        if self.kind == "compute" and (more := [block for block in trained if getattr(self, block)]):
+        if self.kind == "compute" and (more := [block for block in TRAINED if getattr(self, block)]):
             raise Invalid(more[0], f"an experiment of kind compute has no block {', '.join(more)}")
         needed = ("task", "model", "training", "variants", "scales")
         missing = [block for block in needed if not getattr(self, block)]

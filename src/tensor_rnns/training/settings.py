@@ -74,18 +74,23 @@ class Training:
         if self.clip_norm is not None and self.clip_value is not None:
             raise Invalid("clip_value", "clip_norm and clip_value are given; allowed is one of them")
         every = self.evaluate.every
-        never = every == "end" or (isinstance(every, int) and every > (self.updates or every))
         needing = {
             "keep": self.keep != "last",
             "early_stop": self.early_stop != "none",
             "decay": self.decay is not None and self.decay.patience is not None,
         }
-        for key in [key for key, needs in needing.items() if needs and never]:
+        for key in [key for key, needs in needing.items() if needs and not self.validates]:
             raise Invalid(
                 key,
                 f"{key} is {getattr(self, key)!r}, which needs validation, and evaluate.every is {every!r}; "
                 "allowed are epoch and a number of updates within training.updates",
             )
+
+    @property
+    def validates(self) -> bool:
+        """Whether it is evaluated before its end, as far as a block says that."""
+        every = self.evaluate.every
+        return every == "epoch" or (every != "end" and 0 < every <= (self.updates or every))
 
     @classmethod
     def of(cls, block: Mapping[str, Any], per_epoch: int | None) -> "Training":
