@@ -14,9 +14,7 @@ from tensor_rnns import cells, datasets, functions, models, tasks
 from tensor_rnns.analysis.measures import BLOCKS, SETTINGS, is_setting
 from tensor_rnns.checking.form import Data
 from tensor_rnns.checking.known import EVERYWHERE
-from tensor_rnns.declared import (
-    LARGEST, Invalid, Location, Problem, Reading, build, problems, suggestion, unknown,
-)  # fmt: skip
+from tensor_rnns.declared import LARGEST, Invalid, Location, Problem, Reading, problems, suggestion, unknown
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SCALES
 from tensor_rnns.experiments.resolve import curves, grid, layers, points, searched, settings_of, with_values
@@ -193,7 +191,7 @@ def setting_faults(settings: Mapping[str, Any], split: str) -> Iterator[Fault]:
     task, training = settings["task"], settings["training"]
     faults += training_faults(as_text(training), str(task.get("name")))
     if not faults and split == "valid":
-        chosen = build(Training, training, "training", Reading(nulls=True))
+        chosen = Reading(nulls=True).record(Training, training, (), "training")
         if not chosen.validates and "valid" not in chosen.evaluate.splits:
             allowed = "allowed is train, or a pace or this split in training.evaluate"
             faults.append(("select", f"select.split is 'valid', on which nothing is evaluated; {allowed}"))
