@@ -179,6 +179,16 @@ CLAIMS = {
         "{name: first_below, threshold: 0.02, split: tests}",
         "split is 'tests'; did you mean 'test'?",
     ),
+    "series on test": (
+        "{name: first_below, threshold: 0.02}",
+        "{name: first_below, threshold: 0.02, split: test}",
+        "no run has a series of loss on test; allowed are what is evaluated on valid, and the loss on train",
+    ),
+    "series of an accuracy on train": (
+        "{name: first_below, threshold: 0.02}",
+        "{name: first_below, threshold: 0.02, per: {name: maximum, split: train}}",
+        "no run has a series of accuracy on train; allowed are",
+    ),
     "setting": (
         "{name: parameters}, equals",
         "{name: setting, key: cel.rank}, equals",

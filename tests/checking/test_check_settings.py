@@ -299,8 +299,8 @@ VALUES = {
         "training has no key 'loss'; allowed are batch, clip_norm, clip_value, decay,",
     ),
     "test data choose": (
-        "width: 10}, split: valid",
-        "width: 10, split: test}, split: valid",
+        "{name: running, width: 10}, split: valid",
+        "{name: final, split: test}, split: valid",
         "never chooses on the split",
     ),
     "test data divide": (

@@ -33,6 +33,20 @@ def test_every_pixel_at_once_between_0_and_1():
     assert len(set(seen)) == 21
 
 
+def test_without_reshuffling_every_epoch_has_the_batches_of_the_file():
+    """The last two of 23 images make no batch of seven; the seed changes nothing."""
+    made, shuffled = task(reshuffle=False), task()
+    images = made.dataset.arrays["train_images"].reshape(-1, ROWS * COLUMNS)
+    for update in range(7):
+        start = 7 * (update % 3)
+        for seed in (0, 5):
+            batch = made.batch(seed, update)
+            np.testing.assert_allclose(batch.inputs, images[start : start + 7] / 255, rtol=1e-6)
+            assert batch.targets.tolist() == made.classes["train"][start : start + 7].tolist()
+    assert not np.array_equal(shuffled.batch(0, 0).inputs, made.batch(0, 0).inputs)
+    assert not np.array_equal(shuffled.batch(0, 0).inputs, shuffled.batch(0, 3).inputs)
+
+
 @pytest.mark.parametrize("classes_by", ["sum", "mean"])
 def test_the_loss_is_the_squared_hinge(classes_by):
     made, rng = task(classes_by=classes_by), np.random.default_rng(4)

@@ -18,7 +18,7 @@ import numpy as np
 
 from tensor_rnns.analysis import curve_measures as curve
 from tensor_rnns.analysis.runs import MissingValue, Run
-from tensor_rnns.declared import ByName, Natural, Reading, Rule, keys, of_signature
+from tensor_rnns.declared import ByName, Invalid, Natural, Reading, Rule, keys, of_signature
 
 BLOCKS = ("task", "model", "cell", "training")
 """The blocks of the settings of a replica."""
@@ -107,6 +107,8 @@ OF_FAILED = frozenset({"reached", "short"})
 """Measures that are 1 or 0, for which a failed run is an answer like any other."""
 VALUES = frozenset({"final", "metric", "at", "running", "minimum", "maximum", "best_valid"})
 """Measures that are values of a recorded series: of an accuracy, they too lie between 0 and 1."""
+BESIDE = frozenset({"final", "metric", "gap", "short"})
+"""Measures that read what a run reports at its end, where others read a series."""
 
 
 class Measured:
@@ -117,6 +119,12 @@ class Measured:
 
     measure: ClassVar[str]
     block: Mapping[str, Any]
+
+    def __post_init__(self) -> None:
+        split, of = getattr(self, "split", None), getattr(self, "of", None)
+        if self.measure not in BESIDE and (split == "test" or (split == "train" and of != "loss")):
+            allowed = "allowed are what is evaluated on valid, and the loss on train"
+            raise Invalid("split", f"no run has a series of {of} on {split}; {allowed}")
 
     @property
     def reads_test(self) -> bool:

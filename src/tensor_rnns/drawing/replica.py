@@ -15,7 +15,7 @@ from tensor_rnns.declared import suggestion
 from tensor_rnns.drawing.data import ArtefactData, Probe
 from tensor_rnns.drawing.groups import absent, names_of, part, title_of
 from tensor_rnns.drawing.spec import Chosen, ProbeSpec
-from tensor_rnns.experiments.selector import CURVE
+from tensor_rnns.experiments.selector import CURVE, MAIN
 
 NUMBERS = "biuf"
 """The kinds of arrays that hold numbers."""
@@ -72,7 +72,8 @@ def chosen(data: ArtefactData, spec: ProbeSpec) -> Choice:
         raise ValueError(
             f"the probe {spec.probe} has no replica chosen by {spec.where or 'the main protocol'}"
         )
-    told_apart = [key for key in CURVE if rows[key].nunique() > 1]
+    # A variant that is no main protocol says so, also where nothing else is shown.
+    told_apart = [key for key in CURVE if {*rows[key]} != {MAIN if key == "option" else rows[key].iloc[0]}]
     shown = []
     for curve in names_of(data, rows, CURVE):
         runs = list(part(rows, CURVE, curve)["run"])

@@ -18,13 +18,15 @@ class Images(Pixels):
 
     The loss is the squared hinge max(0, 1 - y s)^2 of each output y, where s is 1 for the class of the image
     and -1 for the others (Tang 2013), summed over classes, or with `classes_by: mean` averaged, in the mean
-    over the batch. `baseline` is that of the best constant answer. Order and evaluation are as in `Pixels`.
+    over the batch. `baseline` is that of the best constant answer. Order and evaluation are as in `Pixels`;
+    without `reshuffle` every epoch has the same batches, in the order of the file.
     """
 
     name: ClassVar[str] = "images"
     lazy: ClassVar[bool] = False
     order: Literal["scan"] = "scan"
     classes_by: Literal["sum", "mean"] = "sum"
+    reshuffle: bool = True
 
     @property
     def inputs(self) -> int:
@@ -37,6 +39,13 @@ class Images(Pixels):
         shares = counts / counts.sum()
         cost = 4 * shares * (1 - shares)
         return float(cost.sum() if self.classes_by == "sum" else cost.mean())
+
+    def batch(self, seed: int, update: int) -> Batch:
+        """Batch `update` modulo the batches of an epoch."""
+        if self.reshuffle:
+            return super().batch(seed, update)
+        start = update % self.updates_per_epoch * self.batch_size
+        return self.items("train", slice(start, start + self.batch_size))
 
     def items(self, split: str, chosen: np.ndarray | slice) -> Batch:
         levels = self.sequences[split][chosen].astype(np.float32)
