@@ -223,6 +223,57 @@ def test_rows_that_no_gradient_reaches_have_one_of_zeros():
     torch.testing.assert_close(touched.dense(), expected, rtol=1e-12, atol=1e-12)
 
 
+class Growing(Cell):
+    """What a symbol's matrix takes from the state balances what U adds: without the one it has no bound."""
+
+    name = "growing"
+    inputs, hidden = 3, 4
+
+    def shapes(self):
+        return {"T": (3, 16), "U": (4, 4), "b": (1, 4)}
+
+    def step(self, p, x, state):
+        picked = ((x @ p["T"]).unflatten(-1, (4, 4)) * state[0].unsqueeze(-2)).sum(-1)
+        return (torch.relu(picked + state[0] @ p["U"] + p["b"]),)
+
+
+def test_rows_of_a_block_that_do_not_exist_stay_finite():
+    """They are multiplied by gradients of zero, and infinity times zero is no number."""
+    one, steps = torch.eye(4), 200
+    values = {
+        "T": -1.5 * one.reshape(1, 1, 16).repeat(1, 3, 1),
+        "U": 2 * one[None],
+        "b": 0.1 + 0 * one[None, :1],
+    }
+    found = []
+    for run in (COMPILED.run, EAGER.run):
+        params = {name: value.clone().requires_grad_() for name, value in values.items()}
+        symbols = OneHot(torch.zeros(steps, 1, 5, dtype=torch.int64), 3)
+        outputs, _ = run(Growing(), params, symbols, (torch.zeros(1, 5, 4),))
+        found.append(torch.autograd.grad(outputs.sum(), list(params.values())))
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=0)
+
+
+def test_numbers_read_as_a_matrix_pick_nothing(results, setting):
+    """A state times what enters, as a matrix: of symbols that is a row of a table, here it is not."""
+
+    class Weights(Growing):
+        name, inputs = "weights", 16
+
+        def shapes(self):
+            return {"U": (4, 4)}
+
+        def step(self, p, x, state):
+            made = (x.unflatten(-1, (4, 4)) * state[0].unsqueeze(-2)).sum(-1)
+            return (torch.tanh(made + state[0] @ p["U"]),)
+
+    s = setting(Weights())
+    ours, theirs = (results(run, s, torch.float64) for run in (COMPILED.run, EAGER.run))
+    for name, value in theirs.items():
+        torch.testing.assert_close(ours[name], value, rtol=1e-11, atol=1e-11)
+
+
 def test_vectors_of_another_size_are_refused():
     cell = cells.build({"name": "lstm", "hidden": 4}, SIZE)
     params = {name: torch.zeros(2, *shape) for name, shape in cell.shapes().items()}

@@ -173,6 +173,25 @@ def test_a_new_state_that_the_step_itself_reads(setting, results):
     hold(results, setting(Reader(), **SIZES), torch.float64)
 
 
+def test_products_read_together_of_which_one_is_added_onto_another(setting, results):
+    """The gradient of the input is twice the one alone, and is made where both are one sum already."""
+
+    class Both(Cell):
+        name = "both"
+        inputs = hidden = 100
+
+        def shapes(self):
+            return {"V": (100, 100), "U": (100, 100)}
+
+        def step(self, p, x, state):
+            (h,) = state
+            return (torch.sigmoid(h @ p["U"]) * torch.tanh((2 * x + h) @ p["V"]),)
+
+    s = setting(Both(), replicas=1, batch=2, steps=2)
+    s.params = {name: value / 5 for name, value in s.params.items()}
+    hold(results, s, torch.float32)
+
+
 def test_what_is_padded_cannot_spoil_what_is_there(setting, results):
     """Behind a block of 9 columns the logarithm of zeros is infinite, and infinity times zero no number."""
 

@@ -31,10 +31,10 @@ NOT_TAKEN = [{"name": "cp_delta", "rank": 4}, {"name": "tgu", "rank": 4, "form":
 def learners(make_replica):
     """A function that makes two learners of three replicas: as usual, and one that knows autograd alone."""
 
-    def make(block, task="addition", engine="compiled"):
+    def make(block, task="addition", engine="compiled", **of_model):
         settings, name = TASKS[task]
         made = tasks.build({"task": settings, "training": {"batch": 7}})
-        whole = {"model": {"name": name}, "cell": block | {"hidden": 9}}
+        whole = {"model": {"name": name} | of_model, "cell": block | {"hidden": 9}}
         replicas = [make_replica(seed) for seed in (3, 1, 4)]
         pair = []
         for _ in range(2):
@@ -124,6 +124,8 @@ def test_a_loss_of_a_task_of_its_own(learners, change):
         (lambda x: x > 0, r"inputs \(11, 3, 7, 2\) torch.bool on cpu given"),
         (lambda x: x[..., :1], r"inputs \(11, 3, 7, 1\) .* given; allowed: \(11, 3, 7, 2\)"),
         (lambda x: x[:, :2], r"inputs \(11, 2, 7, 2\) .* given; allowed: \(11, 3, 7, 2\)"),
+        (lambda x: x[:0], r"inputs \(0, 3, 7, 2\) given; allowed are some of each"),
+        (lambda x: x[:, :, :0], r"inputs \(11, 3, 0, 2\) given; allowed are some of each"),
     ],
 )
 def test_inputs_that_the_kernel_would_misread_are_refused(learners, change, said):
@@ -135,3 +137,17 @@ def test_inputs_that_the_kernel_would_misread_are_refused(learners, change, said
     wide = (torch.zeros(3, 7, 8),)
     with pytest.raises(ValueError, match=r"cell gru: state h \(3, 7, 8\) .* allowed: \(3, 7, 9\)"):
         ours.direct.gradient(ours.initial(), batch.inputs, wide, None)
+
+
+def test_a_constraint_leaves_replicas_that_stopped_alone(learners):
+    """Scaling down what is at its largest norm already would still change the last bits, again and again."""
+    ours, _ = learners({"name": "gru"}, max_norm=0.4)
+    flat = ours.initial()
+    ours.constrain(flat, torch.tensor([True, True, True]))
+    before = flat.clone()
+    for _ in range(5):
+        flat += 1e-3 * torch.tensor([1.0, 0.0, 1.0]).unsqueeze(1)
+        ours.constrain(flat, torch.tensor([True, False, True]))
+    assert torch.equal(flat[1], before[1])
+    assert not torch.equal(flat[0], before[0])
+    assert not torch.equal(flat[2], before[2])

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
+from torch.utils._pytree import tree_leaves
 
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.messages import fault
@@ -61,13 +62,33 @@ Inputs = Tensor | Symbols
 """What enters a cell over time, [T, S, B, I]."""
 
 
+class Same:
+    """What equals itself alone, and is kept as long as this is."""
+
+    def __init__(self, thing: Any) -> None:
+        self.thing = thing
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self.thing is other.thing
+
+    def __hash__(self) -> int:
+        return id(self.thing)
+
+
 def identity(cell: Cell) -> tuple:
     """Equal for cells with the same step and sizes; one of which `repr` does not tell all equals itself, as
-    long as none of its tensors is changed in place."""
+    long as what it holds is the same, and none of its tensors is changed in place."""
     if is_plain(cell):
         return type(cell), repr(cell)
-    tensors = [part for part in vars(cell).values() if isinstance(part, Tensor) and not part.is_inference()]
-    return type(cell), cell.step, *(tensor._version for tensor in tensors)
+    held = tree_leaves([(key, part) for key, part in vars(cell).items() if not is_cached(cell, key)])
+    versions = [part._version for part in held if isinstance(part, Tensor) and not part.is_inference()]
+    told = (repr(part) if is_plain(part) else Same(part) for part in held)
+    return type(cell), Same(cell), *told, *versions
+
+
+def is_cached(thing: Any, key: str) -> bool:
+    """Whether an attribute is what a cached property keeps."""
+    return isinstance(inspect.getattr_static(type(thing), key, None), cached_property)
 
 
 def is_plain(thing: Any) -> bool:
@@ -75,9 +96,7 @@ def is_plain(thing: Any) -> bool:
     if dataclasses.is_dataclass(thing) and not isinstance(thing, type):
         fields = dataclasses.fields(thing)
         others = vars(thing).keys() - {field.name for field in fields}
-        told = all(
-            isinstance(inspect.getattr_static(type(thing), key, None), cached_property) for key in others
-        )
+        told = all(is_cached(thing, key) for key in others)
         return told and all(field.repr and is_plain(getattr(thing, field.name)) for field in fields)
     if isinstance(thing, Mapping):
         return is_plain([*thing.keys(), *thing.values()])

@@ -21,6 +21,7 @@ from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.build import kept
 from tensor_rnns.engine.eager import Engine
 from tensor_rnns.engine.given import Params, State, is_of_the_step, is_plain, place
+from tensor_rnns.engine.ir.record import backward_of_its_own
 from tensor_rnns.messages import fault
 
 STEPS, REPLICAS, BATCH, FEWER = 3, 2, 5, 3
@@ -230,19 +231,6 @@ def cause(cell: Cell, given: Given) -> str:
             return f"{name} depends on the size of the batch, or counts an axis from the front"
     code = inspect.unwrap(type(cell).step).__code__
     return f"step ({Path(code.co_filename).name}:{code.co_firstlineno})"
-
-
-def backward_of_its_own(nodes: Sequence[Any]) -> str:
-    """The first torch.autograd.Function among nodes of a graph and those before them, with its line."""
-    seen, left = set(), [node for node in nodes if node is not None]
-    while left:
-        node = left.pop()
-        if isinstance(node, torch.autograd.function.BackwardCFunction):
-            code = node._forward_cls.backward.__code__
-            return f"{node._forward_cls.__name__} ({Path(code.co_filename).name}:{code.co_firstlineno})"
-        seen.add(node)
-        left += [before for before, _ in node.next_functions if before is not None and before not in seen]
-    return ""
 
 
 def has_file(kind: type[Cell]) -> bool:

@@ -196,10 +196,14 @@ class Learner:
         every = self.task.reset_every
         return not self.task.carries_state or index == 0 or (every is not None and index % every == 0)
 
-    def constrain(self, flat: Tensor) -> None:
-        """Put the parameters [S, P] back where the model allows them, in place, after an update."""
+    def constrain(self, flat: Tensor, running: Tensor) -> None:
+        """Put the parameters [S, P] of replicas that run back where the model allows them, in place, after an
+        update."""
         if self.model.has_constraint:
+            stopped = ~running.to(flat.device)
+            kept = flat[stopped]
             self.model.constrain(self.layout.views(flat))
+            flat[stopped] = kept
 
     def evaluate(
         self, flat: Tensor, split: str, buffers: Buffers = MappingProxyType({})

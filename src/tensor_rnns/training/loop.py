@@ -184,7 +184,7 @@ def step(
     moved = optimiser.moved(
         state.parameters, gradient, limits, state.optimiser, state.update, learner.engine, still
     )
-    learner.constrain(moved)
+    learner.constrain(moved, still)
     if not bool(still.all()):
         moved = moved if moved is state.parameters else chosen(still, moved, state.parameters)
         buffers = {name: chosen(still, value, state.buffers[name]) for name, value in buffers.items()}

@@ -4,6 +4,7 @@ gradient: three calls of C++ without torch's autograd between them, to the same 
 Small updates spend most of their time between these calls.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -106,6 +107,8 @@ class Direct:
         """ValueError unless inputs and states are of the shapes and types that the kernel reads."""
         cell, (steps, _, batch) = self.ready.cell, (*inputs.shape[:3], 0, 0, 0)[:3]
         rows, what = (len(flat), batch), f"cell {cell.name}"
+        if not math.prod(inputs.shape):
+            raise ValueError(f"{what}: inputs {tuple(inputs.shape)} given; allowed are some of each")
         width, dtype = ((), torch.int64) if self.tables else ((cell.inputs,), flat.dtype)
         agree(what, {"inputs": (inputs, (steps, *rows, *width))}, dtype, flat.device)
         shapes = zip(cell.state_shapes().items(), state, strict=True)

@@ -27,17 +27,19 @@ template <int Rows, int K, int W> static INLINE void dots(const real* left, cons
   UNROLL for (int i = 0; i < Rows; ++i) out[i * W] = all[i];
 }
 
-// out [N][W] = the matrix [N][K] of each row times a [K][W]; zero in rows that do not exist.
+// out [N][W] = the matrix [N][K] of each row times a [K][W]. Rows that do not exist repeat the last, so that they stay
+// as finite as it: their gradients are zeros, and times infinity no longer.
 template <class Block, int K, int N>
 static void picked(const real* const* matrices, int rows, const real* a, real* out) {
   constexpr int W = Block::W, whole = N - N % LONG;
   alignas(64) real left[(K + LONG - 1) / LONG * LONG] = {};
-  clear(out, N * W);
   for (int r = 0; r < rows; ++r) {
     for (int k = 0; k < K; ++k) left[k] = a[k * W + r];
     for (int n = 0; n < whole; n += LONG) dots<LONG, K, W>(left, matrices[r] + n * K, out + n * W + r);
     if constexpr (N > whole) dots<N - whole, K, W>(left, matrices[r] + whole * K, out + whole * W + r);
   }
+  for (int n = 0; n < N; ++n)
+    for (int r = rows; r < W; ++r) out[n * W + r] = out[n * W + rows - 1];
 }
 
 // out[k] = sum over n of g[n] matrix[n][k], for `Count` columns.

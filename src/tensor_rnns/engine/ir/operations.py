@@ -158,7 +158,7 @@ def clamp(a: Node, low: Any = None, high: Any = None) -> Node:
         within = low.then("greater", a).then("where", low, within)
     if high is not None:
         high = block(a, high)
-        within = a.then("greater", high).then("where", high, within)
+        within = within.then("greater", high).then("where", high, within)
     return within
 
 

@@ -4,10 +4,11 @@ The step is run once and watched, not read: whatever Python is in it (loops, hel
 then been resolved, and only operations on tensors are left to translate.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -223,3 +224,16 @@ def describe(part: Any) -> str:
     if isinstance(part, list | tuple):
         return f"[{', '.join(map(describe, part))}]"
     return part.name if isinstance(part, Value) else str(part)
+
+
+def backward_of_its_own(nodes: Sequence[Any]) -> str:
+    """The first torch.autograd.Function among nodes of a graph and those before them, with its line."""
+    seen, left = set(), [node for node in nodes if node is not None]
+    while left:
+        node = left.pop()
+        if isinstance(node, torch.autograd.function.BackwardCFunction):
+            code = node._forward_cls.backward.__code__
+            return f"{node._forward_cls.__name__} ({Path(code.co_filename).name}:{code.co_firstlineno})"
+        seen.add(node)
+        left += [before for before, _ in node.next_functions if before is not None and before not in seen]
+    return ""

@@ -15,7 +15,7 @@ from tensor_rnns.engine.given import step_problem
 from tensor_rnns.engine.ir.graph import VIRTUAL, Graph, Node, needed
 from tensor_rnns.engine.ir.hoist import Hoisted, Leaf
 from tensor_rnns.engine.ir.operations import Unsupported
-from tensor_rnns.engine.ir.record import ROWS, Recorder, Refusal, Value
+from tensor_rnns.engine.ir.record import ROWS, Recorder, Refusal, Value, backward_of_its_own
 from tensor_rnns.engine.ir.translate import Translator
 
 PASSED_ON = ("product", "row", "input", "state", *VIRTUAL)
@@ -86,6 +86,7 @@ def trace(
     ]
     with torch.no_grad(), Refusal(), recorder:
         results = cell.step(params, x, states)
+    check_gradient(cell, dtype)
     translator = Translator(recorder, blocks[0] if one_hot else None, in_place)
     graph = translator.graph
     if not one_hot:
@@ -107,6 +108,21 @@ def trace(
     )
     widths = tuple(map(math.prod, cell.state_shapes().values()))
     return Program(cell.name, graph, tuple(outputs), hoisted, inputs, widths, tables)
+
+
+@torch.inference_mode(False)
+@torch.enable_grad()
+def check_gradient(cell: Cell, dtype: torch.dtype) -> None:
+    """Unsupported where a step has a function with a backward of its own, of which operations say nothing:
+    the numbers of a trial may be too small to show it."""
+    shapes = [(ROWS, cell.inputs), *((ROWS, *shape) for shape in cell.state_shapes().values())]
+    x, *states = (torch.zeros(shape, dtype=dtype, requires_grad=True) for shape in shapes)
+    params = {
+        name: torch.zeros(shape, dtype=dtype, requires_grad=True) for name, shape in cell.shapes().items()
+    }
+    results = cell.step(params, x, tuple(states))
+    if found := backward_of_its_own([part.grad_fn for part in results]):
+        raise Unsupported(f"a backward of its own, {found}")
 
 
 def wanted(recorder: Recorder, translator: Translator) -> Hoisted:

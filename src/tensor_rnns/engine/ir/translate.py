@@ -180,7 +180,7 @@ class Translator:
     def picked(self, node: Node) -> Node:
         """Sums of products of a block with the rows of a table, read as matrices, are a product with the
         matrix that the symbol picks: the rows need not be copied to be multiplied."""
-        if self.graph.in_place and node.operation == "contract":
+        if self.graph.in_place and self.one_hot is not None and node.operation == "contract":
             sizes, *strides, onto = node.detail
             for (table, of_table), (left, of_left) in permutations(zip(node.inputs, strides, strict=True)):
                 layout = (left.width, node.width), (1, left.width), (1, 0), (0, 1)
