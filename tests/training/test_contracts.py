@@ -319,3 +319,14 @@ def test_norms_are_held_after_every_update(make_learner, make_replica):
     views = bound.layout.views(state.parameters)
     norms = [view.norm(dim=1) for name, view in views.items() if name.startswith(("cell/W", "cell/U"))]
     assert max(float(norm.max()) for norm in norms) == pytest.approx(0.3, rel=1e-12)
+
+
+@pytest.mark.parametrize(("symbol", "said"), [(6, "from 0 to 6"), (-1, "from -1 to 5")])
+def test_a_symbol_that_is_none_of_the_tasks_is_refused(make_reading, monkeypatch, symbol, said):
+    """In one table of all replicas it would be the row of another one."""
+    learner = make_reading()
+    batch = learner.task.batch(0, 0)
+    batch.inputs[0, 1], batch.inputs[1, 0], batch.inputs[1, 1] = symbol, 0, 5
+    monkeypatch.setattr(type(learner.task), "batch", lambda task, seed, update: batch)
+    with pytest.raises(ValueError, match=f"task chain: symbols {said} given; allowed: 0 to 5"):
+        learner.batch(0)

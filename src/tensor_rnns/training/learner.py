@@ -132,7 +132,13 @@ class Learner:
             yield self.tensors(Batch.stack(batches))
 
     def tensors(self, batch: Batch) -> Batch:
-        """`batch` as tensors on the device."""
+        """`batch` as tensors on the device; ValueError for a symbol that is none of the task's, which would
+        read the row of another replica."""
+        if self.task.symbols and batch.inputs.size:
+            least, most = int(batch.inputs.min()), int(batch.inputs.max())
+            if least < 0 or most >= self.task.inputs:
+                told = f"symbols from {least} to {most} given; allowed: 0 to {self.task.inputs - 1}"
+                raise ValueError(f"task {self.task.name}: {told}")
         weights, lengths = (
             None if part is None else self.tensor(part) for part in (batch.weights, batch.lengths)
         )
