@@ -129,10 +129,8 @@ def backward(layout: Layout, chip: Chip, scratch: Arena) -> list[str]:
     turned = {back.states[i]: layout.turning(scratch, i, "(1 - turn)") for i in layout.wide if back.states[i]}
     earlier, inward = ([node for node in nodes if node] for nodes in (back.states, back.inputs))
     steps = plan([*kept, *earlier], given)
-    # What a product was added onto is no more.
-    done = {node for step in steps for node in step.nodes if is_narrow(node.width)} - {
-        step.onto for step in steps
-    }
+    done = {node for step in steps for node in step.nodes if is_narrow(node.width)}
+    done -= {step.onto for step in steps}  # a product was added onto them
     later = plan(inward, (given | done | set(kept) | set(earlier)) - set(inward))
     chip.hold([*steps, *later])
     names = {sources[i]: f"gradient_{i}" for i in layout.narrow}
