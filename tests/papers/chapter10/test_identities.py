@@ -1,9 +1,12 @@
 """Proves that the equations of chapter10 hold where they are checked, and that a wrong one is seen."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
-from tensor_rnns.compute.nets import outputs
+from tensor_rnns.cells.content_memory import like
+from tensor_rnns.compute.nets import outputs, random_cell
 from tensor_rnns.compute.statements import checked
 from tensor_rnns.papers.chapter10 import (
     bptt,
@@ -27,6 +30,17 @@ MODULES = (
 
 def found(module, draws=1):
     return {(row["item"], row["name"]): row["value"] for row in checked(vars(module), 7, draws)}
+
+
+def forgetful(*given, **options):
+    """A random cell whose second state shrinks by a thousandth at every step."""
+    cell, p = random_cell(*given, **options)
+
+    def step(p, x, state):
+        h, m, *others = cell.step(p, x, state)
+        return h, 0.999 * m, *others
+
+    return SimpleNamespace(initial_state=cell.initial_state, step=step), p
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
@@ -55,7 +69,8 @@ def test_a_part_gives_the_rows_of_its_module():
         (gating, "reset-10", "CLOSED", 0.0),
         (clipping, "norm-11", "clip", lambda gradient, limit: gradient * 0.5),
         (clipping, "orthogonal-11", "omega", lambda g, h, w: (g[0] @ w).norm()),
-        (memory, "kept-12", "written", lambda m, w, e, a: m * (1 - 0.9 * w[:, None])),
+        (memory, "kept-12", "random_cell", forgetful),
+        (memory, "write-12", "like", lambda s, query, cells: like(2 * s, query, cells)),
         (feeding, "context-2.4", "outputs", lambda cell, p, x: outputs(cell, p, x) + len(x[0])),
         (graphical, "joint-2.3", "every", lambda k, steps: graphical.torch.zeros(k**steps, steps).long()),
         (shapes, "convolution-3", "patches", lambda x, size: x.repeat(1, 1, 1, 9)),
