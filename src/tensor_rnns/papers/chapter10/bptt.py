@@ -52,17 +52,12 @@ def last(draw, t, n, i, k):
 
 @statement("earlier-2.2", SIZES)
 def earlier(draw, t, n, i, k):
-    """2.2: grad h_t = W^T diag(1 - h_{t+1}^2) grad h_{t+1} + V^T grad o_t; as printed the diagonal stands
-    last, read as a product by elements with W^T grad h_{t+1}, since the matrix product does not exist."""
+    """2.2: grad h_t = W^T diag(1 - h_{t+1}^2) grad h_{t+1} + V^T grad o_t; printed is the diagonal last, read
+    as what scales grad h_{t+1}."""
     ours = Pass.drawn(draw, t, n, i, k)
     w, v = (ours.p[name].detach().numpy() for name in "WV")
     slope, g = 1 - arrays(ours.h[2:]) ** 2, gradients(ours.h[2:])
-    direct = gradients(ours.o[:-1]) @ v
-    given = gradients(ours.h[1:-1])
-    return {
-        "printed_error": (given, (g @ w) * slope + direct),
-        "corrected_error": (given, (slope * g) @ w + direct),
-    }
+    return gradients(ours.h[1:-1]), (slope * g) @ w + gradients(ours.o[:-1]) @ v
 
 
 @statement("parameters-2.2", SIZES)
