@@ -138,12 +138,13 @@ def one_map(draw, n, leaves):
 
 @statement("first-leaf-6")
 def first_leaf(draw):
-    """6: decimal logarithm of the gradient by the first leaf over that by the last, of a tree and of a chain
-    over 256, at initial weights; of the tree its size, of the chain held above -300."""
+    """6: gradients over 256 leaves at initial weights: the decades by which that of a tree falls from the
+    root to the first leaf, and the decimal logarithm of a chain's by the first input over that by the last,
+    held above -300."""
     leaves = torch.tensor(draw.standard_normal((256, 16)), requires_grad=True)
-    logs = []
-    for net in (tree(draw, 16), chain(draw, 16)):
-        (grad,) = torch.autograd.grad(net(leaves).sum(), leaves)
-        ends = grad[[0, -1]].norm(dim=1).clamp(min=1e-300)
-        logs.append(float(torch.log10(ends[0] / ends[1])))
-    return {"tree": abs(logs[0]), "chain": logs[1]}
+    of_tree, of_chain = (
+        torch.autograd.grad(net(leaves).sum(), leaves)[0].norm(dim=1).clamp(min=1e-300)
+        for net in (tree(draw, 16), chain(draw, 16))
+    )
+    # The gradient at the root is 1 for each of 16 units.
+    return {"tree": torch.log10(4 / of_tree[0]), "chain": torch.log10(of_chain[0] / of_chain[-1])}
