@@ -9,7 +9,6 @@ from tensor_rnns.papers.chapter10 import (
     composition,
     cost,
     gradient_flow,
-    graphical,
     reservoir,
     second_order,
     turing,
@@ -139,9 +138,3 @@ def test_costs_count_what_is_kept_and_what_waits():
     assert (found["parallel", "linked"], found["parallel", "fed"]) == (64, 1)
     assert found["omega", "multiplications"] == (5 * 100 - 1) / (3 * 100 - 1)
     assert cost.line(np.array([1.0, 2, 4]), np.array([3.0, 5, 9])) == pytest.approx((2, 1))
-
-
-def test_missing_symbols_take_all_fills_and_cost_less_by_the_posterior():
-    found = graphical.missing(3, 3, 2, 200)
-    assert [found[f"missing {m}"]["passes"] for m in (1, 2)] == [3, 9]
-    assert all(one["exact"] < one["guess"] for one in found.values())
