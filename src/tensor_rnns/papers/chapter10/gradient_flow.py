@@ -196,8 +196,8 @@ def short_and_long(seed: int, draws: int) -> dict[str, dict[str, float]]:
 
 
 def radius_alone(seed: int, draws: int) -> dict[str, dict[str, float]]:
-    """8: normal W of 100 units and radius 0.9: `printed_error`, the least excess of its largest singular
-    value over 1; `corrected_error`, the largest norm of W^3000; `symmetric`, that of a symmetric
+    """8: W of 100 units, normal entries and radius 0.9: `printed_error`, the least excess of its largest
+    singular value over 1; `corrected_error`, the largest norm of W^3000; `symmetric`, that of a symmetric
     one. And of tanh at gain 1.5 over 100 steps, norms of the product of Jacobians (`least`, `most`) and over
     1.5^100, and the `flat` share of slopes below 0.1; and of eigenvectors against all vectors, abs(lambda)
     against the n-th root of the norm of J^n."""
