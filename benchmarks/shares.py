@@ -101,10 +101,10 @@ class Clocked(Learner):
         kernel = ClockedKernel(found.ready.kernel, self.clock)
         return replace(found, ready=replace(found.ready, kernel=kernel))
 
-    def constrain(self, flat: Tensor) -> None:
+    def constrain(self, flat: Tensor, running: Tensor) -> None:
         """What came before was the optimiser."""
         self.clock.read("optimiser")
-        super().constrain(flat)
+        super().constrain(flat, running)
 
 
 def clocked(learned: Learner, clock: Clock) -> Clocked:
