@@ -4,6 +4,7 @@ import json
 import logging
 import math
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from tensor_rnns import models
 from tensor_rnns.models import Result
 from tensor_rnns.models.feedforward import MLP
 from tensor_rnns.models.recurrent import EveryStep
+from tensor_rnns.tasks import Batch
 from tensor_rnns.tasks.addition import Addition
 from tensor_rnns.tasks.variable_binding import VariableBinding
 from tensor_rnns.training import engine_selection, job, loop, optimisers
@@ -328,5 +330,16 @@ def test_a_symbol_that_is_none_of_the_tasks_is_refused(make_reading, monkeypatch
     batch = learner.task.batch(0, 0)
     batch.inputs[0, 1], batch.inputs[1, 0], batch.inputs[1, 1] = symbol, 0, 5
     monkeypatch.setattr(type(learner.task), "batch", lambda task, seed, update: batch)
-    with pytest.raises(ValueError, match=f"task chain: symbols {said} given; allowed: 0 to 5"):
+    with pytest.raises(ValueError, match=f"task chain: symbols {said} given; allowed: from 0, below 6"):
         learner.batch(0)
+
+
+def test_two_symbols_each_have_a_size_of_their_own():
+    """A style and a letter: what is none of the one may be one of the other."""
+    task = SimpleNamespace(name="made", symbols=True, inputs=(3, 5))
+    learner = SimpleNamespace(task=task, tensor=torch.from_numpy)
+    batch = Batch(np.array([[[2, 4], [0, 3]]]), np.zeros((1, 2)), 2)
+    assert Learner.tensors(learner, batch).inputs.tolist() == [[[2, 4], [0, 3]]]
+    batch.inputs[0, 0] = 4, 2
+    with pytest.raises(ValueError, match=r"symbols from 0 to 4 given; allowed: from 0, below \(3, 5\)"):
+        Learner.tensors(learner, batch)

@@ -134,11 +134,10 @@ class Learner:
     def tensors(self, batch: Batch) -> Batch:
         """`batch` as tensors on the device; ValueError for a symbol that is none of the task's, which would
         read the row of another replica."""
-        if self.task.symbols and batch.inputs.size:
-            least, most = int(batch.inputs.min()), int(batch.inputs.max())
-            if least < 0 or most >= self.task.inputs:
-                told = f"symbols from {least} to {most} given; allowed: 0 to {self.task.inputs - 1}"
-                raise ValueError(f"task {self.task.name}: {told}")
+        sizes = np.array(self.task.inputs)
+        if self.task.symbols and ((batch.inputs < 0) | (batch.inputs >= sizes)).any():
+            told = f"symbols from {batch.inputs.min()} to {batch.inputs.max()} given"
+            raise ValueError(f"task {self.task.name}: {told}; allowed: from 0, below {self.task.inputs}")
         weights, lengths = (
             None if part is None else self.tensor(part) for part in (batch.weights, batch.lengths)
         )
