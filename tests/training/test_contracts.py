@@ -338,8 +338,9 @@ def test_two_symbols_each_have_a_size_of_their_own():
     """A style and a letter: what is none of the one may be one of the other."""
     task = SimpleNamespace(name="made", symbols=True, inputs=(3, 5))
     learner = SimpleNamespace(task=task, tensor=torch.from_numpy)
-    batch = Batch(np.array([[[2, 4], [0, 3]]]), np.zeros((1, 2)), 2)
-    assert Learner.tensors(learner, batch).inputs.tolist() == [[[2, 4], [0, 3]]]
-    batch.inputs[0, 0] = 4, 2
+    one = Batch(np.array([[2, 0, 1], [4, 3, 0]]), np.zeros((3, 2)), 3)
+    batch = Batch.stack([one] * 2)
+    assert Learner.tensors(learner, batch).inputs.tolist() == [[[2, 0, 1]] * 2, [[4, 3, 0]] * 2]
+    batch.inputs[0, 1, 1] = 3
     with pytest.raises(ValueError, match=r"symbols from 0 to 4 given; allowed: from 0, below \(3, 5\)"):
         Learner.tensors(learner, batch)

@@ -134,7 +134,7 @@ class Learner:
     def tensors(self, batch: Batch) -> Batch:
         """`batch` as tensors on the device; ValueError for a symbol that is none of the task's, which would
         read the row of another replica."""
-        sizes = np.array(self.task.inputs)
+        sizes = np.reshape(self.task.inputs, (-1, 1, 1))
         if self.task.symbols and ((batch.inputs < 0) | (batch.inputs >= sizes)).any():
             told = f"symbols from {batch.inputs.min()} to {batch.inputs.max()} given"
             raise ValueError(f"task {self.task.name}: {told}; allowed: from 0, below {self.task.inputs}")
