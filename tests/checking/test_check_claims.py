@@ -277,9 +277,7 @@ def test_a_file_that_cannot_be_read_does_not_make_its_ids_unknown(reported, whol
 def test_the_allowed_keys_of_a_claim_are_those_that_the_judge_reads():
     """Every key of a test appears in the sources of the analysis; `why` alone is for the reader."""
     folder = Path(drawing.__file__).parents[1] / "analysis"
-    text = "".join(
-        (folder / f"{name}.py").read_text() for name in ("context", "evidence", "verdicts", "judge")
-    )
+    text = "".join((folder / f"{name}.py").read_text() for name in ("evidence", "verdicts", "judge"))
     text += inspect.getsource(Threshold.takes) + inspect.getsource(SolvesForm.of_paper)
     for form in FORMS.values():
         own = keys(form).keys() - keys(ClaimForm).keys() - set(LIMITS)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tensor_rnns.analysis.context import Evidence
+from tensor_rnns.analysis.evidence import Evidence
 from tensor_rnns.analysis.intervals import FEWEST
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.samples import curve_of

@@ -3,15 +3,14 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from tensor_rnns.analysis import claims, intervals, rules
 from tensor_rnns.analysis.claims import LIMITS, several
-from tensor_rnns.analysis.context import ClaimContext, Evidence
 from tensor_rnns.analysis.joint import every
 from tensor_rnns.analysis.measures import is_share
 from tensor_rnns.analysis.rules import Outcome
@@ -23,13 +22,89 @@ from tensor_rnns.analysis.samples import (
     in_common,
     logs,
     passing,
+    sample,
     share_data,
     uncensored,
 )
+from tensor_rnns.analysis.selection import searches, selected
+from tensor_rnns.analysis.tables import Tables
+from tensor_rnns.experiments.experiment import Experiment
+from tensor_rnns.experiments.guests import is_guest
 from tensor_rnns.experiments.selector import Selector
 
 NEVER = "some seeds never got there, so that there is no mean"
 LATER = "it hangs on how much later than the last update a seed would get there"
+
+
+@dataclass
+class Evidence:
+    """An outcome with the runs behind it and the selectors that it needed."""
+
+    outcome: Outcome
+    samples: list[Sample]
+    wheres: list[Selector] = field(default_factory=list)
+
+    @property
+    def runs(self) -> list[Run]:
+        """Every run that counted."""
+        return [run for sample in self.samples for run in sample.runs]
+
+    @property
+    def failed(self) -> int:
+        """Failed seeds in the worst of the samples."""
+        return max(len(sample.failed) for sample in self.samples)
+
+    @property
+    def missing(self) -> list[str]:
+        """Which finished seeds have no number, and why, sample by sample."""
+        reasons = set()
+        for each in self.samples:
+            seeds = ", ".join(map(str, sorted(each.missing)))
+            reasons |= {f"no number of seed {seeds}: {why}" for why in each.missing.values()}
+        return sorted(reasons)
+
+
+@dataclass
+class ClaimContext:
+    """What a claim is judged against: its experiment and what that left at one scale, of at most `seeds`."""
+
+    experiment: Experiment
+    tables: Tables
+    scale: str
+    seeds: float = math.inf
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        """Those that claims are judged on, whole searches among them: guest cells are in none."""
+
+        def peers(run: Run) -> list[Run]:
+            return [peer for peer in run.load_peers() if peer.key["seed"] < self.seeds]
+
+        runs = [run for run in self.tables.runs if not is_guest(run.key["variant"])]
+        if self.seeds == math.inf:
+            return runs
+        counted = (run for run in runs if run.key["stage"] == "search" or run.key["seed"] < self.seeds)
+        return [replace(run, load_peers=partial(peers, run)) for run in counted]
+
+    def selection(self, claim: claims.Measuring, sample: Sample) -> list[float] | None:
+        """What each seed of the search would have chosen; None where nothing was searched."""
+        final = [run for run in sample.runs if run.searched]
+        if not final:
+            return None
+        return selected(self.runs, final, claim.measure, self.experiment.search["select"])
+
+    def chosen_by_few(self, outcome: Outcome, samples: Sequence[Sample]) -> Outcome:
+        """The outcome of a comparison, unclear where a search with too few runs a point chose what it
+        compares: how far that choice scatters is not known."""
+        final = [run for sample in samples if not sample.exact for run in sample.runs if run.searched]
+        few = intervals.few_searches(min(map(len, searches(self.runs, final)), default=intervals.SEARCHES))
+        unclear = not few or outcome.holds == "unclear"
+        return outcome if unclear else replace(outcome, holds="unclear").because(few)
+
+    def sample(self, claim: claims.Measuring, where: Selector | None) -> Sample:
+        """The sample of the claim's measure under one selector."""
+        selector = (where or Selector()).at(self.experiment.main_option(self.scale))
+        return sample(self.runs, claim.measure, selector, getattr(claim, "selected_from", None))
 
 
 def value(claim: claims.ValueForm, context: ClaimContext) -> Evidence:
@@ -38,7 +113,9 @@ def value(claim: claims.ValueForm, context: ClaimContext) -> Evidence:
     if numbers := list(sample.values.values()):
         chosen = None if sample.exact else context.selection(claim, sample)
         outcome = rules.value(numbers, claim.paper, claim.tol, claim.runs, sample.exact, chosen)
-        outcome = outcome.cut() if is_share(claim.measure) else outcome
+        if is_share(claim.measure) and outcome.low is not None:
+            low, high, interval = intervals.cut(outcome.low, outcome.high, outcome.interval)
+            outcome = replace(outcome, low=low, high=high, interval=interval)
     return Evidence(outcome, [sample], [claim.where or Selector()])
 
 
@@ -54,32 +131,31 @@ def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
     ratio = claim.ratio is not None or claim.tie_ratio is not None
     limit = math.log(claim.ratio or 1.0) if ratio else -(claim.at_least or 0.0)
     tie = math.log(claim.tie_ratio) if claim.tie_ratio else claim.tie
+    interval = intervals.RATIO if ratio else intervals.DIFFERENCE
     samples, outcomes = [], []
     whole = context.sample(claim, claim.less)
     other = replace(claim, measure=claim.than_measure or claim.measure)
     for rival in several(claim.than):
-        first, second = in_common([whole, context.sample(other, rival)])
-        samples += [first, second]
-        sides, why = uncensored([second, first]), NEVER
+        pair = in_common([whole, context.sample(other, rival)])
+        samples += pair
+        sides, why = uncensored(pair), NEVER
         try:
             compared = [*map(logs, sides)] if sides and ratio else sides
         except MissingValue as error:
             compared, why = None, str(error)
         if compared is None:
-            outcomes.append(Outcome("unclear", n=min(first.seeds, second.seeds)).because(why))
+            outcomes.append(Outcome("unclear", n=min(side.seeds for side in pair)).because(why))
             continue
-        levels = dict(zip((-1.0, 1.0), compared, strict=True))
-        difference = contrast(levels, np.array([-1.0, 1.0]), share_data([first, second]))
+        difference = contrast(compared, np.array([1.0, -1.0]), share_data(pair))
         if difference is None:
             outcomes.append(Outcome("unclear").because("no seed ran on both sides"))
             continue
-        outcome = rules.below(difference, limit, tie, first.exact and second.exact)
+        outcome = rules.below(difference, limit, tie, all(side.exact for side in pair), interval)
         if limit != 0 or tie is not None:
-            late = [cut(of, side) for of, side in zip((second, first), sides, strict=True)]
-            outcome = lasting(outcome, late[1], late[0], tie is not None)
+            outcome = lasting(outcome, *map(cut, pair, sides), tie is not None)
         if difference.error == 0 and "seconds" in (claim.measure.measure, other.measure.measure):
             outcome = replace(outcome, holds="unclear").because("the seeds of a cohort are timed as one")
-        outcomes.append(named(outcome, intervals.RATIO if ratio else intervals.DIFFERENCE, difference))
+        outcomes.append(outcome)
     shown = context.chosen_by_few(every(outcomes, float if tie is None else abs), samples)
     if ratio:
         ends = {end: getattr(shown, end) for end in ("ours", "low", "high")}
@@ -98,24 +174,17 @@ def lasting(outcome: Outcome, first: set[int], second: set[int], tie: bool) -> O
 
 
 def contrast(
-    levels: Mapping[float, Mapping[int, float]], weights: np.ndarray, paired: bool
+    sides: Sequence[Mapping[int, float]], weights: np.ndarray, paired: bool
 ) -> intervals.Estimate | None:
-    """The weighted sum of the levels' values: seed by seed where they are `paired`, else of means (Welch);
-    None where there is nothing to take it of."""
+    """The weighted sum of the values of several sides: seed by seed where they are `paired`, else of means
+    (Welch); None where there is nothing to take it of."""
     if paired:
-        seeds = sorted(set.intersection(*(set(values) for values in levels.values())))
-        rows = [np.array([values[seed] for values in levels.values()]) for seed in seeds]
+        seeds = sorted(set.intersection(*map(set, sides)))
+        rows = [np.array([side[seed] for side in sides]) for seed in seeds]
         sums = [float(weights @ (row - row[0])) for row in rows]
         return intervals.contrast([sums], [1.0]) if sums else None
-    samples = [[*values.values()] for values in levels.values()]
+    samples = [[*side.values()] for side in sides]
     return intervals.contrast(samples, list(weights)) if all(samples) else None
-
-
-def named(outcome: Outcome, interval: str, estimate: intervals.Estimate) -> Outcome:
-    """The outcome with the name of its interval: t of pairs, or Welch's."""
-    return replace(
-        outcome, interval=interval if len(estimate.sizes) == 1 else interval.replace("95 % t", "95 % Welch")
-    )
 
 
 def trend(claim: claims.TrendForm, context: ClaimContext) -> Evidence:
@@ -131,31 +200,24 @@ def trend(claim: claims.TrendForm, context: ClaimContext) -> Evidence:
     if not samples:
         raise MissingValue(f"no run of any {claim.over}")
     samples = in_common(samples)
-    values = uncensored(samples)
-    levels = dict(zip(found, values or [], strict=values is not None))
-    known = len(levels) > 1
-    estimate = contrast(levels, intervals.slope_weights([*levels]), share_data(samples)) if known else None
+    sides, estimate = uncensored(samples), None
+    if sides and len(sides) > 1:
+        estimate = contrast(sides, intervals.slope_weights(found), share_data(samples))
     if estimate is None:
-        why = NEVER if values is None else "fewer than two levels ran with the same seeds"
+        why = NEVER if sides is None else "fewer than two levels ran with the same seeds"
         return Evidence(Outcome("unclear").because(why), samples, claim.levels)
     outcome = rules.slope(estimate, claim.direction, all(sample.exact for sample in samples))
-    outcome = context.chosen_by_few(named(outcome, intervals.SLOPE, estimate), samples)
-    return Evidence(outcome, samples, claim.levels)
+    return Evidence(context.chosen_by_few(outcome, samples), samples, claim.levels)
 
 
 def solves(claim: claims.SolvesForm, context: ClaimContext) -> Evidence:
     """The share of runs past a threshold; a failed run has not solved; see rules.solved."""
     sample = context.sample(claim, claim.where)
-    limits = given(claim, "share", "at_most")
+    share = rules.SHARE if claim.share is None else claim.share
     curves = {curve_of(run) for run in sample.runs}
     paper = claim.of_paper(((context.experiment.source or {}).get("runs") or 0) * len(curves))
-    outcome = rules.solved(*passing(sample, claim, claim), **limits, paper=paper)
+    outcome = rules.solved(*passing(sample, claim, claim), share, claim.at_most, paper)
     return Evidence(outcome, [sample], [claim.where or Selector()])
-
-
-def given(claim: claims.ClaimForm, *names: str) -> dict[str, Any]:
-    """Those of some keys that the claim has; rules have the defaults of the others."""
-    return {name: limit for name in names if (limit := getattr(claim, name)) is not None}
 
 
 def count(claim: claims.CountForm, context: ClaimContext) -> Evidence:
@@ -164,7 +226,7 @@ def count(claim: claims.CountForm, context: ClaimContext) -> Evidence:
     Of a computed table (`of: {item, name}`), of a measure that every selected run must meet, or with
     `passing: {within | above}` of the runs that pass a threshold.
     """
-    limits = given(claim, *LIMITS, "tolerance")
+    limits = {name: getattr(claim, name) for name in LIMITS} | {"tolerance": claim.tolerance or 0.0}
     if claim.of:
         numbers = column(context, claim.of.item, claim.of.name)
         return Evidence(rules.counted(numbers, **limits), [Sample(runs=context.runs, exact=True)])

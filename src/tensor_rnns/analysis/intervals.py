@@ -77,6 +77,10 @@ class Estimate:
     freedom: Any
     sizes: tuple[int, ...]
 
+    def named(self, interval: str) -> str:
+        """The name of a t interval, or of Welch's where there are several samples."""
+        return interval if len(self.sizes) == 1 else interval.replace("95 % t", "95 % Welch")
+
     def half(self, count: int | None = None) -> Any:
         """Half of its 95 % interval, or that with `count` seeds in the smallest sample; infinite for one."""
         n = min(self.sizes)

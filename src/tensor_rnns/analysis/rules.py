@@ -52,13 +52,6 @@ class Outcome:
         """The same with further reasons; empty ones are left out."""
         return replace(self, reasons=(*self.reasons, *(reason for reason in reasons if reason)))
 
-    def cut(self) -> "Outcome":
-        """The same with an interval of a share cut at 0 and 1, which no share leaves; the answer stands."""
-        if self.low is None or self.high is None:
-            return self
-        low, high, interval = intervals.cut(self.low, self.high, self.interval)
-        return replace(self, low=low, high=high, interval=interval)
-
 
 def answer(yes: bool, no: bool) -> str:
     """yes, no, or unclear where neither is shown."""
@@ -169,7 +162,10 @@ def beyond(m: Any, half: Any, limit: float = 0.0, tie: float | None = None) -> t
     return m + half < limit, m - half > limit
 
 
-def below(estimate: Estimate, limit: float = 0.0, tie: float | None = None, exact: bool = False) -> Outcome:
+def below(
+    estimate: Estimate, limit: float = 0.0, tie: float | None = None, exact: bool = False,
+    interval: str = intervals.DIFFERENCE,
+) -> Outcome:  # fmt: skip
     """Is a difference of means below `limit`, or with `tie` inside +-`tie`?
 
     Yes if the whole interval is, no if the whole interval lies outside. p is the two-sided p value of a mean
@@ -195,8 +191,8 @@ def below(estimate: Estimate, limit: float = 0.0, tie: float | None = None, exac
         return equal.because(EQUAL.format(n), "" if tied else f"Fisher's exact p = {p:.2g}")
     margin = turning(decide, m, [edge - half, edge + half], half)
     answered = Outcome(
-        decide(m), m, m - half, m + half, n, None if tie is not None else p, interval=intervals.DIFFERENCE,
-        doubt=p, margin=margin,
+        decide(m), m, m - half, m + half, n, None if tie is not None else p,
+        interval=estimate.named(interval), doubt=p, margin=margin,
     )  # fmt: skip
     return advised(answered, lambda count: decide(m, estimate.half(count)) != "unclear")
 
@@ -204,7 +200,7 @@ def below(estimate: Estimate, limit: float = 0.0, tie: float | None = None, exac
 def slope(fit: Estimate, direction: str, exact: bool = False) -> Outcome:
     """Is a slope positive (`direction` up) or negative (down)? Rules as in `below`."""
     sign = -1.0 if direction == "up" else 1.0
-    outcome = replace(below(replace(fit, mean=sign * fit.mean), exact=exact), interval=intervals.SLOPE)
+    outcome = below(replace(fit, mean=sign * fit.mean), exact=exact, interval=intervals.SLOPE)
     if sign > 0 or outcome.ours is None:
         return outcome
     low, high = (None if end is None else -end for end in (outcome.high, outcome.low))

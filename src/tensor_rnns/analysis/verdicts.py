@@ -9,8 +9,7 @@ from typing import Any
 from tensor_rnns import functions
 from tensor_rnns.analysis.claims import ClaimForm, OrderForm, SolvesForm, form_of, selectors_of
 from tensor_rnns.analysis.comparable import differences, needed
-from tensor_rnns.analysis.context import ClaimContext, Evidence
-from tensor_rnns.analysis.evidence import TESTS
+from tensor_rnns.analysis.evidence import TESTS, ClaimContext, Evidence
 from tensor_rnns.analysis.intervals import RANGE
 from tensor_rnns.analysis.joint import every, together, unfavourable
 from tensor_rnns.analysis.measures import OF_FAILED
