@@ -36,32 +36,11 @@ def kind_of(claim: Claim, catalogue: Catalogue) -> str:
 def leaves(name: str, claims: Mapping[str, Claim]) -> Iterator[str]:
     """The claims on runs that a claim rests on, itself where it refers to none."""
     if name in claims:
-        below = claims[name].spec["claims"] if claims[name].test == "refers" else ()
+        below = claims[name].spec.get("claims", ())
         for other in below:
             yield from leaves(other, claims)
         if not below:
             yield name
-
-
-def deciding(
-    claims: Mapping[str, Claim], rows: Sequence[ledger.Statement]
-) -> dict[str, tuple[str, list[str]]]:
-    """{statement: (what it says, the claims that decide it)}.
-
-    A statement is decided by the claim of its own id, and without one by all claims on it that no other
-    refers to. What else is claimed of it, with another protocol say, decides nothing; questions of ours are
-    no statements.
-    """
-    referred = {name for claim in claims.values() if claim.test == "refers" for name in claim.spec["claims"]}
-    says, seen = {}, set(referred)
-    for row in rows:
-        own = row.judged_by(claims)
-        seen.update(own)
-        tops = [row.id] if row.id in own else [name for name in own if name not in referred]
-        if not all(claims[top].spec.get("ours") for top in tops):
-            says[row.id] = row.statement, tops
-    own = {name: claim for name, claim in claims.items() if name not in seen and not claim.spec.get("ours")}
-    return says | {name: (claim.statement, [name]) for name, claim in own.items()}
 
 
 def judged(
@@ -69,13 +48,24 @@ def judged(
 ) -> dict[str, tuple[str, Judgement, list[str]]]:
     """{statement: (what it says, the judgement of it, the claims on runs behind that)}.
 
-    The judgement is that of the claim that decides it, or of several as of one that refers to them.
+    A statement is decided by the claim of its own id, and without one by all claims on it that no other
+    refers to, as by one that refers to them. What else is claimed of it, with another protocol say, decides
+    nothing; questions of ours are no statements.
     """
+    referred = {name for claim in claims.values() for name in claim.spec.get("claims", ())}
+    decided, seen = [], set(referred)
+    for row in rows:
+        on_it = row.judged_by(claims)
+        seen.update(on_it)
+        tops = [row.id] if row.id in on_it else [name for name in on_it if name not in referred]
+        decided.append((row.id, row.statement, tops))
+    decided += [(name, claim.statement, [name]) for name, claim in claims.items() if name not in seen]
     result = {}
-    for name, (says, tops) in deciding(claims, rows).items():
-        below = list(dict.fromkeys(leaf for top in tops for leaf in leaves(top, claims)))
-        ours = own[tops[0]] if len(tops) == 1 else joined({top: own[top] for top in tops}, scale)
-        result[name] = says, ours, below
+    for name, says, tops in decided:
+        if not all(claims[top].spec.get("ours") for top in tops):
+            below = list(dict.fromkeys(leaf for top in tops for leaf in leaves(top, claims)))
+            ours = own[tops[0]] if len(tops) == 1 else joined({top: own[top] for top in tops}, scale)
+            result[name] = says, ours, below
     return result
 
 
@@ -112,16 +102,14 @@ def said_of(ours: Judgement) -> dict[str, str]:
 def scored(standings: Sequence[Mapping[str, Any]]) -> dict[str, float] | None:
     """The share of all weight that is reproduced: `low` counts that alone, `high` also what is undecided or
     not judged; `coverage` is the share that has a verdict. None where nothing has a weight."""
-    total = sum(s["weight"] or 0.0 for s in standings)
-
-    def share(verdict: str) -> float:
-        return sum(s["weight"] or 0.0 for s in standings if s["verdict"] == verdict) / total
-
-    if not total:
+    weights = dict.fromkeys(verdicts.VERDICTS, 0.0)
+    for standing in standings:
+        weights[standing["verdict"]] += standing["weight"] or 0.0
+    if not (total := sum(weights.values())):
         return None
     result = {
-        "low": share(verdicts.REPRODUCED), "high": 1 - share(verdicts.NOT_REPRODUCED),
-        "coverage": 1 - share(verdicts.NOT_JUDGED), "weight": total,
+        "low": weights[verdicts.REPRODUCED] / total, "high": 1 - weights[verdicts.NOT_REPRODUCED] / total,
+        "coverage": 1 - weights[verdicts.NOT_JUDGED] / total, "weight": total,
     }  # fmt: skip
     return {name: round(value, 10) for name, value in result.items()}
 
