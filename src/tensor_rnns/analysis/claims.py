@@ -194,9 +194,8 @@ class CountForm(Measuring):
             raise Invalid("", f"a claim of test count needs a limit; allowed are {', '.join(LIMITS)}")
         if self.within is not None and self.within[0] > self.within[1]:
             raise Invalid("within", f"within is {self.within}; allowed is the lower end first")
-        unread = {"passing": None, "selected_from": None, "where": None, "each": ()}
-        for key, absent in unread.items() if self.of else ():
-            if getattr(self, key) != absent:
+        for key in ("passing", "selected_from", "where", "each") if self.of else ():
+            if getattr(self, key):
                 raise Invalid(key, f"{key!r} is not read beside 'of'")
         if self.passing is not None and self.selected_from is not None:
             raise Invalid("selected_from", "'selected_from' is not read beside 'passing'")

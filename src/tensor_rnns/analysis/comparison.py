@@ -7,6 +7,7 @@ task are drawn anew, with replacement.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -45,11 +46,11 @@ def interval(values: np.ndarray) -> np.ndarray:
     return np.quantile(values, ((1 - LEVEL) / 2, (1 + LEVEL) / 2), axis=0)
 
 
+@dataclass
 class Comparison:
     """The losses of all models on all tasks, and their resamples; a model may lack a task."""
 
-    def __init__(self, losses: Losses) -> None:
-        self.losses = losses
+    losses: Losses
 
     @property
     def models(self) -> list[str]:

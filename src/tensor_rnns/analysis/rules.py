@@ -280,17 +280,14 @@ def identity(errors: Sequence[float], tolerance: float, printed: Sequence[float]
     def worst(values: Sequence[float]) -> float:
         return max((math.inf if math.isnan(value) else abs(value) for value in values), default=math.inf)
 
-    def outcome(holds: str, error: float, n: int) -> Outcome:
-        return Outcome(holds, error, None, tolerance, n, None, True, interval=intervals.TOLERANCE)
-
-    corrected = worst(errors)
-    if printed is None:
-        return outcome(answer(corrected <= tolerance, corrected > tolerance), corrected, len(errors))
-    as_printed = worst(printed)
-    if corrected > tolerance:
-        why, holds = f"the corrected form fails too (error {corrected:.2g})", "unclear"
-    elif as_printed <= tolerance:
-        why, holds = "as printed it holds, although a misprint was expected", "yes"
-    else:
-        why, holds = "as printed it fails, as corrected it holds", "no"
-    return outcome(holds, as_printed, len(printed)).because(why)
+    judged = errors if printed is None else printed
+    error = worst(judged)
+    holds, why = answer(error <= tolerance, error > tolerance), ""
+    if printed is not None and (corrected := worst(errors)) > tolerance:
+        holds, why = "unclear", f"the corrected form fails too (error {corrected:.2g})"
+    elif printed is not None and holds == "yes":
+        why = "as printed it holds, although a misprint was expected"
+    elif printed is not None:
+        why = "as printed it fails, as corrected it holds"
+    said = Outcome(holds, error, None, tolerance, len(judged), exact=True, interval=intervals.TOLERANCE)
+    return said.because(why)
