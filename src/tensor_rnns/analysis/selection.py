@@ -55,35 +55,35 @@ def choose(runs: Sequence[Run], select: Mapping[str, Any], points: Sequence[Mapp
     where none that ran has a number.
     """
 
-    def scores_of(points: Sequence[int], measure: Mapping[str, Any]) -> dict[int, float]:
-        """The scores of points by a measure, which reads the split of the search."""
-        known = "split" in arguments(measure.get("name", ""))
-        reading = {"split": select.get("split", "valid")} if known else {}
-        return {point: score(by_point[point], reading | measure) for point in points}
-
     by_point = [[run for run in runs if run.key["point"] == point] for point in range(len(points))]
     empty = [point for point, group in enumerate(by_point) if not group]
     if empty or not points:
         raise ValueError(f"the search has {len(points)} points; without a run are {empty}")
-    scores = scores_of(range(len(points)), select["measure"])
+
+    def scores_of(measure: Mapping[str, Any]) -> list[float]:
+        """The score of each point by a measure, which reads the split of the search."""
+        known = "split" in arguments(measure.get("name", ""))
+        reading = {"split": select.get("split", "valid")} if known else {}
+        return [score(group, reading | measure) for group in by_point]
+
+    scores = scores_of(select["measure"])
     sound_runs = [run for run in runs if not run.failed]
-    if all(map(math.isnan, scores.values())) and sound_runs and not measured(sound_runs, select["measure"]):
+    if all(map(math.isnan, scores)) and sound_runs and not measured(sound_runs, select["measure"]):
         raise MissingValue(f"no run of the search has a number of {select['measure']}")
     failed = [
         point
         for point, group in enumerate(by_point)
         if math.isnan(scores[point]) or any(run.failed for run in group)
     ]
-    all_failed = len(failed) == len(points)
-    sound = [point for point in range(len(points)) if all_failed or point not in failed]
-    known = {point: scores[point] for point in sound if math.isfinite(scores[point])}
-    best = BETTER[select.get("best", "lowest")](list(known.values())) if known else None
+    sound = [point for point in range(len(points)) if point not in failed] or failed
+    known = [scores[point] for point in sound if math.isfinite(scores[point])]
+    best = BETTER[select.get("best", "lowest")](known) if known else None
     equal = [point for point in sound if scores[point] == best] or sound[:1]
     if select.get("ties") and len(equal) > 1:
-        ties = scores_of(equal, select["ties"])
+        ties = scores_of(select["ties"])
         equal.sort(key=lambda point: ties[point] if math.isfinite(ties[point]) else math.inf)
-    shown = [score if math.isfinite(score) else None for score in scores.values()]
-    return Choice(equal[0], points[equal[0]], shown, failed, all_failed, rule_of(select))
+    shown = [score if math.isfinite(score) else None for score in scores]
+    return Choice(equal[0], points[equal[0]], shown, failed, len(failed) == len(points), rule_of(select))
 
 
 def searches(runs: Sequence[Run], final: Sequence[Run]) -> list[list[list[Run]]]:
