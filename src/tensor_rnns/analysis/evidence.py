@@ -13,7 +13,7 @@ from tensor_rnns.analysis import claims, intervals, rules
 from tensor_rnns.analysis.claims import LIMITS, several
 from tensor_rnns.analysis.joint import every
 from tensor_rnns.analysis.measures import is_share
-from tensor_rnns.analysis.rules import Outcome
+from tensor_rnns.analysis.rules import NEVER, Outcome
 from tensor_rnns.analysis.runs import MissingValue, Run
 from tensor_rnns.analysis.samples import (
     Sample,
@@ -32,7 +32,6 @@ from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.guests import is_guest
 from tensor_rnns.experiments.selector import Selector
 
-NEVER = "some seeds never got there, so that there is no mean"
 LATER = "it hangs on how much later than the last update a seed would get there"
 
 

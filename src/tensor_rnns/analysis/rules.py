@@ -24,6 +24,7 @@ ADVICE = "about {} seeds would decide"
 IRREFUTABLE, COULD = "no outcome of {} seeds could refute it", ", one of {} could"
 UNDECIDABLE = "no number of seeds decides at this difference"
 OF_CHOICE = "with the scatter that {} searches leave to the choice, which more of them would narrow"
+NEVER = "some seeds never got there, so that there is no mean"
 EQUAL = "equal in all {} seeds, so that the scatter is not known"
 
 
@@ -117,7 +118,7 @@ def value(
     """
     n, m = len(values), float(np.mean(values))
     if not math.isfinite(m):
-        return Outcome("unclear", m, n=n).because("some seeds never got there, so that there is no mean")
+        return Outcome("unclear", m, n=n).because(NEVER)
     s, distance = intervals.deviation(values), abs(m - paper)
     if exact:
         within = distance <= tol * (1 + 1e-9)
