@@ -9,7 +9,7 @@ from tensor_rnns.analysis.runs import MissingValue, Run, series, smoothed, value
 from tensor_rnns.declared import Natural, Positive, Share
 from tensor_rnns.experiments.records import SPLITS
 
-BETTER: dict[str, Callable[[Any], Any]] = {"lowest": np.min, "highest": np.max}
+BETTER: dict[str, Callable[..., Any]] = {"lowest": min, "highest": max}
 """What takes the best of several values."""
 Split = Literal[SPLITS]  # type: ignore[valid-type]
 Best = Literal["lowest", "highest"]

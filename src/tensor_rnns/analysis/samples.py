@@ -109,8 +109,7 @@ def best_of_seed(runs: Sequence[Run], rule: SelectedFrom) -> Run:
     known = [(run, score) for run, score in measured(sound, rule.by) if not math.isnan(score)]
     if not known:
         raise MissingValue("no run of this seed has the value that it is to be chosen by")
-    best = BETTER[rule.best]([score for _, score in known])
-    return next(run for run, score in known if score == best)
+    return BETTER[rule.best](known, key=lambda pair: pair[1])[0]
 
 
 def sample(
