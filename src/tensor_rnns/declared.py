@@ -68,11 +68,13 @@ class Rule:
 
 @dataclasses.dataclass(frozen=True)
 class ByName:
-    """A block that says by `key` which of the `known` declarations its other keys are of."""
+    """A block that says by `key` which of the `known` declarations its other keys are of, but for the fields
+    `provided`, which are none of its keys."""
 
     what: str
     key: str
     known: Callable[[], Mapping[str, Any]]
+    provided: Collection[str] = ()
 
 
 PLAIN: dict[Any, Rule] = {
@@ -195,7 +197,7 @@ class Reading:
             self.refuse((*location, rule.key), f"unknown {rule.what} {name!r}; {suggestion(name, known)}")
             return value
         rest = {key: given for key, given in value.items() if key != rule.key}
-        made = self.record(known[name], rest, location, f"{rule.what} {name}")
+        made = self.record(known[name], rest, location, f"{rule.what} {name}", rule.provided)
         if made is not rest:
             object.__setattr__(made, "block", value)
         return made

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from tensor_rnns.experiments import catalogue
+from tensor_rnns.experiments import catalogue, guests
 from tensor_rnns.messages import fault
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -65,8 +65,6 @@ def check_guests(paths: Sequence[Path | str]) -> None:
     """ValueError where a file of guest cells cannot be read, or where there is torch, cannot be imported or
     has a cell that takes no width or cannot be made, or whose step fails or returns other states than it
     declares."""
-    from tensor_rnns.experiments import guests
-
     guests.read([Path(path) for path in paths])
     # Cells import torch, which takes seconds of every parse.
     if paths and importlib.util.find_spec("torch") is not None:

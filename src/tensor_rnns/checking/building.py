@@ -11,25 +11,25 @@ from inspect import signature
 from typing import Any
 
 from tensor_rnns import cells, datasets, functions, models, tasks
-from tensor_rnns.analysis.measures import BLOCKS, SETTINGS, is_setting
+from tensor_rnns.analysis.measures import SETTINGS, is_setting
 from tensor_rnns.checking.form import Data
-from tensor_rnns.checking.known import EVERYWHERE
-from tensor_rnns.declared import LARGEST, Invalid, Location, Problem, Reading, problems, suggestion, unknown
+from tensor_rnns.declared import LARGEST, ByName, Invalid, Location, Problem, Reading, suggestion, unknown
+from tensor_rnns.experiments import resolve
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SCALES
-from tensor_rnns.experiments.resolve import curves, grid, layers, points, searched, settings_of, with_values
 from tensor_rnns.models.delayed import Delayed
 from tensor_rnns.models.recurrent import Recurrent
 from tensor_rnns.training.learner import check_carrying
 from tensor_rnns.training.optimisers import OPTIMISERS, block_of
 from tensor_rnns.training.settings import Training
 
-GIVEN = {
-    "cell": ("inputs",),
-    "model": ("inputs", "outputs", "symbols", "cell", "engine"),
-    "task": ("dataset", "batch_size"),
+NAMED = {
+    "cell": ByName("cell", "name", cells.families, ("inputs",)),
+    "model": ByName("model", "name", models.families, ("inputs", "outputs", "symbols", "cell", "engine")),
+    "task": ByName("task", "name", tasks.names, ("dataset", "batch_size")),
+    "optimiser": ByName("optimiser", "name", lambda: OPTIMISERS, ("rate",)),
 }
-"""Fields that the program fills in: a file may not give them."""
+"""Blocks that name what they are of, and the fields that the program fills in: a file may not give them."""
 OF_VARIANTS = ("cell.budget", "cell.file")
 """Settings that a file may not write: a variant names its budget, and a guest has a file."""
 SPLIT = ("search", "select", "split")
@@ -104,8 +104,8 @@ def settings_problems(experiment: Experiment) -> Iterator[Problem]:
             yield ("scales",), f"the scale {scale!r} is missing; needed are {', '.join(SCALES)}"
     reported: set[Problem] = set()
     seen: set[str] = set()
-    for scale in (*(scale for scale in SCALES if scale in experiment.scales), EVERYWHERE):
-        for curve in curves(experiment, scale):
+    for scale in (*(scale for scale in SCALES if scale in experiment.scales), resolve.EVERYWHERE):
+        for curve in resolve.curves(experiment, scale):
             for problem in curve_problems(experiment, scale, curve, seen):
                 # A key that two cells do not have is one mistake.
                 location, message = problem
@@ -121,7 +121,7 @@ def curve_problems(
     """Every fault of one curve, at every point of its grid; nothing for settings already `seen`."""
     variant = curve[1]
     origins: dict[str, Location] = {"dataset": ("dataset", "real")}
-    for location, key, value in layers(experiment, scale, *curve):
+    for location, key, value in resolve.layers(experiment, scale, *curve):
         if key == "dataset":
             (reading := Reading()).value(Data | None, value, location)
             if reading.problems:
@@ -129,15 +129,14 @@ def curve_problems(
                 return
             origins[key] = (*location, "real")
             continue
-        written = key in OF_VARIANTS and key == location[-1]
-        if written or "." not in key or key.partition(".")[0] not in BLOCKS:
+        if not is_setting(key) or (key in OF_VARIANTS and key == location[-1]):
             near = suggestion(key, origins).partition("allowed are")[0]
             more = ", dataset, per" if location[0] == "conditions" and len(location) == 3 else ""
             yield location, f"unknown key {key!r}; {near}allowed are {SETTINGS}{more}"
             return
         origins[key] = location
-    keys = grid(experiment, scale, *curve)
-    locations = {joint: location for location, joint, _ in searched(experiment, scale, variant)}
+    keys = resolve.grid(experiment, scale, *curve)
+    locations = {joint: location for location, joint, _ in resolve.searched(experiment, scale, variant)}
     faults = [problem for joint in keys for problem in joint_problems(locations[joint], joint, keys[joint])]
     parts, last = ",".join(keys).split(","), {part: joint for joint in keys for part in joint.split(",")}
     twice = [part for part in last if parts.count(part) > 1]
@@ -146,10 +145,10 @@ def curve_problems(
     if faults:
         return
     origins |= {part: locations[joint] for part, joint in last.items()} | {"select": SPLIT}
-    base = settings_of(experiment, scale, "real", *curve)
+    base = resolve.settings_of(experiment, scale, "real", *curve)
     split = experiment.search["select"]["split"] if keys else ""
-    for values in points(keys):
-        settings = with_values(base, values)
+    for values in resolve.points(keys):
+        settings = resolve.with_values(base, values)
         text = as_text(settings)
         if text not in seen:
             seen.add(text)
@@ -213,26 +212,22 @@ def as_text(settings: Any) -> str:
     return json.dumps(settings, sort_keys=True, default=str)
 
 
-def named_faults(what: str, block: Mapping[str, Any], known: Mapping[str, Any], given: Any) -> list[Fault]:
-    """What keeps a block from being a record of the name it gives; no key is a field of `given`."""
-    rest = dict(block)
-    name = rest.pop("name", None)
-    if not isinstance(name, str) or name not in known:
-        return [("name", f"unknown {what} {name!r}; {suggestion(name, known)}")]
-    wrong = problems(known[name], rest, f"{what} {name}", given)
-    return [(str(location[0]) if location else "", message) for location, message in wrong]
+def named_faults(what: str, block: Mapping[str, Any]) -> list[Fault]:
+    """What keeps a block from being what it names, each with the key of the block."""
+    reading = Reading(nulls=True)
+    reading.named(NAMED[what], {"name": None} | block, ())
+    return [(str(location[0]) if location else "", message) for location, message in reading.problems]
 
 
 @cache
 def block_faults(block: str, written: str) -> tuple[Fault, ...]:
     """What keeps a cell, model or task, written as JSON, from being built, each with its dotted key."""
     asked = json.loads(written)
-    known = {"task": tasks.names, "model": models.families, "cell": cells.families}[block]()
     what = f"{block} {asked.get('name')}"
     whole = (what, f"unknown {block} ")
     return tuple(
         (f"{block}.{key or 'name'}", message if message.startswith(whole) else f"{what}: {message}")
-        for key, message in named_faults(block, asked, known, GIVEN[block])
+        for key, message in named_faults(block, asked)
     )
 
 
@@ -243,7 +238,7 @@ def training_faults(written: str, task: str) -> tuple[Fault, ...]:
     training = reading.record(Training, block, (), "training")
     wrong = [(f"training.{at[0]}" if at else "training.length", message) for at, message in reading.problems]
     valid = not any(location == ("momentum",) for location, _ in reading.problems)
-    for key, message in named_faults("optimiser", block_of(block), OPTIMISERS, ("rate",)):
+    for key, message in named_faults("optimiser", block_of(block)):
         if key != "momentum" or "momentum" not in block:
             wrong.append(("training.optimiser", message))
         elif valid:

@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import reduce
 from operator import getitem
@@ -11,14 +12,33 @@ from tensor_rnns import datasets
 from tensor_rnns.analysis import claims
 from tensor_rnns.analysis.measures import EXACT, Measured, is_exact
 from tensor_rnns.checking import form
-from tensor_rnns.checking.known import EVERYWHERE, Known
 from tensor_rnns.declared import Location, Problem, Reading, suggestion, unknown
 from tensor_rnns.drawing.spec import Spec, listed
 from tensor_rnns.experiments import guests
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SEARCH_SEED
-from tensor_rnns.experiments.resolve import curves, layers, left_out
-from tensor_rnns.experiments.selector import ALL, CURVE, MAIN, Selector
+from tensor_rnns.experiments.resolve import EVERYWHERE, curves, layers, left_out
+from tensor_rnns.experiments.selector import ALL, CURVE, MAIN, Curve, Selector
+
+LEVELS = (*CURVE, "dataset")
+"""Keys of a selector whose values are names of the file or of data sets."""
+NAMING = {
+    "probe": "probe", "artefact": "artefact", "claim": "claim", "claims": "claim",
+    "conditions": "condition", "variants": "variant", "options": "option",
+}  # fmt: skip
+"""Keys of records that give one name or a list of them, and of what they are."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is held against: an experiment, all names of each kind, the curves of each scale and EVERYWHERE,
+    and what the claims of the paper refer to."""
+
+    experiment: Experiment
+    computed: bool
+    names: Mapping[str, Collection[str]]
+    curves: Mapping[str, Collection[Curve]]
+    referred: Mapping[str, Collection[str]]
 
 
 def of_selector(location: Location, where: Selector, known: Known) -> Iterator[Problem]:
@@ -44,17 +64,14 @@ def of_measure(location: Location, measure: Measured, known: Known) -> Iterator[
     """A measure that a search, or this kind of experiment, does not have."""
     if location[0] == "search" and measure.measure in ("probe", "computed"):
         yield location, f"a search has no {measure.measure}; allowed are the measures of a run's own curves"
-    if location[0] not in ("artefacts", "claims") or known.computed == (measure.measure == "computed"):
-        return
-    if known.computed:
-        yield location, f"a computed experiment has no measure {measure.measure!r}; allowed is computed"
-    else:
-        yield location, "a trained experiment has no computed table; use it in one of kind compute"
+    if location[0] in ("artefacts", "claims") and known.computed != (measure.measure == "computed"):
+        computed = f"a computed experiment has no measure {measure.measure!r}; allowed is computed"
+        trained = "a trained experiment has no computed table; use it in one of kind compute"
+        yield location, computed if known.computed else trained
 
 
 def of_claim(location: Location, claim: claims.ClaimForm, known: Known) -> Iterator[Problem]:
-    """What every claim names: its artefact, other claims, and keys that each lists alike."""
-    yield from unknown((*location, "artefact"), "artefact", claim.artefact, known.artefacts)
+    """Tests of another kind of experiment, claims that refer to themselves, keys that each lists alike."""
     if isinstance(claim, claims.IdentityForm) and claim.probe is None and not known.computed:
         yield location, "an identity of a trained experiment needs 'probe'; it has no computed table"
     if isinstance(claim, claims.CountForm) and claim.of is not None and not known.computed:
@@ -70,12 +87,8 @@ def of_claim(location: Location, claim: claims.ClaimForm, known: Known) -> Itera
             yield from unknown((*location, "values", name), claim.over, name, known.names[claim.over])
     if isinstance(claim, claims.Measuring):
         yield from of_each(location, claim, known)
-    if isinstance(claim, claims.RefersForm):
-        location = (*location, "claims")
-        for other in claim.claims:
-            yield from unknown(location, "claim", other, known.claims)
-        if location[1] in reached(str(location[1]), known.referred):
-            yield location, f"the claim {location[1]!r} refers to itself, directly or through others"
+    if isinstance(claim, claims.RefersForm) and location[1] in reached(str(location[1]), known.referred):
+        yield (*location, "claims"), f"the claim {location[1]!r} refers to itself, directly or through others"
 
 
 def of_each(location: Location, claim: claims.Measuring, known: Known) -> Iterator[Problem]:
@@ -110,15 +123,15 @@ def of_drawing(location: Location, spec: Spec, known: Known) -> Iterator[Problem
         yield location, f"this drawing needs a probe; allowed are {', '.join(experiment.probes) or 'none'}"
     if spec.printed is not None:
         beside = (*location, "printed")
-        yield from unknown((*beside, "of"), "artefact", spec.printed.of, known.artefacts)
+        yield from unknown((*beside, "of"), "artefact", spec.printed.of, known.names["artefact"])
         if (option := spec.printed.option) is not None:
             yield from unknown((*beside, "option"), "option", option, known.names["option"])
     for name in getattr(spec, "values", None) or ():
         if spec.over in known.names:
             yield from unknown((*location, "values", name), spec.over, name, known.names[spec.over])
     cut = {*getattr(spec, "keys", ()), *listed(getattr(spec, "groups", None))}
-    if not known.computed and cut <= known.names.keys():
-        levels = [name for names in known.names.values() for name in names]
+    if not known.computed and cut <= {*LEVELS}:
+        levels = [name for key in LEVELS for name in known.names[key]]
         for label in spec.labels or ():
             yield from unknown((*location, "labels", label), "name", label, levels)
     if location[0] == "artefacts" and type(spec).__module__.endswith(".table"):
@@ -131,7 +144,7 @@ def of_drawing(location: Location, spec: Spec, known: Known) -> Iterator[Problem
 
 def of_table(location: Location, spec: Any, known: Known) -> Iterator[Problem]:
     """Rows and columns that this kind of experiment has, and a measure where one is needed."""
-    allowed = ("item", "name", "index") if known.computed else (*CURVE, "dataset")
+    allowed = ("item", "name", "index") if known.computed else LEVELS
     rows = listed(spec.rows)
     columns = (spec.columns,) if isinstance(spec.columns, str) else ()
     for key, names in (("rows", rows), ("columns", columns)):
@@ -176,14 +189,10 @@ def of_data(location: Location, pair: form.Data, known: Known) -> Iterator[Probl
 
 
 def of_runs(location: Location, block: form.Option | form.Scale, known: Known) -> Iterator[Problem]:
-    """Conditions, variants and options that an option or a scale names, patterns that match nothing which it
-    runs, and seeds that are those of the search."""
+    """Patterns that match nothing which an option or a scale runs, and seeds that are those of the search."""
     if isinstance(block, form.Scale) and known.experiment.search and block.seeds > SEARCH_SEED:
         told = f"seeds is {block.seeds}; allowed beside a search are at most {SEARCH_SEED}"
         yield (*location, "seeds"), f"{told}, from which on its own are numbered"
-    for kind in CURVE:
-        for name in getattr(block, f"{kind}s", None) or ():
-            yield from unknown((*location, f"{kind}s"), kind, name, known.names[kind])
     if not known.computed:
         run = known.curves[str(location[1]) if location[0] == "scales" else EVERYWHERE]
         own = {"/".join(curve[:2]) for curve in run if location[0] == "scales" or curve[2] == location[1]}
@@ -203,11 +212,6 @@ def of_search(location: Location, block: form.ScaleSearch, known: Known) -> Iter
                 message = f"the measure reads the split {measure['split']!r}, select.split is {split!r}"
                 yield (*location, "select", name, "split"), f"{message}; give one of them"
     yield from unmatched(location, block.per, "variant", known.names["variant"])
-
-
-def of_effect(location: Location, effect: form.Effect, known: Known) -> Iterator[Problem]:
-    """The claim of a deviation."""
-    yield from unknown(location, "claim", effect.claim, known.claims)
 
 
 def of_conditions(location: Location, file: form.ExperimentForm, known: Known) -> Iterator[Problem]:
@@ -238,15 +242,14 @@ def replaced(experiment: Experiment) -> Iterator[Problem]:
     """Keys of a condition in whose place every variant that it runs sets its own."""
     for condition in experiment.conditions if experiment.kind == "train" else ():
         run = [name for name in experiment.variants if name not in left_out(experiment, condition)]
-        unused: list[dict[Location, str]] = []
+        unused: list[set[tuple[Location, str]]] = []
         for variant in run:
             set_where = [*layers(experiment, "", condition, variant, MAIN)]
             own = {key for location, key, _ in set_where if location[0] == "variants"}
-            unused.append({at: key for at, key, _ in set_where if at[0] == "conditions" and key in own})
-        for location, key in (unused or [{}])[0].items():
-            if all(location in lost for lost in unused):
-                message = f"{key!r} is never used: each variant that runs there sets its own"
-                yield location, f"{message}, {', '.join(run)}; allowed are keys that one of them leaves open"
+            unused.append({(at, key) for at, key, _ in set_where if at[0] == "conditions" and key in own})
+        for location, key in set.intersection(*unused) if unused else ():
+            message = f"{key!r} is never used: each variant that runs there sets its own"
+            yield location, f"{message}, {', '.join(run)}; allowed are keys that one of them leaves open"
 
 
 def unmatched(location: Location, per: Iterable[str], what: str, names: Collection[str]) -> Iterator[Problem]:
@@ -267,16 +270,30 @@ def reached(name: str, referred: Mapping[str, Collection[str]]) -> set[str]:
 OF: dict[type, Callable[[Location, Any, Known], Iterator[Problem]]] = {
     Selector: of_selector, Measured: of_measure, claims.ClaimForm: of_claim, Spec: of_drawing,
     form.Data: of_data, form.Option: of_runs, form.Scale: of_runs, form.ScaleSearch: of_search,
-    form.Effect: of_effect, form.ExperimentForm: of_conditions,
+    form.ExperimentForm: of_conditions,
 }  # fmt: skip
 """What is held against the names, by the type of a record."""
 
 
-def name_problems(records: list[tuple[Location, Any]], known: Known) -> Iterator[Problem]:
-    """What is wrong with the names in records."""
+def name_problems(
+    records: list[tuple[Location, Any]], experiment: Experiment, artefacts: Collection[str],
+    claim_ids: Collection[str], referred: Mapping[str, Collection[str]],
+) -> Iterator[Problem]:  # fmt: skip
+    """What is wrong with the names in the records of an experiment, given the ids of all artefacts and claims
+    of its paper, and what the claims refer to."""
+    names = {
+        "condition": list(experiment.conditions) or ["only"], "variant": list(experiment.variants),
+        "option": [MAIN, *experiment.options], "dataset": datasets.names(),
+        "probe": experiment.probes, "artefact": artefacts, "claim": claim_ids,
+    }  # fmt: skip
+    run = {scale: [*curves(experiment, scale)] for scale in (*experiment.scales, EVERYWHERE)}
+    known = Known(experiment, experiment.kind == "compute", names, run, referred)
     for location, record in records:
-        if (probe := getattr(record, "probe", None)) is not None:
-            yield from unknown((*location, "probe"), "probe", probe, known.experiment.probes)
+        for key, kind in NAMING.items():
+            given = getattr(record, key, None)
+            given = [given] if isinstance(given, str) else given
+            for name in given if isinstance(given, list | tuple) else ():
+                yield from unknown((*location, key), kind, name, names[kind])
         for kind, check in OF.items():
             if isinstance(record, kind):
                 yield from check(location, record, known)

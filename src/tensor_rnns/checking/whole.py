@@ -4,14 +4,12 @@ each with file and line."""
 import importlib.util
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from copy import deepcopy
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tensor_rnns import yaml_files
 from tensor_rnns.checking.form import ExperimentForm, PaperForm
-from tensor_rnns.checking.known import Known
 from tensor_rnns.checking.names import name_problems
 from tensor_rnns.declared import NAMED, Problem, is_name, keys, problems, suggestion
 from tensor_rnns.drawing.spec import reading_of
@@ -34,20 +32,22 @@ def check_papers(folders: Iterable[Path], shown: Path | None) -> list[str]:
     Paths are relative to `shown` where they lie below it. Ids are looked up among all files of a paper, once
     all of them can be read. Where there is no torch, what it would build is not looked at.
     """
-    return list(dict.fromkeys(line for folder in folders for line in paper_problems(folder, shown)))
+    top = f"{shown}/" if shown else ""
+    lines = dict.fromkeys(line for folder in folders for line in paper_problems(folder))
+    return [line.removeprefix(top) for line in lines]
 
 
-def paper_problems(folder: Path, shown: Path | None) -> Iterator[str]:
+def paper_problems(folder: Path) -> Iterator[str]:
     """Every problem of the files of one paper, and values of its tables that no file takes; of its header
     alone where that has some, since the other files rest on it."""
     header = folder / catalogue.PAPER_FILE
     # One without a year may say so.
-    if wrong := placed(header, shown, partial(problems, PaperForm)) if header.exists() else []:
+    if wrong := placed(header, partial(problems, PaperForm)) if header.exists() else []:
         yield from wrong
         return
     contents = {path: read(path) for path in catalogue.experiment_files(folder)}
     for path, content in contents.items():
-        yield from placed(path, shown, lambda _, at=path, of=content: file_problems(at, of, contents))
+        yield from placed(path, lambda _, at=path, of=content: file_problems(at, of, contents))
     if readable(contents):
         artefacts, claims, _ = shared(contents)
         if contents:
@@ -55,13 +55,12 @@ def paper_problems(folder: Path, shown: Path | None) -> Iterator[str]:
         if (path := folder / score.FILE).exists():
             known = {*artefacts, *catalogue.header_of(folder).get("catalogue", ())}
             ids = [statement.id for statement in ledger.read(folder)]
-            yield from placed(path, shown, lambda content: score.problems(content, ids, known))
-        yield from caption_problems(folder, claims, shown)
+            yield from placed(path, lambda content: score.problems(content, ids, known))
+        yield from caption_problems(folder, claims)
 
 
-def placed(path: Path, shown: Path | None, problems: Callable[[Any], Iterable[Problem]]) -> list[str]:
-    """The `problems` of the content of a file, one line each, its path relative to `shown` if it is there."""
-    short = path.relative_to(shown) if shown and path.is_relative_to(shown) else path
+def placed(path: Path, problems: Callable[[Any], Iterable[Problem]]) -> list[str]:
+    """The `problems` of the content of a file, one line each."""
     try:
         document = yaml_files.read(path)
         found = {
@@ -69,18 +68,16 @@ def placed(path: Path, shown: Path | None, problems: Callable[[Any], Iterable[Pr
             for location, message in problems(document.content)
         }
     except ValueError as error:
-        said = str(error).replace(str(path), str(short))
-        return said.replace(f"{path.parent}/", f"{short.parent}/").splitlines()
-    return [f"{short}:{line}: {location}: {message}" for line, location, message in sorted(found)]
+        return str(error).splitlines()
+    return [f"{path}:{line}: {location}: {message}" for line, location, message in sorted(found)]
 
 
-def caption_problems(folder: Path, claims: Collection[str], shown: Path | None) -> Iterator[str]:
+def caption_problems(folder: Path, claims: Collection[str]) -> Iterator[str]:
     """Fields of captions that name no claim of the paper."""
     for path in sorted(folder.glob("captions/*.md")):
-        short = path.relative_to(shown) if shown and path.is_relative_to(shown) else path
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
             for name in sorted({*FIELD.findall(line)} - {*claims}):
-                yield f"{short}:{number}: unknown claim {name!r} in a caption; {suggestion(name, claims)}"
+                yield f"{path}:{number}: unknown claim {name!r} in a caption; {suggestion(name, claims)}"
 
 
 def readable(contents: Mapping[Path, Any]) -> bool:
@@ -93,7 +90,7 @@ def read(path: Path) -> Any:
     not fit in them; as it stands where its form is too broken for that."""
     try:
         content = yaml_files.read(path).content
-        return catalogue.tables_of(path.parent).complete(deepcopy(content))[0]
+        return catalogue.tables_of(path.parent).complete(content)[0]
     except ValueError as error:
         return error
     except (AttributeError, KeyError, TypeError):
@@ -120,8 +117,7 @@ def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterat
     if not isinstance(content, Mapping) or broken & RESOLVED:
         return
     experiment = catalogue.read_experiment(path)
-    known = Known(experiment, *shared(paper))
-    found = list(name_problems(reading.records, known))
+    found = list(name_problems(reading.records, experiment, *shared(paper)))
     for location, message in found:
         if readable(paper) or not message.startswith(("unknown claim", "unknown artefact")):
             yield location, message

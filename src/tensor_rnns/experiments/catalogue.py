@@ -1,7 +1,6 @@
 """The catalogue: every paper and experiment file of a folder, read into plain records."""
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -110,7 +109,7 @@ def experiment_files(folder: Path) -> list[Path]:
 def header_of(folder: Path) -> dict[str, Any]:
     """What the paper in `folder` says of itself; {} where it has no such file."""
     header = folder / PAPER_FILE
-    return dict(mapping(deepcopy(read(header).content))) if header.exists() else {}
+    return dict(mapping(read(header).content)) if header.exists() else {}
 
 
 def tables_of(folder: Path) -> PaperTables:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 Chosen = Mapping[Curve, Mapping[str, Any]] | None
 """What the search of a curve chose."""
+EVERYWHERE = ""
+"""Stands for a scale that says nothing, at which all curves of a file run."""
 
 
 def curves(experiment: "Experiment", scale: str) -> Iterable[Curve]:
