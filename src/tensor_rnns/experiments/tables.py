@@ -140,17 +140,15 @@ class PaperTables:
         it is."""
         if not isinstance(block, Mapping):
             return block
-        texts = {key: text for key, text in block.items() if isinstance(text, str)}
-        ids = {key: text for key, text in texts.items() if key in NUMBERS and text in self.single}
-        says = {key: text for key, text in texts.items() if key in ("statement", "label") and "{" in text}
-        return (
-            block
-            | {key: self.single[id_].value for key, id_ in ids.items()}
-            | {
-                key: FIELD.sub(lambda field: self.texts.get(field[0], field[0]), text)
-                for key, text in says.items()
-            }
-        )
+        return {key: self.number(key, part) if isinstance(part, str) else part for key, part in block.items()}
+
+    def number(self, key: Any, text: str) -> Any:
+        """What a text under a key stands for."""
+        if key in NUMBERS and text in self.single:
+            return self.single[text].value
+        if key not in ("statement", "label"):
+            return text
+        return FIELD.sub(lambda field: self.texts.get(field[0], field[0]), text)
 
 
 def mapping(block: Any) -> Mapping[Any, Any]:
@@ -184,7 +182,7 @@ def named(block: Any, measures: Mapping[str, Any]) -> Any:
 
 def measure(row: Value, content: Mapping[str, Any]) -> Entry:
     """The measure that a value of a trained experiment is of."""
-    block = mapping(block_of(content, "measures").get(row.measure))
+    block = block_of(block_of(content, "measures"), row.measure)
     return dict(block) | ({"split": row.split} if row.split else {})
 
 
@@ -216,7 +214,7 @@ def is_drawn(row: Value, spec: Mapping[str, Any], content: Mapping[str, Any]) ->
 def sentence(row: Value, artefact: str, option: str, content: Mapping[str, Any]) -> str:
     """What the paper says with a value: model, place and split, then the number and its unit."""
     labels = mapping(content["artefacts"][artefact].get("labels"))
-    block = mapping(block_of(content, "variants").get(row.variant))
+    block = block_of(block_of(content, "variants"), row.variant)
     model = block.get("label") or cell_title(row.variant) if row.variant else row.item
     parts = [model, row.condition, option or row.option, row.split]
     return f"{', '.join(str(labels.get(name, name)) for name in parts if name)}: {row.text} {row.unit}"

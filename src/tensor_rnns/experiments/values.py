@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from tensor_rnns.declared import AtLeastZero, Name, Reading, Rule, hints, is_finite
+from tensor_rnns.declared import AtLeastZero, Name, Rule, is_finite, problems
 from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.messages import bounded, shortened
 
@@ -109,11 +109,9 @@ def parsed(path: Path, text: str) -> tuple[Value, ...]:
             name: EMPTY[name] if name in EMPTY and not given else PARSERS.get(name, str)(given)
             for name, given in row.items()
         }
-        reading = Reading(nulls=True)
-        for name, value in typed.items():
-            reading.value(hints(Value)[name], value, (name,))
-        wrong += [f"{path}:{rows.line_num}: {message}" for _, message in reading.problems]
-        if not reading.problems:
+        found = problems(Value, typed, provided=("text", "line"))
+        wrong += [f"{path}:{rows.line_num}: {message}" for _, message in found]
+        if not found:
             whole = isinstance(typed["value"], int)
             text = f"{typed['value']:,}" if whole and abs(typed["value"]) > 9999 else row["value"]
             values.append(Value(**typed, text=text, line=rows.line_num))
@@ -121,8 +119,8 @@ def parsed(path: Path, text: str) -> tuple[Value, ...]:
     by_point: dict[tuple[str, float | None], Value] = {}
     for value in values:
         twin = by_point.setdefault((value.id, value.x), value)
-        problems = mistakes(value, series.setdefault(value.id, value), twin)
-        wrong += [f"{path}:{value.line}: {message}" for message in problems]
+        first = series.setdefault(value.id, value)
+        wrong += [f"{path}:{value.line}: {message}" for message in mistakes(value, first, twin)]
     if wrong:
         raise ValueError(bounded("\n".join(wrong)))
     return tuple(values)
