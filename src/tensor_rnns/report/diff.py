@@ -1,9 +1,8 @@
 """What differs between two results folders of one scale: verdicts, numbers, settings, artefacts, makers."""
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +23,17 @@ NAMED = 3
 """How many curves with one change are named."""
 
 
-@dataclass(frozen=True)
 class Side:
-    """What a results folder holds: its scales, claims by id, records of its runs, replicas and settings by
-    curve, numbers of runs and computed tables by experiment, artefacts, and who made it."""
+    """What a results folder holds: its claims by id, its scales, how each replica of a curve ended, settings
+    by curve, numbers by experiment, rows of artefacts, and who made it."""
 
-    home: Path
-    scales: set[str]
-    claims: dict[str, Row]
-    replicas: dict[str, dict[tuple[int, int], str]]
-    settings: dict[str, dict[str, set[str]]]
-    numbers: dict[str, dict[tuple[str, ...], str]]
-    drawn: dict[str, tuple[tuple[str, ...], ...]]
-    makers: dict[str, set[str]]
+    def __init__(self, home: Path, claims: Mapping[str, Row]):
+        self.home, self.claims, self.scales = home, claims, set()
+        self.replicas: dict[str, dict[tuple, str]] = defaultdict(dict)
+        self.settings: dict[str, dict[str, set[str]]] = defaultdict(dict)
+        self.numbers: dict[str, dict[tuple, str]] = defaultdict(dict)
+        self.drawn: dict[str, Counter[tuple]] = defaultdict(Counter)
+        self.makers: dict[str, set[str]] = defaultdict(set)
 
     @property
     def size(self) -> str:
@@ -46,50 +43,45 @@ class Side:
             f"{len(self.claims)} claims, {replicas} replicas, {numbers} numbers, {len(self.drawn)} artefacts"
         )
 
+    def add_run(self, folder: Path) -> None:
+        """Take what one run folder holds."""
+        record = read_record(folder)
+        for replica in record["replicas"]:
+            known = record | replica
+            paper, experiment, scale, *names, point, seed, _ = replica_key(replica)
+            curve = "/".join((paper, experiment, *names))
+            self.scales.add(scale)
+            self.replicas[curve][point, seed] = replica["status"]
+            for name, value in flattened(replica["settings"]):
+                self.settings[curve].setdefault(name, set()).add(str(value))
+            versions = {f"version of {name}": value for name, value in (known.get("versions") or {}).items()}
+            for name, value in ({name: known.get(name) for name in MAKERS} | versions).items():
+                self.makers[name].add(str(value))
+        self.numbers[f"{paper}/{experiment}"] |= numbers_of(folder / "metrics.csv")
+
 
 def read(home: Path) -> Side:
     """A results folder; ValueError where it is none, or a file in it is damaged."""
-    paths = sorted(home.glob(f"runs/**/{RECORD}"))
-    if not paths and not (home / "claims.csv").exists():
+    claims, board = home / "claims.csv", home / "board.json"
+    records = sorted(home.glob(f"runs/**/{RECORD}"))
+    if not records and not claims.exists():
         raise ValueError(f"{home} given; allowed are folders with runs or claims, as results/laptop")
-    side = Side(home, set(), {}, {}, {}, {}, {}, {})
-    for path in paths:
-        add_run(side, path.parent)
-    if (home / "claims.csv").exists():
-        side.claims.update((row["claim"], row) for row in read_csv(home / "claims.csv"))
-    if not side.scales and (home / "board.json").exists():
-        side.scales.add(str(read_json(home / "board.json").get("scale")))
+    side = Side(home, {row["claim"]: row for row in read_csv(claims)} if claims.exists() else {})
+    for record in records:
+        side.add_run(record.parent)
+    if not side.scales and board.exists():
+        side.scales.add(str(read_json(board).get("scale")))
     for path in sorted(home.glob("computed/*/*.csv")):
-        rows = read_csv(path)
-        side.numbers[f"{path.parent.name}/{path.stem}"] = {
-            tuple(list(row.values())[:-1]): row["value"] for row in rows
-        }
+        side.numbers[f"{path.parent.name}/{path.stem}"] = numbers_of(path)
     for path in sorted(path for kind in DRAWN for path in home.glob(f"{kind}/*/*.*")):
-        rows = tuple(tuple(row.values()) for row in read_csv(path)) if path.suffix == ".csv" else ()
-        name = f"{path.parent.name}/{path.stem}"
-        side.drawn[name] = side.drawn.get(name, ()) + rows
+        rows = read_csv(path) if path.suffix == ".csv" else ()
+        side.drawn[f"{path.parent.name}/{path.stem}"].update(tuple(row.values()) for row in rows)
     return side
 
 
-def add_run(side: Side, folder: Path) -> None:
-    """Take what one run folder holds."""
-    record = read_record(folder)
-    for replica in record["replicas"]:
-        known = record | replica
-        side.scales.add(replica["scale"])
-        *names, point, seed, _ = replica_key(replica)
-        curve = "/".join(map(str, (*names[:2], *names[3:])))
-        side.replicas.setdefault(curve, {})[int(point), int(seed)] = f"{replica['hash']} {replica['status']}"
-        values = side.settings.setdefault(curve, {})
-        for name, value in flattened(replica["settings"]):
-            values.setdefault(name, set()).add(str(value))
-        versions = {f"version of {name}": value for name, value in (known.get("versions") or {}).items()}
-        for name, value in ({name: known.get(name) for name in MAKERS} | versions).items():
-            side.makers.setdefault(name, set()).add(str(value))
-    experiment = f"{record['replicas'][0]['paper']}/{record['replicas'][0]['experiment']}"
-    numbers = side.numbers.setdefault(experiment, {})
-    for row in read_csv(folder / "metrics.csv"):
-        numbers[tuple(list(row.values())[:-1])] = row["value"]
+def numbers_of(table: Path) -> dict[tuple, str]:
+    """The numbers of a table, which are its last column, by what stands before them."""
+    return {tuple(key): value for *key, value in (row.values() for row in read_csv(table))}
 
 
 def differences(before: Side, after: Side, tolerances: Mapping[str, float]) -> Found:
@@ -124,7 +116,7 @@ def of_claims(before: Mapping[str, Row], after: Mapping[str, Row], tolerances: M
             if any(old[key] != new[key] for key in ("ours", "low", "high", "n", "failed")):
                 far = apart(old, new, tolerances.get(name))
                 changes["numbers of claims"].append(f"{name}: {in_words(old)} -> {in_words(new)}{far}")
-    changes["claims"] = [f"{name}: {words}" for name, words in only(before, after)]
+    changes["claims"] = only(before, after)
     return {heading: sorted(lines) for heading, lines in changes.items()}
 
 
@@ -146,15 +138,15 @@ def apart(old: Row, new: Row, tolerance: float | None) -> str:
 
 def of_replicas(before: Mapping[str, Mapping], after: Mapping[str, Mapping]) -> Iterator[str]:
     """Curves, seeds and points that only one side has, and replicas that ended otherwise."""
-    yield from (f"{curve}: {words}" for curve, words in only(before, after))
+    yield from only(before, after)
     for curve in sorted(before.keys() & after.keys()):
         old, new = before[curve], after[curve]
         for sign, keys in (("gone", old.keys() - new.keys()), ("new", new.keys() - old.keys())):
             if keys:
                 named = ", ".join(f"point {point} seed {seed}" for point, seed in sorted(keys)[:NAMED])
                 yield f"{curve}: {len(keys)} {sign} ({named}{', ...' if len(keys) > NAMED else ''})"
-        ended = [[it[key].split()[1] for it in (old, new)] for key in sorted(old.keys() & new.keys())]
-        for (was, now), count in Counter(map(tuple, ended)).items():
+        ended = Counter((old[key], new[key]) for key in sorted(old.keys() & new.keys()))
+        for (was, now), count in ended.items():
             if was != now:
                 yield f"{curve}: {count} {was} -> {now}"
 
@@ -196,18 +188,17 @@ def relative(old: str, new: str) -> float:
     return ratio if math.isfinite(ratio) else math.inf
 
 
-def of_artefacts(before: Mapping[str, Sequence], after: Mapping[str, Sequence]) -> Iterator[str]:
+def of_artefacts(before: Mapping[str, Counter], after: Mapping[str, Counter]) -> Iterator[str]:
     """Artefacts that only one side has drawn, and tables with other rows."""
-    yield from (f"{name}: {words}" for name, words in only(before, after))
+    yield from only(before, after)
     for name in sorted(before.keys() & after.keys()):
-        if count := sum((Counter(after[name]) - Counter(before[name])).values()):
-            yield f"{name}: {count} of {len(after[name])} rows are others"
+        if count := (after[name] - before[name]).total():
+            yield f"{name}: {count} of {after[name].total()} rows are others"
 
 
-def only(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """(name, gone or new) of what only one side has."""
-    gone, new = before.keys() - after.keys(), after.keys() - before.keys()
-    return sorted([(name, "gone") for name in gone] + [(name, "new") for name in new])
+def only(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """A line for each name that only one side has."""
+    return [f"{name}: {'gone' if name in before else 'new'}" for name in sorted(before.keys() ^ after.keys())]
 
 
 def words(values: Iterable[str] | None) -> str:
