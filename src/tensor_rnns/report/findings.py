@@ -34,14 +34,10 @@ ALIKE = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One headline finding; `rows` are claims of claims.csv, `others` how many more it rests on, `piece` the
-    figure or table that shows it, drawn of recorded runs where there are some."""
+    """One headline finding of the board; `rows` are claims of claims.csv, `others` how many more it rests on,
+    `piece` the figure or table that shows it, drawn of recorded runs where there are some."""
 
-    quote: str
-    page: Any
-    why: str
-    verdict: str
-    source: str
+    headline: Mapping[str, Any]
     rows: list[Mapping[str, str]]
     others: int
     believe: str
@@ -57,11 +53,8 @@ def findings(
     for headline in headlines:
         rows = [by_id[name] for name in headline["claims"] if name in by_id]
         rows.sort(key=partial(order, headline))
-        result.append(Finding(
-            headline["quote"], headline["page"], headline["why"], headline["verdict"],
-            headline["source"], rows[:MOST_ROWS], len(rows[MOST_ROWS:]),
-            believe(headline, rows), piece_of(headline["artefact"]),
-        ))  # fmt: skip
+        shown, others, piece = rows[:MOST_ROWS], len(rows[MOST_ROWS:]), piece_of(headline["artefact"])
+        result.append(Finding(headline, shown, others, believe(headline, rows), piece))
     return result
 
 
