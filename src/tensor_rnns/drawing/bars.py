@@ -60,7 +60,7 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     """The figure; ValueError where no replica has the measure."""
     sides, measure = listed(spec.groups), spec.measure.block
     rows = numbers(data, spec, measure, [*spec.keys, *sides])
-    cut = Cut.of(data, spec, rows)
+    cut = Cut(data, spec, rows)
     bars = _rows(cut, sides)
     entries = data.printed([*spec.keys, *sides])
     drawn = [(value, bar, bar.part(cut.panel(value))) for value in cut.values for bar in bars]

@@ -87,7 +87,7 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     also = _rows(data, spec, spec.also) if spec.also else rows[:0]
     pace = UNITS[spec.x.unit](data, rows) if spec.x.unit in UNITS else None
     unit = spec.x.unit if pace else "update"
-    cut = Cut.of(data, spec, rows)
+    cut = Cut(data, spec, rows)
     groups = cut.groups
 
     def drawn(table: pd.DataFrame, value: Any, width: int) -> Drawn:

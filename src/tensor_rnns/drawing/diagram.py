@@ -64,7 +64,9 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     )  # fmt: skip
     for panel, network, box, axis in zip(spec.panels, networks, boxes, made.axes, strict=True):
         _draw_network(axis, network)
-        _frame(axis, box.mean(axis=0), room / unit, tall)
+        (x, y), width = box.mean(axis=0), room / unit
+        axis.set(xlim=(x - width / 2, x + width / 2), ylim=(y - tall / 2, y + tall / 2), aspect="equal")
+        axis.axis("off")
         if panel.text:
             axis.text(0.5, -0.02, panel.text, transform=axis.transAxes, ha="center", va="top", fontsize=8)
         made.say(panel.title or panel.diagram, [_in_words(network)])
@@ -114,13 +116,6 @@ def _draw_network(axis: Axes, network: Mapping[str, Any]) -> None:
                               edgecolor="#1c1d20", linewidth=1.0, zorder=4))  # fmt: skip
         name = r"$\odot$" if small else f"${block.get('label', node)}$"
         axis.text(*block["at"], name, fontsize=9, ha="center", va="center", zorder=5)
-
-
-def _frame(axis: Axes, middle: np.ndarray, width: float, height: float) -> None:
-    """The diagram in the middle of its panel, the same scale in all."""
-    x, y = middle
-    axis.set(xlim=(x - width / 2, x + width / 2), ylim=(y - height / 2, y + height / 2), aspect="equal")
-    axis.axis("off")
 
 
 def _in_words(network: Mapping[str, Any]) -> str:

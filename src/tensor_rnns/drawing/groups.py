@@ -40,27 +40,18 @@ class Group:
         return Line2D([], [], label=f"{self.title} ({counted(n, failed)})", **self.look)
 
 
-@dataclass(frozen=True)
 class Cut:
     """The rows of a figure cut into panels and into groups of one colour, in the order of the file.
 
     `values` are those of the panels in the column `spec.panels`, a single None without one.
     """
 
-    data: ArtefactData
-    spec: GroupsSpec
-    rows: pd.DataFrame
-    values: Sequence[Any]
-    titles: Sequence[str]
-    groups: Mapping[Name, Group]
-
-    @classmethod
-    def of(cls, data: ArtefactData, spec: GroupsSpec, rows: pd.DataFrame) -> "Cut":
-        """The panels and groups that `spec` asks for."""
+    def __init__(self, data: ArtefactData, spec: GroupsSpec, rows: pd.DataFrame):
+        self.data, self.spec, self.rows = data, spec, rows
         key = spec.panels
-        values = data.ordered(key, rows[key].unique().tolist()) if key else [None]
-        titles = [data.title(key, value) for value in values] if key else [""]
-        return cls(data, spec, rows, values, titles, groups_of(data, rows, listed(spec.colour)))
+        self.values = data.ordered(key, rows[key].unique().tolist()) if key else [None]
+        self.titles = [data.title(key, value) for value in self.values] if key else [""]
+        self.groups = groups_of(data, rows, listed(spec.colour))
 
     def panel(self, value: Any, rows: pd.DataFrame | None = None) -> pd.DataFrame:
         """Those of `rows`, or of all, that stand in the panel of `value`."""

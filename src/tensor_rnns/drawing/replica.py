@@ -12,7 +12,7 @@ from tensor_rnns.analysis.measures import measured
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.samples import curve_of
 from tensor_rnns.declared import suggestion
-from tensor_rnns.drawing.data import ArtefactData, Probe
+from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import absent, names_of, part, title_of
 from tensor_rnns.drawing.spec import Chosen, ProbeSpec
 from tensor_rnns.experiments.selector import CURVE, MAIN
@@ -66,7 +66,10 @@ def chosen(data: ArtefactData, spec: ProbeSpec) -> Choice:
     if spec.probe not in data.probes:
         raise ValueError(f"the probe {spec.probe!r} was not run; {suggestion(spec.probe, data.probes)}")
     probe = data.probes[spec.probe]()
-    known, rows = _probed(probe), data.replicas(spec.where)
+    named = [tuple(path.split("/", 4)[:4]) for path in probe.arrays]
+    tabled = probe.table[[*CURVE, "seed"]].drop_duplicates().itertuples(index=False, name=None)
+    known = {(*curve, int(seed)) for *curve, seed in [*named, *tabled]}
+    rows = data.replicas(spec.where)
     rows = rows[[(*curve_of(run), run.key["seed"]) in known for run in rows["run"]]]
     if rows.empty:
         raise ValueError(
@@ -85,13 +88,6 @@ def chosen(data: ArtefactData, spec: ProbeSpec) -> Choice:
         shown.append(Shown(run.key, title, arrays, part(probe.table, (*CURVE, "seed"), run_key), len(runs)))
     missing = absent(data, rows, spec, data.experiment.probes.get(spec.probe, {}).get("where") or {})
     return Choice(shown, data.remark_line(rows), missing, _rule_in_words(shown, spec.replica))
-
-
-def _probed(probe: Probe) -> set[tuple[str, str, str, int]]:
-    """(condition, variant, option, seed) of every replica that the probe looked at."""
-    named = {tuple(path.split("/", 4)[:4]) for path in probe.arrays}
-    listed = probe.table[[*CURVE, "seed"]].drop_duplicates().itertuples(index=False, name=None)
-    return {(*key[:3], int(key[3])) for key in [*named, *listed]}  # type: ignore[misc]
 
 
 def _choose(runs: Sequence[Run], rule: Chosen) -> Run:

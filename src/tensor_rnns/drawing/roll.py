@@ -24,6 +24,7 @@ from tensor_rnns.drawing.traces import Timed, over_time
 LOWEST = 21
 """The MIDI number of a piano's lowest key, A0."""
 OCTAVE = 12
+"""Semitones; MIDI number 60 is C4."""
 SEEN = 0.3
 """Notes less probable than this do not widen the range of pitches."""
 NOTE = 0.028
@@ -71,7 +72,7 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
             count = _draw_roll(axis, roll, row.lowest, spec.beat)
             axis.set_ylim(low - 0.5, high + 0.5)
             axis.yaxis.set_major_locator(MultipleLocator(OCTAVE))
-            axis.yaxis.set_major_formatter(lambda pitch, _: _name(pitch))
+            axis.yaxis.set_major_formatter(lambda pitch, _: f"C{round(pitch) // OCTAVE - 1}")
             axis.text(0, 1.01, row.title, transform=axis.transAxes, fontsize=7, va="bottom")
             axis.tick_params(labelbottom=axis is axes[-1])
             said.append(f"{row.title}: {len(roll)} steps, {count}")
@@ -120,11 +121,6 @@ def _draw_roll(axis: Axes, roll: np.ndarray, lowest: int, beat: float) -> str:
             [(start / beat, (end - start) / beat)], (pitch - 0.42, 0.84), color=BLUE, linewidth=0
         )
     return f"{len(drawn)} notes"
-
-
-def _name(pitch: float) -> str:
-    """C4 for MIDI number 60."""
-    return f"C{round(pitch) // OCTAVE - 1}" if round(pitch) % OCTAVE == 0 else ""
 
 
 def notes(roll: np.ndarray, lowest: int) -> Iterator[tuple[int, int, int]]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -54,7 +54,8 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
         head=LINE * any(titles),
     )  # fmt: skip
     for shown, block, texts, axes in zip(choice.shown, blocks, titles, made.blocks, strict=True):
-        limits = _limits(spec.range, [images for images, _ in block])
+        numbers = np.concatenate([images.ravel() for images, _ in block])
+        limits = {"each": None, "shared": (numbers.min(), numbers.max())}.get(spec.range, spec.range)
         for (images, label), axis in zip(block, axes, strict=False):
             _draw_strip(axis, images, label, limits, count)
         for axis in axes[len(block) :]:
@@ -81,17 +82,10 @@ def _strips(shown: Shown, row: Row) -> list[tuple[np.ndarray, str]]:
     return [(images, row.label or "" if number == 0 else "") for number, images in enumerate(strips)]
 
 
-def _limits(asked: Any, strips: Sequence[np.ndarray]) -> tuple[float, float] | None:
-    """The numbers that are black and white in a block; None where each image has its own."""
-    if asked == "shared":
-        return min(float(strip.min()) for strip in strips), max(float(strip.max()) for strip in strips)
-    return None if asked == "each" else asked
-
-
 def _draw_strip(
     axis: Axes, images: np.ndarray, label: str, limits: tuple[float, float] | None, count: int
 ) -> None:
-    """One row of images, each at its place."""
+    """One row of images, each at its place; without `limits` each has its own black and white."""
     for column, image in enumerate(images):
         x = column * (1 + GAP)
         low, high = limits or (0.0, max(float(image.max()), 1e-12))

@@ -56,7 +56,7 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     measure = spec.measure.block
     rows = _placed(data, spec, measure)
     also = _placed(data, spec, spec.also.measure.block) if spec.also else rows[:0]
-    cut = Cut.of(data, spec, rows)
+    cut = Cut(data, spec, rows)
     totals = {
         (name, value): _totals(cut.part(value, name), measure) for name in cut.groups for value in cut.values
     }

@@ -23,7 +23,7 @@ from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.files import writing
 from tensor_rnns.report import words
 from tensor_rnns.report.content import Content, Piece, Run
-from tensor_rnns.report.sparks import HEIGHT, WIDTH, Spark, run_of, sparks
+from tensor_rnns.report.sparks import HEIGHT, WIDTH, run_of, sparks
 from tensor_rnns.report.templates import environment
 
 HOME = "index.html"
@@ -86,13 +86,10 @@ class Site:
             turns = [None, *(part.experiment for part in paper.parts), None]
             for part, before, after in zip(paper.parts, turns, turns[2:], strict=False):
                 page, _ = self.place_of("experiment", paper.paper, part.experiment.name)
+                tables = Tables(self.content.results, self.content.scale, paper.paper, part.experiment.name)
                 own = {"paper": paper, "part": part, "before": before, "after": after}
-                yield page, "experiment.html", own | {"sparks": self.sparks(part.experiment)}
-
-    def sparks(self, experiment: Experiment) -> dict[tuple[str, ...], Spark]:
-        """The curves of the runs of an experiment."""
-        tables = Tables(self.content.results, self.content.scale, experiment.paper, experiment.name)
-        return sparks(tables.collected / "curves.npz", tables.of)
+                own["sparks"] = sparks(tables.collected / "curves.npz", tables.of)
+                yield page, "experiment.html", own
 
     def seen_from(self, page: str) -> Mapping[str, Any]:
         """What a template on `page` is given: addresses that are relative to it."""
