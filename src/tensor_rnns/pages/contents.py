@@ -1,7 +1,7 @@
 """The generated texts of the pages by name, each from committed files alone."""
 
 import inspect
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -45,19 +45,13 @@ class Sources:
 
     @cached_property
     def recorded(self) -> list[Mapping[str, str]]:
-        """The claims as `make recorded` judges them, of the experiments that have something recorded."""
-        rows = list(read_csv(RESULTS / RECORDED / "claims.csv", of=RECORDED))
-        ran = {self.home(row) for row in rows if row["n"] not in ("", "0")} - {""}
-        return [row for row in rows if self.home(row) in ran]
-
-    def home(self, row: Mapping[str, str]) -> str:
-        """The experiment of a claim's row; "" where there is no such claim any more."""
-        return self.homes.get(row["claim"], "")
-
-    @cached_property
-    def homes(self) -> dict[str, str]:
-        """The experiment of each claim."""
-        return {claim.id: f"{claim.paper}/{claim.experiment}" for claim in self.catalogue.claims}
+        """The claims as `make recorded` judges them, each with its experiment as `home`, of the experiments
+        that have something recorded; a claim that the files no longer make is left out."""
+        homes = {claim.id: f"{claim.paper}/{claim.experiment}" for claim in self.catalogue.claims}
+        rows = read_csv(RESULTS / RECORDED / "claims.csv", of=RECORDED)
+        known = [row | {"home": homes[row["claim"]]} for row in rows if row["claim"] in homes]
+        ran = {row["home"] for row in known if row["n"] not in ("", "0")}
+        return [row for row in known if row["home"] in ran]
 
     @cached_property
     def cohort_size(self) -> int:
@@ -110,14 +104,12 @@ def recorded_values(sources: Sources, artefact: str, condition: str, split: str)
 
 def recorded_claims(sources: Sources, unit: Literal["document", "experiment"]) -> str:
     """A row for each document or experiment with recorded trainings: its claims by verdict."""
-    counts: dict[str, Counter[str]] = {}
-    trained = {name for name, found in sources.catalogue.experiments.items() if found.kind == "train"}
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    experiments = sources.catalogue.experiments.items()
+    trained = {"/".join(key) for key, experiment in experiments if experiment.kind == "train"}
     for row in sources.recorded:
-        home = sources.home(row)
-        if tuple(home.split("/")) not in trained:
-            continue
-        name = row["paper"] if unit == "document" else home
-        counts.setdefault(name, Counter()).update(["claims", row["verdict"]])
+        if row["home"] in trained:
+            counts[row["paper"] if unit == "document" else row["home"]].update(["claims", row["verdict"]])
     heads = ["claims", *OF_CLAIMS]
     rows = [[name, *(str(mine[head] or "") for head in heads)] for name, mine in counts.items()]
     return speed.table([f"recorded {unit}", *heads], rows)
@@ -230,11 +222,11 @@ def texts(catalogue: Catalogue) -> Callable[[str], str]:
         name, *arguments = asked.split()
         if name not in known:
             raise ValueError(f"generated text {name!r} asked for; {suggestion(name, known)}")
+        takes = inspect.signature(known[name])
         try:
-            inspect.signature(known[name]).bind(*arguments)
+            takes.bind(*arguments)
             return known[name](*arguments)
         except (TypeError, LookupError) as error:
-            takes = inspect.signature(known[name])
             raise ValueError(f"generated text {asked!r} asked for; {name} takes {takes}: {error}") from error
 
     return text
