@@ -118,18 +118,14 @@ class ArtefactData:
 
         A setting that a replica does not have is "". ValueError where no replica has it.
         """
-        wanted = [key for key in dict.fromkeys(keys) if "." in key]
-        if not wanted:
-            return rows
-        known = [
-            dict(run.key) | {key: setting_of(run.settings, key) for key in wanted} for run in self.records
-        ]
-        settings = pd.DataFrame(known, columns=[*KEY, *wanted]).astype(dict.fromkeys(wanted, object))
-        for key in wanted:
-            if (settings[key] == "").all():
+        places = list(rows[list(KEY)].itertuples(index=False, name=None))
+        for key in (key for key in keys if "." in key):
+            values = {place: setting_of(run.settings, key) for place, run in self.runs.items()}
+            if not any(value != "" for value in values.values()):
                 raise ValueError(f"no replica has the setting {key!r}")
-        joined = rows.merge(settings, on=list(KEY), how="left")
-        return joined.fillna(dict.fromkeys(wanted, ""))
+            column = [values.get(place, "") for place in places]
+            rows = rows.assign(**{key: pd.Series(column, rows.index, dtype=object)})
+        return rows
 
     def printed(self, keys: Sequence[str] = ()) -> list[dict[str, Any]]:
         """The paper's numbers beside the artefact, with those of the `keys` that are settings as the paper's
