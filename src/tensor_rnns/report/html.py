@@ -138,11 +138,9 @@ def write_html(content: Content, out: Path, templates: Path) -> Path:
         "runs_of": {(claim.paper, claim.id): (on.name, narrowed(claim, on, content.scale))
                     for on in (part.experiment for part in content.parts if part.runs)
                     for claim in on.claims},
+        "css": Markup((templates / "style.css").read_text(encoding="utf-8")),
+        "js": Markup((templates / "table.js").read_text(encoding="utf-8")),
     }  # fmt: skip
-    made.globals |= {
-        name: Markup((templates / file).read_text(encoding="utf-8"))
-        for name, file in {"css": "style.css", "js": "table.js"}.items()
-    }
     shutil.rmtree(out / PAGES, ignore_errors=True)
     for page, template, own in site.pages():
         with writing(out / page) as stream:
