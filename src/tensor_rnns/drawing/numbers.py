@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from tensor_rnns.analysis.intervals import CUT, MEAN, of_mean
+from tensor_rnns.analysis.intervals import CUT, MEAN, RANGE, of_mean
 from tensor_rnns.analysis.measures import OF_FAILED, is_share, measured
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import counted
@@ -20,7 +20,7 @@ from tensor_rnns.experiments.records import KEY
 
 @dataclass(frozen=True)
 class Total:
-    """The mean of the replicas that have a finite number, its interval by name, and how many there are.
+    """The mean of the replicas with a finite number or the median of all, its interval by name, and counts.
 
     `never` counts replicas whose number is infinite: they did not get where the measure asks. Without an
     interval its ends are NaN and its name is empty.
@@ -98,6 +98,13 @@ def total(values: Iterable[float], failed: Iterable[bool], measure: Mapping[str,
     if len(finite) > 1 and (indicator or len(set(finite)) > 1):
         low, high, interval = of_mean(finite, is_share(measure), indicator)
     return Total(mean, low, high, interval, tuple(finite), int(sum(failed)), len(values) - len(finite))
+
+
+def middle(losses: Sequence[float], failed: Iterable[bool]) -> Total:
+    """The median of several replicas, those with an infinite loss among them, and both ends of all."""
+    interval = RANGE if len(losses) > 1 else ""
+    centre = float(np.median(losses))
+    return Total(centre, min(losses), max(losses), interval, tuple(losses), int(sum(failed)), 0)
 
 
 def marks_of(rows: pd.DataFrame, totals: Sequence[Total]) -> list[str]:

@@ -5,15 +5,13 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-import numpy as np
 import pandas as pd
 
 from tensor_rnns.analysis.comparison import loss_of
-from tensor_rnns.analysis.intervals import RANGE
 from tensor_rnns.analysis.measures import EXACT, OF_FAILED, Measure, Measured, measured
 from tensor_rnns.declared import Invalid
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.numbers import total, what_of
+from tensor_rnns.drawing.numbers import middle, total, what_of
 from tensor_rnns.drawing.spec import RunsSpec, listed
 from tensor_rnns.drawing.tables import NONE, TITLE, Table, shown
 from tensor_rnns.experiments import resolve
@@ -83,8 +81,7 @@ def draw(data: ArtefactData, spec: Spec) -> Table:
             row = dict(zip(keys, name, strict=True))
             titles = {key + TITLE: data.title(key, value) for key, value in row.items()}
             own = parts.get(name, mine[:0])
-            trained = _median if label in medians else _trained
-            ours = _computed(own, label) if computed else trained(own, measure)
+            ours = _computed(own, label) if computed else _trained(own, measure, label in medians)
             paper = {"column": label, "paper": _paper(entries, single | row | where, measure)}
             records[name, label] = row | titles | paper | ours | {"remark": remark and f"{remark}."}
     made = [records[name, label] for name in names for label in columns]
@@ -167,26 +164,16 @@ def _computed(rows: pd.DataFrame, label: str) -> dict[str, Any]:
     return NONE | {"ours": value, "n": 1, "shown": shown(value)}
 
 
-def _trained(rows: pd.DataFrame, measure: Any) -> dict[str, Any]:
+def _trained(rows: pd.DataFrame, measure: Any, median: bool) -> dict[str, Any]:
     """Our number out of the replicas of one row and one column, with an interval where all got there."""
-    pairs = measured(rows["run"], measure)
+    runs = list(rows["run"])
+    pairs = [(run, loss_of(run, measure)) for run in runs] if median else measured(runs, measure)
     if not pairs:
         return NONE
-    ours = total([value for _, value in pairs], [run.failed for run, _ in pairs], measure)
+    values, failed = [value for _, value in pairs], [run.failed for run, _ in pairs]
+    ours = middle(values, failed) if median else total(values, failed, measure)
     ends = {}
     if ours.interval and not ours.never:
         ends = {"low": ours.low, "high": ours.high, "interval": ours.interval}
     mean = ours.mean if ours.values else math.inf
     return NONE | {"ours": mean, "n": ours.n, "failed": ours.failed, "shown": ours.cell} | ends
-
-
-def _median(rows: pd.DataFrame, measure: Any) -> dict[str, Any]:
-    """The median of the replicas of one row and one column between the smallest and the largest."""
-    values = sorted(loss_of(run, measure) for run in rows["run"])
-    if not values:
-        return NONE
-    middle, low, high = float(np.median(values)), values[0], values[-1]
-    failed = sum(run.failed for run in rows["run"])
-    ends = {"low": low, "high": high, "interval": RANGE} if len(values) > 1 else {}
-    text = f"{shown(middle)} [{shown(low)}, {shown(high)}]" if ends else shown(middle)
-    return NONE | {"ours": middle, "n": len(values), "failed": failed, "shown": text} | ends
