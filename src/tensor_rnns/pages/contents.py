@@ -13,13 +13,14 @@ import numpy as np
 
 from tensor_rnns import yaml_files
 from tensor_rnns.analysis import board, simulate
+from tensor_rnns.analysis.collect import read_cells
 from tensor_rnns.analysis.intervals import of_mean
 from tensor_rnns.analysis.verdicts import OF_CLAIMS
 from tensor_rnns.declared import suggestion
 from tensor_rnns.drawing.tables import OF_PAPER, printed
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import RECORDED
-from tensor_rnns.experiments.run_folders import RECORD, read_record, run_name
+from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key, run_name
 from tensor_rnns.experiments.titles import cell_title
 from tensor_rnns.files import read_csv, read_json
 from tensor_rnns.pages import speed
@@ -123,16 +124,14 @@ def recorded_means(sources: Sources, home: str, split: str, metric: str) -> str:
     variants, rows = experiment.variants, []
     for condition, variant in product(experiment.conditions, variants):
         folder = RESULTS / RECORDED / "runs" / home / condition / variant / "main"
-        numbers: dict[str, float | None] = {}
+        numbers: dict[int, str | None] = {}
         for run in sorted(folder.glob(f"final-*/{RECORD}")):
             replicas = read_record(run.parent)["replicas"]
-            numbers |= {str(replica["seed"]): None for replica in replicas}
-            for row in read_csv(run.parent / "metrics.csv", of=run_name(replicas[0])):
-                if (row["split"], row["name"]) == (split, metric):
-                    numbers[row["seed"]] = float(row["value"])
-        if missing := [seed for seed, number in numbers.items() if number is None]:
+            cells = read_cells(run.parent / "metrics.csv", run_name(replicas[0]))
+            numbers |= {it["seed"]: cells.get((*replica_key(it), split, metric)) for it in replicas}
+        if missing := [str(seed) for seed, number in numbers.items() if number is None]:
             raise ValueError(f"{folder}: no {metric} of {split} for seed {', '.join(missing)}")
-        if len(values := [*numbers.values()]) > 1:
+        if len(values := [*map(float, numbers.values())]) > 1:
             low, high = map(str, of_mean(values, share=False, indicator=False)[:2])
             title = variants[variant].get("label") or cell_title(variants[variant]["cell"])
             shown = printed(str(np.mean(values))), interval({"low": low, "high": high})
