@@ -11,6 +11,7 @@ from tensor_rnns.analysis.measures import Measure
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import names_of, part
 from tensor_rnns.drawing.spec import RunsSpec
+from tensor_rnns.drawing.tables import span
 from tensor_rnns.experiments import resolve
 from tensor_rnns.experiments.selector import CURVE, MAIN, Selector
 
@@ -62,8 +63,7 @@ class Entrants:
     @property
     def notes(self) -> list[str]:
         """What counts how, and what is not there."""
-        sizes = {len(sample) for of_task in self.comparison.losses.values() for sample in of_task.values()}
-        n = "–".join(map(str, sorted({min(sizes), max(sizes)})))
+        n = span(len(losses) for of_task in self.comparison.losses.values() for losses in of_task.values())
         failed = ", ".join(f"{self.title(model)} {count}" for model, count in self.failed.items()) or "none"
         few = "few seeds give too narrow intervals"
         said = f"n = {n} seeds a model and task; {RESAMPLES:,} resamples of the seeds within each; {few}."

@@ -64,7 +64,7 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     made = sheet(
         [shown.title for shown in choice.shown], [max(0.6, NOTE * (high - low + 1))] * len(spec.rows),
         choice.remarks, choice.notes(grey, f"To be heard: {', '.join(heard)}." if heard else ""),
-        columns=min(2, len(choice.shown)), left=0.6, gap=0.24, head=LINE,
+        columns=2, left=0.6, gap=0.24, head=LINE,
     )  # fmt: skip
     for shown, block, axes in zip(choice.shown, blocks, made.blocks, strict=True):
         said = []

@@ -64,7 +64,7 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     made = sheet(
         [shown.title for shown in choice.shown], [_height(row, arrays) for row, arrays in by_row],
         choice.remarks, choice.notes(), _handles(spec, blocks[0], marks), 4,
-        left=LEFT, right=RIGHT, columns=min(COLUMNS, len(choice.shown)), inner=INNER,
+        left=LEFT, right=RIGHT, columns=COLUMNS, inner=INNER,
     )  # fmt: skip
     for shown, block, axes, steps in zip(choice.shown, blocks, made.blocks, marks, strict=True):
         said = [f"{len(block[0])} steps"]
