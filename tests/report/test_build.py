@@ -13,7 +13,7 @@ from tensor_rnns.drawing.render import render
 from tensor_rnns.experiments.run_folders import run_name
 from tensor_rnns.files import Damaged, read_csv, read_json, write_json
 from tensor_rnns.report.build import build
-from tensor_rnns.report.gather import core_hours, gather
+from tensor_rnns.report.gather import Content, core_hours
 from tensor_rnns.report.templates import curves
 
 
@@ -47,7 +47,7 @@ def test_core_hours_are_those_of_the_jobs():
 
 def test_seconds_per_update_are_those_of_runs_that_did_not_fail(checkout):
     """Records that were made before took the cohort's seconds for the few updates of one that failed."""
-    content = gather(checkout[0], "smoke", "embedded", checkout[1], ("abcdef0", False))
+    content = Content(checkout[0], "smoke", "embedded", checkout[1], ("abcdef0", False))
     (part,) = [part for part in content.parts if any(run.failed for run in part.runs)]
     for run in part.runs:
         run.row["seconds_per_update"] = "700" if run.failed else "0.5"

@@ -3,7 +3,7 @@
 import pytest
 
 from tensor_rnns import datasets
-from tensor_rnns.report.cards import card, cards
+from tensor_rnns.report.cards import Card, cards
 
 FACTS = {
     "dataset": "musedata",
@@ -29,7 +29,7 @@ FACTS = {
 
 
 def test_card_lists_each_fact_once():
-    made = card(FACTS)
+    made = Card(FACTS)
     assert (made.name, made.title, made.kind, made.stand_in, made.sha256) == (
         "musedata", "MuseData", "polyphony", False, "cd",
     )  # fmt: skip
@@ -53,7 +53,7 @@ def test_card_lists_each_fact_once():
 
 def test_long_lists_are_cut_short():
     names = [f"piece{place}" for place in range(14)]
-    made = card({"dataset": "x", "left_out": names, "labels": names[:12]})
+    made = Card({"dataset": "x", "left_out": names, "labels": names[:12]})
     assert made.counted == [
         ("left out", "piece0, piece1, piece2, and 11 others"),
         ("labels", ", ".join(names[:12])),
@@ -61,7 +61,7 @@ def test_long_lists_are_cut_short():
 
 
 def test_sizes_of_some_splits_leave_gaps():
-    assert card({"dataset": "x", "pieces": {"train": 3, "test": 0}}).sizes == [("pieces", [3, "", 0])]
+    assert Card({"dataset": "x", "pieces": {"train": 3, "test": 0}}).sizes == [("pieces", [3, "", 0])]
 
 
 def test_each_data_set_used_has_one_card_by_name_and_those_of_no_table_have_none():
@@ -80,7 +80,7 @@ def test_card_of_a_data_set_elsewhere_lists_what_preparation_compares():
 
 @pytest.mark.parametrize("name", datasets.names())
 def test_every_data_set_has_what_a_card_must_say(name):
-    labels = [label for label, _ in card(datasets.card(name)).about]
+    labels = [label for label, _ in Card(datasets.card(name)).about]
     needed = {"Licence, as far as known", "May be passed on", "In an archive of results", "Splits"}
     assert needed | {"Preprocessing"} <= set(labels)
     assert ("Source" in labels) != ("Carried by the packages" in labels)

@@ -3,7 +3,6 @@
 import re
 import shutil
 from collections import Counter
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from tensor_rnns.analysis.judge import judge
 from tensor_rnns.drawing.render import render
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.report.build import build
-from tensor_rnns.report.gather import gather
+from tensor_rnns.report.gather import Content
 from tensor_rnns.report.html import HOME, PAGES, Site
 from tensor_rnns.report.provenance import Commit
 from tensor_rnns.report.recorded import collect_recorded
@@ -111,9 +110,10 @@ def test_runs_whose_folders_are_gone_lead_to_the_joined_tables(checkout):
     """Those of the scale of the report: the rows of recorded runs say `paper`."""
     catalogue, results = checkout
     shutil.rmtree(results / "smoke" / "runs")
-    content = gather(catalogue, "smoke", "embedded", results, Commit("c0ffee", False, 0))
+    content = Content(catalogue, "smoke", "embedded", results, Commit("c0ffee", False, 0))
     for scale in ("smoke", "recorded"):
-        of_run = Site(replace(content, scale=scale), results / "report").seen_from(HOME)["of_run"]
+        content.scale = scale
+        of_run = Site(content, results / "report").seen_from(HOME)["of_run"]
         joined = f"../{scale}/collected/made2016/addition"
         assert of_run(content.runs[0], "metrics") == f"{joined}/metrics.csv"
         assert of_run(content.runs[0], "curves") == f"{joined}/curves.npz"

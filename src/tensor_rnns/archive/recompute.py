@@ -19,7 +19,7 @@ from tensor_rnns.drawing.render import paths, render
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import DRAWN, RECORDED
 from tensor_rnns.experiments.run_folders import RECORD
-from tensor_rnns.report.gather import gather
+from tensor_rnns.report.gather import Content
 from tensor_rnns.report.html import HOME, PAGES, write_html
 from tensor_rnns.report.latex import write_latex
 from tensor_rnns.report.provenance import SHORT, Commit
@@ -84,7 +84,7 @@ class Scale:
         home = self.given / "report" / HOME
         if home.exists():
             self.commit, python = stamp(home)
-            content = gather(self.catalogue, self.scale, self.data, self.results, self.commit)
+            content = Content(self.catalogue, self.scale, self.data, self.results, self.commit)
             content.versions["python (report)"] = python
             out = self.again / "report"
             with redirect_stdout(StringIO()):

@@ -19,7 +19,7 @@ from tensor_rnns.experiments.records import PARTIAL, RECORDED, trained_at
 from tensor_rnns.experiments.run_folders import RECORD, read_record
 from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.files import Damaged
-from tensor_rnns.report.gather import gather
+from tensor_rnns.report.gather import Content
 from tensor_rnns.report.html import write_html
 from tensor_rnns.report.latex import compile_pdf, write_latex
 from tensor_rnns.report.provenance import commit_of
@@ -47,7 +47,7 @@ def build(
         judge(catalogue, scale, results)
     out = out.resolve() if out else results / scale / "report"
     home = Path.cwd()
-    content = gather(catalogue, scale, data, results, commit_of(home))
+    content = Content(catalogue, scale, data, results, commit_of(home))
     templates = home / "report" / "templates"
     sources = write_latex(content, out, templates)
     with ThreadPoolExecutor() as pool:

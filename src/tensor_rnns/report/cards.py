@@ -4,7 +4,6 @@ Where the arrays lie elsewhere, as with recorded runs, the table of data sets sa
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from tensor_rnns import datasets
@@ -32,21 +31,27 @@ MOST_LISTED = 12
 HIDDEN = ("dataset", "title", "kind", "stand_in", "files", "sha256")
 
 
-@dataclass(frozen=True)
 class Card:
-    """One data set: name and title, what its card says, sizes by split, other counts, files, is it here."""
+    """One data set: name and title, what its card says, sizes by split, other counts, files, is it here. What
+    `facts` do not say is left out."""
 
-    name: str
-    title: str
-    kind: str
-    stand_in: bool
-    stands_in_for: str
-    about: list[tuple[str, str]]
-    sizes: list[tuple[str, list[Any]]]
-    counted: list[tuple[str, str]]
-    files: list[Mapping[str, Any]]
-    sha256: str
-    prepared: bool
+    def __init__(self, facts: Mapping[str, Any], prepared: bool = True):
+        known = {name: value for name, value in facts.items() if value not in (None, "", [], {})}
+        known["archive"] = ALLOWED.get(known.get("archive"), known.get("archive", ""))
+        self.name, self.prepared = facts["dataset"], prepared
+        self.title, self.kind, self.stands_in_for, self.sha256 = (
+            str(facts.get(name) or "") for name in ("title", "kind", "stands_in_for", "sha256")
+        )
+        self.stand_in, self.files = bool(facts.get("stand_in")), list(facts.get("files") or [])
+        self.about = [(label, lines(known[name])) for name, label in ABOUT.items() if known.get(name)]
+        self.sizes, self.counted = [], []
+        for name, value in known.items():
+            label = name.replace("_", " ")
+            if isinstance(value, Mapping) and {*value} <= {*SPLITS}:
+                # One number for each of some splits.
+                self.sizes.append((label, [value.get(split, "") for split in SPLITS]))
+            elif name not in (*ABOUT, *HIDDEN):
+                self.counted.append((label, plain(shortened(value))))
 
 
 def cards(names: Iterable[str], ready: Mapping[str, Mapping[str, Any]]) -> list[Card]:
@@ -58,30 +63,7 @@ def cards(names: Iterable[str], ready: Mapping[str, Mapping[str, Any]]) -> list[
     facts = {name: ready[name] for name in names if name in ready}
     # As in the facts of the prepared; where files are counted too, the card lists them.
     facts |= {n: listed | listed.pop("counted") | {"files": listed["files"]} for n, listed in known.items()}
-    return [card(facts[name], name in ready) for name in sorted(facts)]
-
-
-def card(facts: Mapping[str, Any], prepared: bool = True) -> Card:
-    """The card made from `facts`; what they do not say is left out."""
-    known = {name: value for name, value in facts.items() if value not in (None, "", [], {})}
-    known["archive"] = ALLOWED.get(known.get("archive"), known.get("archive", ""))
-    # One number for each of some splits.
-    sizes = {
-        name: value for name, value in known.items() if isinstance(value, Mapping) and {*value} <= {*SPLITS}
-    }
-    texts = {name: str(facts.get(name) or "") for name in ("title", "kind", "stands_in_for", "sha256")}
-    return Card(
-        name=facts["dataset"],
-        stand_in=bool(facts.get("stand_in")),
-        about=[(label, lines(known[name])) for name, label in ABOUT.items() if known.get(name)],
-        sizes=[(name.replace("_", " "), [value.get(split, "") for split in SPLITS])
-               for name, value in sizes.items()],
-        counted=[(name.replace("_", " "), plain(shortened(value))) for name, value in known.items()
-                 if name not in {*ABOUT, *HIDDEN, *sizes}],
-        files=list(facts.get("files") or []),
-        prepared=prepared,
-        **texts,
-    )  # fmt: skip
+    return [Card(facts[name], name in ready) for name in sorted(facts)]
 
 
 def lines(value: Any) -> str:

@@ -11,9 +11,7 @@ from tensor_rnns.analysis.verdicts import ERRATUM, NOT_REPRODUCED
 from tensor_rnns.drawing.tables import Table
 from tensor_rnns.experiments import Artefact, Experiment
 from tensor_rnns.report import coverage
-from tensor_rnns.report.cards import Card
 from tensor_rnns.report.findings import Finding
-from tensor_rnns.report.provenance import Commit
 
 
 def flattened(block: Mapping[str, Any], above: str = "") -> Iterable[tuple[str, Any]]:
@@ -116,46 +114,3 @@ class PaperPart:
         return [
             part for part in self.parts if not (self.shown(part) or part.amiss or part.experiment.deviations)
         ]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Content:
-    """All of the report."""
-
-    scale: str
-    commit: Commit
-    papers: list[PaperPart]
-    claims: list[dict[str, str]]
-    board: Mapping[str, Any]
-    cards: list[Card]
-    data: str
-    core_hours: Mapping[str, float]
-    hosts: list[str]
-    versions: Mapping[str, str]
-    notes: str
-    results: Path
-    part: str
-    """Which experiments alone are in this report; empty where it is the whole."""
-
-    @property
-    def parts(self) -> list[Part]:
-        return [part for paper in self.papers for part in paper.parts]
-
-    @property
-    def pieces(self) -> list[Piece]:
-        return [piece for part in self.parts for piece in part.pieces]
-
-    @property
-    def runs(self) -> list[Run]:
-        return [run for part in self.parts for run in part.runs]
-
-    @property
-    def failed(self) -> list[Run]:
-        return [run for run in self.runs if run.failed]
-
-    @property
-    def used(self) -> list[str]:
-        """The data sets that the runs used, with a mark on stand-ins."""
-        stand_ins = {card.name for card in self.cards if card.stand_in}
-        used = sorted({run.row["dataset"] for run in self.runs} - {""})
-        return [f"{name} (stand-in)" if name in stand_ins else name for name in used]

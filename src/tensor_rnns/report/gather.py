@@ -16,51 +16,55 @@ from tensor_rnns.experiments.run_folders import RECORD, read_record
 from tensor_rnns.files import read_csv, read_json
 from tensor_rnns.report import coverage
 from tensor_rnns.report.cards import cards
-from tensor_rnns.report.content import Content, PaperPart, Part, Piece, Run
+from tensor_rnns.report.content import PaperPart, Part, Piece, Run
 from tensor_rnns.report.findings import findings
 from tensor_rnns.report.provenance import Commit
 from tensor_rnns.report.words import filled
 
 
-def gather(catalogue: Catalogue, scale: str, data: str, results: Path, commit: Commit) -> Content:
-    """Read what `results` holds for the report at `scale`; what is absent there is absent here."""
-    home, ready = results / scale, results / "data" / "ready"
-    claims, board = read_rows(home / "claims.csv", scale, CLAIMS), home / "board.json"
-    on_board = read_json(board, scale) if board.is_file() else {}
-    records = {path.parent: read_record(path.parent) for path in sorted(home.glob(f"runs/**/{RECORD}"))}
-    folders = {replica["hash"]: path for path, record in records.items() for replica in record["replicas"]}
-    boards = on_board.get("papers") or {}
-    papers = [
-        paper_part(catalogue, paper, scale, results, claims, folders, boards.get(paper))
-        for paper in coverage.in_order(catalogue)
-    ]
-    parts = [part for paper in papers for part in paper.parts]
-    # Folders of earlier plans, or of papers that are not in this report, may lie beside those joined.
-    records = {run.folder: records[run.folder] for part in parts for run in part.runs if run.folder}
-    named = [run.row["dataset"] for part in parts for run in part.runs]
-    for part in parts:
-        named += part.experiment.counted_on(data).values() if part.computed else ()
-    described = {name: ready / f"{name}.json" for name in named}
-    facts = {name: read_json(path, name) for name, path in described.items() if path.is_file()}
-    return Content(
-        scale=scale, commit=commit, papers=papers, claims=claims, data=data, results=results,
-        board=on_board,
-        cards=cards(named, facts),
-        core_hours=core_hours(records.values()),
-        hosts=sorted({host(record) for record in records.values()}),
-        versions=versions(records.values()),
-        notes=text_of(Path("docs") / "obstacles.md"),
-        part=part_of(catalogue),
-    )  # fmt: skip
+class Content:
+    """All of the report at `scale`: what `results` holds of each paper in `papers`, judged `claims` and the
+    `board`, `cards` of data sets, and what the runs were made with and cost. What is absent in `results` is
+    absent here. `part` says which experiments alone are in it, nothing where it is the whole."""
 
+    def __init__(self, catalogue: Catalogue, scale: str, data: str, results: Path, commit: Commit):
+        self.scale, self.data, self.results, self.commit = scale, data, results, commit
+        home, ready, board = results / scale, results / "data" / "ready", results / scale / "board.json"
+        self.claims = read_rows(home / "claims.csv", scale, CLAIMS)
+        self.board = read_json(board, scale) if board.is_file() else {}
+        records = {path.parent: read_record(path.parent) for path in sorted(home.glob(f"runs/**/{RECORD}"))}
+        folders = {replica["hash"]: path for path, it in records.items() for replica in it["replicas"]}
+        boards = self.board.get("papers") or {}
+        self.papers = [
+            paper_part(catalogue, paper, scale, results, self.claims, folders, boards.get(paper))
+            for paper in coverage.in_order(catalogue)
+        ]
+        self.parts = [part for paper in self.papers for part in paper.parts]
+        self.pieces = [piece for part in self.parts for piece in part.pieces]
+        self.runs = [run for part in self.parts for run in part.runs]
+        self.failed = [run for run in self.runs if run.failed]
+        named = [run.row["dataset"] for run in self.runs]
+        for part in self.parts:
+            named += part.experiment.counted_on(data).values() if part.computed else ()
+        described = {name: ready / f"{name}.json" for name in named}
+        self.cards = cards(named, {n: read_json(path, n) for n, path in described.items() if path.is_file()})
+        # Folders of earlier plans, or of papers that are not in this report, may lie beside those joined.
+        joined = {run.folder: records[run.folder] for run in self.runs if run.folder}.values()
+        self.core_hours, self.versions = core_hours(joined), versions(joined)
+        self.hosts = sorted({host(record) for record in joined})
+        self.notes = text_of(Path("docs") / "obstacles.md")
+        self.part = "; ".join(
+            f"{paper}: {', '.join(name for home, name in catalogue.experiments if home == paper)}"
+            f" ({number} others left out)"
+            for paper, number in catalogue.left_out.items()
+        )
 
-def part_of(catalogue: Catalogue) -> str:
-    """The experiments of papers that were not chosen whole, by name; empty where all of each were."""
-    return "; ".join(
-        f"{paper}: {', '.join(name for home, name in catalogue.experiments if home == paper)}"
-        f" ({number} others left out)"
-        for paper, number in catalogue.left_out.items()
-    )
+    @property
+    def used(self) -> list[str]:
+        """The data sets that the runs used, with a mark on stand-ins."""
+        stand_ins = {card.name for card in self.cards if card.stand_in}
+        used = sorted({run.row["dataset"] for run in self.runs} - {""})
+        return [f"{name} (stand-in)" if name in stand_ins else name for name in used]
 
 
 def read_rows(path: Path, of: str, columns: Sequence[str] | None = None) -> list[dict[str, str]]:

@@ -22,7 +22,8 @@ from tensor_rnns.experiments import Claim, Experiment
 from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.files import writing
 from tensor_rnns.report import words
-from tensor_rnns.report.content import Content, Piece, Run
+from tensor_rnns.report.content import Piece, Run
+from tensor_rnns.report.gather import Content
 from tensor_rnns.report.sparks import HEIGHT, WIDTH, run_of, sparks
 from tensor_rnns.report.templates import environment
 

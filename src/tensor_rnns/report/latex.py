@@ -11,7 +11,7 @@ from typing import Any
 from tensor_rnns.drawing.tables import latex
 from tensor_rnns.files import writing
 from tensor_rnns.report import words
-from tensor_rnns.report.content import Content
+from tensor_rnns.report.gather import Content
 from tensor_rnns.report.templates import environment
 
 FILES = ("report.tex", "appendix.tex")

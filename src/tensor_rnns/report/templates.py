@@ -11,7 +11,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from tensor_rnns.analysis.verdicts import GIVEN, OF_CLAIMS
 from tensor_rnns.drawing.tables import shown
 from tensor_rnns.experiments.records import RECORDED, trained_at
-from tensor_rnns.report.content import Content, PaperPart, Part, Run
+from tensor_rnns.report.content import PaperPart, Part, Run
+from tensor_rnns.report.gather import Content
 from tensor_rnns.report.provenance import SHORT
 from tensor_rnns.report.words import ALONE, FILTERS, HOLDS
 
