@@ -21,7 +21,7 @@ def test_long_remarks_and_notes_are_broken_into_lines_of_the_figure(kind, titles
     if kind == "panels":
         made = layout.panels(titles, [REMARK], [NOTE])
     else:
-        made = layout.sheet(titles, [0.7, 0.9], [REMARK], [NOTE])
+        made = layout.Sheet(titles, [0.7, 0.9], [REMARK], [NOTE])
     figure, axes = made.figure, made.axes
     renderer = FigureCanvasAgg(figure).get_renderer()
     width, height = figure.bbox.width, figure.bbox.height

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Circle
 
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.layout import LINE, sheet
+from tensor_rnns.drawing.layout import LINE, Sheet
 from tensor_rnns.drawing.spec import Spec as Common
 from tensor_rnns.drawing.style import WIDTH
 
@@ -58,7 +58,7 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     room = WIDTH / columns - 0.16
     unit = min(UNIT, room / wide)
     texts, checked = any(panel.text for panel in spec.panels), _checked(data, spec.panels)
-    made = sheet(
+    made = Sheet(
         [panel.title for panel in spec.panels], [unit * tall], data.remark_line(data.computed), checked,
         columns=columns, left=0.08, right=0.08, label=0.12 + LINE * texts,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from tensor_rnns.declared import Positive
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.layout import sheet
+from tensor_rnns.drawing.layout import Sheet
 from tensor_rnns.drawing.replica import NUMBERS, chosen
 from tensor_rnns.drawing.spec import ProbeSpec
 from tensor_rnns.drawing.style import BLUE, frame
@@ -39,7 +39,7 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     largest = max(float(np.abs(film).max()) for film in films) or 1.0
     titles = [shown.title for shown in choice.shown]
     notes = choice.notes(f"Blue to red: -{largest:.3g} to {largest:.3g}. In print: the last step.")
-    made = sheet(titles, [MAP, BAR], choice.remarks, notes, columns=2)
+    made = Sheet(titles, [MAP, BAR], choice.remarks, notes, columns=2)
     for title, film, axes in zip(titles, films, made.blocks, strict=True):
         _draw_film(axes, film, largest, spec)
         made.say(title, [f"{len(film)} maps of {film.shape[1]} rows and {film.shape[2]} columns"])

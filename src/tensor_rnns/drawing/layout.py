@@ -2,7 +2,6 @@
 
 import textwrap
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -24,29 +23,71 @@ LETTER, ENTRY, TICK, HANDLE = 0.062, 0.058, 0.075, 9
 """Inches of a letter of labels, of a legend and along an axis; a line of a legend takes so many letters."""
 
 
-@dataclass(frozen=True)
 class Sheet:
-    """A figure with its blocks of axes, and what is `said` of each to those who cannot see it."""
+    """A figure with a block of axes for each title, under one another with the `heights` in inches, in rows.
 
-    figure: Figure
-    blocks: Sequence[Sequence[Axes]]
-    columns: int
-    remarks: Sequence[str]
-    said: list[str] = field(default_factory=list)
+    The legend of `handles` stands between panels and notes. `left` (`inner` from the second column on, where
+    given) and `right` are inches at the sides of a block, `gap` between its axes, `label` below them, `head`
+    between them and the title. With `share_y` all axes have one y axis, numbered in the first column.
+    """
 
-    @property
-    def axes(self) -> list[Axes]:
-        """The axes of blocks that have one each."""
-        return [block[0] for block in self.blocks]
+    def __init__(
+        self, titles: Sequence[str], heights: Sequence[float], remarks: Sequence[str], notes: Sequence[str],
+        handles: Sequence[Line2D] = (), legend_columns: int = 3, columns: int = 3, left: float = LEFT,
+        right: float = RIGHT, gap: float = 0.1, label: float = XLABEL, head: float = 0.0,
+        inner: float | None = None, share_y: bool = False,
+    ):  # fmt: skip
+        self.remarks, self.said = remarks, []
+        self.columns = columns = min(columns, len(titles)) or 1
+        rows = -(-len(titles) // columns)
+        notes, above_all = wrapped(notes), wrapped(remarks, REMARK_LETTERS)
+        inner = left if inner is None else inner
+        width = (WIDTH - left - (columns - 1) * inner) / columns - right
+        letters = int(LETTERS / WIDTH * (width + right + (right if columns == 1 else inner)))
+        titles = [textwrap.fill(title, letters) for title in titles]
+        broken = max((title.count("\n") for title in titles), default=0)
+        title_room = head + (TITLE + LINE * broken if any(titles) else 0.06)
+        block = title_room + sum(heights) + gap * (len(heights) - 1) + label
+        legend = -(-len(handles) // (legend_columns := fitting(handles, legend_columns)))
+        above, below = LINE * len(above_all) + 0.06, LINE * (legend + len(notes)) + 0.08
+        total = above + rows * block + below
+        self.figure = Figure(figsize=(WIDTH, total))
+        self.blocks: list[list[Axes]] = []
+        for number, title in enumerate(titles):
+            row, column = divmod(number, columns)
+            x, top = left + column * (width + right + inner), total - above - row * block - title_room
+            axes: list[Axes] = []
+            for height in heights:
+                shape = (x / WIDTH, (top - height) / total, width / WIDTH, height / total)
+                shared_y = self.blocks[0][0] if share_y and self.blocks else None
+                axes.append(self.figure.add_axes(shape, sharex=axes[0] if axes else None, sharey=shared_y))
+                axes[-1].tick_params(labelleft=not (share_y and column))
+                top -= height + gap
+            axes[0].set_title(title, pad=6 + 72 * head)
+            self.blocks.append(axes)
+        self.axes = [block[0] for block in self.blocks]
+        put_texts(self.figure, above_all, notes)
+        if handles:
+            anchor = (0.5, (0.03 + LINE * len(notes)) / total)
+            self.figure.legend(
+                handles=list(handles), loc="lower center", bbox_to_anchor=anchor,
+                ncol=legend_columns, handlelength=3.2, columnspacing=1.4, borderpad=0.1, labelspacing=0.35,
+            )  # fmt: skip
 
     def is_first(self, axis: Axes) -> bool:
         """Whether a panel stands in the first column."""
         return any(axis in block for block in self.blocks[:: self.columns])
 
     def dress(self, axis: Axes, x: Axis, y: Axis) -> None:
-        """Scales, limits and labels of one panel; y is named in the first column."""
+        """Scales, limits and labels of one panel; y is named in the first column, and x below each panel, or
+        once below the middle of its row where the name is too wide for that."""
         axis.set(xscale=x.scale, yscale=y.scale)
-        self._name_x(axis, x.label or "")
+        row = self.axes[self.axes.index(axis) // self.columns * self.columns :][: self.columns]
+        box, last, label = axis.get_position(), row[-1].get_position(), x.label or ""
+        if len(label) * LETTER <= box.width * WIDTH:
+            axis.set_xlabel(label)
+        elif axis is row[0]:
+            axis.set_xlabel(label, x=(last.x1 - box.x0) / box.width / 2)
         if self.is_first(axis):
             axis.set_ylabel(y.label or "")
         if x.limits:
@@ -58,15 +99,6 @@ class Sheet:
             room = int(axis.get_position().width * WIDTH / (TICK * letters))
             axis.xaxis.set_major_locator(MaxNLocator(max(1, min(5, room)), steps=[1, 2, 5, 10]))
 
-    def _name_x(self, axis: Axes, label: str) -> None:
-        """Name x below a panel, or once below the middle of its row where the name is too wide for that."""
-        row = self.axes[self.axes.index(axis) // self.columns * self.columns :][: self.columns]
-        box, last = axis.get_position(), row[-1].get_position()
-        if len(label) * LETTER <= box.width * WIDTH:
-            axis.set_xlabel(label)
-        elif axis is row[0]:
-            axis.set_xlabel(label, x=(last.x1 - box.x0) / box.width / 2)
-
     def say(self, title: str, parts: Iterable[str]) -> None:
         """Describe one block."""
         self.said.append(f"{title + ': ' if title else ''}{'; '.join(parts)}.")
@@ -75,54 +107,6 @@ class Sheet:
         """The figure with its description: what was said of the blocks, `before` and `after`, the remarks."""
         self.figure.set_label(" ".join(filter(None, [before, *self.said, *after, *self.remarks])))
         return self.figure
-
-
-def sheet(
-    titles: Sequence[str], heights: Sequence[float], remarks: Sequence[str], notes: Sequence[str],
-    handles: Sequence[Line2D] = (), legend_columns: int = 3, columns: int = 3, left: float = LEFT,
-    right: float = RIGHT, gap: float = 0.1, label: float = XLABEL, head: float = 0.0,
-    inner: float | None = None, share_y: bool = False,
-) -> Sheet:  # fmt: skip
-    """A block of axes for each title, under one another with the `heights` in inches; blocks fill rows.
-
-    The legend of `handles` stands between panels and notes. `left` (`inner` from the second column on, where
-    given) and `right` are inches at the sides of a block, `gap` between its axes, `label` below them, `head`
-    between them and the title. With `share_y` all axes have one y axis, numbered in the first column.
-    """
-    columns = min(columns, len(titles)) or 1
-    rows = -(-len(titles) // columns)
-    notes, above_all = wrapped(notes), wrapped(remarks, REMARK_LETTERS)
-    inner = left if inner is None else inner
-    width = (WIDTH - left - (columns - 1) * inner) / columns - right
-    letters = int(LETTERS / WIDTH * (width + right + (right if columns == 1 else inner)))
-    titles = [textwrap.fill(title, letters) for title in titles]
-    title_room = head + (TITLE + LINE * max(title.count("\n") for title in titles) if any(titles) else 0.06)
-    block = title_room + sum(heights) + gap * (len(heights) - 1) + label
-    legend = -(-len(handles) // (legend_columns := fitting(handles, legend_columns)))
-    above, below = LINE * len(above_all) + 0.06, LINE * (legend + len(notes)) + 0.08
-    total = above + rows * block + below
-    figure = Figure(figsize=(WIDTH, total))
-    blocks: list[list[Axes]] = []
-    for number, title in enumerate(titles):
-        row, column = divmod(number, columns)
-        x, top = left + column * (width + right + inner), total - above - row * block - title_room
-        axes: list[Axes] = []
-        for height in heights:
-            shape = (x / WIDTH, (top - height) / total, width / WIDTH, height / total)
-            shared_y = blocks[0][0] if share_y and blocks else None
-            axes.append(figure.add_axes(shape, sharex=axes[0] if axes else None, sharey=shared_y))
-            axes[-1].tick_params(labelleft=not (share_y and column))
-            top -= height + gap
-        axes[0].set_title(title, pad=6 + 72 * head)
-        blocks.append(axes)
-    put_texts(figure, above_all, notes)
-    if handles:
-        anchor = (0.5, (0.03 + LINE * len(notes)) / total)
-        figure.legend(
-            handles=list(handles), loc="lower center", bbox_to_anchor=anchor,
-            ncol=legend_columns, handlelength=3.2, columnspacing=1.4, borderpad=0.1, labelspacing=0.35,
-        )  # fmt: skip
-    return Sheet(figure, blocks, columns, remarks)
 
 
 def fitting(handles: Sequence[Line2D], most: int) -> int:
@@ -139,7 +123,7 @@ def panels(
     """A sheet with one panel for each title, tall where it stands alone."""
     height = rest.pop("height", 2.4 if len(titles) == 1 else 1.9)
     rest |= {"inner": SHARED if share_y else BETWEEN, "columns": columns}
-    return sheet(titles, [height], remarks, notes, handles, legend_columns, share_y=share_y, **rest)
+    return Sheet(titles, [height], remarks, notes, handles, legend_columns, share_y=share_y, **rest)
 
 
 def wrapped(texts: Sequence[str], letters: int = NOTE_LETTERS) -> list[str]:

@@ -15,7 +15,7 @@ from matplotlib.ticker import MaxNLocator, MultipleLocator
 
 from tensor_rnns.declared import Natural, Positive
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.layout import LINE, sheet
+from tensor_rnns.drawing.layout import LINE, Sheet
 from tensor_rnns.drawing.replica import chosen
 from tensor_rnns.drawing.spec import ArraysSpec, Row
 from tensor_rnns.drawing.style import BLUE
@@ -61,7 +61,7 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     shades = any(not _certain(roll) for block in blocks for roll in block)
     heard = [row.title for row in spec.rows if row.play]
     grey = "Grey: the probability of a note, from 0 (white) to 1 (black)." if shades else ""
-    made = sheet(
+    made = Sheet(
         [shown.title for shown in choice.shown], [max(0.6, NOTE * (high - low + 1))] * len(spec.rows),
         choice.remarks, choice.notes(grey, f"To be heard: {', '.join(heard)}." if heard else ""),
         columns=2, left=0.6, gap=0.24, head=LINE,

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.layout import LINE, sheet
+from tensor_rnns.drawing.layout import LINE, Sheet
 from tensor_rnns.drawing.replica import NUMBERS, Shown, chosen
 from tensor_rnns.drawing.spec import ArraysSpec, Row
 from tensor_rnns.drawing.style import WIDTH
@@ -47,7 +47,7 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     size = min(LARGEST, room / (count * (1 + GAP)))
     titles = [_titles(shown, spec.titles) for shown in choice.shown]
     shades = SHADES.get(spec.range) or "Black: {:g} or below; white: {:g} or above.".format(*spec.range)
-    made = sheet(
+    made = Sheet(
         [shown.title for shown in choice.shown], [size * ratio] * max(map(len, blocks)), choice.remarks,
         choice.notes(shades), columns=1, left=left,
         right=RIGHT + room - size * count * (1 + GAP), gap=size * GAP + 0.02, label=0.08,

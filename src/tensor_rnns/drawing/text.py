@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.layout import LEFT, LINE, REMARK_LETTERS, Sheet, put_texts, wrapped
+from tensor_rnns.drawing.layout import LEFT, LINE, REMARK_LETTERS, put_texts, wrapped
 from tensor_rnns.drawing.replica import Shown, chosen
 from tensor_rnns.drawing.spec import ArraysSpec, Row
 from tensor_rnns.drawing.style import WIDTH
@@ -52,7 +52,8 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
                         fontproperties=FONT)  # fmt: skip
         top -= height
     said = [f"{head or 'Sample'}: {' '.join(drawable(t).split())[:SPOKEN]} …" for head, _, t in samples]
-    return Sheet(figure, [], 1, remarks, said).finish("Sampled texts.", choice.rule)
+    figure.set_label(" ".join(["Sampled texts.", *said, choice.rule, *remarks]))
+    return figure
 
 
 def _samples(shown: Shown, rows: Sequence[Row]) -> Iterator[tuple[str, int, str]]:

@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from tensor_rnns.declared import Natural
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.layout import sheet
+from tensor_rnns.drawing.layout import Sheet
 from tensor_rnns.drawing.replica import NUMBERS, Shown, chosen
 from tensor_rnns.drawing.spec import AXIS, ArraysSpec, Axis, Row
 from tensor_rnns.drawing.style import plain
@@ -61,7 +61,7 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     by_row = list(zip(spec.rows, zip(*blocks, strict=True), strict=True))
     ranges = [_range(row, arrays) for row, arrays in by_row]
     marks = [_marks(shown, spec.marks) for shown in choice.shown]
-    made = sheet(
+    made = Sheet(
         [shown.title for shown in choice.shown], [_height(row, arrays) for row, arrays in by_row],
         choice.remarks, choice.notes(), _handles(spec, blocks[0], marks), 4,
         left=LEFT, right=RIGHT, columns=COLUMNS, inner=INNER,
