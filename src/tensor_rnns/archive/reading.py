@@ -17,7 +17,7 @@ from typing import IO
 
 from tensor_rnns.archive import layout
 from tensor_rnns.datasets import unpack
-from tensor_rnns.files import Damaged, parsing, read_table, verify
+from tensor_rnns.files import Damaged, of_the_disk, parsing, read_table, verify
 
 MOST_RATIO = 200
 """How many bytes may come out of one that is packed."""
@@ -39,16 +39,14 @@ def entries_of(archive: zipfile.ZipFile, raw: IO[bytes]) -> Entries:
     file is not in the form that an archive has.
     """
     entries = unpack.checked(archive, layout.MOST_MEMBERS)
-    total = 0
     for name, entry in entries.items():
-        total += entry.file_size
         if entry.file_size > MOST_RATIO * (entry.compress_size + 1000):
             size = f"{entry.file_size:,} bytes out of {entry.compress_size:,}"
             raise ValueError(
                 f"the member {name!r} declares {size}; at most {MOST_RATIO} times as many are read"
             )
-        if total > layout.MOST_BYTES:
-            raise ValueError(f"more than {layout.MOST_BYTES:,} bytes come out")
+    if sum(entry.file_size for entry in entries.values()) > layout.MOST_BYTES:
+        raise ValueError(f"more than {layout.MOST_BYTES:,} bytes come out")
     tops = sorted({name.partition("/")[0] for name in entries})
     if len(tops) != 1 or tops[0] in entries:
         raise ValueError(f"expected is one top folder; there are {tops[:5]}")
@@ -145,11 +143,9 @@ def unpacked(path: Path, into: Path) -> tuple[list[str], list[str]]:
             if not problems:
                 unpack.extract(archive, entries, into)
             return sorted(entries), problems
-    except FileNotFoundError:
-        raise
     except (*unpack.DAMAGED, ValueError, NotImplementedError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise  # of the disk, not of what is read
+        if of_the_disk(error):
+            raise
         raise NotAnArchive(f"{path}: no archive that can be verified: {error}") from error
 
 
