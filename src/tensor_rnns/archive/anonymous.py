@@ -26,7 +26,7 @@ from typing import Any
 
 from tensor_rnns import yaml_files
 from tensor_rnns.archive.compare import STREAM, inflated
-from tensor_rnns.archive.contents import Members
+from tensor_rnns.archive.contents import Members, content
 from tensor_rnns.archive.layout import CODE
 from tensor_rnns.files import SEAL, seal
 from tensor_rnns.report.latex import compile_pdf
@@ -153,19 +153,19 @@ def unnamed(members: Members, hidden: Veil, epoch: int) -> Members:
     reports = [name for name in members if PurePosixPath(name).match("results/*/report/*.pdf")]
     for name, member in members.items():
         if name not in reports:
-            content = member if isinstance(member, bytes) else member.read_bytes()
-            other = rewritten(name, content, hidden)
-            result[name] = member if other == content else other
+            given = content(member)
+            other = rewritten(name, given, hidden)
+            result[name] = member if other == given else other
     for name in reports:
         made = typeset(PurePosixPath(name).with_suffix(".tex").as_posix(), result, epoch)
         result |= {name: made} if made else {}
     return result
 
 
-def rewritten(name: str, content: bytes, hidden: Veil) -> bytes:
+def rewritten(name: str, given: bytes, hidden: Veil) -> bytes:
     """The bytes of one member without what is hidden, sealed again where they were sealed."""
     packed = name.endswith(".gz")
-    plain = gzip.decompress(content) if packed else content
+    plain = gzip.decompress(given) if packed else given
     text = is_text(plain)
     other = hidden.without(plain, name) if text else plain
     # In binary content a name may be packed, too, in the streams of a PDF and the arrays of an .npz.
@@ -174,7 +174,7 @@ def rewritten(name: str, content: bytes, hidden: Veil) -> bytes:
     if not text and any(map(hidden.shows, chain([plain], parts))):
         raise ValueError(f"{name} names who made it, or where, in a binary form: it cannot be made anonymous")
     if other == plain:
-        return content
+        return given
     other = seal(other) if SEAL.search(other) else other
     return gzip.compress(other, mtime=0) if packed else other
 
@@ -195,6 +195,6 @@ def typeset(source: str, members: Members, epoch: int) -> bytes | None:
             if name == source or any(map(PurePosixPath(name).match, DRAWN)):
                 path = Path(aside) / name
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(member if isinstance(member, bytes) else member.read_bytes())
+                path.write_bytes(content(member))
         made = compile_pdf(Path(aside) / source, epoch)
         return made.read_bytes() if made else None

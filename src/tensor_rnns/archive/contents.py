@@ -19,14 +19,16 @@ DATA_COLUMNS = (
 )  # fmt: skip
 
 
+def content(member: Path | bytes) -> bytes:
+    """The bytes of a member."""
+    return member if isinstance(member, bytes) else member.read_bytes()
+
+
 def refuse_what_lacks(home: Path, results: Path, scale: str, commit: Commit, dirty: bool) -> None:
     """ValueError that says all at once what is missing for an archive of `scale`."""
     report, claims = results / scale / "report" / "index.html", results / scale / "claims.csv"
-    missing = [
-        f"no {path}: make it by `make report SCALE={scale}`"
-        for path in (report, claims)
-        if not path.is_file()
-    ]
+    lacking = [path for path in (report, claims) if not path.is_file()]
+    missing = [f"no {path}: make it by `make report SCALE={scale}`" for path in lacking]
     if commit.name == "unknown":
         missing.append(f"{home} is no git checkout, so there is no commit whose code could be archived")
     elif commit.dirty and not dirty:
@@ -87,19 +89,15 @@ def data_table(used: Iterable[str]) -> bytes:
     No data are in an archive: whoever runs it again gets them from these addresses, or from the packages.
     """
     used, rows = set(used), []
-    stand_ins: dict[str, list[str]] = {}
-    for name in datasets.names():
-        for stood_for in datasets.entry(name).stands_in_for:
-            stand_ins.setdefault(stood_for, []).append(name)
     for name in datasets.names():
         card = datasets.card(name)
-        for file in card["files"] or [
-            {"name": f"in {card['package']}", "size": "", "sha256": "", "urls": []}
-        ]:
+        stand_ins = [other for other in datasets.names() if name in datasets.entry(other).stands_in_for]
+        packaged = {"name": f"in {card['package']}", "size": "", "sha256": "", "urls": []}
+        for file in card["files"] or [packaged]:
             rows.append(dict(zip(DATA_COLUMNS, (
                 name, card["title"], card["source"] or "", file["name"], file["size"], file["sha256"],
                 " ".join(file["urls"]), " ".join(card["licence"].split()), card["archive"],
-                " ".join(card["redistribution"].split()), ", ".join(stand_ins.get(name, ())), name in used,
+                " ".join(card["redistribution"].split()), ", ".join(stand_ins), name in used,
             ), strict=True)))  # fmt: skip
     return table_bytes(rows, DATA_COLUMNS, layout.holds(layout.DATA_TABLE))
 

@@ -5,7 +5,6 @@ are tools and steps, their jobs are actions.
 """
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -31,11 +30,13 @@ TERMS = {
     for name in ("ParameterConnection", "connection", "sourceParameter", "targetParameter", "resourceUsage")
 } | {"buildInstructions": "https://codemeta.github.io/terms/buildInstructions"}
 """Terms beyond those of RO-Crate 1.1, given here so that no second context is needed."""
+RO_CRATE = "https://w3id.org/ro/crate/1.1"
+WORKFLOW_CRATE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
     "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
     "https://w3id.org/ro/wfrun/provenance/0.5": "Provenance Run Crate",
-    "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
+    WORKFLOW_CRATE: "Workflow RO-Crate",
 }
 QUDT = "http://qudt.org/vocab/unit"
 USED = {
@@ -121,24 +122,16 @@ def metadata(facts: Facts, jobs: Sequence[Job]) -> bytes:
     root = crate.graph["./"]
     parts = [name for name, entity in crate.graph.items() if entity["@type"] in ("File", "Dataset")]
     root["hasPart"] = [ref(name) for name in (WORKFLOW, *parts) if name != "./"]
-    root["mentions"] = [
-        ref(name) for name, entity in crate.graph.items() if str(entity["@type"]).endswith("Action")
-    ]
-    content = {
-        "@context": ["https://w3id.org/ro/crate/1.1/context", TERMS],
-        "@graph": [*crate.graph.values()],
-    }
+    actions = [name for name, entity in crate.graph.items() if str(entity["@type"]).endswith("Action")]
+    root["mentions"] = [ref(name) for name in actions]
+    content = {"@context": [f"{RO_CRATE}/context", TERMS], "@graph": [*crate.graph.values()]}
     return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def described(crate: Crate) -> None:
     """Add what stands around the run: crate, profiles, licence, authors, folders, tables."""
     facts = crate.facts
-    specification = [
-        ref("https://w3id.org/ro/crate/1.1"),
-        ref("https://w3id.org/workflowhub/workflow-ro-crate/1.0"),
-    ]
-    crate.add(layout.CRATE, "CreativeWork", about=ref("./"), conformsTo=specification)
+    crate.add(layout.CRATE, "CreativeWork", about=ref("./"), conformsTo=[ref(RO_CRATE), ref(WORKFLOW_CRATE)])
     crate.add(
         "./", "Dataset", name=f"{facts.title} ({facts.scale} scale)", datePublished=facts.day,
         description=f"Report of the {facts.scale} scale with the code, runs and records that it rests on.",
@@ -175,8 +168,9 @@ def workflow(
     outputs = [
         f"{layout.RESULTS}/{facts.scale}/{name}" for name in ("report/index.html", "claims.csv", "board.json")
     ]
-    language = crate.add(f"{SNAKEMAKE}#language", "ComputerLanguage", name="Snakemake", identifier=SNAKEMAKE,
-                         url=SNAKEMAKE)  # fmt: skip
+    language = crate.add(
+        f"{SNAKEMAKE}#language", "ComputerLanguage", name="Snakemake", identifier=SNAKEMAKE, url=SNAKEMAKE
+    )
     crate.add(
         WORKFLOW, ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"], name="replication",
         url=WORKFLOW, version=facts.version, programmingLanguage=language, encodingFormat="text/plain",
@@ -263,8 +257,3 @@ def job(crate: Crate, rule: str, number: int, rows: Sequence[Job]) -> dict[str, 
         startTime=min(row["start"] for row in rows), endTime=max(row["end"] for row in rows),
         agent=ref("#authors"), actionStatus=COMPLETED, resourceUsage=used,
     )  # fmt: skip
-
-
-def rule_files(texts: Mapping[str, str]) -> dict[str, str]:
-    """{rule: the file of `texts`, contents by path, that has it}."""
-    return {rule: name for name, text in texts.items() for rule in re.findall(r"(?m)^rule (\w+):", text)}

@@ -5,6 +5,7 @@ import hashlib
 import importlib.metadata
 import io
 import json
+import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -18,8 +19,8 @@ from tensor_rnns import yaml_files
 from tensor_rnns.analysis.judge import CLAIMS
 from tensor_rnns.archive import contents, exports, layout, provenance
 from tensor_rnns.archive.anonymous import full_name, unnamed, veil
-from tensor_rnns.archive.contents import Members
-from tensor_rnns.archive.crate import Facts, metadata, rule_files
+from tensor_rnns.archive.contents import Members, content
+from tensor_rnns.archive.crate import Facts, metadata
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.run_folders import RECORD
 from tensor_rnns.files import json_bytes, read_csv, read_json, table_bytes, writing
@@ -67,9 +68,8 @@ def make(
     if anonymous:
         members = unnamed(members, veil(home, members), commit.epoch)
         commit = replace(commit, name="0" * len(commit.name))
-        jobs = list(
-            csv.DictReader(io.StringIO(content(members[layout.JOBS_TABLE]).decode().partition("\n")[2]))
-        )
+        _, _, table = content(members[layout.JOBS_TABLE]).decode().partition("\n")
+        jobs = list(csv.DictReader(io.StringIO(table)))
     members[layout.CRATE] = metadata(facts_of(members, settings, scale, commit), jobs)
     write(members, out, commit.epoch)
     return out
@@ -83,27 +83,21 @@ def cited(members: Members) -> dict[str, Any]:
 def facts_of(members: Members, settings: Mapping[str, str], scale: str, commit: Commit) -> Facts:
     """What the crate says of the members, read from them."""
     own = cited(members)
+    authors = [str(person.get("name") or full_name(person)) for person in own["authors"]]
     records = {
         name: json.loads(content(member)) for name, member in members.items()
         if name.startswith(f"{layout.RESULTS}/{scale}/runs/") and name.endswith(f"/{RECORD}")
     }  # fmt: skip
-    texts = {name: content(member).decode() for name, member in members.items() if name.endswith(".smk")}
+    rules = {
+        rule: name for name, member in members.items() if name.endswith(".smk")
+        for rule in re.findall(r"(?m)^rule (\w+):", content(member).decode())
+    }  # fmt: skip
     return Facts(
         scale=scale, members={name: size(member) for name, member in members.items()}, settings=settings,
         version=f"{own['version']} ({commit.text})", snakemake=importlib.metadata.version("snakemake"),
-        day=commit.date, title=own["title"], author=", ".join(map(author, own["authors"])),
-        records=records, rules=rule_files(texts),
+        day=commit.date, title=own["title"], author=", ".join(authors),
+        records=records, rules=rules,
     )  # fmt: skip
-
-
-def author(person: Mapping[str, Any]) -> str:
-    """One author of CITATION.cff."""
-    return str(person.get("name") or full_name(person))
-
-
-def content(member: Path | bytes) -> bytes:
-    """The bytes of a member."""
-    return member if isinstance(member, bytes) else member.read_bytes()
 
 
 def size(member: Path | bytes) -> int:
@@ -148,13 +142,9 @@ def entry(top: str, name: str, member: Path | bytes, time: tuple[int, ...]) -> z
     """The entry of a member: a plain file, whether it can be run, packed where that makes it smaller."""
     made = zipfile.ZipInfo(f"{top}/{name}", time)
     made.compress_type = zipfile.ZIP_STORED if Path(name).suffix in PACKED else zipfile.ZIP_DEFLATED
-    made.create_system, made.external_attr = 3, mode(member) << 16
+    can_be_run = isinstance(member, Path) and member.stat().st_mode & 0o100
+    made.create_system, made.external_attr = 3, (0o100755 if can_be_run else 0o100644) << 16
     return made
-
-
-def mode(member: Path | bytes) -> int:
-    """The permissions of a member: those of a plain file, and whether it can be run."""
-    return 0o100755 if isinstance(member, Path) and member.stat().st_mode & 0o100 else 0o100644
 
 
 def copied(member: Path | bytes, bar: tqdm, stream: IO[bytes] | None = None) -> tuple[int, str]:
