@@ -97,9 +97,8 @@ def arrays(given: Path, again: Path) -> Iterator[str]:
     for name in sorted(ours.keys() | theirs.keys()):
         mine, other = ours.get(name), theirs.get(name)
         if mine is None or other is None or mine.dtype != other.dtype or mine.shape != other.shape:
-            yield said(
-                name, *(array if array is None else f"{array.dtype}{array.shape}" for array in (mine, other))
-            )
+            forms = (array if array is None else f"{array.dtype}{array.shape}" for array in (mine, other))
+            yield said(name, *forms)
         elif mine.tobytes() != other.tobytes():
             # NaN is no number that equals itself.
             places = zip(mine.ravel().tolist(), other.ravel().tolist(), strict=True)

@@ -106,13 +106,11 @@ def rules(top: Path, templates: Path, outcome: Outcome) -> None:
         )
         count += len(ours)
         differ += [f"{name}/{at}" for at in sorted({at for at, _ in ours.items() ^ theirs.items()})]
+    note = f"the installed rules are those of the archive: {count} files of code are equal"
     if differ:
         more = f" and {len(differ) - 5} others" if len(differ) > 5 else ""
-        outcome.notes.append(
-            f"the installed rules are not those of the archive: {', '.join(differ[:5])}{more} differ"
-        )
-    else:
-        outcome.notes.append(f"the installed rules are those of the archive: {count} files of code are equal")
+        note = f"the installed rules are not those of the archive: {', '.join(differ[:5])}{more} differ"
+    outcome.notes.append(note)
 
 
 def recompute(top: Path, templates: Path, outcome: Outcome, say: Say) -> None:
