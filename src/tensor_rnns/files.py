@@ -119,8 +119,10 @@ def missing_digest(content: bytes | mmap.mmap) -> tuple[int, bytes]:
     return match.start(1), _digest(content, match)
 
 
-def verify(path: Path | str, content: bytes | mmap.mmap, of: str | None = None, remedy: str = "") -> None:
-    """Damaged unless the bytes of `path` are those that were sealed, and hold `of` where that is asked."""
+def verify(
+    path: Path | str, content: bytes | mmap.mmap, of: str | None = None, remedy: str = ""
+) -> re.Match[bytes]:
+    """The seal; Damaged unless the bytes of `path` are those that were sealed, and hold `of` where asked."""
     written = _found(content)
     if written is None:
         raise damaged(
@@ -132,6 +134,7 @@ def verify(path: Path | str, content: bytes | mmap.mmap, of: str | None = None, 
         raise damaged(path, f"{problem}, as written it was {written[1][:12].decode()}...", remedy)
     if of is not None and written[2] != of.encode():
         raise damaged(path, f"it holds {written[2].decode(errors='replace')!r}; asked for was {of!r}", remedy)
+    return written
 
 
 @contextmanager
@@ -230,28 +233,25 @@ def read_table(path: Path | str, of: str | None = None, remedy: str = "") -> str
 
 
 def read_csv(
-    path: Path | str, columns: Sequence[str] | None = None, of: str | None = None, remedy: str = ""
+    path: Path | str, columns: Sequence[str] | None = None, of: str | None = None
 ) -> Iterator[dict[str, str]]:
     """The rows of a CSV file; Damaged as of `read_table`, where its columns are not `columns`, or a row has
     another number of fields."""
-    rows = csv.reader(io.StringIO(read_table(path, of, remedy)))
+    rows = csv.reader(io.StringIO(read_table(path, of)))
     header = next(rows, [])
     if columns is not None and header != list(columns):
-        raise damaged(path, f"its columns are {header}; expected are {list(columns)}", remedy)
+        raise damaged(path, f"its columns are {header}; expected are {list(columns)}")
     for row in rows:
         if len(row) != len(header):
             # The line of the seal is the first.
-            problem = f"line {rows.line_num + 1} has {len(row)} fields; expected are {len(header)}"
-            raise damaged(path, problem, remedy)
+            line = rows.line_num + 1
+            raise damaged(path, f"line {line} has {len(row)} fields; expected are {len(header)}")
         yield dict(zip(header, row, strict=True))
 
 
 def made_by(path: Path | str, of: str) -> str:
     """The digest of what made a sealed file, "" where none is written; Damaged as of `verify`."""
-    content = Path(path).read_bytes()
-    verify(path, content, of)
-    seal = _found(content)
-    return (seal[3] or b"").decode() if seal else ""
+    return (verify(path, Path(path).read_bytes(), of)[3] or b"").decode()
 
 
 def json_bytes(content: Mapping[str, Any], of: str) -> bytes:
