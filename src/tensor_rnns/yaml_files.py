@@ -89,13 +89,12 @@ def parse(text: str) -> Document:
 
 @dataclass
 class Container:
-    """A mapping or sequence that is being filled; `key` waits for its value, in a list of none or one."""
+    """A mapping or sequence that is being filled; a key that waits for its value has a line already."""
 
     values: dict[Any, Any] | list[Any]
     lines: dict[Any, int] | list[int]
     anchor: str | None = None
     nodes_before: int = 0
-    key: list[Any] = field(default_factory=list)
 
 
 class Builder:
@@ -146,14 +145,13 @@ class Builder:
         if isinstance(into.values, list):
             into.values.append(value)
             into.lines.append(self.line)
-        elif into.key:
-            into.values[into.key.pop()] = value
+        elif len(into.lines) > len(into.values):
+            into.values[next(reversed(into.lines))] = value
         elif isinstance(value, dict | list):
             self.refuse("a mapping or list as a key; keys are single words")
         elif value in into.values:
             self.refuse(f"the key {value!r} stands twice")
         else:
-            into.key.append(value)
             into.lines[value] = self.line
 
     def refuse(self, problem: str) -> NoReturn:
