@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from tensor_rnns.analysis.claims import form_of, selectors_of
 from tensor_rnns.analysis.comparable import needed
 from tensor_rnns.analysis.verdicts import split_by_each
-from tensor_rnns.experiments import Catalogue, Claim, Experiment, ledger
+from tensor_rnns.experiments import Catalogue, ledger
 from tensor_rnns.recording import store
 from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.record import Settings
@@ -30,16 +30,11 @@ def needs(catalogue: Catalogue) -> dict[str, Need]:
     for claim in catalogue.claims:
         experiment = catalogue.experiment_of(claim)
         if experiment.kind == "train" and claim.test != "refers":
-            result[claim.id] = curve_names(claim, experiment), weights.get(claim.id, 1.0)
+            parts = split_by_each(form_of(claim), experiment)
+            curves = [curve for part in parts for curve in needed(selectors_of(part), experiment)]
+            names = frozenset("/".join((experiment.paper, experiment.name, *curve)) for curve in curves)
+            result[claim.id] = names, weights.get(claim.id, 1.0)
     return result
-
-
-def curve_names(claim: Claim, experiment: Experiment) -> frozenset[str]:
-    """The names of the curves that a claim needs."""
-    home = f"{experiment.paper}/{experiment.name}"
-    parts = split_by_each(form_of(claim), experiment)
-    curves = [curve for part in parts for curve in needed(selectors_of(part), experiment)]
-    return frozenset(f"{home}/{'/'.join(curve)}" for curve in curves)
 
 
 def ordered(claim_needs: Collection[Need], hours: Mapping[str, float], done: Collection[str]) -> list[str]:

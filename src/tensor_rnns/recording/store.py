@@ -145,9 +145,7 @@ def put_together(unit: Unit, source: Path, new: Path, ready: Path, dirty: bool) 
     if problem := lacks(unit, source):
         raise ValueError(f"{unit.name}: recording asked for, but {problem}")
     runs = runs_of(unit, source)
-    unclean = {
-        replica["commit"] for group in runs.values() for replica in group if replica["dirty"] is not False
-    }
+    unclean = {it["commit"] for group in runs.values() for it in group if it["dirty"] is not False}
     if unclean and not dirty:
         raise ValueError(
             f"{unit.name}: recording asked for of runs of {', '.join(map(str, unclean))} with changes that "
@@ -155,9 +153,9 @@ def put_together(unit: Unit, source: Path, new: Path, ready: Path, dirty: bool) 
         )
     for run, replicas in runs.items():
         (new / run.name).mkdir(parents=True)
+        for name in TABLES:
+            read_table(run / name, run_name(replicas[0]))
         for name in (*TABLES, RECORD):
-            if name in TABLES:
-                read_table(run / name, run_name(replicas[0]))
             shutil.copy2(run / name, new / run.name / name)
     if unit.search:
         shutil.copy2(source / CHOSEN, new / CHOSEN)
@@ -196,18 +194,15 @@ def computed_tables(experiments: Iterable[Experiment], results: Path) -> Iterato
     keeps that from counting for the paper's scale today, in words: "" where nothing does."""
     for experiment in experiments:
         if experiment.kind == "compute":
-            name, path = f"{experiment.paper}/{experiment.name}", results / "computed" / experiment.paper
-            path /= f"{experiment.name}.csv"
-            yield name, path, _lacks(experiment, path)
-
-
-def _lacks(experiment: Experiment, table: Path) -> str:
-    try:
-        if not table.exists():
-            return "missing"
-        return "" if functions.is_todays(table, experiment) else f"{functions.OTHER}; compute it again"
-    except Damaged as error:
-        return str(error)
+            path = results / "computed" / experiment.paper / f"{experiment.name}.csv"
+            try:
+                todays = functions.is_todays(path, experiment)
+                problem = "" if todays else f"{functions.OTHER}; compute it again"
+            except FileNotFoundError:
+                problem = "missing"
+            except Damaged as error:
+                problem = str(error)
+            yield f"{experiment.paper}/{experiment.name}", path, problem
 
 
 def import_computed(
