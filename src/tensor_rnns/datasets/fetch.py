@@ -73,11 +73,7 @@ def download_all(
 
 
 def download(
-    source: str,
-    folder: Path | str,
-    mirrors: Sequence[str] = (),
-    patience: Patience = USUAL,
-    say: Say = TELL,
+    source: str, folder: Path | str, mirrors: Sequence[str] = (), patience: Patience = USUAL, say: Say = TELL
 ) -> list[Path]:
     """Bring every file of `source` to folder/source/ and return their paths.
 

@@ -214,9 +214,7 @@ def preparations(unit: Unit, settings: Settings) -> Iterator[list[str]]:
     """The commands that bring the unit's data sets, where they are not there yet or it is not known that they
     were prepared by today's code; each is to have done its work before the next is asked for."""
     raw, ready = str(settings.results / "data" / "raw"), str(settings.ready)
-    for name in dict.fromkeys(group[0].settings["dataset"] for _, _, group in unit.jobs):
-        if not name:
-            continue
+    for name in filter(None, dict.fromkeys(group[0].settings["dataset"] for _, _, group in unit.jobs)):
         stamp, today = settings.ready / f"{name}.made", functions.dataset_digest(name)
         there = stamp.exists() and (settings.ready / f"{name}.json").exists()
         if not there or stamp.read_text(encoding="utf-8") != today:

@@ -91,9 +91,8 @@ def draw(outcomes: Mapping[tuple[int, int], Outcome], path: Path) -> None:
     with style.styled():
         figure = Figure(figsize=(7.0, 2.8), layout="constrained")
         panels = figure.subplots(1, 2)
-        for panel, name, title in zip(
-            panels, ("finish", "utilisation"), ("hours", "share of time at work"), strict=True
-        ):
+        titles = {"finish": "hours", "utilisation": "share of time at work"}
+        for panel, (name, title) in zip(panels, titles.items(), strict=True):
             for rank, workers in enumerate(numbers):
                 values = [getattr(outcomes[workers, size], name) for size in sizes]
                 panel.plot(sizes, values, label=f"{workers} workers", **style.ramp(rank, len(numbers)))

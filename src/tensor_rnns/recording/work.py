@@ -65,18 +65,16 @@ def hollow(name: str) -> datasets.Dataset:
     try:
         return datasets.Dataset(name, arrays_of(entry.kind, facts), facts)
     except KeyError as error:
-        raise ValueError(
-            f"sizes of {name} asked for; its entry counts {', '.join(facts)}, no {error}"
-        ) from None
+        problem = f"sizes of {name} asked for; its entry counts {', '.join(facts)}, no {error}"
+        raise ValueError(problem) from None
 
 
 def arrays_of(kind: str, facts: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """The arrays of a hollow data set; see `datasets.Dataset`."""
     arrays: dict[str, np.ndarray] = {}
     if kind == "fonts":
-        return {
-            "images": np.zeros([facts[key] for key in ("styles", "letters", "rows", "columns")], np.uint8)
-        }
+        shape = [facts[key] for key in ("styles", "letters", "rows", "columns")]
+        return {"images": np.zeros(shape, np.uint8)}
     for split, count in facts[{"images": "images", "polyphony": "steps"}.get(kind, "tokens")].items():
         if kind == "images":
             arrays[f"{split}_images"] = np.zeros((count, facts["rows"], facts["columns"]), np.uint8)
