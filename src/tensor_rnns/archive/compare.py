@@ -55,7 +55,7 @@ def said(where: str, given: Any, again: Any) -> str:
 
 def tables(given: Path, again: Path) -> Iterator[str]:
     """Cells of two CSV files that differ, by line, row and column."""
-    texts = (path.read_text(encoding="utf-8").removeprefix("# ").partition("\n") for path in (given, again))
+    texts = (path.read_text(encoding="utf-8").partition("\n") for path in (given, again))
     ours, theirs = (list(csv.reader(io.StringIO(rest))) for _, _, rest in texts)
     if ours[:1] != theirs[:1]:
         yield said("columns", ours[:1], theirs[:1])

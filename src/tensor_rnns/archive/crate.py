@@ -237,12 +237,10 @@ def job(crate: Crate, rule: str, number: int, rows: Sequence[Job]) -> dict[str, 
     taken += [crate.file(name) for name in dict.fromkeys(first["inputs"].split())]
     written = f"{layout.CODE}/workflow/papers/{given.get('paper')}/{given.get('experiment')}.yaml"
     taken += [crate.file(written)] if written in facts.members else []
-    parameter = ref(f"#parameter-{rule}-output")
-    made = [
-        crate.file(row["output"], exampleOfWork=parameter) for row in rows if row["output"] in facts.members
-    ]
+    parameter, outputs = ref(f"#parameter-{rule}-output"), [row["output"] for row in rows]
+    made = [crate.file(path, exampleOfWork=parameter) for path in outputs if path in facts.members]
     name = f"#job-{rule}-{number}"
-    records = [facts.records[row["output"]] for row in rows if row["output"] in facts.records]
+    records = [facts.records[path] for path in outputs if path in facts.records]
     used = [
         crate.add(
             f"{name}-{key}", "PropertyValue", name=what, propertyID=key, value=str(record[key]), unitCode=unit

@@ -44,6 +44,8 @@ def make(
     """
     home, commit = Path.cwd(), commit_of(Path.cwd())
     contents.refuse_what_lacks(home, results, scale, commit, dirty)
+    # A folder of another scale under this name is refused by the seal.
+    claims = list(read_csv(results / scale / "claims.csv", CLAIMS, scale))
     recorded = provenance.records(home)
     settings = provenance.configuration(recorded, scale)
     used = provenance.behind(recorded, layout.report(scale))
@@ -54,7 +56,6 @@ def make(
     catalogue = Catalogue.load(
         layout.listed(settings, "roots") or roots, layout.listed(settings, "papers") or None
     )
-    claims = list(read_csv(results / scale / "claims.csv", CLAIMS, scale))
     board = read_json(results / scale / "board.json", scale)
     members |= contents.environment(home)
     members |= {

@@ -17,8 +17,6 @@ from tensor_rnns.files import parsing
 JOBS_COLUMNS = ("output", "rule", "start", "end", "inputs", "log", "params", "command")
 METADATA = Path(".snakemake") / "metadata"
 Job = dict[str, str]
-
-
 Records = dict[str, dict[str, Any]]
 """{output: what Snakemake recorded of the job that made it}."""
 
