@@ -17,8 +17,7 @@ from tensor_rnns.recording.record import holder
 from tensor_rnns.recording.units import Estimate, Unit, estimate, hours_of_seeds, units
 
 PLAN = ("trainings", "jobs", "core-h", "GPU-h", "disk MB", "memory MB", "longest h")
-STATES = ("recorded", "running", "begun", "missing")
-STATUS = ("curves", *STATES, "core-h done", "predicted", "core-h left")
+STATUS = ("curves", "recorded", "running", "begun", "missing", "core-h done", "predicted", "core-h left")
 
 
 def amount(value: float) -> str:
@@ -98,23 +97,23 @@ def tallies(
     asked_units: Iterable[Unit], costs: Costs, results: Path, running: Sequence[str] = ()
 ) -> dict[str, list[float]]:
     """The numbers of STATUS of each experiment."""
-    rows: dict[str, list[float]] = {}
+    rows: dict[str, dict[str, float]] = {}
     for unit in asked_units:
-        row = rows.setdefault("/".join(unit.name.split("/")[:2]), [0] * 5 + [0.0] * 3)
+        row = rows.setdefault("/".join(unit.name.split("/")[:2]), dict.fromkeys(STATUS, 0))
         target, hours = unit.folder(results, RECORDED), estimate(unit, costs).hours
+        row["curves"] += 1
         if store.is_recorded(unit, results):
             taken = sum(read_record(path.parent)["core_hours"] for path in target.glob(f"*/{RECORD}"))
             more = hours_of_seeds(unit, store.seeds(unit, results) - unit.seeds, costs)
-            which, spent = "recorded", (taken, hours + more, 0.0)
+            row["recorded"] += 1
+            row["core-h done"] += taken
+            row["predicted"] += hours + more
         else:
             kept = begun.share(unit, results)
             any_run = kept or any(unit.folder(results).glob(f"*/{RECORD}"))
-            which = "running" if unit.name in running else "begun" if any_run else "missing"
-            spent = 0.0, 0.0, hours * (1 - kept)
-        row[0] += 1
-        row[1 + STATES.index(which)] += 1
-        row[5:] = [a + b for a, b in zip(row[5:], spent, strict=True)]
-    return rows
+            row["running" if unit.name in running else "begun" if any_run else "missing"] += 1
+            row["core-h left"] += hours * (1 - kept)
+    return {name: list(row.values()) for name, row in rows.items()}
 
 
 def status(
