@@ -7,7 +7,7 @@ data sets; everything else is made of these by the code that is installed, in a 
 import re
 from collections.abc import Iterator
 from contextlib import redirect_stdout, suppress
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from html import unescape
 from io import StringIO
 from pathlib import Path
@@ -103,6 +103,6 @@ def stamp(home: Path) -> tuple[Commit, str]:
     python = PYTHON.search((home.parent / PAGES / "notes.html").read_text(encoding="utf-8"))
     if commit is None or python is None:
         raise ValueError(f"{home}: the report names no commit or no Python")
-    day = datetime.combine(date.fromisoformat(commit[2]), datetime.min.time(), UTC)
+    day = datetime.fromisoformat(commit[2]).replace(tzinfo=UTC)
     name = commit[1].removesuffix(DIRTY)
     return Commit(name, commit[1].endswith(DIRTY), int(day.timestamp())), unescape(python[1])
