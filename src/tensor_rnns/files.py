@@ -156,9 +156,8 @@ def writing(path: Path | str, mode: str = "w") -> Iterator[IO]:
             )
             stream = binary if "b" in mode else io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
             yield stream
-            stream.flush()
             if stream is not binary:
-                stream.detach()
+                stream.detach()  # which flushes it
             if binary is not raw:
                 binary.close()
             raw.flush()

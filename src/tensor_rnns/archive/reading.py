@@ -100,7 +100,7 @@ def ending(count: int, whole: int, at: int, comment: bytes) -> bytes:
 
 
 def faults(archive: zipfile.ZipFile, entries: Entries) -> Iterator[str]:
-    """What differs from MANIFEST.csv, and each result whose own digest differs, a line each."""
+    """What differs from MANIFEST.csv, a line each."""
     try:
         content = archive.read(entries[layout.MANIFEST])
         verify(layout.MANIFEST, content, layout.holds(layout.MANIFEST), REMEDY)
