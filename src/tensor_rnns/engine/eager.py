@@ -24,8 +24,6 @@ class Engine:
     name: ClassVar[str] = "eager"
     update: ClassVar[Callable[..., Tensor] | None] = None
     """The fused update of an optimiser (`compiled.parts.update`), where the engine has one."""
-    update_touched: ClassVar[Callable[..., Tensor] | None] = None
-    """The same in place, for a gradient that is `Touched`."""
     cudnn: ClassVar[bool] = False
     """Whether its products on a GPU are those of cuDNN, whose precision torch sets apart."""
 

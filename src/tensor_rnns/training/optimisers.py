@@ -79,7 +79,7 @@ class Optimiser:
             of_replicas = limits.value is None or limits.value.shape[1] == 1
             if self.rests and engine.fused and of_replicas:
                 rest = moments, self.rate, limits.norm, limits.value, running
-                return engine.update_touched(*rule, parameters, gradient, *rest)
+                return engine.update(*rule, parameters, gradient, *rest)
             gradient = gradient.dense()
         if limits.value is not None:
             gradient = gradient.clamp(-limits.value, limits.value)

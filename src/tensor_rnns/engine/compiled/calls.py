@@ -5,7 +5,9 @@ import ctypes
 import functools
 import math
 import os
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -14,9 +16,23 @@ from torch import Tensor
 from tensor_rnns.engine.given import address
 
 Pointer, Long = ctypes.c_void_p, ctypes.c_long
+NUMBERS = {"long": Long, "double": ctypes.c_double}
 KEPT, WASTE, LEAST = 16, 4, 1024
 """Of a pool: its tensors, how many times too large one may be, and the fewest numbers of one."""
 MMAP_THRESHOLD, TRIM_THRESHOLD, LARGE = -3, -1, 1 << 25
+
+
+def struct(name: str, header: str) -> type[ctypes.Structure]:
+    """The struct of that name in a header; its members are numbers and pointers."""
+    text = (Path(__file__).parent / header).read_text()
+    (body,) = re.findall(rf"^struct {name} {{$(.*?)^}};", text, re.S | re.M)
+    members = re.findall(r"^ *(.*?[ *])(\w+(?:, \w+)*);", body, re.M)
+    fields = [
+        (member, Pointer if "*" in kind else NUMBERS[kind.strip()])
+        for kind, names in members
+        for member in names.split(", ")
+    ]
+    return type(name, (ctypes.Structure,), {"_fields_": fields})
 
 
 @functools.cache

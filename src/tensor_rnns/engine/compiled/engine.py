@@ -23,7 +23,6 @@ class Compiled(Generated):
     name = "compiled"
     looks_up = True
     update = staticmethod(parts.update)
-    update_touched = staticmethod(parts.update_touched)
 
     def missing_tool(self) -> str | None:
         return None if build.compiler() else f"no {build.COMPILER} in PATH"

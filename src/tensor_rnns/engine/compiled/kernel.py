@@ -9,33 +9,18 @@ import torch
 from torch import Tensor
 
 from tensor_rnns.engine.compiled import calls
-from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense, fill, pointers, strides
+from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, dense, fill, pointers, strides, struct
 from tensor_rnns.engine.generated import Gradients, Parts, Tensors
 
 Arrays = dict[str, ctypes.Array]
+Call = struct("Call", "call.h")
 SIZES = ("tape", "states", "packed", "arena", "sums", "operands")
-POINTERS = (
-    "inputs", "input_strides", "leaves", "strides", "initial", *SIZES[:-1], "outputs", "final",
-    "output_gradients", "final_gradients", "input_gradients", "initial_gradients", "leaf_gradients",
-    "gradient_strides", "symbols", "symbol_strides", "tables", "table_strides", "table_gradients",
-    "table_gradient_strides", "operands",
-)  # fmt: skip
-
 STRIDES = {
     "inputs": ("input_strides", 3), "leaves": ("strides", 3), "leaf_gradients": ("gradient_strides", 3),
     "symbols": ("symbol_strides", 3), "tables": ("table_strides", 2),
     "table_gradients": ("table_gradient_strides", 2),
 }  # fmt: skip
 """Of tensors that a call has: the name of their strides, and along how many axes."""
-
-
-class Call(ctypes.Structure):
-    """The struct of the same name in call.h."""
-
-    _fields_ = [
-        *((name, Long) for name in ("steps", "replicas", "batch", "threads", "keep")),
-        *((name, Pointer) for name in POINTERS),
-    ]
 
 
 @dataclass(frozen=True)

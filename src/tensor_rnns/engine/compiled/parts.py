@@ -8,7 +8,7 @@ updates a whole cohort in one.
 import ctypes
 import functools
 from collections.abc import Sequence
-from typing import Any
+from itertools import chain
 
 import torch
 from torch import Tensor
@@ -16,15 +16,14 @@ from torch.autograd.function import once_differentiable
 
 from tensor_rnns.engine import build
 from tensor_rnns.engine.compiled import calls
-from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense, empty, fill, openmp, strides
+from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, dense, empty, fill, openmp, strides, struct
 from tensor_rnns.engine.compiled.emit import REALS, headers
 from tensor_rnns.engine.touched import Touched
 
 FORWARD, BACKWARD, SQUARED, BERNOULLI, CLASSES = range(5)
 GRADIENTS = ("x_gradient", "weight_gradient", "bias_gradient")
 RULES = ("adam", "rmsprop", "sgd", "adagrad")
-POINTERS = ("gradient", "parameters", "moved", "first", "second", "rate", "limit", "value", "numbers")
-TOUCHED = ("gaps", "tables", "symbols", "strides", "running")
+Head, Update = struct("Head", "heads.h"), struct("Update", "optimisers.h")
 
 
 @functools.cache
@@ -43,20 +42,6 @@ def join(kernel: ctypes.CDLL, loaded: ctypes.CDLL) -> None:
     """Give a kernel what the loaded parts share; BuildError where they were built for others."""
     if not kernel.join(ctypes.c_void_p(loaded.offered())):
         raise build.BuildError("the parts were built for other numbers or vectors than the kernel")
-
-
-class Head(ctypes.Structure):
-    """The struct of the same name in heads.h."""
-
-    _fields_ = [
-        *((name, Long) for name in ("steps", "replicas", "batch", "inputs", "outputs", "threads", "kind")),
-        ("gradients", Long), ("x", Pointer), ("x_strides", Pointer), ("weight", Pointer),
-        ("weight_strides", Pointer), ("bias", Pointer), ("bias_replica", Long), ("bias_column", Long),
-        ("targets", Pointer), ("classes", Pointer), ("row_weights", Pointer), ("scale", ctypes.c_double),
-        *((name, Pointer) for name in ("y", "loss", *GRADIENTS)),
-        ("weight_apart", Long), ("bias_apart", Long),
-        *((name, Pointer) for name in ("arena", "partial", "losses")),
-    ]  # fmt: skip
 
 
 def call(
@@ -147,61 +132,58 @@ class Loss(torch.autograd.Function):
         return *[None] * 5, *(g if g is None or once else g * factor for g in ctx.gradients)
 
 
-class Update(ctypes.Structure):
-    """The struct of the same name in optimisers.h."""
-
-    _fields_ = [
-        *((name, Long) for name in ("replicas", "width", "threads", "rule")),
-        *((name, Pointer) for name in POINTERS),
-        *((name, Long) for name in ("gap_count", "table_count", "steps", "batch")),
-        *((name, Pointer) for name in TOUCHED),
-    ]
-
-
 def update(
-    rule: str, numbers: Sequence[float], parameters: Tensor, gradient: Tensor, states: Sequence[Tensor],
-    rate: Tensor, limit: Tensor | None,
+    rule: str, numbers: Sequence[float], parameters: Tensor, gradient: Tensor | Touched,
+    states: Sequence[Tensor], rate: Tensor, limit: Tensor | None, value: Tensor | None = None,
+    running: Tensor | None = None,
 ) -> Tensor:  # fmt: skip
     """The parameters [S, P] after an update by one of RULES, whose `numbers` optimisers.h names.
 
-    `states` are changed in place; `rate` and `limit` (of the norm of a replica's gradient) are [S, 1].
+    `states` are changed in place; `rate`, `limit` (of the norm of a replica's gradient) and `value` (of each
+    number of it) are [S, 1]. By a gradient that is `Touched` the parameters are changed in place too, and
+    what it touched alone is gone over, of the replicas that are `running` [S] if that is given.
     """
-    parameters, gradient = parameters.contiguous(), gradient.contiguous()
-    result = torch.empty_like(parameters)
-    run_update(rule, numbers, parameters, gradient, result, states, rate, limit)
+    if isinstance(gradient, Touched):
+        flat, result, only = gradient.flat, parameters, of_touched(gradient, running)
+    else:
+        parameters, flat, only = parameters.contiguous(), gradient.contiguous(), {}
+        result = torch.empty_like(parameters)
+    bounds = {"rate": rate, "limit": limit, "value": value}
+    columns = {name: bound.contiguous() for name, bound in bounds.items() if bound is not None}
+    check_update(rule, parameters, [flat, result, *states], [*columns.values()])
+    call = Update(*parameters.shape, torch.get_num_threads(), RULES.index(rule))
+    constants = (ctypes.c_double * len(numbers))(*numbers)
+    moments = dict(zip(("first", "second"), states, strict=False))
+    fill(
+        call,
+        gradient=flat,
+        parameters=parameters,
+        moved=result,
+        numbers=constants,
+        **moments,
+        **columns,
+        **only,
+    )
+    library(parameters.dtype).update_run(ctypes.byref(call))
     return result
 
 
-def update_touched(
-    rule: str, numbers: Sequence[float], parameters: Tensor, gradient: Touched, states: Sequence[Tensor],
-    rate: Tensor, limit: Tensor | None, value: Tensor | None, running: Tensor | None,
-) -> Tensor:  # fmt: skip
-    """As `update`, in place, and over what the gradient touched alone.
-
-    `value` [S, 1] bounds each number of the gradient; replicas that are not `running` [S] stay as they are.
-    """
-    still = torch.ones(len(parameters), dtype=torch.bool) if running is None else running
-    gaps = [end for gap in gradient.gaps for end in gap]
-    places = [number for table in gradient.tables for number in table]
-    run_update(
-        rule, numbers, parameters, gradient.flat, parameters, states, rate, limit, value,
-        symbols=gradient.symbols, running=still.contiguous(),
-        gap_count=len(gradient.gaps), table_count=len(gradient.tables),
-        steps=len(gradient.symbols), batch=gradient.symbols.shape[2],
-        gaps=(Long * len(gaps))(*gaps), tables=(Long * len(places))(*places),
-        strides=strides([gradient.symbols], 3),
-    )  # fmt: skip
-    return parameters
+def of_touched(gradient: Touched, running: Tensor | None) -> dict[str, ctypes.Array | Tensor | int]:
+    """What `Update` says of the numbers that are gone over."""
+    if running is None:
+        running = torch.ones(len(gradient.flat), dtype=torch.bool)
+    gaps, places = ([*chain(*rows)] for rows in (gradient.gaps, gradient.tables))
+    return {
+        "gap_count": len(gradient.gaps), "gaps": (Long * len(gaps))(*gaps),
+        "table_count": len(gradient.tables), "tables": (Long * len(places))(*places),
+        "steps": len(gradient.symbols), "batch": gradient.symbols.shape[2],
+        "symbols": gradient.symbols, "strides": strides([gradient.symbols], 3),
+        "running": running.contiguous(),
+    }  # fmt: skip
 
 
-def run_update(
-    rule: str, numbers: Sequence[float], parameters: Tensor, gradient: Tensor, result: Tensor,
-    states: Sequence[Tensor], rate: Tensor, limit: Tensor | None, value: Tensor | None = None, **touched: Any,
-) -> None:  # fmt: skip
-    """One run of optimisers.h; `touched` are the fields of its struct that say what is."""
-    rate = rate.contiguous()
-    bounds = [None if bound is None else bound.contiguous() for bound in (limit, value)]
-    own, columns = [gradient, result, *states], [rate, *(bound for bound in bounds if bound is not None)]
+def check_update(rule: str, parameters: Tensor, own: list[Tensor], columns: list[Tensor]) -> None:
+    """ValueError unless `own` are like the parameters [S, P], and `columns` [S, 1] of their dtype."""
     if any(tensor.dtype != parameters.dtype or not tensor.is_contiguous() for tensor in (*own, *columns)):
         raise ValueError(
             f"optimiser {rule}: tensors of several dtypes or with gaps given; allowed: one dtype"
@@ -213,8 +195,3 @@ def run_update(
             f"optimiser {rule}: gradient, result, states, rate and bounds {shapes} given; allowed: "
             f"{tuple(parameters.shape)} like the parameters, and {column} of rate and bounds"
         )
-    call = Update(*parameters.shape, torch.get_num_threads(), RULES.index(rule))
-    constants = (ctypes.c_double * len(numbers))(*numbers)
-    pieces = (gradient, parameters, result, *states, *[None] * (2 - len(states)), rate, *bounds, constants)
-    fill(call, **dict(zip(POINTERS, pieces, strict=True)), **touched)
-    library(parameters.dtype).update_run(ctypes.byref(call))
