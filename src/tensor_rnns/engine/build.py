@@ -35,15 +35,6 @@ def folder() -> Path:
     return Path(chosen) if chosen else Path(cache) / "tensor-rnns" / "kernels"
 
 
-def made_folder() -> Path:
-    """The folder, made if it is not there; BuildError where others may put code into it."""
-    kernels = folder()
-    kernels.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if reason := open_to_others(kernels):
-        raise BuildError(f"{kernels} {reason}; allowed is a folder that you alone may write to (chmod go-w)")
-    return kernels
-
-
 def open_to_others(path: Path) -> str:
     """Why code at `path` need not be ours, as the end of a sentence; "" where only we and root may write."""
     state = path.stat()
@@ -52,22 +43,27 @@ def open_to_others(path: Path) -> str:
     return "may be written by others" if state.st_mode & (stat.S_IWGRP | stat.S_IWOTH) else ""
 
 
-def plain(name: str) -> str:
-    """The name of a cell as the beginning of a file's."""
-    return re.sub(r"[^A-Za-z0-9._+-]|^[.-]", "_", name)
+@contextmanager
+def place(name: str, parts: Sequence[str], suffix: str) -> Iterator[Path]:
+    """Where the file that is made of `parts` is kept; `name` begins its own. The folder is made if need be.
+
+    BuildError where others may put code into it, or where it cannot be read or written.
+    """
+    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
+    kernels, plain = folder(), re.sub(r"[^A-Za-z0-9._+-]|^[.-]", "_", name)
+    try:
+        kernels.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if reason := open_to_others(kernels):
+            allowed = "allowed is a folder that you alone may write to (chmod go-w)"
+            raise BuildError(f"{kernels} {reason}; {allowed}")
+        yield kernels / f"{plain}-{key}{suffix}"
+    except OSError as error:
+        raise BuildError(str(error)) from error
 
 
 def digest_of(path: Path, content: bytes) -> bytes:
     """The digest of a kernel and of the name that it has, so that no other can take its place."""
     return hashlib.sha256(path.name.encode() + b"\0" + content).digest()
-
-
-def seal(made: Path, target: Path) -> None:
-    """Put the digest behind a file, and the file where it is kept: whole or not at all."""
-    with open(made, "r+b") as stream:
-        stream.write(digest_of(target, stream.read()))
-    os.chmod(made, 0o700)
-    os.replace(made, target)
 
 
 def is_whole(path: Path) -> bool:
@@ -80,34 +76,22 @@ def is_whole(path: Path) -> bool:
 
 
 def warn_of_damage(path: Path) -> None:
-    """Say which kept file is not what was built, and what is done about it."""
-    reason = open_to_others(path) or "is damaged: its digest does not match"
-    log.warning("kernel %s %s; it is built anew", path, reason)
-
-
-@contextmanager
-def in_folder() -> Iterator[None]:
-    """BuildError where the folder of kernels cannot be read or written."""
-    try:
-        yield
-    except OSError as error:
-        raise BuildError(str(error)) from error
+    """Say of a file, if there is one, that it is not what was built, and what is done about it."""
+    if path.exists():
+        reason = open_to_others(path) or "is damaged: its digest does not match"
+        log.warning("kernel %s %s; it is built anew", path, reason)
 
 
 def kept(name: str, parts: Sequence[str], find: Callable[[], str]) -> str:
     """The words that `find` gives for these parts on this processor, found once and kept like a kernel."""
-    key = hashlib.sha256("\0".join([*parts, processor()]).encode()).hexdigest()[:24]
-    with in_folder():
-        path = made_folder() / f"{plain(name)}-{key}.trial"
+    given = name, [*parts, processor()], ".trial"
+    with place(*given) as path:
         if is_whole(path):
             return path.read_bytes()[:-DIGEST].decode()
-        if path.exists():
-            warn_of_damage(path)
+        warn_of_damage(path)
     words = find()
-    with in_folder(), tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as aside:
-        aside.write(words.encode())
-        aside.close()
-        seal(Path(aside.name), path)
+    with place(*given) as path, writing(path, "wb") as stream:
+        stream.write(words.encode() + digest_of(path, words.encode()))
     return words
 
 
@@ -155,15 +139,12 @@ def library(source: str, name: str) -> ctypes.CDLL:
     if path is None:
         raise BuildError(f"no {COMPILER} in PATH")
     parts = (source, version(path), " ".join(FLAGS), processor(), "sealed")
-    key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:24]
-    with in_folder():
-        target = made_folder() / f"{plain(name)}-{key}.so"
+    with place(name, parts, ".so") as target:
         if not is_whole(target):
             with open(target.with_suffix(".lock"), "w") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 if not is_whole(target):  # else another process has built it meanwhile
-                    if target.exists():
-                        warn_of_damage(target)
+                    warn_of_damage(target)
                     build(path, source, target)
         return ctypes.CDLL(str(target))
 
@@ -183,7 +164,10 @@ def build(path: str, source: str, target: Path) -> None:
             words = [line for line in lines if "error" in line] or lines
             raise BuildError(f"{path} failed: {' | '.join(words[:3])}")
         os.replace(code, target.with_suffix(".cpp"))
-        seal(made, target)
+        content = made.read_bytes()
+        made.write_bytes(content + digest_of(target, content))
+        made.chmod(0o700)
+        os.replace(made, target)
 
 
 # ---- Triton ----
@@ -211,16 +195,12 @@ def module(code: str, name: str) -> ModuleType:
 @functools.cache
 def loaded(code: str, name: str, interpreted: bool) -> ModuleType:
     """The module, once for GPUs and once for the interpreter: as its decorators see."""
-    key = hashlib.sha256(code.encode()).hexdigest()[:24]
-    with in_folder():
-        path = made_folder() / f"{plain(name)}-{key}.py"
-        kept = path.read_bytes() if path.exists() else None
-        if kept != code.encode():
-            if kept is not None:
-                warn_of_damage(path)
+    with place(name, [code], ".py") as path:
+        if not path.exists() or path.read_bytes() != code.encode():
+            warn_of_damage(path)
             with writing(path) as stream:
                 stream.write(code)
     # Triton reads the file; what runs is the code at hand, not bytecode that Python would keep beside it.
-    made = ModuleType(f"tensor_rnns_triton_{name}_{key}")
+    made = ModuleType(f"tensor_rnns_triton_{path.stem}")
     exec(compile(code, str(path), "exec"), made.__dict__)
     return made

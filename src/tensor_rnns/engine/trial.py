@@ -233,20 +233,14 @@ def cause(cell: Cell, given: Given) -> str:
     return f"step ({Path(code.co_filename).name}:{code.co_firstlineno})"
 
 
-def has_file(kind: type[Cell]) -> bool:
-    """Whether the code of a cell is in a file, not typed at a prompt."""
-    try:
-        return Path(inspect.getfile(kind)).exists()
-    except (OSError, TypeError):
-        return False
-
-
 def found_once(cell: Cell, words: Sequence[str], find: Callable[[], str]) -> str:
     """What `find` says of a cell, kept for these words and all code that it rests on; found anew where
     `repr` does not tell the cell from others, or no file has its code."""
-    if is_plain(cell) and has_file(type(cell)):
-        return kept(cell.name, (*words, code_of(type(cell))), find)
-    return find()
+    try:
+        code = code_of(type(cell)) if is_plain(cell) else None
+    except (OSError, TypeError):  # it was typed at a prompt
+        code = None
+    return kept(cell.name, (*words, code), find) if code else find()
 
 
 @cache
