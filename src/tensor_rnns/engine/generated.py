@@ -184,21 +184,12 @@ class Generated(Engine):
         emitted = self.emit(program, dtype, device)
         kernel = self.build(program, dtype, emitted)
         ready = Ready(cell, kernel, program.hoisted, len(program.tables), self.looks_up)
-        parts = self.name, key, getattr(emitted, "code", emitted), self.tool()
-        self.hold_to_the_loop(ready, parts, dtype, device, one_hot)
-        return ready
-
-    def hold_to_the_loop(
-        self, ready: Ready, parts: tuple, dtype: torch.dtype, device: torch.device, one_hot: bool
-    ) -> None:
-        """Unsupported where a kernel fails its trial, which is made once for these parts and the cell."""
-
-        def find() -> str:
-            return trial.failure(ready.run, ready.cell, dtype, device, one_hot) or ""
-
         place = torch.cuda.get_device_name(device) if device.type == "cuda" else device.type
-        if found := trial.found_once(ready.cell, (*parts, place), find):
+        parts = self.name, key, getattr(emitted, "code", emitted), self.tool(), place
+        find = functools.partial(trial.failure, ready.run, cell, dtype, device, one_hot)
+        if found := trial.found_once(cell, parts, find):
             raise Unsupported(found)
+        return ready
 
     def warn(self, name: str, reason: Exception | str) -> None:
         """Say that a cell runs in the eager loop, and why."""
@@ -215,15 +206,15 @@ def without_code(engine: Generated, block: str) -> str | None:
     once for this code of the package."""
     cell = cells.build(json.loads(block), INPUTS)
 
-    def find() -> str:
+    def find() -> str | None:
         try:
             engine.emit(trace(cell, in_place=engine.looks_up), torch.float32, torch.device("cpu"))
         except Unsupported as error:
             return str(error)
-        return ""
+        return None
 
     try:
-        return trial.found_once(cell, ("operations", engine.name, block), find) or None
+        return trial.found_once(cell, ("operations", engine.name, block), find)
     except BuildError as error:
         return str(error)
     except Exception as error:  # a step is anyone's code

@@ -21,7 +21,6 @@ from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.build import kept
 from tensor_rnns.engine.eager import Engine
 from tensor_rnns.engine.given import Params, State, is_of_the_step, is_plain, place
-from tensor_rnns.engine.ir.record import backward_of_its_own
 from tensor_rnns.messages import fault
 
 STEPS, REPLICAS, BATCH, FEWER = 3, 2, 5, 3
@@ -193,31 +192,25 @@ def beyond(ours: Mapping[str, Tensor], exact: Mapping[str, Tensor], bound: float
 
 
 class Watched(TorchFunctionMode):
-    """Keeps every tensor that a function of torch gives, with the function's name and the line; and hooks."""
+    """Keeps every tensor that a function of torch gives, with the function's name and the line."""
 
     def __init__(self) -> None:
         super().__init__()
         self.calls: list[tuple[str, Tensor]] = []
-        self.hook = ""
 
     def __torch_function__(self, function: Any, types: Any, args: tuple = (), kwargs: dict | None = None):
         result, name = function(*args, **(kwargs or {})), getattr(function, "__name__", str(function))
         if isinstance(result, Tensor):
             self.calls.append((f"{name} ({place()})", result))
-        elif "hook" in name:
-            self.hook = f"Tensor.{name} ({place()})"
         return result
 
 
 def cause(cell: Cell, given: Given) -> str:
-    """What no engine can see from one replica and one size of the batch: a backward of the step's own, or the
-    first function whose rows depend on how many there are; else the step and its line."""
-    params = {name: part.clone().requires_grad_() for name, part in given[0].items()}
-    first, *state = (part.clone().requires_grad_() for part in (given[1][0], *given[2]))
+    """What no engine can see from one replica and one size of the batch: the first function whose rows depend
+    on how many there are; else the step and its line."""
+    params, first, state = given[0], given[1][0], given[2]
     with Watched() as whole:
-        results = cell.step(params, first, tuple(state))
-    if own := whole.hook or backward_of_its_own([part.grad_fn for part in results]):
-        return own
+        cell.step(params, first, state)
     alone, last = {name: value[-1] for name, value in params.items()}, first[-1, -FEWER:]
     start = tuple(part[-1, -FEWER:] for part in state)
     with Watched() as one:
@@ -233,14 +226,16 @@ def cause(cell: Cell, given: Given) -> str:
     return f"step ({Path(code.co_filename).name}:{code.co_firstlineno})"
 
 
-def found_once(cell: Cell, words: Sequence[str], find: Callable[[], str]) -> str:
+def found_once(cell: Cell, words: Sequence[str], find: Callable[[], str | None]) -> str | None:
     """What `find` says of a cell, kept for these words and all code that it rests on; found anew where
     `repr` does not tell the cell from others, or no file has its code."""
     try:
         code = code_of(type(cell)) if is_plain(cell) else None
     except (OSError, TypeError):  # it was typed at a prompt
         code = None
-    return kept(cell.name, (*words, code), find) if code else find()
+    if code is None:
+        return find()
+    return kept(cell.name, (*words, code), lambda: find() or "") or None
 
 
 @cache

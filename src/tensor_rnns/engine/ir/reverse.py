@@ -5,6 +5,7 @@ a graph too, so that the same plan, loops and emitters serve both directions; an
 left as pairs of operands, which the kernels multiply for many steps at once.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -57,15 +58,11 @@ class Gradients:
     """What has come back to each node: whole blocks added up, and pieces of blocks not yet put together."""
 
     whole: dict[Node, Node] = field(default_factory=dict)
-    pieces: dict[Node, list[tuple[int, Node]]] = field(default_factory=dict)
+    pieces: dict[Node, list[tuple[int, Node]]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, node: Node, g: Node) -> None:
         """One more contribution to the gradient of `node`."""
         self.whole[node] = self.whole[node] + g if node in self.whole else g
-
-    def add_piece(self, node: Node, start: int, g: Node) -> None:
-        """One more contribution to that of its numbers from `start` on."""
-        self.pieces.setdefault(node, []).append((start, g))
 
     def of(self, node: Node | None) -> Node | None:
         """The gradient of a node to which nothing more will come."""
@@ -131,7 +128,7 @@ def propagate(program: Program, gradients: Gradients, nodes: Sequence[Node]) -> 
             else:
                 gradients.add(left, g.then(node.operation, width=left.width, detail=(leaf, not transposed)))
         elif node.operation == "slice":
-            gradients.add_piece(node.inputs[0], node.detail, g)
+            gradients.pieces[node.inputs[0]].append((node.detail, g))
         else:
             for part, share in zip(node.inputs, REVERSE[node.operation](node, g), strict=True):
                 if share is not None:

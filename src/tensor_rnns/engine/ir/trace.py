@@ -113,14 +113,15 @@ def trace(
 @torch.inference_mode(False)
 @torch.enable_grad()
 def check_gradient(cell: Cell, dtype: torch.dtype) -> None:
-    """Unsupported where a step has a function with a backward of its own, of which operations say nothing:
-    the numbers of a trial may be too small to show it."""
+    """Unsupported where a step has a hook, or a function with a backward of its own, of which operations say
+    nothing: the numbers of a trial may be too small to show it."""
     shapes = [(ROWS, cell.inputs), *((ROWS, *shape) for shape in cell.state_shapes().values())]
     x, *states = (torch.zeros(shape, dtype=dtype, requires_grad=True) for shape in shapes)
     params = {
         name: torch.zeros(shape, dtype=dtype, requires_grad=True) for name, shape in cell.shapes().items()
     }
-    results = cell.step(params, x, tuple(states))
+    with Refusal():
+        results = cell.step(params, x, tuple(states))
     if found := backward_of_its_own([part.grad_fn for part in results]):
         raise Unsupported(f"a backward of its own, {found}")
 
