@@ -63,9 +63,7 @@ class Engine:
         """Why this engine cannot run the cell of a `cell` block on this machine; None where it can."""
         return None
 
-    def prepare(
-        self, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False
-    ) -> object | None:
+    def prepare(self, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False) -> object:
         """Make ready for `cell`, with one-hot vectors as its inputs if so; None, after a warning, where the
         eager loop would run in its place."""
         return self

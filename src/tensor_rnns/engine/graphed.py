@@ -168,9 +168,7 @@ class Graphed(Engine):
         self.prepare(cell, state[0].dtype, inputs.device)
         return scan(cell, params, inputs, state, last_only)
 
-    def prepare(
-        self, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False
-    ) -> object | None:
+    def prepare(self, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False) -> object:
         """As `Engine.prepare`; the recordings are made for the shapes of a call."""
         if device.type != "cuda":
             raise ValueError(f"engine graphed on {device.type} asked for; allowed: cuda")

@@ -90,9 +90,7 @@ class TorchNN(Engine):
         """In what the cell of a `cell` block differs from torch's; None where it does not."""
         return difference(cells.build(block, INPUTS))
 
-    def prepare(
-        self, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False
-    ) -> object | None:
+    def prepare(self, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False) -> object:
         if reason := difference(cell):
             log.warning("cell %s runs eager, not torch_nn: %s", cell.name, reason)
             return None
