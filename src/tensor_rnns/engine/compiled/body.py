@@ -31,11 +31,11 @@ def places_of(node: Node) -> np.ndarray:
     return places
 
 
-def is_near(node: Node) -> bool:
-    """Whether the numbers of a node that a whole vector holds lie side by side."""
+def is_near(node: Node, count: int = VECTOR) -> bool:
+    """Whether the numbers of a node that one vector holds, so many, lie side by side."""
     places = places_of(node)
-    groups = places[: len(places) // VECTOR * VECTOR].reshape(-1, VECTOR)
-    return bool((groups - groups[:, :1] == np.arange(VECTOR)).all())
+    groups = places[: len(places) // count * count].reshape(-1, count)
+    return bool((groups - groups[:, :1] == np.arange(count)).all())
 
 
 class Body(Products):
@@ -111,7 +111,7 @@ class Body(Products):
 
     def number(self, node: Node) -> str:
         """The C++ of number j of a node, and of the next where a vector holds two."""
-        j, places = "{j}", places_of(node)
+        j, near = "{j}", node.width > 1 and is_near(node, 2)
         while node.operation in ("slice", "spread"):
             if node.operation == "slice":
                 j = f"({j} + {node.detail})"
@@ -122,14 +122,12 @@ class Body(Products):
                 rest = f"{j} % {inner}" if inner > 1 else ""
                 j = f"({' + '.join(filter(None, (first, rest))) or '0'})"
             node = node.inputs[0]
-        whole = len(places) // 2 * 2
-        step = np.unique(places[1:whole:2] - places[0:whole:2])
         j, after = j.format(j="j"), j.format(j="(j + 1)")
         if node.operation == "row":
             row = self.packed.take((node.detail, False), padded(node.width))
             return f"splat_numbers<Block, Vec>(packed + {row}, {j}, {after})"
-        near = "" if step.tolist() == [1] else f", {after}"
-        return f"take_numbers<Block, Vec>({self.addresses[node]}, v, {j}{near})"
+        apart = "" if near else f", {after}"
+        return f"take_numbers<Block, Vec>({self.addresses[node]}, v, {j}{apart})"
 
     def join(self, node: Node) -> list[str]:
         """Blocks that were not computed where they belong are copied there; gaps are cleared."""
