@@ -7,7 +7,7 @@ import torch
 from tensor_rnns import engine
 from tensor_rnns.cells import build
 from tensor_rnns.engine.ir.graph import Graph
-from tensor_rnns.engine.ir.holes import alike, used, zeros
+from tensor_rnns.engine.ir.pieces import alike, used, zeros
 from tensor_rnns.experiments.streams import rng
 
 

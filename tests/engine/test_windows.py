@@ -9,10 +9,10 @@ from tensor_rnns.cells import build
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.compiled.emit import source
 from tensor_rnns.engine.ir.graph import Graph, Node
+from tensor_rnns.engine.ir.pieces import reverse_windows, windows
 from tensor_rnns.engine.ir.reverse import reverse
 from tensor_rnns.engine.ir.structure import join, pick, shown
 from tensor_rnns.engine.ir.trace import trace
-from tensor_rnns.engine.ir.windows import reverse_windows, windows
 
 
 def states(*widths: int) -> list[Node]:

@@ -9,8 +9,8 @@ import numpy as np
 
 from tensor_rnns.engine.compiled.products import VECTOR, Products, further, padded
 from tensor_rnns.engine.ir.graph import Node
-from tensor_rnns.engine.ir.holes import used
 from tensor_rnns.engine.ir.operations import POINTWISE, literal
+from tensor_rnns.engine.ir.pieces import used
 from tensor_rnns.engine.ir.plan import Step
 
 ACCUMULATORS = 8

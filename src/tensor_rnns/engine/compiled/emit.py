@@ -14,7 +14,7 @@ import torch
 from tensor_rnns.engine.compiled.body import Body
 from tensor_rnns.engine.compiled.products import PANEL, braced, further, is_panelled, padded
 from tensor_rnns.engine.ir.graph import Node
-from tensor_rnns.engine.ir.holes import alike, zeros
+from tensor_rnns.engine.ir.pieces import alike, zeros
 from tensor_rnns.engine.ir.plan import Arena, plan, read_back, saved
 from tensor_rnns.engine.ir.reverse import Backward, reverse
 from tensor_rnns.engine.ir.trace import Program

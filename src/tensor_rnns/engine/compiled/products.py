@@ -6,10 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from tensor_rnns.engine.ir.graph import Node
-from tensor_rnns.engine.ir.holes import alike, zeros
+from tensor_rnns.engine.ir.pieces import LARGE, alike, zeros
 from tensor_rnns.engine.ir.plan import Arena, Step
 from tensor_rnns.engine.ir.trace import Program
-from tensor_rnns.engine.ir.windows import LARGE
 
 VECTOR = 16
 """Numbers of the widest vector."""

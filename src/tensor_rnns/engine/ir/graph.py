@@ -24,7 +24,7 @@ class Node:
     `structure.REVERSE`; what is VIRTUAL has no memory of its own and is read from its input. `detail` is the
     number of an input, state, row leaf or incoming gradient; (matrix leaf, transposed) of a product; (table,
     transposed) of one with a matrix that a symbol picks; the number of an operation with a number; the layout
-    of a structural one; else None. For `windows` and `scattered` see the module `windows`.
+    of a structural one; else None. For `windows` and `scattered` see the module `pieces`.
     """
 
     graph: "Graph" = field(repr=False)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from tensor_rnns.engine.ir import structure
 from tensor_rnns.engine.ir.graph import VIRTUAL, Graph, Node
 from tensor_rnns.engine.ir.operations import POINTWISE
+from tensor_rnns.engine.ir.pieces import reverse_windows
 from tensor_rnns.engine.ir.trace import Program
-from tensor_rnns.engine.ir.windows import reverse_windows
 
 REVERSE = structure.REVERSE | {name: operation.reverse for name, operation in POINTWISE.items()}
 

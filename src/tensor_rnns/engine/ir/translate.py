@@ -18,8 +18,8 @@ from tensor_rnns.engine.ir import structure
 from tensor_rnns.engine.ir.graph import Graph, Node
 from tensor_rnns.engine.ir.hoist import Leaf
 from tensor_rnns.engine.ir.operations import ATEN, Unsupported
+from tensor_rnns.engine.ir.pieces import LARGE, windows
 from tensor_rnns.engine.ir.record import FILLS, ROWS, Call, Recorder, Value
-from tensor_rnns.engine.ir.windows import LARGE, windows
 
 aten = torch.ops.aten
 MUCH = 1 << 40
