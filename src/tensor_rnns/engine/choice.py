@@ -140,7 +140,7 @@ def without_cell(name: str, dtype: torch.dtype, device: torch.device) -> str:
     """The engine that `name` means for a model without a cell, whose parameters it updates: compiled on a CPU
     where it can be built, else eager. Asked once, as `resolve` is."""
     compiled = ENGINES["compiled"]
-    if name not in ("auto", compiled.name) or device.type != compiled.device_type():
+    if name not in ("auto", compiled.name) or device.type != compiled.device_type:
         return "eager"
     try:
         parts.library(dtype)

@@ -119,6 +119,8 @@ class Generated(Engine):
     that names the cell and the reason.
     """
 
+    device_type: str
+    """The type of the device that kernels run on."""
     looks_up: ClassVar[bool] = False
     """Whether its kernels look symbols up in tables, multiply by the matrices that they pick there, and read
     windows of blocks where they lie."""
@@ -132,10 +134,6 @@ class Generated(Engine):
 
     def tool(self) -> str:
         """What builds kernels, with its version."""
-        raise NotImplementedError
-
-    def device_type(self) -> str:
-        """The type of the device that kernels run on."""
         raise NotImplementedError
 
     def mode(self) -> tuple:
@@ -178,7 +176,7 @@ class Generated(Engine):
     @torch.inference_mode(False)
     def made(self, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool, key: str) -> Ready:
         """The kernel of `cell`, traced, built and tried; Unsupported or BuildError where there is none."""
-        if device.type != self.device_type() or dtype not in DTYPES:
+        if device.type != self.device_type or dtype not in DTYPES:
             raise Unsupported(f"{dtype} on {device.type}")
         program = trace(cell, one_hot, dtype, self.looks_up)
         emitted = self.emit(program, dtype, device)

@@ -21,6 +21,7 @@ class Compiled(Generated):
     """Kernels in C++ for the CPU, built by g++; losses and optimisers are fused too."""
 
     name = "compiled"
+    device_type = "cpu"
     looks_up = True
     update = staticmethod(parts.update)
 
@@ -29,9 +30,6 @@ class Compiled(Generated):
 
     def tool(self) -> str:
         return build.version(build.compiler() or build.COMPILER)
-
-    def device_type(self) -> str:
-        return "cpu"
 
     def emit(self, program: Program, dtype: torch.dtype, device: torch.device) -> str:
         return source(program, dtype)

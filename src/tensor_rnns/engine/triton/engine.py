@@ -28,6 +28,7 @@ class Triton(Generated):
     def tool(self) -> str:
         return f"triton {importlib.metadata.version('triton')}"
 
+    @property
     def device_type(self) -> str:
         return "cpu" if build.is_interpreted() else "cuda"
 
