@@ -15,7 +15,6 @@ from tensor_rnns.experiments import (
     digest,
     engines,
     ledger,
-    resolve,
     run_folders,
     score,
 )

@@ -31,26 +31,13 @@ def train_inputs(wildcards):
     return inputs
 
 
-CODE = {}
-
-
-def code_digest(settings):
-    """The digest of the code that settings run, taken once for each cell, model and task."""
-    cell = settings.get("cell") or {}
-    model, task = settings["model"].get("name"), settings["task"]["name"]
-    names = cell.get("name"), cell.get("file"), model, task
-    if names not in CODE:
-        CODE[names] = digest.code_of(settings)
-    return CODE[names]
-
-
 def train_digest(wildcards):
     """Settings, streams, code and revisions of a train job: what its results depend on, and nothing else."""
     found = cohort_of(wildcards)
     return digest.digest(
         [
             [replica.hash for replica in found],
-            code_digest(found[0].settings),
+            digest.code_of(found[0].settings),
             config["engine"],
             revisions.ENGINE,
             revisions.TRAINING,
@@ -130,17 +117,12 @@ def drawing_digest(wildcards):
     return digest.digest([artefact.spec, artefact.printed, named, DRAWING])
 
 
-def drawn(artefact, scale):
-    """The files of one artefact."""
-    return [f"results/{scale}/{name}" for name in artefact.files]
-
-
 def all_drawn(scale):
     """The files of every artefact."""
     return [
-        path
+        f"results/{scale}/{name}"
         for artefact in CATALOGUE.artefacts.values()
-        for path in drawn(artefact, scale)
+        for name in artefact.files
     ]
 
 
