@@ -1,6 +1,6 @@
 """Made experiments and made runs, written as a train job writes them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -70,8 +70,11 @@ def catalogue_of(tmp_path: Path) -> Callable[[str], Catalogue]:
     return write
 
 
-def write_run_folder(folder: Path, replicas: list[Replica], outcome: Callable[[Replica], dict]) -> Path:
-    """The files of a train job. `outcome(replica)` may hold metrics, curves, status, parameters."""
+def write_run_folder(
+    folder: Path, replicas: Sequence[Replica], outcome: Callable[[Replica], dict], **environment
+) -> Path:
+    """The files of a train job. `outcome(replica)` may hold metrics, curves by their values at updates 1, 2,
+    and so on, and what the record says of the replica; `environment` is what it says of the job."""
     metrics, curves, records = [], [], []
     for replica in replicas:
         found = outcome(replica)
@@ -83,24 +86,22 @@ def write_run_folder(folder: Path, replicas: list[Replica], outcome: Callable[[R
         for (split, name), values in found.get("curves", {}).items():
             rows = ({"update": u + 1, "value": v} for u, v in enumerate(values))
             curves += [key | {"split": split, "name": name} | row for row in rows]
-        status = found.get("status", "done")
+        failed = found.get("status") == "failed"
         record = {
-            "status": status,
-            "failed_at": 3 if status == "failed" else None,
-            "updates": 3 if status == "failed" else replica.settings["training"]["updates"],
-            "parameters": found.get("parameters", 7),
+            "status": "done",
+            "failed_at": 3 if failed else None,
+            "updates": 3 if failed else replica.settings["training"]["updates"],
+            "parameters": 7,
             "seconds_per_update": 0.25,
-            "hash": replica.hash,
-            "protocol": replica.protocol,
-            "searched": replica.searched,
-            "settings": replica.settings,
         }
-        records.append(key | record)
+        record |= {name: found[name] for name in record.keys() & found.keys()}
+        identity = {name: getattr(replica, name) for name in ("hash", "protocol", "searched", "settings")}
+        records.append(key | record | identity)
     of = run_name(replicas[0].key)
     write_csv(folder / "metrics.csv", metrics, METRICS, of)
     write_csv(folder / "curves.csv.gz", curves, CURVES, of)
-    environment = {"engine": "eager", "device": "cpu", "host": "here", "threads": 1, "commit": "c0ffee"}
-    write_json(folder / "record.json", {"replicas": records, **environment}, of)
+    job = {"engine": "eager", "device": "cpu", "host": "here", "threads": 1, "commit": "c0ffee"}
+    write_json(folder / "record.json", {"replicas": records, **job, **environment}, of)
     return folder
 
 

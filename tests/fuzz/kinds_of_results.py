@@ -9,15 +9,14 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from tensor_rnns import files, models, npz_files, tasks
-from tensor_rnns.analysis.collect import METRICS, collect
-from tensor_rnns.analysis.curves import CURVES
+from tensor_rnns import models, npz_files, tasks
+from tensor_rnns.analysis.collect import collect
 from tensor_rnns.experiments import Catalogue, Replica
-from tensor_rnns.experiments.run_folders import run_name
 from tensor_rnns.training import loop, statefile
 from tensor_rnns.training.checkpoint import Checkpoints, Results
 from tensor_rnns.training.learner import Learner
 from tensor_rnns.training.settings import Training
+from tests.analysis.conftest import write_run_folder
 from tests.fuzz.kinds import PAPER, Trial, kind, of_bytes
 from tests.fuzz.mutation import Mutation, sealed
 from tests.training.conftest import replica
@@ -36,18 +35,8 @@ def replicas() -> list[Replica]:
 def run_folders(folder: Path) -> Trial:
     """metrics.csv, curves.csv.gz or record.json damaged and sealed again; then `collect`."""
     home, chosen = folder / "final-0", replicas()
-    of = run_name(chosen[0].key)
-    rows = [one.key | {"split": "test", "name": "nll", "value": 0.5} for one in chosen]
-    points = [row | {"update": update, "value": 1 / update} for row in rows for update in (1, 2, 3)]
-    record = {"status": "done", "failed_at": None, "updates": 3, "parameters": 7, "seconds_per_update": 0.1}
-    runs = [
-        one.key | record | {name: getattr(one, name) for name in ("hash", "protocol", "searched", "settings")}
-        for one in chosen
-    ]
-    environment = {"engine": "eager", "device": "cpu", "host": "here", "threads": 1, "commit": "c0ffee"}
-    files.write_csv(home / "metrics.csv", rows, METRICS, of)
-    files.write_csv(home / "curves.csv.gz", points, CURVES, of)
-    files.write_json(home / "record.json", {"replicas": runs, **environment}, of)
+    values = {"metrics": {("test", "nll"): 0.5}, "curves": {("test", "nll"): [1, 1 / 2, 1 / 3]}}
+    write_run_folder(home, chosen, lambda replica: values)
     collect([home], folder / "out")
     whole = {path.name: path.read_bytes() for path in home.iterdir()}
 
