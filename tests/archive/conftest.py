@@ -2,20 +2,16 @@
 
 import hashlib
 import itertools
-import os
-import shutil
 import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tensor_rnns import datasets
+from tests.workflow.conftest import copy_project, environment
 
-ROOT = Path(__file__).parents[2]
 PAPERS = "mathews2016/xor,mathews2016/sizes"
 """An experiment that trains in a second and has recorded runs, and one that computes."""
 RECORDED = (
@@ -26,12 +22,9 @@ RECORDED = (
 
 def run(folder: Path, *command: str) -> subprocess.CompletedProcess:
     """`command` in `folder`, with the package that lies there; what it said where it fails."""
-    own = {
-        "PYTHONPATH": str(folder / "src"), "OMP_NUM_THREADS": "1", "SOURCE_DATE_EPOCH": "1479686400",
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-    }  # fmt: skip
+    variables = environment(folder) | {"SOURCE_DATE_EPOCH": "1479686400"}
     found = subprocess.run(
-        command, cwd=folder, env=os.environ | own, capture_output=True, text=True, timeout=500, check=False
+        command, cwd=folder, env=variables, capture_output=True, text=True, timeout=500, check=False
     )
     assert found.returncode == 0, found.stdout[-3000:] + found.stderr[-6000:]
     return found
@@ -52,16 +45,8 @@ def commit_of_digits(folder: Path) -> str:
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The project as it stands here, committed, with a prepared data set, the smoke scale of PAPERS run by
     Snakemake, an archive of that, and then all drawings of the recorded runs."""
-    folder = tmp_path_factory.mktemp("archived") / "checkout"
-    listed = run(ROOT, "git", "ls-files", "-co", "--exclude-standard").stdout.splitlines()
-    for name in listed:
-        if (ROOT / name).is_file() and (not name.startswith("results/") or name.startswith(RECORDED)):
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, folder / name)
+    folder = copy_project(tmp_path_factory.mktemp("archived") / "checkout", RECORDED)
     who = ("-c", "user.name=Zoltan Quux", "-c", "user.email=zoltan@quux.example")
-    read = ROOT / ".snakemake" / "checked"  # by content, or the copy reads all experiment files anew
-    with suppress(shutil.Error, FileNotFoundError):
-        shutil.copytree(read, folder / ".snakemake" / "checked")
     run(folder, "git", "init", "-q")
     run(folder, "git", "add", "-A")
     run(folder, "git", *who, "commit", "-q", "-m", "As it stands")

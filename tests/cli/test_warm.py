@@ -10,13 +10,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tensor_rnns.cli import warm as warm_process
 from tensor_rnns.cli.asking import ADDRESS, in_a_warm_process
+from tests.workflow.conftest import await_that
 
 ROOT = Path(__file__).parents[2]
 COMMAND = """
@@ -31,14 +32,6 @@ TRAIN = [
     "--device", "cpu", "--checkpoint-seconds", "0.05", "--state", "state", "--out", "out",
 ]  # fmt: skip
 """Minutes of training."""
-
-
-def await_that(happens: Callable[[], object]) -> None:
-    """Wait until `happens` is true."""
-    ends = time.monotonic() + 300
-    while not happens():
-        assert time.monotonic() < ends
-        time.sleep(0.01)
 
 
 def start_warm(address: Path, source: Path = ROOT / "src") -> subprocess.Popen:

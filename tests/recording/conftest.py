@@ -4,7 +4,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.files import write_json
-from tests.workflow.conftest import ROOT, copy_project, environment
+from tests.workflow.conftest import ROOT, await_that, copy_project, environment
 
 PAPER = ROOT / "tests" / "papers" / "made_up" / "made2024"
 UPDATES = 2000
@@ -147,13 +146,3 @@ def undisturbed(checkout: Checkout) -> Path:
 def waiting() -> Callable:
     """A function that waits until another one gives something true."""
     return await_that
-
-
-def await_that(true: Callable[[], object], seconds: float = 240.0) -> object:
-    """What `true` gives once that is true; AssertionError after some seconds."""
-    ends = time.monotonic() + seconds
-    while time.monotonic() < ends:
-        if found := true():
-            return found
-        time.sleep(0.02)
-    raise AssertionError(f"nothing true after {seconds} s")

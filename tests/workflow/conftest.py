@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -15,14 +16,15 @@ SMOKE = ("scale=smoke", "papers=mathews2016/addition,mathews2016/sizes")
 """Two experiments at the smallest scale: one that trains, one that computes."""
 
 
-def copy_project(folder: Path) -> Path:
-    """The files of the project in `folder`, as git knows them, with what Python and Snakemake keep of those
-    that they have read: without it a copy takes 16 seconds to be parsed for the first time."""
+def copy_project(folder: Path, recorded: tuple[str, ...] = ()) -> Path:
+    """The files of the project in `folder`, as git knows them, of results those `recorded` alone, with what
+    Python and Snakemake keep of those that they have read: without it a copy takes 16 seconds to be parsed
+    for the first time."""
     listed = subprocess.run(
         ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     for name in listed.stdout.splitlines():
-        if (ROOT / name).is_file() and not name.startswith("results/"):
+        if (ROOT / name).is_file() and (not name.startswith("results/") or name.startswith(recorded)):
             target = folder / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, target)
@@ -86,3 +88,13 @@ def run_snakemake(
     )
     assert found.returncode == 0, found.stdout[-3000:] + found.stderr[-6000:]
     return found
+
+
+def await_that(true: Callable[[], object], seconds: float = 240.0) -> object:
+    """What `true` gives once that is true; AssertionError after some seconds."""
+    ends = time.monotonic() + seconds
+    while time.monotonic() < ends:
+        if found := true():
+            return found
+        time.sleep(0.02)
+    raise AssertionError(f"nothing true after {seconds} s")

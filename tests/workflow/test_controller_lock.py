@@ -5,10 +5,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+
+from tests.workflow.conftest import await_that
 
 SCRIPT = Path(__file__).resolve().parents[2] / "workflow" / "scripts" / "snakemake_locked.py"
 SNAKEFILE = """
@@ -40,19 +41,11 @@ def start(folder: Path, *command: str) -> subprocess.Popen:
     )
 
 
-def await_start(folder: Path) -> None:
-    """Wait until the slow job runs."""
-    ends = time.monotonic() + 60
-    while not (folder / "starts").exists():
-        assert time.monotonic() < ends
-        time.sleep(0.05)
-
-
 @pytest.mark.parametrize("by_hand", [False, True])
 def test_second_controller_waits_and_finds_the_work_done(folder: Path, by_hand: bool) -> None:
     (folder / "hold").touch()  # the first does not end before the second has said what it waits for
     first = start(folder, sys.executable, "-m", "snakemake") if by_hand else start(folder)
-    await_start(folder)
+    await_that((folder / "starts").exists)
     second = start(folder)
     said = second.stdout.readline()
     (folder / "hold").unlink()
@@ -70,7 +63,7 @@ def test_second_controller_waits_and_finds_the_work_done(folder: Path, by_hand: 
 
 def test_killed_controller_is_followed_without_help(folder: Path) -> None:
     first = start(folder)
-    await_start(folder)
+    await_that((folder / "starts").exists)
     first.send_signal(signal.SIGKILL)
     first.wait()
     first.stdout.close()
