@@ -69,6 +69,14 @@ def results():
     return compute
 
 
+def agree(ours, theirs, bound=1e-12):
+    """Each of ours differs from theirs by at most `bound` of their greatest value."""
+    assert ours.keys() == theirs.keys()
+    for name, value in theirs.items():
+        error = (ours[name].double() - value).abs().max() / value.abs().max().clamp(min=1e-30)
+        assert error <= bound, f"{name}: {error:.1e}"
+
+
 @pytest.fixture
 def sink():
     """A cell that uses every operation; one state is a bare product, and one product has two readers."""

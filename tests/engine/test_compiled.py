@@ -15,6 +15,7 @@ from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import build
 from tensor_rnns.engine.compiled import parts
 from tensor_rnns.engine.compiled.calls import KEPT, POOL
+from tests.engine.conftest import agree
 
 COMPILED, EAGER = engine.find("compiled"), engine.find("eager")
 
@@ -64,14 +65,6 @@ def built(kernels, block):
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(make, *zip(*itertools.product(NAMES, BOUND), strict=True)))
-
-
-def agree(ours, theirs, bound):
-    """Each of ours differs from theirs by at most `bound` of their greatest value."""
-    assert ours.keys() == theirs.keys()
-    for name, value in theirs.items():
-        error = (ours[name].double() - value).abs().max() / value.abs().max().clamp(min=1e-30)
-        assert error <= bound, f"{name}: {error:.1e}"
 
 
 def same(ours, theirs):

@@ -8,6 +8,7 @@ import torch
 from tensor_rnns import cells, engine
 from tensor_rnns.engine import graphed
 from tensor_rnns.models.symbols import OneHot
+from tests.engine.conftest import agree
 
 EAGER, GRAPHED = engine.find("eager"), engine.find("graphed")
 
@@ -39,14 +40,6 @@ def plain(monkeypatch):
     monkeypatch.setattr(graphed, "recorded", recorded)
     monkeypatch.setattr(graphed, "CHUNKS", {})
     return counts
-
-
-def agree(ours, theirs, bound=1e-12):
-    """Each of ours differs from theirs by at most `bound` of their greatest value."""
-    assert ours.keys() == theirs.keys()
-    for name, value in theirs.items():
-        error = (ours[name].double() - value).abs().max() / value.abs().max().clamp(min=1e-30)
-        assert error <= bound, f"{name}: {error:.1e}"
 
 
 @some

@@ -11,6 +11,7 @@ from tensor_rnns import cells, engine
 from tensor_rnns.cells.gated import LSTM
 from tensor_rnns.engine import torch_nn
 from tensor_rnns.models.symbols import OneHot
+from tests.engine.conftest import agree
 
 EAGER, TORCH_NN = engine.find("eager"), engine.find("torch_nn")
 
@@ -50,14 +51,6 @@ def loop(monkeypatch):
 
     monkeypatch.setattr(engine.Engine, "run", refuse)
     return run
-
-
-def agree(ours, theirs, bound):
-    """Each of ours differs from theirs by at most `bound` of their greatest value."""
-    assert ours.keys() == theirs.keys()
-    for name, value in theirs.items():
-        error = (ours[name].double() - value).abs().max() / value.abs().max().clamp(min=1e-30)
-        assert error <= bound, f"{name}: {error:.1e}"
 
 
 @same

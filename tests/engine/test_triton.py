@@ -8,6 +8,7 @@ from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.triton import engine as triton_engine
 from tensor_rnns.engine.triton import kernel
 from tensor_rnns.models.symbols import OneHot
+from tests.engine.conftest import agree
 
 TRITON, EAGER = engine.find("triton"), engine.find("eager")
 
@@ -24,14 +25,6 @@ def interpreted(monkeypatch):
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     monkeypatch.setattr(TRITON, "ready", {})
     monkeypatch.setattr(TRITON, "warn", lambda name, reason: pytest.fail(f"{name}: {reason}"))
-
-
-def agree(ours, theirs, bound):
-    """Each of ours differs from theirs by at most `bound` of their greatest value."""
-    assert ours.keys() == theirs.keys()
-    for name, value in theirs.items():
-        error = (ours[name].double() - value).abs().max() / value.abs().max().clamp(min=1e-30)
-        assert error <= bound, f"{name}: {error:.1e}"
 
 
 def hold(results, s, dtype, last_only=False):
