@@ -76,13 +76,9 @@ def measured(
         times: dict[Any, list[float]] = {}
         reason = failure(lambda: times.update(rounds(ready, count, device)), device)
         for engine in ready:
-            rows[engine] |= {"failed": reason} if reason else {"milliseconds": rounded(times[engine])}
+            taken = [round(value, 4) for value in times.get(engine, ())]
+            rows[engine] |= {"failed": reason} if reason else {"milliseconds": taken}
     yield from rows.values()
-
-
-def rounded(times: Sequence[float]) -> list[float]:
-    """As they are written down."""
-    return [round(value, 4) for value in times]
 
 
 def text(report: Mapping[str, Any]) -> str:

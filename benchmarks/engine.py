@@ -16,7 +16,7 @@ import torch
 from benchmarks import bars, command, flops
 from benchmarks.bars import EAGER, NN, figure
 from benchmarks.tables import section, table
-from benchmarks.timing import Variant, rounds, watched
+from benchmarks.timing import Variant, by_cell, rounds, watched
 from benchmarks.variants import TORCH, able, in_a_loop, ours, theirs
 from benchmarks.workloads import CELLS, TASKS, WORKLOADS, Workload, block, model
 from tensor_rnns import engine
@@ -40,10 +40,7 @@ def measured(
             variants[name, f"{EAGER}, {number}"] = Variant(loop, number)
             if name in TORCH:
                 variants[name, f"{NN}, {number}"] = Variant(theirs(name, load, device), number)
-    found: dict[str, dict[str, list[float]]] = {name: {} for name in cells}
-    for (name, kind), values in rounds(variants, count, device).items():
-        found[name][kind] = [round(value, 5) for value in values]
-    return found
+    return by_cell(variants, count, device)
 
 
 def cohort(load: Workload, threads: int, count: int, device: torch.device) -> dict[str, float]:

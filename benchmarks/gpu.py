@@ -90,7 +90,11 @@ def text(report: Mapping[str, Any]) -> str:
     """A table for each workload, and which engines are not there."""
     kinds, seen, parts = report["engines"], set(), []
     for label, entry in report["workloads"].items():
-        rows = rows_of(entry)
+        rows = [
+            (name, int(replicas), times)
+            for replicas, by_cell in entry["milliseconds"].items()
+            for name, times in by_cell.items()
+        ]
         seen |= {kind for *_, times in rows for kind in times}
         sizes = ", ".join(f"{name} {value}" for name, value in entry["sizes"].items() if value is not None)
         title = f"{label}: {TASKS.get(label, 'random vectors')}"
@@ -100,15 +104,6 @@ def text(report: Mapping[str, Any]) -> str:
     if missing := [kind for kind in kinds if kind not in seen]:
         parts.append(f"Engines that ran no cell here: {', '.join(missing)}.\n")
     return "\n".join(parts)
-
-
-def rows_of(entry: Mapping[str, Any]) -> list[Row]:
-    """The rows of a workload."""
-    return [
-        (name, int(replicas), times)
-        for replicas, by_cell in entry["milliseconds"].items()
-        for name, times in by_cell.items()
-    ]
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from benchmarks import bars, command
 from benchmarks.bars import EAGER
-from benchmarks.tables import section, table
+from benchmarks.tables import by_workload, section
 from benchmarks.timing import failure
 from benchmarks.variants import OURS, able, initial, ours, stacked
 from benchmarks.workloads import CELLS, COUPLED, WORKLOADS, Workload, model
@@ -93,16 +93,13 @@ def text(report: Mapping[str, Any]) -> str:
     """A table per engine: the worst error of each cell on each workload, and what missed the limit."""
     parts = []
     for kind, by_load in report["errors"].items():
-        cells = list(dict.fromkeys(cell for found in by_load.values() for cell in found))
         shown = {
-            (cell, label): f"{worst(some)[1]:.1e}"
+            label: {cell: f"{worst(some)[1]:.1e}" for cell, some in found.items()}
             for label, found in by_load.items()
-            for cell, some in found.items()
         }
-        rows = [[cell, *(shown.get((cell, label)) for label in by_load)] for cell in cells]
         said = missed(by_load, report["errors"].get(EAGER, {})) or "None is larger than the limit."
         title = f"{kind}: largest error, limit {bars.ERROR:g}"
-        parts.append(section(title, table(["cell", *by_load], rows), said))
+        parts.append(section(title, by_workload(shown), said))
     return "\n".join(parts) + "".join(f"\nFailed: {line}\n" for line in report["failed"])
 
 

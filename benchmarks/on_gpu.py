@@ -18,17 +18,18 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from benchmarks import command
 from tensor_rnns.files import write_csv
+from tensor_rnns.recording.record import PROGRAM
 from tensor_rnns.training import record
 
 COLUMNS = ("step", "commit", "ended", "seconds")
 WELL, OVER, RECORD = "well", "with the hours", "record"
 REHEARSAL = Path("build/gpu-rehearsal")
-PROGRAM = (sys.executable, "-c", "from tensor_rnns.cli import main; main()")
 TINY = ("--threads", "1", "--workloads", "W4", "--cells", "lstm")
 """What of the tables is rehearsed."""
 
@@ -122,11 +123,10 @@ def outcome(line: Sequence[str], log: Path, hours: float, bounded: bool, extra: 
     return WELL if code == 0 else f"with {code}"
 
 
-def facts(folder: Path, device: torch.device) -> None:
+def facts(folder: Path, card: Mapping[str, Any]) -> None:
     """Write down the machine, and what the driver says of it where there is one."""
     folder.mkdir(parents=True, exist_ok=True)
-    card = command.described(command.machine(device, 1))
-    (folder / "machine.md").write_text(f"{card}\n", encoding="utf-8")
+    (folder / "machine.md").write_text(f"{command.described(card)}\n", encoding="utf-8")
     try:
         said = subprocess.run(["nvidia-smi", "-q"], capture_output=True, text=True, check=True).stdout
         (folder / "nvidia-smi.txt").write_text(said, encoding="utf-8")
@@ -149,17 +149,14 @@ def main() -> None:
         sys.exit(
             f"make gpu: a CUDA device is needed, and torch {torch.__version__} sees none; REHEARSE=1: none"
         )
+    card = command.machine(torch.device("cpu" if asked.rehearse else "cuda"), 1)
     if asked.rehearse:
-        device, folder = torch.device("cpu"), asked.folder or REHEARSAL
+        folder = asked.folder or REHEARSAL
         found, extra = rehearsed(folder), {"OMP_NUM_THREADS": "1"}
     else:
-        device, extra = torch.device("cuda"), {}
-        name = command.kind_of(
-            {"gpu": {"name": torch.cuda.get_device_name()}, "processor": "", "cores": 0, "instructions": []}
-        )
-        folder = asked.folder or command.RECORDED / f"gpu-{name}"
-        found = steps(folder)
-    facts(folder, device)
+        folder = asked.folder or command.RECORDED / f"gpu-{command.kind_of(card)}"
+        found, extra = steps(folder), {}
+    facts(folder, card)
     failed = run(found, folder, asked.hours, extra)
     print(
         f"{len(found) - len(failed)} of {len(found)} steps ended well; in {folder}"

@@ -13,7 +13,7 @@ import torch
 from benchmarks import command
 from benchmarks.bars import EAGER
 from benchmarks.gradients import results, running
-from benchmarks.tables import section, table
+from benchmarks.tables import by_workload, section
 from benchmarks.variants import initial, stacked
 from benchmarks.workloads import CELLS, COUPLED, WORKLOADS, Workload, model, small
 
@@ -35,12 +35,10 @@ def text(report: Mapping[str, Any]) -> str:
     """A table per engine: patterns of each cell on each workload."""
     parts = []
     for kind, by_load in report["patterns"].items():
-        cells = list(dict.fromkeys(cell for found in by_load.values() for cell in found))
-        rows = [[cell, *(found.get(cell) for found in by_load.values())] for cell in cells]
         title = f"{kind}: bit patterns in {report['times']} updates"
         several = [count for found in by_load.values() for count in found.values() if count > 1]
         said = f"{len(several)} have several." if several else "Each has one."
-        parts.append(section(title, table(["cell", *by_load], rows), said))
+        parts.append(section(title, by_workload(by_load), said))
     return "\n".join(parts) + "".join(f"\nFailed: {line}\n" for line in report["failed"])
 
 

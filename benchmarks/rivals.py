@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from benchmarks import bars, command, outside
 from benchmarks.bars import figure
 from benchmarks.tables import section, table
-from benchmarks.timing import Variant, rounds, watched
+from benchmarks.timing import Variant, by_cell, watched
 from benchmarks.variants import Theirs, Update, in_a_loop, update_of, update_of_module
 from benchmarks.workloads import Workload
 from tensor_rnns import engine, models
@@ -194,10 +194,7 @@ def measured(
         variants[name, OURS] = Variant(update_of(compiled(row.model(OURS)), row.load, device), threads)
         for number in sorted({1, threads}):
             variants[name, f"{row.against}, {number}"] = Variant(row.rival(device), number)
-    found: dict[str, dict[str, list[float]]] = {name: {} for name in names}
-    for (name, kind), values in rounds(variants, count, device).items():
-        found[name][kind] = [round(value, 5) for value in values]
-    return found
+    return by_cell(variants, count, device)
 
 
 def text(report: Mapping[str, Any]) -> str:

@@ -117,11 +117,6 @@ def slopes(points: Points, kind: str, what: str, last: int = 0) -> float | None:
     return slope([size for size, _ in pairs], [value for _, value in pairs])
 
 
-def megabytes(count: float) -> str:
-    """Bytes as MB."""
-    return figure(count / 1e6)
-
-
 def lines(size: str, points: Points) -> str:
     """The table of a sweep: a row per size, then the slopes."""
     kinds = list(dict.fromkeys(kind for by_kind in points.values() for kind in by_kind))
@@ -132,7 +127,7 @@ def lines(size: str, points: Points) -> str:
         shown = [figure(t["milliseconds"]) if "milliseconds" in t else over(t) for t in times]
         both = [t["milliseconds"] for t in times if "milliseconds" in t]
         ratio = figure(both[-1] / both[0]) if len(both) == len(kinds) > 1 else None
-        sizes = [megabytes(t["bytes"]) if "bytes" in t else None for t in times]
+        sizes = [figure(t["bytes"] / 1e6) if "bytes" in t else None for t in times]
         rows.append([value, *shown, ratio, *sizes])
     for title, last in (("slope", 0), ("slope of the last two", 2)):
         found = [[slopes(points, kind, what, last) for kind in kinds] for what in ("milliseconds", "bytes")]

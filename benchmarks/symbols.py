@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from benchmarks import bars, command
 from benchmarks.bars import EAGER, NN, figure
 from benchmarks.tables import section, table
-from benchmarks.timing import Variant, rounds, watched
+from benchmarks.timing import Variant, by_cell, watched
 from benchmarks.variants import THEIRS, Update, initial
 from tensor_rnns import engine, models
 from tensor_rnns.models import Model
@@ -150,14 +150,6 @@ def variants(load: Load, threads: int) -> dict[tuple[str, str], Variant]:
     return found
 
 
-def measured(load: Load, threads: int, count: int) -> dict[str, dict[str, list[float]]]:
-    """Milliseconds of every round by cell and kind."""
-    taken: dict[str, dict[str, list[float]]] = {}
-    for (name, kind), values in rounds(variants(load, threads), count, torch.device("cpu")).items():
-        taken.setdefault(name, {})[kind] = [round(value, 5) for value in values]
-    return taken
-
-
 def text(report: Mapping[str, Any]) -> str:
     """The tables of a report: for each load the ratios of the best variants, then each variant."""
     return "\n".join([*(of_load(**load) for load in report["loads"]), command.busy(report["watch"]) + "\n"])
@@ -190,7 +182,10 @@ def main() -> None:
     report: dict[str, Any] = {"machine": command.machine(device, asked.threads)}
     with watched() as watch:
         report["loads"] = [
-            {"sizes": asdict(load), "milliseconds": measured(load, asked.threads, asked.rounds)}
+            {
+                "sizes": asdict(load),
+                "milliseconds": by_cell(variants(load, asked.threads), asked.rounds, device),
+            }
             for load in LOADS
         ]
     report["watch"] = watch.record()

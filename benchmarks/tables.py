@@ -1,6 +1,6 @@
 """Tables in Markdown whose columns also line up on a screen."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -14,6 +14,13 @@ def table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
         for row in (cells[0], rule, *cells[1:])
     ]
     return "\n".join(lines)
+
+
+def by_workload(found: Mapping[str, Mapping[str, object]]) -> str:
+    """A table of {workload: {cell: what is shown}}: a row for each cell, a column for each workload."""
+    cells = dict.fromkeys(cell for of_load in found.values() for cell in of_load)
+    rows = [[cell, *(of_load.get(cell) for of_load in found.values())] for cell in cells]
+    return table(["cell", *found], rows)
 
 
 def section(title: str, *parts: str) -> str:

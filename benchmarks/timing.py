@@ -61,6 +61,16 @@ def rounds(
     return {name: [1e3 * value for value in values] for name, values in seconds.items()}
 
 
+def by_cell(
+    variants: Mapping[tuple[str, str], Variant], count: int, device: torch.device
+) -> dict[str, dict[str, list[float]]]:
+    """`rounds` of variants called (cell, kind) as they are written down, by cell and kind."""
+    found: dict[str, dict[str, list[float]]] = {}
+    for (name, kind), values in rounds(variants, count, device).items():
+        found.setdefault(name, {})[kind] = [round(value, 5) for value in values]
+    return found
+
+
 def synchronise(device: torch.device) -> None:
     """Wait for what a GPU still has to do."""
     if device.type == "cuda":
