@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from tensor_rnns.analysis.curves import Series, read_curves_of_run, write_curves
-from tensor_rnns.experiments.records import KEY
+from tensor_rnns.experiments.records import KEY, METRICS
 from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key, run_name
 from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.files import damaged, parsing, read_csv, write_csv
 
-METRICS = (*KEY, "split", "name", "value")
 RUNS = (
     *KEY, "status", "failed_at", "updates", "parameters", "seconds_per_update", "engine", "device", "host",
     "threads", "searched", "protocol", "hash", "commit", "learning_rate", "settings",

@@ -10,13 +10,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from tensor_rnns.experiments.records import KEY
+from tensor_rnns.experiments.records import CURVES, SERIES
 from tensor_rnns.experiments.run_folders import replica_key
 from tensor_rnns.files import damaged, parsing, read_table
 from tensor_rnns.npz_files import read_npz, write_npz
 
-SERIES = (*KEY, "split", "name")
-CURVES = (*SERIES, "update", "value")
 POINT = np.dtype([("update", np.int64), ("value", np.float64)])
 Series = dict[tuple[str | int, ...], tuple[np.ndarray, np.ndarray]]
 """{key, split and name: (updates in ascending order, values)}."""

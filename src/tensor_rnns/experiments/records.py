@@ -9,6 +9,9 @@ from tensor_rnns.experiments.digest import digest
 from tensor_rnns.experiments.streams import integer
 
 KEY = ("paper", "experiment", "scale", "condition", "variant", "option", "stage", "point", "seed", "dataset")
+SERIES = (*KEY, "split", "name")
+METRICS, CURVES = (*SERIES, "value"), (*SERIES, "update", "value")
+"""The columns of the tables of a run."""
 KINDS = ("train", "compute")
 """Of experiments."""
 SCALES = ("smoke", "laptop", "paper")

@@ -22,8 +22,9 @@ import torch
 from torch import Tensor
 
 from tensor_rnns import datasets, engine, tasks
-from tensor_rnns.experiments import KEY, Replica
+from tensor_rnns.experiments import Replica
 from tensor_rnns.experiments.digest import code_of, digest
+from tensor_rnns.experiments.records import CURVES, METRICS
 from tensor_rnns.experiments.run_folders import RECORD, run_name
 from tensor_rnns.files import number, write_csv, write_json
 from tensor_rnns.training import lock, loop, record, revisions, statefile
@@ -37,8 +38,6 @@ TRAINED = (
     "engine", "device", "host", "threads", "commit", "dirty", "processor", "instruction_set", "versions",
 )  # fmt: skip
 """What the record says of where each replica was trained."""
-METRIC_COLUMNS = (*KEY, "split", "name", "value")
-CURVE_COLUMNS = (*KEY, "split", "name", "update", "value")
 IDENTITY = ("hash", "protocol", "searched", "settings", "data_seed", "init_seed")
 """What the record says of a replica beside its key."""
 
@@ -288,8 +287,8 @@ def write_outputs(
         weights |= {f"seed{replica.seed}/point{replica.point}/{n}": tensor for n, tensor in tensors.items()}
     of = run_name(replicas[0].key)
     (out / RECORD).unlink(missing_ok=True)  # an older one says nothing of the tables that come now
-    write_csv(out / "metrics.csv", metrics, METRIC_COLUMNS, of)
-    write_csv(out / "curves.csv.gz", curves, CURVE_COLUMNS, of)
+    write_csv(out / "metrics.csv", metrics, METRICS, of)
+    write_csv(out / "curves.csv.gz", curves, CURVES, of)
     statefile.write(out / "weights.safetensors", weights, {}, of)
     # Not getrusage, which counts the memory of the process that started this one too.
     peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="utf-8"))
