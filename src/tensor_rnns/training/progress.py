@@ -51,7 +51,7 @@ class Progress:
             return
         count, loss = int(running.sum()), float(losses[running].mean())
         taken = (now - self.began) / max(update - self.start, 1)
-        said = f"{self.pace(taken)}loss {loss:.4g}, {count} of {len(running)}"
+        said = ", ".join([*self.pace(taken), f"loss {loss:.4g}", f"{count} of {len(running)}"])
         if self.bar is not None:
             self.bar.set_postfix_str(f"{said} running", refresh=False)
             self.bar.update(update - self.bar.n)
@@ -63,9 +63,9 @@ class Progress:
             f"update {update} of {self.total} ({share} %), {duration(left)} left, {said} replicas running"
         )
 
-    def pace(self, seconds: float) -> str:
-        """What a replica reads by the second where an update takes `seconds`, and a comma; "" if unknown."""
-        return f"{self.reads[0] / seconds:,.0f} {self.reads[1]}/s, " if self.reads and seconds else ""
+    def pace(self, seconds: float) -> list[str]:
+        """What a replica reads by the second where an update takes `seconds`; [] if unknown."""
+        return [f"{self.reads[0] / seconds:,.0f} {self.reads[1]}/s"] if self.reads and seconds else []
 
     def close(self) -> None:
         """Leave the last state on the screen."""
@@ -73,5 +73,5 @@ class Progress:
             self.bar.close()
         else:
             taken, done = time.monotonic() - self.began, self.update - self.start
-            pace = self.pace(taken / done)[:-2] if done else ""
-            self.line(f"{self.update} updates in {duration(taken)}{pace and ', '}{pace}")
+            pace = self.pace(taken / done) if done else []
+            self.line(", ".join([f"{self.update} updates in {duration(taken)}", *pace]))
