@@ -81,22 +81,20 @@ class Learner:
         """How the parameters lie in the flat tensor."""
         return Layout(self.model.shapes())
 
-    def drawn(self, names: Sequence[str] | None) -> dict[str, list[np.ndarray]]:
-        """The initial values of each replica, from its own stream, by name: those in `names`, or without
-        them all that do not learn."""
-        values = [self.model.initialise(rng(replica.init_seed)) for replica in self.replicas]
-        wanted = names or [name for name in values[0] if name not in self.layout.shapes]
-        return {name: [np.asarray(row[name]) for row in values] for name in wanted}
+    def drawn(self) -> list[dict[str, np.ndarray]]:
+        """The initial values of each replica by name, from its own stream."""
+        return [self.model.initialise(rng(replica.init_seed)) for replica in self.replicas]
 
     def initial(self) -> Tensor:
         """The flat parameters [S, P]."""
-        values = self.drawn(list(self.layout.shapes)).values()
-        rows = [np.concatenate([value.reshape(-1) for value in row]) for row in zip(*values, strict=True)]
+        rows = [np.concatenate([np.ravel(row[name]) for name in self.layout.shapes]) for row in self.drawn()]
         return torch.from_numpy(np.stack(rows)).to(self.device, self.dtype)
 
     def initial_buffers(self) -> dict[str, Tensor]:
         """What does not learn, by name, each [S, ...]."""
-        return {name: self.tensor(np.stack(values)) for name, values in self.drawn(None).items()}
+        rows = self.drawn()
+        names = [name for name in rows[0] if name not in self.layout.shapes]
+        return {name: self.tensor(np.stack([row[name] for row in rows])) for name in names}
 
     def values(self, flat: Tensor, buffers: Buffers) -> dict[str, Tensor]:
         """Parameters, as views of `flat`, and buffers by name."""
