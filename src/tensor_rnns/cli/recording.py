@@ -95,8 +95,7 @@ def status(papers, curves, results, cohort_size, state, costs, undecided) -> Non
     need_torch("status")
     from tensor_rnns.recording import cost, extension, tables, units
 
-    if undecided and curves:
-        raise ValueError("--curves given with --undecided; allowed is either")
+    options.refuse_together(("--curves", "--undecided"))
     catalogue, model = checked_catalogue(papers), cost.Costs.read(costs)
     if undecided:
         lines = extension.undecided(catalogue, model, results, cohort_size)

@@ -30,7 +30,7 @@ from tensor_rnns.files import number, write_csv, write_json
 from tensor_rnns.training import lock, loop, record, revisions, statefile
 from tensor_rnns.training.checkpoint import Checkpoints, Results
 from tensor_rnns.training.engine_selection import dtype_of, model_of
-from tensor_rnns.training.learner import Layout, Learner
+from tensor_rnns.training.learner import Learner
 from tensor_rnns.training.progress import Progress
 
 log = logging.getLogger(__name__)
@@ -58,9 +58,6 @@ def name_of(replica: Replica, chosen_engine: str, device: str, data: str = "") -
 def stop_signal() -> Iterator[threading.Event]:
     """An event that SIGTERM sets, so that the loop can write its checkpoint and leave."""
     asked = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield asked
-        return
     before = signal.signal(signal.SIGTERM, lambda *_: asked.set())
     try:
         yield asked
@@ -99,7 +96,7 @@ def result_of(
     learner: Learner, state: loop.State, kept: Tensor, buffers: Mapping, metrics: Mapping, index: int
 ) -> tuple[dict, dict]:
     """Tensors (parameters and buffers) and notes of one finished replica of a cohort."""
-    layout: Layout = learner.layout
+    layout = learner.layout
     failed, stopped, best = (
         None if (update := int(column[index])) == loop.NEVER else update
         for column in (state.failed_at, state.stopped_at, state.best_update)
@@ -213,10 +210,8 @@ def run(
             # Another job, cut differently, may be at these very replicas: wait for it and look again.
             more.enter_context(lock.held(locks / digest(members), title))
             members = unfinished(names, results, state_folder / "cohorts")
-        of_gpu = ("gpu",) if device.type == "cuda" else ()
-        machine = {
-            key: environment[key] for key in ("engine", "device", "threads", "instruction_set", *of_gpu)
-        }
+        keys = ("engine", "device", "threads", "instruction_set") + ("gpu",) * (device.type == "cuda")
+        machine = {key: environment[key] for key in keys}
         folder = state_folder / "cohorts" / digest(members)
         checkpoints = Checkpoints(folder, {"replicas": members} | machine, environment["dirty"])
         if members:
