@@ -55,12 +55,12 @@ ROOTS = as_list(config["paper_roots"])
 PAPERS = as_list(config["papers"])
 PAPER_NAMES = ",".join(PAPERS)
 MIRRORS = as_list(config["mirrors"])
-GUESTS = ",".join(as_list(config["guest_cells"]))
+GUESTS = as_list(config["guest_cells"])
 
 try:
     engines.check(config["engine"])
     papers.look_in(ROOTS)
-    checking.check_guests(as_list(GUESTS))
+    checking.check_guests(GUESTS)
 except ValueError as error:
     raise WorkflowError(f"config: {error}") from error
 
@@ -76,9 +76,9 @@ if problems:
         )
     )
 
-CATALOGUE = Catalogue.load(ROOTS, PAPERS or None, as_list(GUESTS))
+CATALOGUE = Catalogue.load(ROOTS, PAPERS or None, GUESTS)
 # What is recorded knows no guests.
-OWN = Catalogue.load(ROOTS, PAPERS or None, []) if as_list(GUESTS) else CATALOGUE
+OWN = Catalogue.load(ROOTS, PAPERS or None, []) if GUESTS else CATALOGUE
 # Some files have no public address. What is counted on them waits for a mirror; the report says that it is not drawn.
 if config["data"] == "real" and not MIRRORS:
     for place, experiment in list(CATALOGUE.experiments.items()):
@@ -91,7 +91,7 @@ if config["data"] == "real" and not MIRRORS:
                     "come from a mirror alone (--config mirrors=...)"
                 )
 
-GUEST_CELLS = ["--guests", GUESTS] if GUESTS else []
+GUEST_CELLS = ["--guests", ",".join(GUESTS)] if GUESTS else []
 FROM_ROOTS = ["--roots", ",".join(ROOTS)] if ROOTS != ["workflow/papers"] else []
 COLLECTED = ["metrics.csv", "curves.npz", "runs.csv"]
 RUN_FILES = ["metrics.csv", "curves.csv.gz", "record.json", "weights.safetensors"]
