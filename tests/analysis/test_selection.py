@@ -134,7 +134,7 @@ def test_a_comparison_after_a_search_of_few_runs_stays_open(run_of, seeds, holds
     for run in (*runs, final):
         run.key["dataset"] = ""
     experiment = SimpleNamespace(search={"select": SELECT})
-    context = ClaimContext(experiment, SimpleNamespace(runs=[*runs, final]), "paper")
+    context = ClaimContext(experiment, SimpleNamespace(runs=[*runs, final], counted={}), "paper")
     found = context.chosen_by_few(Outcome("no"), [Sample(runs=[final])])
     assert found.holds == holds
     assert [f"it has {seeds}" in reason for reason in found.reasons] == [True] * (seeds < 3)
@@ -147,7 +147,7 @@ def test_a_stopping_rule_leaves_out_final_seeds_and_no_search(run_of):
     guest = search_run(run_of, 1, 0, 9.0, variant="guest-mine")
     for run in (*search, *final, guest):
         run.key |= {"dataset": "", "stage": "search" if run in search else "final"}
-    tables = SimpleNamespace(runs=[*search, *final, guest])
+    tables = SimpleNamespace(runs=[*search, *final, guest], counted={})
     context = ClaimContext(SimpleNamespace(search={"select": SELECT}), tables, "paper", seeds=2)
     assert [run.key for run in context.runs] == [run.key for run in (*search, *final[:2])]
     assert context.chosen_by_few(Outcome("no"), [Sample(runs=final[:2])]).holds == "no"

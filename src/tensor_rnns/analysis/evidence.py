@@ -1,10 +1,11 @@
-"""The six tests: from a claim and the runs of its experiment to the outcome of a rule."""
+"""What a claim is judged on, and the six tests: from a claim and the runs of its experiment to the outcome of
+a rule."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -72,18 +73,23 @@ class ClaimContext:
     scale: str
     seeds: float = math.inf
 
-    @cached_property
+    @property
     def runs(self) -> list[Run]:
         """Those that claims are judged on, whole searches among them: guest cells are in none."""
 
         def peers(run: Run) -> list[Run]:
             return [peer for peer in run.load_peers() if peer.key["seed"] < self.seeds]
 
-        runs = [run for run in self.tables.runs if not is_guest(run.key["variant"])]
-        if self.seeds == math.inf:
-            return runs
-        counted = (run for run in runs if run.key["stage"] == "search" or run.key["seed"] < self.seeds)
-        return [replace(run, load_peers=partial(peers, run)) for run in counted]
+        if self.seeds not in self.tables.counted:  # which all claims of an experiment share
+            runs = [run for run in self.tables.runs if not is_guest(run.key["variant"])]
+            if self.seeds < math.inf:
+                runs = [
+                    replace(run, load_peers=partial(peers, run))
+                    for run in runs
+                    if run.key["stage"] == "search" or run.key["seed"] < self.seeds
+                ]
+            self.tables.counted[self.seeds] = runs
+        return self.tables.counted[self.seeds]
 
     def selection(self, claim: claims.Measuring, sample: Sample) -> list[float] | None:
         """What each seed of the search would have chosen; None where nothing was searched."""

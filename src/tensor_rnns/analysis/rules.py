@@ -284,11 +284,10 @@ def identity(errors: Sequence[float], tolerance: float, printed: Sequence[float]
     judged = errors if printed is None else printed
     error = worst(judged)
     holds, why = answer(error <= tolerance, error > tolerance), ""
-    if printed is not None and (corrected := worst(errors)) > tolerance:
-        holds, why = "unclear", f"the corrected form fails too (error {corrected:.2g})"
-    elif printed is not None and holds == "yes":
-        why = "as printed it holds, although a misprint was expected"
-    elif printed is not None:
-        why = "as printed it fails, as corrected it holds"
+    if printed is not None:
+        expected = "as printed it fails, as corrected it holds"
+        why = expected if holds == "no" else "as printed it holds, although a misprint was expected"
+        if (corrected := worst(errors)) > tolerance:
+            holds, why = "unclear", f"the corrected form fails too (error {corrected:.2g})"
     said = Outcome(holds, error, None, tolerance, len(judged), exact=True, interval=intervals.TOLERANCE)
     return said.because(why)

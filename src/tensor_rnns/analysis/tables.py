@@ -66,6 +66,7 @@ class Tables:
         self.probes = root / "probes" / paper / experiment
         self.of = table_name(paper, experiment, scale)
         self.probe_tables: dict[str, Mapping[Key, Items]] = {}
+        self.counted: dict[float, list[Run]] = {}
 
     @cached_property
     def computed(self) -> Items:

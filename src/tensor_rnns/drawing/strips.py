@@ -54,8 +54,10 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
         head=LINE * any(titles),
     )  # fmt: skip
     for shown, block, texts, axes in zip(choice.shown, blocks, titles, made.blocks, strict=True):
-        numbers = np.concatenate([images.ravel() for images, _ in block])
-        limits = {"each": None, "shared": (numbers.min(), numbers.max())}.get(spec.range, spec.range)
+        limits = None if spec.range == "each" else spec.range
+        if spec.range == "shared":
+            numbers = np.concatenate([images.ravel() for images, _ in block])
+            limits = numbers.min(), numbers.max()
         for (images, label), axis in zip(block, axes, strict=False):
             _draw_strip(axis, images, label, limits, count)
         for axis in axes[len(block) :]:

@@ -52,7 +52,7 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
                         fontproperties=FONT)  # fmt: skip
         top -= height
     said = [f"{head or 'Sample'}: {' '.join(drawable(t).split())[:SPOKEN]} …" for head, _, t in samples]
-    figure.set_label(" ".join(["Sampled texts.", *said, choice.rule, *remarks]))
+    figure.set_label(" ".join(filter(None, ["Sampled texts.", *said, choice.rule, *remarks])))
     return figure
 
 

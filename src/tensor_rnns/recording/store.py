@@ -195,13 +195,13 @@ def computed_tables(experiments: Iterable[Experiment], results: Path) -> Iterato
     for experiment in experiments:
         if experiment.kind == "compute":
             path = results / "computed" / experiment.paper / f"{experiment.name}.csv"
-            try:
-                todays = functions.is_todays(path, experiment)
-                problem = "" if todays else f"{functions.OTHER}; compute it again"
-            except FileNotFoundError:
-                problem = "missing"
-            except Damaged as error:
-                problem = str(error)
+            problem = "missing"
+            if path.exists():
+                try:
+                    todays = functions.is_todays(path, experiment)
+                    problem = "" if todays else f"{functions.OTHER}; compute it again"
+                except Damaged as error:
+                    problem = str(error)
             yield f"{experiment.paper}/{experiment.name}", path, problem
 
 

@@ -1,4 +1,4 @@
-"""All that the report says at one scale, gathered from the files as plain records; nothing is formatted."""
+"""All that the report says at one scale, read from the files; nothing is formatted."""
 
 import platform
 import re

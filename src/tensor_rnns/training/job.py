@@ -210,7 +210,8 @@ def run(
             # Another job, cut differently, may be at these very replicas: wait for it and look again.
             more.enter_context(lock.held(locks / digest(members), title))
             members = unfinished(names, results, state_folder / "cohorts")
-        keys = ("engine", "device", "threads", "instruction_set") + ("gpu",) * (device.type == "cuda")
+        keys = ["engine", "device", "threads", "instruction_set"]
+        keys += ["gpu"] if device.type == "cuda" else []
         machine = {key: environment[key] for key in keys}
         folder = state_folder / "cohorts" / digest(members)
         checkpoints = Checkpoints(folder, {"replicas": members} | machine, environment["dirty"])

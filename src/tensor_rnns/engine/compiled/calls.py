@@ -24,7 +24,7 @@ MMAP_THRESHOLD, TRIM_THRESHOLD, LARGE = -3, -1, 1 << 25
 
 def struct(name: str, header: str) -> type[ctypes.Structure]:
     """The struct of that name in a header; its members are numbers and pointers."""
-    text = (Path(__file__).parent / header).read_text()
+    text = (Path(__file__).parent / header).read_text(encoding="utf-8")
     (body,) = re.findall(rf"^struct {name} {{$(.*?)^}};", text, re.S | re.M)
     members = re.findall(r"^ *(.*?[ *])(\w+(?:, \w+)*);", body, re.M)
     fields = [

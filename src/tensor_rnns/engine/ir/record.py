@@ -143,8 +143,8 @@ EXPANDED_BLOCKS: dict[Any, Callable[..., Any]] = {
     aten.log_sigmoid_forward.default: lambda x: (-torch.nn.functional.softplus(-x),) * 2,
     aten.hardtanh.default: hardtanh,
 }
-UNSEEN = {"numpy", "tolist", "__array__", "register_hook", "data_ptr", "storage", "untyped_storage"}
-"""Methods of a tensor that take numbers out of it, or change its gradient, without an operation."""
+UNSEEN = {"numpy", "tolist", "__array__", "data_ptr", "storage", "untyped_storage"}
+"""Methods of a tensor that take numbers out of it without an operation; hooks change its gradient so."""
 
 
 class Refusal(TorchFunctionMode):
@@ -152,7 +152,7 @@ class Refusal(TorchFunctionMode):
 
     def __torch_function__(self, function: Any, types: Any, args: tuple = (), kwargs: dict | None = None):
         name = getattr(function, "__name__", "")
-        if name in UNSEEN:
+        if name in UNSEEN or "hook" in name:
             raise Unsupported(f"Tensor.{name}").at(place())
         if name == "_set_grad_enabled" and not args[0]:
             raise Unsupported("torch.no_grad").at(place())
