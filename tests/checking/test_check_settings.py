@@ -15,6 +15,16 @@ KEYS = {
         "set: {training: 0.001}",
         "options.slow.set.training: unknown key 'training'; did you mean 'training.",
     ),
+    "unknown condition of a scale": (
+        "laptop: {seeds: 2, search: none}",
+        "laptop: {seeds: 2, search: none, conditions: [T5]}",
+        "scales.laptop.conditions: unknown condition 'T5'; did you mean 'T50'?",
+    ),
+    "unknown option of a scale": (
+        "laptop: {seeds: 2, search: none}",
+        "laptop: {seeds: 2, search: none, options: [slo]}",
+        "scales.laptop.options: unknown option 'slo'; did you mean 'slow'?",
+    ),
     "data set of a condition": (
         "T50: {task.length: 50",
         "T50: {task.length: 50, dataset: enwik8",
