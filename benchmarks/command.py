@@ -21,6 +21,7 @@ RECORDED = Path(__file__).with_name("recorded")
 FAST = {"cpu": ("compiled", "triton"), "cuda": ("triton", "torch_nn", "graphed")}
 """The engines that are compared with the eager loop and torch.nn, by device; those not there are left out. On
 a CPU triton is there by its interpreter alone."""
+ENGINES = tuple(dict.fromkeys((*FAST["cpu"], *FAST["cuda"], "eager")))
 INSTRUCTIONS = ("avx2", "fma", "avx512f")
 
 

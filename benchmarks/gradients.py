@@ -7,7 +7,7 @@ far more than the rounding. Other data (--seed) have other such places.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -120,11 +120,12 @@ def missed(by_load: Errors, eager: Errors) -> str:
 
 
 def running(
-    name: str, label: str, load: Workload, device: torch.device, failed: list[str], find: Callable[[str], Any]
-) -> Iterator[tuple[str, Any]]:
+    name: str, label: str, kinds: Sequence[str], load: Workload, device: torch.device, failed: list[str],
+    find: Callable[[str], Any],
+) -> Iterator[tuple[str, Any]]:  # fmt: skip
     """What is to be found of each engine that runs a cell on a workload; of one that should and fails, in its
     first update or later, `failed` gets a line."""
-    for kind in (*command.FAST[device.type], EAGER):
+    for kind in kinds:
         if not able(name, kind, load, device):
             continue
         found: list[Any] = []
@@ -138,13 +139,13 @@ def running(
 
 
 def measured(
-    name: str, label: str, device: torch.device, seed: int, failed: list[str]
+    name: str, label: str, kinds: Sequence[str], device: torch.device, seed: int, failed: list[str]
 ) -> Iterator[tuple[str, dict[str, float]]]:
     """The errors of a cell on a workload by each engine; `failed` as of `running`."""
     load = WORKLOADS[label]
     exact = reference(name, load, seed)
     return running(
-        name, label, load, device, failed, lambda kind: errors(name, kind, load, exact, device, seed)
+        name, label, kinds, load, device, failed, lambda kind: errors(name, kind, load, exact, device, seed)
     )
 
 
@@ -153,14 +154,16 @@ def main() -> None:
     parser = command.options(__doc__, rounds=1)
     parser.add_argument("--workloads", nargs="+", default=list(WORKLOADS), choices=WORKLOADS)
     parser.add_argument("--cells", nargs="+", default=[*CELLS, *COUPLED], choices=(*CELLS, *COUPLED))
+    parser.add_argument("--engines", nargs="+", choices=command.ENGINES, help="by default all that are there")
     parser.add_argument("--seed", type=int, default=1, help="of the data (1)")
     asked = parser.parse_args()
     device = command.prepared(parser, asked, asked.device)
+    asked.engines = asked.engines or (*command.FAST[device.type], EAGER)
     report: dict[str, Any] = {"machine": command.machine(device, asked.threads), "errors": {}, "failed": []}
     began = time.perf_counter()
     for label in asked.workloads:
         for name in asked.cells:
-            for kind, found in measured(name, label, device, asked.seed, report["failed"]):
+            for kind, found in measured(name, label, asked.engines, device, asked.seed, report["failed"]):
                 report["errors"].setdefault(kind, {}).setdefault(label, {})[name] = found
     report["seed"], report["seconds"] = asked.seed, round(time.perf_counter() - began, 1)
     command.close("gradients", asked, report, text, report["failed"])

@@ -58,19 +58,21 @@ def main() -> None:
     parser = command.options(__doc__, rounds=1)
     parser.add_argument("--workloads", nargs="+", default=list(WORKLOADS), choices=WORKLOADS)
     parser.add_argument("--cells", nargs="+", default=list(NAMES), choices=NAMES)
+    parser.add_argument("--engines", nargs="+", choices=command.ENGINES, help="by default all that are there")
     parser.add_argument("--times", type=int, default=100, help="updates of each cell (100)")
     parser.add_argument("--tiny", action="store_true", help="tiny sizes: a rehearsal")
     asked = parser.parse_args()
     if asked.times < 2:
         parser.error(f"--times {asked.times} given; allowed: at least 2")
     device = command.prepared(parser, asked, asked.device)
+    kinds = asked.engines or (*command.FAST[device.type], EAGER)
     report: dict[str, Any] = {"machine": command.machine(device, asked.threads), "times": asked.times}
     report |= {"patterns": {}, "failed": []}
     for label in asked.workloads:
         load = small(WORKLOADS[label]) if asked.tiny else WORKLOADS[label]
         for name in asked.cells:
             again = functools.partial(patterns, name, load, asked.times, device)
-            for kind, found in running(name, label, load, device, report["failed"], again):
+            for kind, found in running(name, label, kinds, load, device, report["failed"], again):
                 report["patterns"].setdefault(kind, {}).setdefault(label, {})[name] = found
     command.close("repeats", asked, report, text, [*report["failed"], *varying(report["patterns"])])
 

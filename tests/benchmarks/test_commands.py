@@ -66,6 +66,8 @@ def test_errors_are_printed_and_the_report_is_the_last_line(run):
         "eager": {"gru", "tgu_c"},
     }
     assert "None is larger than the limit." in said
+    said = run(gradients, "--workloads", "W2", "--cells", "gru", "--engines", "compiled", "--threads", "1")
+    assert json.loads(said.splitlines()[-1])["errors"].keys() == {"compiled"}
 
 
 def test_a_sweep_is_printed(run, monkeypatch):
