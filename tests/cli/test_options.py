@@ -45,6 +45,10 @@ def test_a_cohort_of_no_replica_is_refused(command, size):
         (["--hours=3", "--from=results"], "--hours given with --from; allowed is either"),
         (["--seeds=5"], "--seeds 5 given without --claim; allowed are both"),
         (["--hours=-1"], "Invalid value for '--hours': -1.0 is not in the range x>=0."),
+        (
+            ["--engine=graphed"],
+            "engine graphed on cpu asked for; allowed are auto, compiled, torch_nn, eager",
+        ),
         (["--hours=nan"], "Invalid value for '--hours': nan is no finite number."),
     ],
 )

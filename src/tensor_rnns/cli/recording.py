@@ -155,9 +155,11 @@ def record(
     options.refuse_together(*EITHER)
     if seeds and not claim:
         raise ValueError(f"--seeds {seeds} given without --claim; allowed are both")
+    from tensor_rnns.engine import check
     from tensor_rnns.recording import cost, extension, order
     from tensor_rnns.recording import record as recorder
 
+    check(engine, None, device)
     catalogue = checked_catalogue(papers)
     roots = ",".join(options.paper_roots())
     settings = recorder.Settings(

@@ -47,14 +47,12 @@ def check(name: str, block: Mapping | None, device: str = "cpu") -> None:
     On a CPU triton is for tests alone, by its interpreter.
     """
     engines.check(name)
-    if name == "auto" or block is None:
-        return
-    allowed = ORDER.get(device, ("eager",))
+    allowed = ("auto", *ORDER.get(device, ("eager",)))
     if device == "cpu" and is_interpreted():
         allowed += ("triton",)
     if name not in allowed:
-        raise ValueError(f"engine {name} on {device} asked for; allowed are auto, {', '.join(allowed)}")
-    if name == "torch_nn" and (reason := ENGINES[name].unsupported_reason(block)):
+        raise ValueError(f"engine {name} on {device} asked for; allowed are {', '.join(allowed)}")
+    if name == "torch_nn" and block is not None and (reason := ENGINES[name].unsupported_reason(block)):
         raise ValueError(
             f"engine torch_nn asked for with the cell {block['name']}: {reason}; allowed is auto"
         )

@@ -77,11 +77,11 @@ def next_units(
     curves: Sequence[str],
 ) -> list[Unit]:  # fmt: skip
     """What is not recorded as it is set today, in the order of `ordered`, or with `dearest` those first that
-    cost most; with `curves`, of those alone. `protocol`: another scale and data than the paper's."""
+    cost most; with `curves`, of those alone. `protocol`: another scale and data. Costs: a core's."""
     known = list(units(catalogue.experiments.values(), settings.cohort_size, *protocol))
     by_name = {unit.name: unit for unit in known}
     done = {name for name, unit in by_name.items() if store.is_recorded(unit, settings.results)}
-    hours = {name: estimate(unit, costs, settings.engine).hours for name, unit in by_name.items()}
+    hours = {name: estimate(unit, costs).hours for name, unit in by_name.items()}
     if dearest:
         names = sorted(hours.keys() - done, key=lambda name: (-hours[name], name))
     else:
