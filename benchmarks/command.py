@@ -15,7 +15,7 @@ import torch
 from benchmarks import peak
 from tensor_rnns.engine import build
 from tensor_rnns.files import write_json, writing
-from tensor_rnns.training import record
+from tensor_rnns.training import numerics, record
 
 RECORDED = Path(__file__).with_name("recorded")
 FAST = {"cpu": ("compiled", "triton"), "cuda": ("triton", "torch_nn", "graphed")}
@@ -38,15 +38,12 @@ def options(description: str | None, rounds: int, device: bool = True) -> argpar
 
 
 def prepared(parser: argparse.ArgumentParser, asked: argparse.Namespace, device: str) -> torch.device:
-    """The device, if it is there, else the command ends. Sets threads, flushes denormals, forbids TF32."""
+    """The device, if it is there, else the command ends. Numbers are computed as in training."""
     if device == "cuda" and not torch.cuda.is_available():
         parser.error("a CUDA device is needed, and torch sees none here")
     if asked.threads < 1 or asked.rounds < 1:
         parser.error(f"--threads {asked.threads} --rounds {asked.rounds} given; allowed: at least 1")
-    torch.set_num_threads(asked.threads)
-    torch.set_flush_denormal(True)
-    torch.backends.cudnn.allow_tf32 = False
-    torch.set_float32_matmul_precision("highest")
+    numerics.set_numerics(asked.threads, device)
     return torch.device(device)
 
 

@@ -165,7 +165,7 @@ def updating(
     settings = replicas[0].settings
     dataset = work.hollow(settings["dataset"]) if settings["dataset"] else None
     task = tasks.build(settings, dataset)
-    with job.numerics(1):
+    with job.numerics(1, device.type):
         found, net = model_of(settings, task, engine, device)
         learner = Learner(net, task, replicas, device, dtype_of(settings), engine_name=found)
         decay = Training.of(settings["training"], task.updates_per_epoch).decay

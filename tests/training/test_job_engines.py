@@ -173,6 +173,32 @@ def test_numbers_are_full_float32_while_a_job_runs():
     torch.backends.cudnn.allow_tf32 = True
 
 
+def test_a_gpu_gives_the_same_bits_while_a_job_runs():
+    """Of the operations that torch has twice, those that do not add in whatever order; as before after it."""
+    for device, within in (("cuda", True), ("cpu", False)):
+        with job.numerics(1, device):
+            assert torch.are_deterministic_algorithms_enabled() == within
+            assert torch.utils.deterministic.fill_uninitialized_memory != within
+        assert not torch.are_deterministic_algorithms_enabled()
+        assert torch.utils.deterministic.fill_uninitialized_memory
+
+
+@pytest.mark.gpu
+def test_the_gradient_of_an_embedding_has_one_bit_pattern():
+    """10,000 symbols of few kinds: by default torch 2.11 adds their gradients with atomic operations."""
+    with job.numerics(1, "cuda"):
+        symbols = torch.arange(10_000, device="cuda").square() % 83
+        given = torch.linspace(-1, 1, 10_000 * 8, device="cuda").sin().view(10_000, 8)
+
+        def gradient():
+            table = torch.ones(83, 8, device="cuda", requires_grad=True)
+            (torch.nn.functional.embedding(symbols, table) * given).sum().backward()
+            return table.grad
+
+        first = gradient()
+        assert all(torch.equal(gradient(), first) for _ in range(20))
+
+
 def test_a_result_is_named_by_instruction_set_and_revisions(make_replica, monkeypatch):
     names = [job.name_of(make_replica(), "eager", "cpu")]
     for home, name, value in (

@@ -31,6 +31,7 @@ from tensor_rnns.training import lock, loop, record, revisions, statefile
 from tensor_rnns.training.checkpoint import Checkpoints, Results
 from tensor_rnns.training.engine_selection import dtype_of, model_of
 from tensor_rnns.training.learner import Learner
+from tensor_rnns.training.numerics import numerics
 from tensor_rnns.training.progress import Progress
 
 log = logging.getLogger(__name__)
@@ -73,23 +74,6 @@ def no_garbage() -> Iterator[None]:
         yield
     finally:
         gc.unfreeze()
-
-
-@contextmanager
-def numerics(threads: int) -> Iterator[None]:
-    """`threads` threads, denormals flushed to zero, no TF32 in the block, whatever the environment asks."""
-    before = torch.get_num_threads(), torch.backends.cudnn.allow_tf32, torch.get_float32_matmul_precision()
-    torch.set_num_threads(threads)
-    torch.set_flush_denormal(True)
-    torch.backends.cudnn.allow_tf32 = False
-    torch.set_float32_matmul_precision("highest")
-    try:
-        yield
-    finally:
-        torch.set_flush_denormal(False)
-        torch.set_num_threads(before[0])
-        torch.backends.cudnn.allow_tf32 = before[1]
-        torch.set_float32_matmul_precision(before[2])
 
 
 def result_of(
@@ -195,7 +179,7 @@ def run(
     engine.check(engine_name, settings.get("cell"), device.type)
     dataset = datasets.load(ready, settings["dataset"]) if settings["dataset"] else None
     task = tasks.build(settings, dataset)
-    with numerics(threads):
+    with numerics(threads, device.type):
         chosen_engine, model = model_of(settings, task, engine_name, device)
     data = dataset.facts["sha256"] if dataset else ""
     names = [name_of(replica, chosen_engine, device.type, data) for replica in replicas]
@@ -204,7 +188,7 @@ def run(
     environment = record.environment(device, threads, chosen_engine)
     lock.check_reach()
     locks = state_folder / "locks"
-    with numerics(threads), lock.held(locks / digest(names), title), ExitStack() as more:
+    with numerics(threads, device.type), lock.held(locks / digest(names), title), ExitStack() as more:
         members = unfinished(names, results, state_folder / "cohorts")
         if 0 < len(members) < len(names):
             # Another job, cut differently, may be at these very replicas: wait for it and look again.
