@@ -58,6 +58,7 @@ BLOCKS = {
     "tlstm-channel": {"name": "tlstm", "side": 3, "normalisation": "channel"},
     "tlstm-3d": {"name": "tlstm", "side": 2, "dimensions": 2, "hidden": 2},
     "tlstm-3d-layer": {"name": "tlstm", "side": 2, "dimensions": 2, "hidden": 2, "normalisation": "layer"},
+    "tlstm_biased": {"name": "tlstm_biased", "side": 3, "normalisation": "channel"},
     "tlstm-4d": {"name": "tlstm", "side": 2, "dimensions": 3, "kernel": 2, "hidden": 2},
     "trnn": {"name": "trnn", "side": 3},
     "trnn-forward": {"name": "trnn", "side": 2, "dimensions": 2, "kernel": 2},

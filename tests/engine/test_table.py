@@ -54,6 +54,7 @@ tgu_c       cp            yes    yes       yes     -         yes      compiled  
 tgu_c       tensor_train  yes    yes       yes     -         yes      compiled  triton
 tgu_c       full          yes    yes       yes     -         yes      compiled  triton
 tlstm       none          yes    yes       yes     -         yes      compiled  triton
+tlstm_biased none         yes    yes       yes     -         yes      compiled  triton
 trnn        none          yes    yes       yes     -         yes      compiled  triton
 urnn        none          yes    yes       yes     -         yes      compiled  triton
 vanilla     none          yes    yes       yes     yes       yes      compiled  triton
