@@ -1,5 +1,6 @@
 """Cells of odd sizes with random parameters, and the gradients of everything that a run returns."""
 
+from collections import Counter
 from types import SimpleNamespace
 
 import numpy as np
@@ -75,6 +76,50 @@ def agree(ours, theirs, bound=1e-12):
     for name, value in theirs.items():
         error = (ours[name].double() - value).abs().max() / value.abs().max().clamp(min=1e-30)
         assert error <= bound, f"{name}: {error:.1e}"
+
+
+@pytest.fixture
+def bounded(monkeypatch):
+    """Triton's interpreter refuses to read or write outside of the tensor that an address was made from; how
+    many numbers it read and wrote.
+
+    On a GPU that goes unseen where other memory of the process lies. Bits that no address needs say of which
+    tensor one is; what is added to an address leaves them as they are.
+    """
+    from triton.runtime import interpreter  # an optional package
+
+    builder, convert = interpreter.InterpreterBuilder, interpreter._implicit_cvt
+    bits, bounds, counts = np.uint64(48), [(0, 0)], Counter()
+
+    def numbered(argument):
+        made = convert(argument)
+        if isinstance(argument, torch.Tensor):
+            made.handle.data = made.handle.data + (np.uint64(len(bounds)) << bits)
+            bounds.append((argument.data_ptr(), argument.data_ptr() + argument.nbytes))
+        return made
+
+    def inside(kind, pointers, mask):
+        there = np.broadcast_to(mask.data, pointers.data.shape)
+        plain = pointers.data & ((np.uint64(1) << bits) - np.uint64(1))
+        first, end = np.array(bounds, np.uint64)[pointers.data[there] >> bits].T
+        width = np.uint64(pointers.get_element_ty().primitive_bitwidth // 8)
+        if not ((first <= plain[there]) & (plain[there] + width <= end)).all():
+            raise IndexError(f"a {kind} outside of a tensor")
+        counts[kind] += int(there.sum())
+        return interpreter.TensorHandle(plain, pointers.dtype)
+
+    def watch(kind, place_of_mask):
+        call = getattr(builder, f"create_masked_{kind}")
+
+        def watched(self, pointers, *rest):
+            return call(self, inside(kind, pointers, rest[place_of_mask]), *rest)
+
+        monkeypatch.setattr(builder, f"create_masked_{kind}", watched)
+
+    monkeypatch.setattr(interpreter, "_implicit_cvt", numbered)
+    watch("load", 0)
+    watch("store", 1)
+    return counts
 
 
 @pytest.fixture

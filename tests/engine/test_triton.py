@@ -16,12 +16,13 @@ pytestmark = pytest.mark.triton
 BOUND = {torch.float32: 1e-5, torch.float64: 1e-12}
 NAMES = sorted(cells.families())
 RANKED = ["cp_delta", "cp_plus", "gmr", "gmr_c", "tgu", "tgu_c"]
-SIZES = {"replicas": 3, "batch": 7, "steps": 4}
+SIZES = {"replicas": 3, "batch": 7, "steps": 5}
 
 
 @pytest.fixture(autouse=True)
-def interpreted(monkeypatch):
-    """Kernels run on the CPU, in Triton's interpreter; nothing that runs eager in their place goes unseen."""
+def interpreted(monkeypatch, bounded):
+    """Kernels run on the CPU, in Triton's interpreter, inside of their tensors; nothing that runs eager in
+    their place goes unseen."""
     monkeypatch.setenv("TRITON_INTERPRET", "1")
     monkeypatch.setattr(TRITON, "ready", {})
     monkeypatch.setattr(TRITON, "warn", lambda name, reason: pytest.fail(f"{name}: {reason}"))
