@@ -34,7 +34,7 @@ BOUND = {torch.float32: 2e-5, torch.float64: 1e-9}
 TENSOR_CORES = 3e-2
 OF_THE_MACHINE = MemoryError, OSError, torch.OutOfMemoryError
 """What befalls a trial at one moment, and says nothing of a cell."""
-OF_A_GPU = "CUDA error", "CUBLAS_STATUS", "CUDNN_STATUS", "out of memory"
+OF_A_GPU = "CUDA error", "CUBLAS_STATUS", "CUDNN_STATUS", "out of memory", "illegal memory access"
 """Words of other errors that a full or shared GPU raises."""
 PACKAGE = Path(__file__).parents[1]
 LOOP = Engine().run
