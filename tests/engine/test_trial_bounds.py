@@ -66,6 +66,28 @@ def test_the_bound_is_that_of_the_page(monkeypatch, dtype, off, runs):
     assert (engine.resolve("torch_nn", cell, dtype, CPU) == "torch_nn") == runs
 
 
+@pytest.mark.parametrize(("off", "sound"), [(0, True), (1e-3, False)])
+def test_another_order_of_sums_is_no_finding_where_a_rounding_moves_much(monkeypatch, off, sound):
+    """The products of this cell lose many digits over 35 steps; its loop here loses none but the last."""
+    monkeypatch.setattr(trial, "STEPS", trial.MANY)
+    cell, loop = cells.build({"name": "gmr_c", "hidden": 9, "rank": 4}, 2), trial.LOOP
+
+    def lucky(cell, p, x, state):
+        doubled = {name: value.double() for name, value in p.items()}
+        outputs, final = loop(cell, doubled, x.double(), tuple(part.double() for part in state))
+        return outputs.to(x), tuple(part.to(x) for part in final)
+
+    def turned(p, x, state):
+        outputs, final = loop(cell, {name: value.flip(1) for name, value in p.items()}, x, state)
+        return outputs * (1 + off), final
+
+    monkeypatch.setattr(trial, "LOOP", lucky)
+    given = trial.drawn(cell, torch.float32, CPU, False)
+    lost = [trial.outcome(cell, given, torch.float32, run)["output"] for run in (None, turned)]
+    assert not torch.allclose(*lost, rtol=0, atol=trial.BOUND[torch.float32])
+    assert (trial.failure(turned, cell, torch.float32, CPU) is None) == sound
+
+
 @pytest.mark.parametrize(
     ("precision", "tf32", "of_cudnn", "of_others"),
     [("highest", False, 2e-5, 2e-5), ("highest", True, 3e-2, 2e-5), ("high", False, 3e-2, 3e-2)],
