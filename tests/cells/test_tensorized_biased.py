@@ -1,4 +1,4 @@
-"""Why a normalised tLSTM needs a bias that does not begin at zero."""
+"""Why a normalised tLSTM that reads images needs a bias that does not begin at zero."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""A tensorized LSTM that normalisations can train."""
+"""A tensorized LSTM that a normalisation lets learn from blank inputs."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,10 +12,9 @@ class BiasedTLSTM(TLSTM):
     """`TLSTM` whose kernel's bias b begins as the kernel does, U(+-1 / sqrt(K^D M)); he2017 prints no initial
     values.
 
-    From b = 0 a location that no input has reached is exactly zero, where the gradient of a normalisation is
-    1 / sqrt(1e-5) = 316 for each one on the way back: of 3D with channel normalisation, M = 32, the first
-    gradient of b is 1e12 with P = 4 and 1e24 with P = 7, that of everything else about 10. With layer
-    normalisation all locations must be zero, as before the first ink of an image.
+    From b = 0 what no input has reached is exactly zero, where the gradient of a normalisation is 1 /
+    sqrt(1e-5) = 316, for each one on the way back. Before the first ink of an image that is every location at
+    every step, and the first update overflows; where some wait for their first input, a net can recover.
     """
 
     name: ClassVar[str] = "tlstm_biased"
