@@ -72,7 +72,7 @@ def test_an_engine_that_fails_late_costs_no_other_its_errors(monkeypatch, cpu):
         lambda name, kind, *rest: (broken if kind == "eager" else sound)(name, kind, *rest),
     )
     failed = []
-    found = dict(gradients.measured("lstm", "W1", cpu, 1, failed))
+    found = dict(gradients.measured("lstm", "W1", ("compiled", "eager"), cpu, 1, failed))
     assert found.keys() == {"compiled"}
     assert failed == ["lstm on W1, eager: RuntimeError: out of memory"]
     by_load = {"W1": {"lstm": {"outputs": 1.0}}}
