@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 import pytest
+import torch
 from click.testing import CliRunner
 
 from tensor_rnns.cli.asking import MAY_PASS
@@ -49,11 +50,17 @@ def test_a_cohort_of_no_replica_is_refused(command, size):
             ["--engine=graphed"],
             "engine graphed on cpu asked for; allowed are auto, compiled, torch_nn, eager",
         ),
+        (["--device=cuda", "--engine=graphed"], "--device cuda asked for, and torch "),
+        (
+            ["--device=cuda", "--engine=compiled"],
+            "engine compiled on cuda asked for; allowed are auto, triton, ",
+        ),
         (["--hours=nan"], "Invalid value for '--hours': nan is no finite number."),
     ],
 )
 def test_what_a_recorder_would_ignore_is_refused(given, words, tmp_path, monkeypatch):
-    """Before anything is read: here are no papers."""
+    """Before anything is read: here are no papers, and no GPU."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     (tmp_path / "results").mkdir()
     link = tmp_path.parent / f"{tmp_path.name}-link"
     link.symlink_to(tmp_path / "results")

@@ -155,11 +155,15 @@ def record(
     options.refuse_together(*EITHER)
     if seeds and not claim:
         raise ValueError(f"--seeds {seeds} given without --claim; allowed are both")
+    import torch
+
     from tensor_rnns.engine import check
     from tensor_rnns.recording import cost, extension, order
     from tensor_rnns.recording import record as recorder
 
     check(engine, None, device)
+    if device == "cuda" and not torch.cuda.is_available():
+        raise ValueError(f"--device cuda asked for, and torch {torch.__version__} sees none; allowed is cpu")
     catalogue = checked_catalogue(papers)
     roots = ",".join(options.paper_roots())
     settings = recorder.Settings(
