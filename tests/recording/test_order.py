@@ -3,7 +3,9 @@
 import pytest
 
 from tensor_rnns.experiments import Catalogue
-from tensor_rnns.recording.order import needs, ordered
+from tensor_rnns.recording.cost import Costs
+from tensor_rnns.recording.order import needs, next_units, ordered
+from tensor_rnns.recording.record import Settings
 from tensor_rnns.recording.units import chosen, units
 
 HOURS = {"p/a/1": 1.0, "p/a/2": 3.0, "p/a/3": 2.0, "p/b/1": 5.0, "p/b/2": 0.5}
@@ -27,6 +29,24 @@ def test_what_is_recorded_makes_its_neighbours_cheap():
 
 def test_a_claim_on_a_curve_that_is_not_there_moves_nothing():
     assert ordered([need("p/a/9", "p/a/2", weight=99.0)], HOURS, [])[0] == "p/b/2"
+
+
+def test_an_engine_of_a_gpu_is_put_in_order_by_the_hours_of_a_core(tmp_path):
+    """On which that engine never runs; the order is that of any other."""
+    catalogue = Catalogue.load("workflow/papers", ["he2017/memorization"])
+    found = [
+        next_units(
+            catalogue,
+            Settings(tmp_path, tmp_path, "", (), 5, engine, 1, None, True, "cuda"),
+            Costs.read(),
+            True,
+            (),
+            ["he2017/memorization/L4/*/main"],
+        )
+        for engine in ("graphed", "auto")
+    ]
+    assert len(found[0]) == 7
+    assert found[0] == found[1]
 
 
 def test_every_claim_of_the_papers_needs_curves_that_there_are():
