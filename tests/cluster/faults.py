@@ -132,6 +132,18 @@ class Scenes:
         self.release(condition)
         self.wait(f"the steps of {condition} to end", lambda: not any(map(steps.__eq__, titles(len(steps)))))
 
+    def node_is_done(self, condition: str, node: str) -> None:
+        """Wait until the controller of Slurm has heard that the node is done with the job.
+
+        It does not wait for that from a node that is down. Where the message comes once the job runs again,
+        Slurm 22.05 takes its nodes away, and the next srun of the job ends slurmctld by a null pointer.
+        """
+        log, heard = self.cluster.folder / "slurmctld.log", f"JobId={self.job(condition)} Node={node}"
+        self.wait(
+            f"{node} to be done with {condition}",
+            lambda: f"_slurm_rpc_epilog_complete: {heard}" in log.read_text(encoding="utf-8"),
+        )
+
     def recovered(self, condition: str, since: float) -> Met:
         """Wait until another process has made an update that the first had not; what that took."""
 
@@ -193,6 +205,7 @@ def drained(scenes: Scenes) -> Met:
     scenes.slurm("scontrol", "update", "nodename=two", "state=drain", "reason=test")
     scenes.slurm("scontrol", "update", "nodename=two", "state=down", "reason=test")
     scenes.dead("drained")
+    scenes.node_is_done("drained", "two")
     scenes.slurm("scontrol", "update", "nodename=two", "state=resume")
     scenes.requeued("drained")
     return scenes.recovered("drained", since)

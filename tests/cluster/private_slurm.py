@@ -38,6 +38,7 @@ SlurmdSpoolDir={folder}/spool/%n
 SlurmctldPidFile={folder}/slurmctld.pid
 SlurmdPidFile={folder}/slurmd-%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
+SlurmctldDebug=debug2
 SlurmdLogFile={folder}/slurmd-%n.log
 AuthType=auth/munge
 CredType=cred/munge
