@@ -164,7 +164,7 @@ def leaves_elsewhere(cell, dtype):
     params = {
         name: torch.zeros((4, *shape), dtype=dtype, device="meta") for name, shape in cell.shapes().items()
     }
-    return trace(cell, dtype=dtype).hoisted.evaluate(params, 4)
+    return trace(cell, dtype=dtype).hoisted(params, 4)
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)

@@ -1,11 +1,14 @@
 """Proves that the way without autograd gives the bits of the way with it, and is taken where it can be."""
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import pytest
 import torch
 
-from tensor_rnns import models, tasks
+from tensor_rnns import engine, models, tasks
+from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine import squared_error
 from tensor_rnns.training.learner import Learner
 
@@ -23,8 +26,32 @@ TAKEN = [
     {"name": "tgu_c", "rank": 4},
     {"name": "gmr", "rank": 4},
     {"name": "cp_plus", "rank": 4},
+    {"name": "cp_delta", "rank": 4},
+    {"name": "tgu", "rank": 4, "form": "tensor_train"},
+    {"name": "lr_gru", "trained_start": True},
+    {"name": "lr_lstm", "map": "low_rank_diagonal", "rank": 4, "weight_norm": True, "trained_start": True},
+    {"name": "urnn"},
+    {"name": "urnn", "fft": True},
+    {"name": "urnn", "scale": False, "trained_start": False},
 ]
-NOT_TAKEN = [{"name": "cp_delta", "rank": 4}, {"name": "tgu", "rank": 4, "form": "tensor_train"}]
+
+
+@dataclass(frozen=True)
+class Twice(Cell):
+    """A cell that multiplies by U, and if `twice` by U^T too."""
+
+    name: ClassVar[str] = "twice"
+    inputs: int
+    hidden: int
+    twice: bool
+
+    def matrices(self):
+        return {"U": ((self.hidden, self.hidden), "glorot"), "V": ((self.inputs, self.hidden), "glorot")}
+
+    def step(self, p, x, state):
+        (h,) = state
+        h = torch.tanh(h @ p["U"] + x @ p["V"])
+        return (torch.tanh(h @ p["U"].mT) if self.twice else h,)
 
 
 @pytest.fixture
@@ -47,7 +74,7 @@ def learners(make_replica):
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("block", TAKEN, ids=lambda block: block["name"])
+@pytest.mark.parametrize("block", TAKEN, ids=lambda block: "-".join(map(str, block.values())))
 def test_the_bits_of_autograd(learners, block, task):
     ours, theirs = learners(block, task)
     assert ours.direct is not None
@@ -74,9 +101,11 @@ def test_nothing_is_read_behind_the_last_step_of_a_row(learners):
     assert torch.equal(ours.gradient(flat, batch)[0], loss.detach())
 
 
-def test_a_given_state(learners):
-    """The scan starts from the state that is given, and the last states come back."""
-    ours, _ = learners({"name": "lstm"})
+@pytest.mark.parametrize("block", [{"name": "lstm"}, {"name": "lr_lstm", "trained_start": True}])
+def test_a_given_state(learners, block):
+    """The scan starts from the state that is given, and the last states come back; one that is learned then
+    has no part in it."""
+    ours, _ = learners(block)
     batch, _ = ours.batch(0)
     flat = ours.initial()
     state = tuple(torch.rand(3, 7, 9) for _ in range(2))
@@ -93,10 +122,21 @@ def test_a_given_state(learners):
     assert all(torch.equal(one, other) for one, other in zip(final, expected, strict=True))
 
 
-@pytest.mark.parametrize("block", NOT_TAKEN, ids=lambda block: block["name"])
-def test_expressions_of_parameters_need_autograd(learners, block):
-    """A normalised factor or a moved tensor is not read where it lies."""
-    assert learners(block)[0].direct is None
+def test_a_parameter_that_is_read_twice_needs_autograd():
+    """The kernel would put one of its gradients over the other."""
+    names = {"weight": "W", "bias": "b", "prefix": ""}
+
+    def views(flat):
+        sizes = {"U": (5, 5), "V": (2, 5), "W": (5, 3), "b": (1, 3)}
+        parts = flat.split([math.prod(size) for size in sizes.values()], 1)
+        return {name: part.view(-1, *size) for (name, size), part in zip(sizes.items(), parts, strict=True)}
+
+    found = [
+        engine.find("compiled").direct(Twice(2, 5, t), torch.float32, False, True, views, 53, **names)
+        for t in (False, True)
+    ]
+    assert found[0] is not None
+    assert found[1] is None
 
 
 def test_the_eager_loop_needs_autograd(learners):

@@ -16,6 +16,7 @@ from tensor_rnns.engine import values as computed
 from tensor_rnns.experiments import Replica
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.models import Model, Result
+from tensor_rnns.models.recurrent import Recurrent
 from tensor_rnns.tasks import Batch, Task
 from tensor_rnns.tasks.base import stacked
 
@@ -173,7 +174,10 @@ class Learner:
             )
             if made is not None:
                 loss, gradient, final = made
-                gradient = gradient.dense() if whole and isinstance(gradient, Touched) else gradient
+                if isinstance(gradient, Touched) and (whole or self.model.has_penalty):
+                    gradient = gradient.dense()
+                if self.model.has_penalty:
+                    gradient = gradient + self.of_penalty(flat)
                 return loss, gradient, final if self.task.carries_state else (), {}
         flat = flat.detach().requires_grad_()
         values = self.values(flat, buffers)
@@ -189,8 +193,16 @@ class Learner:
     @cached_property
     def direct(self) -> Direct | None:
         """The way to loss and gradient without autograd, where model and task have one."""
-        able = self.task.lazy and self.device.type == "cpu" and not self.model.has_penalty
+        # The penalty of the cells sees parameters alone.
+        simple = not self.model.has_penalty or type(self.model).penalty is Recurrent.penalty
+        able = self.task.lazy and self.device.type == "cpu" and simple
         return self.model.direct(self.layout.views, self.layout.width, self.dtype) if able else None
+
+    def of_penalty(self, flat: Tensor) -> Tensor:
+        """The gradient [S, P] of a penalty that sees parameters alone."""
+        flat = flat.detach().requires_grad_()
+        penalty = self.model.penalty(self.layout.views(flat), None, None)
+        return torch.autograd.grad(penalty.sum(), flat)[0]
 
     def resets_state(self, update: int, epoch: int | None) -> bool:
         """Whether batch `update` starts from a zero state: the first of an epoch of so many batches (None:

@@ -4,9 +4,9 @@ Norms, transposes and products of factors are the same at every step. In the ker
 T times, and would need code of their own; outside they cost nothing, and may be any operation of torch.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,10 +17,6 @@ from torch.autograd.function import once_differentiable
 from tensor_rnns.engine.ir.record import Call, Value
 
 aten = torch.ops.aten
-ALIKE = {
-    aten.add.Tensor, aten.sub.Tensor, aten.mul.Tensor, aten.div.Tensor, aten.neg.default, aten.relu.default,
-    aten.sqrt.default, aten.rsub.Scalar, aten.clone.default, aten.detach.default,
-}  # fmt: skip
 MOVES = {
     aten.t.default, aten.transpose.int, aten.permute.default, aten.slice.Tensor, aten.select.int,
     aten.unsqueeze.default, aten.view.default, aten._unsafe_view.default, aten.reshape.default,
@@ -30,8 +26,8 @@ MOVES = {
 PRECISE = {aten.linalg_matrix_exp.default}
 """Made in float64: the larger its gradient, such as a sum over all steps, the fewer digits torch leaves."""
 
-Results = Mapping[Value | str, Tensor]
-"""Tensors of values, and parameters by name."""
+Results = Mapping[Any, Tensor]
+"""Tensors of values and of leaves, and parameters by name."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +55,7 @@ class Hoisted:
     calls: tuple[Value, ...]
     leaves: tuple[Leaf, ...]
     outside: Mapping[Value, Tensor]
-    made: dict[torch.device, Results] = field(default_factory=dict, repr=False, compare=False)
+    on_device: dict[torch.device, Results] = field(default_factory=dict, repr=False, compare=False)
     """What depends on no parameter, by the device that it was made for."""
 
     @cached_property
@@ -68,41 +64,66 @@ class Hoisted:
         copied = any(leaf.first for leaf in self.leaves)
         return not copied and all(value.learned and value.call.target in MOVES for value in self.calls)
 
+    @cached_property
+    def reads(self) -> list[str]:
+        """The parameters that the leaves are made of."""
+        values = {part for value in self.calls for part in value.call.values}
+        values.update(leaf.value for leaf in self.leaves)
+        return sorted(value.name for value in values if value.learned and value.call is None)
+
+    def only(self, leaves: Iterable[Leaf]) -> "Hoisted":
+        """These leaves and what they are made of."""
+        chosen, calls = tuple(leaves), []
+        wanted = {leaf.value for leaf in chosen}
+        for value in reversed(self.calls):
+            if value in wanted:
+                calls.insert(0, value)
+                wanted.update(value.call.values)
+        return replace(self, calls=tuple(calls), leaves=chosen, on_device={})
+
     def __call__(self, params: Mapping[str, Tensor], replicas: int) -> list[Tensor]:
         """The leaves, each [S, rows, columns], of parameters [S, ...], with gradients."""
         if self.exact:
-            return self.evaluate(params, replicas)
-        return list(Evaluated.apply(self, replicas, tuple(params), *params.values()))
+            return self.moved(params, replicas)
+        return list(Evaluated.apply(self, tuple(params), *params.values()))
 
-    def evaluate(self, params: Mapping[str, Tensor], replicas: int) -> list[Tensor]:
-        """The leaves by torch.
-
-        Only operations without rounding that depends on the number of replicas are made for all at once; the
-        others one replica at a time, so that a replica's bits do not depend on its neighbours.
-        """
+    def moved(self, params: Mapping[str, Tensor], replicas: int) -> list[Tensor]:
+        """The leaves as views, made with the replica axis in front."""
+        results = {value: tensor.unsqueeze(0) for value, tensor in self.outside.items()} | dict(params)
         first = next(iter(params.values()))
-        results = {**self.constants(first.device), **params}
         for value in self.calls:
-            if value.learned:
-                results[value] = stacked(value, results, replicas, first.device)
+            results[value] = movement(value.call, found(value.call.arguments, results))
         leaves = []
         for leaf in self.leaves:
-            tensor = found(leaf.value, results).to(first.dtype)
-            tensor = tensor[:, 0] if leaf.first else tensor
-            if tensor.shape != (replicas, *leaf.shape):
-                tensor = tensor.reshape(len(tensor), *leaf.shape).expand(replicas, *leaf.shape)
-            leaves.append(tensor)
+            tensor = found(leaf.value, results).to(first)
+            leaves.append(tensor.reshape(len(tensor), *leaf.shape).expand(replicas, *leaf.shape))
         return leaves
 
-    def constants(self, device: torch.device) -> Results:
-        """What depends on no parameter, [1, ...], made once for a device."""
-        if device not in self.made:
-            results = {value: tensor.unsqueeze(0).to(device) for value, tensor in self.outside.items()}
+    def of_replica(self, params: Mapping[str, Tensor]) -> list[Tensor]:
+        """The leaves of one replica, [rows, columns]."""
+        first = next(iter(params.values()))
+        results = {**self.constants(first), **params}
+        for value in self.calls:
+            if value.learned:
+                results[value] = made(value.call, results, first.device)
+        return [
+            read(leaf, found(leaf.value, results), first) if leaf.value.learned else results[leaf]
+            for leaf in self.leaves
+        ]
+
+    def constants(self, like: Tensor) -> Results:
+        """What depends on no parameter, and the leaves of it, made once for a device."""
+        device = like.device
+        if device not in self.on_device:
+            results = {value: tensor.to(device) for value, tensor in self.outside.items()}
             for value in self.calls:
                 if not value.learned:
-                    results[value] = stacked(value, results, 1, device)
-            self.made[device] = results
-        return self.made[device]
+                    results[value] = made(value.call, results, device)
+            for leaf in self.leaves:
+                if not leaf.value.learned:
+                    results[leaf] = read(leaf, results[leaf.value], like)
+            self.on_device[device] = results
+        return self.on_device[device]
 
 
 def found(part: Any, results: Results) -> Any:
@@ -112,38 +133,24 @@ def found(part: Any, results: Results) -> Any:
     return [found(one, results) for one in part] if isinstance(part, list | tuple) else part
 
 
-def of_replica(part: Any, s: int) -> Any:
-    """An argument for one replica."""
-    if isinstance(part, Tensor):
-        return part[s if len(part) > 1 else 0]
-    return [of_replica(one, s) for one in part] if isinstance(part, list) else part
+def read(leaf: Leaf, tensor: Tensor, like: Tensor) -> Tensor:
+    """A leaf from its value."""
+    tensor = tensor[0] if leaf.first else tensor
+    tensor = tensor if tensor.dtype == like.dtype else tensor.to(like.dtype)
+    return tensor if tensor.shape == leaf.shape else tensor.reshape(leaf.shape)
 
 
-def stacked(value: Value, results: Results, replicas: int, device: torch.device) -> Tensor:
-    """The value [S, ...] of a call, or [1, ...] where it depends on no parameter, on a device: where a call
-    names one, it is that of the trace."""
-    call = value.call
+def made(call: Call, results: Results, device: torch.device) -> Tensor:
+    """The result of a call on a device: where it names one, it is that of the trace."""
     arguments = found(call.arguments, results)
+    if call.target in PRECISE:
+        return call.target(arguments[0].double()).to(arguments[0].dtype)
     options = {name: found(part, results) for name, part in call.options.items()}
-    options |= {"device": device} if "device" in options else {}
-    if (moved := movement(call, arguments)) is not None:
-        return moved
-    shapes = {part.shape for part in call.values}
-    if call.target in ALIKE and len(shapes) == 1 and value.learned:
-        return call.target(*arguments, **options)
-
-    rows = []
-    for s in range(replicas if value.learned else 1):
-        own = of_replica(arguments, s)
-        if call.target in PRECISE:
-            rows.append(call.target(own[0].double()).to(own[0].dtype))
-        else:
-            rows.append(call.target(*own, **{name: of_replica(part, s) for name, part in options.items()}))
-    return torch.stack(rows) if len(rows) > 1 else rows[0].unsqueeze(0)
+    return call.target(*arguments, **options | ({"device": device} if "device" in options else {}))
 
 
-def movement(call: Call, arguments: list) -> Tensor | None:
-    """The result of a call that only moves numbers, made with the replica axis in front; None for others."""
+def movement(call: Call, arguments: list) -> Tensor:
+    """The result of one of MOVES, made with the replica axis in front."""
     axes = len(call.values[0].shape) if call.values else 0
 
     def axis(position: int) -> int:
@@ -161,12 +168,9 @@ def movement(call: Call, arguments: list) -> Tensor | None:
         return x.unsqueeze(rest[0] + 1 if rest[0] >= 0 else rest[0])
     if target in (aten.view.default, aten._unsafe_view.default, aten.reshape.default):
         return x.reshape(len(x), *rest[0])
-    if target is aten.expand.default:
-        missing = [1] * (len(rest[0]) - axes)
-        return x.reshape(len(x), *missing, *x.shape[1:]).expand(len(x), *rest[0])
     if target is aten.permute.default:
         return x.permute(0, *(dim % axes + 1 for dim in rest[0]))
-    return None
+    return x.clone()
 
 
 @contextmanager
@@ -180,26 +184,59 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
+class Evaluation:
+    """The leaves [S, rows, columns] of parameters [S, ...] by torch, in one thread, and each replica's on its
+    own: its bits do not depend on its neighbours."""
+
+    def __init__(self, hoisted: Hoisted, params: Mapping[str, Tensor], wanted: Container[str]) -> None:
+        detached = {name: value.detach().unbind() for name, value in params.items()}
+        self.own = [
+            {name: value.requires_grad_(name in wanted) for name, value in zip(params, row, strict=True)}
+            for row in zip(*detached.values(), strict=True)
+        ]
+        with torch.enable_grad(), one_thread():
+            self.rows = [hoisted.of_replica(own) for own in self.own]
+        self.leaves = stacked(self.rows)
+
+    def gradients(self, given: Sequence[Tensor | None]) -> dict[str, Tensor]:
+        """Of the parameters that are wanted, from those of the leaves."""
+        pairs = [
+            (leaf, gradient[s])
+            for s, row in enumerate(self.rows)
+            for leaf, gradient in zip(row, given, strict=True)
+            if leaf.requires_grad and gradient is not None
+        ]
+        names = [name for name, value in self.own[0].items() if value.requires_grad]
+        wanted = [own[name] for own in self.own for name in names]
+        with one_thread():
+            made = torch.autograd.grad(
+                [leaf for leaf, _ in pairs], wanted, [g for _, g in pairs], True, materialize_grads=True
+            )
+        rows = [made[start : start + len(names)] for start in range(0, len(made), len(names))]
+        return dict(zip(names, stacked(rows), strict=True))
+
+
+def stacked(rows: Sequence[Sequence[Tensor]]) -> list[Tensor]:
+    """The tensors of all replicas, from those of each, without a graph."""
+    with torch.no_grad():
+        if len(rows) == 1:
+            return [tensor.unsqueeze(0) for tensor in rows[0]]
+        return [torch.stack(column) for column in zip(*rows, strict=True)]
+
+
 class Evaluated(torch.autograd.Function):
-    """`Hoisted.evaluate` as one node of the graph, in one thread both ways."""
+    """An `Evaluation` as one node of the graph."""
 
     @staticmethod
-    def forward(ctx, hoisted: Hoisted, replicas: int, names: tuple[str, ...], *values: Tensor):
+    def forward(ctx, hoisted: Hoisted, names: tuple[str, ...], *values: Tensor):
         """The leaves."""
-        wanted = ctx.needs_input_grad[3:]
-        own = [value.detach().requires_grad_(want) for value, want in zip(values, wanted, strict=True)]
-        with torch.enable_grad(), one_thread():
-            leaves = hoisted.evaluate(dict(zip(names, own, strict=True)), replicas)
-        ctx.own, ctx.leaves = own, leaves
-        return tuple(leaf.detach() for leaf in leaves)
+        wanted = [name for name, want in zip(names, ctx.needs_input_grad[2:], strict=True) if want]
+        ctx.names, ctx.evaluation = names, Evaluation(hoisted, dict(zip(names, values, strict=True)), wanted)
+        return tuple(ctx.evaluation.leaves)
 
     @staticmethod
     @once_differentiable
     def backward(ctx, *gradients: Tensor | None):
         """Of the parameters."""
-        pairs = [pair for pair in zip(ctx.leaves, gradients, strict=True) if pair[0].requires_grad]
-        leaves, given = [leaf for leaf, _ in pairs], [g for _, g in pairs]
-        wanted = [value for value in ctx.own if value.requires_grad]
-        with one_thread():
-            made = iter(torch.autograd.grad(leaves, wanted, given, retain_graph=True, allow_unused=True))
-        return None, None, None, *(next(made) if value.requires_grad else None for value in ctx.own)
+        made = ctx.evaluation.gradients(gradients)
+        return None, None, *map(made.get, ctx.names)
