@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 
 from benchmarks.variants import Update
+from tensor_rnns.training.job import no_garbage
 
 LEAST_SECONDS = 0.1
 BUSY_LOAD = 0.5
@@ -31,7 +32,9 @@ def rounds(
 
     A variant has its own number of threads; the caller's is put back. Each turn begins with as many updates
     that are not timed: they find the memory that other variants gave up, and until threads have run for some
-    hundredths of a second, the system may keep two of them on one core. A training has both behind it.
+    hundredths of a second, the system may keep two of them on one core. A training has both behind it, and,
+    as here, Python looks for no garbage in what was there before.
+
     Fast updates are repeated for LEAST_SECONDS.
     """
     before = torch.get_num_threads()
@@ -51,11 +54,12 @@ def rounds(
             torch.set_num_threads(variant.threads)
             taken(variant.update, 1)
             repeats[name] = max(1, round(LEAST_SECONDS / taken(variant.update, 1)))
-        for _ in range(count):
-            for name, variant in variants.items():
-                torch.set_num_threads(variant.threads)
-                taken(variant.update, repeats[name])
-                seconds[name].append(taken(variant.update, repeats[name]))
+        with no_garbage():
+            for _ in range(count):
+                for name, variant in variants.items():
+                    torch.set_num_threads(variant.threads)
+                    taken(variant.update, repeats[name])
+                    seconds[name].append(taken(variant.update, repeats[name]))
     finally:
         torch.set_num_threads(before)
     return {name: [1e3 * value for value in values] for name, values in seconds.items()}
