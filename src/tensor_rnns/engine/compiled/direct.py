@@ -74,7 +74,7 @@ class Expressions:
             return None
         # Constants alone are of the dtype and on the device of `flat`.
         params = {name: place.of(flat) for name, place in self.places.items()} or {"": flat}
-        return Evaluation(self.hoisted, params, self.places)
+        return Evaluation(self.hoisted, params)
 
     def pass_on(self, evaluation: Evaluation, of_leaves: Tensors, gradient: Tensor) -> None:
         """Put the gradients of parameters where they lie in that of `flat`, from those of the leaves."""

@@ -4,7 +4,7 @@ Norms, transposes and products of factors are the same at every step. In the ker
 T times, and would need code of their own; outside they cost nothing, and may be any operation of torch.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from tensor_rnns.engine.ir.record import Call, Value
+from tensor_rnns.engine.ir.tape import noted
 
 aten = torch.ops.aten
 MOVES = {
@@ -57,6 +58,8 @@ class Hoisted:
     outside: Mapping[Value, Tensor]
     on_device: dict[torch.device, Results] = field(default_factory=dict, repr=False, compare=False)
     """What depends on no parameter, by the device that it was made for."""
+    functions: dict[tuple, Callable] = field(default_factory=dict, repr=False, compare=False)
+    """What was noted, by the names of parameters, the device, and whether it makes gradients."""
 
     @cached_property
     def exact(self) -> bool:
@@ -79,7 +82,7 @@ class Hoisted:
             if value in wanted:
                 calls.insert(0, value)
                 wanted.update(value.call.values)
-        return replace(self, calls=tuple(calls), leaves=chosen, on_device={})
+        return replace(self, calls=tuple(calls), leaves=chosen, on_device={}, functions={})
 
     def __call__(self, params: Mapping[str, Tensor], replicas: int) -> list[Tensor]:
         """The leaves, each [S, rows, columns], of parameters [S, ...], with gradients."""
@@ -110,6 +113,30 @@ class Hoisted:
             read(leaf, found(leaf.value, results), first) if leaf.value.learned else results[leaf]
             for leaf in self.leaves
         ]
+
+    def gradients_of_replica(self, params: Mapping[str, Tensor], given: Sequence[Tensor]) -> Sequence[Tensor]:
+        """Those of the parameters of one replica, from those of its leaves."""
+        own = {name: value.detach().requires_grad_() for name, value in params.items()}
+        with torch.enable_grad():
+            leaves = self.of_replica(own)
+        pairs = [(leaf, g) for leaf, g in zip(leaves, given, strict=True) if leaf.requires_grad]
+        outputs, of_outputs = zip(*pairs, strict=True)
+        return torch.autograd.grad(outputs, [*own.values()], of_outputs, materialize_grads=True)
+
+    def noted(self, params: Mapping[str, Tensor], given: Sequence[Tensor] = ()) -> Sequence[Tensor]:
+        """The same as `of_replica`, or with `given` as `gradients_of_replica`."""
+        names, inputs = tuple(params), [*params.values(), *given]
+        key = names, inputs[0].device, bool(given)
+        if key not in self.functions:
+            self.constants(inputs[0])  # which are made before the tape begins
+
+            def make(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+                own = dict(zip(names, tensors, strict=False))
+                rest = tensors[len(names) :]
+                return self.gradients_of_replica(own, rest) if rest else self.of_replica(own)
+
+            self.functions[key] = noted(make, inputs)
+        return self.functions[key](*inputs)
 
     def constants(self, like: Tensor) -> Results:
         """What depends on no parameter, and the leaves of it, made once for a device."""
@@ -188,40 +215,26 @@ class Evaluation:
     """The leaves [S, rows, columns] of parameters [S, ...] by torch, in one thread, and each replica's on its
     own: its bits do not depend on its neighbours."""
 
-    def __init__(self, hoisted: Hoisted, params: Mapping[str, Tensor], wanted: Container[str]) -> None:
-        detached = {name: value.detach().unbind() for name, value in params.items()}
-        self.own = [
-            {name: value.requires_grad_(name in wanted) for name, value in zip(params, row, strict=True)}
-            for row in zip(*detached.values(), strict=True)
-        ]
-        with torch.enable_grad(), one_thread():
-            self.rows = [hoisted.of_replica(own) for own in self.own]
-        self.leaves = stacked(self.rows)
+    def __init__(self, hoisted: Hoisted, params: Mapping[str, Tensor]) -> None:
+        self.hoisted = hoisted
+        rows = zip(*(value.detach().unbind() for value in params.values()), strict=True)
+        self.own = [dict(zip(params, row, strict=True)) for row in rows]
+        with torch.no_grad(), one_thread():
+            self.leaves = stacked([hoisted.noted(own) for own in self.own])
 
-    def gradients(self, given: Sequence[Tensor | None]) -> dict[str, Tensor]:
-        """Of the parameters that are wanted, from those of the leaves."""
-        pairs = [
-            (leaf, gradient[s])
-            for s, row in enumerate(self.rows)
-            for leaf, gradient in zip(row, given, strict=True)
-            if leaf.requires_grad and gradient is not None
-        ]
-        names = [name for name, value in self.own[0].items() if value.requires_grad]
-        wanted = [own[name] for own in self.own for name in names]
-        with one_thread():
-            made = torch.autograd.grad(
-                [leaf for leaf, _ in pairs], wanted, [g for _, g in pairs], True, materialize_grads=True
-            )
-        rows = [made[start : start + len(names)] for start in range(0, len(made), len(names))]
-        return dict(zip(names, stacked(rows), strict=True))
+    def gradients(self, given: Sequence[Tensor]) -> dict[str, Tensor]:
+        """Of the parameters, from those of the leaves."""
+        rows = zip(*(gradient.unbind() for gradient in given), strict=True)
+        with torch.no_grad(), one_thread():
+            made = [self.hoisted.noted(own, row) for own, row in zip(self.own, rows, strict=True)]
+        return dict(zip(self.own[0], stacked(made), strict=True))
 
 
 def stacked(rows: Sequence[Sequence[Tensor]]) -> list[Tensor]:
-    """The tensors of all replicas, from those of each, without a graph."""
-    with torch.no_grad():
-        if len(rows) == 1:
-            return [tensor.unsqueeze(0) for tensor in rows[0]]
-        return [torch.stack(column) for column in zip(*rows, strict=True)]
+    """The tensors of all replicas, from those of each."""
+    if len(rows) == 1:
+        return [tensor.unsqueeze(0) for tensor in rows[0]]
+    return [torch.stack(column) for column in zip(*rows, strict=True)]
 
 
 class Evaluated(torch.autograd.Function):
@@ -230,13 +243,12 @@ class Evaluated(torch.autograd.Function):
     @staticmethod
     def forward(ctx, hoisted: Hoisted, names: tuple[str, ...], *values: Tensor):
         """The leaves."""
-        wanted = [name for name, want in zip(names, ctx.needs_input_grad[2:], strict=True) if want]
-        ctx.names, ctx.evaluation = names, Evaluation(hoisted, dict(zip(names, values, strict=True)), wanted)
+        ctx.names, ctx.evaluation = names, Evaluation(hoisted, dict(zip(names, values, strict=True)))
         return tuple(ctx.evaluation.leaves)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx, *gradients: Tensor | None):
+    def backward(ctx, *gradients: Tensor):
         """Of the parameters."""
         made = ctx.evaluation.gradients(gradients)
         return None, None, *map(made.get, ctx.names)
