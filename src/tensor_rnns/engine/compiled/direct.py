@@ -80,7 +80,7 @@ class Expressions:
         """Put the gradients of parameters where they lie in that of `flat`, from those of the leaves."""
         if self.places:
             for name, part in evaluation.gradients(of_leaves).items():
-                self.places[name].of(gradient).copy_(part)
+                self.places[name].of(gradient).copy_(torch.zeros(()) if part is None else part)
 
 
 @dataclass(frozen=True)

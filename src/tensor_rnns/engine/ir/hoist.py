@@ -27,6 +27,7 @@ MOVES = {
 PRECISE = {aten.linalg_matrix_exp.default}
 """Made in float64: the larger its gradient, such as a sum over all steps, the fewer digits torch leaves."""
 
+Gradients = Sequence[Tensor | None]
 Results = Mapping[Any, Tensor]
 """Tensors of values and of leaves, and parameters by name."""
 
@@ -114,23 +115,23 @@ class Hoisted:
             for leaf in self.leaves
         ]
 
-    def gradients_of_replica(self, params: Mapping[str, Tensor], given: Sequence[Tensor]) -> Sequence[Tensor]:
-        """Those of the parameters of one replica, from those of its leaves."""
+    def gradients_of_replica(self, params: Mapping[str, Tensor], given: Sequence[Tensor]) -> Gradients:
+        """Those of the parameters of one replica, from those of its leaves; None for one that has none."""
         own = {name: value.detach().requires_grad_() for name, value in params.items()}
         with torch.enable_grad():
             leaves = self.of_replica(own)
         pairs = [(leaf, g) for leaf, g in zip(leaves, given, strict=True) if leaf.requires_grad]
         outputs, of_outputs = zip(*pairs, strict=True)
-        return torch.autograd.grad(outputs, [*own.values()], of_outputs, materialize_grads=True)
+        return torch.autograd.grad(outputs, [*own.values()], of_outputs, allow_unused=True)
 
-    def noted(self, params: Mapping[str, Tensor], given: Sequence[Tensor] = ()) -> Sequence[Tensor]:
+    def noted(self, params: Mapping[str, Tensor], given: Sequence[Tensor] = ()) -> Gradients:
         """The same as `of_replica`, or with `given` as `gradients_of_replica`."""
         names, inputs = tuple(params), [*params.values(), *given]
         key = names, inputs[0].device, bool(given)
         if key not in self.functions:
             self.constants(inputs[0])  # which are made before the tape begins
 
-            def make(tensors: Sequence[Tensor]) -> Sequence[Tensor]:
+            def make(tensors: Sequence[Tensor]) -> Gradients:
                 own = dict(zip(names, tensors, strict=False))
                 rest = tensors[len(names) :]
                 return self.gradients_of_replica(own, rest) if rest else self.of_replica(own)
@@ -222,19 +223,23 @@ class Evaluation:
         with torch.no_grad(), one_thread():
             self.leaves = stacked([hoisted.noted(own) for own in self.own])
 
-    def gradients(self, given: Sequence[Tensor]) -> dict[str, Tensor]:
-        """Of the parameters, from those of the leaves."""
+    def gradients(self, given: Sequence[Tensor]) -> dict[str, Tensor | None]:
+        """Of the parameters, from those of the leaves; None for one that has none."""
         rows = zip(*(gradient.unbind() for gradient in given), strict=True)
         with torch.no_grad(), one_thread():
             made = [self.hoisted.noted(own, row) for own, row in zip(self.own, rows, strict=True)]
         return dict(zip(self.own[0], stacked(made), strict=True))
 
 
-def stacked(rows: Sequence[Sequence[Tensor]]) -> list[Tensor]:
+def stacked(rows: Sequence[Gradients]) -> list[Tensor | None]:
     """The tensors of all replicas, from those of each."""
-    if len(rows) == 1:
-        return [tensor.unsqueeze(0) for tensor in rows[0]]
-    return [torch.stack(column) for column in zip(*rows, strict=True)]
+    columns = zip(*rows, strict=True)
+    return [None if column[0] is None else stack(column) for column in columns]
+
+
+def stack(column: Sequence[Tensor]) -> Tensor:
+    """As torch's, without a copy of a single tensor."""
+    return torch.stack(column) if len(column) > 1 else column[0].unsqueeze(0)
 
 
 class Evaluated(torch.autograd.Function):

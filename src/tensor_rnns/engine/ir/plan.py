@@ -82,8 +82,19 @@ def costly(node: Node) -> bool:
     return node.operation not in MOVING
 
 
+def is_order(node: Node, readers: Mapping[Node, int]) -> bool:
+    """Whether a node is another order of a value that is kept for its sake alone: then it is kept itself,
+    which the way back reads without a copy and from one end to the other."""
+    if node.operation != "pick":
+        return False
+    (source,) = node.inputs
+    return readers[source] == 1 and costly(source) and node.width <= source.width
+
+
 def saved(program: Program, backward: Backward) -> list[Node]:
     """The nodes of the step that the way back reads from the tape; new states are kept in any case."""
+    forward = program.graph.nodes[: backward.forward]
+    readers = Counter([*program.outputs, *(part for node in forward for part in node.inputs)])
     stack = [g for g in (*backward.states, *backward.inputs) if g] + backward.operands
     seen, kept = set(), []
     while stack:
@@ -91,7 +102,7 @@ def saved(program: Program, backward: Backward) -> list[Node]:
         if node in seen or node.operation in SOURCES or node in program.outputs:
             continue
         seen.add(node)
-        if node.index < backward.forward and costly(node):
+        if node.index < backward.forward and (costly(node) or is_order(node, readers)):
             kept.append(node)
         else:
             stack.extend(node.inputs)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tensor_rnns.dispatch import DispatchMode
 
-Make = Callable[[Sequence[Tensor]], Sequence[Tensor]]
+Results = Sequence[Tensor | None]
 
 
 class Tape(DispatchMode):
@@ -22,6 +22,8 @@ class Tape(DispatchMode):
         self.numbers = count()
         self.lines: list[tuple[str, set[str], str]] = []
         """Of each operation: the name of its result, those that it reads, and the line."""
+        self.written: set[str] = set()
+        """The results of operations that write into a tensor, which others may share."""
         self.constants: dict[str, Any] = {}
         self.seen: dict[int, tuple[str, Tensor]] = {}
         """The name of each tensor by its identity, and the tensor, so that no other has that."""
@@ -56,6 +58,8 @@ class Tape(DispatchMode):
         given += [f"{key}={self.read(value, reads)}" for key, value in (kwargs or {}).items()]
         name, function = self.fresh(), self.fresh()
         self.constants[function] = target
+        if target._schema.is_mutable:
+            self.written.add(name)
         self.lines.append((name, reads, f"{name} = {function}({', '.join(given)})"))
         for i, part in enumerate(result if isinstance(result, list | tuple) else ()):
             self.name(part, f"{name}[{i}]")
@@ -63,9 +67,9 @@ class Tape(DispatchMode):
             self.name(result, name)
         return result
 
-    def function(self, results: Sequence[Tensor]) -> Callable[..., list[Tensor]]:
+    def function(self, results: Results) -> Callable[..., list[Tensor | None]]:
         """What was noted as a function of the inputs, as far as these results need it."""
-        needed: set[str] = set()
+        needed = set(self.written)
         returned = self.read(list(results), needed)
         lines = []
         for name, reads, line in reversed(self.lines):
@@ -78,12 +82,11 @@ class Tape(DispatchMode):
         return scope["run"]
 
 
-def noted(make: Make, inputs: Sequence[Tensor]) -> Callable[..., list[Tensor]]:
-    """`make` of these inputs, as a function of others of the same shapes, dtype and device.
-
-    It runs the operations that `make` does: the same for any numbers, and none that writes to what another
-    shares.
-    """
+def noted(
+    make: Callable[[Sequence[Tensor]], Results], inputs: Sequence[Tensor]
+) -> Callable[..., list[Tensor | None]]:
+    """`make` of these inputs, as a function of others of the same shapes, dtype and device: the operations
+    that it runs, which are the same for any numbers."""
     with Tape(inputs) as tape:
         results = make(inputs)
     return tape.function(results)

@@ -1,0 +1,68 @@
+"""Proves that operations which were noted once give the bits of those that are run, for other tensors too."""
+
+import pytest
+import torch
+
+from tensor_rnns.engine.ir.tape import noted
+
+
+def with_its_gradient(formula):
+    """A function of (x, y, g) that gives the value of a formula of x and y, and its gradients from g."""
+
+    def make(tensors):
+        x, y, g = tensors
+        with torch.enable_grad():
+            leaves = [part.detach().requires_grad_() for part in (x, y)]
+            value = formula(*leaves)
+        return value, *torch.autograd.grad(value, leaves, g, allow_unused=True)
+
+    return make
+
+
+FORMULAS = {
+    "norms": lambda x, y: x / torch.linalg.vector_norm(x, dim=-2, keepdim=True) * y.cos(),
+    "several results": lambda x, y: torch.cat(x.split(2, -1)[::-1], -1) + y.unbind(0)[1] + x.max(0)[0],
+    "an exponential": lambda x, y: torch.linalg.matrix_exp(x @ x.mT) @ x * y,
+    "a constant": lambda x, y: x * torch.arange(5.0).flip(0) + torch.full_like(y, 3.0),
+    "one that is not read": lambda x, y: x.sinh() * y.detach(),
+}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_the_bits_of_what_is_run(name):
+    make = with_its_gradient(FORMULAS[name])
+    first, second = (torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(seed)) for seed in (1, 2))
+    function = noted(make, first.unbind())
+    for _ in range(2):
+        for made, expected in zip(function(*second.unbind()), make(second.unbind()), strict=True):
+            assert (made is None) is (expected is None)
+            assert expected is None or torch.equal(made, expected)
+
+
+def test_what_is_written_into_a_part_of_a_tensor():
+    def make(tensors):
+        whole = torch.zeros(4, 5)
+        whole[1:3].copy_(tensors[0])
+        return [whole * 2]
+
+    function = noted(make, [torch.ones(2, 5)])
+    assert torch.equal(function(torch.full((2, 5), 3.0))[0], make([torch.full((2, 5), 3.0)])[0])
+
+
+def test_only_what_the_results_need_is_run():
+    calls, given = [], torch.ones(3)
+
+    def make(tensors):
+        _ = tensors[0].exp()
+        return [tensors[0].sin()]
+
+    function = noted(make, [given])
+
+    class Counted(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, target, types, args=(), kwargs=None):
+            calls.append(target)
+            return target(*args, **(kwargs or {}))
+
+    with Counted():
+        function(given)
+    assert calls == [torch.ops.aten.sin.default]
