@@ -1,7 +1,7 @@
 """Expressions of parameters alone: torch evaluates them once per call, outside the scan, gradients by torch.
 
 Norms, transposes and products of factors are the same at every step. In the kernel they would be computed
-T times, and would need code of their own; outside they cost nothing, and may be any operation of torch.
+T times, and would need code of their own; outside they cost little, and may be any operation of torch.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -2,84 +2,101 @@
 whose making takes longer than operations on few numbers do."""
 
 from collections.abc import Callable, Sequence
-from itertools import count
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils._pytree import tree_leaves
 
 from tensor_rnns.dispatch import DispatchMode
 
 Results = Sequence[Tensor | None]
 
 
+class Noted:
+    """Stands for a tensor that is another in each run."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """An operation; its arguments hold a Noted where they hold what an input or another line gives, and
+    `result` is one or several."""
+
+    target: Any
+    arguments: list[Any]
+    options: dict[str, Any]
+    result: Any
+
+    def run(self, tensors: dict[Noted, Tensor]) -> None:
+        """Add the result to the tensors."""
+        options = {key: found(value, tensors) for key, value in self.options.items()}
+        made = self.target(*found(self.arguments, tensors), **options)
+        if isinstance(self.result, Noted):
+            tensors[self.result] = made
+        else:
+            tensors.update(zip(self.result, made, strict=True))
+
+
+def found(part: Any, tensors: dict[Noted, Tensor]) -> Any:
+    """An argument with the tensors in it."""
+    kind = type(part)
+    if kind is Noted:
+        return tensors[part]
+    return [found(one, tensors) for one in part] if kind is list else part
+
+
 class Tape(DispatchMode):
-    """Notes every operation between entering and leaving as a line of Python; tensors that it has not seen
-    are constants."""
+    """Notes every operation between entering and leaving; tensors that it has not seen are constants."""
 
     def __init__(self, inputs: Sequence[Tensor]) -> None:
         super().__init__()
-        self.numbers = count()
-        self.lines: list[tuple[str, set[str], str]] = []
-        """Of each operation: the name of its result, those that it reads, and the line."""
-        self.written: set[str] = set()
-        """The results of operations that write into a tensor, which others may share."""
-        self.constants: dict[str, Any] = {}
-        self.seen: dict[int, tuple[str, Tensor]] = {}
-        """The name of each tensor by its identity, and the tensor, so that no other has that."""
-        self.inputs = [self.name(tensor, self.fresh()) for tensor in inputs]
+        self.lines: list[Line] = []
+        self.seen: dict[int, tuple[Noted, Tensor]] = {}
+        """What stands for each tensor by its identity, and the tensor, so that no other has that."""
+        self.inputs = [self.note(tensor, Noted()) for tensor in inputs]
 
-    def fresh(self) -> str:
-        return f"v{next(self.numbers)}"
+    def note(self, tensor: Tensor, noted: Noted) -> Noted:
+        """Let `noted` stand for `tensor`."""
+        self.seen[id(tensor)] = noted, tensor
+        return noted
 
-    def name(self, tensor: Tensor, name: str) -> str:
-        """Let `name` stand for `tensor`."""
-        self.seen[id(tensor)] = name, tensor
-        return name
-
-    def read(self, thing: Any, reads: set[str]) -> str:
-        """An argument in Python; the names in it are added to `reads`."""
+    def read(self, thing: Any) -> Any:
+        """An argument with what stands for the tensors in it."""
         if isinstance(thing, list | tuple):
-            return f"[{', '.join(self.read(part, reads) for part in thing)}]"
-        if id(thing) in self.seen:
-            name = self.seen[id(thing)][0]
-            reads.add(name.partition("[")[0])
-            return name
-        name = self.fresh()
-        self.constants[name] = thing
-        return self.name(thing, name) if isinstance(thing, Tensor) else name
+            return [self.read(part) for part in thing]
+        return self.seen[id(thing)][0] if id(thing) in self.seen else thing
 
     def __torch_dispatch__(self, target: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
-        result, reads = target(*args, **(kwargs or {})), set()
-        if target is torch.ops.aten.detach.default:
-            self.name(result, self.read(args[0], reads))
-            return result
-        given = [self.read(arg, reads) for arg in args]
-        given += [f"{key}={self.read(value, reads)}" for key, value in (kwargs or {}).items()]
-        name, function = self.fresh(), self.fresh()
-        self.constants[function] = target
-        if target._schema.is_mutable:
-            self.written.add(name)
-        self.lines.append((name, reads, f"{name} = {function}({', '.join(given)})"))
-        for i, part in enumerate(result if isinstance(result, list | tuple) else ()):
-            self.name(part, f"{name}[{i}]")
-        if isinstance(result, Tensor):
-            self.name(result, name)
-        return result
+        made, arguments = target(*args, **(kwargs or {})), self.read(args)
+        options = {key: self.read(value) for key, value in (kwargs or {}).items()}
+        if target is torch.ops.aten.detach.default and isinstance(arguments[0], Noted):
+            self.note(made, arguments[0])
+            return made
+        several = isinstance(made, list | tuple)
+        result = [self.note(part, Noted()) for part in made] if several else self.note(made, Noted())
+        self.lines.append(Line(target, arguments, options, result))
+        return made
 
     def function(self, results: Results) -> Callable[..., list[Tensor | None]]:
-        """What was noted as a function of the inputs, as far as these results need it."""
-        needed = set(self.written)
-        returned = self.read(list(results), needed)
-        lines = []
-        for name, reads, line in reversed(self.lines):
-            if name in needed:
-                needed |= reads
+        """What was noted as a function of the inputs: the operations that these results need, and those that
+        write into tensors, which others may share."""
+        returned, lines = self.read(results), []
+        needed = set(returned)
+        for line in reversed(self.lines):
+            if line.target._schema.is_mutable or not needed.isdisjoint(tree_leaves(line.result)):
                 lines.insert(0, line)
-        scope = dict(self.constants)
-        body = "\n    ".join([*lines, f"return {returned}"])
-        exec(f"def run({', '.join(self.inputs)}):\n    {body}", scope)
-        return scope["run"]
+                needed.update(
+                    part for part in tree_leaves((line.arguments, line.options)) if type(part) is Noted
+                )
+
+        def run(*inputs: Tensor) -> list[Tensor | None]:
+            tensors = dict(zip(self.inputs, inputs, strict=True))
+            for line in lines:
+                line.run(tensors)
+            return found(returned, tensors)
+
+        return run
 
 
 def noted(
