@@ -23,6 +23,7 @@ FORMULAS = {
     "norms": lambda x, y: x / torch.linalg.vector_norm(x, dim=-2, keepdim=True) * y.cos(),
     "several results": lambda x, y: torch.cat(x.split(2, -1)[::-1], -1) + y.unbind(0)[1] + x.max(0)[0],
     "an exponential": lambda x, y: torch.linalg.matrix_exp(x @ x.mT) @ x * y,
+    "a product, whose gradient is another where a factor is zero": lambda x, y: x.prod(-1, keepdim=True) * y,
     "a constant": lambda x, y: x * torch.arange(5.0).flip(0) + torch.full_like(y, 3.0),
     "one that is not read": lambda x, y: x.sinh() * y.detach(),
 }
@@ -32,6 +33,7 @@ FORMULAS = {
 def test_the_bits_of_what_is_run(name):
     make = with_its_gradient(FORMULAS[name])
     first, second = (torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(seed)) for seed in (1, 2))
+    second[0, 2, 3] = 0
     function = noted(make, first.unbind())
     for _ in range(2):
         for made, expected in zip(function(*second.unbind()), make(second.unbind()), strict=True):
@@ -47,6 +49,12 @@ def test_what_is_written_into_a_part_of_a_tensor():
 
     function = noted(make, [torch.ones(2, 5)])
     assert torch.equal(function(torch.full((2, 5), 3.0))[0], make([torch.full((2, 5), 3.0)])[0])
+
+
+def test_numbers_that_decide_what_comes_next_decide_in_each_run():
+    function = noted(lambda tensors: [tensors[0] * (2 if tensors[0].sum() > 0 else 3)], [torch.ones(3)])
+    assert torch.equal(function(torch.ones(3))[0], torch.full((3,), 2.0))
+    assert torch.equal(function(-torch.ones(3))[0], torch.full((3,), -3.0))
 
 
 def test_only_what_the_results_need_is_run():

@@ -121,6 +121,8 @@ class Hoisted:
         with torch.enable_grad():
             leaves = self.of_replica(own)
         pairs = [(leaf, g) for leaf, g in zip(leaves, given, strict=True) if leaf.requires_grad]
+        if not pairs:
+            return [None] * len(own)
         outputs, of_outputs = zip(*pairs, strict=True)
         return torch.autograd.grad(outputs, [*own.values()], of_outputs, allow_unused=True)
 

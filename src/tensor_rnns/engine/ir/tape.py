@@ -11,6 +11,8 @@ from torch.utils._pytree import tree_leaves
 
 from tensor_rnns.dispatch import DispatchMode
 
+DEPENDENT = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
+"""Of operations whose results decide in Python what comes next."""
 Results = Sequence[Tensor | None]
 
 
@@ -52,6 +54,7 @@ class Tape(DispatchMode):
     def __init__(self, inputs: Sequence[Tensor]) -> None:
         super().__init__()
         self.lines: list[Line] = []
+        self.decides = False
         self.seen: dict[int, tuple[Noted, Tensor]] = {}
         """What stands for each tensor by its identity, and the tensor, so that no other has that."""
         self.inputs = [self.note(tensor, Noted()) for tensor in inputs]
@@ -68,6 +71,7 @@ class Tape(DispatchMode):
         return self.seen[id(thing)][0] if id(thing) in self.seen else thing
 
     def __torch_dispatch__(self, target: Any, types: Any, args: tuple = (), kwargs: Any = None) -> Any:
+        self.decides |= not DEPENDENT.isdisjoint(target.tags)
         made, arguments = target(*args, **(kwargs or {})), self.read(args)
         options = {key: self.read(value) for key, value in (kwargs or {}).items()}
         if target is torch.ops.aten.detach.default and isinstance(arguments[0], Noted):
@@ -103,7 +107,7 @@ def noted(
     make: Callable[[Sequence[Tensor]], Results], inputs: Sequence[Tensor]
 ) -> Callable[..., list[Tensor | None]]:
     """`make` of these inputs, as a function of others of the same shapes, dtype and device: the operations
-    that it runs, which are the same for any numbers."""
+    that it runs, or itself where their results decide which those are."""
     with Tape(inputs) as tape:
         results = make(inputs)
-    return tape.function(results)
+    return (lambda *others: make(others)) if tape.decides else tape.function(results)
