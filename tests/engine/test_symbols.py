@@ -196,9 +196,21 @@ class Gates(Cell):
         return (torch.where(x @ p["W"] > 0, torch.tanh(state[0] @ p["U"]), state[0]),)
 
 
-def test_rows_that_no_gradient_reaches_have_one_of_zeros():
-    """Also where memory that was used before is written row by row, without autograd."""
-    cell, views = Gates(), {"cell/W": (0, SIZE, 5), "cell/U": (65, 5, 5), "W": (90, 5, 4), "b": (110, 1, 4)}
+class StartedGates(Gates):
+    """The same from a state that is learned."""
+
+    trained_start = True
+
+    def shapes(self):
+        return super().shapes() | {"h_0": (1, 5)}
+
+
+@pytest.mark.parametrize("cell", [Gates(), StartedGates()], ids=["zeros", "learned"])
+def test_rows_that_no_gradient_reaches_have_one_of_zeros(cell):
+    """Also where memory that was used before is written row by row, without autograd; the start may learn."""
+    views = {"cell/W": (0, SIZE, 5), "cell/U": (65, 5, 5), "W": (90, 5, 4), "b": (110, 1, 4)}
+    views |= {"cell/h_0": (114, 1, 5)} if cell.starts else {}
+    width = 119 if cell.starts else 114
 
     def parameters(flat):
         return {
@@ -207,9 +219,9 @@ def test_rows_that_no_gradient_reaches_have_one_of_zeros():
         }
 
     names = {"weight": "W", "bias": "b", "prefix": "cell/"}
-    direct = COMPILED.direct(cell, torch.float64, True, False, parameters, 114, **names)
+    direct = COMPILED.direct(cell, torch.float64, True, False, parameters, width, **names)
     rng = np.random.default_rng(6)
-    flat = torch.from_numpy(rng.standard_normal((REPLICAS, 114)))
+    flat = torch.from_numpy(rng.standard_normal((REPLICAS, width)))
     symbols = torch.from_numpy(rng.integers(0, SIZE, (STEPS, REPLICAS, BATCH)))
     targets = torch.from_numpy(rng.standard_normal((STEPS, REPLICAS, BATCH, 4)))
     Lease(POOL, flat.numel(), flat.dtype).tensor.fill_(7)
@@ -217,7 +229,8 @@ def test_rows_that_no_gradient_reaches_have_one_of_zeros():
     leaf = flat.clone().requires_grad_()
     p = parameters(leaf)
     own = {name.removeprefix("cell/"): part for name, part in p.items() if "/" in name}
-    outputs, _ = EAGER.run(cell, own, OneHot(symbols, SIZE), (torch.zeros(REPLICAS, BATCH, 5).double(),))
+    start = own.get("h_0", torch.zeros(REPLICAS, 1, 5).double()).expand(REPLICAS, BATCH, 5)
+    outputs, _ = EAGER.run(cell, own, OneHot(symbols, SIZE), (start,))
     loss = squared_error(outputs @ p["W"] + p["b"], targets, 2.0)
     expected = torch.autograd.grad(loss.sum(), leaf)[0]
     torch.testing.assert_close(touched.dense(), expected, rtol=1e-12, atol=1e-12)

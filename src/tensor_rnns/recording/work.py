@@ -146,8 +146,7 @@ def sized(
         shapes = [shape for cell in model.cells.values() for shape in cell.state_shapes().values()]
         sizes = steps, rows, 0 if task.symbols else task.inputs, sum(map(math.prod, shapes))
         name, rested = settings["cell"]["name"], 0.0
-        # A start that is learnt goes through autograd, which gives whole gradients.
-        if rests and chosen == "compiled" and not model.cell.starts:
+        if rests and chosen == "compiled" and not model.has_penalty:
             tables = [shape for table, shape in model.shapes().items() if picks(model, table, shape)]
             rested = sum(math.prod(shape) * max(0, 1 - rows / REPEATS / shape[0]) for shape in tables)
         work = Work(chosen, name, *sizes, 6.0 * core, 6.0 * head, parameters, parameters - rested)
