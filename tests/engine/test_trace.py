@@ -7,6 +7,8 @@ from tensor_rnns import cells
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.compiled.emit import source
 from tensor_rnns.engine.ir.operations import Unsupported
+from tensor_rnns.engine.ir.plan import saved
+from tensor_rnns.engine.ir.reverse import reverse
 from tensor_rnns.engine.ir.trace import trace
 
 
@@ -143,6 +145,23 @@ def test_blocks_that_only_move_are_read_where_they_lie():
     assert [node.operation for node in program.graph.nodes] == [
         "input", "state", "slice", "spread", "slice", "tanh", "slice", "spread", "multiply",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("formula", "kept"),
+    [
+        (lambda p, x, h: torch.tanh((h @ p["U"])[:, [2, 0, 1]] * x[:, :1]) * h, ["pick", "tanh"]),
+        (
+            lambda p, x, h: torch.tanh(h @ p["U"])[:, [2, 0, 1]] * torch.sigmoid(h * p["g"]),
+            ["tanh", "sigmoid"],
+        ),
+        (lambda p, x, h: h[:, [2, 0, 1]] @ p["U"], []),
+    ],
+    ids=["a product", "what its own gradient reads", "a state"],
+)
+def test_what_is_read_in_another_order_alone_is_kept_in_it(formula, kept):
+    program = trace(Guest(formula))
+    assert [node.operation for node in saved(program, reverse(program))] == kept
 
 
 @pytest.mark.parametrize("of", ["h", "g"])

@@ -54,6 +54,36 @@ class Twice(Cell):
         return (torch.tanh(h @ p["U"].mT) if self.twice else h,)
 
 
+@dataclass(frozen=True)
+class Held(Cell):
+    """A cell with a factor that is read and does not learn."""
+
+    name: ClassVar[str] = "held"
+    inputs: int
+    hidden: int
+
+    def matrices(self):
+        return {"V": ((self.inputs, self.hidden), "glorot"), "g": ((1, self.hidden), "zeros")}
+
+    def step(self, p, x, state):
+        (h,) = state
+        return (torch.tanh(h * p["g"].detach().exp() + x @ p["V"]),)
+
+
+def way(cell, **sizes):
+    """The way without autograd of a cell with a read-out W and b, and a function that gives the parameters of
+    these sizes as views of flat ones."""
+
+    def views(flat):
+        parts = flat.split([math.prod(size) for size in sizes.values()], 1)
+        return {name: part.view(-1, *size) for (name, size), part in zip(sizes.items(), parts, strict=True)}
+
+    width = sum(map(math.prod, sizes.values()))
+    names = {"weight": "W", "bias": "b", "prefix": ""}
+    direct = engine.find("compiled").direct(cell, torch.float32, False, True, views, width, **names)
+    return direct, views
+
+
 @pytest.fixture
 def learners(make_replica):
     """A function that makes two learners of three replicas: as usual, and one that knows autograd alone."""
@@ -79,7 +109,8 @@ def test_the_bits_of_autograd(learners, block, task):
     ours, theirs = learners(block, task)
     assert ours.direct is not None
     batch, _ = ours.batch(0)
-    flat = ours.initial()
+    # Where they begin, some have a penalty without a gradient.
+    flat = ours.initial() + 0.1 * torch.rand(3, ours.layout.width, generator=torch.Generator().manual_seed(5))
     for one, other in zip(ours.gradient(flat, batch)[:2], theirs.gradient(flat, batch)[:2], strict=True):
         assert one.shape == other.shape
         assert torch.equal(one, other)
@@ -124,19 +155,19 @@ def test_a_given_state(learners, block):
 
 def test_a_parameter_that_is_read_twice_needs_autograd():
     """The kernel would put one of its gradients over the other."""
-    names = {"weight": "W", "bias": "b", "prefix": ""}
+    for twice in (False, True):
+        direct, _ = way(Twice(2, 5, twice), U=(5, 5), V=(2, 5), W=(5, 3), b=(1, 3))
+        assert (direct is None) is twice
 
-    def views(flat):
-        sizes = {"U": (5, 5), "V": (2, 5), "W": (5, 3), "b": (1, 3)}
-        parts = flat.split([math.prod(size) for size in sizes.values()], 1)
-        return {name: part.view(-1, *size) for (name, size), part in zip(sizes.items(), parts, strict=True)}
 
-    found = [
-        engine.find("compiled").direct(Twice(2, 5, t), torch.float32, False, True, views, 53, **names)
-        for t in (False, True)
-    ]
-    assert found[0] is not None
-    assert found[1] is None
+def test_a_parameter_without_a_gradient_has_that_of_zero(monkeypatch):
+    """Not what was in the memory before."""
+    direct, views = way(Held(2, 5), V=(2, 5), g=(1, 5), W=(5, 3), b=(1, 3))
+    flat, inputs, targets = torch.randn(4, 33), torch.randn(7, 4, 6, 2), torch.randn(4, 6, 3)
+    monkeypatch.setattr(torch, "empty_like", lambda tensor: torch.full_like(tensor, 7.0))
+    _, gradient, _ = direct.gradient(flat, inputs, (), lambda outputs: squared_error(outputs, targets, 1.0))
+    assert torch.equal(views(gradient)["g"], torch.zeros(4, 1, 5))
+    assert (views(gradient)["V"] != 7).all()
 
 
 def test_the_eager_loop_needs_autograd(learners):
@@ -174,6 +205,9 @@ def test_inputs_that_the_kernel_would_misread_are_refused(learners, change, said
     batch, _ = ours.batch(0)
     with pytest.raises(ValueError, match=f"cell gru: {said}"):
         ours.direct.gradient(ours.initial(), change(batch.inputs), (), None)
+    started, _ = learners({"name": "lr_gru", "trained_start": True})
+    with pytest.raises(ValueError, match=r"inputs \(11, 5, 7, 2\) .* given; allowed: \(11, 3, 7, 2\)"):
+        started.direct.gradient(started.initial(), torch.zeros(11, 5, 7, 2), (), None)
     wide = (torch.zeros(3, 7, 8),)
     with pytest.raises(ValueError, match=r"cell gru: state h \(3, 7, 8\) .* allowed: \(3, 7, 9\)"):
         ours.direct.gradient(ours.initial(), batch.inputs, wide, None)

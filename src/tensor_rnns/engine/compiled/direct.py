@@ -18,7 +18,7 @@ from tensor_rnns.engine.compiled.calls import POOL, Lease, Long, Pointer, dense,
 from tensor_rnns.engine.compiled.kernel import STRIDES, Arrays, arrays
 from tensor_rnns.engine.generated import Ready, Tensors
 from tensor_rnns.engine.given import Params, address, agree
-from tensor_rnns.engine.ir.hoist import Evaluation, Hoisted
+from tensor_rnns.engine.ir.hoist import Hoisted
 from tensor_rnns.engine.touched import Touched
 
 Views = Callable[[Tensor], Mapping[str, Tensor]]
@@ -41,16 +41,16 @@ class Recorded(Affine):
 
 
 @dataclass(frozen=True)
-class FlatMatrix:
-    """Where a matrix lies in the flat row of a replica, in numbers: its first, and from row to row and column
-    to column; or a parameter of another number of axes."""
+class FlatView:
+    """Where a matrix or a parameter lies in the flat row of a replica, in numbers: its first, and along each
+    axis from one to the next."""
 
     start: int
     shape: tuple[int, ...]
     steps: tuple[int, ...]
 
     @classmethod
-    def at(cls, view: Tensor) -> "FlatMatrix":
+    def at(cls, view: Tensor) -> "FlatView":
         """Where a view [S, ...] of flat parameters lies."""
         return cls(view.storage_offset(), tuple(view.shape[1:]), tuple(view.stride()[1:]))
 
@@ -66,20 +66,20 @@ class Expressions:
     """The leaves that torch makes, and where the parameters lie that they are made of."""
 
     hoisted: Hoisted
-    places: Mapping[str, FlatMatrix]
+    places: Mapping[str, FlatView]
 
-    def evaluation(self, flat: Tensor) -> Evaluation | None:
-        """That for `flat` [S, P]; None where there is nothing to evaluate."""
-        if not self.hoisted.leaves:
-            return None
-        # Constants alone are of the dtype and on the device of `flat`.
-        params = {name: place.of(flat) for name, place in self.places.items()} or {"": flat}
-        return Evaluation(self.hoisted, params)
+    def params(self, flat: Tensor) -> dict[str, Tensor]:
+        """Those that they are made of; constants alone are of the dtype and on the device of `flat`."""
+        return {name: place.of(flat) for name, place in self.places.items()} or {"": flat}
 
-    def pass_on(self, evaluation: Evaluation, of_leaves: Tensors, gradient: Tensor) -> None:
+    def evaluate(self, flat: Tensor) -> list[Tensor]:
+        """The leaves for `flat` [S, P]."""
+        return self.hoisted.evaluate(self.params(flat)) if self.hoisted.leaves else []
+
+    def pass_on(self, flat: Tensor, of_leaves: Tensors, gradient: Tensor) -> None:
         """Put the gradients of parameters where they lie in that of `flat`, from those of the leaves."""
         if self.places:
-            for name, part in evaluation.gradients(of_leaves).items():
+            for name, part in self.hoisted.gradients(self.params(flat), of_leaves).items():
                 self.places[name].of(gradient).copy_(torch.zeros(()) if part is None else part)
 
 
@@ -87,13 +87,13 @@ class Expressions:
 class Start:
     """Where the first state of every row lies, if it is learned."""
 
-    place: FlatMatrix
+    place: FlatView
     state: int
 
-    def rows(self, flat: Tensor, lead: Sequence[int]) -> Tensor:
-        """It for the replicas and rows `lead`, [1, S, B, width]."""
-        made = empty((1, *lead, self.place.shape[-1]), flat)
-        parts.call(parts.FORWARD, flat.new_ones(1, *lead, 1), self.place.of(flat), None, y=made)
+    def rows(self, flat: Tensor, batch: int) -> Tensor:
+        """It for each of `batch` rows, [1, S, B, width]."""
+        made = empty((1, len(flat), batch, self.place.shape[-1]), flat)
+        parts.call(parts.FORWARD, flat.new_ones(1, len(flat), batch, 1), self.place.of(flat), None, y=made)
         return made
 
     def pass_on(self, of_rows: Tensor | None, gradient: Tensor) -> None:
@@ -114,10 +114,10 @@ class Direct:
     whether the read-out sees the last step alone."""
 
     ready: Ready
-    leaves: tuple[FlatMatrix | None, ...]
-    tables: tuple[FlatMatrix, ...]
-    weight: FlatMatrix
-    bias: FlatMatrix
+    leaves: tuple[FlatView | None, ...]
+    tables: tuple[FlatView, ...]
+    weight: FlatView
+    bias: FlatView
     expressions: Expressions
     starts: tuple[Start, ...]
     last_only: bool
@@ -132,12 +132,11 @@ class Direct:
         that at the start. None where what `loss_of` returns is not simply a loss of `engine.losses`.
         """
         flat, inputs = flat.detach().contiguous(), dense(inputs)
-        before = state or self.start(flat, inputs.shape[1:3])
+        before = state or self.start(flat, (*inputs.shape, 0, 0, 0)[2])
         self.check(flat, inputs, before)
         lease = Lease(POOL, flat.numel(), flat.dtype) if self.tables else None
         gradient = torch.empty_like(flat) if lease is None else lease.tensor[: flat.numel()].view_as(flat)
-        evaluation = self.expressions.evaluation(flat)
-        made = [] if evaluation is None else evaluation.leaves
+        made = self.expressions.evaluate(flat)
         read = arrays("symbols" if self.tables else "inputs", [inputs])
         read |= placed("leaves", flat, self.filled(made)) | placed("tables", flat, self.tables)
         outputs, final, kept = self.ready.kernel.forward(
@@ -154,8 +153,7 @@ class Direct:
         of_start = [empty(part.shape, flat) for part in before] if self.starts and not state else None
         read |= self.passed(dh, gradient, of_made, of_start)
         self.ready.kernel.backward(inputs.shape[:3], flat.dtype, read, kept)
-        if evaluation is not None:
-            self.expressions.pass_on(evaluation, of_made, gradient)
+        self.expressions.pass_on(flat, of_made, gradient)
         for start in self.starts:
             start.pass_on(of_start and of_start[start.state], gradient)
         if lease is not None:
@@ -163,14 +161,14 @@ class Direct:
             gradient = Touched(gradient, tables, inputs, lease)
         return loss, gradient, tuple(final)
 
-    def start(self, flat: Tensor, lead: Sequence[int]) -> list[Tensor]:
-        """The states before the first step, for the replicas and rows `lead`."""
-        states = list(self.ready.cell.initial_state(*lead, dtype=flat.dtype))
+    def start(self, flat: Tensor, batch: int) -> list[Tensor]:
+        """The states before the first step."""
+        states = list(self.ready.cell.initial_state(len(flat), batch, dtype=flat.dtype))
         for start in self.starts:
-            states[start.state] = start.rows(flat, lead).view_as(states[start.state])
+            states[start.state] = start.rows(flat, batch).view_as(states[start.state])
         return states
 
-    def filled(self, made: Tensors) -> list[FlatMatrix | Tensor]:
+    def filled(self, made: Tensors) -> list[FlatView | Tensor]:
         """The leaves, with what was made for those that are expressions."""
         rest = iter(made)
         return [next(rest) if leaf is None else leaf for leaf in self.leaves]
@@ -200,25 +198,25 @@ class Direct:
         agree(what, states, flat.dtype, flat.device)
 
 
-def placed(name: str, flat: Tensor, matrices: Sequence[FlatMatrix | Tensor]) -> Arrays:
+def placed(name: str, flat: Tensor, matrices: Sequence[FlatView | Tensor]) -> Arrays:
     """The same as `arrays` of matrices, without a tensor for each that lies in `flat` [S, P]."""
     start, size = address(flat), flat.element_size()
     of_strides, axes = STRIDES[name]
     starts, steps = [], []
     for matrix in matrices:
-        inside = isinstance(matrix, FlatMatrix)
+        inside = isinstance(matrix, FlatView)
         starts.append(start + size * matrix.start if inside else address(matrix))
         steps += ((flat.shape[1], *matrix.steps) if inside else matrix.stride())[:axes]
     return {name: (Pointer * len(starts))(*starts), of_strides: (Long * len(steps))(*steps)}
 
 
-def lying(hoisted: Hoisted, params: Params, flat: Tensor) -> FlatMatrix | None:
+def lying(hoisted: Hoisted, params: Params, flat: Tensor) -> FlatView | None:
     """Where its one leaf lies in flat parameters; None where it is made of them."""
     if not hoisted.exact or not hoisted.reads:
         return None
     (leaf,) = hoisted.moved(params, 1)
     start = flat.data_ptr()
-    return FlatMatrix.at(leaf) if start <= leaf.data_ptr() < start + flat.nbytes else None
+    return FlatView.at(leaf) if start <= leaf.data_ptr() < start + flat.nbytes else None
 
 
 def direct(
@@ -239,9 +237,9 @@ def direct(
     own = {name.removeprefix(prefix): value for name, value in params.items() if name.startswith(prefix)}
     layout = [lying(hoisted.only([leaf]), own, flat) for leaf in hoisted.leaves]
     others = hoisted.only(leaf for leaf, place in zip(hoisted.leaves, layout, strict=True) if place is None)
-    made = Expressions(others, {name: FlatMatrix.at(own[name]) for name in others.reads})
-    starts = [Start(FlatMatrix.at(own[key]), cell.states.index(of)) for of, key in cell.starts.items()]
-    read_out = [FlatMatrix.at(params[name]) for name in (weight, bias)]
+    made = Expressions(others, {name: FlatView.at(own[name]) for name in others.reads})
+    starts = [Start(FlatView.at(own[key]), cell.states.index(of)) for of, key in cell.starts.items()]
+    read_out = [FlatView.at(params[name]) for name in (weight, bias)]
     for place in [*filter(None, layout), *made.places.values(), *(it.place for it in starts), *read_out]:
         place.of(flat).add_(1)
     first = len(layout) - ready.tables

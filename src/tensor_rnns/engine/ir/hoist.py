@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from tensor_rnns.engine.ir.capture import captured
 from tensor_rnns.engine.ir.record import Call, Value
-from tensor_rnns.engine.ir.tape import noted
 
 aten = torch.ops.aten
 MOVES = {
@@ -60,7 +60,7 @@ class Hoisted:
     on_device: dict[torch.device, Results] = field(default_factory=dict, repr=False, compare=False)
     """What depends on no parameter, by the device that it was made for."""
     functions: dict[tuple, Callable] = field(default_factory=dict, repr=False, compare=False)
-    """What was noted, by the names of parameters, the device, and whether it makes gradients."""
+    """What was captured, by the names of parameters, the device, and whether it makes gradients."""
 
     @cached_property
     def exact(self) -> bool:
@@ -93,13 +93,14 @@ class Hoisted:
 
     def moved(self, params: Mapping[str, Tensor], replicas: int) -> list[Tensor]:
         """The leaves as views, made with the replica axis in front."""
-        results = {value: tensor.unsqueeze(0) for value, tensor in self.outside.items()} | dict(params)
         first = next(iter(params.values()))
+        constants = self.constants(first)
+        results = {value: constants[value].unsqueeze(0) for value in self.outside} | dict(params)
         for value in self.calls:
             results[value] = movement(value.call, found(value.call.arguments, results))
         leaves = []
         for leaf in self.leaves:
-            tensor = found(leaf.value, results).to(first)
+            tensor = found(leaf.value, results).to(first.dtype)
             leaves.append(tensor.reshape(len(tensor), *leaf.shape).expand(replicas, *leaf.shape))
         return leaves
 
@@ -126,19 +127,33 @@ class Hoisted:
         outputs, of_outputs = zip(*pairs, strict=True)
         return torch.autograd.grad(outputs, [*own.values()], of_outputs, allow_unused=True)
 
-    def noted(self, params: Mapping[str, Tensor], given: Sequence[Tensor] = ()) -> Gradients:
-        """The same as `of_replica`, or with `given` as `gradients_of_replica`."""
-        names, inputs = tuple(params), [*params.values(), *given]
-        key = names, inputs[0].device, bool(given)
+    def evaluate(self, params: Mapping[str, Tensor]) -> list[Tensor]:
+        """The leaves [S, rows, columns] of parameters [S, ...] without a graph, each replica's on its own:
+        its bits do not depend on its neighbours."""
+        with plainly(next(iter(params.values())).device):
+            return stacked([self.run(own.keys(), own.values()) for own in replicas_of(params)])
+
+    def gradients(self, params: Mapping[str, Tensor], given: Sequence[Tensor]) -> dict[str, Tensor | None]:
+        """Of the parameters, from those of the leaves; None for one that has none."""
+        of_leaves = zip(*(gradient.contiguous().unbind() for gradient in given), strict=True)
+        with plainly(given[0].device):
+            rows = zip(replicas_of(params), of_leaves, strict=True)
+            made = [self.run(own.keys(), [*own.values(), *row], back=True) for own, row in rows]
+        return dict(zip(params, stacked(made), strict=True))
+
+    def run(self, names: Iterable[str], inputs: Iterable[Tensor], back: bool = False) -> Gradients:
+        """What was captured of `of_replica`, or with the gradients of its leaves after the parameters of
+        `gradients_of_replica`."""
+        names, inputs = tuple(names), tuple(inputs)
+        key = names, inputs[0].device, back
         if key not in self.functions:
-            self.constants(inputs[0])  # which are made before the tape begins
+            self.constants(inputs[0])  # which are made before the capture begins
 
             def make(tensors: Sequence[Tensor]) -> Gradients:
-                own = dict(zip(names, tensors, strict=False))
-                rest = tensors[len(names) :]
-                return self.gradients_of_replica(own, rest) if rest else self.of_replica(own)
+                own, given = dict(zip(names, tensors, strict=False)), tensors[len(names) :]
+                return self.gradients_of_replica(own, given) if back else self.of_replica(own)
 
-            self.functions[key] = noted(make, inputs)
+            self.functions[key] = captured(make, inputs)
         return self.functions[key](*inputs)
 
     def constants(self, like: Tensor) -> Results:
@@ -204,33 +219,21 @@ def movement(call: Call, arguments: list) -> Tensor:
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """Sums in torch may depend on the number of threads."""
+def plainly(device: torch.device) -> Iterator[None]:
+    """Without a graph, in the dtypes of the step, and in one thread, on which sums in torch may depend."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        yield
+        with torch.no_grad(), torch.autocast("cuda" if device.type == "cuda" else "cpu", enabled=False):
+            yield
     finally:
         torch.set_num_threads(before)
 
 
-class Evaluation:
-    """The leaves [S, rows, columns] of parameters [S, ...] by torch, in one thread, and each replica's on its
-    own: its bits do not depend on its neighbours."""
-
-    def __init__(self, hoisted: Hoisted, params: Mapping[str, Tensor]) -> None:
-        self.hoisted = hoisted
-        rows = zip(*(value.detach().unbind() for value in params.values()), strict=True)
-        self.own = [dict(zip(params, row, strict=True)) for row in rows]
-        with torch.no_grad(), one_thread():
-            self.leaves = stacked([hoisted.noted(own) for own in self.own])
-
-    def gradients(self, given: Sequence[Tensor]) -> dict[str, Tensor | None]:
-        """Of the parameters, from those of the leaves; None for one that has none."""
-        rows = zip(*(gradient.unbind() for gradient in given), strict=True)
-        with torch.no_grad(), one_thread():
-            made = [self.hoisted.noted(own, row) for own, row in zip(self.own, rows, strict=True)]
-        return dict(zip(self.own[0], stacked(made), strict=True))
+def replicas_of(params: Mapping[str, Tensor]) -> list[dict[str, Tensor]]:
+    """The parameters of each replica, without gaps, as what is captured reads them."""
+    rows = zip(*(value.detach().contiguous().unbind() for value in params.values()), strict=True)
+    return [dict(zip(params, row, strict=True)) for row in rows]
 
 
 def stacked(rows: Sequence[Gradients]) -> list[Tensor | None]:
@@ -245,17 +248,18 @@ def stack(column: Sequence[Tensor]) -> Tensor:
 
 
 class Evaluated(torch.autograd.Function):
-    """An `Evaluation` as one node of the graph."""
+    """`Hoisted.evaluate` and `Hoisted.gradients` as one node of the graph."""
 
     @staticmethod
     def forward(ctx, hoisted: Hoisted, names: tuple[str, ...], *values: Tensor):
         """The leaves."""
-        ctx.names, ctx.evaluation = names, Evaluation(hoisted, dict(zip(names, values, strict=True)))
-        return tuple(ctx.evaluation.leaves)
+        ctx.hoisted, ctx.names = hoisted, names
+        ctx.save_for_backward(*values)
+        return tuple(hoisted.evaluate(dict(zip(names, values, strict=True))))
 
     @staticmethod
     @once_differentiable
     def backward(ctx, *gradients: Tensor):
-        """Of the parameters."""
-        made = ctx.evaluation.gradients(gradients)
-        return None, None, *map(made.get, ctx.names)
+        """Of the parameters, each in memory of its own."""
+        made = ctx.hoisted.gradients(dict(zip(ctx.names, ctx.saved_tensors, strict=True)), gradients)
+        return None, None, *(None if part is None else part.clone() for part in made.values())

@@ -85,7 +85,7 @@ def costly(node: Node) -> bool:
 def is_order(node: Node, readers: Mapping[Node, int]) -> bool:
     """Whether a node is another order of a value that is kept for its sake alone: then it is kept itself,
     which the way back reads without a copy and from one end to the other."""
-    if node.operation != "pick":
+    if node.operation != "pick" or node.inputs[0].operation == "state":
         return False
     (source,) = node.inputs
     return readers[source] == 1 and costly(source) and node.width <= source.width
@@ -106,7 +106,8 @@ def saved(program: Program, backward: Backward) -> list[Node]:
             kept.append(node)
         else:
             stack.extend(node.inputs)
-    return sorted(kept, key=lambda node: node.index)
+    twice = {node for node in kept if is_order(node, readers) and node.inputs[0] in kept}
+    return sorted(set(kept) - twice, key=lambda node: node.index)
 
 
 def read_back(program: Program, backward: Backward, kept: Iterable[Node]) -> set[int]:

@@ -1,9 +1,11 @@
-"""Proves that operations which were noted once give the bits of those that are run, for other tensors too."""
+"""Proves that operations which were captured once give the bits of those that are run, on any tensors."""
+
+import weakref
 
 import pytest
 import torch
 
-from tensor_rnns.engine.ir.tape import noted
+from tensor_rnns.engine.ir.capture import captured
 
 
 def with_its_gradient(formula):
@@ -34,7 +36,7 @@ def test_the_bits_of_what_is_run(name):
     make = with_its_gradient(FORMULAS[name])
     first, second = (torch.randn(3, 4, 5, generator=torch.Generator().manual_seed(seed)) for seed in (1, 2))
     second[0, 2, 3] = 0
-    function = noted(make, first.unbind())
+    function = captured(make, first.unbind())
     for _ in range(2):
         for made, expected in zip(function(*second.unbind()), make(second.unbind()), strict=True):
             assert (made is None) is (expected is None)
@@ -47,14 +49,23 @@ def test_what_is_written_into_a_part_of_a_tensor():
         whole[1:3].copy_(tensors[0])
         return [whole * 2]
 
-    function = noted(make, [torch.ones(2, 5)])
+    function = captured(make, [torch.ones(2, 5)])
     assert torch.equal(function(torch.full((2, 5), 3.0))[0], make([torch.full((2, 5), 3.0)])[0])
 
 
 def test_numbers_that_decide_what_comes_next_decide_in_each_run():
-    function = noted(lambda tensors: [tensors[0] * (2 if tensors[0].sum() > 0 else 3)], [torch.ones(3)])
+    function = captured(lambda tensors: [tensors[0] * (2 if tensors[0].sum() > 0 else 3)], [torch.ones(3)])
     assert torch.equal(function(torch.ones(3))[0], torch.full((3,), 2.0))
     assert torch.equal(function(-torch.ones(3))[0], torch.full((3,), -3.0))
+
+
+def test_the_tensors_of_the_first_run_are_not_held():
+    first = torch.ones(3)
+    held = weakref.ref(first)
+    function = captured(lambda tensors: [tensors[0].sin()], [first])
+    del first
+    assert held() is None
+    assert torch.equal(function(torch.zeros(3))[0], torch.zeros(3))
 
 
 def test_only_what_the_results_need_is_run():
@@ -64,7 +75,7 @@ def test_only_what_the_results_need_is_run():
         _ = tensors[0].exp()
         return [tensors[0].sin()]
 
-    function = noted(make, [given])
+    function = captured(make, [given])
 
     class Counted(torch.utils._python_dispatch.TorchDispatchMode):
         def __torch_dispatch__(self, target, types, args=(), kwargs=None):
