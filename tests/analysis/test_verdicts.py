@@ -5,6 +5,7 @@ import math
 import pytest
 from scipy import stats
 
+from tensor_rnns.analysis import intervals
 from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.analysis.verdicts import judge_claim
 from tests.analysis.conftest import BLOCKS, HEADER, NLL, VALUE, WOBBLE, metric_of, why
@@ -150,6 +151,21 @@ def test_one_rival_of_many_refutes_only_after_holms_adjustment(judged):
 )
 def test_margins_ratios_and_ties(judged, extra, verdict):
     assert judged(f"{ORDER}, than: {{condition: T250, variant: gru}}, {extra}").verdict == verdict
+
+
+def test_the_difference_of_two_shares_is_cut_at_minus_one(judged):
+    """Of accuracies 0 and 1, once 0.2, the t interval reaches to -1.21, which no two shares differ by."""
+
+    def outcome(replica):
+        value = 0.0 if replica.variant == "tgu" else 0.2 if replica.seed == 3 else 1.0
+        return {"metrics": {("test", "accuracy"): value, ("test", "nll"): value}}
+
+    sides = "test: order, less: {condition: T250, variant: tgu}, than: {condition: T250, variant: gru}"
+    found = judged(f"{sides}, measure: {{name: metric, of: accuracy, split: test}}", outcome)
+    assert (found.holds, found.low) == ("yes", -1.0)
+    assert found.interval.endswith(intervals.CUT_DIFFERENCE)
+    found = judged(f"{sides}, measure: {{name: metric, of: nll, split: test}}", outcome)
+    assert found.low < -1.1
 
 
 def test_the_sides_of_an_order_may_have_measures_of_their_own(judged):

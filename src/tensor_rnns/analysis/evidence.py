@@ -118,9 +118,8 @@ def value(claim: claims.ValueForm, context: ClaimContext) -> Evidence:
     if numbers := list(sample.values.values()):
         chosen = None if sample.exact else context.selection(claim, sample)
         outcome = rules.value(numbers, claim.paper, claim.tol, claim.runs, sample.exact, chosen)
-        if is_share(claim.measure) and outcome.low is not None:
-            low, high, interval = intervals.cut(outcome.low, outcome.high, outcome.interval)
-            outcome = replace(outcome, low=low, high=high, interval=interval)
+        if is_share(claim.measure):
+            outcome = within(outcome, 0.0)
     return Evidence(outcome, [sample], [claim.where or Selector()])
 
 
@@ -162,10 +161,20 @@ def order(claim: claims.OrderForm, context: ClaimContext) -> Evidence:
             outcome = replace(outcome, holds="unclear").because("the seeds of a cohort are timed as one")
         outcomes.append(outcome)
     shown = context.chosen_by_few(every(outcomes, float if tie is None else abs), samples)
+    if is_share(claim.measure) and is_share(other.measure) and not ratio:
+        shown = within(shown, -1.0)
     if ratio:
         ends = {end: getattr(shown, end) for end in ("ours", "low", "high")}
         shown = replace(shown, **{end: None if ln is None else math.exp(ln) for end, ln in ends.items()})
     return Evidence(shown, samples, [claim.less, *several(claim.than)])
+
+
+def within(outcome: Outcome, least: float) -> Outcome:
+    """The outcome with its interval cut at `least` and 1."""
+    if outcome.low is None or outcome.high is None:
+        return outcome
+    low, high, interval = intervals.cut(outcome.low, outcome.high, outcome.interval, least)
+    return replace(outcome, low=low, high=high, interval=interval)
 
 
 def lasting(outcome: Outcome, first: set[int], second: set[int], tie: bool) -> Outcome:

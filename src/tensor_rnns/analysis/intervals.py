@@ -20,6 +20,7 @@ BOUNDS = "one-sided 95 % Clopper-Pearson bounds"
 SHARE_OF_SEEDS = "95 % Clopper-Pearson interval of the share of seeds"
 RANGE, TOLERANCE = "smallest and largest value", "largest error allowed"
 CUT = ", cut at 0 and 1"
+CUT_DIFFERENCE = ", cut at -1 and 1"
 """What an interval is called wherever it is shown."""
 MOST_SEEDS = 10_000
 SEARCHES = 3
@@ -32,11 +33,12 @@ def quantile(n: int) -> float:
     return float(stats.t.ppf((1 + LEVEL) / 2, n - 1))
 
 
-def cut(low: float, high: float, name: str) -> tuple[float, float, str]:
-    """An interval of a share and its name, cut at 0 and 1: the truth lies there, so no coverage is lost."""
-    if low >= 0 and high <= 1:
+def cut(low: float, high: float, name: str, least: float = 0.0) -> tuple[float, float, str]:
+    """An interval of a share and its name, cut at 0 and 1, or of a difference of two, cut at `least` = -1 and
+    1: the truth lies there, so no coverage is lost."""
+    if low >= least and high <= 1:
         return low, high, name
-    return max(low, 0.0), min(high, 1.0), name + CUT
+    return max(low, least), min(high, 1.0), name + (CUT if least == 0 else CUT_DIFFERENCE)
 
 
 def of_mean(values: Sequence[float], share: bool, indicator: bool) -> tuple[float, float, str]:

@@ -1,6 +1,5 @@
 """Rows of small grey images that a probe made, such as letters of a font."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,7 +44,11 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     left = LEFT + LETTER * max(len(label) for _, label in strips)
     room = WIDTH - left - RIGHT
     size = min(LARGEST, room / (count * (1 + GAP)))
-    titles = [_titles(shown, spec.titles) for shown in choice.shown]
+    named = isinstance(spec.titles, str)
+    over = [
+        shown.array(spec.titles, "U", (1,), "texts [N]") if named else spec.titles for shown in choice.shown
+    ]
+    titles = [[*map(str, texts)] for texts in over]
     shades = SHADES.get(spec.range) or "Black: {:g} or below; white: {:g} or above.".format(*spec.range)
     made = Sheet(
         [shown.title for shown in choice.shown], [size * ratio] * max(map(len, blocks)), choice.remarks,
@@ -69,11 +72,6 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
         rows = "; ".join(f"{label or 'row'}: {len(images)} images" for images, label in block)
         made.say(shown.title, [rows + (f", over the columns {', '.join(texts)}" if texts else "")])
     return made.finish("Rows of grey images.", choice.rule)
-
-
-def _titles(shown: Shown, titles: str | Sequence[str]) -> list[str]:
-    """What stands over the images of one block."""
-    return [*map(str, shown.array(titles, "U", (1,), "texts [N]") if isinstance(titles, str) else titles)]
 
 
 def _strips(shown: Shown, row: Row) -> list[tuple[np.ndarray, str]]:

@@ -23,15 +23,10 @@ class Engine:
 
     name: ClassVar[str] = "eager"
     update: ClassVar[Callable[..., Tensor] | None] = None
-    """The fused update of an optimiser (`compiled.parts.update`), where the engine has one."""
+    """The fused update of an optimiser (`compiled.parts.update`), where the engine has one: its own code then
+    makes the losses too, so that the bits of a whole update depend on the replica alone."""
     cudnn: ClassVar[bool] = False
     """Whether its products on a GPU are those of cuDNN, whose precision torch sets apart."""
-
-    @property
-    def fused(self) -> bool:
-        """Whether losses and optimisers are made by the engine's own code too, so that the bits of a whole
-        update depend on the replica alone."""
-        return self.update is not None
 
     def run(self, cell: Cell, params: Params, inputs: Inputs, state: State, last_only: bool = False) -> Steps:
         """The outputs h_1 .. h_T of `cell` [T, S, B, H] and its state after the last step.

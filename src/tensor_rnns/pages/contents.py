@@ -15,7 +15,8 @@ from tensor_rnns import yaml_files
 from tensor_rnns.analysis import board, simulate
 from tensor_rnns.analysis.collect import read_cells
 from tensor_rnns.analysis.intervals import of_mean
-from tensor_rnns.analysis.verdicts import OF_CLAIMS
+from tensor_rnns.analysis.rules import is_irrefutable
+from tensor_rnns.analysis.verdicts import OF_CLAIMS, REPRODUCED
 from tensor_rnns.declared import suggestion
 from tensor_rnns.drawing.tables import OF_PAPER, printed
 from tensor_rnns.experiments import Catalogue
@@ -31,6 +32,7 @@ from tensor_rnns.report import coverage
 from tensor_rnns.report.words import interval
 
 RESULTS = Path("results")
+IRREFUTABLE = "of these irrefutable"
 
 
 @dataclass(frozen=True)
@@ -104,14 +106,17 @@ def recorded_values(sources: Sources, artefact: str, condition: str, split: str)
 
 
 def recorded_claims(sources: Sources, unit: Literal["document", "experiment"]) -> str:
-    """A row for each document or experiment with recorded trainings: its claims by verdict."""
+    """A row for each document or experiment with recorded trainings: its claims by verdict, and how many of
+    those reproduced no outcome of so few seeds could have refuted."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     experiments = sources.catalogue.experiments.items()
     trained = {"/".join(key) for key, experiment in experiments if experiment.kind == "train"}
     for row in sources.recorded:
         if row["home"] in trained:
-            counts[row["paper"] if unit == "document" else row["home"]].update(["claims", row["verdict"]])
-    heads = ["claims", *OF_CLAIMS]
+            mine = counts[row["paper"] if unit == "document" else row["home"]]
+            mine.update(["claims", row["verdict"]])
+            mine[IRREFUTABLE] += row["verdict"] == REPRODUCED and is_irrefutable(row["reason"])
+    heads = ["claims", OF_CLAIMS[0], IRREFUTABLE, *OF_CLAIMS[1:]]
     rows = [[name, *(str(mine[head] or "") for head in heads)] for name, mine in counts.items()]
     return speed.table([f"recorded {unit}", *heads], rows)
 

@@ -77,13 +77,13 @@ class Optimiser:
         rule, moments = (self.name, self.numbers(count)), [state[name] for name in self.states]
         if isinstance(gradient, Touched):
             of_replicas = limits.value is None or limits.value.shape[1] == 1
-            if self.rests and engine.fused and of_replicas:
+            if self.rests and engine.update and of_replicas:
                 rest = moments, self.rate, limits.norm, limits.value, running
                 return engine.update(*rule, parameters, gradient, *rest)
             gradient = gradient.dense()
         if limits.value is not None:
             gradient = gradient.clamp(-limits.value, limits.value)
-        if engine.fused:
+        if engine.update:
             return engine.update(*rule, parameters, gradient, moments, self.rate, limits.norm)
         return parameters - self.update(clip(gradient, limits.norm), state, count)
 

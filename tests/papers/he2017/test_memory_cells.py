@@ -176,9 +176,14 @@ def test_times_are_put_together(monkeypatch):
     )
     found = {(row["item"], row["name"], row["index"]): row["value"] for row in rows}
     assert found["eager", "sLSTM", 4] == found["ratio eager", "sLSTM, L = 4", 0] == 4.0
+    assert found["further layers eager", "L = 4", 0] == 1.0
     assert found["growth to L = 4", "eager", 0] == 0.25
     assert found["growth with M", "slope", 0] == pytest.approx(2)
     assert found["growth with M", "last", 0] == pytest.approx(2)
+
+
+def test_further_layers_leave_out_what_a_pass_costs_besides():
+    assert runtime.further_layers({1: 3.0, 2: 5.0, 4: 9.0, 8: 29.0}) == {"L = 4": 1.0, "L = 8": 2.5}
 
 
 def test_the_least_of_the_rounds_counts_after_a_pass_that_warms_the_caches(monkeypatch):

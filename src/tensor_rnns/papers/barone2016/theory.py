@@ -115,39 +115,6 @@ def diagonal_gates(draw, n, x, b, D):
     return {"error": (np.array(ours), np.array(wanted)), "smallest_slope": np.abs(slope).min()}
 
 
-def fitted(draw: np.random.Generator, kind: str, d: int, x: Tensor, wanted: Tensor) -> float:
-    """The root mean square error of the one-step map of a GRU of rank d, fitted to `wanted`."""
-    cell, p = nets.random_cell(draw, "lr_gru", 1, x.shape[1], map=kind, rank=d)
-    p = {key: value.requires_grad_() for key, value in p.items()}
-    search = torch.optim.LBFGS(p.values(), max_iter=100, history_size=20, line_search_fn="strong_wolfe")
-    none, errors = torch.zeros(len(x), 1, dtype=torch.float64), []
-
-    def error() -> Tensor:
-        search.zero_grad()
-        squared = (cell.step(p, none, (x,))[0] - wanted).square().mean()
-        squared.backward()
-        errors.append(squared.item())
-        return squared
-
-    search.step(error)
-    return min(errors) ** 0.5
-
-
-@statement("not-redundant-2.3")
-def not_redundant(draw):
-    """2.3: no low-rank GRU of rank 1 or 2 has the one-step map of one with diagonals, here of 5 units: the
-    better of two fits leaves an error, root mean square; one with diagonals is the control."""
-    n = 5
-    x = torch.tensor(draw.standard_normal((60, n)))
-    cell, p = nets.random_cell(draw, "lr_gru", 1, n, map="low_rank_diagonal", rank=1)
-    p |= {f"D_{gate}": torch.tensor(2 * draw.standard_normal((1, n))) for gate in cell.gates}
-    wanted = cell.step(p, torch.zeros(len(x), 1, dtype=torch.float64), (x,))[0]
-    return {
-        "smallest_of_low_rank": min(fitted(draw, "low_rank", d, x, wanted) for d in (1, 2)),
-        "with_diagonal": fitted(draw, "low_rank_diagonal", 1, x, wanted),
-    }
-
-
 @statement("passthrough-2.1", "n i", x="i", h="n", c="n")
 def passthrough(draw, n, i, x, h, c):
     """2.1: GRU, LSTM and highway are equation 2: f_pi * f_tau + x^ * f_gamma."""

@@ -39,12 +39,13 @@ def composed(seed: int, gain: float, draws: int) -> tuple[dict[str, dict[str, fl
 
 
 def variances(seed: int, draws: int) -> dict[str, dict[str, float]]:
-    """7: the variance of a product of n weights of variance v = (v*)^(1/n), v* = 0.7, over v*, less 1."""
+    """7: the variance of a product of n weights from U(-a, a) of variance v = (v*)^(1/n), v* = 0.7, over v*,
+    less 1."""
     numbers = {}
     for n in (2, 5, 10):
         draw, product = rng(seed, 1, n), np.ones(draws)
         for _ in range(n):
-            product *= draw.standard_normal(draws) * math.sqrt(0.7 ** (1 / n))
+            product *= draw.uniform(-1, 1, draws) * math.sqrt(3 * 0.7 ** (1 / n))
         numbers[f"product of {n}"] = {"off": abs(product.var() / 0.7 - 1)}
     return numbers
 
@@ -85,10 +86,13 @@ def apart(seed: int, draws: int) -> dict[str, dict[str, float]]:
     return {"apart": {"least": min(reached)[0], "steps": max(steps for _, steps in reached)}}
 
 
-def compute(*, seed: Natural, draws: int, gains: tuple[Positive, ...], products: int, runs: int) -> Rows:
-    """Rows of all items above, with `products` draws of each product of weights and `runs` of each latch."""
+def compute(
+    *, seed: Natural, draws: int, maps: int, gains: tuple[Positive, ...], products: int, runs: int
+) -> Rows:
+    """Rows of all items above, with `maps` draws of each gain, `draws` of two states that come `apart`,
+    `products` of each product of weights and `runs` of each latch."""
     items, curves = variances(seed, products) | latches(seed, runs) | apart(seed, draws), []
     for gain in gains:
-        numbers, more = composed(seed, gain, draws)
+        numbers, more = composed(seed, gain, maps)
         items, curves = items | numbers, curves + more
     return rows_of(items) + curves

@@ -84,7 +84,8 @@ def single(seed: int, sizes: Mapping[str, Mapping[str, int]]) -> dict[str, dict[
         numbers |= {f"generated kernel, {name}": {"more": more}}
         numbers |= {f"units at L = 4, {name}": {"units": cell.locations * cell.hidden}}
     numbers["parts, 2D"] = parts("2D", 7, 5, 3)
-    cells = {("10M", 4): (sizes["10M"]["3D"], 205, 205), ("MNIST", 5): (sizes["MNIST"]["3D"], 1, 10)}
+    cells = {("10M", 4): (sizes["10M"]["3D"], 205, 205)}
+    cells |= {("MNIST", depth): (sizes["MNIST"]["3D"], 1, 10) for depth in (1, 3, 5)}
     for (size, depth), (m, *ends) in cells.items():
         plain, normed = (total(name, depth, m, *ends) for name in ("3D", "3D+CN"))
         numbers[f"channel normalisation, {size}, L = {depth}"] = {

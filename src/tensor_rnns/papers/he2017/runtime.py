@@ -44,14 +44,22 @@ def milliseconds(updates: Mapping[Any, Callable[[], None]], rounds: int, steps: 
     return {key: min(values) for key, values in times.items()}
 
 
+def further_layers(times: Mapping[int, float]) -> dict[str, float]:
+    """`L = <L>`: what each layer adds to the time of a stack since the L before, over what the layers from
+    the first L to the second add each."""
+    added = np.diff(list(times.values())) / np.diff(list(times))
+    return {f"L = {depth}": value for depth, value in zip(list(times)[2:], added[1:] / added[0], strict=True)}
+
+
 def compute(
     *, seed: Natural, batch: int, steps: int, hidden: int, rounds: int, widths: tuple[int, ...],
     depths: Mapping[str, tuple[int, ...]], engines: tuple[Literal["compiled", "eager"], ...],
 ) -> Rows:  # fmt: skip
     """Rows `<engine>`, `<configuration>`, milliseconds of a step forward and back, by L (index), and of
-    `ratio <engine>`, `<configuration>, L = <L>`, over that at L = 1; of `sLSTM by M`, milliseconds of one
-    layer in the eager loop, by M (index); of `growth with M` the slope of their logarithms and the `last`
-    one; of `growth to L = 4` that of 2D over that of sLSTM by engine. Absent engines are left out."""
+    `ratio <engine>`, `<configuration>, L = <L>`, over that at L = 1; of `further layers <engine>` of
+    the sLSTM as above; of `sLSTM by M`, milliseconds of one layer in the eager loop, by M (index); of `growth
+    with M` the slope of their logarithms and the `last` one; of `growth to L = 4` that of 2D over that of
+    sLSTM by engine. Absent engines are left out."""
     updates = {}
     for kind in engines:
         for name, sides in depths.items():
@@ -75,6 +83,9 @@ def compute(
         ratio = taken[name, kind, depth] / taken[name, kind, 1]
         ratios.setdefault(f"ratio {kind}", {})[f"{name}, L = {depth}"] = ratio
     compared = {kind: ratios[f"ratio {kind}"] for kind in dict.fromkeys(kind for _, kind, _ in places)}
+    for kind in compared:
+        times = {depth: taken[name, by, depth] for name, by, depth in places if (name, by) == ("sLSTM", kind)}
+        ratios[f"further layers {kind}"] = further_layers(times)
     over = {kind: of["2D, L = 4"] / of["sLSTM, L = 4"] for kind, of in compared.items()}
     logs = np.log(widths), np.log([taken[width] for width in widths])
     growth = {"slope": np.polyfit(*logs, 1)[0], "last": np.diff(logs[1])[-1] / np.diff(logs[0])[-1]}

@@ -108,14 +108,22 @@ def mixed(function: Callable, h: np.ndarray, x: np.ndarray) -> np.ndarray:
     return derivative(torch.tensor(h), torch.tensor(x)).detach().numpy()
 
 
-@statement("interaction-3", "k n", W="k k n", A="k n", B="k k", h="k", x="n")
-def interaction(W, A, B, h, x):
+@statement("interaction-3", "k n", h="k", x="n")
+def interaction(draw, k, n, h, x):
     """1 and 3: in the simple RNN input and state meet only in a sum, in the RTN directly: the mixed second
-    derivative of the pre-activation is zero, or W."""
-    tensors = {name: torch.tensor(value) for name, value in (("W", W), ("A", A), ("B", B))}
-    simple = mixed(lambda h, x: tensors["A"] @ x + tensors["B"] @ h, h, x)
-    direct = mixed(lambda h, x: product(h, tensors["W"], x), h, x)
-    return [(simple, np.zeros_like(W)), (direct, W)]
+    derivative of what a step of the cell squashes is zero, or W."""
+    pairs = []
+    for name in ("vanilla", "rtn"):
+        cell, p = random_cell(draw, name, n, k)
+
+        def entering(h: Tensor, x: Tensor, cell=cell, p=p) -> Tensor:
+            with Squashed() as squashed:
+                cell.step(p, x[None], (h[None],))
+            return squashed.calls[0][1][0]
+
+        tensor = p["W"].numpy().transpose(1, 2, 0) if name == "rtn" else np.zeros((k, k, n))
+        pairs.append((mixed(entering, h, x), tensor))
+    return pairs
 
 
 @statement("gates-meet-1", "k n", h="k", x="n")
