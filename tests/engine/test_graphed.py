@@ -48,14 +48,14 @@ def test_outputs_and_gradients(plain, setting, results, name, steps):
     s = setting({"hidden": 9, **BLOCKS[name]}, steps=steps)
     for last_only in (False, True):
         expected = results(EAGER.run, s, torch.float64, last_only)
-        agree(results(graphed.scan, s, torch.float64, last_only), expected)
+        agree(results(GRAPHED.run, s, torch.float64, last_only), expected)
     lengths = {min(steps, graphed.STEPS), (steps - 1) % graphed.STEPS + 1}
     assert sorted(plain) == ["steps"] * len(lengths) + ["steps_and_back"] * len(lengths)
 
 
 def test_states_that_are_handed_on_or_never_read(plain, delay, setting, results):
     s = setting(delay, batch=5, steps=graphed.STEPS + 3)
-    agree(results(graphed.scan, s, torch.float64), results(EAGER.run, s, torch.float64))
+    agree(results(GRAPHED.run, s, torch.float64), results(EAGER.run, s, torch.float64))
 
 
 def test_a_state_without_a_gradient(plain, delay, setting, results):
@@ -67,14 +67,14 @@ def test_a_state_without_a_gradient(plain, delay, setting, results):
             return h, last, total.detach(), unread
 
     s = setting(Stopping(), batch=5, steps=graphed.STEPS + 3)
-    agree(results(graphed.scan, s, torch.float64), results(EAGER.run, s, torch.float64))
+    agree(results(GRAPHED.run, s, torch.float64), results(EAGER.run, s, torch.float64))
 
 
 def test_one_recording_serves_two_layers_and_calls_before_the_way_back(plain, setting):
     """Two layers of one shape, called with other parameters, then all gradients: nothing was overwritten."""
     s = setting(cells.build({"hidden": 9, **BLOCKS["tgu"]}, 9), steps=graphed.STEPS + 2)
     found = []
-    for run in (EAGER.run, graphed.scan):
+    for run in (EAGER.run, GRAPHED.run):
         params = {name: value.clone().requires_grad_() for name, value in s.params.items()}
         others = {name: value.neg().requires_grad_() for name, value in s.params.items()}
         lower, _ = run(s.cell, params, s.inputs, s.state)
@@ -91,7 +91,7 @@ def test_one_hot_vectors(plain, setting):
     s = setting(cells.build({"hidden": 9, **BLOCKS["tgu"]}, 13))
     indices = torch.randint(13, s.inputs.shape[:-1], generator=torch.Generator().manual_seed(3))
     found = []
-    for run in (EAGER.run, graphed.scan):
+    for run in (EAGER.run, GRAPHED.run):
         params = {key: value.clone().requires_grad_() for key, value in s.params.items()}
         outputs, _ = run(s.cell, params, OneHot(indices, 13), s.state)
         outputs.sin().sum().backward()
@@ -102,7 +102,7 @@ def test_one_hot_vectors(plain, setting):
 def test_without_gradients_nothing_is_recorded_for_the_way_back(plain, setting):
     s = setting({"hidden": 9, **BLOCKS["lstm"]})
     with torch.no_grad():
-        outputs, _ = graphed.scan(s.cell, s.params, s.inputs, s.state)
+        outputs, _ = GRAPHED.run(s.cell, s.params, s.inputs, s.state)
     torch.testing.assert_close(outputs, EAGER.run(s.cell, s.params, s.inputs, s.state)[0])
     assert plain == ["steps"]
 
@@ -114,7 +114,7 @@ def test_another_precision_of_products_is_another_recording(plain, setting):
     try:
         for precision in ("highest", "high", "highest"):
             torch.set_float32_matmul_precision(precision)
-            graphed.scan(s.cell, s.params, s.inputs, s.state)
+            GRAPHED.run(s.cell, s.params, s.inputs, s.state)
     finally:
         torch.set_float32_matmul_precision(before)
     assert len(graphed.CHUNKS) == 2
@@ -126,37 +126,29 @@ def test_the_recordings_that_were_used_last_are_kept(plain, setting, results, mo
     kept = []
     for steps in (3, 4, 3, 5):
         s = setting({"hidden": 9, **BLOCKS["lstm"]}, steps=steps)
-        agree(results(graphed.scan, s, torch.float64), results(EAGER.run, s, torch.float64))
+        agree(results(GRAPHED.run, s, torch.float64), results(EAGER.run, s, torch.float64))
         kept.append([len(chunk.given[0]) for chunk in graphed.CHUNKS.values()])
     assert kept == [[3], [3, 4], [4, 3], [3, 5]]
     s = setting({"hidden": 9, **BLOCKS["lstm"]}, steps=2 * graphed.STEPS + 6)
     monkeypatch.setattr(graphed, "MOST", 1)
-    agree(results(graphed.scan, s, torch.float64), results(EAGER.run, s, torch.float64))
+    agree(results(GRAPHED.run, s, torch.float64), results(EAGER.run, s, torch.float64))
 
 
 def test_second_derivatives_are_refused(plain, setting):
     s = setting({"hidden": 9, **BLOCKS["lstm"]})
     inputs = s.inputs.clone().requires_grad_()
-    outputs, _ = graphed.scan(s.cell, s.params, inputs, s.state)
+    outputs, _ = GRAPHED.run(s.cell, s.params, inputs, s.state)
     (first,) = torch.autograd.grad(outputs.square().sum(), inputs, create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):
         first.sum().backward()
 
 
-def test_away_from_a_gpu_it_is_refused(setting):
-    s = setting({"hidden": 9, **BLOCKS["lstm"]})
-    with pytest.raises(ValueError, match="engine graphed on cpu asked for; allowed: cuda"):
-        GRAPHED.run(s.cell, s.params, s.inputs, s.state)
-    with pytest.raises(ValueError, match="engine graphed on cpu asked for; allowed: cuda"):
-        GRAPHED.prepare(s.cell, torch.float64, CPU)
-
-
 def test_wrong_sizes_and_no_steps_are_refused(plain, setting):
     s = setting({"hidden": 9, **BLOCKS["tgu"]})
     with pytest.raises(ValueError, match=r"cell tgu: U \(2, 9, 9\) torch.float64 on cpu given; allowed: "):
-        graphed.scan(s.cell, s.params | {"U": s.params["U"][:2]}, s.inputs, s.state)
+        GRAPHED.run(s.cell, s.params | {"U": s.params["U"][:2]}, s.inputs, s.state)
     with pytest.raises(ValueError, match="at least one step of time"):
-        graphed.scan(s.cell, s.params, s.inputs[:0], s.state)
+        GRAPHED.run(s.cell, s.params, s.inputs[:0], s.state)
 
 
 @pytest.mark.gpu

@@ -107,7 +107,7 @@ def runs(request, monkeypatch):
     name = request.param
     if name == "graphed":
         monkeypatch.setattr(graphed, "recorded", lambda function: function)
-        return graphed.scan
+        return engine.find(name).run
     if name == "triton":
         pytest.importorskip("triton")
         monkeypatch.setenv("TRITON_INTERPRET", "1")

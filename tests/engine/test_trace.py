@@ -117,7 +117,8 @@ def test_equal_expressions_are_one_node():
         (lambda p, x, h: h + h[:1], "aten.slice.Tensor: the batch is not the first axis"),
         (lambda p, x, h: (h @ h.mT)[:, :3], "aten.mm.default other than block times parameter matrix"),
         (lambda p, x, h: h + h.mT.flip(0).mT, "aten.transpose.int: the batch is not the first axis"),
-        (lambda p, x, h: h.add_(1), "aten.add_.Tensor"),
+        (lambda p, x, h: h.add_(1), r"its step changes the state h in place \(test_trace.py:"),
+        (lambda p, x, h: (2 * h).add_(1), "aten.add_.Tensor"),
         (lambda p, x, h: h * torch.nn.Parameter(torch.ones(3)), "from outside that asks for a gradient"),
         (
             lambda p, x, h: h[..., (p["W"][0] > 4).long()],

@@ -237,7 +237,7 @@ def test_the_code_that_a_guest_inherits_counts(files, monkeypatch, inherits):
     ("text", "told"),
     [
         ("x = 1\n", "no class with a line name"),
-        ("def\n", r"bad\.py: no Python: .*line 1"),
+        ("def\n", r"bad\.py: no Python: .*\(bad\.py, line 1\)"),
         (EXAMPLE.replace("my_leaky", "gru"), "'gru' is already the name of a class"),
         (EXAMPLE.replace("    hidden: int\n", ""), "it needs hidden"),
         (EXAMPLE.replace("keep: float = 0.9", "keep: float"), "keep has no default"),
@@ -257,6 +257,29 @@ def test_the_code_that_a_guest_inherits_counts(files, monkeypatch, inherits):
             EXAMPLE.replace('"zeros"', "zeroes"),
             r"my_leaky: NameError: .*'zeroes'.* \(bad\.py:25\)$",
         ),
+        (
+            EXAMPLE.replace("(h,) = state", "(h,) = state; h *= 0.5"),
+            r"changes the state h in place \(bad\.py:29\)",
+        ),
+        (
+            EXAMPLE.replace("(h,) = state", "(h,) = state; x += 1"),
+            r"changes its input in place \(bad\.py:29\)",
+        ),
+        (EXAMPLE.replace("(h,) = state", "(h,) = state; p['W'] += 1"), "the parameter W in place"),
+        (
+            EXAMPLE.replace("keep * h", "keep * torch.rand_like(h)"),
+            r"step draws random numbers \(bad\.py:30\)",
+        ),
+        (
+            EXAMPLE.replace("(h,) = state", "(h,) = state; h = h if h.sum() > 0 else 2 * h"),
+            r"step takes a number out of a tensor \(bad\.py:29\), as `if` and float\(\) do; use torch\.where",
+        ),
+        (EXAMPLE.replace(' + p["b"])', ")"), "step never uses the parameter b$"),
+        (
+            EXAMPLE.replace('["b"]),)', '["b"]))'),
+            r"step returns a tensor; allowed is a tuple .* return \(h,\)",
+        ),
+        (EXAMPLE.replace("def step", "def stepp"), "my_leaky: it has no step"),
         (EXAMPLE.replace("ClassVar[str]", "ClassVarr[str]"), r"bad\.py: NameError: .* \(bad\.py:15\)$"),
         (
             EXAMPLE + 'raise ValueError("no such gate")\n',
@@ -265,8 +288,8 @@ def test_the_code_that_a_guest_inherits_counts(files, monkeypatch, inherits):
     ],
 )
 def test_a_bad_guest_is_refused_before_any_work(tmp_path, text, told):
-    """No cell, no Python, a taken name, no width, a field without a default, and code that raises, alone or
-    with an axis of replicas, are named."""
+    """No cell, no Python, a taken name, no width, a field without a default, code that raises, alone or
+    with an axis of replicas, and what no cohort may do are named."""
     (tmp_path / "bad.py").write_text(text)
     with pytest.raises(ValueError, match=told):
         checking.check_guests([tmp_path / "bad.py"])

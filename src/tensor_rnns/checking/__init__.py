@@ -63,8 +63,8 @@ def digest(folder: Path, *suffixes: str) -> str:
 
 def check_guests(paths: Sequence[Path | str]) -> None:
     """ValueError where a file of guest cells cannot be read, or where there is torch, cannot be imported or
-    has a cell that takes no width or cannot be made, or whose step fails or returns other states than it
-    declares."""
+    has a cell that takes no width or cannot be made, or whose step fails, returns other states than it
+    declares, or does what no cohort may (see `engine.untrainable`)."""
     guests.read([Path(path) for path in paths])
     # Cells import torch, which takes seconds of every parse.
     if paths and importlib.util.find_spec("torch") is not None:
@@ -80,7 +80,7 @@ def check_guests(paths: Sequence[Path | str]) -> None:
                     cell = cells.build({"name": name, "file": str(home), "budget": budget}, 3)
                     cell.initialise(default_rng(0))
                     # As an engine reads a step, and as the eager loop runs it, with an axis of replicas.
-                    if problem := engine.step_problem(cell, ((), (2,))):
+                    if problem := engine.step_problem(cell, ((), (2,))) or engine.untrainable(cell):
                         raise ValueError(f"guest cell {name}: {problem}")
             except Exception as error:  # a guest is anyone's code
                 if isinstance(error, ValueError) and str(error).startswith("guest cell "):

@@ -7,11 +7,11 @@ from tensor_rnns.engine.affine import Affine, binary_cross_entropy, cross_entrop
 from tensor_rnns.engine.choice import ENGINES, alternatives, check, choose, find, pick, resolve, without_cell
 from tensor_rnns.engine.compiled.direct import Direct, Views
 from tensor_rnns.engine.eager import Engine, Outputs
-from tensor_rnns.engine.given import Draws, Params, State, Steps, step_problem
+from tensor_rnns.engine.given import Draws, Params, State, Steps, step_problem, untrainable
 from tensor_rnns.engine.touched import Touched
 
 __all__ = [
     "ENGINES", "Affine", "Direct", "Draws", "Engine", "Outputs", "Params", "State", "Steps", "Touched",
     "Views", "alternatives", "binary_cross_entropy", "check", "choose", "cross_entropy", "find", "pick",
-    "resolve", "squared_error", "step_problem", "values", "without_cell",
+    "resolve", "squared_error", "step_problem", "untrainable", "values", "without_cell",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ from torch.nn.functional import one_hot
 from torch.utils._pytree import tree_leaves
 
 from tensor_rnns.cells.base import Cell
+from tensor_rnns.dispatch import DispatchMode
 from tensor_rnns.messages import fault
 
 Params = Mapping[str, Tensor]
@@ -154,23 +155,55 @@ def step_problem(cell: Cell, leads: Sequence[tuple[int, ...]] = ((),)) -> str | 
     """How a step fails with one of the `leads`, axes before the rows, or how its results differ from what the
     cell declares; None where neither.
 
-    A loop over time would go on with a wrong shape, and learn something else.
+    A loop over time would go on with a wrong shape, or a tensor that was changed, and learn something else.
     """
+    if type(cell).step is Cell.step:
+        return "it has no step"
     try:
         return next(filter(None, (difference(cell, lead) for lead in leads)), None)
     except Exception as error:  # a step is anyone's code
         return f"its step fails: {fault(error, inspect.getfile(type(cell)).__eq__)}"
 
 
+class Watched(DispatchMode):
+    """Collects what a step does that no loop over time of several replicas may: `kind` and the first line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: dict[str, str] = {}
+
+    def __torch_dispatch__(
+        self, target: Any, types: Any, args: tuple = (), kwargs: dict | None = None
+    ) -> Any:
+        kinds = {
+            "in place": target._schema.is_mutable,
+            "random numbers": torch.Tag.nondeterministic_seeded in target.tags,
+            "number": target is torch.ops.aten._local_scalar_dense.default,
+        }
+        for kind in (kind for kind, does in kinds.items() if does):
+            self.lines.setdefault(kind, place())
+        return target(*args, **(kwargs or {}))
+
+
 def difference(cell: Cell, lead: tuple[int, ...]) -> str | None:
-    """How the shapes of a step's states differ from those declared, with the axes `lead` before them."""
+    """How the shapes of a step's states differ from those declared, with axes `lead` before them, or which
+    tensor that it was given it changed."""
     params = {name: torch.zeros((*lead, *shape)) for name, shape in cell.shapes().items()}
     states, rows = cell.initial_state(*lead, BATCH), len(lead) + 1
     for (name, shape), part in zip(cell.state_shapes().items(), states, strict=True):
         if part.shape[rows:] != shape:
             return f"its first state {name} has shape {tuple(part.shape[rows:])}; declared: {tuple(shape)}"
-    with torch.no_grad():
-        results = cell.step(params, torch.zeros(*lead, BATCH, cell.inputs), states)
+    x = torch.zeros(*lead, BATCH, cell.inputs)
+    held = {"its input": x} | {f"the parameter {name}": value for name, value in params.items()}
+    held |= {f"the state {name}": part for name, part in zip(cell.states, states, strict=True)}
+    versions = {name: tensor._version for name, tensor in held.items()}
+    with torch.no_grad(), Watched() as watched:
+        results = cell.step(params, x, states)
+    if changed := [name for name, tensor in held.items() if tensor._version != versions[name]]:
+        line = watched.lines.get("in place", "")
+        return f"its step changes {changed[0]} in place ({line}); write h = h + a for h += a"
+    if isinstance(results, Tensor):
+        return "its step returns a tensor; allowed is a tuple of the states: return (h,)"
     if len(results) != len(states):
         return f"its step returns {len(results)} states; declared: {', '.join(cell.states)}"
     for name, before, after in zip(cell.states, states, results, strict=True):
@@ -178,3 +211,26 @@ def difference(cell: Cell, lead: tuple[int, ...]) -> str | None:
             shapes = f"{tuple(after.shape[rows:])}; declared: {tuple(before.shape[rows:])}"
             return f"its step returns the state {name} with shape {shapes}"
     return None
+
+
+def untrainable(cell: Cell) -> str | None:
+    """What the step of a cell does that ties the replicas of a cohort to one another, or which parameter it
+    never uses, though its numbers are counted; None where neither."""
+    shapes = cell.shapes().items()
+    params = {name: torch.zeros(shape, requires_grad=True) for name, shape in shapes}
+    with Watched() as watched:
+        results = cell.step(params, torch.zeros(BATCH, cell.inputs), cell.initial_state(BATCH))
+    if line := watched.lines.get("random numbers"):
+        return f"its step draws random numbers ({line})"
+    if line := watched.lines.get("number"):
+        return f"its step takes a number out of a tensor ({line}), as `if` and float() do; use torch.where"
+    learnt = [part.sum() for part in results if part.requires_grad]
+    gradients = (
+        torch.autograd.grad(learnt, params.values(), allow_unused=True) if learnt else [None] * len(params)
+    )
+    used = {
+        *cell.starts.values(),
+        *(name for name, value in zip(params, gradients, strict=True) if value is not None),
+    }
+    unused = [name for name in params if name not in used and not cell.has_penalty]
+    return f"its step never uses the parameter {unused[0]}" if unused else None

@@ -148,28 +148,17 @@ class Scan(torch.autograd.Function):
         return None, None, None, torch.cat(of_inputs[::-1]), *totals, *states
 
 
-def scan(cell: Cell, params: Params, inputs: Inputs, state: State, last_only: bool = False) -> Steps:
-    """`Graphed.run` wherever `recorded` can record."""
-    if not len(inputs):
-        return LOOP.run(cell, params, inputs, state, last_only)
-    check(cell, params, inputs, state)
-    tensors = (vectors(inputs, state[0].dtype), *params.values(), *state)
-    keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
-    outputs, *final = Scan.apply(cell, tuple(params), keep, *tensors)
-    return (final[0] if last_only else outputs), tuple(final)
-
-
 class Graphed(Engine):
-    """The eager loop as CUDA graphs; ValueError away from a GPU."""
+    """The eager loop as CUDA graphs, wherever these can be recorded; `check` of the choice allows it on CUDA
+    alone."""
 
     name = "graphed"
 
     def run(self, cell: Cell, params: Params, inputs: Inputs, state: State, last_only: bool = False) -> Steps:
-        self.prepare(cell, state[0].dtype, inputs.device)
-        return scan(cell, params, inputs, state, last_only)
-
-    def prepare(self, cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool = False) -> object:
-        """As `Engine.prepare`; the recordings are made for the shapes of a call."""
-        if device.type != "cuda":
-            raise ValueError(f"engine graphed on {device.type} asked for; allowed: cuda")
-        return self
+        if not len(inputs):
+            return LOOP.run(cell, params, inputs, state, last_only)
+        check(cell, params, inputs, state)
+        tensors = (vectors(inputs, state[0].dtype), *params.values(), *state)
+        keep = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors)
+        outputs, *final = Scan.apply(cell, tuple(params), keep, *tensors)
+        return (final[0] if last_only else outputs), tuple(final)

@@ -7,16 +7,6 @@ from tensor_rnns.experiments.resolve import cohorts
 from tensor_rnns.experiments.selector import MAIN, Rows, Selector
 
 __all__ = [
-    "KEY",
-    "MAIN",
-    "SCALES",
-    "Artefact",
-    "Catalogue",
-    "Claim",
-    "Experiment",
-    "Replica",
-    "Rows",
-    "Selector",
-    "cohorts",
-    "read_experiment",
-]
+    "KEY", "MAIN", "SCALES", "Artefact", "Catalogue", "Claim", "Experiment", "Replica", "Rows", "Selector",
+    "cohorts", "read_experiment",
+]  # fmt: skip

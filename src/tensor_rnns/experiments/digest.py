@@ -144,7 +144,7 @@ def sources(room: str) -> dict[str, Path]:
 @cache
 def declared_in(path: Path) -> tuple[str, ...]:
     """The names of the classes of a file that say their own."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = ast.parse(path.read_text(encoding="utf-8"), path.name)
     return tuple(name for node in tree.body if (name := declared_name(node)) is not None)
 
 

@@ -122,14 +122,9 @@ def give_back() -> None:
 
 
 def train_cohort(
-    learner: Learner,
-    names: Sequence[str],
-    checkpoints: Checkpoints,
-    results: Results,
-    title: str,
-    checkpoint_seconds: float,
-    environment: Mapping[str, Any],
-) -> None:
+    learner: Learner, names: Sequence[str], checkpoints: Checkpoints, results: Results, title: str,
+    checkpoint_seconds: float, environment: Mapping[str, Any],
+) -> None:  # fmt: skip
     """Train one cohort to its end, from its checkpoint if it has one, and keep every replica's result."""
     training = loop.Training.of(learner.replicas[0].settings["training"], learner.task.updates_per_epoch)
     state = checkpoints.load(learner.device, partial(loop.check, learner, training))
@@ -156,15 +151,9 @@ def train_cohort(
 
 
 def run(
-    replicas: Sequence[Replica],
-    out: Path,
-    state_folder: Path,
-    ready: Path,
-    engine_name: str = "auto",
-    device_name: str = "auto",
-    threads: int = 1,
-    checkpoint_seconds: float = 60.0,
-) -> None:
+    replicas: Sequence[Replica], out: Path, state_folder: Path, ready: Path, engine_name: str = "auto",
+    device_name: str = "auto", threads: int = 1, checkpoint_seconds: float = 60.0,
+) -> None:  # fmt: skip
     """Train `replicas` (one chunk, one shape) and write metrics.csv, curves.csv.gz, record.json,
     weights.safetensors.
 
@@ -231,13 +220,9 @@ def unfinished(names: list[str], results: Results, cohorts: Path) -> list[str]:
 
 
 def write_outputs(
-    replicas: Sequence[Replica],
-    names: Sequence[str],
-    results: Results,
-    out: Path,
-    environment: Mapping,
+    replicas: Sequence[Replica], names: Sequence[str], results: Results, out: Path, environment: Mapping,
     seconds: float,
-) -> None:
+) -> None:  # fmt: skip
     """The four files of a run folder, from the finished results alone.
 
     The record says of each replica where and with which commit it was trained, which may be long before this

@@ -59,15 +59,9 @@ class Optimiser:
         return False
 
     def moved(
-        self,
-        parameters: Tensor,
-        gradient: Tensor | Touched,
-        limits: Limits,
-        state: dict[str, Tensor],
-        count: int,
-        engine: Engine,
-        running: Tensor | None = None,
-    ) -> Tensor:
+        self, parameters: Tensor, gradient: Tensor | Touched, limits: Limits, state: dict[str, Tensor],
+        count: int, engine: Engine, running: Tensor | None = None,
+    ) -> Tensor:  # fmt: skip
         """The parameters after update `count` by the clipped gradient; `state` is changed in place.
 
         The update of a fused engine is one pass of C++; its bits depend on each replica alone. Of a gradient

@@ -232,13 +232,9 @@ def table_gradients(program: Program, backward: Backward, body: Body) -> tuple[i
 
 
 def backward_code(
-    program: Program,
-    backward: Backward,
-    addresses: dict[Node, str],
-    read_again: int,
-    states: Arena,
+    program: Program, backward: Backward, addresses: dict[Node, str], read_again: int, states: Arena,
     sums: Arena,
-) -> str:
+) -> str:  # fmt: skip
     """The functions `pack_backward`, `step_back`, `input_back` and `add_leaves`."""
     kept = Arena()
     addresses = {node: address for node, address in addresses.items() if not address.startswith("scratch")}

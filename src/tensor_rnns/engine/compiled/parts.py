@@ -154,16 +154,8 @@ def update(
     call = Update(*parameters.shape, torch.get_num_threads(), RULES.index(rule))
     constants = (ctypes.c_double * len(numbers))(*numbers)
     moments = dict(zip(("first", "second"), states, strict=False))
-    fill(
-        call,
-        gradient=flat,
-        parameters=parameters,
-        moved=result,
-        numbers=constants,
-        **moments,
-        **columns,
-        **only,
-    )
+    given = {"gradient": flat, "parameters": parameters, "moved": result, "numbers": constants}
+    fill(call, **given, **moments, **columns, **only)
     library(parameters.dtype).update_run(ctypes.byref(call))
     return result
 
