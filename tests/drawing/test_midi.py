@@ -34,8 +34,10 @@ def events(content: bytes) -> list[tuple[int, int, int, int]]:
             )
             place += 3 + length
         else:
-            found.append((time, content[place], content[place + 1], content[place + 2]))
-            place += 3
+            # An event whose kind is that of the one before may leave it out.
+            kind, place = (content[place], place + 1) if content[place] >= 0x80 else (found[-1][1], place)
+            found.append((time, kind, content[place], content[place + 1]))
+            place += 2
     return found
 
 

@@ -3,7 +3,6 @@
 Some are to be heard too: a standard MIDI file of one track, in equal bytes for equal notes.
 """
 
-import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
@@ -138,6 +137,8 @@ def write_midi(
 
     `beat` steps are a quarter note, `tempo` quarter notes a minute. ValueError for a note outside 0 to 127.
     """
+    import mido
+
     events, start = [], 0.0
     for roll, lowest in pieces:
         for first, end, pitch in notes(roll, lowest):
@@ -146,20 +147,9 @@ def write_midi(
             events.append((round((start + first / beat) * DIVISION), 1, pitch))
             events.append((round((start + end / beat) * DIVISION), 0, pitch))
         start += len(roll) / beat + PAUSE
-    track = b"\x00\xff\x51\x03" + round(60_000_000 / tempo).to_bytes(3, "big")
+    track = mido.MidiTrack([mido.MetaMessage("set_tempo", tempo=round(60_000_000 / tempo))])
     now = 0
     for time, on, pitch in sorted(events):
-        track += _length(time - now) + bytes((0x90, pitch, VELOCITY * on))
+        track.append(mido.Message("note_on", note=pitch, velocity=VELOCITY * on, time=time - now))
         now = time
-    track += b"\x00\xff\x2f\x00"
-    stream.write(
-        b"MThd" + struct.pack(">IHHH", 6, 0, 1, DIVISION) + b"MTrk" + struct.pack(">I", len(track)) + track
-    )
-
-
-def _length(value: int) -> bytes:
-    """A number in groups of seven bits, all but the last marked."""
-    groups = [value & 0x7F]
-    while value := value >> 7:
-        groups.append(value & 0x7F | 0x80)
-    return bytes(reversed(groups))
+    mido.MidiFile(type=0, ticks_per_beat=DIVISION, tracks=[track]).save(file=stream)
