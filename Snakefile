@@ -68,10 +68,11 @@ onsuccess:
 
 
 onerror:
-    logger.info(controller_share())
-    list_failed(config["scale"])
+    keep_failed(config["scale"])
     # What did finish is judged and shown; the report says what is missing.
     shell(
         "tensor-rnns {FROM_ROOTS:q} report --partial --scale {config[scale]:q} --data {config[data]:q} {GUEST_CELLS:q} "
         "--papers={PAPER_NAMES:q} || true"
     )
+    logger.info(controller_share())
+    list_failed()

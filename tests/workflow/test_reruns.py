@@ -22,8 +22,10 @@ def failed(tmp_path_factory, project, snakemake) -> tuple[Path, dict[str, int]]:
     loop = folder / "src" / "tensor_rnns" / "training" / "loop.py"
     text = loop.read_text()
     loop.write_text(text + "\n1 / 0\n")
-    with pytest.raises(AssertionError, match="division by zero"):
+    with pytest.raises(AssertionError, match="division by zero") as error:
         snakemake(folder, "--keep-going", start=AS_MAKE)
+    # What failed is said again after the partial report, where it is read.
+    assert "division by zero" in str(error.value).rsplit("smoke-partial/report/", 1)[1]
     loop.write_text(text)
     results = folder / "results"
     there = [path for path in results.rglob("*") if path.is_file()]

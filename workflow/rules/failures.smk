@@ -135,12 +135,16 @@ def tries_left(job, granted=Job.restart_times.fget):
     return -1 if job in SETTLED else granted(job)
 
 
-def list_failed(scale):
-    """Say again at the end what failed for good, and leave a table of it for the partial report."""
+def keep_failed(scale):
+    """Leave a table of what failed for good, for the partial report."""
     rows = [{"job": job, "reason": why} for job, why in sorted(FAILED.items())]
-    for row in rows:
-        logger.error(f"{row['job']} failed: {row['reason']}")
     write_csv(f"results/{scale}/logs/failed.csv", rows, ["job", "reason"], scale)
+
+
+def list_failed():
+    """Say again at the end what failed for good."""
+    for job, why in sorted(FAILED.items()):
+        logger.error(f"{job} failed: {why}")
 
 
 def guard_state(folder):
