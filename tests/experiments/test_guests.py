@@ -21,6 +21,7 @@ RANKED = EXAMPLE.replace("my_leaky", "my_ranked").replace(
     "keep: float = 0.9", "rank: int\n    keep: float = 0.9"
 )
 STEP = r".* \(bad\.py:30\)$"
+TIED = "^guest cell my_leaky: its step gives replicas together other results than alone"
 EXPERIMENT = """\
 title: Made
 kind: train
@@ -265,14 +266,26 @@ def test_the_code_that_a_guest_inherits_counts(files, monkeypatch, inherits):
             EXAMPLE.replace("(h,) = state", "(h,) = state; x += 1"),
             r"changes its input in place \(bad\.py:29\)",
         ),
-        (EXAMPLE.replace("(h,) = state", "(h,) = state; p['W'] += 1"), "the parameter W in place"),
         (
-            EXAMPLE.replace("keep * h", "keep * torch.rand_like(h)"),
-            r"step draws random numbers \(bad\.py:30\)",
+            EXAMPLE.replace("(h,) = state", "(h,) = state; p['W'].data += 1"),
+            r"the parameter W in place \(bad",
         ),
         (
-            EXAMPLE.replace("(h,) = state", "(h,) = state; h = h if h.sum() > 0 else 2 * h"),
-            r"step takes a number out of a tensor \(bad\.py:29\), as `if` and float\(\) do; use torch\.where",
+            EXAMPLE.replace(
+                "(h,) = state", "(h,) = state; a = 0 * h\n        a += 1\n        h.view(-1)[0] = 1"
+            ),
+            r"changes the state h in place \(bad\.py:31\)",
+        ),
+        *(
+            (EXAMPLE.replace("(h,) = state", f"(h,) = state; h = {h}"), rf"{TIED}.* here {line}")
+            for h, line in [
+                ("h + torch.rand_like(h)", r"random numbers \(bad\.py:29\)$"),
+                ("h if x.sum() > 0 else 2 * h", r"a number \(bad\.py:29\)$"),
+                ("h + float(x[0, 0, 0]) if x.ndim > 2 else h", r"a number \(bad\.py:29\)$"),
+                ("h + len(x[x > 0])", "no line found$"),
+                ("h + max(x.flatten().tolist())", "no line found$"),
+                ("h + __import__('random').random()", "no line found$"),
+            ]
         ),
         (EXAMPLE.replace(' + p["b"])', ")"), "step never uses the parameter b$"),
         (
@@ -293,6 +306,27 @@ def test_a_bad_guest_is_refused_before_any_work(tmp_path, text, told):
     (tmp_path / "bad.py").write_text(text)
     with pytest.raises(ValueError, match=told):
         checking.check_guests([tmp_path / "bad.py"])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("(h,) = state", "(h,) = state; a = h + 1; a += 1; a[..., 0] = 2"),
+        ("(h,) = state", "(h,) = state; h = h * torch.nn.functional.one_hot(h.argmax(-1), h.shape[-1])"),
+        ("(h,) = state", "(h,) = state; h = h + x[..., torch.tensor(2)].unsqueeze(-1)"),
+        ("(h,) = state", "(h,) = state; assert not h.isnan().any()"),
+        ('h @ p["U"]', 'h @ p["U"].detach()'),
+        ('p["b"])', '(p["b"] > 0))'),
+    ],
+)
+def test_what_a_cohort_may_do_is_taken(tmp_path, before, after):
+    """Tensors of the step's own in place, a choice among units, a constant index, an assertion, and
+    parameters that are read without a gradient; under inference too."""
+    assert before in EXAMPLE
+    (tmp_path / "good.py").write_text(EXAMPLE.replace(before, after))
+    checking.check_guests([tmp_path / "good.py"])
+    with torch.inference_mode():
+        checking.check_guests([tmp_path / "good.py"])
 
 
 @pytest.mark.parametrize("command", [["engines"], ["plan"], ["train", "--out=made", *CURVE]])

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
@@ -27,6 +28,9 @@ Steps = tuple[Tensor, State]
 """The outputs of a cell over time, and its state after the last step."""
 BATCH = 7
 """Rows of a step that is only looked at: a number that no size is likely to have."""
+COHORT, TIMES = 3, 12
+"""Replicas and steps on which a cell is looked at."""
+TIES = "it may not draw random numbers, nor take numbers out of tensors, as `if` and float() do (torch.where)"
 
 
 class Symbols(Protocol):
@@ -166,23 +170,32 @@ def step_problem(cell: Cell, leads: Sequence[tuple[int, ...]] = ((),)) -> str | 
 
 
 class Watched(DispatchMode):
-    """Collects what a step does that no loop over time of several replicas may: `kind` and the first line."""
+    """Looks on at a step: which of the `held` tensors it reads and which it changes, and the first line that
+    does so, draws random numbers or takes a number out of a tensor."""
 
-    def __init__(self) -> None:
+    def __init__(self, held: Mapping[str, Tensor]) -> None:
         super().__init__()
+        self.names = {part.untyped_storage().data_ptr(): name for name, part in held.items()}
+        self.read: set[str] = set()
         self.lines: dict[str, str] = {}
 
     def __torch_dispatch__(
         self, target: Any, types: Any, args: tuple = (), kwargs: dict | None = None
     ) -> Any:
-        kinds = {
-            "in place": target._schema.is_mutable,
-            "random numbers": torch.Tag.nondeterministic_seeded in target.tags,
-            "number": target is torch.ops.aten._local_scalar_dense.default,
-        }
-        for kind in (kind for kind, does in kinds.items() if does):
+        arguments = target._schema.arguments
+        given = dict(zip([argument.name for argument in arguments], args, strict=False)) | (kwargs or {})
+        self.read |= {name for name in map(self.name, tree_leaves(given)) if name}
+        written = [part.name for part in arguments if part.alias_info and part.alias_info.is_write]
+        kinds = [self.name(given.get(name)) for name in written]
+        kinds += ["random numbers"] * (torch.Tag.nondeterministic_seeded in target.tags)
+        kinds += ["a number"] * (target is torch.ops.aten._local_scalar_dense.default)
+        for kind in filter(None, kinds):
             self.lines.setdefault(kind, place())
         return target(*args, **(kwargs or {}))
+
+    def name(self, thing: Any) -> str | None:
+        """Which of the tensors it is, or a view of; None for another thing."""
+        return self.names.get(thing.untyped_storage().data_ptr()) if isinstance(thing, Tensor) else None
 
 
 def difference(cell: Cell, lead: tuple[int, ...]) -> str | None:
@@ -194,14 +207,13 @@ def difference(cell: Cell, lead: tuple[int, ...]) -> str | None:
         if part.shape[rows:] != shape:
             return f"its first state {name} has shape {tuple(part.shape[rows:])}; declared: {tuple(shape)}"
     x = torch.zeros(*lead, BATCH, cell.inputs)
-    held = {"its input": x} | {f"the parameter {name}": value for name, value in params.items()}
+    held = {f"the parameter {name}": value for name, value in params.items()}
     held |= {f"the state {name}": part for name, part in zip(cell.states, states, strict=True)}
-    versions = {name: tensor._version for name, tensor in held.items()}
-    with torch.no_grad(), Watched() as watched:
+    with torch.no_grad(), Watched(held | {"its input": x}) as watched:
         results = cell.step(params, x, states)
-    if changed := [name for name, tensor in held.items() if tensor._version != versions[name]]:
-        line = watched.lines.get("in place", "")
-        return f"its step changes {changed[0]} in place ({line}); write h = h + a for h += a"
+    for name in (*held, "its input"):
+        if line := watched.lines.get(name):
+            return f"its step changes {name} in place ({line}); write h = h + a for h += a"
     if isinstance(results, Tensor):
         return "its step returns a tensor; allowed is a tuple of the states: return (h,)"
     if len(results) != len(states):
@@ -213,24 +225,30 @@ def difference(cell: Cell, lead: tuple[int, ...]) -> str | None:
     return None
 
 
+@torch.inference_mode(False)
+@torch.no_grad()
 def untrainable(cell: Cell) -> str | None:
-    """What the step of a cell does that ties the replicas of a cohort to one another, or which parameter it
-    never uses, though its numbers are counted; None where neither."""
-    shapes = cell.shapes().items()
-    params = {name: torch.zeros(shape, requires_grad=True) for name, shape in shapes}
-    with Watched() as watched:
-        results = cell.step(params, torch.zeros(BATCH, cell.inputs), cell.initial_state(BATCH))
-    if line := watched.lines.get("random numbers"):
-        return f"its step draws random numbers ({line})"
-    if line := watched.lines.get("number"):
-        return f"its step takes a number out of a tensor ({line}), as `if` and float() do; use torch.where"
-    learnt = [part.sum() for part in results if part.requires_grad]
-    gradients = (
-        torch.autograd.grad(learnt, params.values(), allow_unused=True) if learnt else [None] * len(params)
-    )
-    used = {
-        *cell.starts.values(),
-        *(name for name, value in zip(params, gradients, strict=True) if value is not None),
-    }
-    unused = [name for name in params if name not in used and not cell.has_penalty]
-    return f"its step never uses the parameter {unused[0]}" if unused else None
+    """Why no cohort can train a cell: steps give replicas together other results than alone, or never read a
+    parameter, whose numbers are counted; None where neither."""
+    rng = np.random.default_rng(0)
+    drawn = [cell.initialise(rng) for _ in range(COHORT)]
+    params = {name: torch.tensor(np.stack([values[name] for values in drawn])).float() for name in drawn[0]}
+    inputs = torch.tensor(rng.standard_normal((TIMES, COHORT, BATCH, cell.inputs))).float()
+    with Watched(params) as watched:
+        together = after(cell, params, inputs)
+    parts = [{name: value[[s]] for name, value in params.items()} for s in range(COHORT)]
+    alone = [after(cell, part, inputs[:, [s]]) for s, part in enumerate(parts)]
+    for whole, *pieces in zip(together, *alone, strict=True):
+        if not torch.allclose(whole, torch.cat(pieces), rtol=1e-4, atol=1e-5, equal_nan=True):
+            does = " and ".join(f"{kind} ({line})" for kind, line in watched.lines.items()) or "no line found"
+            return f"its step gives replicas together other results than alone: {TIES}; here {does}"
+    unread = [name for name in params if name not in {*watched.read, *cell.starts.values()}]
+    return f"its step never uses the parameter {unread[0]}" if unread and not cell.has_penalty else None
+
+
+def after(cell: Cell, params: Params, inputs: Tensor) -> State:
+    """The states after all inputs [T, S, B, I], from the first ones."""
+    states = cell.initial_state(*inputs.shape[1:3])
+    for x in inputs:
+        states = cell.step(params, x, states)
+    return states
