@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 
 from tensor_rnns.archive import layout
-from tensor_rnns.files import read_csv, read_json
+from tensor_rnns.files import read_csv, read_json, write_csv
 
 
 def members(path) -> dict[str, bytes]:
@@ -20,6 +20,20 @@ def members(path) -> dict[str, bytes]:
 def test_equal_inputs_give_equal_bytes(archived, plain) -> None:
     again = archived("again/plain.zip")
     assert again.read_bytes() == plain.read_bytes()
+
+
+def test_leftovers_of_other_papers_change_nothing(checkout, archived, plain) -> None:
+    """Joined tables that the report does not rest on are not in the archive, nor what they say of data."""
+    [table] = (checkout / "results" / "smoke" / "collected").rglob("runs.csv")
+    rows = [row | {"dataset": "mnist"} for row in read_csv(table)]
+    homes = [checkout / "results" / scale / "collected" / "other2020" for scale in ("smoke", "recorded")]
+    try:
+        for home in homes:
+            write_csv(home / "one" / "runs.csv", rows, tuple(rows[0]), "other2020/one/smoke")
+        assert archived("left/plain.zip").read_bytes() == plain.read_bytes()
+    finally:
+        for home in homes:
+            shutil.rmtree(home, ignore_errors=True)
 
 
 def test_manifest_names_every_other_member(plain, unpacked) -> None:

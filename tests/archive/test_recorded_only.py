@@ -46,7 +46,7 @@ def recorded_only(unpacked, tmp_path, monkeypatch) -> Path:
         layout.README: exports.readme(title, SETTINGS),
         layout.CODECHECK: exports.codecheck(claims, board, catalogue, SETTINGS, names),
         layout.FORRT: exports.forrt(claims, catalogue, "2016-11-21"),
-        layout.DATA_TABLE: data_table(used_data(home.parent, RECORDED)),
+        layout.DATA_TABLE: data_table(used_data({name: top / name for name in names})),
     }
     members = {name: top / name for name in names} | written
     facts = make.facts_of(members, SETTINGS, RECORDED, Commit("0" * 40, False, EPOCH))

@@ -1,8 +1,10 @@
 """What an archive of one scale holds: files of the checkout and of its results, and tables made of them."""
 
+import fnmatch
 import importlib.metadata
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from tensor_rnns import datasets
 from tensor_rnns.archive import layout
@@ -107,7 +109,8 @@ def environment(home: Path) -> Members:
     return {layout.INSTALLED: text.encode(), **locks}
 
 
-def used_data(results: Path, scale: str) -> set[str]:
-    """The data sets that a run of `scale` or a recorded one was trained on."""
-    tables = [table for run in (scale, RECORDED) for table in (results / run / "collected").rglob("runs.csv")]
-    return {row["dataset"] for table in tables for row in read_csv(table)} - {""}
+def used_data(members: Mapping[str, Any]) -> set[str]:
+    """The data sets that a run was trained on, by the joined tables of runs among the `members`: others that
+    lie in the results are not in the archive, and nobody who verifies it would know of them."""
+    tables = fnmatch.filter(members, f"{layout.RESULTS}/*/collected/*/runs.csv")
+    return {row["dataset"] for name in tables for row in read_csv(members[name])} - {""}

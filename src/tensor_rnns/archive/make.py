@@ -59,7 +59,7 @@ def make(
     board = read_json(results / scale / "board.json", scale)
     members |= contents.environment(home)
     members |= {
-        layout.DATA_TABLE: contents.data_table(contents.used_data(results, scale)),
+        layout.DATA_TABLE: contents.data_table(contents.used_data(members)),
         layout.JOBS_TABLE: table_bytes(jobs, provenance.JOBS_COLUMNS, layout.holds(layout.JOBS_TABLE)),
         layout.CONFIG: json_bytes(settings, layout.holds(layout.CONFIG)),
         layout.README: exports.readme(cited(members)["title"], settings),

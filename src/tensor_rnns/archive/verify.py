@@ -159,7 +159,7 @@ def exported(made: Scale, top: Path, config: Mapping[str, str], outcome: Outcome
         layout.README: exports.readme(facts.title, config),
         layout.CODECHECK: exports.codecheck(claims, board, made.catalogue, config, members),
         layout.FORRT: exports.forrt(claims, made.catalogue, day),
-        layout.DATA_TABLE: data_table(used_data(top / layout.RESULTS, made.scale)),
+        layout.DATA_TABLE: data_table(used_data(members)),
         layout.CRATE: metadata(facts, list(read_csv(top / layout.JOBS_TABLE, JOBS_COLUMNS))),
     }
     for name, content in contents.items():
