@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.checking.conftest import WEIGHTS
+
 HEADER = """\
 title: Made
 authors: A. Maker
@@ -40,6 +42,19 @@ end,fig-1,T50,tgu,,,recent,,,0.1,nats,0.05,grid,,,printed,
 def test_a_mistake_in_a_header_is_one_problem(reported, whole, before, after, line, words):
     (found,) = reported(table=TOLERATED, paper=HEADER.replace(before, after), small=whole)
     assert found.startswith(f"paper.yaml:{line}: {words}"), found
+
+
+def test_a_missing_header_is_the_one_problem(reported, whole):
+    (found,) = reported(table=TOLERATED, small=whole, other=whole.replace("fig-1", "fig-7"))
+    needed = "the title, and why tolerances of values.csv are what they are: grid"
+    assert found.endswith(f"paper2000: no paper.yaml; needed are {needed}")
+
+
+def test_missing_tables_are_the_one_problem(reported, whole):
+    whole = whole.replace("fig-1", "fig-7")
+    (found,) = reported(paper=HEADER.replace("fig-1", "fig-8"), score=WEIGHTS, small=whole)
+    names = "no values.csv and no ledger.csv; other files of the paper name what stands there"
+    assert found.endswith(f"paper2000: {names}")
 
 
 def test_a_header_that_is_a_list_is_refused(reported, whole):

@@ -13,7 +13,7 @@ from tensor_rnns.checking.form import ExperimentForm, PaperForm
 from tensor_rnns.checking.names import name_problems
 from tensor_rnns.declared import NAMED, Problem, is_name, keys, problems, suggestion
 from tensor_rnns.drawing.spec import reading_of
-from tensor_rnns.experiments import catalogue, ledger, score
+from tensor_rnns.experiments import catalogue, ledger, score, values
 from tensor_rnns.experiments.records import KINDS
 from tensor_rnns.experiments.tables import block_of
 from tensor_rnns.experiments.titles import FIELD
@@ -44,6 +44,11 @@ def paper_problems(folder: Path) -> Iterator[str]:
     # One without a year may say so.
     if wrong := placed(header, partial(problems, PaperForm)) if header.exists() else []:
         yield from wrong
+        return
+    needed = {values.FILE: catalogue.header_of(folder).get("tolerances")}
+    needed[ledger.FILE] = (folder / score.FILE).exists()
+    if absent := [name for name, named in needed.items() if named and not (folder / name).exists()]:
+        yield f"{folder}: no {' and no '.join(absent)}; other files of the paper name what stands there"
         return
     contents = {path: read(path) for path in catalogue.experiment_files(folder)}
     for path, content in contents.items():

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tensor_rnns.declared import suggestion
-from tensor_rnns.experiments import guests, score
+from tensor_rnns.experiments import guests, score, values
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import KINDS, Artefact, Claim
 from tensor_rnns.experiments.tables import PaperTables, mapping
@@ -113,8 +113,14 @@ def header_of(folder: Path) -> dict[str, Any]:
 
 
 def tables_of(folder: Path) -> PaperTables:
-    """The tables of the paper in `folder`; ValueError with every mistake of form."""
-    return PaperTables(folder, header_of(folder).get("tolerances", {}))
+    """The tables of the paper in `folder`; ValueError with every mistake of form, and for tolerances without
+    the header that says why they are what they are."""
+    tables = PaperTables(folder, header_of(folder).get("tolerances", {}))
+    reasons = sorted({value.reason for value in tables.values} - {""})
+    if reasons and not (folder / PAPER_FILE).exists():
+        needed = f"the title, and why tolerances of {values.FILE} are what they are: {', '.join(reasons)}"
+        raise ValueError(f"{folder}: no {PAPER_FILE}; needed are {needed}")
+    return tables
 
 
 def read_experiment(
