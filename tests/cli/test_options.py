@@ -44,6 +44,7 @@ def test_a_cohort_of_no_replica_is_refused(command, size):
         (["--dearest", "--claim=x1-3"], "--dearest given with --claim; allowed is either"),
         (["--dearest", "--from=results"], "--dearest given with --from; allowed is either"),
         (["--hours=3", "--from=results"], "--hours given with --from; allowed is either"),
+        (["--mirror=file:///there", "--mirror=ftp://x"], "mirror 'ftp://x' is no URL of one; allowed are "),
         (["--seeds=5"], "--seeds 5 given without --claim; allowed are both"),
         (["--hours=-1"], "Invalid value for '--hours': -1.0 is not in the range x>=0."),
         (

@@ -22,6 +22,12 @@ def test_an_engine_that_there_is_not(tmp_path, project, snakemake):
     assert not (folder / "results").exists()
 
 
+def test_a_mirror_that_no_download_would_ask(tmp_path, project, snakemake):
+    folder = project(tmp_path / "project")
+    with pytest.raises(AssertionError, match="config: mirror 'ftp://x' is no URL of one; allowed are file:"):
+        snakemake(folder, "--dry-run", config=("mirrors=file:///there,ftp://x",))
+
+
 def test_every_wrong_key_is_reported_at_once(tmp_path, project, snakemake):
     folder = project(tmp_path / "project")
     lines = (

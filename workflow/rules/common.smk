@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from tensor_rnns import checking, datasets, declared, functions, papers
+from tensor_rnns.datasets import fetch
 from tensor_rnns.experiments import (
     Catalogue,
     Selector,
@@ -60,6 +61,8 @@ GUESTS = as_list(config["guest_cells"])
 try:
     engines.check(config["engine"])
     papers.look_in(ROOTS)
+    for mirror in MIRRORS:
+        fetch.mirror_url(mirror, "")
     checking.check_guests(GUESTS)
 except ValueError as error:
     raise WorkflowError(f"config: {error}") from error

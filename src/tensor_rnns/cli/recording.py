@@ -164,11 +164,11 @@ def record(
     check(engine, None, device)
     if device == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"--device cuda asked for, and torch {torch.__version__} sees none; allowed is cpu")
-    catalogue = checked_catalogue(papers)
     roots = ",".join(options.paper_roots())
     settings = recorder.Settings(
         results, state, roots, mirrors, cohort_size, engine, jobs, hours, dirty, device
     )
+    catalogue = checked_catalogue(papers)
     if not dirty:
         order.check_checkout()
     with recorder.alone(state) as note:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tensor_rnns import datasets, functions
+from tensor_rnns.datasets.fetch import mirror_url
 from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.files import read_json, write_json
 from tensor_rnns.recording import begun, store
@@ -36,7 +37,7 @@ POLL_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class Settings:
-    """Where and how is recorded."""
+    """Where and how is recorded; ValueError for a mirror that is none."""
 
     results: Path
     state: Path
@@ -48,6 +49,10 @@ class Settings:
     hours: float | None
     dirty: bool
     device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        for mirror in self.mirrors:
+            mirror_url(mirror, "")
 
     @property
     def ready(self) -> Path:
