@@ -99,6 +99,14 @@ SELECT = ["select", *CURVE, "--scale=smoke", "--option=main", "--out=chosen.json
         ),
         (["judge", "--results=none"], "Invalid value for '--results': Path 'none' does not exist."),
         (["recorded", "--results=none"], "Invalid value for '--results': Path 'none' does not exist."),
+        (["status", "--results=none"], "Invalid value for '--results': Path 'none' does not exist."),
+        (["coverage", "--results=none"], "Invalid value for '--results': Path 'none' does not exist."),
+        (["verify", "workflow"], "Invalid value for 'ARCHIVE': File 'workflow' is a directory."),
+        (["coverage", "--results=workflow", "--guard=workflow"], "File 'workflow' is a directory."),
+        *(
+            ([*line, "--costs=none"], "--costs none given, which is no file; allowed are such as benchmarks/")
+            for line in (["plan"], ["simulate"], ["status", "--results=workflow"])
+        ),
         (["collect", "--out=joined"], "Missing argument 'RUNS...'."),
     ],
 )

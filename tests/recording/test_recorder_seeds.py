@@ -105,6 +105,7 @@ def test_status_lists_undecided_claims_with_the_cost_of_the_seeds_they_lack(
     assert said.splitlines()[1].split()[:3] == ["x1-1", "5", "19"]
     code, said = checkout.run("status", "--undecided", "--curves", "*", results=str(tmp_path))
     assert (code, "allowed is either" in said) == (2, True)
+    (tmp_path / "none").mkdir()
     code, said = checkout.run("status", "--undecided", results=str(tmp_path / "none"))
     assert (code, "claims.csv is not there, allowed after: make recorded" in said) == (2, True)
 

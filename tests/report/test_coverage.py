@@ -138,7 +138,7 @@ def test_the_guard_names_what_fell_back(made, tmp_path):
     with pytest.raises(
         ValueError, match="coverage at tiny asked for; allowed: smoke, laptop, paper, recorded"
     ):
-        coverage.regressions(path, [], ["tiny"])
+        coverage.check_scales(["tiny"])
 
 
 def test_the_command_prints_and_guards(made, monkeypatch):
@@ -149,6 +149,9 @@ def test_the_command_prints_and_guards(made, monkeypatch):
     shown = CliRunner().invoke(main, [*command, "--write", "coverage.csv"])
     assert shown.exit_code == 0
     assert "4 artefacts: 3 smoke, 0 laptop, 0 paper, 0 recorded, 0 not testable, 1 absent" in shown.output
+    unknown = CliRunner().invoke(main, [*command, "--scales", "smok"])
+    assert unknown.exit_code == 2
+    assert "coverage at smok asked for; allowed: smoke, laptop, paper, recorded" in unknown.output
     only = CliRunner().invoke(main, [*command, "--absent", "--guard", "coverage.csv"])
     assert only.exit_code == 0
     assert [line.split()[2] for line in only.output.splitlines()[:-1]] == ["fig-9", "made-3"]

@@ -24,6 +24,7 @@ LASTING = (
 )  # fmt: skip
 """Errors of the system that another try meets again."""
 PATH, PRESENT = click.Path(path_type=Path), click.Path(path_type=Path, exists=True)
+FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 class Finite(click.FloatRange):

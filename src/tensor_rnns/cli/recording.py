@@ -46,8 +46,8 @@ def plan(scale: str, data: str, guests: str, papers: str, cohort_size: int, engi
     need_torch("plan")
     from tensor_rnns.recording import cost, tables
 
-    catalogue = checked_catalogue(papers, guests)
-    for line in tables.plan(catalogue, scale, data, cohort_size, engine, cost.Costs.read(costs)):
+    model, catalogue = cost.Costs.read(costs), checked_catalogue(papers, guests)
+    for line in tables.plan(catalogue, scale, data, cohort_size, engine, model):
         click.echo(line)
 
 
@@ -70,7 +70,7 @@ def simulate(scale, data, guests, papers, engine, cohort_sizes, workers, speed, 
     from tensor_rnns.recording import cost, packing
     from tensor_rnns.recording import simulate as simulation
 
-    catalogue, model = checked_catalogue(papers, guests), cost.Costs.read(costs).faster(speed)
+    model, catalogue = cost.Costs.read(costs).faster(speed), checked_catalogue(papers, guests)
     outcomes = {}
     for size in options.numbers("cohort-sizes", cohort_sizes):
         jobs = list(packing.jobs_of(catalogue, scale, data, size, engine, model))
@@ -83,7 +83,9 @@ def simulate(scale, data, guests, papers, engine, cohort_sizes, workers, speed, 
 
 
 @click.command()
-@options.several(options.papers, options.curves, options.results, options.cohort_size, state, costs_table)
+@options.several(
+    options.papers, options.curves, options.given_results, options.cohort_size, state, costs_table
+)
 @click.option(
     "--undecided",
     is_flag=True,
@@ -96,7 +98,7 @@ def status(papers, curves, results, cohort_size, state, costs, undecided) -> Non
     from tensor_rnns.recording import cost, extension, tables, units
 
     options.refuse_together(("--curves", "--undecided"))
-    catalogue, model = checked_catalogue(papers), cost.Costs.read(costs)
+    model, catalogue = cost.Costs.read(costs), checked_catalogue(papers)
     if undecided:
         lines = extension.undecided(catalogue, model, results, cohort_size)
     else:

@@ -85,15 +85,16 @@ def diff(before: Path, after: Path) -> None:
 
 
 @click.command()
-@options.several(options.results, options.papers)
+@options.several(options.given_results, options.papers)
 @click.option("--absent", is_flag=True, help="Only what nothing stands or is planned for.")
 @click.option("--write", type=options.PATH, help="Write what stands to this coverage file.")
-@click.option("--guard", type=options.PRESENT, help="Fail where it was better.")
+@click.option("--guard", type=options.FILE, help="Fail where it was better.")
 @options.with_default("scales", "smoke,recorded", about="What the guard compares.")
 def coverage(results, papers, absent, write, guard, scales) -> None:
     """Print the papers' figures, tables and statements: absent, smoke, laptop, or recorded with n seeds."""
     from tensor_rnns.report import coverage as reach
 
+    reach.check_scales(scales.split(","))
     catalogue = options.load_catalogue(papers)
     rows = reach.rows(catalogue, results)
     for row in rows:
@@ -144,7 +145,7 @@ def archive(scale: str, results: Path, out: Path | None, weights: bool, anonymou
 
 
 @click.command()
-@click.argument("archive", type=options.PRESENT)
+@click.argument("archive", type=options.FILE)
 def verify(archive: Path) -> None:
     """Check an ARCHIVE: every sum, every table, figure, verdict and page made again from its runs.
 

@@ -54,7 +54,9 @@ class Costs:
 
     @classmethod
     def read(cls, path: Path = COSTS) -> "Costs":
-        """The model in a file."""
+        """The model in a file; ValueError where there is none."""
+        if not path.is_file():
+            raise ValueError(f"--costs {path} given, which is no file; allowed are such as {COSTS}")
         return cls(**read_json(path, "costs", REMEDY))
 
     def seconds(self, work: Work, replicas: int) -> float:

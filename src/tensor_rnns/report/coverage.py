@@ -178,13 +178,14 @@ def write(path: Path, listed: Iterable[Row]) -> None:
     write_csv(path, [row.cells() for row in listed], COLUMNS, None)
 
 
-def regressions(path: Path, listed: Iterable[Row], scales: Sequence[str]) -> list[str]:
-    """What the coverage file has and `listed` has no longer, at these scales, a line each.
-
-    ValueError where a scale is not one of the file's columns.
-    """
+def check_scales(scales: Sequence[str]) -> None:
+    """ValueError where a scale is not one of the columns of a coverage file."""
     if unknown := sorted(set(scales) - set(SCALES)):
         raise ValueError(f"coverage at {', '.join(unknown)} asked for; allowed: {', '.join(SCALES)}")
+
+
+def regressions(path: Path, listed: Iterable[Row], scales: Sequence[str]) -> list[str]:
+    """What the coverage file has and `listed` has no longer, at these scales, a line each."""
     now = {(row.paper, row.kind, row.id): row.cells() for row in listed}
     lost = []
     for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
