@@ -124,6 +124,20 @@ def test_hostile_archive_is_refused_before_a_byte_is_written(case, tmp_path, mon
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
 
 
+@pytest.mark.parametrize("added", [("results/extra.txt",), ("results/c.txt", "code/b.py")])
+def test_what_was_added_with_another_program_is_named(added, tmp_path) -> None:
+    """That program writes the directory anew, so that untouched members are in another form, too."""
+    path = whole(tmp_path)
+    with zipfile.ZipFile(path, "a") as archive:
+        for name in added:
+            archive.writestr(f"{TOP}/{name}", "more")
+    lines = "; ".join(f"{name}: in the archive, not in MANIFEST.csv" for name in sorted(added))
+    with pytest.raises(reading.NotAnArchive) as error:
+        reading.unpacked(path, tmp_path / "out")
+    assert str(error.value) == f"{path}: no archive that can be verified: {lines}"
+    assert not (tmp_path / "out").exists()
+
+
 def test_whole_archive_is_unpacked_once(tmp_path) -> None:
     path = whole(tmp_path)
     names, faults = reading.unpacked(path, tmp_path / "out")

@@ -50,8 +50,14 @@ def entries_of(archive: zipfile.ZipFile, raw: IO[bytes]) -> Entries:
     tops = sorted({name.partition("/")[0] for name in entries})
     if len(tops) != 1 or tops[0] in entries:
         raise ValueError(f"expected is one top folder; there are {tops[:5]}")
-    in_form(archive, raw)
-    return {name.partition("/")[2]: entry for name, entry in entries.items()}
+    members = {name.partition("/")[2]: entry for name, entry in entries.items()}
+    try:
+        in_form(archive, raw)
+    except ValueError as error:
+        # What adds a member to an archive, or removes one, may write the others in another form, too.
+        lines = [*faults(archive, members, sums=False)] if layout.MANIFEST in members else []
+        raise ValueError("; ".join(lines) or str(error)) from error
+    return members
 
 
 def in_form(archive: zipfile.ZipFile, raw: IO[bytes]) -> None:
@@ -99,8 +105,8 @@ def ending(count: int, whole: int, at: int, comment: bytes) -> bytes:
     return (end64 + LOCATOR.pack(b"PK\6\7", 0, at + size, 1) if is_large else b"") + end
 
 
-def faults(archive: zipfile.ZipFile, entries: Entries) -> Iterator[str]:
-    """What differs from MANIFEST.csv, a line each."""
+def faults(archive: zipfile.ZipFile, entries: Entries, sums: bool = True) -> Iterator[str]:
+    """What differs from MANIFEST.csv, a line each; without `sums` the names alone."""
     try:
         content = archive.read(entries[layout.MANIFEST])
         verify(layout.MANIFEST, content, layout.holds(layout.MANIFEST), REMEDY)
@@ -113,7 +119,7 @@ def faults(archive: zipfile.ZipFile, entries: Entries) -> Iterator[str]:
     there = entries.keys() - {layout.MANIFEST}
     yield from (f"{name}: in {layout.MANIFEST}, not in the archive" for name in sorted(listed.keys() - there))
     yield from (f"{name}: in the archive, not in {layout.MANIFEST}" for name in sorted(there - listed.keys()))
-    for name in sorted(there & listed.keys()):
+    for name in sorted(there & listed.keys()) if sums else ():
         size, digest = listed[name]
         try:
             with archive.open(entries[name]) as stream:
