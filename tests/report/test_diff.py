@@ -55,6 +55,14 @@ def with_record(folder, seed, change):
     write_json(home / "record.json", record, run_name(record["replicas"][0]))
 
 
+def test_a_folder_of_runs_that_is_not_named_after_its_scale_is_refused(both):
+    """Its runs are whole: nobody is told to remove them."""
+    renamed = both[1].rename(both[1].with_name("other_smoke"))
+    result = CliRunner().invoke(main, ["--roots", "workflow/papers", "diff", str(both[0]), str(renamed)])
+    words = f"{renamed} given; allowed are folders named after their scale, as {renamed}/smoke\n"
+    assert (result.exit_code, result.output) == (2, f"tensor-rnns: {words}")
+
+
 def test_equal_results_are_equal(both):
     assert compared(both, 0) == {"": ["equal: 2 claims, 6 replicas, 60 numbers, 3 artefacts"]}
 

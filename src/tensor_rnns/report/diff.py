@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tensor_rnns.drawing.tables import printed
-from tensor_rnns.experiments.records import DRAWN
+from tensor_rnns.experiments.records import DRAWN, SCALES, trained_at
 from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key
 from tensor_rnns.files import read_csv, read_json
 from tensor_rnns.report.content import flattened
@@ -66,6 +66,8 @@ def read(home: Path) -> Side:
     records = sorted(home.glob(f"runs/**/{RECORD}"))
     if not records and not claims.exists():
         raise ValueError(f"{home} given; allowed are folders with runs or claims, as results/laptop")
+    if records and trained_at(home.resolve().name) not in SCALES:
+        raise ValueError(f"{home} given; allowed are folders named after their scale, as {home}/smoke")
     side = Side(home, {row["claim"]: row for row in read_csv(claims)} if claims.exists() else {})
     for record in records:
         side.add_run(record.parent)
