@@ -1,8 +1,11 @@
 """Which curves come first, on needs and hours whose best order is known by hand."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from tensor_rnns.experiments import Catalogue
+from tensor_rnns.recording import order
 from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.order import needs, next_units, ordered
 from tensor_rnns.recording.record import Settings
@@ -73,5 +76,16 @@ def test_curves_are_asked_for_by_name_and_a_name_of_none_is_refused():
     some = chosen(known, ["*/L4/slstm/*", "he2017/addition/L10/tlstm_3d_cn/main"])
     assert [unit.name[16:] for unit in some] == ["L4/slstm/main", "L4/slstm/m32", "L10/tlstm_3d_cn/main"]
     assert chosen(known, []) == known
-    with pytest.raises(ValueError, match=r"--curves 'L4' given, .* allowed are such as 'he2017/addition/L4/"):
+    with pytest.raises(
+        ValueError, match=r"--curves 'L4' matches no curve; allowed are such as 'he2017/addition/L4/"
+    ):
         chosen(known, ["*/m32", "L4"])
+
+
+def test_a_name_of_no_curve_is_refused_before_costs_are_computed(tmp_path, monkeypatch):
+    """They take most of a minute."""
+    monkeypatch.setattr(order, "estimate", None)
+    settings = SimpleNamespace(cohort_size=5, results=tmp_path)
+    catalogue = Catalogue.load("workflow/papers", ["he2017/addition"])
+    with pytest.raises(ValueError, match=r"--curves 'nope/\*' matches no curve"):
+        next_units(catalogue, settings, Costs.read(), False, (), ["nope/*"])

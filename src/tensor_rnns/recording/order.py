@@ -79,6 +79,7 @@ def next_units(
     """What is not recorded as it is set today, in the order of `ordered`, or with `dearest` those first that
     cost most; with `curves`, of those alone. `protocol`: another scale and data. Costs: a core's."""
     known = list(units(catalogue.experiments.values(), settings.cohort_size, *protocol))
+    asked = {unit.name for unit in chosen(known, curves)}
     by_name = {unit.name: unit for unit in known}
     done = {name for name, unit in by_name.items() if store.is_recorded(unit, settings.results)}
     hours = {name: estimate(unit, costs).hours for name, unit in by_name.items()}
@@ -86,7 +87,6 @@ def next_units(
         names = sorted(hours.keys() - done, key=lambda name: (-hours[name], name))
     else:
         names = ordered(needs(catalogue).values(), hours, done)
-    asked = {unit.name for unit in chosen(known, curves)}
     return [by_name[name] for name in names if name in asked]
 
 

@@ -86,7 +86,7 @@ def chosen(candidates: Sequence[Unit], patterns: Sequence[str]) -> list[Unit]:
     for pattern in patterns:
         if not fnmatch.filter(names, pattern):
             near = difflib.get_close_matches(pattern, names, 1, 0) or ["none"]
-            raise ValueError(f"--curves {pattern!r} given, which is none; allowed are such as {near[0]!r}")
+            raise ValueError(f"--curves {pattern!r} matches no curve; allowed are such as {near[0]!r}")
     alike = {name for pattern in patterns or ["*"] for name in fnmatch.filter(names, pattern)}
     return [unit for unit in candidates if unit.name in alike]
 
