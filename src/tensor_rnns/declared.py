@@ -129,7 +129,8 @@ class Reading:
             return self.union(parts, value, location)
         if origin is Literal:
             if not any(type(value) is type(part) and value == part for part in parts):
-                self.refuse(location, f"{called(location)} is {value!r}; {suggestion(value, parts)}")
+                given = "unknown name" if called(location) == value else f"{called(location)} is"
+                self.refuse(location, f"{given} {value!r}; {suggestion(value, parts)}")
             return value
         if origin is tuple:
             return self.listed(kind, parts, value, location)

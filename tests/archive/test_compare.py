@@ -7,6 +7,7 @@ import pytest
 
 from tensor_rnns.analysis.curves import SERIES, write_curves
 from tensor_rnns.archive.compare import differences
+from tensor_rnns.archive.verify import Outcome
 from tensor_rnns.files import write_json
 from tensor_rnns.npz_files import read_npz, write_npz
 
@@ -17,6 +18,14 @@ def test_the_first_values_that_differ_are_named(tmp_path):
     assert differences(tmp_path / "given.json", tmp_path / "again.json") == [
         *(f"{letter}: given 0, recomputed 1" for letter in "abc"), "and 23 further differences",
     ]  # fmt: skip
+
+
+def test_one_more_difference_is_one(tmp_path):
+    for number, name in enumerate(("given.json", "again.json")):
+        write_json(tmp_path / name, dict.fromkeys("abcd", number), "letters")
+    assert differences(tmp_path / "given.json", tmp_path / "again.json")[3:] == ["and 1 further difference"]
+    assert list(Outcome(["a"]).lines())[-1] == "1 difference"
+    assert list(Outcome(["a", "b"]).lines())[-1] == "2 differences"
 
 
 @pytest.mark.parametrize("name", ["chord.mid", "curves.svg", "table.tex", "page.html"])

@@ -210,7 +210,7 @@ def test_verify_ends_with_1_where_something_differs(tmp_path) -> None:
     del held[f"{TOP}/code/a.py"]
     path.write_bytes(zipped(*sorted(held.items())))
     done = CliRunner().invoke(main, ["verify", str(path)])
-    assert (done.exit_code, done.output.splitlines()[-1]) == (1, "1 differences")
+    assert (done.exit_code, done.output.splitlines()[-1]) == (1, "1 difference")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,11 @@ KEYS = {
         "set: {training: 0.001}",
         "options.slow.set.training: unknown key 'training'; did you mean 'training.",
     ),
+    "unknown scale": (
+        "laptop: {seeds: 2, search: none}",
+        "lapto: {seeds: 2, search: none}",
+        "scales.lapto: unknown name 'lapto'; did you mean 'laptop'? allowed are laptop, paper, smoke",
+    ),
     "unknown condition of a scale": (
         "laptop: {seeds: 2, search: none}",
         "laptop: {seeds: 2, search: none, conditions: [T5]}",

@@ -54,7 +54,11 @@ MISTAKES = (
     ),
     ("weight: 10", "weight: .inf", "weight is inf; allowed is a number of at least 0"),
     ("weight: 10", "weight: -1", "weight is -1; allowed is a number of at least 0"),
-    ("  counts", "  sizes", "score.yaml:5: weights.sizes: sizes is 'sizes'; allowed are computed, counts"),
+    (
+        "  counts",
+        "  sizes",
+        "score.yaml:5: weights.sizes: unknown name 'sizes'; allowed are computed, counts",
+    ),
     (
         "  counts: {weight: 0.5, why: it is a size}\n",
         "",

@@ -72,9 +72,16 @@ def test_an_id_has_one_number_or_one_per_x(tmp_path):
 
 
 def test_other_columns_and_short_rows_are_refused(tmp_path):
-    (tmp_path / "values.csv").write_text("id,value\nm1,3\n")
-    with pytest.raises(ValueError, match=":1: columns"):
-        values.read(tmp_path)
+    for names, said in {
+        HEAD.replace("value,", "vale,"): "unknown 'vale'; missing 'value'",
+        f"{HEAD},note": "unknown 'note'",
+        HEAD.replace(",page", ""): "missing 'page'",
+        f"{HEAD},page": f"allowed are {HEAD.replace(',', ', ')} in this order, each once",
+    }.items():
+        (tmp_path / "values.csv").write_text(f"{names}\nm1,3\n")
+        with pytest.raises(ValueError) as error:
+            values.read(tmp_path)
+        assert str(error.value) == f"{tmp_path / 'values.csv'}:1: columns: {said}"
     (tmp_path / "values.csv").write_text(lines(ROW | {"unit": '"'}, ROW | {"id": "m2"}))
     with pytest.raises(ValueError, match=":1: not a table in UTF-8: unexpected end of data"):
         values.read(tmp_path)

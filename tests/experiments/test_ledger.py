@@ -23,7 +23,7 @@ def test_a_claim_with_a_part_judges_its_statement():
         (HEAD + "m1,1,,,\n", "a value in each column"),
         (HEAD + "m1,1,,made\n", "a value in each column"),
         (HEAD + "m1,1,,made,,more\n", "a value in each column"),
-        (HEAD + "m1,1,,made,\nm1,1,,again,\n", "m1 given twice"),
+        (HEAD + "m1,1,,made,\nm1,1,,again,\n", r"ledger\.csv:3: m1 given twice, first in line 2"),
         (HEAD + 'm1,1,,"made,\nm2,1,,made,\n', r"ledger\.csv: not a table in UTF-8: unexpected end of data"),
         (HEAD + 'm1,1,,"made" here,\n', r"ledger\.csv: not a table in UTF-8"),
     ],

@@ -186,7 +186,7 @@ def test_part_of_a_paper_can_be_chosen(tmp_path):
     assert (list(part.experiments), part.left_out) == ([("paper2000", "two")], {"paper2000": 2})
     whole = Catalogue.load(tmp_path, ["paper2000/two", "paper2000"])
     assert (len(whole.experiments), whole.left_out) == (3, {})
-    with pytest.raises(ValueError, match=r"unknown experiments four of paper2000; allowed are one, "):
+    with pytest.raises(ValueError, match=r"unknown experiment four of paper2000; allowed are one, "):
         Catalogue.load(tmp_path, ["paper2000/four", "paper2000/two"])
 
 
@@ -212,7 +212,7 @@ def test_an_experiment_without_a_title_is_refused(tmp_path, title):
 def test_unknown_papers_and_blocks_are_refused(experiment, tmp_path):
     """A wrong paper or key names what is allowed."""
     with pytest.raises(
-        ValueError, match=r"papers paper2001; did you mean 'paper2000'\? allowed are paper2000"
+        ValueError, match=r"unknown paper paper2001; did you mean 'paper2000'\? allowed are paper2000"
     ):
         Catalogue.load(tmp_path, ["paper2001"])
     with pytest.raises(ValueError, match="is not a dotted name"):

@@ -38,7 +38,8 @@ def differences(given: Path, again: Path) -> list[str]:
         lines = [*arrays(given, again), *([said("holds", of, due)] if of != due else [])]
     if not lines and given.suffix not in (".npz", ".pdf"):
         lines = ["other bytes, though every value is equal"]
-    return lines[:MOST] + ([f"and {len(lines) - MOST} further differences"] if len(lines) > MOST else [])
+    more = len(lines) - MOST
+    return lines[:MOST] + ([f"and {more} further difference{'s' * (more > 1)}"] if more > 0 else [])
 
 
 def numbers(path: Path) -> int:

@@ -54,7 +54,8 @@ class Outcome:
                 yield f"{heading:<15} {count:>12,}  {name}"
         yield from (f"{'number':<15} {line}" for line in self.numbers)
         yield from (f"{'note':<15} {line}" for line in self.notes)
-        yield f"{len(self.differences)} differences" if self.differences else "all equal"
+        plural = "s" * (len(self.differences) > 1)
+        yield f"{len(self.differences)} difference{plural}" if self.differences else "all equal"
 
 
 def verify(path: Path, say: Say) -> Outcome:

@@ -45,13 +45,14 @@ class Catalogue:
             paper, _, experiment = name.partition("/")
             chosen.setdefault(paper, set()).add(experiment)
         if unknown := sorted(chosen.keys() - known.keys()):
-            raise ValueError(f"unknown papers {', '.join(unknown)}; {suggestion(unknown[0], known)}")
+            named = f"unknown paper{'s' * (len(unknown) > 1)} {', '.join(unknown)}"
+            raise ValueError(f"{named}; {suggestion(unknown[0], known)}")
         catalogue = cls({paper: known[paper] for paper in chosen})
         for paper, names in chosen.items():
             catalogue.papers[paper] = header_of(known[paper]) or {"title": paper}
             files = {path.stem: path for path in experiment_files(known[paper])}
             if unknown := sorted(names - files.keys() - {""}):
-                named = f"unknown experiments {', '.join(unknown)} of {paper}"
+                named = f"unknown experiment{'s' * (len(unknown) > 1)} {', '.join(unknown)} of {paper}"
                 raise ValueError(f"{named}; {suggestion(unknown[0], files)}")
             wanted = {name: path for name, path in files.items() if names & {"", name}}
             if len(wanted) < len(files):

@@ -6,7 +6,6 @@ one can. Numbers that are claims by themselves stand in `values.csv` and not her
 """
 
 import csv
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,14 +42,14 @@ def read(folder: Path) -> list[Statement]:
             rows = csv.DictReader(stream, strict=True)
             if tuple(rows.fieldnames or ()) != COLUMNS:
                 raise ValueError(f"{path}: columns {rows.fieldnames} given; allowed: {', '.join(COLUMNS)}")
-            statements = []
+            statements, lines = [], {}
             for row in rows:
                 if None in row or None in row.values() or not row["id"] or not row["statement"]:
                     raise ValueError(f"{path}:{rows.line_num}: {row} given; allowed: a value in each column")
+                if (first := lines.setdefault(row["id"], rows.line_num)) != rows.line_num:
+                    twice = f"{path}:{rows.line_num}: {row['id']} given twice, first in line {first}"
+                    raise ValueError(f"{twice}; allowed: one row for each id")
                 statements.append(Statement(**row))
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path}: not a table in UTF-8: {error}") from error
-    twice = sorted(name for name, times in Counter(row.id for row in statements).items() if times > 1)
-    if twice:
-        raise ValueError(f"{path}: {', '.join(twice)} given twice; allowed: one row for each id")
     return statements

@@ -96,9 +96,12 @@ def read(folder: Path) -> tuple[Value, ...]:
 def parsed(path: Path, text: str) -> tuple[Value, ...]:
     """The values in `text`, kept because every job of a workflow reads them several times."""
     rows = csv.DictReader(text.splitlines(), strict=True)
-    if tuple(rows.fieldnames or ()) != COLUMNS:
-        given = shortened(f"{rows.fieldnames}", 1000)
-        raise ValueError(f"{path}:1: columns {given} given; allowed are {', '.join(COLUMNS)}")
+    if tuple(given := rows.fieldnames or ()) != COLUMNS:
+        apart = {"unknown": [name for name in given if name not in COLUMNS],
+                 "missing": [name for name in COLUMNS if name not in given]}  # fmt: skip
+        said = "; ".join(f"{what} {', '.join(map(repr, names))}" for what, names in apart.items() if names)
+        said = shortened(said, 1000) or f"allowed are {', '.join(COLUMNS)} in this order, each once"
+        raise ValueError(f"{path}:1: columns: {said}")
     values: list[Value] = []
     wrong: list[str] = []
     for row in rows:
