@@ -17,6 +17,7 @@ def test_a_computed_table_is_recorded_as_it_is_set_today_or_refused(checkout, tm
     asked = ("--scale", "paper", "--paper", "made2024", "--experiment", "forgetting")
     path = checkout.folder / source / home
     assert checkout.run("compute", *asked, "--out", str(path))[0] == 0
+    (checkout.folder / "results").mkdir(exist_ok=True)
     assert "0 of 1 recorded by today's code; not made2024/forgetting (missing)" in checkout.run("status")[1]
     _, said = checkout.run("record", "--from", source, results="tables")
     assert "recorded curves: 0, computed tables: 1; refused: 0" in said

@@ -102,6 +102,7 @@ def test_another_machine_goes_on_from_the_jobs_that_are_kept(checkout, undisturb
 def test_a_mistake_is_named_by_file_and_line_before_any_work(checkout, command):
     before = checkout.experiment.read_text(encoding="utf-8")
     line = before[: before.index("batch: 4")].count("\n") + 1
+    (checkout.folder / "mistaken").mkdir(exist_ok=True)
     try:
         checkout.experiment.write_text(before.replace("batch: 4", "bach: 4"), encoding="utf-8")
         code, said = checkout.run(command, results="mistaken")
