@@ -13,7 +13,7 @@ import ast, sys
 from pathlib import Path
 from tensor_rnns.experiments import digest
 parsed, parse = [], ast.parse
-ast.parse = lambda text: parsed.append(text) or parse(text)
+ast.parse = lambda text, *name: parsed.append(text) or parse(text)
 digest.keep(Path(sys.argv[1]))
 print(digest.of_source(Path(sys.argv[2])), len(parsed))
 """
@@ -172,7 +172,7 @@ settings = {
 if ahead := %r:
     digest.read_rooms()
 parsed, parse = [], ast.parse
-ast.parse = lambda text: parsed.append(text) or parse(text)
+ast.parse = lambda text, *name: parsed.append(text) or parse(text)
 print(digest.code_of(settings), len(parsed))
 """
 
