@@ -272,7 +272,8 @@ def test_the_code_that_a_guest_inherits_counts(files, monkeypatch, inherits):
         ),
         (
             EXAMPLE.replace(
-                "(h,) = state", "(h,) = state; a = 0 * h\n        a += 1\n        h.view(-1)[0] = 1"
+                "(h,) = state",
+                "(h,) = state; a = 0 * h\n        a += 1\n        h.view(-1)[0] = 1\n        h += 1",
             ),
             r"changes the state h in place \(bad\.py:31\)",
         ),
