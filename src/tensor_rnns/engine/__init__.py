@@ -7,8 +7,9 @@ from tensor_rnns.engine.affine import Affine, binary_cross_entropy, cross_entrop
 from tensor_rnns.engine.choice import ENGINES, alternatives, check, choose, find, pick, resolve, without_cell
 from tensor_rnns.engine.compiled.direct import Direct, Views
 from tensor_rnns.engine.eager import Engine, Outputs
-from tensor_rnns.engine.given import Draws, Params, State, Steps, step_problem, untrainable
+from tensor_rnns.engine.given import Draws, Params, State, Steps, step_problem
 from tensor_rnns.engine.touched import Touched
+from tensor_rnns.engine.trial import untrainable
 
 __all__ = [
     "ENGINES", "Affine", "Direct", "Draws", "Engine", "Outputs", "Params", "State", "Steps", "Touched",

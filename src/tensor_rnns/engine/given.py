@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
@@ -28,9 +27,6 @@ Steps = tuple[Tensor, State]
 """The outputs of a cell over time, and its state after the last step."""
 BATCH = 7
 """Rows of a step that is only looked at: a number that no size is likely to have."""
-COHORT, TIMES = 3, 12
-"""Replicas and steps on which a cell is looked at."""
-TIES = "it may not draw random numbers, nor take numbers out of tensors, as `if` and float() do (torch.where)"
 
 
 class Symbols(Protocol):
@@ -169,7 +165,7 @@ def step_problem(cell: Cell, leads: Sequence[tuple[int, ...]] = ((),)) -> str | 
         return f"its step fails: {fault(error, inspect.getfile(type(cell)).__eq__)}"
 
 
-class Watched(DispatchMode):
+class Observer(DispatchMode):
     """Looks on at a step: which of the `held` tensors it reads and which it changes, and the first line that
     does so, draws random numbers or takes a number out of a tensor."""
 
@@ -209,7 +205,7 @@ def difference(cell: Cell, lead: tuple[int, ...]) -> str | None:
     x = torch.zeros(*lead, BATCH, cell.inputs)
     held = {f"the parameter {name}": value for name, value in params.items()}
     held |= {f"the state {name}": part for name, part in zip(cell.states, states, strict=True)}
-    with torch.no_grad(), Watched(held | {"its input": x}) as watched:
+    with torch.no_grad(), Observer(held | {"its input": x}) as watched:
         results = cell.step(params, x, states)
     for name in (*held, "its input"):
         if line := watched.lines.get(name):
@@ -223,32 +219,3 @@ def difference(cell: Cell, lead: tuple[int, ...]) -> str | None:
             shapes = f"{tuple(after.shape[rows:])}; declared: {tuple(before.shape[rows:])}"
             return f"its step returns the state {name} with shape {shapes}"
     return None
-
-
-@torch.inference_mode(False)
-@torch.no_grad()
-def untrainable(cell: Cell) -> str | None:
-    """Why no cohort can train a cell: steps give replicas together other results than alone, or never read a
-    parameter, whose numbers are counted; None where neither."""
-    rng = np.random.default_rng(0)
-    drawn = [cell.initialise(rng) for _ in range(COHORT)]
-    params = {name: torch.tensor(np.stack([values[name] for values in drawn])).float() for name in drawn[0]}
-    inputs = torch.tensor(rng.standard_normal((TIMES, COHORT, BATCH, cell.inputs))).float()
-    with Watched(params) as watched:
-        together = after(cell, params, inputs)
-    parts = [{name: value[[s]] for name, value in params.items()} for s in range(COHORT)]
-    alone = [after(cell, part, inputs[:, [s]]) for s, part in enumerate(parts)]
-    for whole, *pieces in zip(together, *alone, strict=True):
-        if not torch.allclose(whole, torch.cat(pieces), rtol=1e-4, atol=1e-5, equal_nan=True):
-            does = " and ".join(f"{kind} ({line})" for kind, line in watched.lines.items()) or "no line found"
-            return f"its step gives replicas together other results than alone: {TIES}; here {does}"
-    unread = [name for name in params if name not in {*watched.read, *cell.starts.values()}]
-    return f"its step never uses the parameter {unread[0]}" if unread and not cell.has_penalty else None
-
-
-def after(cell: Cell, params: Params, inputs: Tensor) -> State:
-    """The states after all inputs [T, S, B, I], from the first ones."""
-    states = cell.initial_state(*inputs.shape[1:3])
-    for x in inputs:
-        states = cell.step(params, x, states)
-    return states

@@ -20,7 +20,7 @@ from torch.utils._pytree import tree_map
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.engine.build import kept
 from tensor_rnns.engine.eager import Engine
-from tensor_rnns.engine.given import Params, State, is_of_the_step, is_plain, place
+from tensor_rnns.engine.given import Observer, Params, State, is_of_the_step, is_plain, place
 from tensor_rnns.messages import fault
 
 STEPS, REPLICAS, BATCH, FEWER = 3, 2, 5, 3
@@ -39,6 +39,8 @@ OF_A_GPU = "CUDA error", "CUBLAS_STATUS", "CUDNN_STATUS", "out of memory", "ille
 PACKAGE = Path(__file__).parents[1]
 LOOP = Engine().run
 """The eager loop."""
+
+TIES = "it may not draw random numbers, nor take numbers out of tensors, as `if` and float() do (torch.where)"
 
 Run = Callable[..., tuple[Tensor, State]]
 Given = tuple[Params, Tensor, State]
@@ -130,7 +132,27 @@ def alone_or_among_many(cell: Cell, given: Given) -> str:
     return ""
 
 
-def drawn(cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool) -> Given:
+@torch.inference_mode(False)
+@torch.no_grad()
+def untrainable(cell: Cell) -> str | None:
+    """Why no cohort can train a cell: steps give replicas together other results than alone, or never read a
+    parameter, whose numbers are counted; None where neither."""
+    params, inputs, state = drawn(cell, torch.float32, torch.device("cpu"), one_hot=False, steps=4 * STEPS)
+    with Observer(params) as watched:
+        _, together = LOOP(cell, params, inputs, state)
+    for s in range(REPLICAS):
+        own, first = tree_map(lambda part, s=s: part[[s]], (params, state))
+        _, alone = LOOP(cell, own, inputs[:, [s]], first)
+        for among, part in zip(together, alone, strict=True):
+            if not torch.allclose(among[[s]], part, rtol=1e-4, atol=1e-5, equal_nan=True):
+                does = " and ".join(f"{kind} ({line})" for kind, line in watched.lines.items())
+                what = f"its step gives replicas together other results than alone: {TIES}"
+                return f"{what}; here {does or 'no line found'}"
+    unread = [name for name in params if name not in {*watched.read, *cell.starts.values()}]
+    return f"its step never uses the parameter {unread[0]}" if unread and not cell.has_penalty else None
+
+
+def drawn(cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool, steps: int = STEPS) -> Given:
     """Parameters near those of the start, inputs and states, at random but always the same."""
     rng = np.random.default_rng(1)
     first = [cell.initialise(rng) for _ in range(REPLICAS)]
@@ -145,7 +167,7 @@ def drawn(cell: Cell, dtype: torch.dtype, device: torch.device, one_hot: bool) -
         )
         for name, shape in cell.shapes().items()
     }
-    steps = MANY if device.type == "cuda" else STEPS
+    steps = MANY if device.type == "cuda" else steps
     if one_hot:
         inputs = tensor(np.eye(cell.inputs)[rng.integers(0, cell.inputs, (steps, REPLICAS, BATCH))])
     else:
