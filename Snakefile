@@ -61,6 +61,7 @@ rule figures:
 
 onstart:
     guard_state(config["state"])
+    guard_engine(config["engine"])
 
 
 onsuccess:

@@ -22,6 +22,26 @@ def test_an_engine_that_there_is_not(tmp_path, project, snakemake):
     assert not (folder / "results").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("graphed", "engine graphed on cpu asked for; allowed are auto, compiled, torch_nn, eager"),
+        (
+            "torch_nn",
+            "engine torch_nn asked for with the cell tgu: torch.nn has no such cell; allowed is auto",
+        ),
+    ],
+)
+def test_an_engine_that_no_job_could_run_is_refused_before_any_work(
+    tmp_path, monkeypatch, project, snakemake, name, words
+):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    folder = project(tmp_path / "project")
+    with pytest.raises(AssertionError, match=f"mathews2016/addition/T250/tgu/authors-rates: {words}"):
+        snakemake(folder, config=("scale=smoke", "papers=mathews2016/addition", f"engine={name}"))
+    assert not (folder / "results/smoke/runs").exists()
+
+
 def test_a_mirror_that_no_download_would_ask(tmp_path, project, snakemake):
     folder = project(tmp_path / "project")
     with pytest.raises(AssertionError, match="config: mirror 'ftp://x' is no URL of one; allowed are file:"):
