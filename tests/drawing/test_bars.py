@@ -37,7 +37,7 @@ def test_a_bar_is_the_mean_with_its_interval_and_seeds(data, artefact):
     (paper,) = [line for line in axis.lines if line.get_color() == PAPER]
     assert paper.get_xdata() == [8.606]
     assert paper.get_ydata() == [axis.get_yticks()[0]]
-    assert "n = 4" in [text.get_text() for text in axis.texts]
+    assert "4 seeds" in [text.get_text() for text in axis.texts]
     assert "TGU 2.5 [" in figure.get_label()
     assert "paper 8.606" in figure.get_label()
 
@@ -46,7 +46,7 @@ def test_a_failed_seed_is_a_cross(data, artefact):
     figure = drawn(data, artefact("bars", measure=NLL, where={"condition": "T250", "variant": "lstm"}))
     (cross,) = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
     assert cross.get_xdata() == [4]
-    assert "n = 4\n1 failed" in [text.get_text() for text in figure.axes[0].texts]
+    assert "4 seeds\n1 failed" in [text.get_text() for text in figure.axes[0].texts]
     assert "Cross" in texts(figure)
 
 
@@ -67,7 +67,7 @@ def test_two_numbers_have_no_interval(data, artefact):
     figure = drawn(data, artefact("bars", measure=NLL, where={"condition": "T250"}))
     (axis,) = figure.axes
     assert len([line for line in axis.lines if line.get_linewidth() == 1.6]) == 1
-    assert [text.get_text() for text in axis.texts] == ["n = 4", *["n = 2\nno interval"] * 2]
+    assert [text.get_text() for text in axis.texts] == ["4 seeds", *["2 seeds\nno interval"] * 2]
     figure = drawn(data, artefact("bars", measure=NLL, where={"condition": "T250", "variant": "lstm"}))
     assert "thick line: an interval, from three seeds on" in texts(figure)
 
@@ -116,12 +116,12 @@ def test_who_never_gets_there_is_counted_and_not_drawn(data, artefact):
         values = np.arange(1, 31), np.linspace(1, {1: 0, 3: -0.15}.get(run.key["seed"], 0.5), 30)
         run.load_curves = lambda values=values: {("train", "loss"): values}
     figure = drawn(data, artefact("bars", measure=measure, where={"condition": "T500", "variant": "tgu"}))
-    assert "n = 4\n2 never" in [text.get_text() for text in figure.axes[0].texts]
+    assert "4 seeds\n2 never" in [text.get_text() for text in figure.axes[0].texts]
     assert figure.axes[0].patches[0].get_width() == (25 + 22) / 2
     assert "nor is an interval beside them: means are of those that did" in texts(figure).replace("\n", " ")
     reached = total([25.0, 22.0, 28.0, math.inf], [False] * 4, measure)
-    assert (reached.is_drawn, reached.text) == (False, "25 (n = 4, 1 never)")
-    assert total([math.inf] * 3, [False] * 3, measure).text == "no number (n = 3, 3 never)"
+    assert (reached.is_drawn, reached.text) == (False, "25 (4 seeds, 1 never)")
+    assert total([math.inf] * 3, [False] * 3, measure).text == "no number (3 seeds, 3 never)"
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_sweep_joins_the_means_over_a_setting(data, artefact):
     assert paper.get_color() == CELLS["tgu"][0]
     crosses = [line for line in axis.lines if line.get_marker() == "x" and len(line.get_xdata())]
     assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in crosses] == [(250, 4)]
-    assert legend(figure)[:2] == ["TGU (n = 4)", "LSTM (n = 4, 0–1 failed)"]
+    assert legend(figure)[:2] == ["TGU (4 seeds)", "LSTM (4 seeds, 0–1 failed)"]
     assert "TGU at 500: 25 [" in figure.get_label()
 
 
@@ -182,7 +182,7 @@ def test_conditions_stand_for_numbers(data, artefact):
     np.testing.assert_array_equal(dashed[0].get_xydata(), [[1, 193], [3, 193]])
     assert any(np.array_equal(line.get_xydata(), [[250, 3], [500, 20]]) for line in lines)
     assert any(set(line.get_ydata()) == {0.1767} for line in lines)
-    assert legend(figure) == ["TGU, rank 9 (n = 4)", "dashed: size", "paper", "paper: 0.1767"]
+    assert legend(figure) == ["TGU, rank 9 (4 seeds)", "dashed: size", "paper", "paper: 0.1767"]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """A figure of curves shows exactly the numbers it was given, counts failed seeds, names what was not run."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -43,7 +44,7 @@ def test_centre_is_the_median_of_running_means(data, artefact):
 
 def test_failed_seeds_are_counted_and_crossed_where_they_stop(data, artefact):
     figure = drawn(data, artefact("curves", where={"condition": "T250", "variant": "lstm"}))
-    assert legend(figure) == ["LSTM (n = 4, 1 failed)"]
+    assert legend(figure) == ["LSTM (4 seeds, 1 failed)"]
     crosses = [found for found in figure.axes[0].lines if found.get_marker() == "x"]
     assert {(found.get_xdata()[0], found.get_ydata()[0]) for found in crosses} == {(11, 16 / 11)}
     assert "Bold: median of the seeds that go on, at least half; thin: each seed; cross" in texts(figure)
@@ -107,7 +108,7 @@ def test_points_of_another_protocol_are_left_out_and_that_is_said(data, artefact
     figure = drawn(data, artefact("curves", log, other, where={"condition": "T250", "variant": "tgu"}))
     hollow = [one for one in figure.axes[0].lines if one.get_markerfacecolor() == "white"]
     assert [len(one.get_xdata()) for one in hollow] == [2]
-    assert "Points of the papers with other settings than those drawn are left out." in texts(figure)
+    assert "Published points with other settings are not drawn." in texts(figure)
     elsewhere = drawn(data, artefact("curves", log, other, where={"condition": "T500"}))
     assert not [label for label in legend(elsewhere) if label in ("authors' log", "paper")]
 
@@ -165,7 +166,7 @@ def test_quartiles(data, artefact):
 def test_two_variants_of_one_cell_are_told_apart_without_colour(data, artefact):
     figure = drawn(data, artefact("curves", where={"condition": "T250"}))
     handles = dict(zip(legend(figure), figure.legends[0].legend_handles, strict=True))
-    one, other = handles["TGU (n = 4)"], handles["TGU, rank 9 (n = 4)"]
+    one, other = handles["TGU (4 seeds)"], handles["TGU, rank 9 (4 seeds)"]
     assert one.get_marker() != other.get_marker()
     assert one.get_linestyle() != other.get_linestyle()
 
@@ -174,7 +175,7 @@ def test_the_description_holds_the_numbers(data, artefact):
     figure = drawn(
         data, artefact("curves", where={"condition": "T250", "variant": "tgu"}, y={"label": "error"})
     )
-    assert figure.get_label().startswith("Curves of error against updates. TGU ends at 0.217 (n = 4).")
+    assert figure.get_label().startswith("Curves of error against updates. TGU ends at 0.217 (4 seeds).")
 
 
 @pytest.mark.parametrize(
@@ -220,13 +221,68 @@ def test_curves_against_seconds(data, artefact):
     assert "not seconds" not in texts(figure)
 
 
-def test_both_manners_are_explained_where_some_curves_have_few_seeds_and_some_many(data, artefact):
-    more = data.curves[data.curves["variant"] == "tgu"]
-    rows = [data.curves, *(more.assign(seed=more["seed"] + 4 * k) for k in (1, 2))]
+def many_seeds(data, copies: int = 2):
+    """The TGU has its four seeds again and again, twelve in all; so has, of T = 250, the LSTM that fails."""
+    more = data.curves[data.curves["variant"].isin(["tgu", "lstm"])]
+    again = range(1, copies + 1)
+    rows = [data.curves, *(more.assign(seed=more["seed"] + 4 * k) for k in again)]
     records = [
-        replace(run, key=run.key | {"seed": run.key["seed"] + 4 * k}) for run in data.records for k in (1, 2)
+        replace(run, key=run.key | {"seed": run.key["seed"] + 4 * k}) for run in data.records for k in again
     ]
-    many = replace(data, curves=pd.concat(rows), records=[*data.records, *records])
-    figure = drawn(many, artefact("curves", where={"condition": "T250", "variant": ["tgu", "wide"]}))
-    assert legend(figure) == ["TGU (n = 12)", "TGU, rank 9 (n = 4)"]
-    assert "Bold: median of the seeds; band: quartiles or thin: each seed." in texts(figure)
+    return replace(data, curves=pd.concat(rows), records=[*data.records, *records])
+
+
+def test_with_more_than_ten_seeds_all_lines_of_a_figure_have_quartiles(data, artefact):
+    """A group of four beside one of twelve has no thin lines either: a panel has one manner."""
+    spec = {"where": {"condition": "T250", "variant": ["tgu", "wide"]}}
+    figure = drawn(many_seeds(data), artefact("curves", **spec))
+    assert legend(figure) == ["TGU (12 seeds)", "TGU, rank 9 (4 seeds)"]
+    assert "Bold: median of the seeds; band: quartiles." in texts(figure)
+    assert len(figure.axes[0].collections) == 2
+    assert not [one for one in figure.axes[0].lines if one.get_linewidth() == 0.5]
+    few = drawn(data, artefact("curves", **spec))
+    assert "Bold: median of the seeds; thin: each seed." in texts(few)
+    assert len([one for one in few.axes[0].lines if one.get_linewidth() == 0.5]) == 8
+
+
+def test_failed_seeds_of_many_are_ticks_at_the_top_with_their_number(data, artefact):
+    """Three times the LSTM that fails at update 11; no cross lies on a curve."""
+    figure = drawn(
+        many_seeds(data), artefact("curves", where={"condition": "T250", "variant": ["tgu", "lstm"]})
+    )
+    (axis,) = figure.axes
+    assert not [one for one in axis.lines if one.get_marker() == "x"]
+    (ticks,) = [one for one in axis.lines if one.get_marker() == "|"]
+    np.testing.assert_array_equal(ticks.get_xdata(), [11] * 3)
+    assert ticks.get_transform() == axis.get_xaxis_transform()
+    assert min(ticks.get_ydata()) > 0.9
+    assert ticks.get_color() == CELLS["lstm"][0]
+    assert [text.get_text() for text in axis.texts] == ["3 failed"]
+    assert "ticks: where failed seeds stop" in texts(figure)
+    assert "cross" not in texts(figure)
+
+
+def test_many_lines_in_order_are_named_beside_their_panel(data, artefact):
+    """With nine ranks the legend would take more room than the lines; the counts move below the panels."""
+    ranks = {f"r{rank}": {"cell": "tgu", "rank": rank} for rank in range(1, 10)}
+    data.experiment.content["variants"] = ranks
+    (first, *_) = [run for run in data.records if run.key["variant"] == "tgu"]
+    settings = {
+        name: first.settings | {"cell": {"name": "tgu", "rank": ranks[name]["rank"]}} for name in ranks
+    }
+    records = [replace(first, key=first.key | {"variant": name}, settings=settings[name]) for name in ranks]
+    curve = data.curves[(data.curves["variant"] == "tgu") & (data.curves["seed"] == 0)][:1]
+    curves = [curve.assign(variant=name) for name in ranks]
+    for rank, one in enumerate(curves, 1):
+        one["value"] = [values / rank for values in one["value"]]
+    made = replace(data, records=records, curves=pd.concat(curves))
+    figure = drawn(made, artefact("curves", colour="cell.rank", lines=["task_baseline"]))
+    assert legend(figure) == ["baseline"]
+    names = figure.axes[0].texts
+    assert [name.get_text() for name in names] == [f"rank {rank}" for rank in range(1, 10)]
+    heights = [name.get_position()[1] for name in names]
+    assert min(above - below for above, below in pairwise(heights)) > 0.05
+    assert heights[-1] >= 0
+    assert "in the order of their ends. 1 seed each." in texts(figure)
+    some = replace(made, records=records[:8], curves=pd.concat(curves[:8]))
+    assert "rank 1 (1 seed)" in legend(drawn(some, artefact("curves", colour="cell.rank")))

@@ -9,7 +9,7 @@ import pytest
 from tensor_rnns.drawing.groups import absent, groups_of, names_of
 from tensor_rnns.drawing.render import draw_artefact
 from tensor_rnns.drawing.spec import RunsSpec
-from tensor_rnns.drawing.style import CELLS, MARKERS, styled
+from tensor_rnns.drawing.style import CELLS, MARKERS, ORDER, styled
 from tensor_rnns.experiments.selector import Selector
 
 
@@ -49,6 +49,20 @@ def test_a_group_of_one_cell_has_its_look_and_one_of_several_a_plain_one(data):
     assert CELLS["lstm"][0] not in colours
 
 
+def test_groups_of_one_cell_are_told_apart_by_colour(data):
+    """Where all are of one cell its hue tells nothing; beside another cell a second variant is darker."""
+    both = groups_of(data, data.chosen(data.curves, Selector(variant=("tgu", "wide"))), ["variant"])
+    assert [group.look["color"] for group in both.values()] == [ORDER[0], ORDER[1]]
+    first, lstm, second = groups_of(data, data.chosen(data.curves), ["variant"]).values()
+    assert (first.look["color"], lstm.look["color"]) == (CELLS["tgu"][0], CELLS["lstm"][0])
+    assert brightness(second.look["color"]) < brightness(first.look["color"]) - 100
+
+
+def test_what_is_missing_of_the_recorded_runs_is_not_run_yet(data):
+    rows = data.chosen(data.curves)
+    assert missing(dataclasses.replace(data, scale="recorded"), rows) == ["Not run yet: T = 750."]
+
+
 def test_names_are_in_the_order_of_the_file(data):
     rows = data.with_settings(data.chosen(data.curves), ["cell.name", "cell.rank"])
     assert names_of(data, rows, ["variant"]) == [("tgu",), ("lstm",), ("wide",)]
@@ -62,7 +76,7 @@ def test_a_setting_that_nobody_has_is_refused(data):
 
 def test_a_replica_without_the_setting_is_a_group_of_its_own(data, artefact):
     figure = drawn(data, artefact("curves", colour="cell.rank", where={"condition": "T500"}))
-    assert legend(figure) == ["rank 4 (n = 4)", "rank 9 (n = 4)", "no rank (n = 4)"]
+    assert legend(figure) == ["rank 4 (4 seeds)", "rank 9 (4 seeds)", "no rank (4 seeds)"]
 
 
 def test_a_second_value_is_dashed_in_the_same_colour(data, artefact):
@@ -79,7 +93,7 @@ def test_a_second_value_is_dashed_in_the_same_colour(data, artefact):
     assert second.get_color() == CELLS["tgu"][0]
     assert second.get_linestyle() == "--"
     np.testing.assert_allclose(second.get_ydata(), 3 * 6.5 / np.arange(1, 31))
-    assert legend(figure) == ["TGU (n = 4)", "dashed: validation"]
+    assert legend(figure) == ["TGU (4 seeds)", "dashed: validation"]
 
 
 def with_epochs(data, every):

@@ -59,16 +59,16 @@ def test_columns_by_condition(data, artefact):
 def test_a_table_of_which_not_all_was_run_says_so(data, artefact):
     """Of the curves that any of its columns asks for."""
     every = draw_artefact(data, artefact("table", rows="variant", columns="condition", measure=NLL)).notes
-    assert "6 of 9 curves asked for were run" in every[1]
+    assert "6 of 9 curves planned were run" in every[1]
     columns = [{"measure": NLL, "label": at, "where": {"condition": at}} for at in ("T250", "T750")]
     some = draw_artefact(data, artefact("table", where={"variant": "tgu"}, columns=columns)).notes
-    assert "1 of 2 curves asked for were run" in some[1]
+    assert "1 of 2 curves planned were run" in some[1]
     data.experiment.content["options"] = {"slow": {}}
     data.experiment.content["scales"] = {"laptop": {"options": ["slow"]}}
     for run in data.records:
         run.key["option"] = "slow"
     whole = artefact("table", where={"variant": "tgu", "condition": "T250"}, measure=NLL)
-    assert "asked for" not in " ".join(draw_artefact(data, whole).notes)
+    assert "curves planned" not in " ".join(draw_artefact(data, whole).notes)
 
 
 def test_a_number_of_the_paper_is_shown_as_it_is_printed():

@@ -75,7 +75,7 @@ def same_settings(
 
     kept = [entry for entry in entries if fits(entry)]
     lost = len(kept) < len(entries)
-    return kept, ["Points of the papers with other settings than those drawn are left out."] * lost
+    return kept, ["Published points with other settings are not drawn."] * lost
 
 
 def beyond(entries: Sequence[Entry], limit: float, unit: str) -> list[str]:

@@ -11,12 +11,14 @@ from matplotlib.figure import Figure
 
 from tensor_rnns.analysis.curve_measures import Split
 from tensor_rnns.analysis.runs import running_series
-from tensor_rnns.drawing import beside
+from tensor_rnns.drawing import beside, edges
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import Cut, Group, Name, absent, counted
-from tensor_rnns.drawing.layout import panels
+from tensor_rnns.drawing.layout import RIGHT, panels
+from tensor_rnns.drawing.paces import UNITS
 from tensor_rnns.drawing.spec import AXIS, Axis, GroupsSpec
 from tensor_rnns.drawing.style import DASHED, SOLID
+from tensor_rnns.drawing.tables import span
 from tensor_rnns.experiments.records import KEY
 
 POINTS = 400
@@ -24,7 +26,9 @@ POINTS = 400
 BANDS = {"none": "thin: each seed", "quantiles": "band: quartiles", "range": "band: minimum to maximum"}
 """The kinds of band, and how a figure explains them."""
 FEW = 10
-"""Up to so many replicas each has its own thin line."""
+"""Up to so many replicas each has its own thin line, and its own cross where it failed."""
+DIRECT = 8
+"""More lines than these in rising order are named beside the panels and not in the legend."""
 
 
 @dataclass(frozen=True)
@@ -94,34 +98,34 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
         return {name: lines(data, cut.part(value, name, table), width, pace) for name in groups}
 
     ours = [drawn(rows, value, spec.measure.width) for value in cut.values]
-    for name, group in groups.items():
-        group.look |= {"linestyle": SOLID} if spec.also else {}
-        here = [(value, panel[name]) for value, panel in zip(cut.values, ours, strict=True) if panel[name]]
-        group.counts |= {value: (len(some), sum(line.failed for line in some)) for value, some in here}
+    manner = _manner(spec, max(len(some) for panel in ours for some in panel.values()))
+    _count(spec, cut, ours)
     limit = _reach(lines(data, rows, 1, pace), spec.measure)
     there = [e for e in data.printed(spec.keys) if e.get(spec.panels, cut.values[0]) in cut.values]
     printed, left_out = beside.same_settings(there, data, rows)
     notes = [*absent(data, rows, spec), *left_out, *beside.beyond(printed, limit, unit)]
-    why = "Less than an epoch was run" if spec.x.unit == "epoch" else "Not every run was timed"
-    notes += [f"{why}: against updates, not {spec.x.unit}s."] * (unit != spec.x.unit)
-    notes += [*_outside(cut, spec.y.limits, ours), *_explained(spec, cut, ours)]
+    notes += _notes(spec, cut, ours, manner, unit)
     dashed = spec.also and (spec.also.label or spec.also.split)
     handles = beside.legend(cut, dashed, beside.handles_of(printed))
-    sheet = panels(cut.titles, data.remark_line(rows), notes, handles, share_y=spec.share_y)
+    direct, room = len(groups) > DIRECT and cut.ordered, 0.0
+    if direct:
+        handles, notes = handles[len(groups) :], [_named(cut), *notes]
+        room = edges.NAME * max(len(group.title) for group in groups.values())
+    remarks = data.remark_line(rows)
+    sheet = panels(cut.titles, remarks, notes, handles, share_y=spec.share_y, right=RIGHT + room)
     time = spec.x if unit == spec.x.unit else TIME
-    x, y = time.labelled(f"{unit}s"), spec.y.labelled(spec.measure.of)
+    x, y, ends = time.labelled(f"{unit}s"), spec.y.labelled(spec.measure.of), []
     for axis, value, title, mine in zip(sheet.axes, cut.values, cut.titles, ours, strict=True):
-        ends = []
-        for name, group in groups.items():
-            if mine[name]:
-                end = _draw_group(axis, mine[name], group, spec)
-                ends.append(f"{group.title} ends at {end:.3g} ({counted(*group.counts[value])})")
+        ends.append(_draw_groups(axis, mine, cut, spec, manner))
         for name, lines_also in drawn(also, value, spec.also.width if spec.also else 1).items():
-            _draw_also(axis, lines_also, groups[name], spec)
+            _draw_also(axis, lines_also, groups[name], manner[0])
         beside.draw_points(axis, printed, cut, value, limit)
         beside.draw_levels(axis, spec.lines, cut.baseline(value))
         sheet.dress(axis, x, y)
-        sheet.say(title, ends)
+        said = [(groups[name], end) for name, end in ends[-1].items()]
+        sheet.say(title, [f"{it.title} ends at {end:.3g} ({counted(*it.counts[value])})" for it, end in said])
+    for axis, last in zip(sheet.axes, ends, strict=True) if direct else ():
+        edges.draw_names(axis, [(end, groups[name]) for name, end in last.items() if np.isfinite(end)])
     return sheet.finish(f"Curves of {y.label} against {unit}s.")
 
 
@@ -143,9 +147,44 @@ def _reach(ours: Sequence[Line], measure: Running) -> float:
     raise ValueError(f"no finite value of {measure.of} on {measure.split}")
 
 
-def _draw_group(axis: Axes, group_lines: Sequence[Line], group: Group, spec: Spec) -> float:
+def _count(spec: Spec, cut: Cut, ours: Sequence[Drawn]) -> None:
+    """Count the lines of each group in each panel that has some of it; solid ones where others are dashed."""
+    for name, group in cut.groups.items():
+        group.look |= {"linestyle": SOLID} if spec.also else {}
+        here = [(value, panel[name]) for value, panel in zip(cut.values, ours, strict=True) if panel[name]]
+        group.counts |= {value: (len(some), sum(line.failed for line in some)) for value, some in here}
+
+
+def _notes(spec: Spec, cut: Cut, ours: Sequence[Drawn], manner: tuple[str, str], unit: str) -> list[str]:
+    """What is to be said of the axes and of the lines."""
+    why = "Less than an epoch was run" if spec.x.unit == "epoch" else "Not every run was timed"
+    other = [f"{why}: against updates, not {spec.x.unit}s."] * (unit != spec.x.unit)
+    return [*other, *_outside(cut, spec.y.limits, ours), *_explained(spec, cut, ours, manner)]
+
+
+def _named(cut: Cut) -> str:
+    """What the names beside the panels are, and how many seeds each line has, which else the legend says."""
+    counts = zip(*(count for group in cut.groups.values() for count in group.counts.values()), strict=True)
+    return f"Named beside a panel: its lines, in the order of their ends. {counted(*map(span, counts))} each."
+
+
+def _draw_groups(axis: Axes, mine: Drawn, cut: Cut, spec: Spec, manner: tuple[str, str]) -> dict[Name, float]:
+    """Draw the groups of one panel; the last value of the centre of each that has lines there."""
+    there = {name: (cut.groups[name], some) for name, some in mine.items() if some}
+    if manner[1] != "none":
+        failed = [
+            (group.look["color"], [line.updates for line in some if line.failed])
+            for group, some in there.values()
+        ]
+        edges.draw_failed(axis, [(colour, lost) for colour, lost in failed if lost])
+    return {name: _draw_group(axis, some, group, spec, manner) for name, (group, some) in there.items()}
+
+
+def _draw_group(
+    axis: Axes, group_lines: Sequence[Line], group: Group, spec: Spec, manner: tuple[str, str]
+) -> float:
     """Draw the lines, centre and band of one group; the last value of the centre."""
-    centre, band = _manner(spec, len(group_lines))
+    centre, band = manner
     drawn = [line for line in group_lines if len(line.updates)]
     if not drawn:
         return float("nan")
@@ -154,7 +193,7 @@ def _draw_group(axis: Axes, group_lines: Sequence[Line], group: Group, spec: Spe
         updates, values = thinned(line.updates, line.values)
         if 1 < len(drawn) <= FEW and band == "none":
             axis.plot(updates, values, color=colour, linewidth=0.5, alpha=0.45)
-        if line.failed:
+        if line.failed and band == "none":
             # A white cross below the coloured one keeps it apart from the lines that it lies on.
             for shade, size, width in (("white", 8, 3.0), (colour, 7, 1.5)):
                 axis.plot(updates[-1:], values[-1:], "x", color=shade, markersize=size,
@@ -167,10 +206,10 @@ def _draw_group(axis: Axes, group_lines: Sequence[Line], group: Group, spec: Spe
     return float(middle[-1])
 
 
-def _draw_also(axis: Axes, group_lines: Sequence[Line], group: Group, spec: Spec) -> None:
+def _draw_also(axis: Axes, group_lines: Sequence[Line], group: Group, centre: str) -> None:
     """The centre of the second value of one group, thin and dashed."""
     if drawn := [line for line in group_lines if len(line.updates)]:
-        updates, middle, *_ = summary(drawn, _manner(spec, len(group_lines))[0], "none")
+        updates, middle, *_ = summary(drawn, centre, "none")
         axis.plot(updates, middle, color=group.look["color"], linestyle=DASHED, linewidth=0.9, zorder=2.5)
 
 
@@ -190,23 +229,27 @@ def _outside(cut: Cut, limits: tuple[float, float] | None, drawn: Sequence[Drawn
 
 
 def _manner(spec: Spec, n: int) -> tuple[str, str]:
-    """Centre and band of n replicas: as the artefact asks, else no band for few and quartiles for many."""
+    """Centre and band where a line has up to n replicas, the same for all lines of a figure: as the artefact
+    asks, else no band for few and quartiles for many."""
     band = spec.band or ("none" if n <= FEW else "quantiles")
     return spec.centre or ("mean" if band == "range" else "median"), band
 
 
-def _explained(spec: Spec, cut: Cut, drawn: Sequence[Drawn]) -> list[str]:
-    """One note on what line, band and cross are."""
+def _explained(spec: Spec, cut: Cut, drawn: Sequence[Drawn], manner: tuple[str, str]) -> list[str]:
+    """One note on what line, band, cross and tick are."""
     counts = [count for group in cut.groups.values() for count in group.counts.values()]
-    manners = dict.fromkeys(_manner(spec, n) for n, _ in counts if n > 1)
     several = [[line.updates[-1:] for line in some] for panel in drawn for some in panel.values()]
     going_on = " that go on, at least half" * any(len({*map(tuple, ends)}) > 1 for ends in several)
     said = []
-    if manners:
-        centres, bands = map(dict.fromkeys, zip(*manners, strict=True))
-        said = [f"bold: {' or '.join(centres)} of the seeds{going_on}", " or ".join(map(BANDS.get, bands))]
+    if any(n > 1 for n, _ in counts):
+        said = [f"bold: {manner[0]} of the seeds{going_on}", BANDS[manner[1]]]
     said += [f"running mean over {spec.measure.width:g} updates"] if spec.measure.width > 1 else []
-    said += ["cross: a failed seed's last finite value"] if any(failed for _, failed in counts) else []
+    mark = (
+        "cross: a failed seed's last finite value"
+        if manner[1] == "none"
+        else "ticks: where failed seeds stop"
+    )
+    said += [mark] if any(failed for _, failed in counts) else []
     return ["; ".join(said).capitalize() + "."] if said else []
 
 
@@ -227,42 +270,6 @@ def lines(
             updates, values = running_series(updates, values, width)
         result.append(Line(updates / pace[replica] if pace else updates, values, data.runs[replica].failed))
     return result
-
-
-def epoch_lengths(data: ArtefactData, rows: pd.DataFrame) -> dict[tuple, float] | None:
-    """Updates of an epoch of each replica of `rows`; None where one ran less than an epoch.
-
-    With `evaluate.every: epoch` the first validation ends the first epoch; else the updates done are divided
-    by the epochs granted, which a failed run has not had.
-    """
-    valid = data.curves[data.curves["split"] == "valid"]
-    first = {tuple(key): updates[0] for *key, updates in valid[[*KEY, "update"]].itertuples(False, None)}
-    lengths = {}
-    for key in rows[list(KEY)].drop_duplicates().itertuples(index=False, name=None):
-        run = data.runs[key]
-        training = run.settings.get("training") or {}
-        if (training.get("evaluate") or {}).get("every") == "epoch" and key in first:
-            lengths[key] = float(first[key])
-        elif training.get("epochs") and run.status == "done":
-            lengths[key] = run.updates / training["epochs"]
-        else:
-            return None
-    return lengths
-
-
-def second_lengths(data: ArtefactData, rows: pd.DataFrame) -> dict[tuple, float] | None:
-    """Updates of a second of each replica of `rows`, the median of all of its line, so that they share an
-    axis; None where one was not timed."""
-    replicas = rows[list(KEY)].drop_duplicates()
-    keys = list(replicas.itertuples(index=False, name=None))
-    seconds = [data.runs[key].seconds_per_update for key in keys]
-    if not all(seconds):
-        return None
-    lines_of = replicas.assign(seconds=seconds).groupby([name for name in KEY if name != "seed"])
-    return dict(zip(keys, 1 / lines_of["seconds"].transform("median"), strict=True))
-
-
-UNITS = {"epoch": epoch_lengths, "second": second_lengths}
 
 
 def summary(group_lines: Sequence[Line], centre: str, band: str) -> tuple[np.ndarray, ...]:

@@ -13,6 +13,7 @@ from tensor_rnns.drawing.spec import GroupsSpec, RunsSpec, listed
 from tensor_rnns.drawing.style import look, plain, ramp
 from tensor_rnns.drawing.tables import span
 from tensor_rnns.experiments import resolve
+from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.selector import ALL, CURVE, MAIN, Selector
 
 Name = tuple[Hashable, ...]
@@ -20,8 +21,9 @@ Name = tuple[Hashable, ...]
 
 
 def counted(n: int | str, failed: int | str) -> str:
-    """`n = 5, 1 failed`."""
-    return f"n = {n}" + (f", {failed} failed" if failed not in (0, "0") else "")
+    """`5 seeds, 1 failed`."""
+    seeds = "seed" if n in (1, "1") else "seeds"
+    return f"{n} {seeds}" + (f", {failed} failed" if failed not in (0, "0") else "")
 
 
 @dataclass
@@ -52,6 +54,7 @@ class Cut:
         self.values = data.ordered(key, rows[key].unique().tolist()) if key else [None]
         self.titles = [data.title(key, value) for value in self.values] if key else [""]
         self.groups = groups_of(data, rows, listed(spec.colour))
+        self.ordered = in_order(listed(spec.colour), list(self.groups))
 
     def panel(self, value: Any, rows: pd.DataFrame | None = None) -> pd.DataFrame:
         """Those of `rows`, or of all, that stand in the panel of `value`."""
@@ -84,20 +87,27 @@ def title_of(data: ArtefactData, keys: Sequence[str], name: Sequence[Any]) -> st
     return ", ".join(map(data.title, keys, name))
 
 
+def in_order(colour: Sequence[str], names: Sequence[Name]) -> bool:
+    """Whether the groups are the values of one setting, all of them numbers."""
+    return len(colour) == 1 and "." in colour[0] and all(is_number(name[0]) for name in names)
+
+
 def groups_of(data: ArtefactData, rows: pd.DataFrame, colour: Sequence[str]) -> dict[Name, Group]:
     """The groups of one colour in the order of the file, without counts.
 
     Values of one setting that are all numbers run from light to dark; else a group has the look of its cell,
-    or a plain one where groups hold several cells.
+    or a plain one where groups hold several cells, or all of them the same, so that its hue tells nothing.
     """
     names = names_of(data, rows, colour)
-    if len(colour) == 1 and "." in colour[0] and all(is_number(name[0]) for name in names):
+    if in_order(colour, names):
         looks = [ramp(number, len(names)) for number in range(len(names))]
     else:
         held = [{data.cell(str(v)) for v in part(rows, colour, name)["variant"].unique()} for name in names]
         cells = ["" if len(some) > 1 else some.pop() for some in held]
         looks = [
-            plain(number) if "" in cells else look(cell, cells[:number].count(cell), cells.count(cell))
+            plain(number)
+            if "" in cells or 1 < len(cells) == cells.count(cell)
+            else look(cell, cells[:number].count(cell), cells.count(cell))
             for number, cell in enumerate(cells)
         ]
     return {name: Group(title_of(data, colour, name), own) for name, own in zip(names, looks, strict=True)}
@@ -116,7 +126,8 @@ def absent(
     ran = {key: set(rows[key]) for key in CURVE}
     names = {key: dict.fromkeys(curve[place] for curve in asked) for place, key in enumerate(keys)}
     missing = [data.title(key, name) for key in keys for name in names[key] if name not in ran[key]]
-    notes = [f"Not run at this scale: {'; '.join(missing)}."] if missing else []
+    here = "yet" if data.scale == RECORDED else "at this scale"
+    notes = [f"Not run {here}: {'; '.join(missing)}."] if missing else []
     pairs = set(rows[list(CURVE[:2])].itertuples(index=False, name=None))
     gaps: dict[str, list[str]] = {}
     for variant in filter(ran["variant"].__contains__, names["variant"]):

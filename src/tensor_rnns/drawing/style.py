@@ -71,17 +71,17 @@ def look(cell: str, number: int = 0, of: int = 1) -> dict[str, Any]:
     """Colour, linestyle and marker of `cell`; `number` of `of` tells apart several variants of one cell in a
     figure.
 
-    The first variant has the cell's own look. Further ones keep its hue, move from dark to light and take the
-    next lines and markers, so that they differ in grey print too. A cell that is not listed gets a look from
-    its name.
+    The first variant has the cell's own look. A second is darker; more keep the hue and move from dark to
+    light. Each takes the next line and marker, so that they differ in grey print too. A cell that is not
+    listed gets a look from its name.
     """
     code = zlib.crc32(cell.encode())
     unlisted = ORDER[code % 8], LINES[(code // 8 + code) % 6], MARKERS[(code // 64 + code) % 8]
     colour, line, marker = CELLS.get(cell, unlisted)
     line = LINES[(LINES.index(line) + number) % len(LINES)]
     marker = MARKERS[(MARKERS.index(marker) + number) % len(MARKERS)]
-    if of > 2:
-        colour = _shade(colour, 0.55 * (2 * number / (of - 1) - 1))
+    if of > 1:
+        colour = _shade(colour, -0.6 * number if of == 2 else 0.55 * (2 * number / (of - 1) - 1))
     return {"color": colour, "linestyle": line, "marker": marker}
 
 

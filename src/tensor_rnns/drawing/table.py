@@ -112,7 +112,7 @@ def _lacking(data: ArtefactData, wheres: Sequence[Mapping[str, Any]]) -> list[st
     asked = {curve for where in selectors for curve in where.curves(every, main)}
     rows = [data.replicas(where)[list(CURVE)] for where in selectors]
     k = len(asked & {curve for some in rows for curve in some.itertuples(index=False, name=None)})
-    return [f"{k} of {len(asked)} curves asked for were run"] if k < len(asked) else []
+    return [f"{k} of {len(asked)} curves planned were run"] if k < len(asked) else []
 
 
 def _columns(
