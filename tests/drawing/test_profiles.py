@@ -1,5 +1,7 @@
 """Profiles say on how many tasks each model stands, and models of other tasks do not share its rank."""
 
+from dataclasses import replace
+
 from tensor_rnns.drawing.render import draw_artefact
 from tensor_rnns.drawing.style import styled
 
@@ -32,3 +34,29 @@ def test_a_probability_counts_the_runs_of_the_tasks_that_both_have(data, artefac
     n = {(record["variant"], record["column"]): record["n"] for record in made.records}
     assert [n["tgu", column] for column in ("tasks", "P(beats LSTM)", "P(beats another model)")] == [8, 4, 8]
     assert n["lstm", "P(beats another model)"] == 4
+
+
+def test_a_mean_of_a_task_won_and_a_task_lost_is_marked(data, artefact):
+    """LSTM and TGU each win one of two tasks, so that 50 is no tie; the rank-9 TGU loses both."""
+    of_unequal_tasks(data)
+    made = [
+        replace(run, key=run.key | {"variant": "lstm"}) for run in data.records if run.key["variant"] == "tgu"
+    ]
+    data.records[:] = [run for run in data.records if run.key["variant"] != "lstm"]
+    for run in made:
+        worse = 1 if run.key["condition"] == "T500" else -1
+        data.records.append(
+            replace(run, metrics={("test", "nll"): AHEAD["tgu"] + worse + run.key["seed"] / 10})
+        )
+    with styled():
+        figure = draw_artefact(data, artefact("improvement", measure=NLL))
+    axis, texts = figure.axes[0], "\n".join(text.get_text() for text in figure.texts)
+    names = [label.get_text() for label in axis.get_yticklabels()]
+    assert names == ["TGU (2)", "LSTM (2)", "TGU, rank 9 (2)"]
+    assert sorted(text.get_text() for text in axis.texts) == ["0", "0", "100", "100", "50", "50"]
+    assert sorted((round(dot.get_xdata()[0]), round(dot.get_ydata()[0])) for dot in axis.lines) == [
+        (0, 1),
+        (1, 0),
+    ]
+    assert "Dot: at least 75 per cent on one task and at most 25 on another" in texts
+    assert "Rows by their mean against all others" in texts
