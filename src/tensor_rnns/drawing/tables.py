@@ -17,7 +17,7 @@ from tensor_rnns.yaml_files import read
 
 LONG = 36
 """A table with more rows than this breaks over pages."""
-WIDE = 115
+WIDE = 118
 """Letters of a line that can be read where the line is made no wider than the text."""
 RECORD = ("column", "paper", "ours", "low", "high", "interval", "n", "failed", "shown", "remark")
 """The columns of a record beside the keys of its row and their titles; `shown` is our number as printed."""
@@ -111,11 +111,41 @@ class Table:
         """Whether there are replicas behind the numbers."""
         return not {"item", "name", "index"} & set(self.keys)
 
+    def row_of(self, record: Mapping[str, Any]) -> tuple[str, ...]:
+        """What the row of a record is called."""
+        return tuple(str(record[key + TITLE]) for key in self.keys)
+
+    @cached_property
+    def kept(self) -> list[Mapping[str, Any]]:
+        """The records that are shown: of replicas those of rows that were run, and of columns that have a
+        number there, of ours or of the paper; all where nothing was run."""
+        ran = {self.row_of(record) for record in self.records if record["shown"]}
+        if not self.trained or not ran:
+            return list(self.records)
+        kept = [record for record in self.records if self.row_of(record) in ran]
+        filled = {record["column"] for record in kept if record["shown"] or record["paper"] not in (None, "")}
+        return [record for record in kept if record["column"] in filled]
+
+    @property
+    def left_out(self) -> list[str]:
+        """What is not shown: rows in one line, those of one group together, and columns in another."""
+        shown, rows = set(map(self.row_of, self.kept)), dict.fromkeys(map(self.row_of, self.records))
+        said = []
+        for first, names in groupby(rows, lambda row: row[:-1]):
+            lost = [row[-1] for row in names if row not in shown]
+            some = any(row[:-1] == first for row in shown)
+            of = f" ({', '.join(first)})" * bool(first)
+            said += ["; ".join(lost) + of if some or not first else ", ".join(first)] * bool(lost)
+        filled = {record["column"] for record in self.kept}
+        empty = dict.fromkeys(name for r in self.records if (name := r["column"]) not in filled)
+        lines = [f"Left out, as not run: {'; '.join(said)}."] if said else []
+        return lines + ([f"Left out, as without a number: {'; '.join(empty)}."] if empty else [])
+
     @cached_property
     def compared(self) -> dict[str, bool]:
         """The columns of numbers in their order, and whether the paper has a number in any of their rows."""
         given: dict[str, bool] = {}
-        for record in self.records:
+        for record in self.kept:
             given[record["column"]] = given.get(record["column"], False) or record["paper"] not in (None, "")
         return given
 
@@ -125,22 +155,23 @@ class Table:
         heads = [HEADS.get(key, key) for key in self.keys]
         for column, compared in self.compared.items():
             heads += [f"{column}, paper", f"{column}, ours"] if compared else [column]
-        return heads + (["n", "failed"] if self.trained else [])
+        counts = "n (failed)" if any(int(record["failed"] or 0) for record in self.kept) else "n"
+        return heads + [counts] * self.trained
 
     @property
     def rows(self) -> list[list[str]]:
         """The rows as shown."""
-        groups = groupby(self.records, lambda record: [record[key] for key in self.keys])
+        groups = groupby(self.kept, lambda record: [record[key] for key in self.keys])
         return [self._row(list(records)) for _, records in groups]
 
     def _row(self, records: Sequence[Mapping[str, Any]]) -> list[str]:
-        row = [str(records[0][key + TITLE]) for key in self.keys]
+        row = [*self.row_of(records[0])]
         for record in records:
             row += [printed(record["paper"], OF_PAPER) or ABSENT] if self.compared[record["column"]] else []
             row.append(record["shown"] or ABSENT)
         ran = [record for record in records if record["shown"]]
-        counts = [span(record[name] for record in ran) for name in ("n", "failed")]
-        return row + (counts if self.trained else [])
+        n, failed = (span(record[name] for record in ran) for name in ("n", "failed"))
+        return row + [n if failed == "0" else f"{n} ({failed})"] * self.trained
 
     @property
     def notes(self) -> list[str]:
@@ -153,7 +184,7 @@ class Table:
         some = any(record["shown"].endswith(f" of {record['n']})") for record in self.records)
         over = "over n replicas" + "; with (k of n) over the k that got there" * some
         remarks = dict.fromkeys(record["remark"] for record in self.records if record["remark"])
-        return ([f"Ours: {said}, {over}."] if self.trained else []) + list(remarks)
+        return ([f"Ours: {said}, {over}.", *self.left_out] if self.trained else []) + list(remarks)
 
     @classmethod
     def read(cls, path: Path, of: str) -> "Table":
@@ -176,7 +207,8 @@ class Table:
         read beside one another, with those rows that have anything there."""
         lines, first, parts, room = [self.header, *self.rows], len(self.keys), [], 0
         widths = [2 + max(map(len, [*head.split(", "), *cells])) for head, *cells in zip(*lines, strict=True)]
-        sizes = [first, *(1 + compared for compared in self.compared.values()), *[2] * self.trained]
+        widths[0] *= not self.grouped
+        sizes = [first, *(1 + compared for compared in self.compared.values()), *[1] * self.trained]
         for start, end in pairwise(accumulate(sizes)):
             room -= sum(widths[start:end])
             if room < 0:
@@ -190,12 +222,28 @@ class Table:
             cut.append([head, *(row for row in rows if {*row[first:end]} != {ABSENT})])
         return cut
 
+    @cached_property
+    def grouped(self) -> bool:
+        """Whether the values of the first key stand over their rows and not beside each, which is wider."""
+        return len(self.keys) > 1 and 2 * sum(1 for _ in groupby(row[0] for row in self.rows)) <= len(
+            self.rows
+        )
+
+    def _lines(self, rows: Sequence[Sequence[str]], columns: int) -> list[str]:
+        """The rows as LaTeX, under one another or each group under its name."""
+        lines = []
+        for name, some in groupby(rows, lambda row: row[0]):
+            lines += [rf"\multicolumn{{{columns}}}{{l}}{{\emph{{{latex(name)}}}}} \\*"] * self.grouped
+            lines += [" & ".join(map(latex, row[self.grouped :])) + r" \\" for row in some]
+        return lines
+
     def write_tex(self, stream: IO[str]) -> None:
         """Write booktabs tabulars no wider than the text, and longtables of what may not fit on a page."""
         body = []
         for header, *rows in self.blocks:
-            shape = "l" * len(self.keys) + "r" * (len(header) - len(self.keys))
-            lines = [" & ".join(latex(cell) for cell in row) + r" \\" for row in rows]
+            header, keys = header[self.grouped :], len(self.keys) - self.grouped
+            shape = "l" * keys + "r" * (len(header) - keys)
+            lines = self._lines(rows, len(header))
             head = " & ".join(_stacked(cell) for cell in header) + r" \\"
             if len(lines) > LONG:
                 body += [r"\begin{longtable}{" + shape + "}", r"\toprule", head, r"\midrule", r"\endhead"]
