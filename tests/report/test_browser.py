@@ -193,6 +193,23 @@ def test_the_board_shows_each_verdict_on_a_narrow_screen(browser, report):
     assert [cell.text for cell in board.find_elements(By.CSS_SELECTOR, "thead th")][-1] == "not judged"
 
 
+@pytest.mark.parametrize("width", [390, 1300])
+def test_what_holds_and_whole_figures_are_seen_without_scrolling(browser, report, width):
+    """Holds and Verdict begin and end inside the box of the claims, at the width of a phone too."""
+    shown_as(browser, width)
+    browser.get(report("pages/claims.html"))
+    table = browser.find_element(By.CSS_SELECTOR, "#claims table")
+    box = table.find_element(By.XPATH, "..").rect
+    heads = table.find_elements(By.CSS_SELECTOR, "thead th")
+    assert [head.text.split()[0] for head in heads][-9:-7] == ["Holds", "Verdict"]
+    for head in heads[-9:-7]:
+        assert box["x"] <= head.rect["x"]
+        assert head.rect["x"] + head.rect["width"] <= box["x"] + box["width"]
+    browser.get(report("pages/made2016/addition.html"))
+    card = browser.find_element(By.CSS_SELECTOR, ".card")
+    assert browser.execute_script("return arguments[0].scrollWidth - arguments[0].clientWidth", card) == 0
+
+
 @pytest.mark.parametrize("width", [400, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_page_fits_and_figures_stay_on_white(browser, report, site, width, scheme):
