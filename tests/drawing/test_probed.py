@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
 
-from tensor_rnns.drawing import roll, text
+from tensor_rnns.drawing import roll, text, traces
 from tensor_rnns.drawing.render import draw_artefact
 from tensor_rnns.drawing.style import BLUE, save, styled
 
@@ -97,6 +97,37 @@ def test_traces_stand_under_one_another_on_one_axis_of_time(probed, artefact):
         "unit 1",
         "marked steps",
     }
+
+
+def test_marked_steps_too_narrow_to_be_seen_are_ticks(probed, artefact, monkeypatch):
+    """Three of nine steps are a third, and shaded; where only a half is, a tick is in their middle."""
+    rows = [{"array": "batch", "item": 1, "as": "lines"}]
+    for seen, ticked in ((3, False), (2, True)):
+        monkeypatch.setattr(traces, "SEEN", seen)
+        figure = drawn("traces", probed, artefact, **ONE, rows=rows, marks={"array": "mark"})
+        (axis,) = figure.axes
+        ticks = [line.get_xdata()[0] for line in axis.lines if line.get_marker() == "|"]
+        assert ticks == ([5] if ticked else [])
+        assert bool(axis.patches) is not ticked
+        handles = {handle.get_label(): handle for handle in figure.legends[0].legend_handles}
+        assert (handles["marked steps"].get_marker() == "|") is ticked
+
+
+def test_lines_may_have_a_logarithmic_axis(probed, artefact):
+    """Which has no place for 0: the first of 0 to 8 is not drawn, and the range begins at 1."""
+    rows = [{"array": "wave", "as": "lines", "scale": "log"}]
+    (axis,) = drawn("traces", probed, artefact, **ONE, rows=rows).axes
+    assert axis.get_yscale() == "log"
+    np.testing.assert_allclose(axis.get_ylim(), (1 / 1.3, 8 * 1.3))
+    probed.probes["inside"]().arrays.update(
+        {
+            name: -(array**2)
+            for name, array in probed.probes["inside"]().arrays.items()
+            if name.endswith("wave")
+        }
+    )
+    with pytest.raises(ValueError, match="wave has no finite number above 0"):
+        drawn("traces", probed, artefact, **ONE, rows=rows)
 
 
 def test_rolls_are_bars_of_notes(probed, artefact):

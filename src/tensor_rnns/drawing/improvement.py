@@ -8,7 +8,7 @@ from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.entrants import Entrants, EntrantsSpec
 from tensor_rnns.drawing.layout import panels
 
-CELL, LETTER, SCALE = 0.235, 0.05, 0.45
+CELL, LETTER, SCALE = 0.235, 0.05, 0.5
 """Inches of a row, of a letter at the side, and kept for the scale of colours."""
 MIXED = 0.75
 """The mean of so large a share won on one task, and of so large a one lost on another, stands for neither."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,6 +21,16 @@ MOST_LINES = 8
 """More units than these are drawn as heat alone."""
 MARK = "#e69f00"
 """Colour of marked steps."""
+SEEN = 150
+"""Marked steps are shaded where they are at least one in so many; a shade of fewer would not be seen."""
+TICK: dict[str, Any] = {
+    "marker": "|",
+    "markersize": 7,
+    "markeredgewidth": 1.4,
+    "linestyle": "",
+    "color": MARK,
+}
+"""What marks them then, at the top edge of a row."""
 CHANNEL, LEAST, MOST, LINES_HEIGHT = 0.075, 0.32, 1.5, 0.8
 """Inches of a channel of a heat map, the least and most of a map, and of a row of lines."""
 SHARP = 600
@@ -42,6 +52,8 @@ class TraceRow(Row, Timed):
 
     as_: Literal["heat", "lines"] = "heat"
     range: tuple[float, float] | None = None
+    scale: Literal["linear", "log"] = "linear"
+    """Of lines."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +84,8 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
             if row.as_ == "heat":
                 _draw_heat(axis, values, limits)
             else:
-                _draw_lines(axis, values, limits)
-            _shade(axis, steps, edges=row.as_ == "heat")
+                _draw_lines(axis, values, limits, row.scale)
+            _shade(axis, steps, len(values), edges=row.as_ == "heat")
             if made.is_first(axis):
                 axis.set_ylabel(row.title)
             axis.tick_params(labelbottom=axis is axes[-1])
@@ -117,9 +129,9 @@ def _range(row: TraceRow, arrays: Sequence[np.ndarray]) -> tuple[float, float]:
     both signs occur."""
     if row.range is not None:
         return row.range
-    finite = [array[np.isfinite(array)] for array in arrays]
+    finite = [array[np.isfinite(array) & ((array > 0) | (row.scale != "log"))] for array in arrays]
     if not all(map(len, finite)):
-        raise ValueError(f"{row.array} has no finite number")
+        raise ValueError(f"{row.array} has no finite number" + " above 0" * (row.scale == "log"))
     low, high = min(float(array.min()) for array in finite), max(float(array.max()) for array in finite)
     if low < 0 < high and row.as_ == "heat":
         low, high = -max(-low, high), max(-low, high)
@@ -143,11 +155,15 @@ def _draw_heat(axis: Axes, values: np.ndarray, limits: tuple[float, float]) -> N
     scale.yaxis.offsetText.set_visible(False)
 
 
-def _draw_lines(axis: Axes, values: np.ndarray, limits: tuple[float, float]) -> None:
+def _draw_lines(axis: Axes, values: np.ndarray, limits: tuple[float, float], scale: str) -> None:
     """One line per unit."""
     steps = np.arange(1, len(values) + 1)
     for number, line in enumerate(values.T):
         axis.plot(steps, line, linewidth=1, **(plain(number) | {"marker": ""}))
+    if scale == "log":
+        axis.set_yscale(scale)
+        axis.set_ylim(limits[0] / 1.3, limits[1] * 1.3)
+        return
     room = 0.06 * (limits[1] - limits[0])
     axis.set_ylim(limits[0] - room, limits[1] + room)
     axis.yaxis.set_major_locator(MaxNLocator(3))
@@ -158,12 +174,28 @@ def _marks(shown: Shown, asked: Timed | None) -> np.ndarray:
     return np.flatnonzero((over_time(shown, asked) > 0.5).any(axis=1)) + 1 if asked else np.zeros(0)
 
 
-def _shade(axis: Axes, steps: np.ndarray, edges: bool) -> None:
-    """Shade runs of marked steps; with `edges` draw only where they begin and end, and change no colour."""
-    for run in np.split(steps, np.flatnonzero(np.diff(steps) > 1) + 1) if len(steps) else ():
+def _runs(steps: np.ndarray) -> list[np.ndarray]:
+    """Marked steps that follow one another, together."""
+    return np.split(steps, np.flatnonzero(np.diff(steps) > 1) + 1) if len(steps) else []
+
+
+def _is_short(run: np.ndarray, length: int) -> bool:
+    """Whether a run of marked steps among `length` is too short for a shade to be seen."""
+    return len(run) * SEEN < length
+
+
+def _shade(axis: Axes, steps: np.ndarray, length: int, edges: bool) -> None:
+    """Shade runs of marked steps; with `edges` draw only where they begin and end, and change no colour.
+
+    Where runs are too short to be seen, ticks mark them, and thin lines below the others.
+    """
+    for run in _runs(steps):
         if edges:
             for step in (run[0] - 0.5, run[-1] + 0.5):
                 axis.axvline(step, color=MARK, linewidth=0.8)
+        elif _is_short(run, length):
+            axis.axvline(run.mean(), color=MARK, linewidth=0.8, zorder=0.5)
+            axis.plot([run.mean()], [1], transform=axis.get_xaxis_transform(), clip_on=False, **TICK)
         else:
             axis.axvspan(run[0] - 0.5, run[-1] + 0.5, color=MARK, alpha=0.25, linewidth=0, zorder=0.5)
 
@@ -177,5 +209,7 @@ def _handles(spec: Spec, block: list[np.ndarray], marks: list[np.ndarray]) -> li
         for number in range(most if most > 1 else 0)
     ]
     if any(map(len, marks)):
-        handles.append(Line2D([], [], color=MARK, alpha=0.4, linewidth=6, label="marked steps"))
+        short = any(_is_short(run, len(block[0])) for steps in marks for run in _runs(steps))
+        look = TICK if short else {"color": MARK, "alpha": 0.4, "linewidth": 6}
+        handles.append(Line2D([], [], label="marked steps", **look))
     return handles
