@@ -43,6 +43,11 @@ MISTAKES = (
         "score.yaml:8: headlines.0.artefact: unknown artefact 'fig-2'; did you mean 'fig-1'",
     ),
     (
+        "fig-1, why",
+        "fig-1, telling: m1-7, why",
+        "score.yaml:8: headlines.0.telling: unknown claim 'm1-7'",
+    ),
+    (
         ", why: it can fail",
         "",
         "score.yaml:3: weights.trained outcomes: trained outcomes needs the key 'why'",

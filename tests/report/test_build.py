@@ -122,7 +122,7 @@ def test_partial_draws_and_judges_what_is_there_aside(checkout, capsys):
         "left out: late2017 fig-1: later was not run at scale smoke-partial"
     ]
     assert "made-2" in (aside / "claims.csv").read_text()
-    assert "3 of 7 drawn at this scale" in (aside / "report" / "index.html").read_text()
+    assert "3 of 7 drawn" in (aside / "report" / "index.html").read_text()
     page = (aside / "report" / "pages" / "made2016" / "addition.html").read_text()
     assert "made-2" in page
     assert "make figure NAME=fig-1 SCALE=smoke</code>" in page

@@ -7,7 +7,7 @@ from tensor_rnns.report.findings import believe, findings
 ROW = {
     "claim": "c1", "statement": "The TGU ends below the GRU.", "ours": "-1.25", "low": "-1.5", "high": "-1",
     "interval": "95 % t interval of a difference", "n": "6", "holds": "yes", "verdict": "reproduced",
-    "reason": "", "paper_value": "", "test": "order",
+    "reason": "", "paper_value": "", "test": "order", "source": "recorded",
 }  # fmt: skip
 OTHER = ROW | {"claim": "c2", "statement": "The TGU solves it.", "holds": "no", "verdict": "not reproduced"}
 OPEN = ROW | {"claim": "c3", "holds": "unclear", "verdict": "not judged", "ours": ""}
@@ -29,44 +29,52 @@ HEADLINE = {
     [
         (
             {}, [ROW],
-            "It stands: the claim holds by recorded runs: The TGU ends below the GRU (ours: −1.25 "
+            "It holds in our runs: the claim holds: The TGU ends below the GRU (ours: −1.25 "
             "[−1.5, −1], 95 % t interval of a difference, n = 6).",
         ),
         (
             {"verdict": "not reproduced", "holds": "no", "source": "recorded, laptop"}, [OTHER, ROW, OPEN],
-            "It does not hold in our runs: 1 of 3 claims holds, 1 does not and 1 is unclear by recorded runs "
-            "and laptop runs, for example: The TGU solves it (ours: −1.25 [−1.5, −1], 95 % t interval of a "
+            "It does not hold in our runs: 1 of 3 claims holds, 1 does not and 1 is unclear, "
+            "for example: The TGU solves it (ours: −1.25 [−1.5, −1], 95 % t interval of a "
             "difference, n = 6).",
         ),
         (
-            {"verdict": "not judged", "holds": "unclear", "source": ""}, [OPEN],
-            "What would settle it was not run as the document's scale asks.",
+            {"verdict": "not judged", "holds": "unclear", "source": ""}, [OPEN | {"source": ""}],
+            "Not yet run at the document's scale.",
         ),
         (
             {"verdict": "not judged", "holds": "yes", "source": "laptop"}, [ROW],
-            "What would settle it was not run as the document's scale asks; in what ran "
-            "so far (laptop runs) the claim holds.",
+            "Not yet run at the document's scale; in the laptop runs so far the claim holds.",
+        ),
+        (
+            {"verdict": "not judged", "holds": "unclear"}, [ROW, OPEN, OPEN | {"source": ""}],
+            "Not yet run in full at the document's scale; in the recorded runs so far 1 of 3 claims holds, "
+            "1 is unclear and 1 was not run.",
+        ),
+        (
+            {"verdict": "undecided", "holds": "unclear"}, [OTHER, ROW, ROW],
+            "Our runs do not decide it: 2 of 3 claims hold and 1 does not. What does not hold: The TGU "
+            "solves it (ours: −1.25 [−1.5, −1], 95 % t interval of a difference, n = 6).",
         ),
         (
             {"verdict": "undecided", "holds": "unclear"}, [OPEN, OPEN],
-            "Recorded runs leave it open: both claims are unclear.",
+            "Our runs do not decide it: both claims are unclear.",
         ),
         (
             {"verdict": "not reproduced", "holds": "no"}, [OTHER | {"ours": ""}, OTHER, OPEN],
-            "It does not hold in our runs: 0 of 3 claims hold, 2 do not and 1 is unclear by recorded runs.",
+            "It does not hold in our runs: 0 of 3 claims hold, 2 do not and 1 is unclear.",
         ),
         ({"verdict": "erratum", "holds": "no"}, [OTHER | {"reason": "six is meant."}],
          "Read it as corrected. Six is meant."),
-        ({}, [SHARE], "It stands: the claim holds by recorded runs: The TGU ends below the GRU "
+        ({}, [SHARE], "It holds in our runs: the claim holds: The TGU ends below the GRU "
          "(ours: in 6 of 10 runs)."),
-        ({}, [ERROR], "It stands: the claim holds by recorded runs: The TGU ends below the GRU "
+        ({}, [ERROR], "It holds in our runs: the claim holds: The TGU ends below the GRU "
          "(ours: largest error 2.2e−16)."),
         ({"alternatives": [(1, ["c1", "c3"])]}, [ROW | {"ours": ""}, OPEN],
-         "It stands: 1 of 2 claims holds and 1 is unclear (one of them suffices) by recorded runs."),
+         "It holds in our runs: 1 of 2 claims holds and 1 is unclear (one of them suffices)."),
         ({"alternatives": [(1, ["c1", "c3"]), (2, ["a", "b", "c"]), (1, [*"abcd"])]}, [ROW | {"ours": ""}],
-         "It stands: the claim holds (one of c1 and c3 suffices, 2 of a, b and c suffice, "
-         "one of a group of 4 suffices) "
-         "by recorded runs."),
+         "It holds in our runs: the claim holds (one of c1 and c3 suffices, 2 of a, b and c suffice, "
+         "one of a group of 4 suffices)."),
     ],
 )  # fmt: skip
 def test_the_sentence_follows_from_the_verdict(change, rows, sentence):
@@ -85,4 +93,12 @@ def test_of_what_is_undecided_a_claim_that_does_not_hold_comes_before_one_that_d
     headline = HEADLINE | {"verdict": "undecided", "holds": "unclear", "claims": ["c1", "c2", "c3"]}
     (found,) = findings([headline], [ROW, OTHER, OPEN | {"claim": "c4"}], lambda name: None)
     assert [row["claim"] for row in found.rows] == ["c2", "c1"]
-    assert "for example: The TGU solves it" in found.believe
+    assert "What does not hold: The TGU solves it" in found.believe
+
+
+def test_the_claim_that_the_score_file_names_as_telling_is_the_example():
+    many = [ROW | {"claim": f"d{k}", "statement": f"It is {k}."} for k in range(9)]
+    headline = HEADLINE | {"claims": [row["claim"] for row in many], "telling": "d7"}
+    (found,) = findings([headline], many, lambda name: None)
+    assert [row["claim"] for row in found.rows] == ["d7", "d0", "d1", "d2", "d3", "d4"]
+    assert "all 9 claims hold, for example: It is 7 (ours" in found.believe

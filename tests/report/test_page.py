@@ -189,13 +189,13 @@ def test_it_says_what_the_files_say(text):
     for said in (
         "embedded: chorales (stand-in)",
         "A processor, 5 cores, no GPU",
-        "3 of 7 drawn at this scale",
+        "3 of 7 drawn",
         "No claim has a verdict at smoke scale",
         "Smoke, stand-in chorales in place of jsb, n = 3. ",
         ". Holm p = ",
         "make figure NAME=table-1 SCALE=smoke",
         "Section 5.1, page 68 of the document.",
-        "made2016, addition: T20, gru, main, final, point 0, seed 2, at update 9",
+        "made2016, addition: T20, gru, main, final: seed 2 at update 9",
         "1/6 = 0.1667",
         "Licence, as far as known",
         "12 March: the server was gone & came back",
@@ -261,7 +261,7 @@ def test_a_report_of_recorded_runs_says_what_they_are_and_how_it_is_made(checkou
     (results / "data" / "ready" / "chorales.json").unlink()
     build(catalogue, "recorded", "embedded", results)
     text = " ".join(path.read_text() for path in (results / "recorded" / "report").rglob("*.html"))
-    assert "recorded scale (runs of the paper's scale that are kept with the code)" in text
+    assert "Runs recorded at the documents&#39; own scale; embedded data" in text
     assert "shorter than" not in text
     assert "Made by <code>make recorded</code>" in text
     assert "make figure" not in text

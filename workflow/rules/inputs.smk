@@ -210,6 +210,10 @@ def statement_texts():
     ]
 
 
+TOLD = ("obstacles.md", "reading-the-report.md", "cells.md")
+"""The pages of docs whose texts a report shows too."""
+
+
 def report_texts():
     """Templates, captions and notes by name."""
     captions = [folder / "captions" for folder in CATALOGUE.folders.values()]
@@ -218,6 +222,6 @@ def report_texts():
     ]
     return [
         (path.name, path)
-        for path in (*found, Path("docs/obstacles.md"))
+        for path in (*found, *map(Path("docs").joinpath, TOLD))
         if path.is_file() and not path.name.startswith(".")
     ]

@@ -173,6 +173,7 @@ class PaperForm:
     year: int | None = None
     source: Text = ""
     order: int | None = None
+    note: Text = ""
     catalogue: dict[Name, Text] = field(default_factory=dict)
     tolerances: dict[str, Text] = field(default_factory=dict)
 

@@ -60,7 +60,7 @@ def paper_problems(folder: Path) -> Iterator[str]:
         if (path := folder / score.FILE).exists():
             known = {*artefacts, *catalogue.header_of(folder).get("catalogue", ())}
             ids = [statement.id for statement in ledger.read(folder)]
-            yield from placed(path, lambda content: score.problems(content, ids, known))
+            yield from placed(path, lambda content: score.problems(content, ids, known, claims))
         yield from caption_problems(folder, claims)
 
 

@@ -44,6 +44,8 @@ class Headline:
     page: Page
     artefact: str
     why: Reason
+    telling: str = ""
+    """The claim that answers the quote most directly, if one of several does."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,9 @@ def read(folder: Path) -> Score | None:
     return score
 
 
-def problems(content: Any, statements: Collection[str], artefacts: Collection[str]) -> list[Problem]:
+def problems(
+    content: Any, statements: Collection[str], artefacts: Collection[str], claims: Collection[str]
+) -> list[Problem]:
     """What is wrong with the content of a score file, its names held against those of the paper."""
     reading = Reading()
     reading.value(Score, content)
@@ -105,4 +109,6 @@ def problems(content: Any, statements: Collection[str], artefacts: Collection[st
             for name in record.statements:
                 wrong += unknown((*location, "statements"), "statement", name, statements)
             wrong += unknown((*location, "artefact"), "artefact", record.artefact, artefacts)
+            if record.telling:
+                wrong += unknown((*location, "telling"), "claim", record.telling, claims)
     return wrong

@@ -28,7 +28,7 @@ from tensor_rnns.pages import speed
 from tensor_rnns.recording import tables
 from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.units import units
-from tensor_rnns.report import coverage
+from tensor_rnns.report import coverage, words
 from tensor_rnns.report.words import interval
 
 RESULTS = Path("results")
@@ -168,9 +168,8 @@ def board_rows(sources: Sources) -> str:
 
 
 def score(sources: Sources, paper: str) -> str:
-    """The weighted score of a document, from low to high, and how much of the weight is judged."""
-    scored = sources.board["papers"][paper]["score"]
-    return f"{scored['low']:.0%} to {scored['high']:.0%}, with {scored['coverage']:.0%} of the weight judged"
+    """How the weight of a document's statements is shared among the verdicts."""
+    return words.score(sources.board["papers"][paper]["score"])
 
 
 def left_open(sources: Sources) -> str:

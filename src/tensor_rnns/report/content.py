@@ -110,7 +110,5 @@ class PaperPart:
 
     @property
     def brief(self) -> list[Part]:
-        """The parts of which the article has a line alone: nothing to show, to correct or to explain."""
-        return [
-            part for part in self.parts if not (self.shown(part) or part.amiss or part.experiment.deviations)
-        ]
+        """The parts of which the article has a line alone: nothing to show or to correct."""
+        return [part for part in self.parts if not (self.shown(part) or part.amiss)]

@@ -8,28 +8,30 @@ from functools import partial
 from typing import Any
 
 from tensor_rnns.analysis.verdicts import ANSWER, ERRATUM, NOT_JUDGED, NOT_REPRODUCED, REPRODUCED, UNDECIDED
-from tensor_rnns.report.words import HOLDS, NAMED, interval, ours, sentences
+from tensor_rnns.experiments.records import RECORDED
+from tensor_rnns.report.words import HOLDS, NAMED, answer, interval, ours, sentences
 
 Claims = Sequence[Mapping[str, str]]
 """Rows of claims.csv."""
 MOST_ROWS = 6
 """Claims that a finding shows; the others are counted."""
 BELIEVE = {
-    REPRODUCED: "It stands: {answers} by {runs}{example}.",
-    NOT_REPRODUCED: "It does not hold in our runs: {answers} by {runs}{example}.",
-    UNDECIDED: "{runs} leave it open: {answers}{example}.",
+    REPRODUCED: "It holds in our runs: {answers}{example}.",
+    NOT_REPRODUCED: "It does not hold in our runs: {answers}{example}.",
+    UNDECIDED: "Our runs do not decide it: {answers}{example}.",
     ERRATUM: "Read it as corrected. {reason}",
-    NOT_JUDGED: "What would settle it was not run as the document's scale asks{hint}.",
+    NOT_JUDGED: "Not yet run {whole}at the document's scale{hint}.",
 }
 """What a reader should believe, by verdict."""
-HINT = "; in what ran so far ({runs}) {answers}"
+HINT = "; in the {runs} so far {answers}"
 
 ALIKE = {
     "yes": ("the claim holds", "both claims hold", "all {} claims hold"),
-    "no": ("the claim does not hold", "neither claim holds", "none of {} claims holds"),
+    "no": ("the claim does not hold", "neither claim holds", "none of the {} claims holds"),
     "unclear": ("the claim is unclear", "both claims are unclear", "all {} claims are unclear"),
+    "": ("the claim was not run", "neither claim was run", "none of the {} claims was run"),
 }
-"""What is said of one claim, of two and of more that are alike, by `holds`."""
+"""What is said of one claim, of two and of more that are alike, by their answer."""
 
 
 @dataclass(frozen=True)
@@ -59,18 +61,24 @@ def findings(
 
 
 def order(headline: Mapping[str, Any], row: Mapping[str, str]) -> tuple[bool, ...]:
-    """First the claims that answer as the finding does, then what does not hold; judged, with a number."""
-    answer = ANSWER.get(headline["verdict"], headline["holds"])
-    return row["holds"] != answer, row["holds"] == "yes", row["verdict"] == NOT_JUDGED, not row["ours"]
+    """First the claim that the score file names as telling, then those that answer as the finding does, then
+    what does not hold; judged, with a number."""
+    said, telling = (
+        ANSWER.get(headline["verdict"], headline["holds"]),
+        row["claim"] == headline.get("telling"),
+    )
+    apart = row["holds"] != said, row["holds"] == "yes", row["verdict"] == NOT_JUDGED, not row["ours"]
+    return not telling, *apart
 
 
 def believe(headline: Mapping[str, Any], rows: Claims) -> str:
     """The sentence of a finding, from its verdict and the claims that it rests on, the telling ones first."""
     fields = {
-        "runs": " and ".join(f"{name} runs" for name in headline["source"].split(", ")),
+        "runs": f"{' and '.join(headline['source'].split(', '))} runs",
         "answers": answers(rows) + suffices(headline.get("alternatives", ()), rows),
         "example": example(rows) if rows and rows[0]["ours"] else "",
         "reason": sentences(rows[0]["reason"]) if rows else "",
+        "whole": "in full " if RECORDED in headline["source"] else "",
     }
     hint = HINT.format(**fields) if headline["source"] else ""
     said = BELIEVE[headline["verdict"]].format(**fields, hint=hint)
@@ -79,9 +87,9 @@ def believe(headline: Mapping[str, Any], rows: Claims) -> str:
 
 def answers(rows: Claims) -> str:
     """How many of the claims hold, do not, and are unclear."""
-    count = Counter(row["holds"] for row in rows)
+    count = Counter(map(answer, rows))
     if len(count) == 1:
-        return ALIKE[rows[0]["holds"]][min(len(rows), 3) - 1].format(len(rows))
+        return ALIKE[answer(rows[0])][min(len(rows), 3) - 1].format(len(rows))
     given = [name for name in HOLDS if count[name] or name == "yes"]
     said = [f"{count[name]} {HOLDS[name][count[name] != 1]}" for name in given]
     said[0] = said[0].replace(" ", f" of {len(rows)} claims ", 1)
@@ -99,8 +107,11 @@ def suffices(alternatives: Sequence[tuple[int, Sequence[str]]], rows: Claims) ->
 
 
 def example(rows: Claims) -> str:
-    """The first claim, named an example where there are more: our number, its interval by name, and n."""
+    """The first claim, named an example where there are more, or as what does not hold where nothing else
+    fails: our number, its interval by name, and n."""
     row, lead = rows[0], ", for example" if rows[1:] else ""
+    if rows[1:] and row["holds"] == "no" and all(other["holds"] == "yes" for other in rows[1:]):
+        lead = ". What does not hold"
     more = [] if row["test"] in NAMED else [interval(row), row["interval"], f"n = {row['n']}"]
     number = ", ".join(filter(None, (ours(row), *more))).replace(", [", " [")
     return f"{lead}: {row['statement'].rstrip('.')} (ours: {number})"

@@ -19,7 +19,10 @@ from tensor_rnns.report.cards import cards
 from tensor_rnns.report.content import PaperPart, Part, Piece, Run
 from tensor_rnns.report.findings import findings
 from tensor_rnns.report.provenance import Commit
-from tensor_rnns.report.words import filled
+from tensor_rnns.report.words import filled, rows_under
+
+DOCS = Path("docs")
+"""The pages whose texts a report shows too."""
 
 
 class Content:
@@ -52,7 +55,9 @@ class Content:
         joined = {run.folder: records[run.folder] for run in self.runs if run.folder}.values()
         self.core_hours, self.versions = core_hours(joined), versions(joined)
         self.hosts = sorted({host(record) for record in joined})
-        self.notes = text_of(Path("docs") / "obstacles.md")
+        self.notes = text_of(DOCS / "obstacles.md")
+        self.words = rows_under(text_of(DOCS / "reading-the-report.md"), "What the words mean")
+        self.models = rows_under(text_of(DOCS / "cells.md"), "Names of the models")
         self.part = "; ".join(
             f"{paper}: {', '.join(name for home, name in catalogue.experiments if home == paper)}"
             f" ({number} others left out)"
@@ -168,7 +173,8 @@ def versions(records: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     by_package: dict[str, set[str]] = {"python (report)": {platform.python_version()}}
     for record in records:
         for package, version in (record.get("versions") or {}).items():
-            by_package.setdefault(package, set()).add(str(version))
+            if version != "not installed":
+                by_package.setdefault(package, set()).add(str(version))
     return {package: ", ".join(sorted(several)) for package, several in sorted(by_package.items())}
 
 

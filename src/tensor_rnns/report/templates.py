@@ -1,20 +1,25 @@
 """What the templates of both reports are given: filters, numbers of the first screen, protocols, tallies."""
 
-import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from tensor_rnns.analysis.verdicts import GIVEN, OF_CLAIMS
+from tensor_rnns.analysis.verdicts import GIVEN, NOT_JUDGED, OF_CLAIMS
 from tensor_rnns.drawing.tables import shown
 from tensor_rnns.experiments.records import RECORDED, trained_at
-from tensor_rnns.report.content import PaperPart, Part, Run
+from tensor_rnns.report.content import Part, Run
 from tensor_rnns.report.gather import Content
+from tensor_rnns.report.opening import coverage, how_far, refuted, remarks, scale_in_words, trust
 from tensor_rnns.report.provenance import SHORT
-from tensor_rnns.report.words import ALONE, FILTERS, HOLDS
+from tensor_rnns.report.words import ALONE, FILTERS, HOLDS, answer, plain
+
+UNMEASURED = re.compile(r"(none|not measured|not known)\b")
+"""How the effect of a deviation begins that has none or of which nothing is known."""
 
 
 def environment(content: Content, folder: Path, **syntax: Any) -> Environment:
@@ -23,53 +28,24 @@ def environment(content: Content, folder: Path, **syntax: Any) -> Environment:
         loader=FileSystemLoader(folder), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True, **syntax,
     )  # fmt: skip
+    judged = {(row["paper"], row["claim"]): row for row in content.claims}
     made.filters |= {**FILTERS, "short": lambda commit: commit[:SHORT], "tally": tally, "in_words": in_words}
     made.globals |= {
         "c": content, "verdicts": OF_CLAIMS, "curves": curves, "shared": shared,
-        "finals": finals, "trust": trust(content),
-        "judged": {(row["paper"], row["claim"]): row for row in content.claims},
+        "finals": finals, "by_curve": by_curve, "judged": judged, "unrun": unrun(content.scale),
+        "recorded": content.scale == RECORDED,
+        "how_far": how_far(content), "trust": trust(content), "refuted": refuted(content),
+        "scale_in_words": scale_in_words(content.scale), "remarks": partial(remarks, content),
+        "with_effect": lambda part: with_effect(part.experiment.deviations, part.experiment.paper, judged),
         "covered": coverage, "coverage": coverage(content.papers),
         "command": lambda artefact: command(content, artefact),
     }  # fmt: skip
     return made
 
 
-def coverage(papers: Sequence[PaperPart]) -> dict[str, int]:
-    """How many rows of the catalogue are listed, drawn here, not drawn, recorded."""
-    rows = [row for paper in papers for row in paper.coverage]
-    pieces = [piece for paper in papers for part in paper.parts for piece in part.pieces]
-    here = {(piece.artefact.paper, piece.artefact.id) for piece in pieces if piece.drawn}
-    drawn = sum((row.paper, row.id) in here for row in rows)
-    return {"listed": len(rows), "drawn": drawn, "absent": len(rows) - drawn,
-            "recorded": sum(row.recorded > 0 for row in rows)}  # fmt: skip
-
-
-def trust(content: Content) -> str:
-    """What the verdicts are worth: how many chance alone makes false."""
-    claims = content.board.get("claims") or {}
-    judged = claims.get("judged", 0)
-    if not judged:
-        return (
-            f"No claim has a verdict at {content.scale} scale: a verdict needs the paper's protocol, its "
-            "data and at least five seeds. The column “holds” says what the runs here show."
-        )
-    by_interval = claims["by_interval"]
-    said = [f"{judged} claim{'s have' if judged != 1 else ' has'} a verdict"]
-    if by_interval:
-        said.append(
-            f"{by_interval} of them rest on a 95 % interval: were all of these sentences false, or all true, "
-            f"at most about {math.ceil(claims['expected_false'])} would have come out wrong by chance"
-        )
-    else:
-        said.append("none of them rests on an interval, so none is expected to be false by chance")
-    if few := claims["irrefutable"]:
-        said.append(f"{few} could not have been refuted by any outcome of as few seeds")
-    if left_open := claims["open"]:
-        said.append(f"{left_open} of the reproduced ones are open: had they failed, they would be undecided")
-    return (
-        f"{'; '.join(said)}. “Holds” is said at every scale, a verdict only where the run is comparable with "
-        "the paper's."
-    )
+def unrun(scale: str) -> str:
+    """What stands in place of a figure that no run allows."""
+    return "Not run yet." if trained_at(scale) == trained_at(RECORDED) else "Not run at this scale."
 
 
 def command(content: Content, artefact: str) -> str:
@@ -119,13 +95,42 @@ def tally(claims: Iterable[Mapping[str, str]]) -> Counter[str]:
 
 
 def in_words(claims: Iterable[Mapping[str, str]]) -> str:
-    """The tally in words: `31 claims: 20 hold, 1 does not, 10 are unclear; 6 reproduced`."""
-    count = tally(claims)
+    """The tally in words: `31 claims: 20 hold, 1 does not, 10 are unclear; 6 reproduced, 25 not judged`."""
+    rows = list(claims)
+    count, held = tally(rows), Counter(map(answer, rows))
     if count["claims"] == 1:
-        return (
-            f"1 claim, which {'; '.join(ALONE.get(name, name) for name in count if name in (*ALONE, *GIVEN))}"
-        )
-    held = [f"{count[name]} {words[count[name] > 1]}" for name, words in HOLDS.items() if count[name]]
-    judged = [f"{count[name]} {name}" for name in GIVEN if count[name]]
-    said = "; ".join(", ".join(some) for some in (held, judged) if some)
-    return f"{count['claims']} claims: {said}"
+        given = [name for name in GIVEN if count[name]]
+        return f"1 claim, which {'; '.join([ALONE[answer(rows[0])], *given])}"
+    if held[""] == count["claims"]:
+        return f"{count['claims']} claims, none run yet"
+    said = [f"{held[name]} {words[held[name] > 1]}" for name, words in HOLDS.items() if held[name]]
+    said[0] += " hold" * (not held["yes"] and held["no"] > 0)
+    judged = [f"{count[name]} {name}" for name in (*GIVEN, NOT_JUDGED) if count[name]]
+    return f"{count['claims']} claims: {', '.join(said)}; {', '.join(judged)}"
+
+
+def by_curve(runs: Iterable[Run]) -> list[list[Run]]:
+    """Runs in groups of one curve and stage."""
+    keys = ("paper", "experiment", "condition", "variant", "option", "stage")
+    groups: dict[tuple[str, ...], list[Run]] = {}
+    for run in runs:
+        groups.setdefault(tuple(run.row[key] for key in keys), []).append(run)
+    return list(groups.values())
+
+
+def with_effect(
+    deviations: Mapping[str, Mapping[str, Any]], paper: str,
+    judged: Mapping[tuple[str, str], Mapping[str, str]],
+) -> dict[str, Mapping[str, Any]]:  # fmt: skip
+    """The deviations of which an effect is known: a claim that ran shows it, or words say what it is."""
+    kept = {}
+    for name, deviation in deviations.items():
+        effect = deviation.get("effect", "")
+        if isinstance(effect, Mapping):
+            row = judged.get((paper, effect["claim"]))
+            known = bool(row and row["source"])
+        else:
+            known = bool(effect) and not UNMEASURED.match(plain(effect))
+        if known:
+            kept[name] = deviation
+    return kept

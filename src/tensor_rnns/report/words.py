@@ -1,19 +1,21 @@
 """How the report puts numbers and short texts, the same in HTML and in LaTeX."""
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tensor_rnns.analysis.intervals import TOLERANCE
-from tensor_rnns.analysis.verdicts import VERDICTS
+from tensor_rnns.analysis.verdicts import NOT_JUDGED, NOT_REPRODUCED, REPRODUCED, UNDECIDED, VERDICTS
 from tensor_rnns.drawing.tables import OF_PAPER, printed
 from tensor_rnns.experiments.titles import FIELD
 
 SYMBOLS = dict(zip(VERDICTS, "✓✗?±○–", strict=True))
-HOLDS = {"yes": ("holds", "hold"), "no": ("does not", "do not"), "unclear": ("is unclear", "are unclear")}
-"""What a claim's row says, and the words for one such claim and for several."""
-ALONE = {"yes": "holds", "no": "does not hold", "unclear": "is unclear"}
+HOLDS = {"yes": ("holds", "hold"), "no": ("does not", "do not"), "unclear": ("is unclear", "are unclear"),
+         "": ("was not run", "were not run")}  # fmt: skip
+"""What a claim's row says, and the words for one such claim and for several; "" where nothing ran."""
+ALONE = {"yes": "holds", "no": "does not hold", "unclear": "is unclear", "": "was not run"}
 NAMED = ("solves", "identity")
 """Tests whose number is no quantity of the claim: a share of runs, an error."""
 
@@ -98,14 +100,29 @@ def slug(*parts: Any) -> str:
 
 
 def score(scored: Mapping[str, float]) -> str:
-    """The score of a document as a range, and its coverage."""
-    low, high, coverage = (f"{100 * scored[name]:.0f}" for name in ("low", "high", "coverage"))
-    share = f"{low} %" if low == high else f"{low} to {high} %"
-    return f"Score: {share} of the weight reproduced; {coverage} % has a verdict"
+    """How the weight of a document's statements is shared among the verdicts, in percents that add up."""
+    low, failed, left = scored["low"], 1 - scored["high"], 1 - scored["coverage"]
+    shares = {REPRODUCED: low, NOT_REPRODUCED: failed, UNDECIDED: 1 - low - failed - left, NOT_JUDGED: left}
+    percents = {name: math.floor(100 * share + 1e-6) for name, share in shares.items()}
+    nearest = sorted(shares, key=lambda name: percents[name] - 100 * shares[name])
+    for name in nearest[: 100 - sum(percents.values())]:
+        percents[name] += 1
+    others = [f"{percents[name]} % {name}" for name in shares if name != REPRODUCED and percents[name]]
+    return ", ".join([f"{percents[REPRODUCED]} % of the weight reproduced", *others])
+
+
+def several(count: int, one: str, more: str) -> str:
+    """`count` with the words for one or for several."""
+    return f"{count:,} {one if count == 1 else more}"
+
+
+def answer(row: Mapping[str, str]) -> str:
+    """`holds` of a claim's row; "" where none of its runs took place."""
+    return row["holds"] if row["source"] else ""
 
 
 def paragraphs(text: str) -> list[list[tuple[str, str]]]:
-    """Plain Markdown as paragraphs of (kind, text), kind text, code or strong: headings are strong."""
+    """Plain Markdown as paragraphs of `inline` parts: headings are strong."""
     result = []
     for block in re.split(r"\n\s*\n|\n(?=[-*] |#)", text.strip()):
         line = " ".join(block.split())
@@ -113,19 +130,34 @@ def paragraphs(text: str) -> list[list[tuple[str, str]]]:
             result.append([("strong", line.lstrip("# "))])
             continue
         line = re.sub(r"^[-*] ", "• ", line)
-        parts = re.split(r"(`[^`]+`|\*\*[^*]+\*\*)", line)
-        result.append([_part(part) for part in parts if part])
+        result.append(inline(line))
     return [part for part in result if part]
+
+
+def inline(text: str) -> list[tuple[str, str]]:
+    """A line of Markdown as (kind, text), kind text, code, strong or emphasis; links are their text."""
+    text = re.sub(r"\[([^\]]+)\]\([^)\s]+\)", r"\1", text)
+    parts = re.split(r"(`[^`]+`|\*\*[^*]+\*\*|(?<!\w)\*[^*\s][^*]*\*(?!\w))", text)
+    return [_part(part) for part in parts if part]
+
+
+def rows_under(text: str, heading: str) -> list[list[str]]:
+    """The cells of the first Markdown table under a heading, row by row, without its head; [] if none."""
+    _, _, section = text.partition(f"## {heading}\n")
+    lines = [line for line in re.split(r"^## ", section, flags=re.M)[0].splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
 def _part(part: str) -> tuple[str, str]:
     if part.startswith("`"):
         return "code", part.strip("`")
-    return ("strong", part.strip("*")) if part.startswith("**") else ("text", part)
+    if part.startswith("**"):
+        return "strong", part.strip("*")
+    return ("emphasis", part[1:-1]) if part[1:] and part[0] == part[-1] == "*" else ("text", part)
 
 
 FILTERS: Mapping[str, Callable[..., Any]] = {"cell": printed, "hours": "{:.3g}".format} | {
     function.__name__: function
-    for function in (ours, interval, because, outcome, plain, source, score, paragraphs)
+    for function in (ours, interval, because, outcome, plain, source, score, paragraphs, inline)
 }
 """The filters of both kinds of template."""
