@@ -94,15 +94,15 @@ NO_EVIDENCE = "An empty column is therefore no evidence in a document's favour."
     ("rows", "said"),
     [
         ([row("no", "not judged")], ""),
-        ([GOOD], f"No claim is called not reproduced. {NO_EVIDENCE}"),
+        ([GOOD], f"No claim is called “not reproduced”. {NO_EVIDENCE}"),
         ([GOOD, OPEN, OPEN, JOINED],
-         "No claim is called not reproduced. In 3 judged claims our result contradicts the sentence (holds: "
-         "no) and is still counted as undecided: in 2 the document leaves open what the test needs; 1 "
+         "No claim is called “not reproduced”. In 3 judged claims our result contradicts the sentence "
+         "(holds: no) and is still counted as “undecided”: in 2 the document leaves open what the test needs; 1 "
          f"combines several claims, too few of which are refuted. {NO_EVIDENCE}"),
         ([FAILED, FAILED, OPEN],
-         "2 claims are called not reproduced. In 1 judged claim our result contradicts the sentence (holds: "
-         "no) and is still counted as undecided: in 1 the document leaves open what the test needs."),
-        ([FAILED], "1 claim is called not reproduced."),
+         "2 claims are called “not reproduced”. In 1 judged claim our result contradicts the sentence "
+         "(holds: no) and is still counted as “undecided”: in 1 the document leaves open what the test needs."),
+        ([FAILED], "1 claim is called “not reproduced”."),
     ],
 )  # fmt: skip
 def test_an_empty_column_is_explained(rows, said):
@@ -115,7 +115,7 @@ def test_a_document_has_its_score_what_no_outcome_could_refute_and_its_note():
     paper = SimpleNamespace(paper="made", board={"score": scored}, header={"note": "No experiment."})
     assert remarks(SimpleNamespace(claims=[few, GOOD, few | {"paper": "other"}]), paper) == [
         "50 % of the weight reproduced, 25 % undecided, 25 % not judged.",
-        "1 claim could not have been refuted by so few seeds.",
+        "1 of the reproduced claims could not have been refuted by so few seeds.",
         "No experiment.",
     ]
     bare = SimpleNamespace(paper="made", board={"score": None}, header={})

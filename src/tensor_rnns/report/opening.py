@@ -105,7 +105,7 @@ def refuted(content: Content) -> str:
     failed = sum(row["verdict"] == NOT_REPRODUCED for row in judged)
     against = [row for row in judged if row["verdict"] == UNDECIDED and row["holds"] == "no"]
     said = [
-        f"{several(failed, 'claim is', 'claims are') if failed else 'No claim is'} called not reproduced."
+        f"{several(failed, 'claim is', 'claims are') if failed else 'No claim is'} called “not reproduced”."
     ]
     if against:
         left_open = sum(bool(row["open"]) for row in against)
@@ -116,7 +116,7 @@ def refuted(content: Content) -> str:
             )
         said.append(
             f"In {several(len(against), 'judged claim', 'judged claims')} our result contradicts the "
-            f"sentence (holds: no) and is still counted as undecided: {'; '.join(why)}."
+            f"sentence (holds: no) and is still counted as “undecided”: {'; '.join(why)}."
         )
     if not failed:
         said.append("An empty column is therefore no evidence in a document's favour.")
@@ -130,5 +130,5 @@ def remarks(content: Content, paper: PaperPart) -> list[str]:
     few = sum(is_irrefutable(row["reason"]) for row in rows)
     said = [score(paper.board["score"]) + "."] if paper.board["score"] else []
     if few:
-        said.append(f"{several(few, 'claim', 'claims')} could not have been refuted by so few seeds.")
+        said.append(f"{few} of the reproduced claims could not have been refuted by so few seeds.")
     return [*said, *filter(None, [paper.header.get("note", "")])]

@@ -18,8 +18,8 @@ from tensor_rnns.report.opening import coverage, how_far, refuted, remarks, scal
 from tensor_rnns.report.provenance import SHORT
 from tensor_rnns.report.words import ALONE, FILTERS, HOLDS, answer, plain
 
-UNMEASURED = re.compile(r"(none|not measured|not known)\b")
-"""How the effect of a deviation begins that has none or of which nothing is known."""
+UNMEASURED = re.compile(r"(none|not measured|not known)\b|.*; not measured$")
+"""The effect of a deviation that has none or of which nothing is known."""
 
 
 def environment(content: Content, folder: Path, **syntax: Any) -> Environment:
