@@ -96,12 +96,14 @@ NO_EVIDENCE = "An empty column is therefore no evidence in a document's favour."
         ([row("no", "not judged")], ""),
         ([GOOD], f"No claim is called “not reproduced”. {NO_EVIDENCE}"),
         ([GOOD, OPEN, OPEN, JOINED],
-         "No claim is called “not reproduced”. In 3 judged claims our result contradicts the sentence "
-         "(holds: no) and is still counted as “undecided”: in 2 the document leaves open what the test needs; 1 "
+         "No claim is called “not reproduced”. In 3 judged claims our result contradicts the "
+         "sentence (holds: no) and is still counted as “undecided”: in 2 the document "
+         "leaves open what the test needs; 1 "
          f"combines several claims, too few of which are refuted. {NO_EVIDENCE}"),
         ([FAILED, FAILED, OPEN],
-         "2 claims are called “not reproduced”. In 1 judged claim our result contradicts the sentence "
-         "(holds: no) and is still counted as “undecided”: in 1 the document leaves open what the test needs."),
+         "2 claims are called “not reproduced”. In 1 judged claim our result contradicts the "
+         "sentence (holds: no) and is still counted as “undecided”: in 1 the document "
+         "leaves open what the test needs."),
         ([FAILED], "1 claim is called “not reproduced”."),
     ],
 )  # fmt: skip
