@@ -6,6 +6,7 @@ import ast
 import hashlib
 import importlib
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -78,9 +79,23 @@ def arguments(function: str, name: str) -> type:
 
 def computed(name: str) -> Callable[..., Rows]:
     """What an experiment file calls `name`: from the block of its arguments, and data sets where it counts on
-    some, to rows. ValueError as for `module`; the call raises one for other arguments."""
+    some, to rows. ValueError as for `module`; the call raises one for other arguments, and for rows that are
+    no number (NaN) or stand twice."""
     function, record = module("compute", name).compute, arguments("compute", name)
-    return lambda block, *loaded: function(*loaded, **vars(build(record, block, name)))
+    return lambda block, *loaded: sound(function(*loaded, **vars(build(record, block, name))), name)
+
+
+def sound(rows: Rows, name: str) -> Rows:
+    """The `rows`; ValueError where one is NaN, or the second of its place."""
+    places = set()
+    for row in rows:
+        place = row["item"], row["name"], row["index"]
+        if math.isnan(row["value"]) or place in places:
+            found = "nan" if math.isnan(row["value"]) else "a second number"
+            where = f"{row['name']} of {row['item']}, index {row['index']}"
+            raise ValueError(f"{name} gives {found} for {where}; allowed is one number")
+        places.add(place)
+    return rows
 
 
 def probe(name: str) -> Callable[..., tuple[dict[str, Any], Rows]]:

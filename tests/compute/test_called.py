@@ -10,6 +10,7 @@ from tensor_rnns.cells import named
 from tensor_rnns.compute import run
 from tensor_rnns.experiments import Catalogue, digest
 from tensor_rnns.papers.mathews2016 import sizes
+from tensor_rnns.rows import series
 
 ROOT = Path(__file__).parents[2]
 CATALOGUE = Catalogue.load([ROOT / "workflow" / "papers"], None, [])
@@ -55,3 +56,25 @@ def test_whatever_is_built_by_name_counts(name, monkeypatch):
     run.rows(functions.computed(experiment.compute["function"]), experiment, "smoke", {})
     assert built
     assert built <= called(name)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        (
+            series("memory", "left", [0.5, float("nan")]),
+            "gives nan for left of memory, index 1; allowed is one",
+        ),
+        (
+            2 * series("memory", "left", [0.5]),
+            "gives a second number for left of memory, index 0; allowed is one",
+        ),
+    ],
+)
+def test_no_number_and_two_for_one_place_are_refused(rows, words, monkeypatch):
+    """Not a number would stand against a document as a difference, and a second one as a second seed."""
+    monkeypatch.setattr(sizes, "compute", lambda **_: rows)
+    with pytest.raises(ValueError, match=words):
+        functions.computed("mathews2016.sizes")({})
+    monkeypatch.setattr(sizes, "compute", lambda **_: rows[:1])
+    assert functions.computed("mathews2016.sizes")({}) == rows[:1]
