@@ -94,6 +94,13 @@ def test_predicted_hours_are_those_of_all_seeds_recorded(checkout, undisturbed, 
     assert [*after[:6], after[7]] == [*before[:6], before[7]]
 
 
+def test_a_curve_that_other_code_trained_is_named_and_stays(undisturbed, unit, monkeypatch):
+    assert not store.is_of_older_code(unit, undisturbed)
+    monkeypatch.setattr(store, "code_parts", lambda _: ["a task that computes something else"])
+    assert store.is_of_older_code(unit, undisturbed)
+    assert store.is_recorded(unit, undisturbed)
+
+
 @pytest.mark.parametrize("change", ["gone", "other"])
 def test_a_curve_without_its_choice_by_the_rule_of_today_is_not_whole(home: Path, unit: Unit, change: str):
     """Words about the rule do not count."""

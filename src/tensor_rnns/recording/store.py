@@ -13,11 +13,13 @@ import torch
 
 from tensor_rnns import functions
 from tensor_rnns.experiments import Experiment
+from tensor_rnns.experiments.digest import digest
 from tensor_rnns.experiments.records import RECORDED, rule_of
 from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key, run_name, table_name
 from tensor_rnns.files import Damaged, read_json, read_table, writing
 from tensor_rnns.probes import run as probes
 from tensor_rnns.recording.units import Unit
+from tensor_rnns.training.job import code_parts
 
 TABLES = ("metrics.csv", "curves.csv.gz")
 CHOSEN, WEIGHTS = "chosen.json", "weights.safetensors"
@@ -82,6 +84,14 @@ def is_recorded(unit: Unit, results: Path) -> bool:
     home = unit.folder(results, RECORDED)
     probed = all((home / "probes" / f"{name}.npz").exists() for name in unit.probes)
     return probed and not lacks(unit, home)
+
+
+def is_of_older_code(unit: Unit, results: Path) -> bool:
+    """Whether some final run of a recorded unit was trained by other code of cell, forms, model, task, engine
+    or training than today's."""
+    folders = [path.parent for path in unit.folder(results, RECORDED).glob(f"final-*/{RECORD}")]
+    codes = {replica.get("code") for home in folders for replica in read_record(home)["replicas"]}
+    return bool(codes - {digest(code_parts(unit.final[0][0].settings))})
 
 
 def seeds(unit: Unit, results: Path) -> int:

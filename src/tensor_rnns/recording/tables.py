@@ -120,9 +120,10 @@ def status(
     asked_units: Iterable[Unit], costs: Costs, results: Path, state: Path, computed: Iterable[Experiment] = ()
 ) -> Iterator[str]:
     """A line per experiment: curves recorded, running, begun and missing, core-hours; then how many tables of
-    the `computed` experiments are recorded as they are set today, what the others lack, and who records."""
+    the `computed` experiments are recorded as they are set today, what the others lack, how many curves older
+    code trained, and who records."""
     recorder, running = holder(state)
-    rows = tallies(asked_units, costs, results, running)
+    rows = tallies(asked_units := list(asked_units), costs, results, running)
     yield head(STATUS)
     for name, row in rows.items():
         yield line(name, row, STATUS)
@@ -132,4 +133,6 @@ def status(
         lacking = [f"{name} ({problem})" for name, _, problem in found if problem]
         others = f"; not {', '.join(lacking)}" if lacking else ""
         yield f"computed tables: {len(found) - len(lacking)} of {len(found)} recorded by today's code{others}"
+    if older := sum(store.is_of_older_code(unit, results) for unit in asked_units):
+        yield f"curves by older code than today's, which are not trained again: {older} (docs/record.md)"
     yield f"recorder: {recorder}, training {', '.join(running)}" if recorder else "recorder: none works here"
