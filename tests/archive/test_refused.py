@@ -97,6 +97,24 @@ def test_guests_and_papers_that_would_stay_out(
     )
 
 
+def test_a_file_of_a_paper_that_is_not_tracked(checkout, inside, tmp_path) -> None:
+    """It is of the report, and would not be in the archive."""
+    added = Path("workflow/papers/mathews2016/captions/xor-later.md")
+    (checkout / added).write_text("Later.\n")
+    try:
+        assert refused(inside, tmp_path / "out" / "a.zip").startswith(f"the report was made with {added}; ")
+    finally:
+        (checkout / added).unlink()
+
+
+def test_verdicts_of_other_claims_than_those_that_stand(inside, tmp_path) -> None:
+    """They would differ from those that whoever verifies the archive makes."""
+    (inside / "recorded" / "claims.csv").write_text("claim,verdict\nm9.9-9,reproduced\n")
+    said = refused(inside, tmp_path / "out" / "a.zip")
+    assert "claims.csv: " in said
+    assert said.endswith("write it anew: `tensor-rnns recorded`, and commit it")
+
+
 def test_tracked_guests_and_papers_are_taken(inside, tmp_path, monkeypatch) -> None:
     real, given = provenance.configuration, {"guests": "docs/my_cell.py", "roots": "./workflow/papers"}
     monkeypatch.setattr(provenance, "configuration", lambda *asked: real(*asked) | given)

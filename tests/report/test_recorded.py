@@ -97,6 +97,15 @@ def test_a_lost_file_of_the_record_is_missed_by_name(tmp_path):
         recorded.check_whole(results)
 
 
+def test_papers_that_are_recorded_are_not_left_out_of_the_board(tmp_path):
+    made(tmp_path)
+    recorded.check_papers(tmp_path / "results", ["doe2020", "paper2000"])
+    with pytest.raises(
+        ValueError, match="runs of paper2000 are recorded, which the folders of papers leave out"
+    ):
+        recorded.check_papers(tmp_path / "results", ["doe2020"])
+
+
 def test_a_damaged_computed_table_of_the_record_is_no_artefact_left_out(tmp_path, capsys):
     (tmp_path / "papers" / "paper2000").mkdir(parents=True)
     (tmp_path / "papers" / "paper2000" / "sizes.yaml").write_text(COUNTED)

@@ -14,6 +14,8 @@ from tensor_rnns.report.provenance import SHORT, Commit, git
 
 Members = dict[str, Path | bytes]
 """{path below the top folder: the file that holds it, or its bytes}."""
+TEXTS = (".yaml", ".csv", ".md")
+"""Files of a paper's folder."""
 DATA_COLUMNS = (
     "dataset", "title", "source", "file", "bytes", "sha256", "addresses", "licence", "may be passed on",
     "redistribution", "stood in by", "used by a run",
@@ -47,14 +49,30 @@ def code(home: Path) -> Members:
     return {f"{layout.CODE}/{name}": home / name for name in names if (home / name).is_file()}
 
 
-def refuse_what_stays_out(members: Members, settings: Mapping[str, str]) -> None:
-    """ValueError that names the guests and the folders of papers of a report that git does not track: without
-    them nobody could verify the archive."""
+def refuse_what_stays_out(members: Members, given: Iterable[str]) -> None:
+    """ValueError that names those of the files and folders `given`, by which a report was made, that git does
+    not track: without them nobody could verify the archive."""
     there = {str(path) for name in members for path in (PurePosixPath(name), *PurePosixPath(name).parents)}
-    given = [*layout.listed(settings, "roots"), *layout.listed(settings, "guests")]
     if out := [path for path in given if str(PurePosixPath(layout.CODE, path)) not in there]:
         allowed = "allowed are tracked files and folders of the checkout, by their paths in it"
         raise ValueError(f"the report was made with {', '.join(out)}; {allowed}")
+
+
+def texts(papers: Iterable[Path]) -> list[str]:
+    """The files that are read of the folders of papers."""
+    return [str(path) for home in papers for path in sorted(home.rglob("[!.]*")) if path.suffix in TEXTS]
+
+
+def refuse_old_verdicts(results: Path, claims: Collection[str]) -> None:
+    """ValueError where the verdicts of the recorded runs are of other claims than those that stand: whoever
+    verifies the archive would make others."""
+    path = results / RECORDED / "claims.csv"
+    judged = {row["claim"] for row in read_csv(path)} if path.exists() else {*claims}
+    if changed := sorted(judged ^ {*claims}):
+        named = (
+            f"{path}: {len(changed)} claims are there or in the experiment files alone, {changed[0]} first"
+        )
+        raise ValueError(f"{named}; write it anew: `tensor-rnns recorded`, and commit it")
 
 
 def outcomes(results: Path, scale: str, weights: bool, used: Collection[str]) -> Members:

@@ -50,12 +50,14 @@ def make(
     settings = provenance.configuration(recorded, scale)
     used = provenance.behind(recorded, layout.report(scale))
     code = contents.code(home)
-    contents.refuse_what_stays_out(code, settings)
+    given, guests = layout.listed(settings, "roots"), layout.listed(settings, "guests")
+    contents.refuse_what_stays_out(code, [*given, *guests])
+    roots = given or roots
+    catalogue = Catalogue.load(roots, layout.listed(settings, "papers") or None)
+    contents.refuse_what_stays_out(code, contents.texts(catalogue.folders.values()))
+    contents.refuse_old_verdicts(results, {claim.id for claim in Catalogue.load(roots).claims})
     members: Members = code | contents.outcomes(results, scale, weights, used)
     jobs = provenance.jobs(recorded, members)
-    catalogue = Catalogue.load(
-        layout.listed(settings, "roots") or roots, layout.listed(settings, "papers") or None
-    )
     board = read_json(results / scale / "board.json", scale)
     members |= contents.environment(home)
     members |= {

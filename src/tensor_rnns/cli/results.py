@@ -51,10 +51,12 @@ def recorded(results: Path, only: str, headlines: bool) -> None:
     from tensor_rnns.analysis.judge import judge
     from tensor_rnns.experiments.records import RECORDED
     from tensor_rnns.report.build import build, join_and_draw
-    from tensor_rnns.report.recorded import check_whole
+    from tensor_rnns.report.recorded import check_papers, check_whole
 
     catalogue = options.load_catalogue(only)
     check_whole(results)
+    if not only:
+        check_papers(results, catalogue.papers)
     join_and_draw(catalogue, RECORDED, results, headlines=headlines)
     if not only:
         judge(catalogue, RECORDED, results)

@@ -6,7 +6,7 @@ room `recording` puts them there.
 
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from tensor_rnns.analysis.collect import collect
@@ -18,6 +18,14 @@ from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.files import read_csv, write_csv
 from tensor_rnns.npz_files import read_npz, write_npz
 from tensor_rnns.report.provenance import git_or_nothing
+
+
+def check_papers(results: Path, papers: Collection[str]) -> None:
+    """ValueError where runs of another paper than `papers` are recorded: the board would lose it."""
+    held = {path.name for path in (results / RECORDED / "runs").glob("[!.]*")}
+    if left_out := sorted(held - {*papers}):
+        given = f"runs of {', '.join(left_out)} are recorded, which the folders of papers leave out"
+        raise ValueError(f"{given}: the board would lose them; allowed are --roots with all of them")
 
 
 def check_whole(results: Path) -> None:
