@@ -19,6 +19,11 @@ REHEARSE ?=
 WEIGHTS ?=
 ANONYMOUS ?=
 
+# A variable that nobody reads would be left aside without a word.
+KNOWN = SCALE DATA CONFIG CORES NAME HOURS JOBS WEIGHTS ANONYMOUS REHEARSE PYTEST_ARGS NO_SKIP PYTHON VENV TORCH
+SAID = $(filter-out $(KNOWN) SHELL SOURCE_DATE_EPOCH -%,$(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name))))
+$(if $(SAID),$(error $(SAID) given; allowed are $(KNOWN), and keys of config.yaml as CONFIG="papers=mathews2016"))
+
 export NO_SKIP
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 315532800)

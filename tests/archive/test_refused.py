@@ -8,7 +8,7 @@ import pytest
 
 from tensor_rnns.archive import layout, provenance
 from tensor_rnns.archive.make import make, write
-from tensor_rnns.files import Damaged
+from tensor_rnns.files import Damaged, write_csv
 
 ROOTS = ["workflow/papers"]
 
@@ -109,7 +109,7 @@ def test_a_file_of_a_paper_that_is_not_tracked(checkout, inside, tmp_path) -> No
 
 def test_verdicts_of_other_claims_than_those_that_stand(inside, tmp_path) -> None:
     """They would differ from those that whoever verifies the archive makes."""
-    (inside / "recorded" / "claims.csv").write_text("claim,verdict\nm9.9-9,reproduced\n")
+    write_csv(inside / "recorded" / "claims.csv", [{"claim": "m9.9-9"}], ["claim"], "recorded")
     said = refused(inside, tmp_path / "out" / "a.zip")
     assert "claims.csv: " in said
     assert said.endswith("write it anew: `tensor-rnns recorded`, and commit it")

@@ -28,6 +28,12 @@ def lines(*arguments):
     return [" ".join(line.split()) for line in make("-n", *arguments).stdout.splitlines()]
 
 
+def test_a_variable_that_no_target_reads_is_refused():
+    done = make("-n", "report", "PAPERS=doe2020", "SCALE=smoke", "scale=smoke")
+    assert done.returncode == 2
+    assert "PAPERS scale given; allowed are SCALE DATA" in done.stderr.replace("scale PAPERS", "PAPERS scale")
+
+
 @pytest.mark.parametrize("name", [[], ["NAME="]])
 def test_a_figure_without_a_name_is_refused_before_any_work(name):
     done = make("figure", "PYTHON=false", *name)
