@@ -65,7 +65,7 @@ def test_computed_numbers_are_judged_everywhere(catalogue_of, tmp_path):
     assert [one.holds for one in found.values()] == ["yes", "yes", "no", "yes", "yes", "unclear"]
     verdicts = [one.verdict for one in found.values()]
     assert verdicts[:3] == ["reproduced", "reproduced", "erratum"]
-    assert why(found["m1"]) == "not run at smoke: computed has no colour of cp"
+    assert why(found["m1"]) == "smoke: the table has no colour of cp"
     assert found["i2"].reason == "as printed it fails, as corrected it holds"
     assert not any(one.statistical for one in found.values())
 

@@ -261,7 +261,7 @@ def column(context: ClaimContext, item: Any, name: str, probe: str | None = None
         computed = () if probe else context.tables.computed.get((key, name), ())
         rows = probed(context.runs, probe, key, name) if probe else list(computed)
         if not rows:
-            raise MissingValue(f"{f'probe {probe}' if probe else 'computed'} has no {name} of {key}")
+            raise MissingValue(f"{f'probe {probe}' if probe else 'the table'} has no {name} of {key}")
         numbers += rows
     return numbers
 

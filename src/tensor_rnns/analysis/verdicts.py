@@ -125,7 +125,8 @@ def judge_claim(
         except (ValueError, KeyError) as error:
             raise ValueError(f"claim {claim.id}: {error}") from error
     if not parts:
-        return Judgement("unclear").not_judged([f"{NOT_RUN}{scale}: {absent[0]}"])
+        run = scale if experiment.kind == "compute" else f"{NOT_RUN}{scale}"
+        return Judgement("unclear").not_judged([f"{run}: {absent[0]}"])
     judgement = replace(least_favourable(parts, absent, form), source=scale).left_open(form.open)
     apart = [*absent, *(reason for part in parts for reason in differences(experiment, part, scale)), *old]
     return judgement.not_judged([scale, *dict.fromkeys(apart)]) if apart else or_erratum(judgement, form)
