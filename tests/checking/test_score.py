@@ -48,6 +48,11 @@ MISTAKES = (
         "score.yaml:8: headlines.0.telling: unknown claim 'm1-7'",
     ),
     (
+        "fig-1, why",
+        "fig-1, beside: 'Ours is {m1-7}.', why",
+        "score.yaml:8: headlines.0.beside: unknown claim 'm1-7'",
+    ),
+    (
         ", why: it can fail",
         "",
         "score.yaml:3: weights.trained outcomes: trained outcomes needs the key 'why'",

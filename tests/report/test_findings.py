@@ -102,3 +102,11 @@ def test_the_claim_that_the_score_file_names_as_telling_is_the_example():
     (found,) = findings([headline], many, lambda name: None)
     assert [row["claim"] for row in found.rows] == ["d7", "d0", "d1", "d2", "d3", "d4"]
     assert "all 9 claims hold, for example: It is 7 (ours" in found.believe
+
+
+def test_what_a_reader_has_to_know_with_it_stands_beside_with_our_numbers():
+    control = ROW | {"claim": "k4-8", "ours": "0.47358"}
+    headline = HEADLINE | {"claims": ["c1"], "beside": "Shrunk, it is {k4-8} bits behind."}
+    (found,) = findings([headline], [ROW | {"claim": "c1"}, control], lambda name: None)
+    assert [row["claim"] for row in found.rows] == ["c1"]
+    assert found.believe.endswith("). Shrunk, it is 0.4736 bits behind.")

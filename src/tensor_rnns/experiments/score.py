@@ -15,6 +15,7 @@ from typing import Any, Literal
 from tensor_rnns import yaml_files
 from tensor_rnns.declared import AtLeastZero, Invalid, Problem, Reading, unknown
 from tensor_rnns.experiments.texts import Page, Reason, Sentence
+from tensor_rnns.experiments.titles import FIELD
 
 FILE = "score.yaml"
 TRAINED, COMPUTED, COUNTS, IDENTITIES, ERRATA = (
@@ -46,6 +47,8 @@ class Headline:
     why: Reason
     telling: str = ""
     """The claim that answers the quote most directly, if one of several does."""
+    beside: str = ""
+    """What a reader has to know with it, in sentences; {claim} is our number of that claim."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,9 @@ def problems(
             for name in record.statements:
                 wrong += unknown((*location, "statements"), "statement", name, statements)
             wrong += unknown((*location, "artefact"), "artefact", record.artefact, artefacts)
-            if record.telling:
-                wrong += unknown((*location, "telling"), "claim", record.telling, claims)
+            for key, names in (
+                ("telling", {record.telling} - {""}),
+                ("beside", FIELD.findall(record.beside)),
+            ):
+                wrong += [each for name in names for each in unknown((*location, key), "claim", name, claims)]
     return wrong

@@ -1,5 +1,6 @@
 """The headline findings of a paper: in its words, with our verdict, our numbers, a picture, and what a reader
-should now believe. The sentence follows from the verdict and the numbers; none is written beforehand."""
+should now believe. The sentence follows from the verdict and the numbers; none is written beforehand, but for
+what a score file puts `beside` it."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +10,7 @@ from typing import Any
 
 from tensor_rnns.analysis.verdicts import ANSWER, ERRATUM, NOT_JUDGED, NOT_REPRODUCED, REPRODUCED, UNDECIDED
 from tensor_rnns.experiments.records import RECORDED
-from tensor_rnns.report.words import HOLDS, NAMED, answer, interval, ours, sentences
+from tensor_rnns.report.words import HOLDS, NAMED, answer, filled, interval, ours, sentences
 
 Claims = Sequence[Mapping[str, str]]
 """Rows of claims.csv."""
@@ -56,19 +57,22 @@ def findings(
         rows = [by_id[name] for name in headline["claims"] if name in by_id]
         rows.sort(key=partial(order, headline))
         shown, others, piece = rows[:MOST_ROWS], len(rows[MOST_ROWS:]), piece_of(headline["artefact"])
-        result.append(Finding(headline, shown, others, believe(headline, rows), piece))
+        said = f"{believe(headline, rows)} {filled(headline.get('beside', ''), claims)}".rstrip()
+        result.append(Finding(headline, shown, others, said, piece))
     return result
 
 
 def order(headline: Mapping[str, Any], row: Mapping[str, str]) -> tuple[bool, ...]:
     """First the claim that the score file names as telling, then those that answer as the finding does, then
     what does not hold; judged, with a number."""
-    said, telling = (
-        ANSWER.get(headline["verdict"], headline["holds"]),
-        row["claim"] == headline.get("telling"),
+    said, named = ANSWER.get(headline["verdict"], headline["holds"]), row["claim"] == headline.get("telling")
+    return (
+        not named,
+        row["holds"] != said,
+        row["holds"] == "yes",
+        row["verdict"] == NOT_JUDGED,
+        not row["ours"],
     )
-    apart = row["holds"] != said, row["holds"] == "yes", row["verdict"] == NOT_JUDGED, not row["ours"]
-    return not telling, *apart
 
 
 def believe(headline: Mapping[str, Any], rows: Claims) -> str:
