@@ -49,6 +49,11 @@ CLAIMS = {
         "selected_from: {by: {name: final}, best: low}, paper: level",
         "'lowest'?",
     ),
+    "an order of the same runs": (
+        "than: {variant: gru}, each",
+        "than: [{variant: gru}, {variant: tgu}], each",
+        "than is variant tgu, option main, stage final, and so is less; allowed are other runs",
+    ),
     "either of an order": (
         "ratio: 0.5",
         "either: 1",
@@ -282,3 +287,9 @@ def test_the_allowed_keys_of_a_claim_are_those_that_the_judge_reads():
     for form in FORMS.values():
         own = keys(form).keys() - keys(ClaimForm).keys() - set(LIMITS)
         assert {key for key in own if not re.search(rf'[."]{key}\b', text)} <= {"why"}
+
+
+def test_an_order_of_two_measures_may_be_of_the_same_runs(reported, whole):
+    text = whole.replace("than: {variant: gru}, each", "than: {variant: tgu}, than_measure: recent, each")
+    assert text != whole
+    assert reported(small=text) == []

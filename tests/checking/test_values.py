@@ -50,7 +50,11 @@ def refused(folder: Path, *rows: dict[str, str]) -> list[str]:
         ({"reason": ""}, "reason: a tolerance of 0.08 needs its reason"),
         ({"unit": ""}, "unit: a value that is judged needs the unit"),
         ({"x": "3"}, "tolerance: a value that is judged has an artefact and no x"),
-        ({"artefact": "", "tolerance": ""}, "artefact: a value without one is quoted by its id alone"),
+        ({"tolerance": ""}, "tolerance: '' given beside the reason 'grid'; a value that is judged needs one"),
+        (
+            {"artefact": "", "tolerance": "", "reason": ""},
+            "artefact: a value without one is quoted by its id alone",
+        ),
     ],
 )
 def test_a_damaged_row_is_refused_with_its_line_and_column(tmp_path, change, words):
@@ -69,6 +73,20 @@ def test_an_id_has_one_number_or_one_per_x(tmp_path):
     assert "stands in line 2 already" in refused(tmp_path, POINT, POINT)[0]
     reported = "that of line 2; points of a series differ in x and value alone"
     assert reported in refused(tmp_path, POINT, POINT | {"x": "30", "variant": "gru"})[0]
+
+
+def test_a_cell_has_one_number(tmp_path):
+    """Of two that differ the table would show one; the same number may be two statements."""
+    other = JUDGED | {"id": "m2", "value": "8.7"}
+    said = "value: 8.7 given where 'm1' of line 2 gives 8.60; allowed is one number for a place and measure"
+    (found,) = refused(tmp_path, JUDGED, other)
+    assert f"values.csv:3: {said}" in found
+    (found,) = refused(tmp_path, POINT, POINT | {"id": "m2", "value": "0.1"})
+    assert "values.csv:3: value: 0.1 given where 'm1' of line 2" in found
+    apart = [other | {"id": "m3", "split": "valid"}, other | {"id": "m4", "settings": "task.length=5"}]
+    equal, quoted = JUDGED | {"id": "m2"}, [ROW | {"id": "m5"}, ROW | {"id": "m6", "value": "3"}]
+    (tmp_path / "values.csv").write_text(lines(JUDGED, equal, *apart, *quoted))
+    assert [row.id for row in values.read(tmp_path)] == [f"m{number}" for number in range(1, 7)]
 
 
 def test_other_columns_and_short_rows_are_refused(tmp_path):
@@ -108,6 +126,35 @@ def test_an_unknown_name_is_refused_by_the_check(reported, whole, change, words)
     text = whole.replace("measures:\n", "measures:\n  loss: {name: metric}\n")
     found = reported(lines(ROW | {"id": "level"}, JUDGED | {"id": "m2"} | change), paper=PAPER, small=text)
     assert f"values.csv:3: {words}" in found[0], found
+
+
+@pytest.mark.parametrize("tolerance", ["0.08", ""])
+def test_a_number_of_a_table_names_its_condition_and_variant(reported_each, whole, tmp_path, tolerance):
+    """Else it would be held against the mean over all of them; a table may ask for that mean."""
+    folder = tmp_path / "papers" / "paper2000"
+    (folder / "paper.yaml").write_text(PAPER)
+    drawn = "      - {label: test, measure: {name: metric, split: test}}\n      - {label: size"
+    text = whole.replace("measures:\n", "measures:\n  loss: {name: metric}\n")
+    text = text.replace("      - {label: size", drawn)
+    row = JUDGED | {"id": "m2", "tolerance": tolerance, "reason": tolerance and "grid"}
+    said = {"condition": "allowed are T100, T50", "variant": "allowed are gru, tgu"}
+    for key, allowed in said.items():
+        (folder / "values.csv").write_text(lines(ROW | {"id": "level"}, row | {key: ""}))
+        found = reported_each(text.replace("rows: [variant]", "rows: [condition, variant]"))
+        begin = f"values.csv:3: {key}: '' given where there are several; {allowed}; a table without {key}"
+        assert [line[: len(begin)] for line in found] == [begin]
+    (folder / "values.csv").write_text(lines(ROW | {"id": "level"}, row | {"condition": ""}))
+    assert reported_each(text) == []
+
+
+def test_a_level_beside_curves_may_be_of_every_variant(reported_each, whole, tmp_path):
+    level = POINT | {"id": "level", "variant": "", "condition": "T50", "x": ""}
+    home = tmp_path / "papers" / "paper2000" / "values.csv"
+    home.write_text(lines(level))
+    assert reported_each(whole) == []
+    home.write_text(lines(level | {"tolerance": "0", "unit": "nats"}))
+    (found,) = reported_each(whole)
+    assert found.startswith("values.csv:2: variant: '' given where there are several; allowed are gru, tgu")
 
 
 def test_a_file_that_quotes_a_value_of_an_unknown_reason_is_checked_too(reported, whole, computed):

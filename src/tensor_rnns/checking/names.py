@@ -94,8 +94,7 @@ def of_claim(location: Location, claim: claims.ClaimForm, known: Known) -> Itera
 def of_each(location: Location, claim: claims.Measuring, known: Known) -> Iterator[Problem]:
     """Keys of `each` that selectors list differently, and a `where` that an order would not read."""
     if known.computed and claim.each:
-        allowed = "allowed is a list of keys of a trained experiment"
-        yield (*location, "each"), f"each is {list(claim.each)!r}; {allowed}"
+        yield (*location, "each"), f"each is {list(claim.each)!r}; allowed are keys of a trained experiment"
         return
     raw = known.experiment.block("claims")[location[-1]]
     than = raw.get("than", [])
@@ -106,6 +105,8 @@ def of_each(location: Location, claim: claims.Measuring, known: Known) -> Iterat
             reason = f"each names {key!r}, which the selectors list differently: {', '.join(map(str, given))}"
             yield (*location, "each"), f"{reason}; allowed is one list for all"
     if isinstance(claim, claims.OrderForm):
+        if claim.than_measure in (None, claim.measure) and claim.less in claims.several(claim.than):
+            yield (*location, "than"), f"than is {claim.less}, and so is less; allowed are other runs"
         for key in (raw.get("where") or {}).keys() - set(claim.each):
             reason = f"a claim of test order reads {key!r} from less and than"
             yield (*location, "where", key), f"{reason}; where lists values of the keys of each alone"

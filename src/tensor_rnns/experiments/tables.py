@@ -96,7 +96,9 @@ class PaperTables:
         if content.get("kind") == "train":
             known["measure"] = [*block_of(content, "measures")]
         if wrong := [
-            f"{self.path}:{row.line}: {message}" for row in rows for message in strangers(row, known)
+            f"{self.path}:{row.line}: {message}"
+            for row in rows
+            for message in (*strangers(row, known), *pooled(row, known, content))
         ]:
             raise ValueError("\n".join(wrong))
 
@@ -197,6 +199,26 @@ def strangers(row: Value, known: Mapping[str, Sequence[str]]) -> Iterator[str]:
         yield "item: '' given; a number of a computed experiment is that of an item"
     if not row.measure:
         yield f"measure: '' given; {suggestion('', known.get('measure', ()))}"
+
+
+def pooled(row: Value, known: Mapping[str, Sequence[str]], content: Mapping[str, Any]) -> Iterator[str]:
+    """Keys that a row of a trained experiment leaves out, so that it would be held against the mean over all
+    of their names: allowed where its artefact asks for that mean. A number beside curves may be of them all.
+    """
+    spec = mapping(block_of(content, "artefacts").get(row.artefact))
+    table = spec.get("draw") == "table"
+    if content["kind"] != "train" or (row.tolerance is None and not table):
+        return
+    rows, columns = spec.get("rows", ["variant"]), spec.get("columns")
+    cut = [*(rows if isinstance(rows, list) else [rows]), columns]
+    blocks = [spec, *(columns if isinstance(columns, list) else [])]
+    for key in ("condition", "variant"):
+        mean = (
+            table and key not in cut and any(block_of(block, "where").get(key) == "all" for block in blocks)
+        )
+        if not getattr(row, key) and len(known[key]) > 1 and not mean:
+            asked = f"a table without {key} in its rows asks for their mean by where: {{{key}: all}}"
+            yield f"{key}: '' given where there are several; {suggestion('', known[key])}; {asked}"
 
 
 def is_drawn(row: Value, spec: Mapping[str, Any], content: Mapping[str, Any]) -> bool:

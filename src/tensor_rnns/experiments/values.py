@@ -18,6 +18,8 @@ from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.messages import bounded, shortened
 
 FILE = "values.csv"
+PLACE = ("artefact", *CURVE, "item", "measure", "split")
+"""Columns that, with `settings` and `x`, say where an artefact shows a number."""
 SOURCES = {
     "printed": "printed",
     "derived": "derived from what is printed",
@@ -120,27 +122,42 @@ def parsed(path: Path, text: str) -> tuple[Value, ...]:
             values.append(Value(**typed, text=text, line=rows.line_num))
     series: dict[str, Value] = {}
     by_point: dict[tuple[str, float | None], Value] = {}
+    by_cell: dict[tuple[Any, ...], Value] = {}
     for value in values:
         twin = by_point.setdefault((value.id, value.x), value)
         first = series.setdefault(value.id, value)
-        wrong += [f"{path}:{value.line}: {message}" for message in mistakes(value, first, twin)]
+        cell = by_cell.setdefault(cell_of(value), value)
+        wrong += [f"{path}:{value.line}: {message}" for message in mistakes(value, first, twin, cell)]
     if wrong:
         raise ValueError(bounded("\n".join(wrong)))
     return tuple(values)
 
 
-def mistakes(row: Value, first: Value, twin: Value) -> Iterator[str]:
-    """What is wrong within one row, and between it and the first of its id, or of its id and x."""
+def cell_of(row: Value) -> tuple[Any, ...]:
+    """Where an artefact shows a value; one without an artefact is alone."""
+    if not row.artefact:
+        return (row.line,)
+    return *(getattr(row, key) for key in PLACE), tuple(sorted(row.settings.items())), row.x
+
+
+def mistakes(row: Value, first: Value, twin: Value, cell: Value) -> Iterator[str]:
+    """What is wrong within one row, and between it and the first of its id, of its id and x, or of its cell,
+    where an artefact would show one of the two; equal numbers may be two statements of the paper."""
     if twin is not row:
         yield f"id: {row.id!r} stands in line {twin.line} already"
+    elif cell.value != row.value:
+        given = f"{row.text} given where {cell.id!r} of line {cell.line} gives {cell.text}"
+        yield f"value: {given}; allowed is one number for a place and measure of an artefact"
     same = (getattr(row, name) == getattr(first, name) for name in COLUMNS if name not in ("x", "value"))
     if (row.x is None) != (first.x is None) or not all(same):
         yield f"id: {row.id!r} is that of line {first.line}; points of a series differ in x and value alone"
     if row.tolerance is not None and (row.x is not None or not row.artefact):
         yield "tolerance: a value that is judged has an artefact and no x"
+    if row.reason and row.tolerance is None:
+        yield f"tolerance: '' given beside the reason {row.reason!r}; a value that is judged needs one"
     if row.tolerance and not row.reason:
         yield f"reason: a tolerance of {row.tolerance:g} needs its reason"
     if row.tolerance is not None and not row.unit:
         yield "unit: a value that is judged needs the unit that its statement names"
-    if not row.artefact and any(getattr(row, name) for name in (*CURVE, "item", "measure", "split")):
+    if not row.artefact and any(getattr(row, name) for name in PLACE):
         yield "artefact: a value without one is quoted by its id alone; leave its place and measure empty"
