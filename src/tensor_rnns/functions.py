@@ -10,12 +10,13 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_type_hints
 
 from tensor_rnns import compute, datasets, papers, probes
-from tensor_rnns.declared import build, of_signature
+from tensor_rnns.declared import build, of_signature, words
 from tensor_rnns.experiments import Experiment, digest
 from tensor_rnns.experiments.run_folders import table_name
 from tensor_rnns.files import made_by
@@ -73,8 +74,18 @@ def module(function: str, name: str) -> ModuleType:
 
 
 def arguments(function: str, name: str) -> type:
-    """The record of what a computed function or probe takes by keyword alone; ValueError as for `module`."""
-    return of_signature("Arguments", getattr(module(function, name), function))
+    """The record of what a computed function or probe takes by keyword alone; ValueError as for `module`, and
+    for a parameter whose annotation is missing or no rule."""
+    own = getattr(module(function, name), function)
+    kinds = get_type_hints(own, include_extras=True)
+    for key in [p.name for p in signature(own).parameters.values() if p.kind is p.KEYWORD_ONLY]:
+        try:
+            words(kinds[key])
+        except (KeyError, TypeError):
+            line, given = own.__code__.co_firstlineno, kinds.get(key, "none")
+            told = f"{source(function, name)}:{line}: the parameter {key!r} has the annotation {given}"
+            raise ValueError(f"{told}; allowed are int, Share, ...; see tensor_rnns.declared") from None
+    return of_signature("Arguments", own)
 
 
 def computed(name: str) -> Callable[..., Rows]:

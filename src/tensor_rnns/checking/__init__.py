@@ -48,7 +48,7 @@ def problems(roots: Sequence[Path | str], shown: Path | None = None, kept: Path 
             with suppress(FileNotFoundError):  # of a mark that another process has just removed
                 for old in sorted(mark.parent.iterdir(), key=lambda path: path.stat().st_mtime_ns)[:-KEPT]:
                     old.unlink()
-    return found
+    return list(dict.fromkeys(found))
 
 
 def digest(folder: Path, *suffixes: str) -> str:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from inspect import signature
+from pathlib import Path
 from typing import Any
 
 from tensor_rnns import cells, datasets, functions, models, tasks
@@ -17,6 +18,7 @@ from tensor_rnns.declared import LARGEST, ByName, Invalid, Location, Problem, Re
 from tensor_rnns.experiments import resolve
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SCALES
+from tensor_rnns.messages import fault
 from tensor_rnns.models.delayed import Delayed
 from tensor_rnns.models.recurrent import Recurrent
 from tensor_rnns.training.learner import check_carrying
@@ -73,6 +75,11 @@ def called(location: Location, kind: str, name: str, given: Mapping[str, Any]) -
         declaration = functions.arguments(kind, name)
     except ValueError as error:
         yield (*location, "function"), str(error)
+        return
+    except Exception as error:  # a module of a paper is anyone's code
+        home = functions.source(kind, name).parent
+        told = fault(error, lambda file: Path(file).parent == home)
+        yield (*location, "function"), f"{name} cannot be read: {told}"
         return
     reading = Reading()
     reading.record(declaration, given, (*location, "arguments"), name)

@@ -13,10 +13,11 @@ from tensor_rnns.checking.form import ExperimentForm, PaperForm
 from tensor_rnns.checking.names import name_problems
 from tensor_rnns.declared import NAMED, Problem, is_name, keys, problems, suggestion
 from tensor_rnns.drawing.spec import reading_of
-from tensor_rnns.experiments import catalogue, ledger, score, values
+from tensor_rnns.experiments import catalogue, digest, ledger, score, values
 from tensor_rnns.experiments.records import KINDS
 from tensor_rnns.experiments.tables import block_of
 from tensor_rnns.experiments.titles import FIELD
+from tensor_rnns.messages import fault
 
 SHARED = ("artefacts", "claims")
 """Blocks whose ids are known to all files of a paper."""
@@ -33,8 +34,30 @@ def check_papers(folders: Iterable[Path], shown: Path | None) -> list[str]:
     all of them can be read. Where there is no torch, what it would build is not looked at.
     """
     top = f"{shown}/" if shown else ""
-    lines = dict.fromkeys(line for folder in folders for line in paper_problems(folder))
+    lines = dict.fromkeys(room_problems())
+    lines = lines or dict.fromkeys(line for folder in folders for line in paper_problems(folder))
     return [line.removeprefix(top) for line in lines]
+
+
+def room_problems() -> Iterator[str]:
+    """Modules of cells, models and tasks that cannot be read or, where there is torch, imported, and names of
+    two classes: whatever a file names, all of them are read."""
+    with_torch = importlib.util.find_spec("torch") is not None
+    for room in digest.ROOMS:
+        sound = True
+        for path in sorted((digest.PACKAGE / room).glob("[!._]*.py")):
+            try:
+                digest.declared_in(path)
+                if with_torch:
+                    importlib.import_module(f"{digest.PACKAGE.name}.{room}.{path.stem}")
+            except Exception as error:  # whatever a module does when it is imported
+                sound = False
+                yield f"{path}: {fault(error, str(path).__eq__)}"
+        try:
+            if sound:
+                digest.sources(room)
+        except ValueError as error:
+            yield str(error)
 
 
 def paper_problems(folder: Path) -> Iterator[str]:

@@ -137,8 +137,14 @@ def of_room(room: str) -> str:
 
 @cache
 def sources(room: str) -> dict[str, Path]:
-    """The file of every named class of a room, by its name."""
-    return {name: path for path in sorted((PACKAGE / room).glob("[!.]*.py")) for name in declared_in(path)}
+    """The file of every named class of a room, by its name; ValueError where two have one name."""
+    files: dict[str, Path] = {}
+    for path in sorted((PACKAGE / room).glob("[!.]*.py")):
+        for name in declared_in(path):
+            if name in files:
+                raise ValueError(f"{path}: {name!r} is the name of a class in {files[name]} already")
+            files[name] = path
+    return files
 
 
 @cache
