@@ -101,11 +101,26 @@ def test_other_columns_and_short_rows_are_refused(tmp_path):
             values.read(tmp_path)
         assert str(error.value) == f"{tmp_path / 'values.csv'}:1: columns: {said}"
     (tmp_path / "values.csv").write_text(lines(ROW | {"unit": '"'}, ROW | {"id": "m2"}))
-    with pytest.raises(ValueError, match=":1: not a table in UTF-8: unexpected end of data"):
+    with pytest.raises(ValueError, match=":2: not a table in CSV: unexpected end of data"):
         values.read(tmp_path)
     (tmp_path / "values.csv").write_text(f"{HEAD}\nm1,3\n")
-    with pytest.raises(ValueError, match=":2: 17 columns are needed in each row"):
+    with pytest.raises(ValueError, match=r":2: 2 columns given where the head has 17$"):
         values.read(tmp_path)
+
+
+def test_a_table_of_a_spreadsheet_is_read_or_its_fault_named(tmp_path):
+    (tmp_path / "values.csv").write_bytes(lines(ROW).encode("utf-8-sig"))
+    assert [row.id for row in values.read(tmp_path)] == ["m1"]
+    for written, said in {
+        lines(ROW).replace(",", ";").encode(): "1: columns: parted by semicolons; allowed are commas",
+        lines(ROW, ROW | {"unit": "\xb5"}).encode("latin-1"): "3: not a table in UTF-8: .* byte 0xb5",
+        lines(
+            ROW | {"unit": "nats, summed"}
+        ).encode(): "2: 18 columns given where the head has 17; a text with",
+    }.items():
+        (tmp_path / "values.csv").write_bytes(written)
+        with pytest.raises(ValueError, match=rf"values\.csv:{said}"):
+            values.read(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -19,19 +19,41 @@ def test_a_claim_with_a_part_judges_its_statement():
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("id,statement\nm1,made\n", "columns"),
-        (HEAD + "m1,1,,,\n", "a value in each column"),
-        (HEAD + "m1,1,,made\n", "a value in each column"),
-        (HEAD + "m1,1,,made,,more\n", "a value in each column"),
+        ("id,statement\nm1,made\n", ":1: columns: missing 'section', 'where', 'untested'$"),
+        (HEAD.replace(",", ";") + "m1;1;;made;\n", ":1: columns: parted by semicolons; allowed are commas"),
+        (HEAD + "m1,1,,,\n", r"ledger\.csv:2: statement: '' given; a row needs its id and statement"),
+        (HEAD + "m1,1,,made\n", ":2: 4 columns given where the head has 5$"),
+        (HEAD + "m1,1,,made,,more\n", ":2: 6 columns given where the head has 5; a text with a comma stands"),
         (HEAD + "m1,1,,made,\nm1,1,,again,\n", r"ledger\.csv:3: m1 given twice, first in line 2"),
-        (HEAD + 'm1,1,,"made,\nm2,1,,made,\n', r"ledger\.csv: not a table in UTF-8: unexpected end of data"),
-        (HEAD + 'm1,1,,"made" here,\n', r"ledger\.csv: not a table in UTF-8"),
+        (HEAD + 'm1,1,,"made,\nm2,1,,made,\n', r"ledger\.csv:2: not a table in CSV: unexpected end of data"),
+        (HEAD + 'm1,1,,"made" here,\n', r"ledger\.csv:2: not a table in CSV: ',' expected"),
     ],
 )
 def test_a_broken_ledger_is_refused(tmp_path, text, told):
     """Other columns, rows too short or too long, no statement, and an id twice are named."""
     (tmp_path / "ledger.csv").write_text(text)
     with pytest.raises(ValueError, match=told):
+        ledger.read(tmp_path)
+
+
+def test_all_broken_rows_are_named(tmp_path):
+    (tmp_path / "ledger.csv").write_text(HEAD + "m1,1,,made\n\nm2,1,,made,\n,1,,made,\nm2,1,,made,\n")
+    with pytest.raises(ValueError) as error:
+        ledger.read(tmp_path)
+    assert [line.partition("ledger.csv:")[2][0] for line in str(error.value).splitlines()] == ["2", "5", "6"]
+
+
+def test_what_a_spreadsheet_writes_is_read(tmp_path):
+    """A mark before the head, carriage returns, and a text with a comma and a line break in quotes."""
+    text = HEAD + 'm1,1,,"one, two\nthree",\nm2,1,,made,\n'
+    (tmp_path / "ledger.csv").write_bytes(text.replace("\n", "\r\n").encode("utf-8-sig"))
+    read = ledger.read(tmp_path)
+    assert [(one.id, one.statement) for one in read] == [("m1", "one, two\r\nthree"), ("m2", "made")]
+
+
+def test_the_line_that_is_not_utf_8_is_named(tmp_path):
+    (tmp_path / "ledger.csv").write_bytes((HEAD + "m1,1,,made,\nm2,1,,caf\xe9,\n").encode("latin-1"))
+    with pytest.raises(ValueError, match=r"ledger\.csv:3: not a table in UTF-8: .* byte 0xe9"):
         ledger.read(tmp_path)
 
 

@@ -5,10 +5,12 @@
 one can. Numbers that are claims by themselves stand in `values.csv` and not here.
 """
 
-import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+from tensor_rnns.experiments import csv_rows
+from tensor_rnns.messages import bounded
 
 COLUMNS = ("id", "section", "where", "statement", "untested")
 FILE = "ledger.csv"
@@ -32,24 +34,19 @@ class Statement:
 def read(folder: Path) -> list[Statement]:
     """The ledger in a paper's folder; [] where it has none.
 
-    ValueError for what is no table, other columns, a row without id or statement, or an id given twice.
+    ValueError for what is no table, other columns, and every row without id or statement, or whose id stands
+    twice.
     """
     path = folder / FILE
     if not path.exists():
         return []
-    try:
-        with open(path, encoding="utf-8", newline="") as stream:
-            rows = csv.DictReader(stream, strict=True)
-            if tuple(rows.fieldnames or ()) != COLUMNS:
-                raise ValueError(f"{path}: columns {rows.fieldnames} given; allowed: {', '.join(COLUMNS)}")
-            statements, lines = [], {}
-            for row in rows:
-                if None in row or None in row.values() or not row["id"] or not row["statement"]:
-                    raise ValueError(f"{path}:{rows.line_num}: {row} given; allowed: a value in each column")
-                if (first := lines.setdefault(row["id"], rows.line_num)) != rows.line_num:
-                    twice = f"{path}:{rows.line_num}: {row['id']} given twice, first in line {first}"
-                    raise ValueError(f"{twice}; allowed: one row for each id")
-                statements.append(Statement(**row))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{path}: not a table in UTF-8: {error}") from error
-    return statements
+    rows, wrong = csv_rows.rows(path, csv_rows.text_of(path), COLUMNS)
+    lines: dict[str, int] = {}
+    for line, row in rows:
+        if empty := [name for name in ("id", "statement") if not row[name]]:
+            wrong.append(f"{path}:{line}: {empty[0]}: '' given; a row needs its id and statement")
+        elif (first := lines.setdefault(row["id"], line)) != line:
+            wrong.append(f"{path}:{line}: {row['id']} given twice, first in line {first}")
+    if wrong:
+        raise ValueError(bounded("\n".join(wrong)))
+    return [Statement(**row) for _, row in rows]

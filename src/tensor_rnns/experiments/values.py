@@ -5,7 +5,6 @@ where it has an `x`, the paper's column of the table that `artefact` names. A ro
 quoted by its id alone. Rows of one `id` that differ in `x` are one series.
 """
 
-import csv
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -14,8 +13,9 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from tensor_rnns.declared import AtLeastZero, Name, Rule, is_finite, problems
+from tensor_rnns.experiments import csv_rows
 from tensor_rnns.experiments.selector import CURVE
-from tensor_rnns.messages import bounded, shortened
+from tensor_rnns.messages import bounded
 
 FILE = "values.csv"
 PLACE = ("artefact", *CURVE, "item", "measure", "split")
@@ -88,38 +88,25 @@ PARSERS = dict.fromkeys(("x", "value", "tolerance", "runs"), as_number) | {"sett
 def read(folder: Path) -> tuple[Value, ...]:
     """The values of a paper; () where it has no such file. ValueError with every mistake of form, by line."""
     path = folder / FILE
-    try:
-        return parsed(path, path.read_text(encoding="utf-8")) if path.exists() else ()
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{path}:1: not a table in UTF-8: {error}") from error
+    return parsed(path, csv_rows.text_of(path)) if path.exists() else ()
 
 
 @cache
 def parsed(path: Path, text: str) -> tuple[Value, ...]:
     """The values in `text`, kept because every job of a workflow reads them several times."""
-    rows = csv.DictReader(text.splitlines(), strict=True)
-    if tuple(given := rows.fieldnames or ()) != COLUMNS:
-        apart = {"unknown": [name for name in given if name not in COLUMNS],
-                 "missing": [name for name in COLUMNS if name not in given]}  # fmt: skip
-        said = "; ".join(f"{what} {', '.join(map(repr, names))}" for what, names in apart.items() if names)
-        said = shortened(said, 1000) or f"allowed are {', '.join(COLUMNS)} in this order, each once"
-        raise ValueError(f"{path}:1: columns: {said}")
+    rows, wrong = csv_rows.rows(path, text, COLUMNS)
     values: list[Value] = []
-    wrong: list[str] = []
-    for row in rows:
-        if None in row or None in row.values():
-            wrong.append(f"{path}:{rows.line_num}: {len(COLUMNS)} columns are needed in each row")
-            continue
+    for line, row in rows:
         typed = {
             name: EMPTY[name] if name in EMPTY and not given else PARSERS.get(name, str)(given)
             for name, given in row.items()
         }
         found = problems(Value, typed, provided=("text", "line"))
-        wrong += [f"{path}:{rows.line_num}: {message}" for _, message in found]
+        wrong += [f"{path}:{line}: {message}" for _, message in found]
         if not found:
             whole = isinstance(typed["value"], int)
             text = f"{typed['value']:,}" if whole and abs(typed["value"]) > 9999 else row["value"]
-            values.append(Value(**typed, text=text, line=rows.line_num))
+            values.append(Value(**typed, text=text, line=line))
     series: dict[str, Value] = {}
     by_point: dict[tuple[str, float | None], Value] = {}
     by_cell: dict[tuple[Any, ...], Value] = {}
