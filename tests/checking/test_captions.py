@@ -1,4 +1,4 @@
-"""A field of a caption names a claim of its paper."""
+"""A caption is that of an artefact, and its fields name claims of its paper."""
 
 import shutil
 from pathlib import Path
@@ -21,3 +21,15 @@ def test_a_field_that_is_no_claim_is_reported_with_file_line_and_the_nearest(tmp
     assert problem.startswith("made_up/made2024/captions/fig-2.md:2: unknown claim 'x1-99' in a caption; ")
     caption.write_text("A number of ours: {x1-1}.\n", encoding="utf-8")
     assert reported(tmp_path) == []
+
+
+def test_a_caption_that_no_artefact_shows_is_reported(tmp_path):
+    home = shutil.copytree(MADE_UP, tmp_path / "made_up") / "made2024" / "captions"
+    for name in ("fig-3.md", "table-1.txt", ".fig-2.md.swp", "fig-2.md~"):
+        (home / name).write_text("Shown nowhere: {x1-99}.\n", encoding="utf-8")
+    allowed = "allowed are fig-1.md, fig-2.md, table-1.md"
+    assert reported(tmp_path) == [
+        f"made_up/made2024/captions/fig-3.md: the caption of no artefact; did you mean 'fig-2.md'? {allowed}",
+        "made_up/made2024/captions/table-1.txt: the caption of no artefact; did you mean 'table-1.md'? "
+        f"{allowed}",
+    ]

@@ -293,3 +293,28 @@ def test_an_order_of_two_measures_may_be_of_the_same_runs(reported, whole):
     text = whole.replace("than: {variant: gru}, each", "than: {variant: tgu}, than_measure: recent, each")
     assert text != whole
     assert reported(small=text) == []
+
+
+LEDGER = "id,section,where,statement,untested\nfirst,1,,The TGU ends below the GRU.,\n"
+PART = "  first.more: {statement: A part of the first., artefact: fig-1, test: refers, claims: [first]}\n"
+OWN = (
+    "  of-us: {statement: It is fast as well., artefact: fig-1, test: refers, claims: [first], ours: true}\n"
+)
+
+
+def test_a_claim_that_no_statement_has_is_refused_beside_a_ledger(reported_each, tmp_path, whole):
+    """Else it would be one more statement of the paper. Parts, numbers of the paper and ours need no row."""
+    text = whole[: whole.index("claims:\n")] + "claims:\n" + PART + OWN
+    text += "  first: {artefact: fig-1, test: order, less: {variant: tgu}, than: {variant: gru},\n"
+    text += "    measure: recent}\n"
+    text += "  level: {statement: It is as printed., artefact: fig-1, test: refers, claims: [first]}\n"
+    (tmp_path / "papers" / "paper2000" / "ledger.csv").write_text(LEDGER)
+    assert reported_each(text) == []
+    line = text[: text.index("  of-us")].count("\n") + 1
+    told = "'of-us' is in neither ledger.csv nor values.csv, nor is a claim that it is part of"
+    allowed = "allowed are first, level, stored; or say ours: true"
+    assert reported_each(text.replace(", ours: true", "")) == [
+        f"small.yaml:{line}: claims.of-us: {told}; {allowed}"
+    ]
+    (tmp_path / "papers" / "paper2000" / "ledger.csv").unlink()
+    assert "of-us" not in str(reported_each(text.replace(", ours: true", "")))
