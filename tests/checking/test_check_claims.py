@@ -59,6 +59,16 @@ CLAIMS = {
         "either: 1",
         "test order has no key 'either'; allowed are artefact, at_least,",
     ),
+    "measure of the file": (
+        "than: {variant: gru}, each: [condition], measure: {name: final}",
+        "than: {variant: gru}, each: [condition], measure: recnt",
+        "unknown measure 'recnt'; did you mean 'recent'? allowed are at,",
+    ),
+    "id of no value": (
+        "equals: 316",
+        "equals: levl",
+        "equals is 'levl'; allowed is a number, or the id of one in values.csv",
+    ),
     "measure of the other side": (
         "ratio: 0.5",
         "than_measure: {name: finale}, ratio: 0.5",

@@ -29,6 +29,11 @@ OPTIMISERS = {
         "[adam]",
         "unknown optimiser ['adam']; did you mean 'adam'?",
     ),
+    "none": (
+        "optimiser: {name: rmsprop, decay: 0.8, epsilon_inside: true}",
+        "momentum: 0.1",
+        "training needs the key 'optimiser' (one of adam, rmsprop, sgd, adagrad)",
+    ),
 }
 VALUES = {
     "initialiser": (
@@ -115,7 +120,8 @@ VALUES = {
     ),
 }
 AT = {"best without validation": "  keep: best", "validation after the end": "  keep: best",
-      "unread loss": "  loss: mse", "stop without validation": "  early_stop"}  # fmt: skip
+      "none": "training:\n", "unread loss": "  loss: mse",
+      "stop without validation": "  early_stop"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", [*OPTIMISERS, *VALUES])

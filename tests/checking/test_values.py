@@ -229,6 +229,16 @@ def test_a_claim_of_the_file_adds_to_that_of_the_row(written):
     assert (claim.spec["note"], claim.spec["paper"]) == ("a remark", 8.6)
 
 
+def test_a_claim_of_the_file_has_the_test_of_its_row(written):
+    exact = JUDGED | {"id": "m2", "value": "19927", "tolerance": "0", "reason": "", "split": ""}
+    other = "claims:\n  m2: {test: solves, within: 3, share: 0.5}\n"
+    said = "values.csv:3: tolerance: with it 'm2' is a claim of test count, and the file asks for test solves"
+    with pytest.raises(ValueError, match=said):
+        written(exact, before="claims:\n", after=other)
+    same = "claims:\n  m2: {test: count, note: a remark}\n"
+    assert claims(written(exact, before="claims:\n", after=same))["m2"].spec["note"] == "a remark"
+
+
 def test_an_artefact_judges_the_values_of_another_under_its_option(written):
     """Only those that it draws, and none that name an option of their own."""
     more = """\

@@ -63,10 +63,9 @@ def call_problems(experiment: Experiment) -> Iterator[Problem]:
                 changed = given | {key.removeprefix(ARGUMENTS): value}
                 for _, message in called(("compute",), "compute", function, changed):
                     yield location, message
-        for key in ("per", "seeds", "search"):
-            if key in own:
-                told = f"a computed experiment has no runs for {key!r}; allowed are conditions, set, why"
-                yield ("scales", scale, key), told
+        for key in [key for key in ("per", "seeds", "search") if key in own]:
+            told = f"a computed experiment has no runs for {key!r}; allowed are conditions, set, why"
+            yield ("scales", scale, key), told
 
 
 def called(location: Location, kind: str, name: str, given: Mapping[str, Any]) -> Iterator[Problem]:
@@ -77,9 +76,8 @@ def called(location: Location, kind: str, name: str, given: Mapping[str, Any]) -
         yield (*location, "function"), str(error)
         return
     except Exception as error:  # a module of a paper is anyone's code
-        home = functions.source(kind, name).parent
-        told = fault(error, lambda file: Path(file).parent == home)
-        yield (*location, "function"), f"{name} cannot be read: {told}"
+        said = fault(error, lambda file: Path(file).parent == functions.source(kind, name).parent)
+        yield (*location, "function"), f"{name} cannot be read: {said}"
         return
     reading = Reading()
     reading.record(declaration, given, (*location, "arguments"), name)
@@ -245,6 +243,10 @@ def training_faults(written: str, task: str) -> tuple[Fault, ...]:
     training = reading.record(Training, block, (), "training")
     wrong = [(f"training.{at[0]}" if at else "training.length", message) for at, message in reading.problems]
     valid = not any(location == ("momentum",) for location, _ in reading.problems)
+    if "optimiser" not in block:  # its annotation says nothing of it
+        return tuple(
+            (key, said.replace("anything", f"one of {', '.join(OPTIMISERS)}")) for key, said in wrong
+        )
     for key, message in named_faults("optimiser", block_of(block)):
         if key != "momentum" or "momentum" not in block:
             wrong.append(("training.optimiser", message))

@@ -4,18 +4,20 @@ each with file and line."""
 import importlib.util
 import itertools
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import partial
+from functools import partial, reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
 from tensor_rnns import yaml_files
+from tensor_rnns.analysis.measures import declarations
 from tensor_rnns.checking.form import ExperimentForm, PaperForm
 from tensor_rnns.checking.names import name_problems
-from tensor_rnns.declared import NAMED, Problem, is_name, keys, problems, suggestion
+from tensor_rnns.declared import NAMED, Location, Problem, is_name, keys, problems, suggestion
 from tensor_rnns.drawing.spec import reading_of
 from tensor_rnns.experiments import catalogue, digest, ledger, score, values
 from tensor_rnns.experiments.records import KINDS
-from tensor_rnns.experiments.tables import block_of
+from tensor_rnns.experiments.tables import NUMBERS, block_of
 from tensor_rnns.experiments.titles import FIELD
 from tensor_rnns.messages import fault
 
@@ -137,7 +139,7 @@ def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterat
     # What else is wrong where the kind is misspelt is that of the kind that it looks like.
     reading = reading_of(kind if kind in KINDS else "compute" if block_of(content, "compute") else "train")
     reading.record(ExperimentForm, content)
-    yield from reading.problems
+    yield from (told(content, *problem) for problem in reading.problems)
     for home, other in itertools.product(SHARED, (other for other in paper if other < path)):
         for name in block_of(content, home).keys() & block_of(paper[other], home).keys():
             yield (home, name), f"{name!r} stands in {other.name} already; an id has one home"
@@ -155,6 +157,20 @@ def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterat
 
         yield from settings_problems(experiment) if experiment.kind == "train" else ()
         yield from call_problems(experiment)
+
+
+def told(content: Any, location: Location, message: str) -> Problem:
+    """A problem of a block with what the tables of its paper, and the measures of its file, allow besides."""
+    try:
+        given = reduce(getitem, location, content)
+    except (LookupError, TypeError):
+        return location, message
+    if message.startswith("unknown measure "):
+        names = [*declarations(), *block_of(content, "measures")]
+        return location, f"unknown measure {given!r}; {suggestion(given, names)}"
+    if location[:1] == ("claims",) and location[-1] in NUMBERS and isinstance(given, str):
+        message += f", or the id of one in {values.FILE}"
+    return location, message
 
 
 def shared(paper: Mapping[Path, Any]) -> tuple[set[str], set[str], dict[str, list[str]]]:

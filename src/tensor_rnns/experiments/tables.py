@@ -80,6 +80,7 @@ class PaperTables:
                     claims[key] = self.claim(row, name, option, content)
         if "claims" in content and not isinstance(content["claims"], Mapping):
             return content, printed
+        self.check_tests(claims, block_of(content, "claims"))
         for name, spec in block_of(content, "claims").items():
             claims[name] = claims.get(name, {}) | spec if isinstance(spec, Mapping) else spec
         for name, spec in parts_of(claims).items():
@@ -101,6 +102,20 @@ class PaperTables:
             for message in (*strangers(row, known), *pooled(row, known, content))
         ]:
             raise ValueError("\n".join(wrong))
+
+    def check_tests(self, claims: Mapping[str, Entry], more: Mapping[Any, Any]) -> None:
+        """ValueError where what a file adds to the claim of a value asks for another test."""
+        wrong = []
+        for name in claims.keys() & more.keys():
+            own, asked = claims[name]["test"], mapping(more[name]).get("test", claims[name]["test"])
+            if asked != own:
+                row = self.single.get(name) or self.single[name.rpartition(".")[0]]
+                told = (
+                    f"{self.path}:{row.line}: tolerance: with it {name!r} is a claim of test {own}, and the"
+                )
+                wrong.append(f"{told} file asks for test {asked}; leave it empty, or give one another id")
+        if wrong:
+            raise ValueError("\n".join(sorted(wrong)))
 
     def claim(self, row: Value, artefact: str, option: str, content: Mapping[str, Any]) -> Entry:
         """The claim that a value with a tolerance is: a count where it is computed or exact, else a value."""
