@@ -136,5 +136,5 @@ def test_file_is_named_with_its_line(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"a\.yaml:3: not YAML: did not find"):
         read(path)
     path.write_bytes(b"a: \xff\n")
-    with pytest.raises(ValueError, match=r"a\.yaml: not YAML: .*0xff"):
+    with pytest.raises(ValueError, match=r"a\.yaml:1: not UTF-8: .*0xff"):
         read(path)

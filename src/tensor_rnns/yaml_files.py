@@ -64,11 +64,22 @@ class Document:
 def read(path: Path | str) -> Document:
     """The document in a file; ValueError, with file and line, where it is not YAML."""
     try:
-        return parse(Path(path).read_text(encoding="utf-8"))
+        return parse(text_of(Path(path)))
     except InvalidYaml as error:
         raise ValueError(f"{path}:{error.line}: not YAML: {error.problem}") from None
+
+
+def text_of(path: Path) -> str:
+    """The text of a file without the mark that some programs put first; ValueError, with file and line, where
+    it is not UTF-8."""
+    content = path.read_bytes()
+    try:
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path}: not YAML: {error}") from None
+        line = content[: error.start].count(b"\n") + 1
+        raise ValueError(
+            f"{path}:{line}: not UTF-8: {error.reason}: byte 0x{content[error.start]:02x}"
+        ) from None
 
 
 @lru_cache(maxsize=256)

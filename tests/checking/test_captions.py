@@ -23,6 +23,13 @@ def test_a_field_that_is_no_claim_is_reported_with_file_line_and_the_nearest(tmp
     assert reported(tmp_path) == []
 
 
+def test_a_caption_that_is_not_utf_8_is_reported_with_its_line(tmp_path):
+    home = shutil.copytree(MADE_UP, tmp_path / "made_up") / "made2024"
+    (home / "captions" / "fig-2.md").write_bytes("One line.\nA caf\xe9.\n".encode("latin-1"))
+    said = "not UTF-8: invalid continuation byte: byte 0xe9"
+    assert reported(tmp_path) == [f"made_up/made2024/captions/fig-2.md:2: {said}"]
+
+
 def test_a_caption_that_no_artefact_shows_is_reported(tmp_path):
     home = shutil.copytree(MADE_UP, tmp_path / "made_up") / "made2024" / "captions"
     for name in ("fig-3.md", "table-1.txt", ".fig-2.md.swp", "fig-2.md~"):

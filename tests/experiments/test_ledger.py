@@ -53,7 +53,7 @@ def test_what_a_spreadsheet_writes_is_read(tmp_path):
 
 def test_the_line_that_is_not_utf_8_is_named(tmp_path):
     (tmp_path / "ledger.csv").write_bytes((HEAD + "m1,1,,made,\nm2,1,,caf\xe9,\n").encode("latin-1"))
-    with pytest.raises(ValueError, match=r"ledger\.csv:3: not a table in UTF-8: .* byte 0xe9"):
+    with pytest.raises(ValueError, match=r"ledger\.csv:3: not UTF-8: .* byte 0xe9"):
         ledger.read(tmp_path)
 
 

@@ -58,7 +58,7 @@ def test_score_without_end(tmp_path):
 def test_values_that_are_not_utf_8_or_of_many_wrong_rows(tmp_path):
     path = tmp_path / values.FILE
     path.write_bytes(b"id\xff\n")
-    with pytest.raises(ValueError, match=r"values\.csv:1: not a table in UTF-8"):
+    with pytest.raises(ValueError, match=r"values\.csv:1: not UTF-8: invalid start byte: byte 0xff"):
         values.read(tmp_path)
     path.write_text(",".join(values.COLUMNS) + "\n" + "a\n" * 1000)
     with pytest.raises(ValueError, match="1 columns given where the head has 17") as caught:

@@ -8,16 +8,6 @@ from pathlib import Path
 from tensor_rnns.messages import shortened
 
 
-def text_of(path: Path) -> str:
-    """The text of a table, without the mark that spreadsheets put first; ValueError where it is not UTF-8."""
-    content = path.read_bytes()
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise ValueError(f"{path}:{line}: not a table in UTF-8: {error}") from None
-
-
 def rows(path: Path, text: str, columns: Sequence[str]) -> tuple[list[tuple[int, dict[str, str]]], list[str]]:
     """The rows of the table in `text` with the lines that they end in, and a message for each of another
     length; ValueError where it is none with these columns."""

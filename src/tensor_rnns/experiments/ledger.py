@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tensor_rnns.experiments import csv_rows
 from tensor_rnns.messages import bounded
+from tensor_rnns.yaml_files import text_of
 
 COLUMNS = ("id", "section", "where", "statement", "untested")
 FILE = "ledger.csv"
@@ -40,7 +41,7 @@ def read(folder: Path) -> list[Statement]:
     path = folder / FILE
     if not path.exists():
         return []
-    rows, wrong = csv_rows.rows(path, csv_rows.text_of(path), COLUMNS)
+    rows, wrong = csv_rows.rows(path, text_of(path), COLUMNS)
     lines: dict[str, int] = {}
     for line, row in rows:
         if empty := [name for name in ("id", "statement") if not row[name]]:

@@ -16,6 +16,7 @@ from tensor_rnns.declared import AtLeastZero, Name, Rule, is_finite, problems
 from tensor_rnns.experiments import csv_rows
 from tensor_rnns.experiments.selector import CURVE
 from tensor_rnns.messages import bounded
+from tensor_rnns.yaml_files import text_of
 
 FILE = "values.csv"
 PLACE = ("artefact", *CURVE, "item", "measure", "split")
@@ -88,7 +89,7 @@ PARSERS = dict.fromkeys(("x", "value", "tolerance", "runs"), as_number) | {"sett
 def read(folder: Path) -> tuple[Value, ...]:
     """The values of a paper; () where it has no such file. ValueError with every mistake of form, by line."""
     path = folder / FILE
-    return parsed(path, csv_rows.text_of(path)) if path.exists() else ()
+    return parsed(path, text_of(path)) if path.exists() else ()
 
 
 @cache
