@@ -2,6 +2,7 @@
 equation."""
 
 import re
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -55,6 +56,22 @@ def test_a_mistake_in_the_experiment_does_not_pass(checked):
     result = checked(block("experiments.md", "yaml").replace("cell: gru", "cell: grv"))
     assert result.exit_code == 2
     assert "did you mean 'gru'?" in result.output
+
+
+def test_the_files_of_a_paper_pass_the_check(tmp_path):
+    """The header and the score on the page are those of the paper made up for the tests."""
+    home = shutil.copytree(
+        ROOT / "tests" / "papers" / "made_up" / "made2024", tmp_path / "papers" / "made2024"
+    )
+    text = (ROOT / "docs" / "add-a-paper.md").read_text(encoding="utf-8")
+    header, score = re.findall(r"^```yaml\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
+    (home / "paper.yaml").write_text(header, encoding="utf-8")
+    (home / "score.yaml").write_text(score, encoding="utf-8")
+    command = ["--roots", str(home.parent), "check"]
+    found = CliRunner().invoke(main, command)
+    assert found.exit_code == 0, found.output
+    (home / "score.yaml").write_text(score.replace("x1-1", "x1-9"), encoding="utf-8")
+    assert "unknown statement 'x1-9'" in CliRunner().invoke(main, command).output
 
 
 def test_the_experiment_expands_as_the_page_says(checked):
