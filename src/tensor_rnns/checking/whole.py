@@ -86,7 +86,10 @@ def paper_problems(folder: Path) -> Iterator[str]:
             known = {*artefacts, *catalogue.header_of(folder).get("catalogue", ())}
             ids = [statement.id for statement in ledger.read(folder)]
             yield from placed(path, lambda content: score.problems(content, ids, known, claims))
-        yield from caption_problems(folder, claims)
+        if (folder / ledger.FILE).exists():
+            for path, content in contents.items():
+                yield from placed(path, lambda _, at=path, of=content: unlisted(at, of))
+        yield from caption_problems(folder, artefacts, claims)
 
 
 def placed(path: Path, problems: Callable[[Any], Iterable[Problem]]) -> list[str]:
@@ -102,10 +105,35 @@ def placed(path: Path, problems: Callable[[Any], Iterable[Problem]]) -> list[str
     return [f"{path}:{line}: {location}: {message}" for line, location, message in sorted(found)]
 
 
-def caption_problems(folder: Path, claims: Collection[str]) -> Iterator[str]:
-    """Fields of captions that name no claim of the paper."""
-    for path in sorted(folder.glob("captions/*.md")):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+def unlisted(path: Path, content: Any) -> Iterator[Problem]:
+    """Claims of a file of which neither table of its paper has the id, nor that of a claim that they are part
+    of: a report would count them as statements of the paper, unless they are ours."""
+    tables = catalogue.tables_of(path.parent)
+    ids = {*tables.statements, *(row.id for row in tables.values)}
+    for name, spec in block_of(content, "claims").items():
+        parts = str(name).split(".")
+        homes = {".".join(parts[:count]) for count in range(1, len(parts) + 1)}
+        if not homes & ids and not (isinstance(spec, Mapping) and spec.get("ours") is True):
+            told = (
+                f"{name!r} is in neither {ledger.FILE} nor {values.FILE}, nor is a claim that it is part of"
+            )
+            yield ("claims", name), f"{told}; {suggestion(name, ids)}; or say ours: true"
+
+
+def caption_problems(folder: Path, artefacts: Collection[str], claims: Collection[str]) -> Iterator[str]:
+    """Files beside captions that are those of no artefact, and fields that name no claim of the paper."""
+    for path in sorted(folder.glob("captions/[!.]*[!~]")):
+        name = path.name.removesuffix(".md")
+        if name == path.name or name not in artefacts:
+            allowed = [f"{artefact}.md" for artefact in artefacts]
+            yield f"{path}: the caption of no artefact; {suggestion(path.name, allowed)}"
+            continue
+        try:
+            lines = yaml_files.text_of(path).splitlines()
+        except ValueError as error:
+            yield str(error)
+            continue
+        for number, line in enumerate(lines, 1):
             for name in sorted({*FIELD.findall(line)} - {*claims}):
                 yield f"{path}:{number}: unknown claim {name!r} in a caption; {suggestion(name, claims)}"
 
