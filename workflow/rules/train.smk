@@ -18,7 +18,9 @@ def guard_engine(name):
             try:
                 engine.check(name, replica.settings["cell"], device)
             except ValueError as error:
-                raise WorkflowError(f"{'/'.join(replica.curve_key)}: {error}") from error
+                raise WorkflowError(
+                    f"{'/'.join(replica.curve_key)}: {error}"
+                ) from error
 
 
 rule train:
