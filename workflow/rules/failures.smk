@@ -162,6 +162,30 @@ def guard_state(folder):
         os.environ[lock.BEACON] = str(beacon)
 
 
+def guard_engine(name):
+    """Refuse an engine that this machine, or a cell, has not, where training runs here; on a cluster each job does."""
+    if name == "auto" or not workflow.local_exec:
+        return
+    from torch import cuda
+
+    from tensor_rnns import engine
+
+    device = "cuda" if cuda.is_available() else "cpu"
+    for experiment in CATALOGUE.experiments.values():
+        cells = {
+            repr(replica.settings["cell"]): replica
+            for stage in ("search", "final")
+            for replica in replicas_of(experiment, config["scale"], stage)
+        }
+        for replica in cells.values():
+            try:
+                engine.check(name, replica.settings["cell"], device)
+            except ValueError as error:
+                raise WorkflowError(
+                    f"{'/'.join(replica.curve_key)}: {error}"
+                ) from error
+
+
 # Another release may call these otherwise; there failed jobs are tried again, and their logs say why.
 if __version__.startswith("9.27."):
     AbstractExecutor.run_job_pre = note_logs
