@@ -21,9 +21,9 @@ search:
   grid: {training.learning_rate: [0.01, 0.003]}
   select: {why: made up, measure: {name: final, share: 0.5}, split: train, best: lowest, seeds: 3}
 """
+STATEMENT = "x1-3,1,sec. 1,The GRU learns addition better than the TGU.,\n"
 CLAIM = """\
   x1-3:
-    statement: The GRU learns addition better than the TGU.
     artefact: fig-1
     test: order
     less: {variant: gru}
@@ -116,6 +116,8 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Checkout]:
     shutil.copytree(PAPER, made.papers / "made2024")
     text = made.experiment.read_text(encoding="utf-8").replace("updates: 30", f"updates: {UPDATES}")
     made.experiment.write_text(text.replace("scales:\n", f"{SEARCH}scales:\n") + CLAIM, encoding="utf-8")
+    with open(made.papers / "made2024" / "ledger.csv", "a", encoding="utf-8") as ledger:
+        ledger.write(STATEMENT)
     write_json(made.folder / "costs.json", COSTS, "costs")
     made.git("init", "--quiet")
     made.git("add", "--all")
