@@ -21,7 +21,7 @@ ANONYMOUS ?=
 
 # A variable that nobody reads would be left aside without a word.
 KNOWN = SCALE DATA CONFIG CORES NAME HOURS JOBS WEIGHTS ANONYMOUS REHEARSE PYTEST_ARGS NO_SKIP PYTHON VENV TORCH
-SAID = $(filter-out $(KNOWN) SHELL SOURCE_DATE_EPOCH -%,$(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name))))
+SAID = $(filter-out $(KNOWN) SHELL SOURCE% -%,$(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name))))
 $(if $(SAID),$(error $(SAID) given; allowed are $(KNOWN), and keys of config.yaml as CONFIG="papers=mathews2016"))
 
 export NO_SKIP
