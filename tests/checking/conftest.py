@@ -3,7 +3,17 @@
 import pytest
 
 from tensor_rnns import checking
+from tensor_rnns.experiments import values
 
+HEAD = ",".join(values.COLUMNS)
+ROW = dict.fromkeys(values.COLUMNS, "") | {"id": "m1", "value": "8.60", "source": "printed"}
+JUDGED = ROW | {
+    "artefact": "table-1", "condition": "T50", "variant": "gru", "measure": "loss", "split": "test",
+    "unit": "nats", "tolerance": "0.08", "reason": "grid", "page": "62",
+}  # fmt: skip
+POINT = ROW | {"artefact": "fig-1", "variant": "tgu", "measure": "recent", "x": "20"}
+PAPER = "title: Made\ntolerances: {grid: the best of a grid}\n"
+"""A table of the paper's numbers: its head, rows of three kinds, and the header of the paper beside it."""
 WEIGHTS = """\
 weights:
   headline: {weight: 10, why: it is cited}
@@ -116,6 +126,11 @@ stored,fig-1,T50,tgu,,,recent,,20,0.1,,,,,,authors_log,
 stored,fig-1,T50,tgu,,,recent,,40,0.05,,,,,,authors_log,
 """
 """The values of the paper whose figure is fig-1."""
+
+
+def lines(*rows: dict[str, str]) -> str:
+    """A table of values of these rows."""
+    return "\n".join([HEAD, *(",".join(row.values()) for row in rows)]) + "\n"
 
 
 @pytest.fixture

@@ -69,7 +69,7 @@ def test_two_classes_of_one_name_are_refused_with_both_files(reported, whole, ro
 )
 def test_a_broken_module_of_a_paper_is_named_with_its_line(tmp_path, monkeypatch, before, after, said):
     """Under a name of its own, since a module is imported once."""
-    name = f"made{abs(hash((before, after)))}"
+    name = tmp_path.name
     home = shutil.copytree(MADE_UP, tmp_path / "papers" / name)
     monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(home.parent)])
     for path in home.glob("*.yaml"):
