@@ -3,6 +3,7 @@ autograd, whose making takes longer than operations on few numbers do."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import torch
@@ -30,22 +31,61 @@ class Line:
     options: dict[str, Any]
     result: Any
 
-    def run(self, tensors: dict[Slot, Tensor]) -> None:
-        """Add the result to the tensors."""
-        options = {key: found(value, tensors) for key, value in self.options.items()}
-        made = self.target(*found(self.arguments, tensors), **options)
-        if isinstance(self.result, Slot):
-            tensors[self.result] = made
-        else:
-            tensors.update(zip(self.result, made, strict=True))
+
+class Tape:
+    """Lines in a form that runs fast: `values` has a place for each input, constant and result, and a step
+    is an operation, what takes its arguments from the values, and where its result, or several, go."""
+
+    def __init__(self, inputs: Sequence[Slot], lines: Sequence[Line]) -> None:
+        self.places = {slot: number for number, slot in enumerate(inputs)}
+        self.values: list[Any] = [None] * len(inputs)
+        self.steps: list[tuple[Callable, Callable, int | Sequence[int]]] = []
+        for line in lines:
+            operation = named(line.target, tuple(line.options)) if line.options else line.target
+            self.add(operation, [*line.arguments, *line.options.values()], line.result)
+
+    def add(self, operation: Callable, parts: Sequence[Any], result: Slot | Sequence[Slot]) -> None:
+        """Add a step; lists among its arguments are made by steps before it."""
+        take, one = taker([self.place(part) for part in parts]), isinstance(result, Slot)
+        places = [self.new(slot) for slot in ([result] if one else result)]
+        self.steps.append((operation, take, places[0] if one else places))
+
+    def new(self, slot: Slot, value: Any = None) -> int:
+        """The number of another place."""
+        self.places[slot] = len(self.values)
+        self.values.append(value)
+        return self.places[slot]
+
+    def place(self, part: Any) -> int:
+        """Where an argument stands."""
+        if type(part) is not list:
+            return self.places[part] if type(part) is Slot else self.new(Slot(), part)
+        self.add(lambda *parts: list(parts), part, slot := Slot())
+        return self.places[slot]
+
+    def run(self, inputs: Sequence[Tensor]) -> list[Any]:
+        """The values with these inputs."""
+        values = self.values.copy()
+        values[: len(inputs)] = inputs
+        for operation, take, places in self.steps:
+            made = operation(*take(values))
+            if type(places) is int:
+                values[places] = made
+            else:
+                for place, part in zip(places, made, strict=True):
+                    values[place] = part
+        return values
 
 
-def found(part: Any, tensors: dict[Slot, Tensor]) -> Any:
-    """An argument with the tensors in it."""
-    kind = type(part)
-    if kind is Slot:
-        return tensors[part]
-    return [found(one, tensors) for one in part] if kind is list else part
+def named(target: Callable, names: Sequence[str]) -> Callable:
+    """`target` with its last arguments by these names."""
+    count = len(names)
+    return lambda *parts: target(*parts[:-count], **dict(zip(names, parts[-count:], strict=True)))
+
+
+def taker(places: Sequence[int]) -> Callable[[list], tuple]:
+    """What takes the values of these places."""
+    return itemgetter(*places) if len(places) > 1 else lambda values: tuple(values[it] for it in places)
 
 
 class Capture(DispatchMode):
@@ -94,13 +134,14 @@ class Capture(DispatchMode):
                     part for part in tree_leaves((line.arguments, line.options)) if type(part) is Slot
                 )
 
-        slots = self.inputs  # and not the tensors of the first run with them
+        tape, count = Tape(self.inputs, lines), len(self.inputs)  # and not the tensors of the first run
+        places = [tape.place(part) for part in returned]
 
         def run(*inputs: Tensor) -> list[Tensor | None]:
-            tensors = dict(zip(slots, inputs, strict=True))
-            for line in lines:
-                line.run(tensors)
-            return found(returned, tensors)
+            if len(inputs) != count:
+                raise ValueError(f"{len(inputs)} tensors given; captured were operations on {count}")
+            values = tape.run(inputs)
+            return [values[place] for place in places]
 
         return run
 
