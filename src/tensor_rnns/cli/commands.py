@@ -23,7 +23,7 @@ for command in (
     jobs.train, jobs.select, jobs.compute, jobs.probe, jobs.collect,
     results.draw, results.judge, results.report, results.recorded, results.diff, results.target,
     results.coverage,
-    recording.plan, recording.simulate, recording.record, recording.status, engines.engines, results.docs,
-    results.archive, results.verify,
+    recording.plan, recording.simulate, recording.record, recording.status, recording.retrace,
+    engines.engines, results.docs, results.archive, results.verify,
 ):  # fmt: skip
     main.add_command(command)

@@ -18,6 +18,10 @@ from tensor_rnns.recording import COSTS
 
 state = options.with_default("state", Path(".state"), options.PATH)
 costs_table = options.with_default("costs", COSTS, options.PATH, "The cost model.")
+mirrors = click.option(
+    "--mirror", "mirrors", multiple=True, envvar="TENSOR_RNNS_MIRROR",
+    help="Base address of a mirror, tried before the public ones; may be repeated.",
+)  # fmt: skip
 
 
 def need_torch(asked: str) -> None:
@@ -123,10 +127,7 @@ EITHER = (
     "hours", None, options.Finite(0), "Stop after so many hours; left out, when nothing is left."
 )
 @options.with_default("jobs", 1, click.IntRange(1), "Train so many curves at once, each on one core.")
-@click.option(
-    "--mirror", "mirrors", multiple=True, envvar="TENSOR_RNNS_MIRROR",
-    help="Base address of a mirror, tried before the public ones; may be repeated.",
-)  # fmt: skip
+@mirrors
 @click.option(
     "--from",
     "source",
@@ -206,3 +207,38 @@ def import_all(catalogue: Catalogue, settings: Any, source: Path) -> int:
         click.echo(line)
     click.echo(f"recorded curves: {tally[True]}, computed tables: {tally['table']}; refused: {tally[False]}")
     return tally[False]
+
+
+@click.command()
+@options.several(options.papers, options.curves, options.given_results, mirrors)
+@click.option("--older", is_flag=True, help="Only curves that older code than today's has trained.")
+@options.with_default(
+    "seconds", 2.0, options.Finite(0, min_open=True), "Train each for about so long; its first loss at least."
+)
+def retrace(papers, curves, results, mirrors, older, seconds) -> None:
+    """Train recorded curves again for their first updates, and compare their losses with the recorded ones.
+
+    They are the same to the bit where no change of the code since, and no other machine, has changed the
+    training. It writes results/recorded/retraced.csv, and ends with 1 where a first loss is off by more than
+    any rounding, or a curve could not be trained.
+    """
+    need_torch("retrace")
+    from tensor_rnns.recording import record as recorder
+    from tensor_rnns.recording import retrace as again
+    from tensor_rnns.recording import store, units
+
+    experiments = checked_catalogue(papers).experiments.values()
+    chosen = units.chosen(list(units.units(experiments, 1)), options.named_list(curves))
+    recorded = [unit for unit in chosen if store.is_recorded(unit, results)]
+    if older:
+        recorded = [unit for unit in recorded if store.is_of_older_code(unit, results)]
+    settings = recorder.Settings(
+        results, Path(".state"), ",".join(options.paper_roots()), mirrors, 1, "auto", 1, None, True
+    )
+    tally = Counter()
+    for number, unit in enumerate(recorded, 1):
+        outcome, line = again.outcome(unit, settings, seconds)
+        tally[outcome] += 1
+        click.echo(f"[{number}/{len(recorded)}] {unit.name}: {line}")
+    click.echo(", ".join(f"{outcome}: {count}" for outcome, count in tally.items()) or "no curve is recorded")
+    sys.exit(1 if tally[again.OFF] or tally[again.FAILED] else 0)

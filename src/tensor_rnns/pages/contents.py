@@ -25,7 +25,7 @@ from tensor_rnns.experiments.run_folders import RECORD, read_record, replica_key
 from tensor_rnns.experiments.titles import cell_title
 from tensor_rnns.files import read_csv, read_json
 from tensor_rnns.pages import speed
-from tensor_rnns.recording import tables
+from tensor_rnns.recording import retrace, tables
 from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.units import units
 from tensor_rnns.report import coverage, words
@@ -189,6 +189,11 @@ def hours(sources: Sources) -> str:
     )
 
 
+def retraced() -> str:
+    """What training the beginnings of recorded curves again has shown."""
+    return retrace.summary(retrace.known(RESULTS).values())
+
+
 OF_SOURCES: Mapping[str, Callable[..., str]] = {
     "board": board_rows,
     "score": score,
@@ -200,6 +205,7 @@ OF_SOURCES: Mapping[str, Callable[..., str]] = {
     "recorded-means": recorded_means,
     "recorded": recorded,
     "core-hours": hours,
+    "retraced": lambda _: retraced(),
     "cost-model": lambda sources: sources.costs.summary,
     "error-rates": lambda sources: f"```\n{simulate.table()}```",
 }

@@ -11,7 +11,7 @@ from tensor_rnns import engine
 from tensor_rnns.experiments import Catalogue, Experiment, Replica
 from tensor_rnns.experiments.records import RECORDED
 from tensor_rnns.experiments.run_folders import RECORD, read_record
-from tensor_rnns.recording import begun, packing, simulate, store
+from tensor_rnns.recording import begun, packing, retrace, simulate, store
 from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.record import holder
 from tensor_rnns.recording.units import Estimate, Unit, estimate, hours_of_seeds, units
@@ -133,6 +133,5 @@ def status(
         lacking = [f"{name} ({problem})" for name, _, problem in found if problem]
         others = f"; not {', '.join(lacking)}" if lacking else ""
         yield f"computed tables: {len(found) - len(lacking)} of {len(found)} recorded by today's code{others}"
-    if older := sum(store.is_of_older_code(unit, results) for unit in asked_units):
-        yield f"curves by older code than today's, which are not trained again: {older} (docs/record.md)"
+    yield from retrace.sentences(asked_units, results)
     yield f"recorder: {recorder}, training {', '.join(running)}" if recorder else "recorder: none works here"
