@@ -33,7 +33,7 @@ def multiply_losses(results: Path, factor: float) -> None:
     write_csv(path, rows, CURVES, OF)
 
 
-def change_record(results: Path, **entries: str) -> None:
+def change_record(results: Path, **entries: str | int) -> None:
     """Change what is recorded of each replica of the GRU."""
     path = curves(results) / "only" / "gru" / "main" / "final-0" / "record.json"
     record = read_json(path, OF)
@@ -75,6 +75,13 @@ def test_a_curve_of_a_gpu_is_left_alone_and_one_of_another_engine_fails(checkout
     assert code == 1
     assert "triton" in said
     assert not retrace.known(results)
+
+
+def test_a_training_that_should_have_failed_by_now_is_no_repetition(checkout, results: Path):
+    change_record(results, failed_at=3)
+    code, said = checkout.run("retrace", "--results", str(results), "--curves", GRU)
+    assert code == 1
+    assert "no longer finite from update None on; recorded was 3" in said
 
 
 def test_older_takes_what_other_code_trained_and_status_says_what_it_showed(checkout, results: Path):

@@ -51,10 +51,10 @@ class Silent:
         """Say nothing."""
 
 
-def losses(replica: Replica, engine: str, ready: Path, seconds: float, pace: float) -> list[tuple[int, str]]:
-    """(update, loss) of the first points of the curve of a replica, as many as take `seconds` where an update
-    takes `pace` of them, but one at least, on one thread of a processor; RuntimeError where another engine
-    would train it."""
+def begun(replica: Replica, engine: str, ready: Path, seconds: float, pace: float) -> loop.State:
+    """A replica trained for the first points of its curve, as many as take `seconds` where an update takes
+    `pace` of them, but one at least, on one thread of a processor; RuntimeError where another engine would
+    train it."""
     settings, device = replica.settings, torch.device("cpu")
     dataset = datasets.load(ready, settings["dataset"]) if settings["dataset"] else None
     task = tasks.build(settings, dataset)
@@ -71,7 +71,7 @@ def losses(replica: Replica, engine: str, ready: Path, seconds: float, pace: flo
             loop.train(
                 learner, training, state, Silent(), lambda _: None, lambda: state.update >= end, math.inf
             )
-    return [(update, number(float(loss[0]))) for update, loss in state.train]
+    return state
 
 
 def recorded_losses(run: Path, of: Mapping[str, Any]) -> dict[int, str]:
@@ -93,17 +93,19 @@ def retrace(unit: Unit, results: Path, ready: Path, seconds: float) -> dict[str,
     replica = next(
         it for it in unit.finals(store.choice(unit, home), of["seed"] + 1) if it.seed == of["seed"]
     )
-    ours = losses(replica, of["engine"], ready, seconds, of["seconds_per_update"])
+    state = begun(replica, of["engine"], ready, seconds, of["seconds_per_update"])
+    failed = None if (update := int(state.failed_at[0])) == loop.NEVER else update
+    if failed != of["failed_at"] and min(it for it in (failed, of["failed_at"]) if it) <= state.update:
+        raise ValueError(f"no longer finite from update {failed} on; recorded was {of['failed_at']}")
+    ours = [(update, float(loss[0])) for update, loss in state.train if loss.isfinite()]
     theirs = recorded_losses(run, of)
-    pairs = [(loss, theirs[update]) for update, loss in ours if update in theirs]
-    if not pairs:
-        raise ValueError(f"no loss is recorded up to update {ours[-1][0]}")
-    off = [abs(float(a) - float(b)) / max(abs(float(b)), 1e-12) for a, b in pairs]
+    pairs = [(number(loss), theirs.get(update, "nan")) for update, loss in ours]
+    off = [abs(float(a) - float(b)) / max(abs(float(b)), 1e-12) for a, b in pairs] or [0.0]
     return {
         "curve": unit.name, "seed": of["seed"], "engine": of["engine"],
         "recorded_on": f"{of['processor']} {of['instruction_set']}",
         "code": digest(code_parts(replica.settings)), "on": f"{processor()} {instruction_set()}",
-        "updates": ours[-1][0], "losses": len(pairs), "equal": sum(a == b for a, b in pairs),
+        "updates": state.update, "losses": len(pairs), "equal": sum(a == b for a, b in pairs),
         "first": off[0], "largest": max(off),
     }  # fmt: skip
 
