@@ -181,7 +181,8 @@ def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterat
             yield location, message
     # Without the variant that another is to equal there is nothing to build.
     if importlib.util.find_spec("torch") is not None and all(at[:1] != ("variants",) for at, _ in found):
-        from tensor_rnns.checking.building import call_problems, settings_problems
+        from tensor_rnns.checking.building import settings_problems
+        from tensor_rnns.checking.calls import call_problems
 
         yield from settings_problems(experiment) if experiment.kind == "train" else ()
         yield from call_problems(experiment)
