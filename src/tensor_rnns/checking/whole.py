@@ -13,9 +13,9 @@ from tensor_rnns import yaml_files
 from tensor_rnns.analysis.measures import declarations
 from tensor_rnns.checking.form import ExperimentForm, PaperForm
 from tensor_rnns.checking.names import name_problems
-from tensor_rnns.declared import NAMED, Location, Problem, is_name, keys, problems, suggestion
+from tensor_rnns.declared import NAMED, Location, Problem, is_name, keys, problems, suggestion, unknown
 from tensor_rnns.drawing.spec import reading_of
-from tensor_rnns.experiments import catalogue, digest, ledger, score, values
+from tensor_rnns.experiments import Experiment, catalogue, digest, ledger, resolve, score, values
 from tensor_rnns.experiments.records import KINDS
 from tensor_rnns.experiments.tables import NUMBERS, block_of
 from tensor_rnns.experiments.titles import FIELD
@@ -42,12 +42,12 @@ def check_papers(folders: Iterable[Path], shown: Path | None) -> list[str]:
 
 
 def room_problems() -> Iterator[str]:
-    """Modules of cells, models and tasks that cannot be read or, where there is torch, imported, and names of
-    two classes: whatever a file names, all of them are read."""
+    """Modules of cells, models and tasks that cannot be read or, where there is torch, imported, names of two
+    classes, and fields without a decorator: whatever a file names, all of them are read."""
     with_torch = importlib.util.find_spec("torch") is not None
     for room in digest.ROOMS:
-        sound = True
-        for path in sorted((digest.PACKAGE / room).glob("[!._]*.py")):
+        sound, paths = True, sorted((digest.PACKAGE / room).glob("[!._]*.py"))
+        for path in paths:
             try:
                 digest.declared_in(path)
                 if with_torch:
@@ -58,6 +58,8 @@ def room_problems() -> Iterator[str]:
         try:
             if sound:
                 digest.sources(room)
+                for path in paths:
+                    digest.check_decorated(path)
         except ValueError as error:
             yield str(error)
 
@@ -175,7 +177,7 @@ def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterat
     if not isinstance(content, Mapping) or broken & RESOLVED:
         return
     experiment = catalogue.read_experiment(path)
-    found = list(name_problems(reading.records, experiment, *shared(paper)))
+    found = [*name_problems(reading.records, experiment, *shared(paper)), *stray_settings(experiment)]
     for location, message in found:
         if readable(paper) or not message.startswith(("unknown claim", "unknown artefact")):
             yield location, message
@@ -186,6 +188,24 @@ def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterat
 
         yield from settings_problems(experiment) if experiment.kind == "train" else ()
         yield from call_problems(experiment)
+
+
+def stray_settings(experiment: Experiment) -> Iterator[Problem]:
+    """Settings that a number of the paper names and no curve of its artefact's file has: they would keep it
+    from standing beside any."""
+    artefacts, known = experiment.block("artefacts"), set()
+    rows = [row for row in catalogue.tables_of(experiment.path.parent).values if row.artefact in artefacts]
+    scales = (*experiment.scales, resolve.EVERYWHERE) if experiment.kind == "train" else ()
+    for scale in scales if any(row.settings for row in rows) else ():
+        for curve in resolve.curves(experiment, scale):
+            known |= {key for _, key, _ in resolve.layers(experiment, scale, *curve)}
+            known |= {part for joint in resolve.grid(experiment, scale, *curve) for part in joint.split(",")}
+    for row in rows:
+        for key in row.settings:
+            # A block may be written whole, with keys within.
+            if not any(key.startswith(f"{name}.") for name in known):
+                for location, message in unknown(("artefacts", row.artefact), "setting", key, known):
+                    yield location, f"{values.FILE}:{row.line}: settings: {message}"
 
 
 def told(content: Any, location: Location, message: str) -> Problem:

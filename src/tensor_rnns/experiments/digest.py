@@ -151,6 +151,18 @@ def declared_in(path: Path) -> tuple[str, ...]:
     return tuple(name for node in tree.body if (name := declared_name(node)) is not None)
 
 
+def check_decorated(path: Path) -> None:
+    """ValueError for a named class of a file that has fields of its own and no decorator makes them any: they
+    would be attributes, which no block can set."""
+    for node in ast.parse(path.read_text(encoding="utf-8"), path.name).body:
+        if declared_name(node) is not None and not node.decorator_list:
+            notes = {line.target: line.annotation for line in node.body if isinstance(line, ast.AnnAssign)}
+            own = [ast.unparse(name) for name, note in notes.items() if "ClassVar" not in ast.unparse(note)]
+            if own:
+                told = f"the class {node.name} has the fields {', '.join(own)} and no decorator"
+                raise ValueError(f"{path}:{node.lineno}: {told}; needed above it: @dataclass(frozen=True)")
+
+
 def read_rooms() -> None:
     """Have at hand what `code_of` reads of every module: it took half of a short job's time."""
     for room in ("bilinear", *ROOMS):
