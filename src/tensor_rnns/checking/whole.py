@@ -9,11 +9,11 @@ from operator import getitem
 from pathlib import Path
 from typing import Any
 
-from tensor_rnns import yaml_files
+from tensor_rnns import declared, yaml_files
 from tensor_rnns.analysis.measures import declarations
 from tensor_rnns.checking.form import ExperimentForm, PaperForm
 from tensor_rnns.checking.names import name_problems
-from tensor_rnns.declared import NAMED, Location, Problem, is_name, keys, problems, suggestion, unknown
+from tensor_rnns.declared import NAMED, Location, Problem, Reading, is_name, keys, problems, suggestion
 from tensor_rnns.drawing.spec import reading_of
 from tensor_rnns.experiments import Experiment, catalogue, digest, ledger, resolve, score, values
 from tensor_rnns.experiments.records import KINDS
@@ -165,17 +165,41 @@ def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterat
         if not is_name(name):
             yield (), f"the name {name!r} of a file or folder; allowed are {NAMED}"
             return
-    kind = content.get("kind") if isinstance(content, Mapping) else None
-    # What else is wrong where the kind is misspelt is that of the kind that it looks like.
-    reading = reading_of(kind if kind in KINDS else "compute" if block_of(content, "compute") else "train")
-    reading.record(ExperimentForm, content)
+    reading = read_form(content)
     yield from (told(content, *problem) for problem in reading.problems)
     for home, other in itertools.product(SHARED, (other for other in paper if other < path)):
         for name in block_of(content, home).keys() & block_of(paper[other], home).keys():
             yield (home, name), f"{name!r} stands in {other.name} already; an id has one home"
-    broken = {location[0] if location else "" for location, _ in reading.problems}
-    if not isinstance(content, Mapping) or broken & RESOLVED:
+    whole = [location for location, _ in read_form(finite(content)).problems] if reading.problems else []
+    if not isinstance(content, Mapping) or {location[0] if location else "" for location in whole} & RESOLVED:
         return
+    # A number that is not finite is told of already, whatever is built with it.
+    told_of = [location for location, _ in reading.problems if location not in whole]
+    for location, message in resolved_problems(path, reading, paper):
+        if not any(location[: len(home)] == home for home in told_of):
+            yield location, message
+
+
+def read_form(content: Any) -> Reading:
+    """A file as an experiment of its kind: what else is wrong where that is misspelt is that of the kind that
+    it looks like."""
+    kind = content.get("kind") if isinstance(content, Mapping) else None
+    reading = reading_of(kind if kind in KINDS else "compute" if block_of(content, "compute") else "train")
+    reading.record(ExperimentForm, content)
+    return reading
+
+
+def finite(content: Any) -> Any:
+    """The content with 1 in place of each number that is not finite."""
+    if isinstance(content, Mapping):
+        return {key: finite(part) for key, part in content.items()}
+    if isinstance(content, list):
+        return [finite(part) for part in content]
+    return content if declared.is_finite(content) else 1
+
+
+def resolved_problems(path: Path, reading: Reading, paper: Mapping[Path, Any]) -> Iterator[Problem]:
+    """What is wrong with the names in a file of a sound form, and with what is built from it."""
     experiment = catalogue.read_experiment(path)
     found = [*name_problems(reading.records, experiment, *shared(paper)), *stray_settings(experiment)]
     for location, message in found:
@@ -204,7 +228,7 @@ def stray_settings(experiment: Experiment) -> Iterator[Problem]:
         for key in row.settings:
             # A block may be written whole, with keys within.
             if not any(key.startswith(f"{name}.") for name in known):
-                for location, message in unknown(("artefacts", row.artefact), "setting", key, known):
+                for location, message in declared.unknown(("artefacts", row.artefact), "setting", key, known):
                     yield location, f"{values.FILE}:{row.line}: settings: {message}"
 
 
