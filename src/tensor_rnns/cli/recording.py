@@ -16,10 +16,10 @@ from tensor_rnns.experiments import Catalogue, digest
 from tensor_rnns.experiments import engines as known
 from tensor_rnns.recording import COSTS
 
-state = options.with_default("state", Path(".state"), options.PATH)
-costs_table = options.with_default("costs", COSTS, options.PATH, "The cost model.")
 TREES, SIZES = Path(".snakemake/syntax_trees.json"), Path(".snakemake/sizes.json")
 """Where commands keep what they found of the code, as the workflow does, and of the sizes of trainings."""
+state = options.with_default("state", Path(".state"), options.PATH)
+costs_table = options.with_default("costs", COSTS, options.PATH, "The cost model.")
 
 
 def need_torch(asked: str) -> None:
