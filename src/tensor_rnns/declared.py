@@ -229,8 +229,9 @@ class Reading:
             return value
         try:
             record = kind(**made)
-        except Invalid as error:
-            self.refuse((*location, *error.location), f"{what}: {error}" if what else str(error))
+        except ValueError as error:
+            at = (*location, *getattr(error, "location", ()))
+            self.refuse(at, f"{what}: {error}" if what else str(error))
             return value
         self.records.append((location, record))
         return record

@@ -22,7 +22,7 @@ import tokenize
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -274,3 +274,19 @@ def read_json(path: Path | str, of: str | None = None, remedy: str = "") -> dict
         content = json.loads(raw)
         del content["seal"]
         return content
+
+
+@contextmanager
+def kept(path: Path, known: dict[str, Any], of: str, most: int) -> Iterator[None]:
+    """Have in `known`, while the block runs, what an earlier process left in `path`, and leave there the last
+    `most` of it for the next one. What cannot be read, or is not `of` the same, is found anew."""
+    path = path.absolute()
+    with suppress(OSError, ValueError):
+        known.update(read_json(path, of))
+    before = set(known)
+    try:
+        yield
+    finally:
+        if known.keys() - before:
+            with suppress(OSError):
+                write_json(path, dict(list(known.items())[-most:]), of)

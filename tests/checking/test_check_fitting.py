@@ -1,7 +1,10 @@
 """What enters a cell, what a batch carries on, how a rate falls: refused where it does not fit."""
 
+import json
+
 import pytest
 
+from tensor_rnns import tasks
 from tensor_rnns.checking import building
 from tensor_rnns.tasks.addition import Addition
 
@@ -51,9 +54,16 @@ TRAINING = {
 
 
 def task_of(monkeypatch, attribute):
-    """Let the task addition say `attribute` of itself, and no fault be taken from before."""
+    """Let the task addition say `attribute` of itself, though its batches do not, and no fault be taken from
+    before."""
     monkeypatch.setattr(building, "building_faults", building.building_faults.__wrapped__)
+    monkeypatch.setattr(building, "tried", lambda written: (tasks.build(json.loads(written)), None))
     monkeypatch.setattr(Addition, attribute, True)
+
+
+def at_each_step(text):
+    """The file with a task whose targets are those of each step."""
+    return text.replace("name: addition", "name: running_averages")
 
 
 @pytest.mark.parametrize("name", MODEL)
@@ -84,6 +94,8 @@ def test_what_fits_is_not_reported(reported, whole, monkeypatch, attribute, bloc
     """Numbers take a projection, symbols an embedding, either of them dropout; null is none."""
     if attribute:
         task_of(monkeypatch, attribute)
+    else:
+        whole = at_each_step(whole)
     assert reported(small=whole.replace(BLOCK, block)) == []
 
 
@@ -163,6 +175,7 @@ def test_a_late_answer_needs_a_model_that_waits(reported, whole, block, more, to
     step end with the inputs."""
     cell = f"{{cell: tlstm, hidden: 9, training.clip_norm: 5{more or ', side: 4'}}}"
     text = whole.replace("{cell: gru, hidden: 9, training.clip_norm: 5}", cell).replace(BLOCK, block)
+    text = text if "last_output" in block else at_each_step(text)
     found = reported(small=text.replace(", per: {T50/gru: {cell.gate_bias: 2.0}}", ""))
     assert len(found) == bool(told), found
     assert not told or told in found[0]

@@ -19,6 +19,11 @@ TIED = "^guest cell my_leaky: its step gives replicas together other results tha
         ("x = 1\n", "no class with a line name"),
         ("def\n", r"bad\.py: no Python: .*\(bad\.py, line 1\)"),
         (EXAMPLE.replace("my_leaky", "gru"), "'gru' is already the name of a class"),
+        (
+            EXAMPLE.replace("@dataclass(frozen=True)\n", ""),
+            r"^\S+bad\.py:11: the class Leaky has the fields inputs, hidden, keep, weights and no decorator; "
+            r"needed above it: @dataclass\(frozen=True\)$",
+        ),
         (EXAMPLE.replace("    hidden: int\n", ""), "it needs hidden"),
         (EXAMPLE.replace("keep: float = 0.9", "keep: float"), "keep has no default"),
         (

@@ -1,5 +1,7 @@
 """Mistakes in optimisers, initial values and validation are refused with their line."""
 
+import re
+
 import pytest
 
 from tensor_rnns.bilinear import initialisers
@@ -148,3 +150,26 @@ def test_an_initialiser_is_refused_exactly_where_the_program_refuses_it(scheme):
         assert reading.problems
     else:
         assert reading.problems == []
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "place"),
+    [
+        ("task: {name: addition, length: 50}", "task: {name: addition, length: .nan}", "4: task.length"),
+        ("decay: 0.8", "decay: .inf", "7: training.optimiser"),
+        ("{task.length: 50}", "{task.length: -.inf}", "14: conditions.T50"),
+        ("gru, hidden: 9", "gru, hidden: .nan", "18: variants.gru"),
+        ("set: {task.length: 20}", "set: {task.length: .nan}", "31: scales.smoke.set.task.length"),
+    ],
+)
+def test_a_number_that_is_not_finite_hides_no_other_fault(reported_each, whole, before, after, place):
+    """Everything else is built as ever; it is told of once."""
+    assert whole.count(before) == 1
+    text = whole.replace(before, after)
+    (found,) = reported_each(text)
+    assert found.startswith(f"small.yaml:{place}: ")
+    assert re.search(r"is -?(nan|inf)|: -?(nan|inf)", found)
+    text = text.replace("batch: 8", "batches: 8").replace("variant: tgu}", "variant: tug}", 1)
+    others = [problem for problem in reported_each(text) if problem != found]
+    assert any("training has no key 'batches'; did you mean 'batch'?" in other for other in others), others
+    assert any("unknown variant 'tug'" in other for other in others), others

@@ -49,6 +49,13 @@ def test_two_classes_of_one_name_are_refused_with_both_files(reported, whole, ro
     assert reported(small=whole) == [said]
 
 
+def test_fields_that_no_decorator_makes_any_are_refused_with_the_line(reported, whole, room):
+    head, path = "from typing import ClassVar\n\n\n", room / "bare_1.py"
+    path.write_text(head + TASK.format("Bare", "bare_1") + "    length: int\n    lag: int = 2\n")
+    said = f"{path}:4: the class Bare has the fields length, lag and no decorator; needed above it: "
+    assert reported(small=whole) == [f"{said}@dataclass(frozen=True)"]
+
+
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [

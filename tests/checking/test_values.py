@@ -119,12 +119,38 @@ def test_a_table_of_a_spreadsheet_is_read_or_its_fault_named(tmp_path):
         ({"split": "tset"}, "split: unknown split 'tset'; did you mean 'test'?"),
         ({"reason": "gird"}, "reason: unknown reason 'gird'; did you mean 'grid'?"),
         ({"item": "a"}, "item: 'a' given; a trained experiment has none"),
+        (
+            {"x": "20", "tolerance": "", "reason": ""},
+            "x: 20 given; table-1 is a table, and points",
+        ),
+        (
+            {"settings": "training.learning_rat=0.1"},
+            "settings: unknown setting 'training.learning_rat'; did you mean 'training.learning_rate'?",
+        ),
     ],
 )
 def test_an_unknown_name_is_refused_by_the_check(reported, whole, change, words):
     text = whole.replace("measures:\n", "measures:\n  loss: {name: metric}\n")
     found = reported(lines(ROW | {"id": "level"}, JUDGED | {"id": "m2"} | change), paper=PAPER, small=text)
     assert f"values.csv:3: {words}" in found[0], found
+
+
+@pytest.mark.parametrize(
+    ("settings", "known"),
+    [
+        ("task.length=50; training.learning_rate=0.1", True),
+        ("training.batch=4", True),
+        ("cell.rank=2", True),
+        ("model.read_out.weight=unit_scaling", True),
+        ("cell.rnk=2", False),
+        ("task.lengths=50", False),
+    ],
+)
+def test_settings_of_points_are_those_that_some_curve_has(reported, whole, settings, known):
+    """Set or searched, whatever the value: points of another rate are kept from our curves."""
+    found = reported(lines(ROW | {"id": "level"}, POINT | {"settings": settings}), paper=PAPER, small=whole)
+    assert len(found) == (not known)
+    assert known or found[0].startswith("small.yaml:37: artefacts.fig-1: values.csv:3: settings: unknown")
 
 
 @pytest.mark.parametrize("tolerance", ["0.08", ""])

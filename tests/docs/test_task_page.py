@@ -15,7 +15,7 @@ from tensor_rnns import models, tasks
 from tensor_rnns.experiments import Replica
 from tensor_rnns.experiments.streams import rng
 from tensor_rnns.tasks import Batch, Task
-from tensor_rnns.training import loop
+from tensor_rnns.training import first_batch, loop
 from tensor_rnns.training.learner import Learner
 
 PAGE = Path(__file__).parents[2] / "docs" / "tasks.md"
@@ -42,6 +42,7 @@ def test_the_task_of_the_page_can_be_learnt(monkeypatch):
         "dataset": None,
     }
     task = tasks.build(settings)
+    first_batch.sound(task)
     batch = task.batch(4, 9)
     np.testing.assert_array_equal(batch.inputs[:-1], batch.targets[1:])
     np.testing.assert_array_equal(batch.inputs, task.batch(4, 9).inputs)

@@ -1,5 +1,6 @@
 """The cost model finds coefficients that are known, says its error, and covers every job of the papers."""
 
+import json
 import statistics
 from argparse import Namespace
 from dataclasses import replace
@@ -8,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks import costs
+from tensor_rnns import checking
 from tensor_rnns.experiments import Catalogue, Replica
 from tensor_rnns.files import read_json
-from tensor_rnns.recording import tables
+from tensor_rnns.recording import tables, work
 from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.units import estimate, units
 from tensor_rnns.recording.work import Work, hollow, work_of
@@ -120,6 +122,44 @@ def test_a_plan_names_the_cells_of_which_no_update_was_measured():
     said = "cells of which no update was measured, taken to be as fast as others: gru, lstm, tgu"
     assert said in plans[1]
     assert not any(line.startswith("cells of which") for line in plans[0])
+
+
+def test_sizes_are_kept_for_the_next_process_of_the_same_code(tmp_path, monkeypatch):
+    """Neither a task nor a model is built again, unless the code is another, the file cannot be read, or
+    a guest is asked for, whose file may have changed."""
+    blocks = {"task": {"name": "addition", "length": 9}, "model": {"name": "last_output"}, "dataset": None}
+    training = {"optimiser": "adam", "learning_rate": 0.1, "batch": 2, "updates": 3}
+    settings = {**blocks, "cell": {"name": "gru", "hidden": 5}, "training": training}
+    asked = Replica("p", "e", "paper", "c", "v", "main", "final", 0, 0, settings)
+    guest = json.dumps({**blocks, "cell": {"name": "gru", "hidden": 5, "file": "gru.py"}})
+    path, built, measured = tmp_path / "kept" / "sizes.json", [], work.measured
+
+    def counted(*given):
+        built.append(given)
+        return measured(*given)
+
+    def found():
+        """What a process finds, and how often it builds."""
+        work.sized.cache_clear()
+        monkeypatch.setattr(work, "SIZES", {})
+        built.clear()
+        with work.kept_sizes(path):
+            return work_of(asked), len(built)
+
+    monkeypatch.setattr(work, "measured", counted)
+    first, count = found()
+    assert count == 1
+    assert found() == (first, 0)
+    monkeypatch.setattr(checking, "digest", lambda *given: "another")
+    assert found() == (first, 1)
+    path.write_text("{")
+    assert found() == (first, 1)
+    monkeypatch.setattr(work, "measured", lambda *given: built.append(given) or (first, None, 0.0))
+    for _ in range(2):
+        work.sized.cache_clear()
+        work.sized(guest, 2, "compiled", False)
+    assert len(built) == 3
+    work.sized.cache_clear()
 
 
 def test_what_is_only_counted_is_not_warned_of(caplog):

@@ -1,5 +1,4 @@
-"""What an experiment file names, built: cell, model, task and optimiser at every point of a grid, and the
-arguments of computed functions and probes.
+"""What an experiment file names, built: cell, model, task and optimiser at every point of a grid.
 
 Only what is new in a setting is built again. This module needs torch, as what it builds does.
 """
@@ -7,11 +6,10 @@ Only what is new in a setting is built again. This module needs torch, as what i
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from tensor_rnns import cells, datasets, functions, models, tasks
+from tensor_rnns import cells, datasets, models, tasks
 from tensor_rnns.analysis.measures import SETTINGS, is_setting
 from tensor_rnns.checking.form import Data
 from tensor_rnns.declared import LARGEST, ByName, Invalid, Location, Problem, Reading, suggestion, unknown
@@ -21,7 +19,9 @@ from tensor_rnns.experiments.records import SCALES
 from tensor_rnns.messages import fault
 from tensor_rnns.models.delayed import Delayed
 from tensor_rnns.models.recurrent import Recurrent
+from tensor_rnns.training import first_batch
 from tensor_rnns.training.learner import check_carrying
+from tensor_rnns.training.numerics import numerics
 from tensor_rnns.training.optimisers import OPTIMISERS, block_of
 from tensor_rnns.training.settings import Training
 
@@ -35,71 +35,8 @@ NAMED = {
 OF_VARIANTS = ("cell.budget", "cell.file")
 """Settings that a file may not write: a variant names its budget, and a guest has a file."""
 SPLIT = ("search", "select", "split")
-ARGUMENTS = "compute.arguments."
 Fault = tuple[str, str]
 """A dotted key and what is wrong with it."""
-
-
-def call_problems(experiment: Experiment) -> Iterator[Problem]:
-    """What is wrong with every call of the file, and with what scales set in them."""
-    for name, block in experiment.probes.items():
-        location = ("probes", name)
-        yield from called(location, "probe", block["function"], block.get("arguments", {}))
-    block = experiment.compute
-    if experiment.kind != "compute" or "function" not in block:
-        return
-    function, given = block["function"], block.get("arguments", {})
-    argument_problems = list(called(("compute",), "compute", function, given))
-    yield from argument_problems
-    if any(location == ("compute", "function") for location, _ in argument_problems):
-        return
-    yield from data_problems(experiment, function)
-    for scale, own in experiment.scales.items():
-        for key, value in own.get("set", {}).items():
-            location = ("scales", scale, "set", key)
-            if not key.startswith(ARGUMENTS):
-                yield location, f"unknown key {key!r}; allowed are {ARGUMENTS}*"
-            elif not argument_problems:
-                changed = given | {key.removeprefix(ARGUMENTS): value}
-                for _, message in called(("compute",), "compute", function, changed):
-                    yield location, message
-        for key in [key for key in ("per", "seeds", "search") if key in own]:
-            told = f"a computed experiment has no runs for {key!r}; allowed are conditions, set, why"
-            yield ("scales", scale, key), told
-
-
-def called(location: Location, kind: str, name: str, given: Mapping[str, Any]) -> Iterator[Problem]:
-    """What is wrong with a function's name, or with the arguments given to it."""
-    try:
-        declaration = functions.arguments(kind, name)
-    except ValueError as error:
-        yield (*location, "function"), str(error)
-        return
-    except Exception as error:  # a module of a paper is anyone's code
-        said = fault(error, lambda file: Path(file).parent == functions.source(kind, name).parent)
-        yield (*location, "function"), f"{name} cannot be read: {said}"
-        return
-    reading = Reading()
-    reading.record(declaration, given, (*location, "arguments"), name)
-    yield from reading.problems
-
-
-def data_problems(experiment: Experiment, function: str) -> Iterator[Problem]:
-    """A data set too many or too few for the computed function."""
-    locations: list[Location] = [("dataset",)] if experiment.dataset else []
-    for condition, block in experiment.conditions.items():
-        if set(block or {}) != {"dataset"}:
-            message = f"a condition of a computed experiment has dataset alone, found {sorted(block or {})}"
-            yield ("conditions", condition), message
-        if "dataset" in (block or {}):
-            locations.append(("conditions", condition, "dataset"))
-    if experiment.dataset and experiment.conditions:
-        yield ("dataset",), "a data set for the whole file beside those of its conditions"
-    parameters = signature(functions.module("compute", function).compute).parameters.values()
-    counted = any(parameter.kind is not parameter.KEYWORD_ONLY for parameter in parameters)
-    if counted != bool(locations):
-        message = "needs a data set" if counted else "takes no data set"
-        yield next(iter(locations), ("compute", "function")), f"the function {function} {message}"
 
 
 def settings_problems(experiment: Experiment) -> Iterator[Problem]:
@@ -112,9 +49,10 @@ def settings_problems(experiment: Experiment) -> Iterator[Problem]:
     for scale in (*(scale for scale in SCALES if scale in experiment.scales), resolve.EVERYWHERE):
         for curve in resolve.curves(experiment, scale):
             for problem in curve_problems(experiment, scale, curve, seen):
-                # A key that two cells do not have is one mistake.
+                # A key that two cells do not have is one mistake, and so is a batch of two sizes.
                 location, message = problem
-                once = (location, "") if " has no key " in message else problem
+                alike = " has no key " in message or first_batch.WHERE in message
+                once = (location, "") if alike else problem
                 if once not in reported:
                     reported.add(once)
                     yield problem
@@ -202,7 +140,7 @@ def setting_faults(settings: Mapping[str, Any], split: str) -> Iterator[Fault]:
     dataset = settings["dataset"]
     if dataset is not None:
         faults += [("dataset", message) for _, message in unknown((), "data set", dataset, datasets.names())]
-    needed = getattr(tasks.names().get(str(task.get("name"))), "data_kind", None)
+    needed = getattr(task_class(str(task.get("name"))), "data_kind", None)
     if needed is not None and (dataset is None or dataset in datasets.names()):
         given = datasets.entry(dataset).kind if dataset else ""
         if given != needed:
@@ -222,6 +160,12 @@ def named_faults(what: str, block: Mapping[str, Any]) -> list[Fault]:
     reading = Reading(nulls=True)
     reading.named(NAMED[what], {"name": None} | block, ())
     return [(str(location[0]) if location else "", message) for location, message in reading.problems]
+
+
+@cache
+def task_class(name: str) -> type[tasks.Task] | None:
+    """The task of a name; to look through all of them for each setting took a second."""
+    return tasks.names().get(name)
 
 
 @cache
@@ -252,22 +196,39 @@ def training_faults(written: str, task: str) -> tuple[Fault, ...]:
             wrong.append(("training.optimiser", message))
         elif valid:
             wrong.append(("training.momentum", message))
-    endless = task in tasks.names() and tasks.names()[task].updates_per_epoch is None
+    endless = getattr(task_class(task), "updates_per_epoch", 1) is None
     if endless and isinstance(training, Training):
         wrong += [(f"training.{key}", message) for key, message in training.counting_epochs()]
     return tuple(wrong)
 
 
 @cache
-def building_faults(written: str) -> tuple[Fault, ...]:
-    """What the classes themselves refuse when they are made of settings, written as JSON; a task that needs
-    its data set is not made."""
+@numerics(1)
+def tried(written: str) -> tuple[tasks.Task, tasks.Batch]:
+    """A task of settings, written as JSON, and its first batch; ValueError as of `first_batch.sound`, and
+    where the task fails otherwise, with its line."""
     settings = json.loads(written)
-    chosen = tasks.names()[settings["task"]["name"]]
-    inputs, outputs, block = 8, 4, "task"
+    what = f"task {settings['task']['name']}"
+    try:
+        task = tasks.build(settings)
+        return task, first_batch.sound(task)
+    except Exception as error:  # a task is anyone's code
+        if isinstance(error, Invalid) or str(error).startswith(what):
+            raise
+        said = fault(error, lambda file: Path(file).parent == Path(tasks.__path__[0]))
+        raise ValueError(f"{what} fails: {said}") from None
+
+
+@cache
+def building_faults(written: str) -> tuple[Fault, ...]:
+    """What the classes themselves refuse when they are made of settings, written as JSON, and what is wrong
+    with the first batch; a task that needs its data set is not made."""
+    settings = json.loads(written)
+    chosen = task_class(settings["task"]["name"])
+    inputs, outputs, block, batch = 8, 4, "task", None
     try:
         if "dataset" not in chosen.__dataclass_fields__:
-            task = tasks.build(settings)
+            task, batch = tried(as_text({name: settings[name] for name in ("task", "training")}))
             inputs, outputs = task.inputs, task.outputs
         elif chosen.symbols and not issubclass(models.families()[settings["model"]["name"]], Recurrent):
             inputs = (inputs, inputs)
@@ -278,6 +239,8 @@ def building_faults(written: str) -> tuple[Fault, ...]:
         model = models.build(settings, inputs, outputs, symbols=chosen.symbols)
         check_carrying(model, chosen)
         check_waiting(model, settings["task"].get("delay", 0))
+        if batch is not None:
+            first_batch.check_answers(model, task, batch)
         if (count := model.parameter_count()) > LARGEST:
             block = "cell" if settings["cell"] else block
             raise ValueError(f"{count:.1e} parameters; allowed are at most {LARGEST:,}")

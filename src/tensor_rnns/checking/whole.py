@@ -9,13 +9,13 @@ from operator import getitem
 from pathlib import Path
 from typing import Any
 
-from tensor_rnns import yaml_files
+from tensor_rnns import declared, yaml_files
 from tensor_rnns.analysis.measures import declarations
 from tensor_rnns.checking.form import ExperimentForm, PaperForm
 from tensor_rnns.checking.names import name_problems
-from tensor_rnns.declared import NAMED, Location, Problem, is_name, keys, problems, suggestion
+from tensor_rnns.declared import NAMED, Location, Problem, Reading, is_name, keys, problems, suggestion
 from tensor_rnns.drawing.spec import reading_of
-from tensor_rnns.experiments import catalogue, digest, ledger, score, values
+from tensor_rnns.experiments import Experiment, catalogue, digest, ledger, resolve, score, values
 from tensor_rnns.experiments.records import KINDS
 from tensor_rnns.experiments.tables import NUMBERS, block_of
 from tensor_rnns.experiments.titles import FIELD
@@ -42,12 +42,12 @@ def check_papers(folders: Iterable[Path], shown: Path | None) -> list[str]:
 
 
 def room_problems() -> Iterator[str]:
-    """Modules of cells, models and tasks that cannot be read or, where there is torch, imported, and names of
-    two classes: whatever a file names, all of them are read."""
+    """Modules of cells, models and tasks that cannot be read or, where there is torch, imported, names of two
+    classes, and fields without a decorator: whatever a file names, all of them are read."""
     with_torch = importlib.util.find_spec("torch") is not None
     for room in digest.ROOMS:
-        sound = True
-        for path in sorted((digest.PACKAGE / room).glob("[!._]*.py")):
+        sound, paths = True, sorted((digest.PACKAGE / room).glob("[!._]*.py"))
+        for path in paths:
             try:
                 digest.declared_in(path)
                 if with_torch:
@@ -58,6 +58,8 @@ def room_problems() -> Iterator[str]:
         try:
             if sound:
                 digest.sources(room)
+                for path in paths:
+                    digest.check_decorated(path)
         except ValueError as error:
             yield str(error)
 
@@ -163,28 +165,71 @@ def file_problems(path: Path, content: Any, paper: Mapping[Path, Any]) -> Iterat
         if not is_name(name):
             yield (), f"the name {name!r} of a file or folder; allowed are {NAMED}"
             return
-    kind = content.get("kind") if isinstance(content, Mapping) else None
-    # What else is wrong where the kind is misspelt is that of the kind that it looks like.
-    reading = reading_of(kind if kind in KINDS else "compute" if block_of(content, "compute") else "train")
-    reading.record(ExperimentForm, content)
+    reading = read_form(content)
     yield from (told(content, *problem) for problem in reading.problems)
     for home, other in itertools.product(SHARED, (other for other in paper if other < path)):
         for name in block_of(content, home).keys() & block_of(paper[other], home).keys():
             yield (home, name), f"{name!r} stands in {other.name} already; an id has one home"
-    broken = {location[0] if location else "" for location, _ in reading.problems}
-    if not isinstance(content, Mapping) or broken & RESOLVED:
+    whole = [location for location, _ in read_form(finite(content)).problems] if reading.problems else []
+    if not isinstance(content, Mapping) or {location[0] if location else "" for location in whole} & RESOLVED:
         return
+    # A number that is not finite is told of already, whatever is built with it.
+    told_of = [location for location, _ in reading.problems if location not in whole]
+    for location, message in resolved_problems(path, reading, paper):
+        if not any(location[: len(home)] == home for home in told_of):
+            yield location, message
+
+
+def read_form(content: Any) -> Reading:
+    """A file as an experiment of its kind: what else is wrong where that is misspelt is that of the kind that
+    it looks like."""
+    kind = content.get("kind") if isinstance(content, Mapping) else None
+    reading = reading_of(kind if kind in KINDS else "compute" if block_of(content, "compute") else "train")
+    reading.record(ExperimentForm, content)
+    return reading
+
+
+def finite(content: Any) -> Any:
+    """The content with 1 in place of each number that is not finite."""
+    if isinstance(content, Mapping):
+        return {key: finite(part) for key, part in content.items()}
+    if isinstance(content, list):
+        return [finite(part) for part in content]
+    return content if declared.is_finite(content) else 1
+
+
+def resolved_problems(path: Path, reading: Reading, paper: Mapping[Path, Any]) -> Iterator[Problem]:
+    """What is wrong with the names in a file of a sound form, and with what is built from it."""
     experiment = catalogue.read_experiment(path)
-    found = list(name_problems(reading.records, experiment, *shared(paper)))
+    found = [*name_problems(reading.records, experiment, *shared(paper)), *stray_settings(experiment)]
     for location, message in found:
         if readable(paper) or not message.startswith(("unknown claim", "unknown artefact")):
             yield location, message
     # Without the variant that another is to equal there is nothing to build.
     if importlib.util.find_spec("torch") is not None and all(at[:1] != ("variants",) for at, _ in found):
-        from tensor_rnns.checking.building import call_problems, settings_problems
+        from tensor_rnns.checking.building import settings_problems
+        from tensor_rnns.checking.calls import call_problems
 
         yield from settings_problems(experiment) if experiment.kind == "train" else ()
         yield from call_problems(experiment)
+
+
+def stray_settings(experiment: Experiment) -> Iterator[Problem]:
+    """Settings that a number of the paper names and no curve of its artefact's file has: they would keep it
+    from standing beside any."""
+    artefacts, known = experiment.block("artefacts"), set()
+    rows = [row for row in catalogue.tables_of(experiment.path.parent).values if row.artefact in artefacts]
+    scales = (*experiment.scales, resolve.EVERYWHERE) if experiment.kind == "train" else ()
+    for scale in scales if any(row.settings for row in rows) else ():
+        for curve in resolve.curves(experiment, scale):
+            known |= {key for _, key, _ in resolve.layers(experiment, scale, *curve)}
+            known |= {part for joint in resolve.grid(experiment, scale, *curve) for part in joint.split(",")}
+    for row in rows:
+        for key in row.settings:
+            # A block may be written whole, with keys within.
+            if not any(key.startswith(f"{name}.") for name in known):
+                for location, message in declared.unknown(("artefacts", row.artefact), "setting", key, known):
+                    yield location, f"{values.FILE}:{row.line}: settings: {message}"
 
 
 def told(content: Any, location: Location, message: str) -> Problem:

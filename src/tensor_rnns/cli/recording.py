@@ -12,10 +12,12 @@ import click
 
 from tensor_rnns.cli import options
 from tensor_rnns.cli.start_warm import warm_process
-from tensor_rnns.experiments import Catalogue
+from tensor_rnns.experiments import Catalogue, digest
 from tensor_rnns.experiments import engines as known
 from tensor_rnns.recording import COSTS
 
+TREES, SIZES = Path(".snakemake/syntax_trees.json"), Path(".snakemake/sizes.json")
+"""Where commands keep what they found of the code, as the workflow does, and of the sizes of trainings."""
 state = options.with_default("state", Path(".state"), options.PATH)
 costs_table = options.with_default("costs", COSTS, options.PATH, "The cost model.")
 mirrors = click.option(
@@ -31,12 +33,18 @@ def need_torch(asked: str) -> None:
 
 
 def checked_catalogue(papers: str, guests: str = "") -> Catalogue:
-    """What stands below the roots; ValueError with every problem of files not found well before, by line."""
+    """What stands below the roots; ValueError with every problem of files not found well before, by line.
+
+    While the command runs, it has what an earlier one found of the code and of the sizes of trainings.
+    """
     from tensor_rnns import checking
+    from tensor_rnns.recording.work import kept_sizes
 
     options.check_guests(guests)
     if problems := checking.problems(options.paper_roots(), Path.cwd(), checking.CHECKED):
         raise ValueError("\n".join(problems))
+    for kept in (digest.kept(TREES), kept_sizes(SIZES)):
+        click.get_current_context().with_resource(kept)
     return options.load_catalogue(papers, guests)
 
 
@@ -99,11 +107,13 @@ def status(papers, curves, results, cohort_size, state, costs, undecided) -> Non
     """Print by experiment the paper scale's curves recorded, running, begun and missing, core-hours left, and
     which computed tables are not recorded."""
     need_torch("status")
-    from tensor_rnns.recording import cost, extension, tables, units
+    from tensor_rnns.recording import cost, tables, units
 
     options.refuse_together(("--curves", "--undecided"))
     model, catalogue = cost.Costs.read(costs), checked_catalogue(papers)
     if undecided:
+        from tensor_rnns.recording import extension  # which imports the statistics
+
         lines = extension.undecided(catalogue, model, results, cohort_size)
     else:
         known = units.units(catalogue.experiments.values(), cohort_size)

@@ -6,12 +6,12 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, ExitStack
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tensor_rnns.files import read_json, write_json
+from tensor_rnns import files
 
 PACKAGE = Path(__file__).resolve().parents[1]
 TREES: dict[str, str] = {}
@@ -54,21 +54,18 @@ def declared_name(node: ast.stmt) -> str | None:
     return None
 
 
-def keep(path: Path) -> None:
-    """Take the digests of syntax trees that an earlier process left in `path`, and leave those of this one
-    there when it ends. What cannot be read, or was made by other code, is made anew."""
-    path, own = path.absolute(), hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+def kept(path: Path) -> AbstractContextManager:
+    """Has the digests of syntax trees that an earlier process left in `path`, unless other code made them."""
+    own = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
     of = f"syntax trees of Python {sys.version_info[0]}.{sys.version_info[1]}, code {own[:16]}"
-    with suppress(OSError, ValueError):
-        TREES.update(read_json(path, of))
-    before = set(TREES)
+    return files.kept(path, TREES, of, KEPT)
 
-    def leave() -> None:
-        if TREES.keys() - before:
-            with suppress(OSError):
-                write_json(path, dict(list(TREES.items())[-KEPT:]), of)
 
-    atexit.register(leave)
+def keep(path: Path) -> None:
+    """Have what is `kept` until this process ends."""
+    stack = ExitStack()
+    stack.enter_context(kept(path))
+    atexit.register(stack.close)
 
 
 @cache
@@ -152,6 +149,18 @@ def declared_in(path: Path) -> tuple[str, ...]:
     """The names of the classes of a file that say their own."""
     tree = ast.parse(path.read_text(encoding="utf-8"), path.name)
     return tuple(name for node in tree.body if (name := declared_name(node)) is not None)
+
+
+def check_decorated(path: Path) -> None:
+    """ValueError for a named class of a file that has fields of its own and no decorator makes them any: they
+    would be attributes, which no block can set."""
+    for node in ast.parse(path.read_text(encoding="utf-8"), path.name).body:
+        if declared_name(node) is not None and not node.decorator_list:
+            notes = {line.target: line.annotation for line in node.body if isinstance(line, ast.AnnAssign)}
+            own = [ast.unparse(name) for name, note in notes.items() if "ClassVar" not in ast.unparse(note)]
+            if own:
+                told = f"the class {node.name} has the fields {', '.join(own)} and no decorator"
+                raise ValueError(f"{path}:{node.lineno}: {told}; needed above it: @dataclass(frozen=True)")
 
 
 def read_rooms() -> None:

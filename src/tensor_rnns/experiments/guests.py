@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tensor_rnns.declared import NAMED, is_name
-from tensor_rnns.experiments.digest import PACKAGE, declared_in, sources
+from tensor_rnns.experiments.digest import PACKAGE, check_decorated, declared_in, sources
 
 PREFIX = "guest-"
 
@@ -24,8 +24,8 @@ def is_guest(variant: str) -> bool:
 def read(paths: Sequence[Path]) -> dict[str, Path]:
     """The file of each cell in the files `paths` by its name, found without running them.
 
-    ValueError for a file that is not there or is no Python, one in the package, one without a cell, and a
-    name that another cell has or that is no plain name.
+    ValueError for a file that is not there or is no Python, one in the package, one without a cell, a name
+    that another cell has or that is no plain name, and as of `check_decorated`.
     """
     files: dict[str, Path] = {}
     for path in paths:
@@ -39,6 +39,7 @@ def read(paths: Sequence[Path]) -> dict[str, Path]:
             raise ValueError(f"guest cell {path}: no Python: {error}") from None
         if not names:
             raise ValueError(f'guest cell {path}: no class with a line name: ClassVar[str] = "..." in it')
+        check_decorated(path)
         for name in names:
             if not is_name(name):
                 raise ValueError(f"{path}: the name {name!r} of a cell; allowed are {NAMED}")

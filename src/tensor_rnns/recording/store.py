@@ -91,7 +91,7 @@ def is_of_older_code(unit: Unit, results: Path) -> bool:
     or training than today's."""
     folders = [path.parent for path in unit.folder(results, RECORDED).glob(f"final-*/{RECORD}")]
     codes = {replica.get("code") for home in folders for replica in read_record(home)["replicas"]}
-    return bool(codes - {digest(code_parts(unit.final[0][0].settings))})
+    return bool(codes and codes - {digest(code_parts(unit.final[0][0].settings))})
 
 
 def seeds(unit: Unit, results: Path) -> int:

@@ -3,22 +3,27 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from tensor_rnns import datasets, engine, models, tasks
+from tensor_rnns import checking, datasets, engine, models, tasks
 from tensor_rnns.cells.base import Cell
 from tensor_rnns.datasets import table
 from tensor_rnns.dispatch import Flops
 from tensor_rnns.experiments import Replica
+from tensor_rnns.experiments.digest import digest
+from tensor_rnns.files import kept
 from tensor_rnns.models.delayed import Delayed
 from tensor_rnns.models.recurrent import Recurrent
 from tensor_rnns.tasks import Task
 from tensor_rnns.training import optimisers
+from tensor_rnns.training.numerics import numerics
 from tensor_rnns.training.settings import Training
 
 EVALUATION = 0.35
@@ -29,6 +34,10 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 """Its multiples modulo 1 are spread evenly."""
 REPEATS = 3
 """How often a byte comes in a short text: of 100 some 35 are different."""
+SIZES: dict[str, list] = {}
+"""What `sized` found, by the digest of what was asked."""
+MOST_SIZES = 10_000
+"""Of which so many are written for the next process."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +113,8 @@ def work_of(replica: Replica, engine_name: str = "auto", device: str = "cpu") ->
     parts = json.dumps({name: settings[name] for name in ("task", "model", "cell", "dataset")})
     options = optimisers.block_of(settings["training"])
     rests = optimisers.build(options.pop("name"), torch.ones(1), options).rests
-    work, per_epoch, valid = sized(parts, settings["training"].get("batch"), engine_name, device, rests)
+    chosen = engine_of(json.dumps(settings["cell"]), engine_name, device)
+    work, per_epoch, valid = sized(parts, settings["training"].get("batch"), chosen, rests)
     training = Training.of(settings["training"], per_epoch)
     every = training.evaluate.every
     passes = training.updates // every if every else 0
@@ -127,17 +137,40 @@ def task_of(block: str, batch: int | None, dataset: str | None) -> tuple[Task, n
 
 
 @cache
-def sized(
-    parts: str, batch: int | None, engine_name: str, device: str, rests: bool
-) -> tuple[Work, int | None, float]:
-    """The work of one update, updates an epoch, and batches of training size in the validation split.
+def engine_of(cell: str, engine_name: str, device: str) -> str:
+    """The engine that `engine_name` means here for a `cell` block written as JSON."""
+    return engine.choose(engine_name, json.loads(cell), device, runs=False)
+
+
+def kept_sizes(path: Path) -> AbstractContextManager:
+    """Has what `sized` found in an earlier process of the same code: it builds every task and model."""
+    code = checking.digest(checking.PACKAGE, ".py", ".yaml", ".csv")
+    return kept(path, SIZES, f"sizes by the code {code}, torch {torch.__version__}", MOST_SIZES)
+
+
+@cache
+def sized(parts: str, batch: int | None, chosen: str, rests: bool) -> tuple[Work, int | None, float]:
+    """`measured`, once for these settings, but of a guest, whose file may change, in each process."""
+    if '"file"' in parts:
+        return measured(parts, batch, chosen, rests)
+    key = digest([parts, batch, chosen, rests])
+    if key not in SIZES:
+        work, *more = measured(parts, batch, chosen, rests)
+        SIZES[key] = [asdict(work), *more]
+    work, per_epoch, valid = SIZES[key]
+    return Work(**work), per_epoch, valid
+
+
+@numerics(1)
+def measured(parts: str, batch: int | None, chosen: str, rests: bool) -> tuple[Work, int | None, float]:
+    """The work of one update on the engine `chosen`, updates an epoch, and batches of training size in the
+    validation split.
 
     An optimiser that `rests` leaves parameters without a gradient alone.
     """
     settings = json.loads(parts)
     task, inputs, valid = task_of(json.dumps(settings["task"]), batch, settings["dataset"])
     model = models.build(settings, task.inputs, task.outputs, symbols=task.symbols)
-    chosen = engine.choose(engine_name, settings["cell"], device, runs=False)
     items, parameters = inputs.shape[-1 if task.symbols else -2], model.parameter_count()
     if isinstance(model, Recurrent):
         steps = len(inputs) + (model.delay if isinstance(model, Delayed) else 0)

@@ -27,7 +27,7 @@ from tensor_rnns.experiments.digest import code_of, digest
 from tensor_rnns.experiments.records import CURVES, METRICS
 from tensor_rnns.experiments.run_folders import RECORD, run_name
 from tensor_rnns.files import number, write_csv, write_json
-from tensor_rnns.training import lock, loop, record, revisions, statefile
+from tensor_rnns.training import first_batch, lock, loop, record, revisions, statefile
 from tensor_rnns.training.checkpoint import Checkpoints, Results
 from tensor_rnns.training.engine_selection import dtype_of, model_of
 from tensor_rnns.training.learner import Learner
@@ -189,6 +189,7 @@ def run(
         folder = state_folder / "cohorts" / digest(members)
         checkpoints = Checkpoints(folder, {"replicas": members} | machine, environment["dirty"])
         if members:
+            first_batch.check_answers(model, task, first_batch.sound(task))
             chosen = [replicas[names.index(name)] for name in members]
             learner = Learner(model, task, chosen, device, dtype_of(settings), engine_name=chosen_engine)
             train_cohort(learner, members, checkpoints, results, title, checkpoint_seconds, environment)
