@@ -125,7 +125,9 @@ def outcome(unit: Unit, settings: Settings, seconds: float) -> tuple[str, str]:
     keep([row], settings.results)
     words = f"{row['equal']} of {row['losses']} losses up to update {row['updates']} to the bit"
     if row["equal"] == row["losses"]:
-        return EQUAL, words
+        return EQUAL, words if row[
+            "losses"
+        ] else f"no longer finite from update {row['updates']}, as recorded"
     words += f", the first off by {row['first']:.2g} of it, the most {row['largest']:.2g}"
     return (CLOSE if row["first"] <= FIRST else OFF), words
 
