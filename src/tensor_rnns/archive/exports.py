@@ -1,6 +1,7 @@
 """What an archive says to people and registers: README.md, codecheck.yml, verdicts in FORRT's form."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import yaml
 
@@ -31,23 +32,6 @@ FORRT_COLUMNS = (
 )  # fmt: skip
 """<step>.<field> of FORRT's templates for claim, study, outcome and citation. What a person decides or is
 known at publication only, such as the type of a claim, confidence and the repository, is left to them."""
-README = """\
-# {title}, {scale} scale
-
-One file with a report and all that it rests on: `results/{scale}/report/index.html` opens in any browser.
-`code/docs/archive.md` says what lies where, `MANIFEST.csv` has the sha256 of each member.
-
-Check it, without network, GPU or torch, from an installed checkout of the project:
-
-    tensor-rnns verify <this archive>
-
-Make the numbers of `codecheck.yml` again, on a machine with Python 3.11 or newer, `make` and `g++`:
-
-    {command}
-
-then compare `code/results/{scale}/claims.csv` with `results/{scale}/claims.csv`. The data are not in this
-archive: `data/manifest.csv` says where each comes from and under which licence.
-"""
 
 
 def again(settings: Mapping[str, str]) -> str:
@@ -59,7 +43,8 @@ def again(settings: Mapping[str, str]) -> str:
 
 def readme(title: str, settings: Mapping[str, str]) -> bytes:
     """The content of README.md."""
-    return README.format(title=title, scale=settings["scale"], command=again(settings)).encode()
+    text = Path(__file__).with_name("readme.md").read_text(encoding="utf-8")
+    return text.format(title=title, scale=settings["scale"], command=again(settings)).encode()
 
 
 def to_check(claims: Sequence[Mapping[str, str]], board: Mapping) -> list[Mapping[str, str]]:
