@@ -20,8 +20,7 @@ Cells = dict[Key, str]
 
 
 def read_cells(path: Path, of: str) -> Cells:
-    """A table of metrics as {key + (split, name): text}; Damaged for a repeated cell or a value that is no
-    number."""
+    """{key + (split, name): text} of a table of metrics; Damaged for a repeated cell or what is no number."""
     cells: Cells = {}
     with parsing(path):
         for row in read_csv(path, METRICS, of):

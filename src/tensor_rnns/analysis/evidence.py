@@ -1,5 +1,4 @@
-"""What a claim is judged on, and the six tests: from a claim and the runs of its experiment to the outcome of
-a rule."""
+"""What a claim is judged on, and the six tests: from a claim and its runs to the outcome of a rule."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -178,8 +177,7 @@ def within(outcome: Outcome, least: float) -> Outcome:
 
 
 def lasting(outcome: Outcome, first: set[int], second: set[int], tie: bool) -> Outcome:
-    """That of first - second against a margin, of seeds whose times were `cut`; unclear if it hangs on how
-    late these come."""
+    """That of first - second against a margin, unclear if it hangs on how late seeds come that were `cut`."""
     rising = (outcome.ours or 0.0) < 0 if tie else outcome.holds == "yes"
     late = first if rising else second
     late = first | second if tie and outcome.holds == "yes" else late

@@ -34,8 +34,7 @@ class Choice:
 
 
 def score(runs: Sequence[Run], measure: AnyMeasure) -> float:
-    """The mean over one point's seeds, not a number where one has none; a measure never reached counts as
-    updates granted + 1."""
+    """The mean over one point's seeds, NaN if one has none; what was never reached is the budget + 1."""
     numbers = []
     for run in runs:
         try:

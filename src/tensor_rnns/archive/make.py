@@ -129,9 +129,8 @@ def write(members: Members, out: Path, epoch: int) -> None:
         with writing(out, "wb") as raw:
             with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
                 for name in sorted(members):
-                    with archive.open(
-                        entry(out.stem, name, members[name], time), "w", force_zip64=True
-                    ) as to:
+                    header = entry(out.stem, name, members[name], time)
+                    with archive.open(header, "w", force_zip64=True) as to:
                         written = copied(members[name], bar, to)
                     if sums.get(name, written[1]) != written[1]:
                         changed = f"{members[name]} changed while it was archived"

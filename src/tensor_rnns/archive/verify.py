@@ -90,9 +90,8 @@ def templates_of(folder: Path) -> Path:
     folders = [top / TEMPLATES for top in (PACKAGE.parents[1], folder.resolve())]
     templates = next((path for path in folders if path.is_dir()), None)
     if templates is None:
-        raise ValueError(
-            f"no {TEMPLATES} in {folder}; run this in a checkout of the project, whose rules you trust"
-        )
+        allowed = "run this in a checkout of the project, whose rules you trust"
+        raise ValueError(f"no {TEMPLATES} in {folder}; {allowed}")
     return templates
 
 

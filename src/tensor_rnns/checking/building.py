@@ -244,9 +244,8 @@ def training_faults(written: str, task: str) -> tuple[Fault, ...]:
     wrong = [(f"training.{at[0]}" if at else "training.length", message) for at, message in reading.problems]
     valid = not any(location == ("momentum",) for location, _ in reading.problems)
     if "optimiser" not in block:  # its annotation says nothing of it
-        return tuple(
-            (key, said.replace("anything", f"one of {', '.join(OPTIMISERS)}")) for key, said in wrong
-        )
+        allowed = f"one of {', '.join(OPTIMISERS)}"
+        return tuple((key, said.replace("anything", allowed)) for key, said in wrong)
     for key, message in named_faults("optimiser", block_of(block)):
         if key != "momentum" or "momentum" not in block:
             wrong.append(("training.optimiser", message))
@@ -260,8 +259,7 @@ def training_faults(written: str, task: str) -> tuple[Fault, ...]:
 
 @cache
 def building_faults(written: str) -> tuple[Fault, ...]:
-    """What the classes themselves refuse when they are made of settings, written as JSON; a task that needs
-    its data set is not made."""
+    """What the classes refuse of settings, written as JSON; a task that needs its data set is not made."""
     settings = json.loads(written)
     chosen = tasks.names()[settings["task"]["name"]]
     inputs, outputs, block = 8, 4, "task"

@@ -125,8 +125,7 @@ def _height(row: TraceRow, arrays: Sequence[np.ndarray]) -> float:
 
 
 def _range(row: TraceRow, arrays: Sequence[np.ndarray]) -> tuple[float, float]:
-    """The range of a row, the same in all blocks: as asked, else of the numbers, with 0 in the middle where
-    both signs occur."""
+    """The range of a row in all blocks: as asked, else of the numbers, with 0 in the middle of both signs."""
     if row.range is not None:
         return row.range
     finite = [array[np.isfinite(array) & ((array > 0) | (row.scale != "log"))] for array in arrays]

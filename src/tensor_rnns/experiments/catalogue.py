@@ -84,8 +84,7 @@ class Catalogue:
 
 
 def paper_folders(roots: Roots) -> dict[str, Path]:
-    """The folder of each paper below the `roots`, sorted by name; ValueError for a root without one, and for
-    one name below two roots."""
+    """The folder of each paper by name; ValueError for a root without one, and for a name below two."""
     folders: dict[str, Path] = {}
     roots = [roots] if isinstance(roots, Path | str) else roots
     for root in map(Path, roots):

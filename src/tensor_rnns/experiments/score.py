@@ -18,10 +18,8 @@ from tensor_rnns.experiments.texts import Page, Reason, Sentence
 from tensor_rnns.experiments.titles import FIELD
 
 FILE = "score.yaml"
-TRAINED, COMPUTED, COUNTS, IDENTITIES, ERRATA = (
-    "trained outcomes", "computed", "counts", "identities", "errata",
-)  # fmt: skip
-KINDS = (TRAINED, COMPUTED, COUNTS, IDENTITIES, ERRATA)
+KINDS = ("trained outcomes", "computed", "counts", "identities", "errata")
+TRAINED, COMPUTED, COUNTS, IDENTITIES, ERRATA = KINDS
 """The kinds of evidence that a statement may have, in the order of a board. Errata have no weight."""
 HEADLINE = "headline"
 WEIGHED = (HEADLINE, *KINDS[:-1])

@@ -215,8 +215,7 @@ OF_SPEED: Mapping[str, Callable[..., str]] = {
 
 
 def texts(catalogue: Catalogue) -> Callable[[str], str]:
-    """A function that makes the text of a name with its arguments; ValueError for a name that there is not,
-    or arguments that it does not take."""
+    """What makes the text of a name with its arguments; ValueError for others than there are."""
     sources = Sources(catalogue)
     known = {name: partial(function, sources) for name, function in OF_SOURCES.items()} | OF_SPEED
 

@@ -61,9 +61,8 @@ def missed() -> str:
     """A line for each goal that is missed."""
     ratios = [line for line in bars().splitlines() if line.startswith("- ")]
     of_the_peak = re.findall(r"^\| (W\d) .*\| (\S+ \(bar \S+: MISSED by .*\)) \|$", page(), re.MULTILINE)
-    return "\n".join(
-        [*ratios, *(f"- tgu on {load}, share of the peak: {share}" for load, share in of_the_peak)]
-    )
+    shares = [f"- tgu on {load}, share of the peak: {share}" for load, share in of_the_peak]
+    return "\n".join([*ratios, *shares])
 
 
 def rival(*words: str) -> str:

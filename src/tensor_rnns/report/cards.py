@@ -39,9 +39,8 @@ class Card:
         known = {name: value for name, value in facts.items() if value not in (None, "", [], {})}
         known["archive"] = ALLOWED.get(known.get("archive"), known.get("archive", ""))
         self.name, self.prepared = facts["dataset"], prepared
-        self.title, self.kind, self.stands_in_for, self.sha256 = (
-            str(facts.get(name) or "") for name in ("title", "kind", "stands_in_for", "sha256")
-        )
+        texts = (str(facts.get(name) or "") for name in ("title", "kind", "stands_in_for", "sha256"))
+        self.title, self.kind, self.stands_in_for, self.sha256 = texts
         self.stand_in, self.files = bool(facts.get("stand_in")), list(facts.get("files") or [])
         self.about = [(label, lines(known[name])) for name, label in ABOUT.items() if known.get(name)]
         self.sizes, self.counted = [], []

@@ -257,8 +257,6 @@ def write_outputs(
     statefile.write(out / "weights.safetensors", weights, {}, of)
     # Not getrusage, which counts the memory of the process that started this one too.
     peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="utf-8"))
-    job = {"core_hours": hours, "job_seconds": seconds} | (
-        {"peak_megabytes": int(peak[1]) / 1024} if peak else {}
-    )
-    whole = {"replicas": runs, **job, **environment}
-    write_json(out / RECORD, whole, of)
+    memory = {"peak_megabytes": int(peak[1]) / 1024} if peak else {}
+    job = {"core_hours": hours, "job_seconds": seconds, **memory}
+    write_json(out / RECORD, {"replicas": runs, **job, **environment}, of)

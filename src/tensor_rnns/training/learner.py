@@ -115,8 +115,7 @@ class Learner:
 
     @cached_property
     def is_random(self) -> bool:
-        """Whether the model draws, as it would for the first batch; most do not, and need no generator in
-        every update."""
+        """Whether the model draws for the first batch; most do not, and need no generator in every update."""
         first = self.replicas[0]
         return bool(self.model.draws(rng(first.init_seed, DRAWS, 0), self.task.batch(first.data_seed, 0), 0))
 
@@ -137,9 +136,7 @@ class Learner:
         if self.task.symbols and ((batch.inputs < 0) | (batch.inputs >= sizes)).any():
             told = f"symbols from {batch.inputs.min()} to {batch.inputs.max()} given"
             raise ValueError(f"task {self.task.name}: {told}; allowed: from 0, below {self.task.inputs}")
-        weights, lengths = (
-            None if part is None else self.tensor(part) for part in (batch.weights, batch.lengths)
-        )
+        weights, lengths = (it if it is None else self.tensor(it) for it in (batch.weights, batch.lengths))
         extra = {name: self.tensor(part) for name, part in batch.extra.items()}
         inputs, targets = self.tensor(batch.inputs), self.tensor(batch.targets)
         return Batch(inputs, targets, batch.weight, weights, lengths, extra)
@@ -212,8 +209,7 @@ class Learner:
         return not self.task.carries_state or index == 0 or (every is not None and index % every == 0)
 
     def constrain(self, flat: Tensor, running: Tensor) -> None:
-        """Put the parameters [S, P] of replicas that run back where the model allows them, in place, after an
-        update."""
+        """Put the parameters [S, P] of replicas that run back, in place, where the model allows them."""
         if self.model.has_constraint:
             stopped = ~running.to(flat.device)
             kept = flat[stopped]
