@@ -90,13 +90,6 @@ class ClaimContext:
             self.tables.counted[self.seeds] = runs
         return self.tables.counted[self.seeds]
 
-    def selection(self, claim: claims.Measuring, sample: Sample) -> list[float] | None:
-        """What each seed of the search would have chosen; None where nothing was searched."""
-        final = [run for run in sample.runs if run.searched]
-        if not final:
-            return None
-        return selected(self.runs, final, claim.measure, self.experiment.search["select"])
-
     def chosen_by_few(self, outcome: Outcome, samples: Sequence[Sample]) -> Outcome:
         """The outcome of a comparison, unclear where a search with too few runs a point chose what it
         compares: how far that choice scatters is not known."""
@@ -115,7 +108,9 @@ def value(claim: claims.ValueForm, context: ClaimContext) -> Evidence:
     """The paper's number against our distribution; see rules.value."""
     sample, outcome = context.sample(claim, claim.where), Outcome("unclear")
     if numbers := list(sample.values.values()):
-        chosen = None if sample.exact else context.selection(claim, sample)
+        final, chosen = [run for run in sample.runs if run.searched and not sample.exact], None
+        if final:
+            chosen = selected(context.runs, final, claim.measure, context.experiment.search["select"])
         outcome = rules.value(numbers, claim.paper, claim.tol, claim.runs, sample.exact, chosen)
         if is_share(claim.measure):
             outcome = within(outcome, 0.0)

@@ -72,7 +72,10 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     blocks = [[_values(shown, row) for row in spec.rows] for shown in choice.shown]
     by_row = list(zip(spec.rows, zip(*blocks, strict=True), strict=True))
     ranges = [_range(row, arrays) for row, arrays in by_row]
-    marks = [_marks(shown, spec.marks) for shown in choice.shown]
+    marks = [np.zeros(0)] * len(blocks)
+    if spec.marks:
+        marked = [(over_time(shown, spec.marks) > 0.5).any(axis=1) for shown in choice.shown]
+        marks = [np.flatnonzero(steps) + 1 for steps in marked]
     made = Sheet(
         [shown.title for shown in choice.shown], [_height(row, arrays) for row, arrays in by_row],
         choice.remarks, choice.notes(), _handles(spec, blocks[0], marks), 4,
@@ -166,11 +169,6 @@ def _draw_lines(axis: Axes, values: np.ndarray, limits: tuple[float, float], sca
     room = 0.06 * (limits[1] - limits[0])
     axis.set_ylim(limits[0] - room, limits[1] + room)
     axis.yaxis.set_major_locator(MaxNLocator(3))
-
-
-def _marks(shown: Shown, asked: Timed | None) -> np.ndarray:
-    """The steps that are shaded, from 1."""
-    return np.flatnonzero((over_time(shown, asked) > 0.5).any(axis=1)) + 1 if asked else np.zeros(0)
 
 
 def _runs(steps: np.ndarray) -> list[np.ndarray]:

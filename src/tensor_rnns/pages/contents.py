@@ -167,16 +167,6 @@ def board_rows(sources: Sources) -> str:
     return speed.table(["document", "evidence", *heads], rows)
 
 
-def score(sources: Sources, paper: str) -> str:
-    """How the weight of a document's statements is shared among the verdicts."""
-    return words.score(sources.board["papers"][paper]["score"])
-
-
-def left_open(sources: Sources) -> str:
-    """How many claims are reproduced of which a failure would have been undecided."""
-    return f"{sources.board['claims']['open']:,}"
-
-
 def hours(sources: Sources) -> str:
     """The core-hours that recorded runs took, what the cost model says of them, and what is left."""
     curves = units(sources.catalogue.experiments.values(), sources.cohort_size)
@@ -191,8 +181,8 @@ def hours(sources: Sources) -> str:
 
 OF_SOURCES: Mapping[str, Callable[..., str]] = {
     "board": board_rows,
-    "score": score,
-    "open": left_open,
+    "score": lambda sources, paper: words.score(sources.board["papers"][paper]["score"]),
+    "open": lambda sources: f"{sources.board['claims']['open']:,}",
     "count": count,
     "runs": runs,
     "recorded-values": recorded_values,
