@@ -184,10 +184,8 @@ def table_bytes(
     rows: Iterable[Mapping[str, Any]], columns: Sequence[str], of: str | None,
     name: Path | str = "table", by: str = "",
 ) -> bytes:  # fmt: skip
-    """`rows` under the header `columns` as the bytes of a CSV file, sealed but where `of` is None.
-
-    A row with another set of keys raises ValueError, which says `name`.
-    """
+    """`rows` under the header `columns` as the bytes of a CSV file, sealed with the digest `by` of what made
+    them, but where `of` is None; ValueError, which says `name`, for a row with another set of keys."""
     text = Lines()
     writer = csv.DictWriter(text, columns, lineterminator="\r\n", extrasaction="raise")
     writer.writeheader()
@@ -202,11 +200,7 @@ def table_bytes(
 def write_csv(
     path: Path | str, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], of: str | None, by: str = ""
 ) -> None:
-    """Write `rows` under the header `columns`, sealed but for a list kept by hand (`of` is None).
-
-    The seal says `by`, the digest of what made them, where one is given. ValueError for a row with another
-    set of keys.
-    """
+    """Write `rows` under the header `columns`, unsealed for a list kept by hand; see `table_bytes`."""
     with writing(path, "wb") as stream:
         stream.write(table_bytes(rows, columns, of, path, by))
 

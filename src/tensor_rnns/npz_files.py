@@ -42,10 +42,7 @@ def read_npz(path: Path | str, of: str | None = None, remedy: str = "") -> dict[
         with mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as content:
             verify(path, content, of, remedy)
         with zipfile.ZipFile(raw) as archive:
-            return {
-                member.filename.removesuffix(".npy"): _array(raw, archive, member)
-                for member in archive.infolist()
-            }
+            return {it.filename.removesuffix(".npy"): _array(raw, archive, it) for it in archive.infolist()}
 
 
 def _array(raw: IO[bytes], archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:

@@ -82,11 +82,8 @@ class ClaimContext:
         if self.seeds not in self.tables.counted:  # which all claims of an experiment share
             runs = [run for run in self.tables.runs if not is_guest(run.key["variant"])]
             if self.seeds < math.inf:
-                runs = [
-                    replace(run, load_peers=partial(peers, run))
-                    for run in runs
-                    if run.key["stage"] == "search" or run.key["seed"] < self.seeds
-                ]
+                runs = [it for it in runs if it.key["stage"] == "search" or it.key["seed"] < self.seeds]
+                runs = [replace(run, load_peers=partial(peers, run)) for run in runs]
             self.tables.counted[self.seeds] = runs
         return self.tables.counted[self.seeds]
 

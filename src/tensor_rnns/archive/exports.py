@@ -108,7 +108,5 @@ def forrt(claims: Iterable[Mapping[str, str]], catalogue: Catalogue, day: str) -
 
 def deviations(block: Mapping[str, Mapping]) -> str:
     """The deviations of an experiment from its document in one text."""
-    return "; ".join(
-        f"{name}: paper: {deviation.get('paper', '')}, ours: {deviation.get('ours', '')}"
-        for name, deviation in block.items()
-    )
+    said = (f"{name}: paper: {it.get('paper', '')}, ours: {it.get('ours', '')}" for name, it in block.items())
+    return "; ".join(said)

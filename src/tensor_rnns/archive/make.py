@@ -119,10 +119,8 @@ def write(members: Members, out: Path, epoch: int) -> None:
         raise ValueError(f"{asked}; allowed are fewer than {layout.MOST_MEMBERS:,}, {layout.MOST_BYTES:,}")
     time = datetime.fromtimestamp(max(epoch, OUTSIDE), UTC).timetuple()[:6]
     with tqdm(total=2 * total, unit="B", unit_scale=True, disable=None, leave=False) as bar:
-        rows = [
-            dict(zip(layout.MANIFEST_COLUMNS, (name, *copied(members[name], bar)), strict=True))
-            for name in sorted(members)
-        ]
+        listed = [(name, *copied(members[name], bar)) for name in sorted(members)]
+        rows = [dict(zip(layout.MANIFEST_COLUMNS, row, strict=True)) for row in listed]
         sums = {row["path"]: row["sha256"] for row in rows}
         table = table_bytes(rows, layout.MANIFEST_COLUMNS, layout.holds(layout.MANIFEST))
         members = members | {layout.MANIFEST: table}

@@ -55,10 +55,8 @@ def jobs(recorded: Records, members: Iterable[str]) -> list[Job]:
 
 def row(output: str, record: Mapping[str, Any]) -> Job:
     """One row of JOBS_COLUMNS."""
-    start, end = (
-        datetime.fromtimestamp(record[name], UTC).isoformat(timespec="milliseconds")
-        for name in ("starttime", "endtime")
-    )
+    times = (datetime.fromtimestamp(record[name], UTC) for name in ("starttime", "endtime"))
+    start, end = (time.isoformat(timespec="milliseconds") for time in times)
     inputs, log, params = (" ".join(record[name] or ()) for name in ("input", "log", "params"))
     return {
         "output": output, "rule": record["rule"], "start": start, "end": end, "inputs": inputs, "log": log,

@@ -18,10 +18,8 @@ def check() -> None:
     for problem in problems:
         click.echo(problem, err=True)
     if problems:
-        click.echo(
-            f"{len(problems)} problem{'s' * (len(problems) > 1)} in the experiment files; nothing was run",
-            err=True,
-        )
+        plural = "s" * (len(problems) > 1)
+        click.echo(f"{len(problems)} problem{plural} in the experiment files; nothing was run", err=True)
         sys.exit(2)
     catalogue = options.load_catalogue()
     click.echo(

@@ -83,10 +83,8 @@ class ArtefactData:
     ) -> "ArtefactData":
         """Read what `results`/`scale` holds of `experiment`; its `curves`, often long, only where asked."""
         tables = Tables(results, scale, experiment.paper, experiment.name)
-        probes = {
-            path.stem: partial(Probe.read, path, f"{tables.of}/{path.stem}")
-            for path in sorted(tables.probes.glob("*.npz"))
-        }
+        files = sorted(tables.probes.glob("*.npz"))
+        probes = {path.stem: partial(Probe.read, path, f"{tables.of}/{path.stem}") for path in files}
         path, drawn = tables.collected / "curves.npz", pd.DataFrame(columns=list(CURVES))
         if curves and path.is_file():
             drawn = read_curves(path, tables.of)

@@ -137,13 +137,5 @@ def read_experiment(
         raise ValueError(f"{path}: title is {title!r}; allowed is a text")
     content, printed = (tables or tables_of(path.parent)).complete(content)
     content = guests.join(content, visiting or {})
-    return Experiment(
-        paper=path.parent.name,
-        name=path.stem,
-        path=path,
-        title=title,
-        kind=content["kind"],
-        source=content.get("source") or {},
-        content=content,
-        printed=printed,
-    )
+    source = content.get("source") or {}
+    return Experiment(path.parent.name, path.stem, path, title, kind, source, content, printed)

@@ -72,11 +72,8 @@ class Score:
     @cached_property
     def shares(self) -> dict[str, float]:
         """{statement of a headline: its share of the headline's weight}."""
-        return {
-            name: self.weights[HEADLINE].weight / len(headline.statements)
-            for headline in self.headlines
-            for name in headline.statements
-        }
+        whole = self.weights[HEADLINE].weight
+        return {name: whole / len(it.statements) for it in self.headlines for name in it.statements}
 
     def weight(self, statement: str, kind: str) -> float:
         """How much a statement counts whose evidence is of a kind."""

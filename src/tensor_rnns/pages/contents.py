@@ -159,11 +159,8 @@ def recorded(sources: Sources, *claims: str) -> str:
 def board_rows(sources: Sources) -> str:
     """The statements of each document by kind of evidence and verdict."""
     heads = ["statements", *OF_CLAIMS]
-    rows = [
-        [row["paper"], row["kind"], *(str(row[head] or "") for head in heads)]
-        for row in board.rows(sources.board)
-        if row["statements"]
-    ]
+    told = [row for row in board.rows(sources.board) if row["statements"]]
+    rows = [[row["paper"], row["kind"], *(str(row[head] or "") for head in heads)] for row in told]
     return speed.table(["document", "evidence", *heads], rows)
 
 

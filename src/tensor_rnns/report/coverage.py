@@ -7,6 +7,7 @@ that took place. Recorded artefacts count the seeds that each of their curves ha
 import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 from tensor_rnns.analysis.judge import CLAIMS
@@ -153,11 +154,8 @@ def in_order(catalogue: Catalogue) -> list[str]:
 
 def rows(catalogue: Catalogue, results: Path) -> list[Row]:
     """Every artefact and statement, paper by paper."""
-    return [
-        row
-        for paper in in_order(catalogue)
-        for row in (*artefacts(catalogue, paper, results), *statements(catalogue, paper, results))
-    ]
+    pairs = product(in_order(catalogue), (artefacts, statements))
+    return [row for paper, listed in pairs for row in listed(catalogue, paper, results)]
 
 
 def summary(listed: Sequence[Row]) -> str:

@@ -49,13 +49,8 @@ def order(headline: Mapping[str, Any], row: Mapping[str, str]) -> tuple[bool, ..
     """First the claim that the score file names as telling, then those that answer as the finding does, then
     what does not hold; judged, with a number."""
     said, named = ANSWER.get(headline["verdict"], headline["holds"]), row["claim"] == headline.get("telling")
-    return (
-        not named,
-        row["holds"] != said,
-        row["holds"] == "yes",
-        row["verdict"] == NOT_JUDGED,
-        not row["ours"],
-    )
+    holds, unjudged = row["holds"], row["verdict"] == NOT_JUDGED
+    return not named, holds != said, holds == "yes", unjudged, not row["ours"]
 
 
 def believe(headline: Mapping[str, Any], rows: Claims) -> str:

@@ -81,10 +81,8 @@ def result_of(
 ) -> tuple[dict, dict]:
     """Tensors (parameters and buffers) and notes of one finished replica of a cohort."""
     layout = learner.layout
-    failed, stopped, best = (
-        None if (update := int(column[index])) == loop.NEVER else update
-        for column in (state.failed_at, state.stopped_at, state.best_update)
-    )
+    events = (int(column[index]) for column in (state.failed_at, state.stopped_at, state.best_update))
+    failed, stopped, best = (None if update == loop.NEVER else update for update in events)
     updates = failed or stopped or state.update
     recovers = learner.replicas[index].settings["training"].get("recovery") is not None
     facts = {

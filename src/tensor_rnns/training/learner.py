@@ -106,10 +106,8 @@ class Learner:
         batches = [self.task.batch(replica.data_seed, update) for replica in self.replicas]
         if not self.is_random:
             return self.tensors(Batch.stack(batches)), {}
-        draws = [
-            self.model.draws(rng(replica.init_seed, DRAWS, update), batch, update)
-            for replica, batch in zip(self.replicas, batches, strict=True)
-        ]
+        own = zip(self.replicas, batches, strict=True)
+        draws = [self.model.draws(rng(it.init_seed, DRAWS, update), batch, update) for it, batch in own]
         drawn = {name: self.tensor(stacked([draw[name] for draw in draws])) for name in draws[0]}
         return self.tensors(Batch.stack(batches)), drawn
 
