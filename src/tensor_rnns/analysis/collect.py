@@ -83,10 +83,8 @@ def collect(run_folders: Iterable[Path | str], out_folder: Path | str) -> set[Ke
             raise ValueError(f"{folder}: runs of several experiments or scales: {sorted(experiments)}")
         of, recorded = run_name(record["replicas"][0]), set(map(replica_key, record["replicas"]))
         silent = set(recorded)
-        for table, read, name in (
-            (metrics, read_cells, "metrics.csv"),
-            (curves, read_curves_of_run, "curves.csv.gz"),
-        ):
+        tables = (metrics, read_cells, "metrics.csv"), (curves, read_curves_of_run, "curves.csv.gz")
+        for table, read, name in tables:
             cells = read(folder / name, of)
             there = {cell[: len(KEY)] for cell in cells}
             if strangers := there - recorded:

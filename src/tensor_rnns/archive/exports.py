@@ -26,6 +26,7 @@ OUTCOMES = {
 """Of each verdict the validation status of FORRT and the relation of CiTO. An erratum holds as corrected."""
 FORRT = yaml_files.read(Path(__file__).with_name("forrt.yaml")).content
 FORRT_COLUMNS = tuple(FORRT)
+"""What stands in each column of forrt.csv, and their names."""
 
 
 def again(settings: Mapping[str, str]) -> str:

@@ -69,10 +69,9 @@ def configuration(recorded: Records, scale: str) -> dict[str, str]:
     was not given. ValueError where there is no record of the report."""
     report = layout.report(scale)
     if report not in recorded:
-        raise ValueError(
-            f"no archive of the {scale} scale: Snakemake has no record of {report} in {METADATA}, so nothing "
-            f"says how it was made: make it here by `make report SCALE={scale}`"
-        )
+        why = f"Snakemake has no record of {report} in {METADATA}, so nothing says how it was made"
+        remedy = f"make it here by `make report SCALE={scale}`"
+        raise ValueError(f"no archive of the {scale} scale: {why}: {remedy}")
     given = options(recorded[report]["shellcmd"])
     return {name: given.get(name, "") for name in layout.SETTINGS}
 

@@ -18,6 +18,7 @@ from tensor_rnns.declared import LARGEST, ByName, Invalid, Location, Problem, Re
 from tensor_rnns.experiments import resolve
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SCALES
+from tensor_rnns.experiments.selector import Curve
 from tensor_rnns.messages import fault
 from tensor_rnns.models.delayed import Delayed
 from tensor_rnns.models.recurrent import Recurrent
@@ -120,9 +121,7 @@ def settings_problems(experiment: Experiment) -> Iterator[Problem]:
                     yield problem
 
 
-def curve_problems(
-    experiment: Experiment, scale: str, curve: tuple[str, str, str], seen: set[str]
-) -> Iterator[Problem]:
+def curve_problems(experiment: Experiment, scale: str, curve: Curve, seen: set[str]) -> Iterator[Problem]:
     """Every fault of one curve, at every point of its grid; nothing for settings already `seen`."""
     variant = curve[1]
     origins: dict[str, Location] = {"dataset": ("dataset", "real")}

@@ -201,10 +201,8 @@ def _handles(spec: Spec, block: list[np.ndarray], marks: list[np.ndarray]) -> li
     """A legend entry for each line of the rows of lines, where there is more than one; one for marks."""
     drawn = zip(spec.rows, block, strict=True)
     most = max((values.shape[1] for row, values in drawn if row.as_ == "lines"), default=0)
-    handles = [
-        Line2D([], [], linewidth=1, label=f"unit {number}", **(plain(number) | {"marker": ""}))
-        for number in range(most if most > 1 else 0)
-    ]
+    looks = [plain(number) | {"marker": ""} for number in range(most if most > 1 else 0)]
+    handles = [Line2D([], [], linewidth=1, label=f"unit {k}", **own) for k, own in enumerate(looks)]
     if any(map(len, marks)):
         short = any(_is_short(run, len(block[0])) for steps in marks for run in _runs(steps))
         look = TICK if short else {"color": MARK, "alpha": 0.4, "linewidth": 6}

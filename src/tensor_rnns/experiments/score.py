@@ -107,9 +107,6 @@ def problems(
             for name in record.statements:
                 wrong += unknown((*location, "statements"), "statement", name, statements)
             wrong += unknown((*location, "artefact"), "artefact", record.artefact, artefacts)
-            for key, names in (
-                ("telling", {record.telling} - {""}),
-                ("beside", FIELD.findall(record.beside)),
-            ):
-                wrong += [each for name in names for each in unknown((*location, key), "claim", name, claims)]
+            for key, ids in (("telling", {record.telling} - {""}), ("beside", FIELD.findall(record.beside))):
+                wrong += [each for name in ids for each in unknown((*location, key), "claim", name, claims)]
     return wrong

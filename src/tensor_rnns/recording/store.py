@@ -155,10 +155,9 @@ def put_together(unit: Unit, source: Path, new: Path, ready: Path, dirty: bool) 
     runs = runs_of(unit, source)
     unclean = {it["commit"] for group in runs.values() for it in group if it["dirty"] is not False}
     if unclean and not dirty:
-        raise ValueError(
-            f"{unit.name}: recording asked for of runs of {', '.join(map(str, unclean))} with changes that "
-            "were not committed; allowed are runs of a clean checkout, or --dirty"
-        )
+        given = f"runs of {', '.join(map(str, unclean))} with changes that were not committed"
+        allowed = "allowed are runs of a clean checkout, or --dirty"
+        raise ValueError(f"{unit.name}: recording asked for of {given}; {allowed}")
     for run, replicas in runs.items():
         (new / run.name).mkdir(parents=True)
         for name in TABLES:
