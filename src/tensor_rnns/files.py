@@ -52,16 +52,13 @@ class Damaged(ValueError):
 def damaged(path: Path | str, problem: str, remedy: str = "") -> Damaged:
     """The error that names the file, what is wrong with it and what to do."""
     if not remedy:
-        recorded = "recorded" in Path(path).parts
-        remedy = (
-            f"restore it: git checkout -- {path}" if recorded else "remove it; the next run makes it again"
-        )
+        kept = "recorded" in Path(path).parts
+        remedy = f"restore it: git checkout -- {path}" if kept else "remove it; the next run makes it again"
     return Damaged(f"{path}: {printable(problem, 1000)}; {remedy}")
 
 
 def of_the_disk(error: BaseException) -> bool:
-    """Whether the disk says `error`: none does where a packed part is damaged, or a number in a file leads
-    before its begin."""
+    """Whether the disk says `error`, and not a damaged part or a number that leads before the begin."""
     return isinstance(error, OSError) and error.errno not in (None, errno.EINVAL)
 
 
@@ -125,9 +122,8 @@ def verify(
     """The seal; Damaged unless the bytes of `path` are those that were sealed, and hold `of` where asked."""
     written = _found(content)
     if written is None:
-        raise damaged(
-            path, "it carries no digest, so it was not written by this program or is cut off", remedy
-        )
+        problem = "it carries no digest, so it was not written by this program or is cut off"
+        raise damaged(path, problem, remedy)
     digest = _digest(content, written)
     if digest != written[1]:
         problem = f"damaged: the sha256 of its {len(content):,} bytes is {digest[:12].decode()}..."
@@ -151,9 +147,7 @@ def writing(path: Path | str, mode: str = "w") -> Iterator[IO]:
     handle, aside = tempfile.mkstemp(asides.SUFFIX, asides.prefix(path), path.parent)
     try:
         with os.fdopen(handle, "wb") as raw:
-            binary: IO = (
-                gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else raw
-            )
+            binary: IO = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if path.suffix == ".gz" else raw
             stream = binary if "b" in mode else io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
             yield stream
             if stream is not binary:
@@ -179,8 +173,7 @@ def number(value: Any) -> str:
 
 
 class Lines(io.StringIO):
-    """Lines of a table, each written at once: with CR LF at its end, so that a cell with either is quoted, of
-    which the LF is kept."""
+    """Lines of a table, each written with CR LF, so that a cell with either is quoted, and kept with LF."""
 
     def write(self, line: str) -> int:
         """Write one line."""
@@ -191,10 +184,8 @@ def table_bytes(
     rows: Iterable[Mapping[str, Any]], columns: Sequence[str], of: str | None,
     name: Path | str = "table", by: str = "",
 ) -> bytes:  # fmt: skip
-    """`rows` under the header `columns` as the bytes of a CSV file, sealed but where `of` is None.
-
-    A row with another set of keys raises ValueError, which says `name`.
-    """
+    """`rows` under the header `columns` as the bytes of a CSV file, sealed with the digest `by` of what made
+    them, but where `of` is None; ValueError, which says `name`, for a row with another set of keys."""
     text = Lines()
     writer = csv.DictWriter(text, columns, lineterminator="\r\n", extrasaction="raise")
     writer.writeheader()
@@ -209,11 +200,7 @@ def table_bytes(
 def write_csv(
     path: Path | str, rows: Iterable[Mapping[str, Any]], columns: Sequence[str], of: str | None, by: str = ""
 ) -> None:
-    """Write `rows` under the header `columns`, sealed but for a list kept by hand (`of` is None).
-
-    The seal says `by`, the digest of what made them, where one is given. ValueError for a row with another
-    set of keys.
-    """
+    """Write `rows` under the header `columns`, unsealed for a list kept by hand; see `table_bytes`."""
     with writing(path, "wb") as stream:
         stream.write(table_bytes(rows, columns, of, path, by))
 
@@ -234,8 +221,7 @@ def read_table(path: Path | str, of: str | None = None, remedy: str = "") -> str
 def read_csv(
     path: Path | str, columns: Sequence[str] | None = None, of: str | None = None
 ) -> Iterator[dict[str, str]]:
-    """The rows of a CSV file; Damaged as of `read_table`, where its columns are not `columns`, or a row has
-    another number of fields."""
+    """The rows of a CSV file; Damaged as of `read_table`, for other `columns` and a row of other length."""
     rows = csv.reader(io.StringIO(read_table(path, of)))
     header = next(rows, [])
     if columns is not None and header != list(columns):

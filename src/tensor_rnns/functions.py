@@ -201,9 +201,8 @@ def code_of(function: str, name: str, arguments: Any = None) -> str:
 def dataset_digest(dataset: str) -> str:
     """The digest of a data set's entry, of its parser and of what writes the parsed."""
     entry, home = datasets.entry(dataset), digest.PACKAGE / "datasets"
-    return digest.digest(
-        [repr(entry), [digest.of_module(home / f"{name}.py") for name in (entry.parser, "ready")]]
-    )
+    code = [digest.of_module(home / f"{name}.py") for name in (entry.parser, "ready")]
+    return digest.digest([repr(entry), code])
 
 
 def computed_digest(experiment: Experiment, scale: str, data: str) -> str:
@@ -216,8 +215,7 @@ def computed_digest(experiment: Experiment, scale: str, data: str) -> str:
 
 
 def is_todays(table: Path, experiment: Experiment) -> bool:
-    """Whether a computed table of the paper's scale is by the code, the arguments and the data of today;
-    Damaged as of `made_by`."""
+    """Whether a computed table is by the code, arguments and data of today; Damaged as of `made_by`."""
     found = made_by(table, table_name(experiment.paper, experiment.name, "paper"))
     known = experiment.compute["function"] in sources("compute")
     return known and found == computed_digest(experiment, "paper", "real")

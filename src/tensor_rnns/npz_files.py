@@ -17,8 +17,7 @@ MAPPED = 1 << 24
 
 
 def write_npz(path: Path | str, arrays: Mapping[str, np.ndarray], of: str, compressed: bool = False) -> None:
-    """Write arrays as an .npz in order of name; equal arrays give equal bytes. Compressed ones are small, and
-    are never mapped into memory."""
+    """Write arrays as an .npz, equal bytes for equal ones; compressed ones are never mapped into memory."""
     save, comment = np.savez_compressed if compressed else np.savez, unsealed(of).encode()
     ordered = {name: np.asarray(arrays[name], order="C") for name in sorted(arrays)}
     with writing(path, "wb") as stream:
@@ -43,10 +42,7 @@ def read_npz(path: Path | str, of: str | None = None, remedy: str = "") -> dict[
         with mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as content:
             verify(path, content, of, remedy)
         with zipfile.ZipFile(raw) as archive:
-            return {
-                member.filename.removesuffix(".npy"): _array(raw, archive, member)
-                for member in archive.infolist()
-            }
+            return {it.filename.removesuffix(".npy"): _array(raw, archive, it) for it in archive.infolist()}
 
 
 def _array(raw: IO[bytes], archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> np.ndarray:

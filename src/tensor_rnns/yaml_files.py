@@ -70,16 +70,14 @@ def read(path: Path | str) -> Document:
 
 
 def text_of(path: Path) -> str:
-    """The text of a file without the mark that some programs put first; ValueError, with file and line, where
-    it is not UTF-8."""
+    """The text of a file without a byte order mark; ValueError, with file and line, where it is not UTF-8."""
     content = path.read_bytes()
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
-        raise ValueError(
-            f"{path}:{line}: not UTF-8: {error.reason}: byte 0x{content[error.start]:02x}"
-        ) from None
+        reason = f"{error.reason}: byte 0x{content[error.start]:02x}"
+        raise ValueError(f"{path}:{line}: not UTF-8: {reason}") from None
 
 
 @lru_cache(maxsize=256)

@@ -24,7 +24,6 @@ from tensor_rnns.drawing.style import (
     LINES,
     OCHRE,
     PURPLE,
-    RC,
     RED,
     SKY,
     look,
@@ -88,7 +87,7 @@ def test_variants_of_a_cell_differ_whether_it_is_listed_or_not(cell):
 def test_the_users_settings_do_not_show_through():
     with matplotlib.rc_context({"font.size": 30, "pdf.fonttype": 3}):
         with styled():
-            assert matplotlib.rcParams["font.size"] == RC["font.size"]
+            assert matplotlib.rcParams["font.size"] == 8
             assert matplotlib.rcParams["pdf.fonttype"] == 42
         assert matplotlib.rcParams["font.size"] == 30
 

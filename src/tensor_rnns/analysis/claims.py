@@ -130,9 +130,8 @@ class Threshold:
         if self.within is None and self.above is None:
             raise Invalid("", "a threshold needs 'within' (at most) or 'above' (at least)")
         if self.within is not None and self.above is not None and self.above > self.within:
-            raise Invalid(
-                "above", f"above is {self.above}, within {self.within}; allowed is at most 'within'"
-            )
+            given = f"above is {self.above}, within {self.within}"
+            raise Invalid("above", f"{given}; allowed is at most 'within'")
 
     def takes(self, number: float) -> bool:
         """Whether a run with this number passes."""

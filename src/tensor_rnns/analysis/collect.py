@@ -20,8 +20,7 @@ Cells = dict[Key, str]
 
 
 def read_cells(path: Path, of: str) -> Cells:
-    """A table of metrics as {key + (split, name): text}; Damaged for a repeated cell or a value that is no
-    number."""
+    """{key + (split, name): text} of a table of metrics; Damaged for a repeated cell or what is no number."""
     cells: Cells = {}
     with parsing(path):
         for row in read_csv(path, METRICS, of):
@@ -84,10 +83,8 @@ def collect(run_folders: Iterable[Path | str], out_folder: Path | str) -> set[Ke
             raise ValueError(f"{folder}: runs of several experiments or scales: {sorted(experiments)}")
         of, recorded = run_name(record["replicas"][0]), set(map(replica_key, record["replicas"]))
         silent = set(recorded)
-        for table, read, name in (
-            (metrics, read_cells, "metrics.csv"),
-            (curves, read_curves_of_run, "curves.csv.gz"),
-        ):
+        tables = (metrics, read_cells, "metrics.csv"), (curves, read_curves_of_run, "curves.csv.gz")
+        for table, read, name in tables:
             cells = read(folder / name, of)
             there = {cell[: len(KEY)] for cell in cells}
             if strangers := there - recorded:

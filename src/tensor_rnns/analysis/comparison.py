@@ -63,8 +63,7 @@ class Comparison:
 
     @property
     def certain(self) -> bool:
-        """Whether each model has `FEWEST` seeds on each of its tasks: with fewer the bootstrap holds far less
-        than it says."""
+        """Whether each model has `FEWEST` seeds on each of its tasks; of fewer a bootstrap is too sure."""
         return all(len(sample) >= FEWEST for of_task in self.losses.values() for sample in of_task.values())
 
     @cached_property

@@ -36,9 +36,8 @@ def metric(run: Run, *, of: str = "loss", split: Split = "train") -> float:
         return float(value)
     if run.failed:
         return float(series(run, of, split)[1][-1])
-    raise MissingValue(
-        f"no {of} on {split}; recorded are {sorted(' on '.join(k[::-1]) for k in run.metrics)}"
-    )
+    known = sorted(" on ".join(key[::-1]) for key in run.metrics)
+    raise MissingValue(f"no {of} on {split}; recorded are {known}")
 
 
 def at(run: Run, *, update: int, of: str = "loss", split: Split = "train") -> float:

@@ -1,5 +1,4 @@
-"""What a claim is judged on, and the six tests: from a claim and the runs of its experiment to the outcome of
-a rule."""
+"""What a claim is judged on, and the six tests: from a claim and its runs to the outcome of a rule."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -83,20 +82,10 @@ class ClaimContext:
         if self.seeds not in self.tables.counted:  # which all claims of an experiment share
             runs = [run for run in self.tables.runs if not is_guest(run.key["variant"])]
             if self.seeds < math.inf:
-                runs = [
-                    replace(run, load_peers=partial(peers, run))
-                    for run in runs
-                    if run.key["stage"] == "search" or run.key["seed"] < self.seeds
-                ]
+                runs = [it for it in runs if it.key["stage"] == "search" or it.key["seed"] < self.seeds]
+                runs = [replace(run, load_peers=partial(peers, run)) for run in runs]
             self.tables.counted[self.seeds] = runs
         return self.tables.counted[self.seeds]
-
-    def selection(self, claim: claims.Measuring, sample: Sample) -> list[float] | None:
-        """What each seed of the search would have chosen; None where nothing was searched."""
-        final = [run for run in sample.runs if run.searched]
-        if not final:
-            return None
-        return selected(self.runs, final, claim.measure, self.experiment.search["select"])
 
     def chosen_by_few(self, outcome: Outcome, samples: Sequence[Sample]) -> Outcome:
         """The outcome of a comparison, unclear where a search with too few runs a point chose what it
@@ -116,7 +105,9 @@ def value(claim: claims.ValueForm, context: ClaimContext) -> Evidence:
     """The paper's number against our distribution; see rules.value."""
     sample, outcome = context.sample(claim, claim.where), Outcome("unclear")
     if numbers := list(sample.values.values()):
-        chosen = None if sample.exact else context.selection(claim, sample)
+        final, chosen = [run for run in sample.runs if run.searched and not sample.exact], None
+        if final:
+            chosen = selected(context.runs, final, claim.measure, context.experiment.search["select"])
         outcome = rules.value(numbers, claim.paper, claim.tol, claim.runs, sample.exact, chosen)
         if is_share(claim.measure):
             outcome = within(outcome, 0.0)
@@ -178,8 +169,7 @@ def within(outcome: Outcome, least: float) -> Outcome:
 
 
 def lasting(outcome: Outcome, first: set[int], second: set[int], tie: bool) -> Outcome:
-    """That of first - second against a margin, of seeds whose times were `cut`; unclear if it hangs on how
-    late these come."""
+    """That of first - second against a margin, unclear if it hangs on how late seeds come that were `cut`."""
     rising = (outcome.ours or 0.0) < 0 if tie else outcome.holds == "yes"
     late = first if rising else second
     late = first | second if tie and outcome.holds == "yes" else late

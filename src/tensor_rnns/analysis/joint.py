@@ -56,10 +56,8 @@ def every(outcomes: Sequence[Outcome], unfavourable: Callable[[float], float]) -
     holds, doubt = together([(outcome.holds, outcome.doubt) for outcome in outcomes])
     rank = {"no": 0, "unclear": 1, "yes": 2}
     worst = min(rank[outcome.holds] for outcome in outcomes)
-    shown = max(
-        (outcome for outcome in outcomes if rank[outcome.holds] == worst),
-        key=lambda outcome: -math.inf if outcome.ours is None else unfavourable(outcome.ours),
-    )
+    least = [outcome for outcome in outcomes if rank[outcome.holds] == worst]
+    shown = max(least, key=lambda it: -math.inf if it.ours is None else unfavourable(it.ours))
     if holds != shown.holds:
         alone = f"no in {sum(outcome.holds == 'no' for outcome in outcomes)} of {len(outcomes)}"
         shown = shown.because(f"{alone}, but in none of them after Holm's adjustment")

@@ -47,10 +47,8 @@ def judge_claims(
     for name, why in unstated.items():
         if joint[name].judged:
             joint[name] = joint[name].not_judged([why])
-    return {
-        claim.id: replace(joint[claim.id], here=alone[claim.id].holds if alone[claim.id].source else "")
-        for claim in claims
-    }
+    names = [claim.id for claim in claims]
+    return {it: replace(joint[it], here=alone[it].holds if alone[it].source else "") for it in names}
 
 
 def judge_runs(

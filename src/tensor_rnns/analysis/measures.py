@@ -183,8 +183,7 @@ def is_exact(measure: AnyMeasure) -> bool:
 
 
 def measure_of(measure: AnyMeasure, run: Run) -> float:
-    """The value of a measure for `run`; MissingValue where the run did not record it, or where what divides
-    it is 0 or was never reached."""
+    """The value of a measure for `run`; MissingValue where it is not recorded, or is over 0 or infinity."""
     record = record_of(measure)
     given = {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
     divisor = given.pop("per")

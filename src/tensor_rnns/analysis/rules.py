@@ -75,8 +75,7 @@ def is_irrefutable(reason: str) -> bool:
 
 
 def seeds_that_decide(reason: str) -> int | None:
-    """The number of seeds that `advised` named in a reason, or that could refute a yes; None where there is
-    none."""
+    """The number of seeds that `advised` named in a reason, or that could refute a yes; None without one."""
     found = re.search(ADVICE.format(r"(\d+)"), reason) or re.search(COULD.format(r"(\d+)"), reason)
     return int(found[1]) if found else None
 

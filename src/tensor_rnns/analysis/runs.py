@@ -53,9 +53,8 @@ def series(run: Run, of: str, split: str) -> tuple[np.ndarray, np.ndarray]:
     """The finite part of a recorded curve as (updates, values); MissingValue where there is none."""
     curves = run.load_curves()
     if (split, of) not in curves:
-        raise MissingValue(
-            f"no curve of {of} on {split}; recorded are {sorted(' on '.join(k[::-1]) for k in curves)}"
-        )
+        known = sorted(" on ".join(key[::-1]) for key in curves)
+        raise MissingValue(f"no curve of {of} on {split}; recorded are {known}")
     updates, values = curves[split, of]
     finite = np.isfinite(values)
     if not finite.any():
@@ -87,7 +86,6 @@ def smoothed(run: Run, of: str, split: str, width: int) -> tuple[np.ndarray, np.
 def value_at(run: Run, updates: np.ndarray, values: np.ndarray, update: int, what: str) -> float:
     """The last point at or before `update`; MissingValue for a run that was not granted so many updates."""
     if update > run.budget or not (updates <= update).any():
-        raise MissingValue(
-            f"no {what} at update {update}: the run logged updates {updates[0]} to {updates[-1]}"
-        )
+        logged = f"the run logged updates {updates[0]} to {updates[-1]}"
+        raise MissingValue(f"no {what} at update {update}: {logged}")
     return float(values[updates <= update][-1])

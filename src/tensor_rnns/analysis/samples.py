@@ -103,8 +103,7 @@ def curve_of(run: Run) -> Curve:
 
 
 def best_of_seed(runs: Sequence[Run], rule: SelectedFrom) -> Run:
-    """The run of one seed that `selected_from` chooses, the first of equals; of those that diverged only
-    where all did."""
+    """The run of a seed that `selected_from` chooses, the first of equals; a diverged one only if all are."""
     sound = [run for run in runs if not run.failed] or runs
     known = [(run, score) for run, score in measured(sound, rule.by) if not math.isnan(score)]
     if not known:

@@ -34,8 +34,7 @@ class Choice:
 
 
 def score(runs: Sequence[Run], measure: AnyMeasure) -> float:
-    """The mean over one point's seeds, not a number where one has none; a measure never reached counts as
-    updates granted + 1."""
+    """The mean over one point's seeds, NaN if one has none; what was never reached is the budget + 1."""
     numbers = []
     for run in runs:
         try:
@@ -70,11 +69,8 @@ def choose(runs: Sequence[Run], select: Mapping[str, Any], points: Sequence[Mapp
     sound_runs = [run for run in runs if not run.failed]
     if all(map(math.isnan, scores)) and sound_runs and not measured(sound_runs, select["measure"]):
         raise MissingValue(f"no run of the search has a number of {select['measure']}")
-    failed = [
-        point
-        for point, group in enumerate(by_point)
-        if math.isnan(scores[point]) or any(run.failed for run in group)
-    ]
+    lost = [math.isnan(scores[point]) or any(run.failed for run in own) for point, own in enumerate(by_point)]
+    failed = [point for point in range(len(points)) if lost[point]]
     sound = [point for point in range(len(points)) if point not in failed] or failed
     known = [scores[point] for point in sound if math.isfinite(scores[point])]
     best = BETTER[select.get("best", "lowest")](known) if known else None

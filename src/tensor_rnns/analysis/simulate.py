@@ -87,8 +87,7 @@ def searched(
 def means(
     n: int, samples: list[tuple[float, float]], weights: list[float], draw: np.random.Generator, draws: int
 ) -> Answers:
-    """Is a sum of means times weights below 0? Of samples with (mean, deviation): one of pairs, two or more
-    by Welch."""
+    """Is a weighted sum of means below 0? Of samples with (mean, deviation): one of pairs, more by Welch."""
     estimate = intervals.contrast([draw.normal(*law, size=(draws, n)) for law in samples], weights)
     return rules.beyond(estimate.mean, estimate.half())
 

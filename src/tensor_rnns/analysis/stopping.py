@@ -43,8 +43,7 @@ class Rule:
 
 
 def rules(path: Path) -> dict[str, Rule]:
-    """The rules that were written down, by claim; ValueError for other columns, a second rule of a claim, and
-    what is no number of seeds."""
+    """The rules by claim; ValueError for other columns, a second rule of a claim and no number of seeds."""
     if not path.exists():
         return {}
     names = [field.name for field in fields(Rule)]

@@ -88,8 +88,7 @@ class Veil:
         return (self.in_source if member.startswith(SOURCE) else self.pattern).sub(other, text)
 
     def shows(self, binary: bytes) -> bool:
-        """Whether a name or folder lies in `binary`, also as an array of texts; a name of few letters may lie
-        there by chance."""
+        """Whether a name or folder lies in `binary`, also as an array of texts; a short one may by chance."""
         every = (self.names | self.hosts | self.folders) - COMMON
         long = [name for name in every if len(name) >= SHORTEST_NAME]
         return any(name.encode(code) in binary for name in long for code in CODES)

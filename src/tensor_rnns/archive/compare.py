@@ -24,8 +24,7 @@ NAMES = ("claim", "condition", "variant", "option", "stage", "point", "seed", "s
 
 
 def differences(given: Path, again: Path) -> list[str]:
-    """Each place in which the file `given` is not the recomputed `again`; [] where all that they say is
-    equal. More than MOST are counted."""
+    """Each place in which `given` is not the recomputed `again`; those after MOST are counted."""
     ours, other = given.read_bytes(), again.read_bytes()
     if ours == other:
         return []

@@ -35,9 +35,7 @@ def refuse_what_lacks(home: Path, results: Path, scale: str, commit: Commit, dir
     if commit.name == "unknown":
         missing.append(f"{home} is no git checkout, so there is no commit whose code could be archived")
     elif commit.dirty and not dirty:
-        missing.append(
-            f"tracked files differ from commit {commit.name[:SHORT]}: commit them, or give --dirty"
-        )
+        missing += [f"tracked files differ from commit {commit.name[:SHORT]}: commit them, or give --dirty"]
     if missing:
         raise ValueError(f"no archive of the {scale} scale: {'; '.join(missing)}")
 
@@ -69,10 +67,8 @@ def refuse_old_verdicts(results: Path, claims: Collection[str]) -> None:
     path = results / RECORDED / "claims.csv"
     judged = {row["claim"] for row in read_csv(path)} if path.exists() else {*claims}
     if changed := sorted(judged ^ {*claims}):
-        named = (
-            f"{path}: {len(changed)} claims are there or in the experiment files alone, {changed[0]} first"
-        )
-        raise ValueError(f"{named}; write it anew: `tensor-rnns recorded`, and commit it")
+        told = f"{path}: {len(changed)} claims are there or in the experiment files alone, {changed[0]} first"
+        raise ValueError(f"{told}; write it anew: `tensor-rnns recorded`, and commit it")
 
 
 def outcomes(results: Path, scale: str, weights: bool, used: Collection[str]) -> Members:

@@ -7,51 +7,35 @@ are tools and steps, their jobs are actions.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tensor_rnns.archive import layout
 from tensor_rnns.archive.provenance import Job, options
+from tensor_rnns.yaml_files import read
 
-FORMATS = {
-    ".csv": "text/csv", ".gz": "application/gzip", ".html": "text/html", ".json": "application/json",
-    ".md": "text/markdown", ".mid": "audio/midi", ".npz": "application/zip", ".pdf": "application/pdf",
-    ".svg": "image/svg+xml", ".tex": "application/x-tex", ".txt": "text/plain", ".yaml": "application/yaml",
-    ".yml": "application/yaml",
-}  # fmt: skip
+KNOWN = read(Path(__file__).with_name("crate.yaml")).content
+ENTITIES: dict[str, dict[str, Any]] = KNOWN["crate"] | KNOWN["tools"]
+"""What is said of every archive, by name; fields in braces are filled from its facts."""
 SNAKEMAKE = "https://snakemake.github.io"
-WORKFLOW, LICENCE = f"{layout.CODE}/Snakefile", "https://spdx.org/licenses/MIT"
-LOCK = f"{layout.ENVIRONMENT}/runtime.lock"
-COMPLETED = "http://schema.org/CompletedActionStatus"
+WORKFLOW, LOCK = f"{layout.CODE}/Snakefile", f"{layout.ENVIRONMENT}/runtime.lock"
+CONTEXT, COMPLETED = "https://w3id.org/ro/crate/1.1/context", "http://schema.org/CompletedActionStatus"
 PASSED_ON = ("scale", "data", "papers")
 """Settings of the workflow that its jobs take as options of the same name."""
-TERMS = {
-    name: f"https://w3id.org/ro/terms/workflow-run#{name}"
-    for name in ("ParameterConnection", "connection", "sourceParameter", "targetParameter", "resourceUsage")
-} | {"buildInstructions": "https://codemeta.github.io/terms/buildInstructions"}
-"""Terms beyond those of RO-Crate 1.1, given here so that no second context is needed."""
-RO_CRATE = "https://w3id.org/ro/crate/1.1"
-WORKFLOW_CRATE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
-PROFILES = {
-    "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
-    "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
-    "https://w3id.org/ro/wfrun/provenance/0.5": "Provenance Run Crate",
-    WORKFLOW_CRATE: "Workflow RO-Crate",
-}
-QUDT = "http://qudt.org/vocab/unit"
-USED = {
-    "core_hours": ("time of its cores", f"{QUDT}/HR"),
-    "threads": ("threads", f"{QUDT}/NUM"),
-    "cores": ("cores of the machine", f"{QUDT}/NUM"),
-    "processor": ("processor", f"{QUDT}/UNITLESS"),
-    "peak_megabytes": ("most memory of its process", f"{QUDT}/MegaBYTE"),
-}
-"""What is said of a run's use: the names in its record, in words, with the unit. Old records lack memory."""
 
 
 def ref(name: str) -> dict[str, str]:
     """A reference to the entity `name`."""
     return {"@id": name}
+
+
+def filled(content: Any, facts: Mapping[str, Any]) -> Any:
+    """An entity with the `facts` in place of the names in braces of its texts."""
+    if isinstance(content, Mapping):
+        return {key: filled(part, facts) for key, part in content.items()}
+    if isinstance(content, list):
+        return [filled(part, facts) for part in content]
+    return content.format_map(facts)
 
 
 @dataclass
@@ -87,12 +71,17 @@ class Crate:
         self.graph[name] = entity | self.graph.get(name, {})
         return ref(name)
 
+    def known(self, name: str) -> dict[str, str]:
+        """Add one of ENTITIES."""
+        entity = filled(ENTITIES[name], vars(layout) | vars(self.facts))
+        return self.add(name, entity.pop("@type"), **entity)
+
     def file(self, name: str, /, **properties: Any) -> dict[str, str]:
         """Add a member of the archive; of what is left out, such as weights and data, that there is one."""
         if name not in self.facts.members:
             said = f"not in the archive; for data see {layout.DATA_TABLE}"
             return self.add(f"#{name}", "CreativeWork", name=name, description=said)
-        kind = FORMATS.get(PurePosixPath(name).suffix, "text/plain")
+        kind = KNOWN["formats"].get(PurePosixPath(name).suffix, "text/plain")
         return self.add(name, "File", name=name, encodingFormat=kind, **self.sized(name), **properties)
 
     def sized(self, name: str) -> dict[str, str]:
@@ -124,25 +113,15 @@ def metadata(facts: Facts, jobs: Sequence[Job]) -> bytes:
     root["hasPart"] = [ref(name) for name in (WORKFLOW, *parts) if name != "./"]
     actions = [name for name, entity in crate.graph.items() if str(entity["@type"]).endswith("Action")]
     root["mentions"] = [ref(name) for name in actions]
-    content = {"@context": [f"{RO_CRATE}/context", TERMS], "@graph": [*crate.graph.values()]}
+    content = {"@context": [CONTEXT, KNOWN["terms"]], "@graph": [*crate.graph.values()]}
     return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def described(crate: Crate) -> None:
     """Add what stands around the run: crate, profiles, licence, authors, folders, tables."""
     facts = crate.facts
-    crate.add(layout.CRATE, "CreativeWork", about=ref("./"), conformsTo=[ref(RO_CRATE), ref(WORKFLOW_CRATE)])
-    crate.add(
-        "./", "Dataset", name=f"{facts.title} ({facts.scale} scale)", datePublished=facts.day,
-        description=f"Report of the {facts.scale} scale with the code, runs and records that it rests on.",
-        license=ref(LICENCE), author=ref("#authors"), publisher=ref("#authors"), version=facts.version,
-        conformsTo=[ref(profile) for profile in PROFILES], mainEntity=ref(WORKFLOW),
-    )  # fmt: skip
-    for profile, name in PROFILES.items():
-        crate.add(profile, "CreativeWork", name=name, version=profile.rpartition("/")[2])
-    own = "Of the code and of what was made with it; data have their own licences."
-    crate.add(LICENCE, "CreativeWork", name="MIT License", identifier=LICENCE, description=own)
-    crate.add("#authors", "Organization", name=facts.author, url=f"{layout.CODE}/CITATION.cff")
+    for name in KNOWN["crate"]:
+        crate.known(name)
     wanted = [layout.CODE, f"{layout.RESULTS}/{facts.scale}", f"{layout.RESULTS}/recorded", layout.DATA,
               layout.ENVIRONMENT, layout.PROVENANCE]  # fmt: skip
     for folder in wanted:
@@ -153,7 +132,7 @@ def described(crate: Crate) -> None:
         crate.file(name)
     crate.file(layout.README, about=ref("./"))
     crate.file(LOCK, conformsTo=ref("#requirements"))
-    crate.add("#requirements", "CreativeWork", name="requirements file of pip, with hashes")
+    crate.known("#requirements")
 
 
 def workflow(
@@ -165,12 +144,8 @@ def workflow(
     config = f"{layout.CODE}/config.yaml"
     inputs.append(crate.parameter("workflow", "config", "File"))
     crate.file(config, exampleOfWork=inputs[-1])
-    outputs = [
-        f"{layout.RESULTS}/{facts.scale}/{name}" for name in ("report/index.html", "claims.csv", "board.json")
-    ]
-    language = crate.add(
-        f"{SNAKEMAKE}#language", "ComputerLanguage", name="Snakemake", identifier=SNAKEMAKE, url=SNAKEMAKE
-    )
+    home, outputs = f"{layout.RESULTS}/{facts.scale}", ("report/index.html", "claims.csv", "board.json")
+    language = crate.known(f"{SNAKEMAKE}#language")
     crate.add(
         WORKFLOW, ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"], name="replication",
         url=WORKFLOW, version=facts.version, programmingLanguage=language, encodingFormat="text/plain",
@@ -178,15 +153,14 @@ def workflow(
         hasPart=[ref(f"#rule-{rule}") for rule in rules], step=[ref(f"#step-{rule}") for rule in rules],
         input=inputs, conformsTo=ref("https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"),
     )  # fmt: skip
-    engine = crate.add(SNAKEMAKE, "SoftwareApplication", name="Snakemake", softwareVersion=facts.snakemake,
-                       url=SNAKEMAKE)  # fmt: skip
+    engine = crate.known(SNAKEMAKE)
     times = {"startTime": min(job["start"] for job in jobs), "endTime": max(job["end"] for job in jobs)}
     values = [crate.value("workflow", name, facts.settings[name]) for name in PASSED_ON]
     done = {"agent": ref("#authors"), "actionStatus": COMPLETED, **times}
     run = crate.add(
         "#run", "CreateAction", name="run of the workflow", instrument=ref(WORKFLOW),
         object=[*values, ref(config)], description="From the first job to the last.",
-        result=[crate.file(name) for name in outputs], **done,
+        result=[crate.file(f"{home}/{name}") for name in outputs], **done,
     )  # fmt: skip
     crate.add(
         "#organized", "OrganizeAction", name="Snakemake runs the jobs", instrument=engine, result=run,
@@ -203,10 +177,7 @@ def step(crate: Crate, position: int, rule: str, runs: Sequence[Sequence[Job]]) 
     results = crate.parameter(rule, "output", "File")
     home = facts.rules.get(rule, WORKFLOW)
     crate.file(home)
-    software = crate.add(
-        "#tensor-rnns", "SoftwareApplication", name="tensor-rnns", softwareVersion=facts.version,
-        url=f"{layout.CODE}/README.md",
-    )  # fmt: skip
+    software = crate.known("#tensor-rnns")
     crate.add(
         tool, "SoftwareApplication", name=f"rule {rule}", softwareVersion=facts.version, url=home,
         isBasedOn=ref(home), softwareRequirements=software, input=inputs, output=results,
@@ -246,7 +217,7 @@ def job(crate: Crate, rule: str, number: int, rows: Sequence[Job]) -> dict[str, 
             f"{name}-{key}", "PropertyValue", name=what, propertyID=key, value=str(record[key]), unitCode=unit
         )
         for record in records
-        for key, (what, unit) in USED.items()
+        for key, (what, unit) in KNOWN["used"].items()
         if key in record
     ]
     return crate.add(

@@ -1,9 +1,11 @@
 """What an archive says to people and registers: README.md, codecheck.yml, verdicts in FORRT's form."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 import yaml
 
+from tensor_rnns import yaml_files
 from tensor_rnns.analysis import verdicts
 from tensor_rnns.archive import layout
 from tensor_rnns.drawing.tables import printed
@@ -13,7 +15,6 @@ from tensor_rnns.report.words import interval
 
 NUMBERS = 10
 """How many numbers a checker is asked to reproduce."""
-TERMS, CITO = "https://w3id.org/sciencelive/o/terms/", "http://purl.org/spar/cito/"
 OUTCOMES = {
     verdicts.REPRODUCED: ("Validated", "confirms"),
     verdicts.NOT_REPRODUCED: ("Contradicted", "disputes"),
@@ -23,31 +24,9 @@ OUTCOMES = {
     verdicts.NOT_TESTABLE: ("NotTested", "discusses"),
 }
 """Of each verdict the validation status of FORRT and the relation of CiTO. An erratum holds as corrected."""
-FORRT_COLUMNS = (
-    "claim.claim", "claim.label", "claim.aida", "claim.source", "study.study", "study.label", "study.type",
-    "study.scope", "study.methodology", "study.deviation", "outcome.outcome", "outcome.label",
-    "outcome.date", "outcome.validationStatus", "outcome.conclusion", "outcome.evidence",
-    "outcome.limitations", "citation.cites", "citation.cited",
-)  # fmt: skip
-"""<step>.<field> of FORRT's templates for claim, study, outcome and citation. What a person decides or is
-known at publication only, such as the type of a claim, confidence and the repository, is left to them."""
-README = """\
-# {title}, {scale} scale
-
-One file with a report and all that it rests on: `results/{scale}/report/index.html` opens in any browser.
-`code/docs/archive.md` says what lies where, `MANIFEST.csv` has the sha256 of each member.
-
-Check it, without network, GPU or torch, from an installed checkout of the project:
-
-    tensor-rnns verify <this archive>
-
-Make the numbers of `codecheck.yml` again, on a machine with Python 3.11 or newer, `make` and `g++`:
-
-    {command}
-
-then compare `code/results/{scale}/claims.csv` with `results/{scale}/claims.csv`. The data are not in this
-archive: `data/manifest.csv` says where each comes from and under which licence.
-"""
+FORRT = yaml_files.read(Path(__file__).with_name("forrt.yaml")).content
+FORRT_COLUMNS = tuple(FORRT)
+"""What stands in each column of forrt.csv, and their names."""
 
 
 def again(settings: Mapping[str, str]) -> str:
@@ -59,7 +38,8 @@ def again(settings: Mapping[str, str]) -> str:
 
 def readme(title: str, settings: Mapping[str, str]) -> bytes:
     """The content of README.md."""
-    return README.format(title=title, scale=settings["scale"], command=again(settings)).encode()
+    text = Path(__file__).with_name("readme.md").read_text(encoding="utf-8")
+    return text.format(title=title, scale=settings["scale"], command=again(settings)).encode()
 
 
 def to_check(claims: Sequence[Mapping[str, str]], board: Mapping) -> list[Mapping[str, str]]:
@@ -117,24 +97,17 @@ def forrt(claims: Iterable[Mapping[str, str]], catalogue: Catalogue, day: str) -
         ends = interval(row)
         number = f"{printed(row['ours'])}{f' {ends}' if ends else ''}" if row["ours"] else "no number"
         sentence = row["statement"].rstrip(".") + "."
-        cited = ". ".join(str(paper.get(key, "")) for key in ("authors", "year", "title", "source"))
-        rows.append(dict(zip(FORRT_COLUMNS, (
-            row["claim"], row["claim"], sentence, cited, f"{row['claim']}-study",
-            f"Replication of {row['claim']}", f"{TERMS}Replication-Study",
-            f"{row['artefact']}, {known[row['claim']].page}: {sentence}",
-            f"{experiment.title}; test {row['test']}; runs: {row['source'] or 'none'}",
-            deviations(experiment.deviations), f"{row['claim']}-outcome",
-            f"{row['claim']}: {row['verdict']}", day,
-            f"{TERMS}{status}", f"{row['verdict']}; holds: {row['holds']}",
-            f"ours {number}, the paper's {row['paper_value'] or 'none'}, n = {row['n']}",
-            row["reason"], f"{CITO}{relation}", cited,
-        ), strict=True)))  # fmt: skip
+        said = row | {
+            "sentence": sentence, "number": number, "status": status, "relation": relation, "day": day,
+            "cited": ". ".join(str(paper.get(key, "")) for key in ("authors", "year", "title", "source")),
+            "page": known[row["claim"]].page, "title": experiment.title, "runs": row["source"] or "none",
+            "theirs": row["paper_value"] or "none", "deviations": deviations(experiment.deviations),
+        }  # fmt: skip
+        rows.append({column: text.format_map(said) for column, text in FORRT.items()})
     return table_bytes(rows, FORRT_COLUMNS, layout.holds(layout.FORRT))
 
 
 def deviations(block: Mapping[str, Mapping]) -> str:
     """The deviations of an experiment from its document in one text."""
-    return "; ".join(
-        f"{name}: paper: {deviation.get('paper', '')}, ours: {deviation.get('ours', '')}"
-        for name, deviation in block.items()
-    )
+    said = (f"{name}: paper: {it.get('paper', '')}, ours: {it.get('ours', '')}" for name, it in block.items())
+    return "; ".join(said)

@@ -50,8 +50,5 @@ def holds(table: str) -> str:
 
 def digest_of(raw: IO[bytes]) -> bytes:
     """The sha256 of a zip file on disk but for its comment, which it is, in hexadecimal."""
-    with (
-        mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as content,
-        memoryview(content)[:-COMMENT] as all_before,
-    ):
-        return hashlib.sha256(all_before).hexdigest().encode()
+    with mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as whole, memoryview(whole)[:-COMMENT] as before:
+        return hashlib.sha256(before).hexdigest().encode()

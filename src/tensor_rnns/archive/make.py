@@ -119,19 +119,16 @@ def write(members: Members, out: Path, epoch: int) -> None:
         raise ValueError(f"{asked}; allowed are fewer than {layout.MOST_MEMBERS:,}, {layout.MOST_BYTES:,}")
     time = datetime.fromtimestamp(max(epoch, OUTSIDE), UTC).timetuple()[:6]
     with tqdm(total=2 * total, unit="B", unit_scale=True, disable=None, leave=False) as bar:
-        rows = [
-            dict(zip(layout.MANIFEST_COLUMNS, (name, *copied(members[name], bar)), strict=True))
-            for name in sorted(members)
-        ]
+        listed = [(name, *copied(members[name], bar)) for name in sorted(members)]
+        rows = [dict(zip(layout.MANIFEST_COLUMNS, row, strict=True)) for row in listed]
         sums = {row["path"]: row["sha256"] for row in rows}
         table = table_bytes(rows, layout.MANIFEST_COLUMNS, layout.holds(layout.MANIFEST))
         members = members | {layout.MANIFEST: table}
         with writing(out, "wb") as raw:
             with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
                 for name in sorted(members):
-                    with archive.open(
-                        entry(out.stem, name, members[name], time), "w", force_zip64=True
-                    ) as to:
+                    header = entry(out.stem, name, members[name], time)
+                    with archive.open(header, "w", force_zip64=True) as to:
                         written = copied(members[name], bar, to)
                     if sums.get(name, written[1]) != written[1]:
                         changed = f"{members[name]} changed while it was archived"

@@ -55,10 +55,8 @@ def jobs(recorded: Records, members: Iterable[str]) -> list[Job]:
 
 def row(output: str, record: Mapping[str, Any]) -> Job:
     """One row of JOBS_COLUMNS."""
-    start, end = (
-        datetime.fromtimestamp(record[name], UTC).isoformat(timespec="milliseconds")
-        for name in ("starttime", "endtime")
-    )
+    times = (datetime.fromtimestamp(record[name], UTC) for name in ("starttime", "endtime"))
+    start, end = (time.isoformat(timespec="milliseconds") for time in times)
     inputs, log, params = (" ".join(record[name] or ()) for name in ("input", "log", "params"))
     return {
         "output": output, "rule": record["rule"], "start": start, "end": end, "inputs": inputs, "log": log,
@@ -71,10 +69,9 @@ def configuration(recorded: Records, scale: str) -> dict[str, str]:
     was not given. ValueError where there is no record of the report."""
     report = layout.report(scale)
     if report not in recorded:
-        raise ValueError(
-            f"no archive of the {scale} scale: Snakemake has no record of {report} in {METADATA}, so nothing "
-            f"says how it was made: make it here by `make report SCALE={scale}`"
-        )
+        why = f"Snakemake has no record of {report} in {METADATA}, so nothing says how it was made"
+        remedy = f"make it here by `make report SCALE={scale}`"
+        raise ValueError(f"no archive of the {scale} scale: {why}: {remedy}")
     given = options(recorded[report]["shellcmd"])
     return {name: given.get(name, "") for name in layout.SETTINGS}
 

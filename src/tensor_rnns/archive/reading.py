@@ -41,10 +41,8 @@ def entries_of(archive: zipfile.ZipFile, raw: IO[bytes]) -> Entries:
     entries = unpack.checked(archive, layout.MOST_MEMBERS)
     for name, entry in entries.items():
         if entry.file_size > MOST_RATIO * (entry.compress_size + 1000):
-            size = f"{entry.file_size:,} bytes out of {entry.compress_size:,}"
-            raise ValueError(
-                f"the member {name!r} declares {size}; at most {MOST_RATIO} times as many are read"
-            )
+            told = f"the member {name!r} declares {entry.file_size:,} bytes out of {entry.compress_size:,}"
+            raise ValueError(f"{told}; at most {MOST_RATIO} times as many are read")
     if sum(entry.file_size for entry in entries.values()) > layout.MOST_BYTES:
         raise ValueError(f"more than {layout.MOST_BYTES:,} bytes come out")
     tops = sorted({name.partition("/")[0] for name in entries})

@@ -22,7 +22,7 @@ from tensor_rnns.experiments.run_folders import RECORD
 from tensor_rnns.report.gather import Content
 from tensor_rnns.report.html import HOME, PAGES, write_html
 from tensor_rnns.report.latex import write_latex
-from tensor_rnns.report.provenance import SHORT, Commit
+from tensor_rnns.report.provenance import Commit
 from tensor_rnns.report.recorded import join_probes
 
 GIVEN = ("runs", "computed", "probes")
@@ -90,11 +90,6 @@ class Scale:
             with redirect_stdout(StringIO()):
                 write_latex(content, out, self.templates)
                 write_html(content, out, self.templates)
-
-    def of_another_commit(self, here: Commit) -> list[str]:
-        """Of which commit the report is, where the installed rules are of another."""
-        same = here.name[:SHORT] == self.commit.name
-        return [] if same else [f"the report is of commit {self.commit.text}, the rules here of {here.text}"]
 
 
 def stamp(home: Path) -> tuple[Commit, str]:

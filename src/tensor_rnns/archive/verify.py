@@ -19,7 +19,7 @@ from tensor_rnns.archive.recompute import GIVEN, MADE, Scale
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.experiments.records import RECORDED, SCALES
 from tensor_rnns.files import MALFORMED, read_csv, read_json
-from tensor_rnns.report.provenance import Commit, commit_of
+from tensor_rnns.report.provenance import SHORT, Commit, commit_of
 
 PACKAGE = Path(tensor_rnns.__file__).resolve().parent
 TEMPLATES = Path("report") / "templates"
@@ -90,9 +90,8 @@ def templates_of(folder: Path) -> Path:
     folders = [top / TEMPLATES for top in (PACKAGE.parents[1], folder.resolve())]
     templates = next((path for path in folders if path.is_dir()), None)
     if templates is None:
-        raise ValueError(
-            f"no {TEMPLATES} in {folder}; run this in a checkout of the project, whose rules you trust"
-        )
+        allowed = "run this in a checkout of the project, whose rules you trust"
+        raise ValueError(f"no {TEMPLATES} in {folder}; {allowed}")
     return templates
 
 
@@ -138,7 +137,9 @@ def recompute(top: Path, templates: Path, outcome: Outcome, say: Say) -> None:
             compare_all(made, outcome)
             if scale == config["scale"]:
                 exported(made, top, config, outcome)
-                outcome.notes += made.of_another_commit(commit_of(templates))
+                if (here := commit_of(templates)).name[:SHORT] != made.commit.name:
+                    told = f"the report is of commit {made.commit.text}, the rules here of {here.text}"
+                    outcome.notes.append(told)
         except (*MALFORMED, OSError) as error:
             message = f"cannot be made again ({type(error).__name__}: {error})"
             outcome.differences.append(f"{layout.RESULTS}/{scale}: {message}".replace(f"{top.parent}/", ""))

@@ -26,23 +26,18 @@ def problems(roots: Sequence[Path | str], shown: Path | None = None, kept: Path 
 
     With `kept`, a folder, no paper is built again where the same files were found well by the same code.
     """
-    folders = catalogue.paper_folders(roots).values()
-    if kept is None:
+    code = kept and [digest(PACKAGE, ".py", ".yaml", ".csv"), *(digest(Path(root), ".py") for root in roots)]
+    code = code and [*code, str(importlib.util.find_spec("torch") is not None)]
+    found: list[str] = []
+    for folder in catalogue.paper_folders(roots).values():
+        rests_on = f"{code} {digest(folder, '.yaml', '.csv', '.md')}"
+        mark = kept and kept / hashlib.sha256(rests_on.encode()).hexdigest()[:32]
+        if mark and mark.exists():
+            continue
         from tensor_rnns.checking.whole import check_papers
 
-        return check_papers(folders, shown)
-    code = [digest(PACKAGE, ".py", ".yaml", ".csv"), *(digest(Path(root), ".py") for root in roots)]
-    code.append(str(importlib.util.find_spec("torch") is not None))
-    found: list[str] = []
-    for folder in folders:
-        rests_on = f"{code} {digest(folder, '.yaml', '.csv', '.md')}"
-        mark = kept / hashlib.sha256(rests_on.encode()).hexdigest()[:32]
-        if not mark.exists():
-            from tensor_rnns.checking.whole import check_papers
-
-            if wrong := check_papers([folder], shown):
-                found += wrong
-                continue
+        found += (wrong := check_papers([folder], shown))
+        if mark and not wrong:
             mark.parent.mkdir(parents=True, exist_ok=True)
             mark.touch()
             with suppress(FileNotFoundError):  # of a mark that another process has just removed

@@ -16,6 +16,7 @@ from tensor_rnns.declared import LARGEST, ByName, Invalid, Location, Problem, Re
 from tensor_rnns.experiments import resolve
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import SCALES
+from tensor_rnns.experiments.selector import Curve
 from tensor_rnns.messages import fault
 from tensor_rnns.models.delayed import Delayed
 from tensor_rnns.models.recurrent import Recurrent
@@ -58,9 +59,7 @@ def settings_problems(experiment: Experiment) -> Iterator[Problem]:
                     yield problem
 
 
-def curve_problems(
-    experiment: Experiment, scale: str, curve: tuple[str, str, str], seen: set[str]
-) -> Iterator[Problem]:
+def curve_problems(experiment: Experiment, scale: str, curve: Curve, seen: set[str]) -> Iterator[Problem]:
     """Every fault of one curve, at every point of its grid; nothing for settings already `seen`."""
     variant = curve[1]
     origins: dict[str, Location] = {"dataset": ("dataset", "real")}
@@ -188,9 +187,8 @@ def training_faults(written: str, task: str) -> tuple[Fault, ...]:
     wrong = [(f"training.{at[0]}" if at else "training.length", message) for at, message in reading.problems]
     valid = not any(location == ("momentum",) for location, _ in reading.problems)
     if "optimiser" not in block:  # its annotation says nothing of it
-        return tuple(
-            (key, said.replace("anything", f"one of {', '.join(OPTIMISERS)}")) for key, said in wrong
-        )
+        allowed = f"one of {', '.join(OPTIMISERS)}"
+        return tuple((key, said.replace("anything", allowed)) for key, said in wrong)
     for key, message in named_faults("optimiser", block_of(block)):
         if key != "momentum" or "momentum" not in block:
             wrong.append(("training.optimiser", message))
@@ -203,10 +201,15 @@ def training_faults(written: str, task: str) -> tuple[Fault, ...]:
 
 
 @cache
+<<<<<<< HEAD
 @numerics(1)
 def tried(written: str) -> tuple[tasks.Task, tasks.Batch]:
     """A task of settings, written as JSON, and its first batch; ValueError as of `first_batch.sound`, and
     where the task fails otherwise, with its line."""
+=======
+def building_faults(written: str) -> tuple[Fault, ...]:
+    """What the classes refuse of settings, written as JSON; a task that needs its data set is not made."""
+>>>>>>> wt-size
     settings = json.loads(written)
     what = f"task {settings['task']['name']}"
     try:

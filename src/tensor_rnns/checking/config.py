@@ -25,8 +25,6 @@ def config_problems(config: Mapping[str, Any], root: Path) -> list[str]:
     for key in dict.fromkeys(error.absolute_path[0] for error in errors if error.absolute_path):
         own = known[key]
         own = schema["$defs"][own["$ref"].rpartition("/")[2]] if "$ref" in own else own
-        allowed = (
-            suggestion(config[key], own["enum"]) if "enum" in own else f"allowed are {own['description']}"
-        )
-        wrong.append(f"config: {key} is {config[key]!r}; {allowed}")
+        said = suggestion(config[key], own["enum"]) if "enum" in own else f"allowed are {own['description']}"
+        wrong.append(f"config: {key} is {config[key]!r}; {said}")
     return wrong

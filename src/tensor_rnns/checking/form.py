@@ -14,11 +14,6 @@ from tensor_rnns.experiments.selector import MAIN, NameList, Selector
 from tensor_rnns.experiments.texts import Page, Reason, Text
 
 
-def is_option(value: Any) -> bool:
-    """Whether `value` is the name of an option that a file may add."""
-    return is_name(value) and value != MAIN
-
-
 def is_condition(value: Any) -> bool:
     """Whether `value` is a condition; ValueError with what is wrong in its blocks."""
     if not isinstance(value, Mapping | None):
@@ -44,7 +39,9 @@ def is_variant(value: Any) -> bool:
 
 
 Given = Annotated[Any, Rule("a text or a number", lambda value: value is not None and is_finite(value))]
-OptionName = Annotated[str, Rule(f"a name of {NAMED}, but {MAIN}, which is implied", is_option)]
+OptionName = Annotated[
+    str, Rule(f"a name of {NAMED}, but {MAIN}, which is implied", lambda it: is_name(it) and it != MAIN)
+]
 Overrides = dict[str, Finite]
 Condition = Annotated[Any, Rule("a mapping of settings, dataset, per and without", is_condition)]
 VARIANT = "a mapping of settings, texts and finite numbers, in which budget and label are texts"

@@ -1,5 +1,4 @@
-"""Everything that is wrong with the experiment files, found by building what they name: all errors at once,
-each with file and line."""
+"""All that is wrong with the experiment files, by building what they name, each with file and line."""
 
 import importlib.util
 import itertools
@@ -116,10 +115,8 @@ def unlisted(path: Path, content: Any) -> Iterator[Problem]:
         parts = str(name).split(".")
         homes = {".".join(parts[:count]) for count in range(1, len(parts) + 1)}
         if not homes & ids and not (isinstance(spec, Mapping) and spec.get("ours") is True):
-            told = (
-                f"{name!r} is in neither {ledger.FILE} nor {values.FILE}, nor is a claim that it is part of"
-            )
-            yield ("claims", name), f"{told}; {suggestion(name, ids)}; or say ours: true"
+            why = f"{name!r} is in neither {ledger.FILE} nor {values.FILE}, nor is a claim that it is part of"
+            yield ("claims", name), f"{why}; {suggestion(name, ids)}; or say ours: true"
 
 
 def caption_problems(folder: Path, artefacts: Collection[str], claims: Collection[str]) -> Iterator[str]:

@@ -18,16 +18,12 @@ def check() -> None:
     for problem in problems:
         click.echo(problem, err=True)
     if problems:
-        click.echo(
-            f"{len(problems)} problem{'s' * (len(problems) > 1)} in the experiment files; nothing was run",
-            err=True,
-        )
+        plural = "s" * (len(problems) > 1)
+        click.echo(f"{len(problems)} problem{plural} in the experiment files; nothing was run", err=True)
         sys.exit(2)
     catalogue = options.load_catalogue()
-    click.echo(
-        f"{len(catalogue.experiments)} experiments, {len(catalogue.artefacts)} figures and tables, "
-        f"{len(catalogue.claims)} claims: all well"
-    )
+    drawn = f"{len(catalogue.artefacts)} figures and tables"
+    click.echo(f"{len(catalogue.experiments)} experiments, {drawn}, {len(catalogue.claims)} claims: all well")
 
 
 @click.command()

@@ -77,11 +77,8 @@ def described(block: Mapping[str, Any]) -> tuple[str, str, str]:
 
     cell = cells.build(block, inputs=1)
     kinds = {field.name: field.type for field in fields(cell) if field.name in block}
-    choices = [
-        f"{name}={block[name]}"
-        for name, kind in kinds.items()
-        if name != "form" and (kind is bool or get_origin(kind) is Literal)
-    ]
+    chosen = [name for name, kind in kinds.items() if kind is bool or get_origin(kind) is Literal]
+    choices = [f"{name}={block[name]}" for name in chosen if name != "form"]
     rank = getattr(cell, "rank", None)
     sizes = f"H={cell.hidden}" + (f" R={rank}" if rank else "")
     return " ".join([cell.name, *choices]), getattr(cell, "form", ""), sizes

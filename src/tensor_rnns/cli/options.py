@@ -3,7 +3,7 @@
 import math
 import sys
 from collections.abc import Callable
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -65,18 +65,14 @@ out = click.option("--out", type=PATH, required=True)
 runs = click.argument("runs", nargs=-1, type=PRESENT)
 experiment = named("paper", "experiment")
 curve = named("paper", "experiment", "condition", "variant", "option")
-guests = click.option(
-    "--guests", default="", help="Files with guest cells, separated by commas; they join every experiment."
-)
-curves = click.option(
+text = partial(click.option, default="")
+guests = text("--guests", help="Files with guest cells, separated by commas; they join every experiment.")
+curves = text(
     "--curves",
-    default="",
     help="Curves alone: paper/experiment/condition/variant/option with * in it, several with commas.",
 )
-papers = click.option(
-    "--papers",
-    default="",
-    help="Papers, or experiments as paper/experiment, separated by commas; empty means all.",
+papers = text(
+    "--papers", help="Papers, or experiments as paper/experiment, separated by commas; empty means all."
 )
 
 

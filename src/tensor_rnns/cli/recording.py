@@ -177,10 +177,8 @@ def record(
     check(engine, None, device)
     if device == "cuda" and not torch.cuda.is_available():
         raise ValueError(f"--device cuda asked for, and torch {torch.__version__} sees none; allowed is cpu")
-    roots = ",".join(options.paper_roots())
-    settings = recorder.Settings(
-        results, state, roots, mirrors, cohort_size, engine, jobs, hours, dirty, device
-    )
+    more = mirrors, cohort_size, engine, jobs, hours, dirty, device
+    settings = recorder.Settings(results, state, ",".join(options.paper_roots()), *more)
     catalogue = checked_catalogue(papers)
     if not dirty:
         order.check_checkout()

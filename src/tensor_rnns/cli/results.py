@@ -74,9 +74,8 @@ def diff(before: Path, after: Path) -> None:
     """
     from tensor_rnns.report import diff as comparing
 
-    tolerances = {
-        claim.id: claim.spec["tol"] for claim in options.load_catalogue().claims if "tol" in claim.spec
-    }
+    claims = options.load_catalogue().claims
+    tolerances = {claim.id: claim.spec["tol"] for claim in claims if "tol" in claim.spec}
     first, second = comparing.read(before), comparing.read(after)
     differences = comparing.differences(first, second, tolerances)
     for heading, lines in differences.items():

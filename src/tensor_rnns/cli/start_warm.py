@@ -18,13 +18,9 @@ def start_warm(path: Path, session: bool = False) -> subprocess.Popen | None:
     """
     if sys.platform != "linux":
         return None
-    threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
-    warm = subprocess.Popen(
-        [sys.executable, "-m", "tensor_rnns.cli.warm", str(path)],
-        env=os.environ | threads,
-        stdin=subprocess.PIPE,
-        start_new_session=session,
-    )
+    alone = os.environ | {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
+    command = [sys.executable, "-m", "tensor_rnns.cli.warm", str(path)]
+    warm = subprocess.Popen(command, env=alone, stdin=subprocess.PIPE, start_new_session=session)
     os.environ[ADDRESS] = str(path)
     return warm
 

@@ -90,10 +90,8 @@ def handles_of(entries: Sequence[Entry]) -> list[Line2D]:
     origins = [entry["source"] for entry in entries if "points" in entry]
     sources = dict.fromkeys(POINTS.get(origin, "paper") for origin in origins)
     levels = [f"paper: {float(entry['value']):g}" for entry in entries if "points" not in entry]
-    return [
-        *(Line2D([], [], label=source, **HOLLOW | BLACK) for source in sources),
-        *(Line2D([], [], label=label, **LEVEL) for label in levels),
-    ]
+    points = [Line2D([], [], label=source, **HOLLOW | BLACK) for source in sources]
+    return points + [Line2D([], [], label=label, **LEVEL) for label in levels]
 
 
 def columns_of(entry: Entry, rows: pd.DataFrame) -> list[str]:

@@ -134,9 +134,8 @@ def _rows(data: ArtefactData, spec: Spec, value: Also) -> pd.DataFrame:
     rows = data.chosen(data.curves, spec.where)
     rows = rows[(rows["split"] == value.split) & (rows["name"] == value.of)]
     if rows.empty:
-        raise ValueError(
-            f"no curve of {value.of} on {value.split} chosen by {spec.where or 'the main protocol'}"
-        )
+        where = spec.where or "the main protocol"
+        raise ValueError(f"no curve of {value.of} on {value.split} chosen by {where}")
     return data.with_settings(rows, spec.keys)
 
 
@@ -244,11 +243,8 @@ def _explained(spec: Spec, cut: Cut, drawn: Sequence[Drawn], manner: tuple[str, 
     if any(n > 1 for n, _ in counts):
         said = [f"bold: {manner[0]} of the seeds{going_on}", BANDS[manner[1]]]
     said += [f"running mean over {spec.measure.width:g} updates"] if spec.measure.width > 1 else []
-    mark = (
-        "cross: a failed seed's last finite value"
-        if manner[1] == "none"
-        else "ticks: where failed seeds stop"
-    )
+    mark = "cross: a failed seed's last finite value"
+    mark = mark if manner[1] == "none" else "ticks: where failed seeds stop"
     said += [mark] if any(failed for _, failed in counts) else []
     return ["; ".join(said).capitalize() + "."] if said else []
 
@@ -261,9 +257,8 @@ def lines(
     `width` counts updates; with `pace`, the updates of a unit by replica, the line is in those units.
     """
     result = []
-    for *key, updates, values in rows.sort_values(list(KEY))[[*KEY, "update", "value"]].itertuples(
-        index=False, name=None
-    ):
+    ordered = rows.sort_values(list(KEY))[[*KEY, "update", "value"]]
+    for *key, updates, values in ordered.itertuples(index=False, name=None):
         finite, replica = np.isfinite(values), tuple(key)
         updates, values = updates[finite].astype(float), values[finite]
         if width > 1 and len(updates):

@@ -83,14 +83,11 @@ class ArtefactData:
     ) -> "ArtefactData":
         """Read what `results`/`scale` holds of `experiment`; its `curves`, often long, only where asked."""
         tables = Tables(results, scale, experiment.paper, experiment.name)
-        probes = {
-            path.stem: partial(Probe.read, path, f"{tables.of}/{path.stem}")
-            for path in sorted(tables.probes.glob("*.npz"))
-        }
-        path = tables.collected / "curves.npz"
-        drawn = (
-            read_curves(path, tables.of) if curves and path.is_file() else pd.DataFrame(columns=list(CURVES))
-        )
+        files = sorted(tables.probes.glob("*.npz"))
+        probes = {path.stem: partial(Probe.read, path, f"{tables.of}/{path.stem}") for path in files}
+        path, drawn = tables.collected / "curves.npz", pd.DataFrame(columns=list(CURVES))
+        if curves and path.is_file():
+            drawn = read_curves(path, tables.of)
         computed = table(tables.computed_path, COMPUTED, tables.of)
         return cls(experiment, scale, drawn, computed, probes, tables.runs)
 
@@ -128,8 +125,7 @@ class ArtefactData:
         return rows
 
     def printed(self, keys: Sequence[str] = ()) -> list[dict[str, Any]]:
-        """The paper's numbers beside the artefact, with those of the `keys` that are settings as the paper's
-        scale resolves them."""
+        """The paper's numbers of the artefact, with the settings among `keys` as its scale resolves them."""
         wanted = [key for key in keys if "." in key]
         planned = self.experiment.planned if wanted else {}
         entries = []
@@ -141,8 +137,7 @@ class ArtefactData:
         return entries
 
     def ordered(self, key: str, present: Sequence[Any]) -> list[Any]:
-        """`present` in the order of the experiment file for conditions, variants, options and cells, else
-        sorted, numbers first."""
+        """`present` in the order of the file for conditions, variants, options and cells, else sorted."""
         listed = list(self.experiment.block(f"{key}s")) if key in ("condition", "variant", "option") else []
         listed += [self.cell(name) for name in self.experiment.variants] if key == "cell.name" else []
         ranks = {"main": -1} | {name: listed.index(name) for name in listed}

@@ -107,9 +107,8 @@ def _draw_network(axis: Axes, network: Mapping[str, Any]) -> None:
         )
         level = abs(end[0] - begin[0]) > abs(end[1] - begin[1])
         middle = begin + (end - begin) * (0.78 if free else 0.5) + (ABOVE if level else BESIDE)
-        axis.text(
-            *middle, f"${arm}{{:}}{network['sizes'][arm]}$", fontsize=6.5, ha="center", va="center", zorder=3
-        )
+        size = f"${arm}{{:}}{network['sizes'][arm]}$"
+        axis.text(*middle, size, fontsize=6.5, ha="center", va="center", zorder=3)
     for node, block in network["nodes"].items():
         small = bool(block.get("diagonal"))
         axis.add_patch(Circle(block["at"], _radius(block), facecolor=DIAGONAL if small else FACE,
@@ -120,9 +119,8 @@ def _draw_network(axis: Axes, network: Mapping[str, Any]) -> None:
 
 def _in_words(network: Mapping[str, Any]) -> str:
     """A diagram in words."""
-    nodes = ", ".join(
-        f"{node} ({', '.join(block.get('arms', ())) or 'no arm'})" for node, block in network["nodes"].items()
-    )
+    arms = {node: ", ".join(block.get("arms", ())) or "no arm" for node, block in network["nodes"].items()}
+    nodes = ", ".join(f"{node} ({held})" for node, held in arms.items())
     free = ", ".join(f"{arm} of size {network['sizes'][arm]}" for arm in network.get("free") or {})
     return f"nodes and their arms {nodes}; free: {free or 'none'}"
 

@@ -26,8 +26,7 @@ class EntrantsSpec(RunsSpec):
 
 @dataclass(frozen=True)
 class Entrants:
-    """The variants as models, the conditions as tasks, the (task, model) that were asked for, and how many
-    runs of each model failed."""
+    """Variants as models, conditions as tasks, the (task, model) `asked` for, failed runs of each model."""
 
     data: ArtefactData
     comparison: Comparison

@@ -36,8 +36,7 @@ class Group:
 
     @property
     def handle(self) -> Line2D:
-        """The entry of the legend: the title with n and the number of failed replicas, the smallest and the
-        largest of all panels."""
+        """The entry of the legend: the title with n and failed, the smallest and largest of all panels."""
         n, failed = map(span, zip(*self.counts.values(), strict=True))
         return Line2D([], [], label=f"{self.title} ({counted(n, failed)})", **self.look)
 

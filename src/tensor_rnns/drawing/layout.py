@@ -15,8 +15,7 @@ from tensor_rnns.drawing.style import WIDTH
 LEFT, RIGHT, TITLE, XLABEL, LINE = 0.68, 0.12, 0.24, 0.42, 0.165
 """Inches kept at the sides, above a panel for its title, below it for its axis, and for a line of text."""
 BETWEEN, SHARED = 0.46, 0.14
-"""Inches kept left of a panel from the second column on, for its own numbers and where it shares those of the
-first column."""
+"""Inches left of a panel from the second column on, with its own numbers or those of the first column."""
 LETTERS, NOTE_LETTERS, REMARK_LETTERS = 84, 118, 104
 """So many letters of a panel's title, of a note and of a remark fit in the width of the figure."""
 LETTER, ENTRY, TICK, HANDLE = 0.062, 0.058, 0.075, 9

@@ -28,8 +28,7 @@ def epoch_lengths(data: ArtefactData, rows: pd.DataFrame) -> dict[tuple, float] 
 
 
 def second_lengths(data: ArtefactData, rows: pd.DataFrame) -> dict[tuple, float] | None:
-    """Updates of a second of each replica of `rows`, the median of all of its line, so that they share an
-    axis; None where one was not timed."""
+    """Updates of a second of each replica, the median of its line; None where one was not timed."""
     replicas = rows[list(KEY)].drop_duplicates()
     keys = list(replicas.itertuples(index=False, name=None))
     seconds = [data.runs[key].seconds_per_update for key in keys]

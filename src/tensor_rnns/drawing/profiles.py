@@ -46,10 +46,8 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
         Line2D([], [], color=OTHERS, label="the other models"),
     ]
     scores = _scored(entrants, spec.zero)
-    few = [] if comparison.certain else [FEW]
-    sheet = panels(
-        titles, entrants.remarks, [*scores, *few, *entrants.notes], handles, 2, COLUMNS, height=0.95
-    )
+    notes = [*scores, *([] if comparison.certain else [FEW]), *entrants.notes]
+    sheet = panels(titles, entrants.remarks, notes, handles, 2, COLUMNS, height=0.95)
     for axis, model, title in zip(sheet.axes, order, titles, strict=True):
         for other in order:
             axis.plot(LEVELS, profiles[other][0], color=OTHERS, linewidth=0.5, zorder=1)

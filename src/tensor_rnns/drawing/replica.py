@@ -72,9 +72,8 @@ def chosen(data: ArtefactData, spec: ProbeSpec) -> Choice:
     rows = data.replicas(spec.where)
     rows = rows[[(*curve_of(run), run.key["seed"]) in known for run in rows["run"]]]
     if rows.empty:
-        raise ValueError(
-            f"the probe {spec.probe} has no replica chosen by {spec.where or 'the main protocol'}"
-        )
+        where = spec.where or "the main protocol"
+        raise ValueError(f"the probe {spec.probe} has no replica chosen by {where}")
     # A variant that is no main protocol says so, also where nothing else is shown.
     told_apart = [key for key in CURVE if {*rows[key]} != {MAIN if key == "option" else rows[key].iloc[0]}]
     shown = []

@@ -116,9 +116,8 @@ def _draw_roll(axis: Axes, roll: np.ndarray, lowest: int, beat: float) -> str:
         return f"probabilities up to {roll.max():.2g}"
     drawn = list(notes(roll, lowest))
     for start, end, pitch in drawn:
-        axis.broken_barh(
-            [(start / beat, (end - start) / beat)], (pitch - 0.42, 0.84), color=BLUE, linewidth=0
-        )
+        bar = start / beat, (end - start) / beat
+        axis.broken_barh([bar], (pitch - 0.42, 0.84), color=BLUE, linewidth=0)
     return f"{len(drawn)} notes"
 
 

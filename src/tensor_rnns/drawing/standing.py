@@ -24,10 +24,8 @@ def draw(data: ArtefactData, spec: Spec) -> Table:
     comparison = entrants.comparison
     if spec.against not in comparison.models:
         raise ValueError(f"against is {spec.against!r}; {suggestion(spec.against, comparison.models)}")
-    rivals = {
-        f"P(beats {entrants.title(spec.against)})": [spec.against],
-        "P(beats another model)": comparison.models,
-    }
+    beats = f"P(beats {entrants.title(spec.against)})"
+    rivals = {beats: [spec.against], "P(beats another model)": comparison.models}
     remark = " ".join([*(f"{line}." for line in entrants.remarks), *entrants.notes])
     records = []
     for model in comparison.models:

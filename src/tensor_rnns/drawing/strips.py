@@ -44,10 +44,9 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     left = LEFT + LETTER * max(len(label) for _, label in strips)
     room = WIDTH - left - RIGHT
     size = min(LARGEST, room / (count * (1 + GAP)))
-    named = isinstance(spec.titles, str)
-    over = [
-        shown.array(spec.titles, "U", (1,), "texts [N]") if named else spec.titles for shown in choice.shown
-    ]
+    over = [spec.titles] * len(choice.shown)
+    if isinstance(spec.titles, str):
+        over = [shown.array(spec.titles, "U", (1,), "texts [N]") for shown in choice.shown]
     titles = [[*map(str, texts)] for texts in over]
     shades = SHADES.get(spec.range) or "Black: {:g} or below; white: {:g} or above.".format(*spec.range)
     made = Sheet(

@@ -46,24 +46,11 @@ CELLS: dict[str, tuple[str, Any, str]] = {
 }
 """Colour, line and marker of each cell (and of the models without one), the same in every figure."""
 
-RC: dict[str, Any] = {
-    "font.family": "DejaVu Sans", "font.size": 8, "axes.titlesize": 8.5, "axes.labelsize": 8,
-    "legend.fontsize": 7.5, "xtick.labelsize": 7, "ytick.labelsize": 7, "mathtext.fontset": "dejavusans",
-    "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6, "axes.grid": True,
-    "grid.color": "#e3e3e3", "grid.linewidth": 0.5, "axes.axisbelow": True, "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6, "lines.linewidth": 1.4, "lines.markersize": 4.5, "legend.frameon": False,
-    "figure.facecolor": "white", "savefig.facecolor": "white", "figure.dpi": 100, "savefig.dpi": 300,
-    "pdf.fonttype": 42, "ps.fonttype": 42, "svg.fonttype": "path", "svg.hashsalt": "tensor-rnns",
-    "path.simplify": True, "axes.formatter.use_mathtext": True, "axes.unicode_minus": True,
-}  # fmt: skip
-
 
 @contextmanager
 def styled() -> Iterator[None]:
     """Run a block with matplotlib's defaults and this style, whatever the user's settings are."""
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(RC)
+    with matplotlib.rc_context(fname=Path(__file__).with_name("figures.mplstyle")):
         yield
 
 

@@ -90,9 +90,8 @@ def _placed(data: ArtefactData, spec: Spec, measure: Mapping[str, Any]) -> pd.Da
     over, levels = spec.over, spec.values
     rows = numbers(data, spec, measure, [over, *spec.keys])
     levels_of_rows = [value if levels is None else levels.get(value) for value in rows[over]]
-    if wrong := sorted(
-        {str(name) for name, x in zip(rows[over], levels_of_rows, strict=True) if not is_number(x)}
-    ):
+    places = zip(rows[over], levels_of_rows, strict=True)
+    if wrong := sorted({str(name) for name, x in places if not is_number(x)}):
         known = f"values has {sorted(map(str, levels))}" if levels else "give each its number under values"
         raise ValueError(f"{over} is {', '.join(wrong)}, no number; {known}")
     return rows.assign(**{X: np.asarray(levels_of_rows, dtype=float)})

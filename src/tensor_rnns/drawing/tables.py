@@ -225,9 +225,8 @@ class Table:
     @cached_property
     def grouped(self) -> bool:
         """Whether the values of the first key stand over their rows and not beside each, which is wider."""
-        return len(self.keys) > 1 and 2 * sum(1 for _ in groupby(row[0] for row in self.rows)) <= len(
-            self.rows
-        )
+        names = [row[0] for row in self.rows]
+        return len(self.keys) > 1 and 2 * len(list(groupby(names))) <= len(names)
 
     def _lines(self, rows: Sequence[Sequence[str]], columns: int) -> list[str]:
         """The rows as LaTeX, under one another or each group under its name."""

@@ -72,7 +72,10 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     blocks = [[_values(shown, row) for row in spec.rows] for shown in choice.shown]
     by_row = list(zip(spec.rows, zip(*blocks, strict=True), strict=True))
     ranges = [_range(row, arrays) for row, arrays in by_row]
-    marks = [_marks(shown, spec.marks) for shown in choice.shown]
+    marks = [np.zeros(0)] * len(blocks)
+    if spec.marks:
+        marked = [(over_time(shown, spec.marks) > 0.5).any(axis=1) for shown in choice.shown]
+        marks = [np.flatnonzero(steps) + 1 for steps in marked]
     made = Sheet(
         [shown.title for shown in choice.shown], [_height(row, arrays) for row, arrays in by_row],
         choice.remarks, choice.notes(), _handles(spec, blocks[0], marks), 4,
@@ -125,8 +128,7 @@ def _height(row: TraceRow, arrays: Sequence[np.ndarray]) -> float:
 
 
 def _range(row: TraceRow, arrays: Sequence[np.ndarray]) -> tuple[float, float]:
-    """The range of a row, the same in all blocks: as asked, else of the numbers, with 0 in the middle where
-    both signs occur."""
+    """The range of a row in all blocks: as asked, else of the numbers, with 0 in the middle of both signs."""
     if row.range is not None:
         return row.range
     finite = [array[np.isfinite(array) & ((array > 0) | (row.scale != "log"))] for array in arrays]
@@ -169,11 +171,6 @@ def _draw_lines(axis: Axes, values: np.ndarray, limits: tuple[float, float], sca
     axis.yaxis.set_major_locator(MaxNLocator(3))
 
 
-def _marks(shown: Shown, asked: Timed | None) -> np.ndarray:
-    """The steps that are shaded, from 1."""
-    return np.flatnonzero((over_time(shown, asked) > 0.5).any(axis=1)) + 1 if asked else np.zeros(0)
-
-
 def _runs(steps: np.ndarray) -> list[np.ndarray]:
     """Marked steps that follow one another, together."""
     return np.split(steps, np.flatnonzero(np.diff(steps) > 1) + 1) if len(steps) else []
@@ -204,10 +201,8 @@ def _handles(spec: Spec, block: list[np.ndarray], marks: list[np.ndarray]) -> li
     """A legend entry for each line of the rows of lines, where there is more than one; one for marks."""
     drawn = zip(spec.rows, block, strict=True)
     most = max((values.shape[1] for row, values in drawn if row.as_ == "lines"), default=0)
-    handles = [
-        Line2D([], [], linewidth=1, label=f"unit {number}", **(plain(number) | {"marker": ""}))
-        for number in range(most if most > 1 else 0)
-    ]
+    looks = [plain(number) | {"marker": ""} for number in range(most if most > 1 else 0)]
+    handles = [Line2D([], [], linewidth=1, label=f"unit {k}", **own) for k, own in enumerate(looks)]
     if any(map(len, marks)):
         short = any(_is_short(run, len(block[0])) for steps in marks for run in _runs(steps))
         look = TICK if short else {"color": MARK, "alpha": 0.4, "linewidth": 6}

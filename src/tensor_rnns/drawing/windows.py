@@ -79,7 +79,10 @@ class Spec(Common):
 
 def draw(data: ArtefactData, spec: Spec) -> Figure:
     """The figure of the computed rows; ValueError where an item or name was not computed."""
-    wanted = spec.panels or _all_panels(data.chosen(data.computed, spec.where))
+    wanted = spec.panels or [
+        NamedPanel(tuple(NamedSeries(item, name=name) for name in rows["name"].unique()), item)
+        for item, rows in data.chosen(data.computed, spec.where).groupby("item", sort=False)
+    ]
     if not wanted:
         raise ValueError("nothing computed to draw")
     looks = looks_of(wanted)
@@ -100,14 +103,6 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
         sheet.say(title, ends)
     against = list(dict.fromkeys(panel.x or x.label for panel in wanted))
     return sheet.finish(f"{y.label} against {', '.join(against)}.")
-
-
-def _all_panels(computed: pd.DataFrame) -> list[NamedPanel]:
-    """A panel for each item and a series for each name, in the order of the rows."""
-    return [
-        NamedPanel(tuple(NamedSeries(item, name=name) for name in rows["name"].unique()), item)
-        for item, rows in computed.groupby("item", sort=False)
-    ]
 
 
 def looks_of(panels: Sequence[Panel], **more: Any) -> dict[str, dict[str, Any]]:

@@ -84,8 +84,7 @@ class Catalogue:
 
 
 def paper_folders(roots: Roots) -> dict[str, Path]:
-    """The folder of each paper below the `roots`, sorted by name; ValueError for a root without one, and for
-    one name below two roots."""
+    """The folder of each paper by name; ValueError for a root without one, and for a name below two."""
     folders: dict[str, Path] = {}
     roots = [roots] if isinstance(roots, Path | str) else roots
     for root in map(Path, roots):
@@ -138,13 +137,5 @@ def read_experiment(
         raise ValueError(f"{path}: title is {title!r}; allowed is a text")
     content, printed = (tables or tables_of(path.parent)).complete(content)
     content = guests.join(content, visiting or {})
-    return Experiment(
-        paper=path.parent.name,
-        name=path.stem,
-        path=path,
-        title=title,
-        kind=content["kind"],
-        source=content.get("source") or {},
-        content=content,
-        printed=printed,
-    )
+    source = content.get("source") or {}
+    return Experiment(path.parent.name, path.stem, path, title, kind, source, content, printed)

@@ -186,9 +186,7 @@ def code_of(settings: Mapping[str, Any]) -> str:
     for room, name in zip(ROOMS, (cell.get("name"), model, task), strict=True):
         home = Path(cell["file"]) if room == "cells" and "file" in cell else sources(room).get(name)
         ours = reached(home) if home is not None else ()
-        shared = {
-            path for path in {*ours, *reached(PACKAGE / room / "__init__.py")} if path.parent.name == room
-        }
+        shared = {it for it in {*ours, *reached(PACKAGE / room / "__init__.py")} if it.parent.name == room}
         above = [of_source(path) for path in ours if path in named and path != home]
         own = of_source(home, name) if home is not None else None
         parts[room] = [{path.name: of_source(path) for path in sorted(shared - named - {home})}, own, *above]

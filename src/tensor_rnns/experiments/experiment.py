@@ -63,8 +63,7 @@ class Experiment:
         return dict(self.scales.get(trained_at(scale)) or {})
 
     def main_option(self, scale: str) -> str:
-        """The option that a selector means at `scale` if it names none: main, or the first that a scale
-        without main lists."""
+        """The option meant at `scale` where none is named: main, or the first of a scale without it."""
         asked = self.scale_block(scale).get("options", [MAIN])
         return MAIN if MAIN in asked else asked[0]
 

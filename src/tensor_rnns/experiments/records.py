@@ -74,9 +74,8 @@ class Replica:
     @cached_property
     def protocol(self) -> str:
         """The digest of the settings without what was searched: equal protocols are comparable."""
-        return digest(
-            {"settings": without(self.settings, self.searched_keys), "searched": list(self.searched_keys)}
-        )
+        settings = without(self.settings, self.searched_keys)
+        return digest({"settings": settings, "searched": list(self.searched_keys)})
 
     @property
     def searched(self) -> bool:

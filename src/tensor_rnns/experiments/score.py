@@ -18,10 +18,8 @@ from tensor_rnns.experiments.texts import Page, Reason, Sentence
 from tensor_rnns.experiments.titles import FIELD
 
 FILE = "score.yaml"
-TRAINED, COMPUTED, COUNTS, IDENTITIES, ERRATA = (
-    "trained outcomes", "computed", "counts", "identities", "errata",
-)  # fmt: skip
-KINDS = (TRAINED, COMPUTED, COUNTS, IDENTITIES, ERRATA)
+KINDS = ("trained outcomes", "computed", "counts", "identities", "errata")
+TRAINED, COMPUTED, COUNTS, IDENTITIES, ERRATA = KINDS
 """The kinds of evidence that a statement may have, in the order of a board. Errata have no weight."""
 HEADLINE = "headline"
 WEIGHED = (HEADLINE, *KINDS[:-1])
@@ -74,11 +72,8 @@ class Score:
     @cached_property
     def shares(self) -> dict[str, float]:
         """{statement of a headline: its share of the headline's weight}."""
-        return {
-            name: self.weights[HEADLINE].weight / len(headline.statements)
-            for headline in self.headlines
-            for name in headline.statements
-        }
+        whole = self.weights[HEADLINE].weight
+        return {name: whole / len(it.statements) for it in self.headlines for name in it.statements}
 
     def weight(self, statement: str, kind: str) -> float:
         """How much a statement counts whose evidence is of a kind."""
@@ -112,9 +107,6 @@ def problems(
             for name in record.statements:
                 wrong += unknown((*location, "statements"), "statement", name, statements)
             wrong += unknown((*location, "artefact"), "artefact", record.artefact, artefacts)
-            for key, names in (
-                ("telling", {record.telling} - {""}),
-                ("beside", FIELD.findall(record.beside)),
-            ):
-                wrong += [each for name in names for each in unknown((*location, key), "claim", name, claims)]
+            for key, ids in (("telling", {record.telling} - {""}), ("beside", FIELD.findall(record.beside))):
+                wrong += [each for name in ids for each in unknown((*location, key), "claim", name, claims)]
     return wrong

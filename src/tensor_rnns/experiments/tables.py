@@ -110,10 +110,8 @@ class PaperTables:
             own, asked = claims[name]["test"], mapping(more[name]).get("test", claims[name]["test"])
             if asked != own:
                 row = self.single.get(name) or self.single[name.rpartition(".")[0]]
-                told = (
-                    f"{self.path}:{row.line}: tolerance: with it {name!r} is a claim of test {own}, and the"
-                )
-                wrong.append(f"{told} file asks for test {asked}; leave it empty, or give one another id")
+                why = f"{self.path}:{row.line}: tolerance: with it {name!r} is a claim of test {own}, and the"
+                wrong.append(f"{why} file asks for test {asked}; leave it empty, or give one another id")
         if wrong:
             raise ValueError("\n".join(sorted(wrong)))
 
@@ -153,8 +151,7 @@ class PaperTables:
         return self.numbers(spec)
 
     def numbers(self, block: Any) -> Any:
-        """A mapping with the number of the paper in place of its id, and of {id} within a text; all else as
-        it is."""
+        """A mapping with the paper's number in place of its id, and of {id} in a text; all else as it is."""
         if not isinstance(block, Mapping):
             return block
         return {key: self.number(key, part) if isinstance(part, str) else part for key, part in block.items()}
@@ -231,9 +228,7 @@ def pooled(row: Value, known: Mapping[str, Sequence[str]], content: Mapping[str,
     cut = [*(rows if isinstance(rows, list) else [rows]), columns]
     blocks = [spec, *(columns if isinstance(columns, list) else [])]
     for key in ("condition", "variant"):
-        mean = (
-            table and key not in cut and any(block_of(block, "where").get(key) == "all" for block in blocks)
-        )
+        mean = table and key not in cut and any(block_of(it, "where").get(key) == "all" for it in blocks)
         if not getattr(row, key) and len(known[key]) > 1 and not mean:
             asked = f"a table without {key} in its rows asks for their mean by where: {{{key}: all}}"
             yield f"{key}: '' given where there are several; {suggestion('', known[key])}; {asked}"
@@ -261,8 +256,7 @@ def sentence(row: Value, artefact: str, option: str, content: Mapping[str, Any])
 
 
 def entries(rows: Iterable[Value], option: str, content: Mapping[str, Any]) -> list[Entry]:
-    """The values of an artefact as its drawing takes them, beside our `option` where they name none; those of
-    one series together, under `points`."""
+    """What a drawing takes of the values, beside `option` if they name none; a series under `points`."""
     by_id: dict[str, Entry] = {}
     for row in rows:
         keys = {"condition": row.condition, "variant": row.variant, "item": row.item}

@@ -73,8 +73,7 @@ def as_number(text: str) -> float | str:
 
 
 def pairs(text: str) -> dict[str, Any] | str:
-    """Settings as `training.learning_rate=0.1; ...`, each a number or a word; the text itself where it is of
-    another form."""
+    """Settings as `training.learning_rate=0.1; ...`, numbers or words; a text of another form itself."""
     parts = [part.strip().partition("=") for part in text.split(";") if part.strip()]
     settings = {key: as_number(given) for key, _, given in parts}
     words = [value for value in settings.values() if isinstance(value, str)]

@@ -159,22 +159,9 @@ def recorded(sources: Sources, *claims: str) -> str:
 def board_rows(sources: Sources) -> str:
     """The statements of each document by kind of evidence and verdict."""
     heads = ["statements", *OF_CLAIMS]
-    rows = [
-        [row["paper"], row["kind"], *(str(row[head] or "") for head in heads)]
-        for row in board.rows(sources.board)
-        if row["statements"]
-    ]
+    told = [row for row in board.rows(sources.board) if row["statements"]]
+    rows = [[row["paper"], row["kind"], *(str(row[head] or "") for head in heads)] for row in told]
     return speed.table(["document", "evidence", *heads], rows)
-
-
-def score(sources: Sources, paper: str) -> str:
-    """How the weight of a document's statements is shared among the verdicts."""
-    return words.score(sources.board["papers"][paper]["score"])
-
-
-def left_open(sources: Sources) -> str:
-    """How many claims are reproduced of which a failure would have been undecided."""
-    return f"{sources.board['claims']['open']:,}"
 
 
 def hours(sources: Sources) -> str:
@@ -196,8 +183,8 @@ def retraced() -> str:
 
 OF_SOURCES: Mapping[str, Callable[..., str]] = {
     "board": board_rows,
-    "score": score,
-    "open": left_open,
+    "score": lambda sources, paper: words.score(sources.board["papers"][paper]["score"]),
+    "open": lambda sources: f"{sources.board['claims']['open']:,}",
     "count": count,
     "runs": runs,
     "recorded-values": recorded_values,
@@ -221,8 +208,7 @@ OF_SPEED: Mapping[str, Callable[..., str]] = {
 
 
 def texts(catalogue: Catalogue) -> Callable[[str], str]:
-    """A function that makes the text of a name with its arguments; ValueError for a name that there is not,
-    or arguments that it does not take."""
+    """What makes the text of a name with its arguments; ValueError for others than there are."""
     sources = Sources(catalogue)
     known = {name: partial(function, sources) for name, function in OF_SOURCES.items()} | OF_SPEED
 

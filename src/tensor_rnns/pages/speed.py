@@ -27,8 +27,7 @@ def figure(value: float) -> str:
 
 
 def milliseconds(workload: str, cell: str, kind: str) -> str:
-    """The median of the rounds of whole updates; of torch.nn with the better number of threads. LookupError
-    for what was not measured."""
+    """The median of whole updates, torch.nn's on the better threads; LookupError if it was not measured."""
     times = report()["workloads"][workload]["milliseconds"][cell]
     medians = [statistics.median(values) for name, values in times.items() if name.partition(", ")[0] == kind]
     if not medians:
@@ -61,9 +60,8 @@ def missed() -> str:
     """A line for each goal that is missed."""
     ratios = [line for line in bars().splitlines() if line.startswith("- ")]
     of_the_peak = re.findall(r"^\| (W\d) .*\| (\S+ \(bar \S+: MISSED by .*\)) \|$", page(), re.MULTILINE)
-    return "\n".join(
-        [*ratios, *(f"- tgu on {load}, share of the peak: {share}" for load, share in of_the_peak)]
-    )
+    shares = [f"- tgu on {load}, share of the peak: {share}" for load, share in of_the_peak]
+    return "\n".join([*ratios, *shares])
 
 
 def rival(*words: str) -> str:

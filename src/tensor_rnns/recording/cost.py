@@ -44,8 +44,7 @@ def family(work: Work) -> str:
 
 @dataclass(frozen=True)
 class Costs:
-    """A fitted model: coefficients by family, factors by family and cell, coefficients of megabytes, and how
-    far it is off, in words."""
+    """A fitted model: coefficients by family, factors by family and cell, megabytes, how far it is off."""
 
     coefficients: Mapping[str, Sequence[float]]
     factors: Mapping[str, Mapping[str, float]]

@@ -95,7 +95,5 @@ def check_checkout() -> None:
     changes = environment.git(*environment.CHANGES)
     if changes is None or changes:
         what = f"with changes ({changes.split()[1]})" if changes else "outside a git checkout"
-        raise ValueError(
-            f"recording asked for {what}; allowed are clean checkouts, as of `git worktree add ../record`, "
-            "or --dirty"
-        )
+        allowed = "allowed are clean checkouts, as of `git worktree add ../record`, or --dirty"
+        raise ValueError(f"recording asked for {what}; {allowed}")

@@ -17,8 +17,7 @@ from tensor_rnns.recording.units import Unit, units
 from tensor_rnns.recording.work import work_of
 
 START = 10.0
-"""Seconds of a core that a job of a cluster takes besides its work: two starts of Snakemake and one of the
-process that runs the commands."""
+"""Seconds of a core that a job takes besides its work: Snakemake twice, and what runs the commands."""
 PACK = 100 * START
 """Seconds of work that fill a pack: the start is then one in a hundred."""
 MOST = 200
@@ -31,8 +30,7 @@ COMMAND = {
 DRAWN = {"figures": "draw_figure", "tables": "draw_table", "music": "draw_music"}
 """The rule that fills a folder."""
 SAFETY = 3.0
-"""A job may take so many times its predicted seconds before its time limit: for other processors and what the
-cost model is wrong by."""
+"""A job may take so many times its prediction: other processors, and what the cost model is wrong by."""
 MEMORY_SAFETY = 1.5
 """The same for memory."""
 PROCESSES = 800
@@ -45,8 +43,7 @@ condition, variant and option of select, the name of a probe or of an artefact."
 
 @dataclass(frozen=True)
 class Job:
-    """A job of the workflow: predicted seconds of a core, megabytes of its training, the jobs that it waits
-    for, the data sets that it reads."""
+    """A job of the workflow: core-seconds and megabytes predicted, jobs it waits for, data sets it reads."""
 
     key: Key
     seconds: float

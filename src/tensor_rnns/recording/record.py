@@ -193,14 +193,12 @@ class Recorder:
             return False
         log = self.settings.results / unit.scale / "logs" / "record" / f"{unit.name}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
-        threads = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
+        alone = os.environ | {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL")}
         with open(log, "a", encoding="utf-8") as out:
             print("tensor-rnns", *line, file=out, flush=True)
             streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": out}
             # A session of its own: Ctrl-C is for the recorder, which asks the job to write its checkpoint.
-            job = subprocess.Popen(
-                [*PROGRAM, *line], env=os.environ | threads, start_new_session=True, **streams
-            )
+            job = subprocess.Popen([*PROGRAM, *line], env=alone, start_new_session=True, **streams)
         lower_session(job.pid)
         asked = False
         while (code := job.poll()) is None:

@@ -87,8 +87,7 @@ def is_recorded(unit: Unit, results: Path) -> bool:
 
 
 def is_of_older_code(unit: Unit, results: Path) -> bool:
-    """Whether some final run of a recorded unit was trained by other code of cell, forms, model, task, engine
-    or training than today's."""
+    """Whether other code than today's of cell, forms, model, task, engine or training trained a final run."""
     folders = [path.parent for path in unit.folder(results, RECORDED).glob(f"final-*/{RECORD}")]
     codes = {replica.get("code") for home in folders for replica in read_record(home)["replicas"]}
     return bool(codes and codes - {digest(code_parts(unit.final[0][0].settings))})
@@ -150,17 +149,15 @@ def move(folder: Path, target: Path) -> None:
 
 
 def put_together(unit: Unit, source: Path, new: Path, ready: Path, dirty: bool) -> None:
-    """Write into the folder `new` what is recorded of the unit whose runs lie in the folder `source`; raises
-    what `keep` raises."""
+    """Write into `new` what is recorded of the unit whose runs lie in `source`; raises what `keep` raises."""
     if problem := lacks(unit, source):
         raise ValueError(f"{unit.name}: recording asked for, but {problem}")
     runs = runs_of(unit, source)
     unclean = {it["commit"] for group in runs.values() for it in group if it["dirty"] is not False}
     if unclean and not dirty:
-        raise ValueError(
-            f"{unit.name}: recording asked for of runs of {', '.join(map(str, unclean))} with changes that "
-            "were not committed; allowed are runs of a clean checkout, or --dirty"
-        )
+        given = f"runs of {', '.join(map(str, unclean))} with changes that were not committed"
+        allowed = "allowed are runs of a clean checkout, or --dirty"
+        raise ValueError(f"{unit.name}: recording asked for of {given}; {allowed}")
     for run, replicas in runs.items():
         (new / run.name).mkdir(parents=True)
         for name in TABLES:
@@ -223,10 +220,8 @@ def import_computed(
 
     Yields whether one was recorded; and its path, or why not.
     """
-    pairs = zip(
-        computed_tables(experiments, source), computed_tables(experiments, results / RECORDED), strict=True
-    )
-    for (name, table, problem), (_, target, lacks_today) in pairs:
+    tables = (computed_tables(experiments, home) for home in (source, results / RECORDED))
+    for (name, table, problem), (_, target, lacks_today) in zip(*tables, strict=True):
         if not problem and lacks_today:
             with writing(target, "wb") as stream:
                 stream.write(table.read_bytes())

@@ -80,8 +80,7 @@ def units(
 
 
 def chosen(candidates: Sequence[Unit], patterns: Sequence[str]) -> list[Unit]:
-    """Those of `candidates` whose name is like one of the `patterns`, all without any; ValueError for a
-    pattern that is like none."""
+    """Those of `candidates` that any of the `patterns` takes, or all; ValueError for one that takes none."""
     names = [unit.name for unit in candidates]
     for pattern in patterns:
         if not fnmatch.filter(names, pattern):

@@ -125,8 +125,7 @@ def work_of(replica: Replica, engine_name: str = "auto", device: str = "cpu") ->
 
 @cache
 def task_of(block: str, batch: int | None, dataset: str | None) -> tuple[Task, np.ndarray, float]:
-    """The task of a block written as JSON, on a hollow data set; the inputs of a batch; the validation split
-    in such batches."""
+    """The task of a block in JSON, on a hollow data set; a batch of inputs; such batches in validation."""
     settings = {"task": json.loads(block), "training": {"batch": batch}}
     task = tasks.build(settings, hollow(dataset) if dataset else None)
     inputs = task.batch(0, 0).inputs

@@ -131,11 +131,8 @@ def collect_planned(experiment: Experiment, scale: str, results: Path, data: str
     as those of settings before an edit, that they are left out."""
     key = experiment.paper, experiment.name
     home = (results / scale / "runs").joinpath(*key)
-    asked = {
-        planned_as(replica.key | {"protocol": replica.protocol})
-        for stage in ("search", "final")
-        for replica in experiment.replicas(trained_at(scale), data, stage)
-    }
+    own = (experiment.replicas(trained_at(scale), data, stage) for stage in ("search", "final"))
+    asked = {planned_as(it.key | {"protocol": it.protocol}) for replicas in own for it in replicas}
     try:
         folders = [record.parent for record in sorted(home.rglob(RECORD))]
         trained = {folder: set(map(planned_as, read_record(folder)["replicas"])) for folder in folders}

@@ -7,25 +7,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tensor_rnns import datasets
-from tensor_rnns.report.words import plain
+from tensor_rnns.report.words import PHRASES, plain
 
 SPLITS = ("train", "valid", "test")
-ABOUT = {
-    "stands_in_for": "Stands in for",
-    "package": "Carried by the packages",
-    "package_version": "Their versions",
-    "source": "Source",
-    "home": "Home page",
-    "licence": "Licence, as far as known",
-    "redistribution": "May be passed on",
-    "archive": "In an archive of results",
-    "remark": "Addresses",
-    "splits": "Splits",
-    "preprocessing": "Preprocessing",
-    "range": "Range",
-}
-"""What a card says of a data set, in this order, by the names of the facts."""
-ALLOWED = {"never": "never, neither files nor arrays", "allowed": "allowed"}
+ABOUT: dict[str, str] = PHRASES["card"]
 MOST_LISTED = 12
 """Names that a card lists whole."""
 HIDDEN = ("dataset", "title", "kind", "stand_in", "files", "sha256")
@@ -37,11 +22,10 @@ class Card:
 
     def __init__(self, facts: Mapping[str, Any], prepared: bool = True):
         known = {name: value for name, value in facts.items() if value not in (None, "", [], {})}
-        known["archive"] = ALLOWED.get(known.get("archive"), known.get("archive", ""))
+        known["archive"] = PHRASES["archive"].get(known.get("archive"), known.get("archive", ""))
         self.name, self.prepared = facts["dataset"], prepared
-        self.title, self.kind, self.stands_in_for, self.sha256 = (
-            str(facts.get(name) or "") for name in ("title", "kind", "stands_in_for", "sha256")
-        )
+        texts = (str(facts.get(name) or "") for name in ("title", "kind", "stands_in_for", "sha256"))
+        self.title, self.kind, self.stands_in_for, self.sha256 = texts
         self.stand_in, self.files = bool(facts.get("stand_in")), list(facts.get("files") or [])
         self.about = [(label, lines(known[name])) for name, label in ABOUT.items() if known.get(name)]
         self.sizes, self.counted = [], []

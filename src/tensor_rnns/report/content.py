@@ -59,11 +59,6 @@ class Piece:
         """Whether it was drawn at this scale."""
         return bool(self.files)
 
-    @property
-    def numbered(self) -> bool:
-        """Whether it stands in the document, which its name says by a number such as fig-5.9a."""
-        return bool(re.fullmatch(r"[a-z]+-[A-Z]?[\d.]+[a-z]?", self.artefact.id))
-
 
 @dataclass(frozen=True)
 class Part:
@@ -103,9 +98,10 @@ class PaperPart:
         """What the article shows of a part: figures and tables of the document itself, and the figures that
         headline findings name; all figures where there is no finding."""
         named = {finding.piece.artefact.id for finding in self.findings if finding.piece}
+        # A number such as fig-5.9a says that it stands in the document.
         return [
-            piece for piece in part.pieces
-            if piece.numbered or not (piece.table or (named and piece.artefact.id not in named))
+            piece for piece in part.pieces if re.fullmatch(r"[a-z]+-[A-Z]?[\d.]+[a-z]?", piece.artefact.id)
+            or not (piece.table or (named and piece.artefact.id not in named))
         ]  # fmt: skip
 
     @property

@@ -7,6 +7,7 @@ that took place. Recorded artefacts count the seeds that each of their curves ha
 import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 from tensor_rnns.analysis.judge import CLAIMS
@@ -63,8 +64,7 @@ class Row:
 
 
 def artefacts(catalogue: Catalogue, paper: str, results: Path, scales: Sequence[str] = SCALES) -> list[Row]:
-    """A row for each artefact of the paper's list, then for those beyond it, and at which of `scales` it was
-    drawn; as of `asked`."""
+    """The rows, as of `asked`, of listed artefacts and those beyond, and at which `scales` they stand."""
     described = catalogue.papers[paper].get("catalogue") or {}
     known = {artefact.id: artefact for (home, _), artefact in catalogue.artefacts.items() if home == paper}
     rows = []
@@ -117,10 +117,9 @@ def statements(catalogue: Catalogue, paper: str, results: Path, scales: Sequence
         seeds = min((judged[RECORDED][claim] for claim in own if claim in judged[RECORDED]), default=0)
         return Row(paper, "claim", name, what, listed, bool(own), drawn, seeds, **more)
 
+    judging = (it for it in values.read(catalogue.folders[paper]) if it.tolerance is not None)
     tabled = [
-        ledger.Statement(value.id, "", value.artefact, claims[value.id], "")
-        for value in values.read(catalogue.folders[paper])
-        if value.tolerance is not None and value.id in claims
+        ledger.Statement(it.id, "", it.artefact, claims[it.id], "") for it in judging if it.id in claims
     ]
     rows, seen = [], set()
     for entry in [*ledger.read(catalogue.folders[paper]), *tabled]:
@@ -138,11 +137,9 @@ def judged_at(results: Path, scale: str, paper: str) -> dict[str, int]:
     path = results / scale / "claims.csv"
     if not path.is_file():
         return {}
-    return {
-        row["claim"]: max(1, int(row["n"] or 0))
-        for row in read_csv(path, CLAIMS, scale)
-        if row["paper"] == paper and (row["here"] or row["test"] == "refers")
-    }
+    own = [row for row in read_csv(path, CLAIMS, scale) if row["paper"] == paper]
+    judged = [row for row in own if row["here"] or row["test"] == "refers"]
+    return {row["claim"]: max(1, int(row["n"] or 0)) for row in judged}
 
 
 def in_order(catalogue: Catalogue) -> list[str]:
@@ -153,11 +150,8 @@ def in_order(catalogue: Catalogue) -> list[str]:
 
 def rows(catalogue: Catalogue, results: Path) -> list[Row]:
     """Every artefact and statement, paper by paper."""
-    return [
-        row
-        for paper in in_order(catalogue)
-        for row in (*artefacts(catalogue, paper, results), *statements(catalogue, paper, results))
-    ]
+    pairs = product(in_order(catalogue), (artefacts, statements))
+    return [row for paper, listed in pairs for row in listed(catalogue, paper, results)]
 
 
 def summary(listed: Sequence[Row]) -> str:

@@ -39,9 +39,8 @@ class Side:
     def size(self) -> str:
         """How much there is, in words."""
         replicas, numbers = (sum(map(len, it.values())) for it in (self.replicas, self.numbers))
-        return (
-            f"{len(self.claims)} claims, {replicas} replicas, {numbers} numbers, {len(self.drawn)} artefacts"
-        )
+        claims, drawn = len(self.claims), len(self.drawn)
+        return f"{claims} claims, {replicas} replicas, {numbers} numbers, {drawn} artefacts"
 
     def add_run(self, folder: Path) -> None:
         """Take what one run folder holds."""

@@ -8,31 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from tensor_rnns.analysis.verdicts import ANSWER, ERRATUM, NOT_JUDGED, NOT_REPRODUCED, REPRODUCED, UNDECIDED
+from tensor_rnns.analysis.verdicts import ANSWER, NOT_JUDGED
 from tensor_rnns.experiments.records import RECORDED
-from tensor_rnns.report.words import HOLDS, NAMED, answer, filled, interval, ours, sentences
+from tensor_rnns.report.words import HOLDS, NAMED, PHRASES, answer, filled, interval, ours, sentences
 
 Claims = Sequence[Mapping[str, str]]
 """Rows of claims.csv."""
 MOST_ROWS = 6
 """Claims that a finding shows; the others are counted."""
-BELIEVE = {
-    REPRODUCED: "It holds in our runs: {answers}{example}.",
-    NOT_REPRODUCED: "It does not hold in our runs: {answers}{example}.",
-    UNDECIDED: "Our runs do not decide it: {answers}{example}.",
-    ERRATUM: "Read it as corrected. {reason}",
-    NOT_JUDGED: "Not yet run {whole}at the document's scale{hint}.",
-}
-"""What a reader should believe, by verdict."""
-HINT = "; in the {runs} so far {answers}"
-
-ALIKE = {
-    "yes": ("the claim holds", "both claims hold", "all {} claims hold"),
-    "no": ("the claim does not hold", "neither claim holds", "none of the {} claims holds"),
-    "unclear": ("the claim is unclear", "both claims are unclear", "all {} claims are unclear"),
-    "": ("the claim was not run", "neither claim was run", "none of the {} claims was run"),
-}
-"""What is said of one claim, of two and of more that are alike, by their answer."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +49,8 @@ def order(headline: Mapping[str, Any], row: Mapping[str, str]) -> tuple[bool, ..
     """First the claim that the score file names as telling, then those that answer as the finding does, then
     what does not hold; judged, with a number."""
     said, named = ANSWER.get(headline["verdict"], headline["holds"]), row["claim"] == headline.get("telling")
-    return (
-        not named,
-        row["holds"] != said,
-        row["holds"] == "yes",
-        row["verdict"] == NOT_JUDGED,
-        not row["ours"],
-    )
+    holds, unjudged = row["holds"], row["verdict"] == NOT_JUDGED
+    return not named, holds != said, holds == "yes", unjudged, not row["ours"]
 
 
 def believe(headline: Mapping[str, Any], rows: Claims) -> str:
@@ -84,8 +62,8 @@ def believe(headline: Mapping[str, Any], rows: Claims) -> str:
         "reason": sentences(rows[0]["reason"]) if rows else "",
         "whole": "in full " if RECORDED in headline["source"] else "",
     }
-    hint = HINT.format(**fields) if headline["source"] else ""
-    said = BELIEVE[headline["verdict"]].format(**fields, hint=hint)
+    hint = PHRASES["hint"].format(**fields) if headline["source"] else ""
+    said = PHRASES["believe"][headline["verdict"]].format(**fields, hint=hint)
     return said[0].upper() + said[1:]
 
 
@@ -93,7 +71,7 @@ def answers(rows: Claims) -> str:
     """How many of the claims hold, do not, and are unclear."""
     count = Counter(map(answer, rows))
     if len(count) == 1:
-        return ALIKE[answer(rows[0])][min(len(rows), 3) - 1].format(len(rows))
+        return PHRASES["alike"][answer(rows[0])][min(len(rows), 3) - 1].format(len(rows))
     given = [name for name in HOLDS if count[name] or name == "yes"]
     said = [f"{count[name]} {HOLDS[name][count[name] != 1]}" for name in given]
     said[0] = said[0].replace(" ", f" of {len(rows)} claims ", 1)

@@ -1,9 +1,11 @@
 """What the first page says in words: what was tested so far, what a verdict is worth, and why a column of the
 board may be empty. All of it follows from the board, the claims and the coverage."""
 
-import math
-from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from tensor_rnns.analysis.rules import is_irrefutable
 from tensor_rnns.analysis.stopping import FILE, rules
@@ -36,91 +38,42 @@ def scale_in_words(scale: str) -> str:
     return f"{scale} scale, shorter than the documents'"
 
 
+def said(paragraph: str, **given: Any) -> str:
+    """A paragraph of opening.txt, of what it is `given`."""
+    texts = Environment(
+        loader=FileSystemLoader(Path(__file__).parent), undefined=StrictUndefined, trim_blocks=True,
+        lstrip_blocks=True,
+    )  # fmt: skip
+    texts.globals["several"] = several
+    return " ".join(getattr(texts.get_template("opening.txt").module, paragraph)(**given).split())
+
+
 def how_far(content: Content) -> str:
     """What the report is about, and how far it has come."""
-    count = Counter[str]()
-    for row in (row for paper in content.papers for row in paper.board["rows"] if row["kind"] == TRAINED):
-        count.update({name: row[name] for name in ("statements", *OF_CLAIMS)})
+    rows = [row for paper in content.papers for row in paper.board["rows"] if row["kind"] == TRAINED]
+    count = {name: sum(row[name] for row in rows) for name in ("statements", *OF_CLAIMS)}
     documents = sum(bool(paper.statements) for paper in content.papers)
     number = NUMBERS[documents] if documents < len(NUMBERS) else str(documents)
-    said = [
-        f"This replication tests the statements of {number} document{'s' * (documents != 1)} on bilinear, "
-        "low-rank and tensorised recurrent cells with one workflow and sets its results beside the "
-        "documents' own numbers."
-    ]
-    total, left = count["statements"], count[NOT_JUDGED]
-    if total and left == total:
-        said.append(f"None of the {total} statements about trained networks has a verdict yet.")
-    elif total:
-        given = ", ".join(f"{count[name]} {name}" for name in GIVEN if count[name])
-        rest = f"; {left} are not judged yet" if left else ""
-        said.append(
-            f"Of {total} statements about trained networks {total - left} have been tested so far: "
-            f"{given}{rest}."
-        )
-    reached = coverage(content.papers)
-    if reached["absent"]:
-        said.append(
-            f"Of {reached['listed']} figures and tables {reached['absent']} have not been run and are listed "
-            "as such."
-        )
-    return " ".join(said)
+    counts = {"total": count["statements"], "left": count[NOT_JUDGED], "documents": documents}
+    given = ", ".join(f"{count[name]} {name}" for name in GIVEN if count[name])
+    return said("how_far", **counts, number=number, given=given, reached=coverage(content.papers))
 
 
 def trust(content: Content) -> str:
     """What the verdicts are worth: how many chance alone makes false."""
-    claims = content.board.get("claims") or {}
-    judged = claims.get("judged", 0)
-    if not judged:
-        return (
-            f"No claim has a verdict at {content.scale} scale: a verdict needs the paper's protocol, its "
-            "data and at least five seeds. The column “holds” says what the runs here show."
-        )
-    said = [f"{several(judged, 'claim has', 'claims have')} a verdict."]
-    if by_interval := claims["by_interval"]:
-        said.append(
-            f"{by_interval} of them rest on a 95 % interval; by chance alone at most about "
-            f"{math.ceil(claims['expected_false'])} of these would come out wrong."
-        )
-        if looks := len(rules(content.results / FILE)):
-            said.append(
-                "That is 5 % for each, but up to 10 % for a claim that got more seeds under a rule written "
-                f"down before them ({several(looks, 'rule', 'rules')}), and for the few whose test was "
-                "changed after their rule there is no bound (docs/record.md names them)."
-            )
-    else:
-        said.append("None of them rests on an interval, so none is expected to be wrong by chance.")
-    if few := claims["irrefutable"]:
-        said.append(f"{few} could not have been refuted by any outcome of so few seeds.")
-    if left_open := claims["open"]:
-        said.append(f"{left_open} of those reproduced are open: had they failed, they would be undecided.")
-    return " ".join(said)
+    claims = content.board.get("claims") or {"judged": 0}
+    looks = len(rules(content.results / FILE)) if claims.get("by_interval") else 0
+    return said("trust", claims=claims, scale=content.scale, looks=looks)
 
 
 def refuted(content: Content) -> str:
     """How many claims are refuted, and why our runs may contradict a sentence and refute nothing; "" where no
     claim has a verdict."""
-    if not (judged := [row for row in content.claims if row["verdict"] in GIVEN]):
-        return ""
+    judged = [row for row in content.claims if row["verdict"] in GIVEN]
     failed = sum(row["verdict"] == NOT_REPRODUCED for row in judged)
     against = [row for row in judged if row["verdict"] == UNDECIDED and row["holds"] == "no"]
-    said = [
-        f"{several(failed, 'claim is', 'claims are') if failed else 'No claim is'} called “not reproduced”."
-    ]
-    if against:
-        left_open = sum(bool(row["open"]) for row in against)
-        why = [f"in {left_open} the document leaves open what the test needs"] if left_open else []
-        if others := len(against) - left_open:
-            why.append(
-                f"{several(others, 'combines', 'combine')} several claims, too few of which are refuted"
-            )
-        said.append(
-            f"In {several(len(against), 'judged claim', 'judged claims')} our result contradicts the "
-            f"sentence (holds: no) and is still counted as “undecided”: {'; '.join(why)}."
-        )
-    if not failed:
-        said.append("An empty column is therefore no evidence in a document's favour.")
-    return " ".join(said)
+    counts = {"failed": failed, "against": len(against), "left_open": sum(bool(it["open"]) for it in against)}
+    return said("refuted", **counts) if judged else ""
 
 
 def remarks(content: Content, paper: PaperPart) -> list[str]:

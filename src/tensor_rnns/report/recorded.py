@@ -34,9 +34,8 @@ def check_whole(results: Path) -> None:
     if lost:
         first, *others = lost.splitlines()
         more = f" and {len(others)} more" if others else ""
-        raise ValueError(
-            f"{results / first}{more} of the record missing; restore: git checkout -- {results / RECORDED}"
-        )
+        remedy = f"restore: git checkout -- {results / RECORDED}"
+        raise ValueError(f"{results / first}{more} of the record missing; {remedy}")
 
 
 def collect_recorded(catalogue: Catalogue, results: Path) -> None:
@@ -74,8 +73,7 @@ def check_seeds(home: Path, keys: Iterable[Sequence[str | int]]) -> None:
 
 
 def join_probes(experiment: Experiment, home: Path, out: Path) -> None:
-    """Join the arrays and the tables that each probe of an experiment took from the recorded curves below
-    `home`."""
+    """Join what each probe of an experiment took from the recorded curves below `home`: arrays and tables."""
     out.mkdir(parents=True, exist_ok=True)
     for probe in experiment.probes:
         of = f"{table_name(experiment.paper, experiment.name, RECORDED)}/{probe}"

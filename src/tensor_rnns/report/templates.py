@@ -32,7 +32,8 @@ def environment(content: Content, folder: Path, **syntax: Any) -> Environment:
     made.filters |= {**FILTERS, "short": lambda commit: commit[:SHORT], "tally": tally, "in_words": in_words}
     made.globals |= {
         "c": content, "verdicts": OF_CLAIMS, "curves": curves, "shared": shared,
-        "finals": finals, "by_curve": by_curve, "judged": judged, "unrun": unrun(content.scale),
+        "finals": finals, "by_curve": by_curve, "judged": judged,
+        "unrun": "Not run yet." if trained_at(content.scale) == "paper" else "Not run at this scale.",
         "recorded": content.scale == RECORDED,
         "how_far": how_far(content), "trust": trust(content), "refuted": refuted(content),
         "scale_in_words": scale_in_words(content.scale), "remarks": partial(remarks, content),
@@ -41,11 +42,6 @@ def environment(content: Content, folder: Path, **syntax: Any) -> Environment:
         "command": lambda artefact: command(content, artefact),
     }  # fmt: skip
     return made
-
-
-def unrun(scale: str) -> str:
-    """What stands in place of a figure that no run allows."""
-    return "Not run yet." if trained_at(scale) == trained_at(RECORDED) else "Not run at this scale."
 
 
 def command(content: Content, artefact: str) -> str:

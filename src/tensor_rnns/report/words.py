@@ -4,18 +4,18 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from tensor_rnns.analysis.intervals import TOLERANCE
 from tensor_rnns.analysis.verdicts import NOT_JUDGED, NOT_REPRODUCED, REPRODUCED, UNDECIDED, VERDICTS
 from tensor_rnns.drawing.tables import OF_PAPER, printed
 from tensor_rnns.experiments.titles import FIELD
+from tensor_rnns.yaml_files import read
 
 SYMBOLS = dict(zip(VERDICTS, "✓✗?±○–", strict=True))
-HOLDS = {"yes": ("holds", "hold"), "no": ("does not", "do not"), "unclear": ("is unclear", "are unclear"),
-         "": ("was not run", "were not run")}  # fmt: skip
-"""What a claim's row says, and the words for one such claim and for several; "" where nothing ran."""
-ALONE = {"yes": "holds", "no": "does not hold", "unclear": "is unclear", "": "was not run"}
+PHRASES = read(Path(__file__).with_name("phrases.yaml")).content
+HOLDS, ALONE = PHRASES["holds"], PHRASES["alone"]
 NAMED = ("solves", "identity")
 """Tests whose number is no quantity of the claim: a share of runs, an error."""
 

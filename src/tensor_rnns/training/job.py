@@ -81,10 +81,8 @@ def result_of(
 ) -> tuple[dict, dict]:
     """Tensors (parameters and buffers) and notes of one finished replica of a cohort."""
     layout = learner.layout
-    failed, stopped, best = (
-        None if (update := int(column[index])) == loop.NEVER else update
-        for column in (state.failed_at, state.stopped_at, state.best_update)
-    )
+    events = (int(column[index]) for column in (state.failed_at, state.stopped_at, state.best_update))
+    failed, stopped, best = (None if update == loop.NEVER else update for update in events)
     updates = failed or stopped or state.update
     recovers = learner.replicas[index].settings["training"].get("recovery") is not None
     facts = {
@@ -258,8 +256,6 @@ def write_outputs(
     statefile.write(out / "weights.safetensors", weights, {}, of)
     # Not getrusage, which counts the memory of the process that started this one too.
     peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="utf-8"))
-    job = {"core_hours": hours, "job_seconds": seconds} | (
-        {"peak_megabytes": int(peak[1]) / 1024} if peak else {}
-    )
-    whole = {"replicas": runs, **job, **environment}
-    write_json(out / RECORD, whole, of)
+    memory = {"peak_megabytes": int(peak[1]) / 1024} if peak else {}
+    job = {"core_hours": hours, "job_seconds": seconds, **memory}
+    write_json(out / RECORD, {"replicas": runs, **job, **environment}, of)

@@ -106,17 +106,14 @@ class Learner:
         batches = [self.task.batch(replica.data_seed, update) for replica in self.replicas]
         if not self.is_random:
             return self.tensors(Batch.stack(batches)), {}
-        draws = [
-            self.model.draws(rng(replica.init_seed, DRAWS, update), batch, update)
-            for replica, batch in zip(self.replicas, batches, strict=True)
-        ]
+        own = zip(self.replicas, batches, strict=True)
+        draws = [self.model.draws(rng(it.init_seed, DRAWS, update), batch, update) for it, batch in own]
         drawn = {name: self.tensor(stacked([draw[name] for draw in draws])) for name in draws[0]}
         return self.tensors(Batch.stack(batches)), drawn
 
     @cached_property
     def is_random(self) -> bool:
-        """Whether the model draws, as it would for the first batch; most do not, and need no generator in
-        every update."""
+        """Whether the model draws for the first batch; most do not, and need no generator in every update."""
         first = self.replicas[0]
         return bool(self.model.draws(rng(first.init_seed, DRAWS, 0), self.task.batch(first.data_seed, 0), 0))
 
@@ -137,9 +134,7 @@ class Learner:
         if self.task.symbols and ((batch.inputs < 0) | (batch.inputs >= sizes)).any():
             told = f"symbols from {batch.inputs.min()} to {batch.inputs.max()} given"
             raise ValueError(f"task {self.task.name}: {told}; allowed: from 0, below {self.task.inputs}")
-        weights, lengths = (
-            None if part is None else self.tensor(part) for part in (batch.weights, batch.lengths)
-        )
+        weights, lengths = (it if it is None else self.tensor(it) for it in (batch.weights, batch.lengths))
         extra = {name: self.tensor(part) for name, part in batch.extra.items()}
         inputs, targets = self.tensor(batch.inputs), self.tensor(batch.targets)
         return Batch(inputs, targets, batch.weight, weights, lengths, extra)
@@ -212,8 +207,7 @@ class Learner:
         return not self.task.carries_state or index == 0 or (every is not None and index % every == 0)
 
     def constrain(self, flat: Tensor, running: Tensor) -> None:
-        """Put the parameters [S, P] of replicas that run back where the model allows them, in place, after an
-        update."""
+        """Put the parameters [S, P] of replicas that run back, in place, where the model allows them."""
         if self.model.has_constraint:
             stopped = ~running.to(flat.device)
             kept = flat[stopped]

@@ -79,11 +79,6 @@ def check_reach() -> None:
         raise unsafe(path, f"flock does not reach from {there} to {here}")
 
 
-def or_new(path: str, flags: int) -> int:
-    """Open a file as it is, or make it; not to append, where `pwrite` knows no place."""
-    return os.open(path, flags | os.O_CREAT, 0o666)
-
-
 @contextmanager
 def held(path: Path, what: str) -> Iterator[bool]:
     """Hold the lock `path` while the block runs; yields whether it had to be waited for.
@@ -93,7 +88,8 @@ def held(path: Path, what: str) -> Iterator[bool]:
     ValueError where the file system has no locks.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    with open(path, "r+b", buffering=0, opener=or_new) as stream:
+    path.touch()  # not to be opened to append, where `pwrite` knows no place
+    with open(path, "r+b", buffering=0) as stream:
         waited, warned, seen = False, -math.inf, None
         while not taken(stream):
             waited = True

@@ -150,8 +150,7 @@ def optimiser_of(learner: Learner) -> tuple[optimisers.Optimiser, optimisers.Lim
 
 
 def decayed(optimiser: optimisers.Optimiser, decay: Decay | None, state: State) -> optimisers.Optimiser:
-    """`optimiser` with its rate at the next update: rate factor^(update // every), or the part that plateaus
-    have left of it."""
+    """`optimiser` with its next rate: times factor^(update // every), or what plateaus have left of it."""
     if decay is None:
         return optimiser
     if decay.every is None:
@@ -273,8 +272,7 @@ def train(
 
 
 def spent(device: torch.device) -> float:
-    """Seconds up to now. On a processor those that it worked, a core's share of them, since others may hold a
-    training up or pause it."""
+    """Seconds up to now; on a processor those that it worked, by core, since others may pause a training."""
     return time.process_time() / torch.get_num_threads() if device.type == "cpu" else time.monotonic()
 
 

@@ -159,8 +159,7 @@ OPTIMISERS: dict[str, type[Optimiser]] = {kind.name: kind for kind in (Adam, RMS
 
 
 def block_of(training: Mapping[str, Any]) -> dict[str, Any]:
-    """The optimiser of a training block by its `name`, with its options: the momentum that the block gives is
-    one."""
+    """The optimiser of a training block by its `name`, with its options, `momentum` among them."""
     asked, momentum = training.get("optimiser"), training.get("momentum")
     block = dict(asked) if isinstance(asked, Mapping) else {"name": asked}
     return block if momentum is None else block | {"momentum": momentum}

@@ -35,10 +35,8 @@ def instruction_set() -> str:
 def git(*arguments: str) -> str | None:
     """The answer of git about the checkout that the package runs from; None outside one."""
     try:
-        folder = Path(__file__).resolve().parent
-        answer = subprocess.run(
-            ("git", "-C", str(folder), *arguments), capture_output=True, text=True, check=True, timeout=20
-        )
+        command = ("git", "-C", str(Path(__file__).resolve().parent), *arguments)
+        answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=20)
     except (OSError, subprocess.SubprocessError):
         return None
     return answer.stdout.strip()

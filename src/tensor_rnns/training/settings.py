@@ -80,11 +80,9 @@ class Training:
             "decay": self.decay is not None and self.decay.patience is not None,
         }
         for key in [key for key, needs in needing.items() if needs and not self.validates]:
-            raise Invalid(
-                key,
-                f"{key} is {getattr(self, key)!r}, which needs validation, and evaluate.every is {every!r}; "
-                "allowed are epoch and a number of updates within training.updates",
-            )
+            told = f"{key} is {getattr(self, key)!r}, which needs validation, and evaluate.every is {every!r}"
+            allowed = "allowed are epoch and a number of updates within training.updates"
+            raise Invalid(key, f"{told}; {allowed}")
 
     @property
     def validates(self) -> bool:
