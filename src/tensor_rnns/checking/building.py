@@ -201,15 +201,10 @@ def training_faults(written: str, task: str) -> tuple[Fault, ...]:
 
 
 @cache
-<<<<<<< HEAD
 @numerics(1)
 def tried(written: str) -> tuple[tasks.Task, tasks.Batch]:
     """A task of settings, written as JSON, and its first batch; ValueError as of `first_batch.sound`, and
     where the task fails otherwise, with its line."""
-=======
-def building_faults(written: str) -> tuple[Fault, ...]:
-    """What the classes refuse of settings, written as JSON; a task that needs its data set is not made."""
->>>>>>> wt-size
     settings = json.loads(written)
     what = f"task {settings['task']['name']}"
     try:

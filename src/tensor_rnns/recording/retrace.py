@@ -124,10 +124,10 @@ def outcome(unit: Unit, settings: Settings, seconds: float) -> tuple[str, str]:
         return NONE, "trained on a GPU, whose bits are its own"
     keep([row], settings.results)
     words = f"{row['equal']} of {row['losses']} losses up to update {row['updates']} to the bit"
+    if not row["losses"]:
+        return EQUAL, f"no longer finite from update {row['updates']}, as recorded"
     if row["equal"] == row["losses"]:
-        return EQUAL, words if row[
-            "losses"
-        ] else f"no longer finite from update {row['updates']}, as recorded"
+        return EQUAL, words
     words += f", the first off by {row['first']:.2g} of it, the most {row['largest']:.2g}"
     return (CLOSE if row["first"] <= FIRST else OFF), words
 
