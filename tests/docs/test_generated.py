@@ -15,7 +15,9 @@ from tensor_rnns.files import read_csv, write_csv
 from tensor_rnns.pages import blocks, contents
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", "docs/engine.md", "docs/record.md", "docs/surprises.md", "docs/verdicts.md")
+PAGES = (
+    "README.md", "docs/engine.md", "docs/record.md", "docs/reproducibility.md", "docs/surprises.md", "docs/verdicts.md",
+)  # fmt: skip
 PLANTED = 40
 
 
