@@ -15,9 +15,7 @@ from tensor_rnns.files import read_csv, write_csv
 from tensor_rnns.pages import blocks, contents
 
 ROOT = Path(__file__).parents[2]
-PAGES = (
-    "README.md", "docs/engine.md", "docs/record.md", "docs/reproducibility.md", "docs/surprises.md", "docs/verdicts.md",
-)  # fmt: skip
+PAGES = ("README.md", *(f"docs/{it}.md" for it in "engine record reproducibility surprises verdicts".split()))
 PLANTED = 40
 
 
