@@ -15,7 +15,8 @@ from tensor_rnns.files import read_csv, write_csv
 from tensor_rnns.pages import blocks, contents
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", *(f"docs/{it}.md" for it in "engine record reproducibility surprises verdicts".split()))
+WITH_BLOCKS = ("engine", "record", "reproducibility", "surprises", "verdicts")
+PAGES = ("README.md", *(f"docs/{name}.md" for name in WITH_BLOCKS))
 PLANTED = 40
 
 
