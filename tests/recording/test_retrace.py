@@ -77,6 +77,15 @@ def test_a_curve_of_a_gpu_is_left_alone_and_one_of_another_engine_fails(checkout
     assert not retrace.known(results)
 
 
+def test_a_loss_that_is_not_recorded_is_no_repetition(checkout, results: Path):
+    path = curves(results) / "only" / "gru" / "main" / "final-0" / "curves.csv.gz"
+    rows = [row for row in read_csv(path, CURVES, OF) if row["update"] != "2"]
+    write_csv(path, rows, CURVES, OF)
+    code, said = checkout.run("retrace", "--results", str(results), "--curves", GRU)
+    assert code == 1
+    assert "no loss is recorded at update 2" in said
+
+
 def test_a_training_that_should_have_failed_by_now_is_no_repetition(checkout, results: Path):
     change_record(results, failed_at=3)
     code, said = checkout.run("retrace", "--results", str(results), "--curves", GRU)

@@ -228,7 +228,7 @@ def retrace(papers, curves, results, mirrors, older, seconds) -> None:
 
     They are the same to the bit where no change of the code since, and no other machine, has changed the
     training. It writes results/recorded/retraced.csv, and ends with 1 where a first loss is off by more than
-    any rounding, or a curve could not be trained.
+    a hundredth, or a curve could not be trained.
     """
     need_torch("retrace")
     from tensor_rnns.recording import record as recorder

@@ -176,11 +176,6 @@ def hours(sources: Sources) -> str:
     )
 
 
-def retraced() -> str:
-    """What training the beginnings of recorded curves again has shown."""
-    return retrace.summary(retrace.known(RESULTS).values())
-
-
 OF_SOURCES: Mapping[str, Callable[..., str]] = {
     "board": board_rows,
     "score": lambda sources, paper: words.score(sources.board["papers"][paper]["score"]),
@@ -192,7 +187,7 @@ OF_SOURCES: Mapping[str, Callable[..., str]] = {
     "recorded-means": recorded_means,
     "recorded": recorded,
     "core-hours": hours,
-    "retraced": lambda _: retraced(),
+    "retraced": lambda _: retrace.summary(retrace.known(RESULTS).values()),
     "cost-model": lambda sources: sources.costs.summary,
     "error-rates": lambda sources: f"```\n{simulate.table()}```",
 }
