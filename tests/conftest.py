@@ -10,6 +10,8 @@ from importlib.util import find_spec
 
 import pytest
 
+from tensor_rnns import papers
+
 
 def lacking(*programs: str) -> str:
     """Which of `programs` cannot be found, in words, or ""."""
@@ -61,6 +63,12 @@ TOGETHER = (
 """Tests that share what takes long to make: one worker of xdist makes it, once."""
 NO_SKIP = os.environ.get("NO_SKIP", "0") not in ("", "0")
 NOT_RUN = pytest.StashKey[dict[str, str]]()
+
+
+@pytest.fixture(autouse=True)
+def own_roots(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders of papers that a test names, by a command too, are not those of the next."""
+    monkeypatch.setattr(papers, "__path__", list(papers.__path__))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

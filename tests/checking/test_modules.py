@@ -74,11 +74,11 @@ def test_fields_that_no_decorator_makes_any_are_refused_with_the_line(reported, 
         ("import Share", "import Shaer", "(powers.py:3)"),
     ],
 )
-def test_a_broken_module_of_a_paper_is_named_with_its_line(tmp_path, monkeypatch, before, after, said):
+def test_a_broken_module_of_a_paper_is_named_with_its_line(tmp_path, before, after, said):
     """Under a name of its own, since a module is imported once."""
     name = tmp_path.name
     home = shutil.copytree(MADE_UP, tmp_path / "papers" / name)
-    monkeypatch.setattr(papers, "__path__", [*papers.__path__, str(home.parent)])
+    papers.look_in([home.parent])
     for path in home.glob("*.yaml"):
         path.write_text(path.read_text().replace("made2024.", f"{name}."))
     text = (home / "powers.py").read_text()

@@ -14,9 +14,8 @@ MADE_UP = Path(__file__).parent / "made_up"
 
 
 @pytest.fixture
-def root(tmp_path, monkeypatch) -> Path:
+def root(tmp_path) -> Path:
     """A folder with the made-up paper, named anew so that no other test has imported its modules."""
-    monkeypatch.setattr(papers, "__path__", list(papers.__path__))
     shutil.copytree(MADE_UP / "made2024", tmp_path / tmp_path.name / "other2025")
     return tmp_path / tmp_path.name
 

@@ -40,9 +40,8 @@ def test_a_computed_table_is_recorded_as_it_is_set_today_or_refused(checkout, tm
     assert "recorded curves: 0, computed tables: 0; refused: 1" in said
 
 
-def test_a_table_that_is_recorded_as_it_is_set_today_stays(catalogue, checkout, tmp_path, monkeypatch):
+def test_a_table_that_is_recorded_as_it_is_set_today_stays(catalogue, checkout, tmp_path):
     """A run time that was measured alone is not overwritten by one of a loaded machine."""
-    monkeypatch.setattr(papers, "__path__", list(papers.__path__))
     papers.look_in([checkout.papers])
     experiment, home = (
         catalogue.experiments["made2024", "forgetting"],
