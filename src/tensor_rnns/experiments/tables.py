@@ -216,12 +216,14 @@ def strangers(row: Value, known: Mapping[str, Sequence[str]]) -> Iterator[str]:
 def pooled(row: Value, known: Mapping[str, Sequence[str]], content: Mapping[str, Any]) -> Iterator[str]:
     """Keys that a row of a trained experiment leaves out, so that it would be held against the mean over all
     of their names: allowed where its artefact asks for that mean. A number beside curves may be of them all.
-    And an `x`, which no table has.
+    And an `x` or settings, which no table has.
     """
     spec = mapping(block_of(content, "artefacts").get(row.artefact))
     table = spec.get("draw") == "table"
-    if table and row.x is not None:
-        yield f"x: {row.x:g} given; {row.artefact} is a table, and points stand beside curves; leave it empty"
+    if table and (row.x is not None or row.settings):
+        key, given = ("settings", ", ".join(row.settings)) if row.x is None else ("x", f"{row.x:g}")
+        why = f"{row.artefact} is a table, and points and settings are those of curves"
+        yield f"{key}: {given} given; {why}; leave it empty"
     if content["kind"] != "train" or (row.tolerance is None and not table):
         return
     rows, columns = spec.get("rows", ["variant"]), spec.get("columns")
