@@ -30,6 +30,8 @@ CALLED = {"compute": ("compute", "bilinear", *digest.ROOMS, "papers"), "probe": 
 """The rooms whose code counts where such a function uses it; a probe looks at what others trained."""
 EVERY = ("families", "names", "classes", "*")
 """What code asks a room for that gives it every class by name, so that it may build all of them."""
+BESIDE = re.compile(r"[\w-][\w.-]*\.(?!py$)\w+")
+"""The name of a file that is no module."""
 OWN = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
 """Of the code that reads contents, which are kept for the next process."""
 
@@ -193,9 +195,15 @@ def called(function: str, name: str, arguments: Any) -> set[Path]:
 
 
 def code_of(function: str, name: str, arguments: Any = None) -> str:
-    """The digest of the code that `name` may run; docstrings do not count."""
-    files = called(function, name, arguments)
-    return digest.digest(sorted(("/".join(file.parts[-2:]), digest.of_source(file)) for file in files))
+    """The digest of the code that `name` may run, without docstrings, and of the files beside it that a text in
+    it names, such as a table that it reads."""
+    digests = {}
+    for file in called(function, name, arguments):
+        digests[file] = digest.of_source(file)
+        for word in filter(BESIDE.fullmatch, contents(file)[1]):
+            if (path := file.with_name(word)).is_file():
+                digests[path] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return digest.digest(sorted(("/".join(path.parts[-2:]), text) for path, text in digests.items()))
 
 
 def dataset_digest(dataset: str) -> str:

@@ -87,6 +87,22 @@ def test_a_change_in_the_code_of_one_paper_leaves_the_others_alone(root):
     assert [old != new for old, new in zip(before, after, strict=True)] == [True, True, False, False, False]
 
 
+def test_a_table_that_code_reads_beside_itself_counts(root):
+    """It is named in the code; another beside it, or one of that name elsewhere, does not count."""
+    home = root / "other2025"
+    with (home / "powers.py").open("a") as stream:
+        stream.write('\n\nTABLE = Path(__file__).with_name("table.csv")\n')
+    papers.look_in([root])
+    found = []
+    for name, text in (("none", ""), ("table.csv", "1"), ("table.csv", "2"), ("other.csv", "3")):
+        (home / name).write_text(text)
+        (root / name).write_text(text)
+        found.append(functions.code_of("compute", "other2025.powers"))
+    (home / "table.csv").write_text("1")
+    found.append(functions.code_of("compute", "other2025.powers"))
+    assert [found.index(one) for one in found] == [0, 1, 2, 2, 1]
+
+
 BUILDER = """
 from tensor_rnns import cells
 
