@@ -195,8 +195,8 @@ def called(function: str, name: str, arguments: Any) -> set[Path]:
 
 
 def code_of(function: str, name: str, arguments: Any = None) -> str:
-    """The digest of the code that `name` may run, without docstrings, and of the files beside it that a text in
-    it names, such as a table that it reads."""
+    """The digest of the code that `name` may run, without docstrings, and of the files beside it that it
+    names, such as a table that it reads."""
     digests = {}
     for file in called(function, name, arguments):
         digests[file] = digest.of_source(file)
