@@ -71,9 +71,12 @@ def computed(run: Run, *, item: str, value: str, index: Natural | None = None) -
     return one_of(run.load_computed(), item, value, index, "computed")
 
 
-def probe(run: Run, *, probe: str, item: str, value: str, index: Natural | None = None) -> float:
-    """A number of a probe's table by item and name; several positions need `index`."""
-    return one_of(run.load_probe(probe), item, value, index, f"probe {probe}")
+def probe(
+    run: Run, *, probe: str, item: str, value: str, index: Natural | None = None, absolute: bool = False
+) -> float:
+    """A number of a probe's table by item and name, or its `absolute` value; several positions need `index`."""
+    number = one_of(run.load_probe(probe), item, value, index, f"probe {probe}")
+    return abs(number) if absolute else number
 
 
 def one_of(

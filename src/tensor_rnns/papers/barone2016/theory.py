@@ -212,16 +212,6 @@ def transform_gate(n, d, i):
     return sigmoid(np.array(biases)), np.full((5, 1, n), 1 / (1 + np.e))
 
 
-@statement("perplexity-3.0.4", "t n", scores="t n")
-def perplexity(draw, n, scores):
-    """3.0.4: a perplexity is 2 to the bits per character, and exp of the nats."""
-    targets = torch.tensor(draw.integers(n, size=len(scores)))
-    nats = float(torch.nn.functional.cross_entropy(torch.tensor(scores), targets))
-    shares = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
-    bits = -np.log2(shares[np.arange(len(scores)), targets.numpy()]).mean()
-    return np.exp(nats), 2.0**bits
-
-
 STATEMENTS = collected(vars())
 
 

@@ -5,9 +5,6 @@ from collections.abc import Mapping
 from tensor_rnns.models import build
 from tensor_rnns.rows import Rows, rows_of
 
-TRAINING_BYTES, GRTN_BYTES = 96_000_000, 60_000_000
-"""Section 4."""
-
 
 def counted(cell: str, hidden: int, symbols: int) -> dict[str, int]:
     """Parameters of a cell on one-hot symbols, of the read-out with its bias, and in all."""
@@ -37,5 +34,4 @@ def compute(*, models: Mapping[str, tuple[int, ...]], symbols: tuple[int, ...]) 
         "rtn over lstm": first["rtn"] / first["lstm"],
         "grtn over rtn": first["grtn"] / first["rtn"],
     }
-    epochs = {"of the GRTN": GRTN_BYTES / TRAINING_BYTES}
-    return rows_of(counts | {"ratios": ratios, "epochs": epochs})
+    return rows_of(counts | {"ratios": ratios})

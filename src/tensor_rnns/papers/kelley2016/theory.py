@@ -191,15 +191,6 @@ def first_byte(draw, k, n):
     return pairs
 
 
-@statement("bits-4", "t n", scores="t n")
-def bits(draw, n, scores):
-    """4: E[-log2 P] is the cross entropy in nats over ln 2."""
-    targets = torch.tensor(draw.integers(n, size=len(scores)))
-    nats = torch.nn.functional.cross_entropy(torch.tensor(scores), targets)
-    shares = np.exp(scores) / np.exp(scores).sum(1, keepdims=True)
-    return -np.log2(shares[np.arange(len(scores)), targets.numpy()]).mean(), float(nats) / np.log(2)
-
-
 STATEMENTS = collected(vars())
 
 
