@@ -74,7 +74,8 @@ def computed(run: Run, *, item: str, value: str, index: Natural | None = None) -
 def probe(
     run: Run, *, probe: str, item: str, value: str, index: Natural | None = None, absolute: bool = False
 ) -> float:
-    """A number of a probe's table by item and name, or `absolute`, its size; several positions need `index`."""
+    """A number of a probe's table by item and name, or its `absolute` value; several positions need
+    `index`."""
     number = one_of(run.load_probe(probe), item, value, index, f"probe {probe}")
     return abs(number) if absolute else number
 
