@@ -71,13 +71,20 @@ def test_an_edited_paper_is_checked_alone_and_again_until_it_is_well(roots, chec
     assert checked() == ([], [])
 
 
-def test_a_caption_is_checked_too(roots, checked):
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("fig-1.md", "{no-such-claim}\n", "unknown claim 'no-such-claim'"),
+        ("fig-1.txt", "", "the caption of no artefact"),
+    ],
+)
+def test_a_caption_is_checked_too(roots, checked, name, text, said):
     checked()
-    caption = roots[0] / "kelley2016" / "captions" / "fig-1.md"
+    caption = roots[0] / "kelley2016" / "captions" / name
     caption.parent.mkdir()
-    caption.write_text("{no-such-claim}\n")
+    caption.write_text(text)
     (wrong,), looked_at = checked()
-    assert "unknown claim 'no-such-claim'" in wrong
+    assert said in wrong
     assert looked_at == ["kelley2016"]
 
 

@@ -30,7 +30,7 @@ def problems(roots: Sequence[Path | str], shown: Path | None = None, kept: Path 
     code = code and [*code, str(importlib.util.find_spec("torch") is not None)]
     found: list[str] = []
     for folder in catalogue.paper_folders(roots).values():
-        rests_on = f"{code} {digest(folder, '.yaml', '.csv', '.md')}"
+        rests_on = f"{code} {digest(folder)}"
         mark = kept and kept / hashlib.sha256(rests_on.encode()).hexdigest()[:32]
         if mark and mark.exists():
             continue
@@ -47,10 +47,12 @@ def problems(roots: Sequence[Path | str], shown: Path | None = None, kept: Path 
 
 
 def digest(folder: Path, *suffixes: str) -> str:
-    """The digest of all files below a folder with one of the `suffixes`, wherever the folder is."""
+    """The digest of all files below a folder, wherever it is, but for compiled ones; or of those with one of
+    the `suffixes`."""
     total = hashlib.sha256()
     for path in sorted(folder.rglob("*")):
-        if path.suffix in suffixes and not path.name.startswith("."):
+        wanted = path.suffix in suffixes if suffixes else path.suffix != ".pyc"
+        if wanted and path.is_file() and not path.name.startswith("."):
             name = path.relative_to(folder.parent).as_posix()
             total.update(f"{name}\n".encode() + hashlib.sha256(path.read_bytes()).digest())
     return total.hexdigest()
