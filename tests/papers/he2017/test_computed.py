@@ -19,7 +19,7 @@ def test_identities_hold(monkeypatch, item):
     assert ("printed_error" in found) == (item in ("output-4", "memory-17-30"))
     assert found.get("printed_error", 1) > 1e-3
     assert found.get("smallest_inside", 1) > 1e-12
-    assert found.get("smallest_with_biases", 1) > 1e-3
+    assert found.get("smallest_from_zero", 1) > 1e-3
     assert found.get("largest_with_zeros", 0) < 0.01
     assert found.get("smallest_without", 2) > 1.5
 

@@ -7,7 +7,7 @@ from torch import Tensor
 from tensor_rnns import models
 from tensor_rnns.cells import Cell, build
 from tensor_rnns.compute import nets
-from tensor_rnns.compute.statements import checked, collected, sigmoid, statement
+from tensor_rnns.compute.statements import checked, collected, jacobian, sigmoid, statement
 from tensor_rnns.declared import Natural
 from tensor_rnns.engine import Params
 from tensor_rnns.papers.barone2016.highways import highway, shallow_ranks
@@ -100,19 +100,22 @@ def universal_deep(draw, n):
     return {"error": copied, "smallest_without_copies": min(np.abs(a - b).max() for a, b in bound)}
 
 
-@statement("diagonal-2.3", "n", x="n", b="n", D="n")
-def diagonal_gates(draw, n, x, b, D):
-    """2.3: the derivative of the gate by its own component is nowhere zero where W = D; with W = L R the
-    derivative has rank d."""
+@statement("diagonal-2.3", "n i", x="i", h="n")
+def diagonal_gates(draw, n, i, x, h):
+    """2.3: the derivative of the gate z of a GRU by the state has rank d for maps L R, n with diagonals."""
     ours, wanted = [], []
     for d in range(1, n):
-        product = draw.standard_normal((n, d)) @ draw.standard_normal((d, n))
-        gate = sigmoid(product @ x + b)
-        ours.append(np.linalg.matrix_rank((gate * (1 - gate))[:, None] * product))
-        wanted.append(d)
-    own = sigmoid(D * x + b)
-    slope = own * (1 - own) * D
-    return {"error": (np.array(ours), np.array(wanted)), "smallest_slope": np.abs(slope).min()}
+        for kind, rank in (("low_rank", d), ("low_rank_diagonal", n)):
+            cell, p = nets.random_cell(draw, "lr_gru", i, n, map=kind, rank=d)
+
+            def gate(state: Tensor, maps=cell.recurrent, p=p) -> Tensor:
+                return torch.sigmoid(torch.tensor(x)[None] @ p["U_z"] + maps(p, "z", state[None]) + p["b_z"])[
+                    0
+                ]
+
+            ours.append(np.linalg.matrix_rank(jacobian(gate, h)))
+            wanted.append(rank)
+    return np.array(ours), np.array(wanted)
 
 
 @statement("passthrough-2.1", "n i", x="i", h="n", c="n")

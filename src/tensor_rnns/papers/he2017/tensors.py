@@ -45,9 +45,11 @@ def step_by_loops(cell, p: dict[str, np.ndarray], x: np.ndarray, h: np.ndarray, 
                 a += (x @ p["W_x"] + p["b_x"][0]) @ block
             elif q in index:
                 a += h[index[q]] @ block
-        w = np.exp(a[4 * m :]) / np.exp(a[4 * m :]).sum()
-        near = [index[tuple(np.clip(np.add(place, j), 1, cell.side))] for j in offsets(cell)]
-        kept = sum(share * c[q] for share, q in zip(w, near, strict=True))
+        kept = c[n]
+        if cell.memory_convolution:
+            w = np.exp(a[4 * m :]) / np.exp(a[4 * m :]).sum()
+            near = [index[tuple(np.clip(np.add(place, j), 1, cell.side))] for j in offsets(cell)]
+            kept = sum(share * c[q] for share, q in zip(w, near, strict=True))
         after_c[n] = sigmoid(a[m : 2 * m]) * np.tanh(a[:m]) + sigmoid(a[2 * m : 3 * m] + 1) * kept
         after_h[n] = sigmoid(a[3 * m : 4 * m]) * np.tanh(after_c[n])
     return after_h, after_c
@@ -147,31 +149,32 @@ def arrival(draw, m):
 
 @statement("skew-5-8", "m depth")
 def skew(draw, m, depth):
-    """Without feedback: the delayed outputs are those of stacked layers with the same weights, if the bias of
-    the candidate is zero; `smallest_with_biases`, how far off they are if it is not."""
+    """Without feedback: the delayed outputs are those of stacked layers with the same weights, of a tRNN if a
+    layer begins with what its row holds when the input arrives, of a tLSTM if the bias of the candidate is
+    zero; `smallest_from_zero`, how far off they are if all layers begin with zeros."""
     depth = 2 + depth % 3
     late = model_of(FORWARD, depth, m, 2, 2)
     stack = model_of({"name": "slstm"}, depth, m, 2, 2)
     p, x = random_values(late, draw), torch.tensor(draw.standard_normal((5, 1, 1, 2)))
     biased = p["cell/b"].clone()
     p["cell/b"][..., :m] = 0
-    simple, off = stacked_rnn(draw, m, depth, 0.0), stacked_rnn(draw, m, depth, 1.0)
+    simple, off = (stacked_rnn(draw, m, depth, from_rows) for from_rows in (True, False))
     held = (late.forward(p, x)[0].numpy(), stack.forward(p, x)[0].numpy())
     other = p | {"cell/b": biased}
     differs = np.abs(late.forward(other, x)[0].numpy() - stack.forward(other, x)[0].numpy()).max()
-    return {"error": [held, simple], "smallest_with_biases": min(differs, np.abs(off[0] - off[1]).max())}
+    return {"error": [held, simple], "smallest_from_zero": min(differs, np.abs(off[0] - off[1]).max())}
 
 
-def stacked_rnn(draw: np.random.Generator, m: int, depth: int, bias: float) -> tuple:
-    """(outputs of the tRNN with K = 2 from step L - 1 on, those of tanh layers with its A, B, b) [T, M]."""
+def stacked_rnn(draw: np.random.Generator, m: int, depth: int, from_rows: bool) -> tuple:
+    """(outputs of the tRNN with K = 2 from step L - 1 on, those of tanh layers with its A, B, b, which begin
+    with zeros or `from_rows`, with what their rows hold when the input arrives) [T, M]."""
     model = model_of({"name": "trnn", "kernel": 2}, depth, m, 2, 2)
     p, x = random_values(model, draw), torch.tensor(draw.standard_normal((4 + depth - 1, 2)))
-    p["cell/b"] *= bias
-    outputs, _ = trajectory(model, p, x)
+    outputs, rows = trajectory(model, p, x)
     w, b = p["cell/W"][0].numpy(), p["cell/b"][0, 0].numpy()
     z = (x[:4] @ p["cell/W_x"][0] + p["cell/b_x"][0]).numpy()
-    for _ in range(depth):
-        h, layer = np.zeros(m), []
+    for number in range(depth):
+        h, layer = rows[number - 1][number].numpy() if number and from_rows else np.zeros(m), []
         for below in z:
             h = np.tanh(below @ w[:m] + h @ w[m:] + b)
             layer.append(h)
@@ -205,11 +208,14 @@ def read_out(draw, r, m, s, t):
 
 @statement("step-10-19", "r m", x="r")
 def step(draw, r, m, x):
-    """10 to 19: a step of the tLSTM against loops over locations and offsets."""
-    block = drawn(draw) | {"name": "tlstm"}
-    cell, p = cell_and_values(block, m, r, draw)
-    h, c = draw.standard_normal((2, cell.locations, m))
-    given = (torch.tensor(h[None, -1]), torch.tensor(h[None, :-1]), torch.tensor(c[None]))
-    corner, below, memory = cell.step(p, torch.tensor(x)[None], given)
-    wanted = step_by_loops(cell, {name: value.numpy() for name, value in p.items()}, x, h, c)
-    return [(torch.cat([below[0], corner]).numpy(), wanted[0]), (memory[0].numpy(), wanted[1])]
+    """10 to 19: a step of the tLSTM, with memory convolution and without, against loops over locations and
+    offsets."""
+    block, pairs = drawn(draw) | {"name": "tlstm"}, []
+    for convolved in (True, False):
+        cell, p = cell_and_values(block | {"memory_convolution": convolved}, m, r, draw)
+        h, c = draw.standard_normal((2, cell.locations, m))
+        given = (torch.tensor(h[None, -1]), torch.tensor(h[None, :-1]), torch.tensor(c[None]))
+        corner, below, memory = cell.step(p, torch.tensor(x)[None], given)
+        wanted = step_by_loops(cell, {name: value.numpy() for name, value in p.items()}, x, h, c)
+        pairs += [(torch.cat([below[0], corner]).numpy(), wanted[0]), (memory[0].numpy(), wanted[1])]
+    return pairs
