@@ -5,7 +5,7 @@ import torch
 
 from tensor_rnns.compute.nets import outputs, random_cell
 from tensor_rnns.compute.statements import statement
-from tensor_rnns.papers.chapter10.nets import Pass, arrays, leaf, weights_of
+from tensor_rnns.papers.chapter10.nets import Pass, leaf, weights_of
 
 
 @statement("decoupled-2.1", "t n i k", x="t i", y="t k")
@@ -69,20 +69,3 @@ def context(draw, n, i, c, x, context, R):
     plain, _ = random_cell(draw, "vanilla", i, n)
     moved = {"W": p["W"][:i], "U": p["U"], "b": p["b"] + torch.tensor(context @ R)}
     return outputs(wide, p, fed).numpy(), outputs(plain, moved, torch.tensor(x)).numpy()
-
-
-@statement("other-weights-2.4", "t n i c k", x="t i", R="c n", first="c", second="c")
-def other_weights(draw, n, i, c, k, x, R, first, second):
-    """2.4: nets for two vectors differ in b alone: with the other four of the one and the bias of the other,
-    all outputs of the other come back."""
-    theta, y = weights_of(draw, n, i, k), torch.tensor(draw.integers(k, size=len(x)))
-
-    def net(vector):
-        own = {name: leaf(value.detach()) for name, value in theta.items()}
-        return own | {"b": leaf(theta["b"].detach() + torch.tensor(vector @ R))}
-
-    def scores(p):
-        return arrays(Pass(p, leaf(x), y, leaf(np.zeros(n))).o)
-
-    one, two = net(first), net(second)
-    return scores({**one, "b": two["b"]}), scores(two)

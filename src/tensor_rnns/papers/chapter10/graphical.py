@@ -89,12 +89,6 @@ def edges(draw):
     return {"error": moved[later].max(), "smallest_change": moved[past].min()}
 
 
-@statement("size-2.3")
-def size():
-    """2.3: the parameters of a cell of 7 units for bits, which know no length."""
-    return {"net": build({"name": "vanilla", "hidden": 7}, 2).parameter_count()}
-
-
 @statement("markov-2.3")
 def markov(draw):
     """2.3: on a source of order 2 over three symbols a table counted on 100,000 symbols, and a net made for

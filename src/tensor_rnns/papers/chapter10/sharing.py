@@ -87,14 +87,6 @@ def history(n, i):
     return {"error": (np.diff(flat), np.full(8, n * i)), "changed_shapes": sum(moved)}
 
 
-@statement("square-1", "n i")
-def square(draw, n, i):
-    """1: W is n by n, for the state has n numbers before and after."""
-    p = weights_of(draw, n, i, 2)
-    new = step(p, torch.zeros(i, dtype=torch.float64), torch.zeros(n, dtype=torch.float64))
-    return [(np.array(p["W"].shape), np.full(2, n)), (np.array(new.shape), np.array([n]))]
-
-
 def shapes(name: str) -> list[tuple]:
     """The shapes of the states of a cell before and after a step."""
     cell, p = made(name, 0)
