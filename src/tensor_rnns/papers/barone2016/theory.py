@@ -1,4 +1,4 @@
-"""The identities of barone2016 sections 2 and A.2: low-rank maps, passthrough, and what follows."""
+"""The identities of barone2016 sections 2, 3.0.1 and A: low-rank maps, passthrough, and what follows."""
 
 import numpy as np
 import torch
