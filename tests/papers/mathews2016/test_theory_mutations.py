@@ -160,12 +160,6 @@ def without_one_minus_p(p):
     return np.append(np.prod(p), gates.forget_window(p))
 
 
-def leaking(cell, p, x, state):
-    """A convex gate whose candidate takes in the state."""
-    gate, z = cell.gate_and_candidate(p, x, *state)
-    return (gate * state[0] + (1 - gate) * (z + state[0]),)
-
-
 def always(features, labels):
     """Everything is separable."""
     return True
@@ -232,7 +226,6 @@ MUTATIONS = [
     (multiplicative.GMR, "step", without_product, "gmr-4.1.2"),
     (gated.LSTM, "step", lstm_with_swapped_gates, "lstm-as-convex-gate-4.2.2"),
     (tensor_gate.TensorGate, "step", forget_in_place_of_convex, "tgu-4.3.2"),
-    (tensor_gate.TensorGate, "step", leaking, "candidate-4.3.1"),
     (gates, "forget_window", with_first_gate, "forget-expansion-4.2.2"),
     (gates, "forget_run", closing, "forget-open-4.2.2"),
     (gates, "forget_run", gates.convex_run, "holding-4.2.2"),

@@ -207,27 +207,3 @@ def tensor_gate_units(x, h, tgu, tgu_c):
         gate, z = 1 / (1 + np.exp(-d)), np.maximum(0, unit.p["W_in"].T @ x + unit.p["b_in"][0])
         pairs.append((unit.step(x, h)[0], gate * h + (1 - gate) * z))
     return pairs
-
-
-@statement(
-    "candidate-4.3.1", "I H R", x="I", h="H", c="H",
-    tgu=cell(TGU, "I H R"), tgu_c=cell(TGUC, "I H R"), gru=cell(GRU, "I H"), lstm=cell(LSTM, "I H"),
-)  # fmt: skip
-def candidates(x, h, c, tgu, tgu_c, gru, lstm):
-    """4.3.1: without h in the candidate no identity through the candidate: dz_t/dh = 0 exactly in the TGUs,
-    not so in GRU and LSTM (`smallest_gru`, `smallest_lstm`: largest entry). The gate that keeps h is
-    closed, so that h_t = z_t (tanh(z_t) in the LSTM) and the step Jacobian is that of the candidate.
-    """
-    tgu.p["b"][:] = gru.p["b_f"][:] = lstm.p["b_f"][:] = CLOSED
-    lstm.p["b_i"][:] = lstm.p["b_o"][:] = -CLOSED
-    q = tgu_c.p
-    q["A"][:], q["A"][:, -1], q["B"][:], q["C"][:, -1] = 0.0, 1.0, 1.0, CLOSED
-    largest = {
-        unit.cell.name: np.abs(unit.jacobian(x, h, *([c] if unit is lstm else []))).max()
-        for unit in (tgu, tgu_c, gru, lstm)
-    }
-    return {
-        "error": max(largest["tgu"], largest["tgu_c"]),
-        "smallest_gru": largest["gru"],
-        "smallest_lstm": largest["lstm"],
-    }
