@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tensor_rnns.cells import gated, multiplicative, tensor_gate
+from tensor_rnns.cells import gated, multiplicative, tensor_gate, unitary
 from tensor_rnns.papers.mathews2016 import theory
 from tensor_rnns.papers.mathews2016.theory import (
     architectures,
@@ -165,6 +165,15 @@ def always(features, labels):
     return True
 
 
+def projected(z, v):
+    """A projection where a reflection is asked for."""
+    mirrored = REFLECTED(z, v)
+    return tuple((before + after) / 2 for before, after in zip(z, mirrored, strict=True))
+
+
+REFLECTED = unitary.reflected
+
+
 def one_sided(a, b, c, x):
     """A rank-1 form without its second factor."""
     return float(b * (a @ x))
@@ -186,6 +195,7 @@ MUTATIONS = [
     (background.Recurrence, "back", untransposed, "eq-2.4"),
     (background, "identity_tensor", all_ones, "switching-gate-2.5"),
     (background, "cp_product", added, "multiplicative-integration-2.5"),
+    (unitary, "reflected", projected, "unitary-2.4.1"),
     (gated.LSTM, "step", lstm_with_swapped_gates, "lstm-2.3"),
     (gated.GRU, "step", gru_the_other_way, "gru-2.3"),
     (gated.GRU, "step", gru_the_other_way, "additive-update-2.3"),
