@@ -114,8 +114,8 @@ def picked(steps: int, picks: Sequence[int]) -> dict[str, float]:
 
 
 def forget_as_convex(seed: int, draws: int) -> dict[str, float]:
-    """4.2.2: a window of the forget gate, divided by its sum, is one of the convex gate, with no weight on the
-    start state.
+    """4.2.2: a window of the forget gate, divided by its sum, is one of the convex gate, with no
+    weight on the start state.
 
     `error`: the largest difference over `draws` draws of gates, powers of uniform ones, or, if that is more,
     how far a gate of the convex window leaves [0, 1].
