@@ -117,6 +117,8 @@ def test_numbers_by_hand(few):
     assert few["linear", "error"][0] == pytest.approx(
         max(abs(few["linear", f"slope at radius {r}"][0] / math.log(r) - 1) for r in (0.8, 0.95, 1.05, 1.2))
     )
+    tanh, relu = (few["saturating", f"{f} faded"][0] for f in ("tanh", "relu"))
+    assert few["saturating", "tanh faded less relu"][0] == tanh - relu
     assert few["forget bias", "pile"][0] > 1
     assert few["forget bias", "bias 0"] < few["forget bias", "bias 1"] < few["forget bias", "bias 5"]
     assert few["candidate scale", "moderate"][0] == min(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from tensor_rnns.cells import gated, multiplicative, tensor_gate
+from tensor_rnns.cells import gated, multiplicative, tensor_gate, unitary
 from tensor_rnns.papers.mathews2016 import theory
 from tensor_rnns.papers.mathews2016.theory import (
     architectures,
@@ -160,15 +160,18 @@ def without_one_minus_p(p):
     return np.append(np.prod(p), gates.forget_window(p))
 
 
-def leaking(cell, p, x, state):
-    """A convex gate whose candidate takes in the state."""
-    gate, z = cell.gate_and_candidate(p, x, *state)
-    return (gate * state[0] + (1 - gate) * (z + state[0]),)
-
-
 def always(features, labels):
     """Everything is separable."""
     return True
+
+
+def projected(z, v):
+    """A projection where a reflection is asked for."""
+    mirrored = REFLECTED(z, v)
+    return tuple((before + after) / 2 for before, after in zip(z, mirrored, strict=True))
+
+
+REFLECTED = unitary.reflected
 
 
 def one_sided(a, b, c, x):
@@ -192,6 +195,7 @@ MUTATIONS = [
     (background.Recurrence, "back", untransposed, "eq-2.4"),
     (background, "identity_tensor", all_ones, "switching-gate-2.5"),
     (background, "cp_product", added, "multiplicative-integration-2.5"),
+    (unitary, "reflected", projected, "unitary-2.4.1"),
     (gated.LSTM, "step", lstm_with_swapped_gates, "lstm-2.3"),
     (gated.GRU, "step", gru_the_other_way, "gru-2.3"),
     (gated.GRU, "step", gru_the_other_way, "additive-update-2.3"),
@@ -232,7 +236,6 @@ MUTATIONS = [
     (multiplicative.GMR, "step", without_product, "gmr-4.1.2"),
     (gated.LSTM, "step", lstm_with_swapped_gates, "lstm-as-convex-gate-4.2.2"),
     (tensor_gate.TensorGate, "step", forget_in_place_of_convex, "tgu-4.3.2"),
-    (tensor_gate.TensorGate, "step", leaking, "candidate-4.3.1"),
     (gates, "forget_window", with_first_gate, "forget-expansion-4.2.2"),
     (gates, "forget_run", closing, "forget-open-4.2.2"),
     (gates, "forget_run", gates.convex_run, "holding-4.2.2"),

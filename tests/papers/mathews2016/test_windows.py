@@ -29,6 +29,15 @@ def test_windows_by_hand():
     assert windows.convex_window(gates) == pytest.approx([0.025, 0.1, 0.125, 0.75])
 
 
+def test_a_forget_window_divided_by_its_sum_is_a_convex_one():
+    """Weights 1/8, 1/4 and 1 over 11/8: the convex gates 0, 1/3 and 3/11 have them, the start state none."""
+    window = np.array([1, 2, 8]) / 11
+    gates = windows.convex_gates(window)
+    assert gates == pytest.approx([0, 1 / 3, 3 / 11])
+    assert windows.convex_window(gates) == pytest.approx([0, *window])
+    assert found()["forget-as-convex", "error"][0] < 1e-14
+
+
 def test_picks_are_halved_going_back():
     """Three gates of 0.5: weights 1/2, 1/4, 1/8 and the start state 1/8; nothing else has any weight."""
     table = found()
@@ -96,6 +105,7 @@ def test_random_gates():
         ("convex_window", lambda p: np.append(np.prod(p), np.cumprod(p)), "constant-convex", "error"),
         ("convex_window", lambda p: windows.later_products(p) * np.append(1.0, p), "fig-4.4", "error"),
         ("convex_window", lambda p: windows.later_products(p), "random-gates", "sum_error"),
+        ("convex_gates", lambda window: 1 - window, "forget-as-convex", "error"),
     ],
 )
 def test_a_wrong_window_is_seen(monkeypatch, name, wrong, item, number):

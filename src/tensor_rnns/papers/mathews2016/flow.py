@@ -122,7 +122,8 @@ def linear(draws: Draws, radii: Sequence[float]) -> dict[str, float]:
 def saturating(draws: Draws) -> dict[str, float]:
     """2.2.3: h_t = f(W h_(t-1) + x_t) with one W of radius 1.5 for f = tanh, ReLU and the identity.
 
-    Medians; shares of draws in which tanh has the smaller norm; shares of lags and draws that have faded.
+    Medians; shares of draws in which tanh has the smaller norm; shares of lags and draws that have faded, and
+    by how much that of tanh exceeds that of ReLU.
     """
     w = torch.from_numpy(1.5 * matrices(draws))
     numbers, logs = {}, {}
@@ -131,7 +132,7 @@ def saturating(draws: Draws) -> dict[str, float]:
         numbers |= {f: np.median(logs[f][0]), f"{f} faded": np.mean(logs[f] < FADED)}
     for other in ("relu", "linear"):
         numbers[f"tanh below {other}"] = np.mean(logs["tanh"][0] < logs[other][0])
-    return numbers
+    return numbers | {"tanh faded less relu": numbers["tanh faded"] - numbers["relu faded"]}
 
 
 def product_only(draws: Draws) -> dict[str, float]:

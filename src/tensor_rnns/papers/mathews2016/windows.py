@@ -18,6 +18,10 @@ SHOWN = 0
 """Stream of the gates that the figures show."""
 DRAWN = 1
 """Stream of the gates over which shares and means are taken."""
+COPIED = 2
+"""Stream of the gates whose forget window a convex gate is to have."""
+COMPARED = 50
+"""Steps of such a window."""
 
 
 def later_products(gates: np.ndarray) -> np.ndarray:
@@ -33,6 +37,13 @@ def forget_window(gates: np.ndarray) -> np.ndarray:
 def convex_window(gates: np.ndarray) -> np.ndarray:
     """Weights of h_0 and z_1..z_t in h_t under the convex gate, from p_1..p_t; h_0 is z_0 with p_0 = 0."""
     return later_products(gates) * (1 - np.append(0.0, gates))
+
+
+def convex_gates(window: np.ndarray) -> np.ndarray:
+    """Gates p_1..p_t of the convex gate whose weights of z_1..z_t are `window`, which is positive and sums to
+    1: 1 - p_t is the last weight, and the earlier gates share out what remains."""
+    upto = np.cumsum(window)
+    return np.append(0.0, upto[:-1]) / upto
 
 
 def switched(draw: np.random.Generator, steps: int, switch: int) -> np.ndarray:
@@ -102,6 +113,23 @@ def picked(steps: int, picks: Sequence[int]) -> dict[str, float]:
     return {"error": np.abs(window - wanted).max(), "start_state": window[0]}
 
 
+def forget_as_convex(seed: int, draws: int) -> dict[str, float]:
+    """4.2.2: a window of the forget gate, divided by its sum, is one of the convex gate, with no
+    weight on the start state.
+
+    `error`: the largest difference over `draws` draws of gates, powers of uniform ones, or, if that is more,
+    how far a gate of the convex window leaves [0, 1].
+    """
+    errors = []
+    for number in range(draws):
+        draw = rng(seed, COPIED, number)
+        window = forget_window(draw.uniform(size=COMPARED) ** draw.uniform())
+        wanted = np.append(0.0, window / window.sum())
+        gates = convex_gates(wanted[1:])
+        errors += [np.abs(convex_window(gates) - wanted).max(), np.abs(gates - gates.clip(0, 1)).max()]
+    return {"error": max(errors)}
+
+
 def random_gates(seed: int, draws: int, steps: int, switch: int) -> dict[str, float]:
     """Gates uniform on [0, 1] up to step `switch`, then 1, over `draws` draws: what holds of the windows.
 
@@ -158,5 +186,6 @@ def compute(
         **level_numbers(steps, levels),
         "fig-4.4": picked(steps, picks),
         "random-gates": random_gates(seed, draws, steps, switch),
+        "forget-as-convex": forget_as_convex(seed, draws),
     }
     return [row for window in shown for row in series(*window, first=1)] + rows_of(numbers)

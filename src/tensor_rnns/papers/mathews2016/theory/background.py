@@ -1,4 +1,4 @@
-"""Statements of mathews2016 chapter 2: losses, back-propagation, unitary recurrence, products."""
+"""Statements of mathews2016 chapter 2: losses, back-propagation, products."""
 
 import numpy as np
 import torch
@@ -126,36 +126,6 @@ def weight_gradient(draw):
             total += direct.transpose(1, 2, 0).reshape(m * m, m) @ net.back(j, i)[:, None]
     wanted = jacobian(lambda w: net.losses(w, torch.as_tensor(net.states[0]), 1).sum(), net.w)
     return {"error": (total[:, 0], wanted.reshape(-1)), "footnote_error": (m, len(total))}
-
-
-@statement("unitary-2.4.1")
-def unitary_recurrence(draw):
-    """2.4.1: the recurrent operator of the unitary evolution RNN has eigenvalues of modulus 1, for any
-    parameters.
-
-    W = D3 R2 F^-1 D2 P R1 F D1 (diagonal phases, reflections, Fourier transform, permutation).
-    `norm_error`: change of a state's norm over 1,000 applications. The modReLU around it may still shrink
-    gradients.
-    """
-    (n,) = sizes(draw, 1, 5, 16)
-    phases = np.exp(1j * draw.uniform(-np.pi, np.pi, (3, n)))
-    mirrors = normal(draw, 2, n) + 1j * normal(draw, 2, n)
-    order = draw.permutation(n)
-
-    def reflect(v: np.ndarray, h: np.ndarray) -> np.ndarray:
-        return h - 2 * np.outer(v, v.conj() @ h) / np.sum(np.abs(v) ** 2)
-
-    def operate(h: np.ndarray) -> np.ndarray:
-        h = reflect(mirrors[0], np.fft.fft(phases[0][:, None] * h, axis=0, norm="ortho"))[order]
-        h = np.fft.ifft(phases[1][:, None] * h, axis=0, norm="ortho")
-        return phases[2][:, None] * reflect(mirrors[1], h)
-
-    state = normal(draw, n, 1) + 1j * normal(draw, n, 1)
-    before = np.linalg.norm(state)
-    for _ in range(1000):
-        state = operate(state)
-    moduli = np.abs(np.linalg.eigvals(operate(np.eye(n, dtype=complex))))
-    return {"error": (moduli, np.ones(n)), "norm_error": (np.linalg.norm(state), before)}
 
 
 @statement("switching-gate-2.5", "n", a="n", b="n")

@@ -176,11 +176,12 @@ def cp_gradient_a(a, b, c, x, y):
 
 @statement("cp-gradient-c-3.4.1", **CP)
 def cp_gradient_c(a, b, c, x, y):
-    """3.4.1: dz_j/dC_lm = B_lj y_m (A_l . x) (second line); `printed_error`: the first, without B_lj."""
+    """3.4.1: dz_j/dC_lm = B_lj y_m (A_l . x), as in the second line; the first is printed without B_lj."""
     wanted = jacobian(cp_forward, a, b, c, x, y, of=2)
-    second = filled(wanted.shape, lambda j, l, m: b[l, j] * y[m] * (a[l] @ x)), wanted
-    first = filled(wanted.shape, lambda j, l, m: y[m] * (a[l] @ x)), wanted
-    return {"error": second, "printed_error": first, "corrected_error": second}
+    return {
+        "printed_error": (filled(wanted.shape, lambda j, l, m: y[m] * (a[l] @ x)), wanted),
+        "corrected_error": (filled(wanted.shape, lambda j, l, m: b[l, j] * y[m] * (a[l] @ x)), wanted),
+    }
 
 
 @statement("eq-3.8", **CP)
