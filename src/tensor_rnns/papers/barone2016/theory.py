@@ -109,9 +109,8 @@ def diagonal_gates(draw, n, i, x, h):
             cell, p = nets.random_cell(draw, "lr_gru", i, n, map=kind, rank=d)
 
             def gate(state: Tensor, maps=cell.recurrent, p=p) -> Tensor:
-                return torch.sigmoid(torch.tensor(x)[None] @ p["U_z"] + maps(p, "z", state[None]) + p["b_z"])[
-                    0
-                ]
+                read = torch.tensor(x)[None] @ p["U_z"] + maps(p, "z", state[None])
+                return torch.sigmoid(read + p["b_z"])[0]
 
             ours.append(np.linalg.matrix_rank(jacobian(gate, h)))
             wanted.append(rank)
