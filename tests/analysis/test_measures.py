@@ -99,7 +99,7 @@ def test_short_counts_a_failed_run(run_of):
 
 
 def test_numbers_that_are_not_curves(run_of):
-    table = {("cp", "size"): np.array([30.0]), ("tt", "size"): np.array([3.0, 9.0, 6.0])}
+    table = {("cp", "size"): np.array([30.0]), ("tt", "size"): np.array([3.0, 9.0, -6.0])}
     run = Run(
         {"seed": 0, "dataset": "jsb"},
         parameters=193,
@@ -122,7 +122,8 @@ def test_numbers_that_are_not_curves(run_of):
         ({"name": "gap", "split": "test", "of": "nll", "kind": "ratio"}, 1.0625),
         ({"name": "computed", "item": "cp", "value": "size"}, 30),
         ({"name": "computed", "item": "tt", "value": "size", "index": 1}, 9),
-        ({"name": "probe", "probe": "gates", "item": "tt", "value": "size", "index": 2}, 6),
+        ({"name": "probe", "probe": "gates", "item": "tt", "value": "size", "index": 2}, -6),
+        ({"name": "probe", "probe": "gates", "item": "tt", "value": "size", "index": 2, "absolute": True}, 6),
     ]
     for block, value in expected:
         assert measure_of(block, run) == value, block
