@@ -75,6 +75,13 @@ def test_one_seed_gives_a_number_and_no_answer():
         assert found.low is None
 
 
+def test_two_seeds_are_enough_for_an_interval():
+    """m = 8.65, s = 0.070711, t = 12.706: half of P is 1.10038, half of the mean's interval 0.63531."""
+    found = rules.value([8.6, 8.7], 8.75, 0.75)
+    assert found.holds == "yes"
+    assert (found.low, found.high) == pytest.approx((8.65 - 1.10038, 8.65 + 1.10038), abs=1e-4)
+
+
 def test_exact_numbers_need_no_seeds():
     assert rules.value([0.75], 0.75, 0.0, exact=True).holds == "yes"
     assert rules.value([1 / 6], 0.1767, 0.001, exact=True).holds == "no"
@@ -154,6 +161,22 @@ def test_a_count_shows_the_worst():
     assert rules.counted([0], within=[1, 49]).holds == "no"
     assert rules.counted([4], at_least=4, at_most=6).holds == "yes"
     assert rules.counted([math.nan], at_least=4).holds == "no"
+
+
+@pytest.mark.parametrize(
+    ("limits", "worst", "holds"),
+    [
+        ({"at_least": 1.0}, 0.5, "no"),
+        ({"at_most": 4.0}, 5.0, "no"),
+        ({"at_least": 0.5, "at_most": 5.0}, 0.5, "yes"),
+        ({"within": (0.6, 9.0)}, 0.5, "no"),
+        ({"equals": 2.0, "tolerance": 1.5}, 5.0, "no"),
+    ],
+)
+def test_one_count_beyond_a_limit_is_enough_for_a_no(limits, worst, holds):
+    """Of several values the one that is furthest out is shown and decides, on either side."""
+    found = rules.counted([3.0, 0.5, 5.0], **limits)
+    assert (found.holds, found.ours) == (holds, worst)
 
 
 def test_an_identity_holds_to_its_tolerance():
