@@ -50,6 +50,22 @@ def test_a_failed_seed_is_a_cross(data, artefact):
     assert "Cross" in texts(figure)
 
 
+@pytest.mark.parametrize("draw", ["bars", "sweep"])
+def test_runs_that_failed_without_a_number_were_run(data, artefact, draw):
+    """All of one model fail before they have a number; of another a run that is done has none."""
+    gone = [run for run in data.records if run.key["variant"] == "lstm"]
+    gone += [run for run in data.records if run.key["variant"] == "wide" and run.key["seed"] == 2][:1]
+    for run in gone:
+        run.status = "failed" if run.key["variant"] == "lstm" else "done"
+        del run.metrics["test", "nll"]
+    over = {"over": "condition", "values": {"T250": 250, "T500": 500}} if draw == "sweep" else {}
+    where = {"condition": ["T250", "T500"]}
+    said = texts(drawn(data, artefact(draw, measure=NLL, where=where, **over))).replace("\n", " ")
+    assert "Not run" not in said
+    assert "Failed without a number: LSTM (8 of 8)." in said
+    assert "Run, but without this number: TGU, rank 9 (1 of 8)." in said
+
+
 def test_the_numbers_of_replicas_stand_beside_the_panel(data, artefact):
     spec = {"measure": NLL, "panels": "condition", "x": {"limits": [0, 50]}}
     figure = drawn(data, artefact("bars", **spec))
@@ -104,7 +120,7 @@ def test_what_was_not_run_is_counted(data, artefact):
     figure = drawn(data, artefact("bars", "tgu-test", "irnn-test", measure=NLL, panels="condition"))
     assert "Not run at this scale: T = 750." in texts(figure)
     told = texts(figure).replace("\n", " ")
-    assert "1 of the paper's 2 values belong to what was not run." in told
+    assert "1 of the paper's 2 values belong to what is not drawn." in told
 
 
 def test_who_never_gets_there_is_counted_and_not_drawn(data, artefact):

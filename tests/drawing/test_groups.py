@@ -138,6 +138,23 @@ def test_a_variant_that_was_not_run_on_each_condition_is_named_with_them(data):
     assert missing(data, rows, Selector(condition="T250")) == []
 
 
+def test_a_variant_that_was_not_run_on_each_condition_is_named_with_the_option(data):
+    """With the option all models ran at T = 500 and one at T = 250; without it all ran at both."""
+    data.experiment.content["options"] = {"fast": {"set": {"training.updates": 10}}}
+    rows = data.chosen(data.curves, Selector(condition=("T250", "T500")))
+    fast = rows[(rows["variant"] == "tgu") | (rows["condition"] == "T500")].assign(option="fast")
+    rows = pd.concat([rows, fast])
+    asked = Selector(condition=("T250", "T500"), option="all")
+    assert missing(data, rows, asked) == ["Not run at T = 250, fast: LSTM; TGU, rank 9."]
+    assert missing(data, rows, Selector(condition=("T250", "T500"), option="fast")) == [
+        "Not run at T = 250: LSTM; TGU, rank 9.",
+    ]  # fmt: skip
+    alone = rows[(rows["variant"] == "tgu") | (rows["option"] == "main")]
+    assert missing(data, alone, Selector(condition="T500", option="all")) == [
+        "Not run at fast: LSTM; TGU, rank 9.",
+    ]  # fmt: skip
+
+
 def test_what_a_condition_leaves_out_is_not_missed(data):
     data.experiment.content["conditions"]["T500"]["without"] = {"lstm": "it is too slow"}
     rows = data.chosen(data.curves, Selector(condition=("T250", "T500")))

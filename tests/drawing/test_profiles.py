@@ -1,6 +1,9 @@
 """Profiles say on how many tasks each model stands, and models of other tasks do not share its rank."""
 
+import re
 from dataclasses import replace
+
+import pytest
 
 from tensor_rnns.drawing.render import draw_artefact
 from tensor_rnns.drawing.style import styled
@@ -34,6 +37,47 @@ def test_a_probability_counts_the_runs_of_the_tasks_that_both_have(data, artefac
     n = {(record["variant"], record["column"]): record["n"] for record in made.records}
     assert [n["tgu", column] for column in ("tasks", "P(beats LSTM)", "P(beats another model)")] == [8, 4, 8]
     assert n["lstm", "P(beats another model)"] == 4
+
+
+@pytest.mark.parametrize(
+    ("there", "zero", "why"),
+    [
+        (["wide"], "wide", "no other model than TGU, rank 9 was run"),
+        (["wide"], "tgu", "TGU was not run"),
+        (["wide", "tgu"], "wide", "no model is ahead of TGU, rank 9 in 97.5 % of resamples"),
+    ],
+)
+def test_a_task_without_a_score_says_why(data, artefact, there, zero, why):
+    """On T = 500 all runs have the same loss."""
+    of_unequal_tasks(data)
+    data.records[:] = [
+        run for run in data.records if run.key["condition"] == "T250" or run.key["variant"] in there
+    ]
+    for run in data.records:
+        if run.key["condition"] == "T500":
+            run.metrics["test", "nll"] = 1.0
+    with styled():
+        figure = draw_artefact(data, artefact("profiles", measure=NLL, zero=zero))
+    said = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
+    assert re.findall("No score, as (.*?): T", said) == [why]
+
+
+def test_a_task_that_no_other_model_ran_does_not_count(data, artefact):
+    """Only the rank-9 TGU was run on the second task."""
+    of_unequal_tasks(data)
+    data.records[:] = [
+        run for run in data.records if run.key["variant"] == "wide" or run.key["condition"] == "T250"
+    ]
+    made = draw_artefact(data, artefact("standing", measure=NLL, against="lstm"))
+    of_wide = [record for record in made.records if record["variant"] == "wide"]
+    assert [(record["column"], record["n"]) for record in of_wide] == [
+        ("tasks", 4), ("P(beats LSTM)", 4), ("P(beats another model)", 4),
+    ]  # fmt: skip
+    assert of_wide[0]["ours"] == 1
+    with styled():
+        figure = draw_artefact(data, artefact("improvement", measure=NLL))
+    names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert names == ["LSTM (1)", "TGU (1)", "TGU, rank 9 (1)"]
 
 
 def test_a_mean_of_a_task_won_and_a_task_lost_is_marked(data, artefact):

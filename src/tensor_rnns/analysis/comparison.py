@@ -61,6 +61,11 @@ class Comparison:
         """The tasks that all of `models` have."""
         return [task for task, of_task in self.losses.items() if all(model in of_task for model in models)]
 
+    def met(self, model: str, rivals: Iterable[str] | None = None) -> list[str]:
+        """The tasks that `model` and at least one of `rivals`, or any other model, have."""
+        others = {*(self.models if rivals is None else rivals)} - {model}
+        return [task for task in self.shared(model) if others & self.losses[task].keys()]
+
     @property
     def certain(self) -> bool:
         """Whether each model has `FEWEST` seeds on each of its tasks; of fewer a bootstrap is too sure."""

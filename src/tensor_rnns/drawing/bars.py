@@ -15,7 +15,7 @@ from tensor_rnns.analysis.measures import TIMES, Measure
 from tensor_rnns.declared import Invalid
 from tensor_rnns.drawing import beside
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.groups import Cut, absent, names_of, part, title_of
+from tensor_rnns.drawing.groups import Cut, absent, names_of, numberless, part, title_of
 from tensor_rnns.drawing.layout import Sheet, panels
 from tensor_rnns.drawing.numbers import Total, draw_seeds, marks_of, numbers, total, what_of
 from tensor_rnns.drawing.spec import AXIS, Axis, Columns, GroupsSpec, listed
@@ -67,8 +67,9 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     drawn = [(value, bar, mine) for value, bar, mine in drawn if len(mine)]
     totals = [total(mine["value"], mine["failed"], measure) for *_, mine in drawn]
     lost = sum(not any(beside.belongs(e, mine, measure) for *_, mine in drawn) for e in entries)
-    notes = [*absent(data, rows, spec), *marks_of(rows, totals)]
-    notes += [f"{lost} of the paper's {len(entries)} values belong to what was not run."] if lost else []
+    ran = data.replicas(spec.where)
+    notes = [*absent(data, ran, spec), *numberless(data, rows, spec), *marks_of(rows, totals)]
+    notes += [f"{lost} of the paper's {len(entries)} values belong to what is not drawn."] if lost else []
     letters = max(max(map(len, bar.title.split("\n"))) for bar in bars)
     counted = max(len(line) for stats in totals for line in _counts(stats).split("\n"))
     handles = _handles(cut, sides, spec.mark, entries)

@@ -13,7 +13,7 @@ from tensor_rnns.drawing.spec import GroupsSpec, RunsSpec, listed
 from tensor_rnns.drawing.style import look, plain, ramp
 from tensor_rnns.drawing.tables import span
 from tensor_rnns.experiments import resolve
-from tensor_rnns.experiments.records import RECORDED
+from tensor_rnns.experiments.records import KEY, RECORDED
 from tensor_rnns.experiments.selector import ALL, CURVE, MAIN, Selector
 
 Name = tuple[Hashable, ...]
@@ -112,11 +112,30 @@ def groups_of(data: ArtefactData, rows: pd.DataFrame, colour: Sequence[str]) -> 
     return {name: Group(title_of(data, colour, name), own) for name, own in zip(names, looks, strict=True)}
 
 
+def numberless(data: ArtefactData, rows: pd.DataFrame, spec: RunsSpec) -> list[str]:
+    """Notes on the replicas that the artefact asks for and that were run, but are not among its `rows`, as
+    they have no number: those that failed before they had one, then others."""
+    ran, has = data.replicas(spec.where), set(rows[list(KEY)].itertuples(index=False, name=None))
+    lost = ran[[key not in has for key in ran[list(KEY)].itertuples(index=False, name=None)]]
+    lost = lost.assign(failed=[run.failed for run in lost["run"]])
+    keys = ["variant"] if set(ran["option"]) == {MAIN} else ["variant", "option"]
+    notes = []
+    for failed, said in ((True, "Failed without a number"), (False, "Run, but without this number")):
+        some = lost[lost["failed"] == failed]
+        names = [
+            f"{title_of(data, keys, name)} ({len(part(some, keys, name))} of {len(part(ran, keys, name))})"
+            for name in names_of(data, some, keys)
+        ]
+        notes += [f"{said}: {'; '.join(names)}."] if names else []
+    return notes
+
+
 def absent(
     data: ArtefactData, rows: pd.DataFrame, spec: RunsSpec, within: Mapping[str, Any] | None = None
 ) -> list[str]:
     """Notes that name the conditions, variants and named options that the artefact asks for, `within` the
-    `where` of its probe, and that were not run; then variants that were not run on all of its conditions."""
+    `where` of its probe, and that were not run; then, by option, variants that were not run on all of its
+    conditions."""
     where = spec.where or Selector()
     every = resolve.curves(data.experiment, "")
     known = Selector.of({"option": ALL} if within is None else within).curves(every, MAIN)
@@ -127,10 +146,15 @@ def absent(
     missing = [data.title(key, name) for key in keys for name in names[key] if name not in ran[key]]
     here = "yet" if data.scale == RECORDED else "at this scale"
     notes = [f"Not run {here}: {'; '.join(missing)}."] if missing else []
-    pairs = set(rows[list(CURVE[:2])].itertuples(index=False, name=None))
+    there = set(rows[list(keys)].itertuples(index=False, name=None))
     gaps: dict[str, list[str]] = {}
-    for variant in filter(ran["variant"].__contains__, names["variant"]):
-        lost = [at for at, other, _ in asked if other == variant and (at, other) not in pairs]
-        if lost := [data.title("condition", at) for at in dict.fromkeys(lost) if at in ran["condition"]]:
-            gaps.setdefault(" and ".join(lost), []).append(data.title("variant", variant))
+    options, conditions = list(names.get("option", [""])), names["condition"]
+    for option, variant in ((o, v) for o in options for v in names["variant"]):
+        own = [curve for curve in asked if curve[1] == variant and option in ("", curve[2])]
+        known = [curve for curve in own if all(curve[CURVE.index(key)] in ran[key] for key in keys)]
+        if lost := [curve for curve in known if curve[: len(keys)] not in there]:
+            at = " and ".join(data.title("condition", name) for name in dict.fromkeys(at for at, *_ in lost))
+            place = [at] * (len(conditions) > 1 or len(options) == 1)
+            place += [data.title("option", option)] * (len(options) > 1)
+            gaps.setdefault(", ".join(place), []).append(data.title("variant", variant))
     return notes + [f"Not run at {at}: {'; '.join(some)}." for at, some in gaps.items()]

@@ -33,11 +33,11 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     order = sorted(overall, key=lambda model: -overall[model] if np.isfinite(overall[model]) else 1)
     pairs = {(x, y): comparison.improvement(x, [y]) for i, x in enumerate(order) for y in order[i + 1 :]}
     pairs |= {(y, x): (1 - p, 1 - high, 1 - low) for (x, y), (p, low, high) in pairs.items()}
-    titles = [f"{entrants.title(model)} ({len(comparison.shared(model))})" for model in order]
+    titles = [f"{entrants.title(model)} ({len(comparison.met(model))})" for model in order]
     sure = f"Bold: the {BOOTSTRAP} leaves 50 out." if comparison.certain else FEW
     notes = [
         f"Per cent of pairs of runs of which the row's has the lower loss, the mean over tasks. {sure}",
-        "In brackets: tasks of a model. Rows by their mean against all others, the highest first.",
+        "In brackets: tasks shared with other models. Rows by their mean against all others, highest first.",
     ]
     mixed = [(x, y) for x, y in pairs if _mixed(comparison, x, y)]
     apart = f"at least {100 * MIXED:.0f} per cent on one task and at most {100 - 100 * MIXED:.0f} on another"

@@ -1,5 +1,6 @@
 """Performance profiles: the share of runs whose score is at or above each level, a panel for each model."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,8 +69,19 @@ def _scored(entrants: Entrants, zero: str) -> list[str]:
     scales = "; ".join(
         f"{entrants.tasks([task])} {low:.4g} and {best:.4g}" for task, (low, best) in ends.items()
     )
-    none = [task for task in entrants.comparison.losses if task not in ends]
     said = f"Score 0: median loss, {entrants.title(zero)}; 1: best median of any model. In the tasks' units: "
-    why = f"no model is ahead of {entrants.title(zero)} in 97.5 % of resamples"
-    left = [f"No score, as {why}: {entrants.tasks(none)}."] if none else []
+    reasons: dict[str, list[str]] = {}
+    for task, models in entrants.comparison.losses.items():
+        if task not in ends:
+            reasons.setdefault(_unscored(entrants.title(zero), zero, models), []).append(task)
+    left = [f"No score, as {why}: {entrants.tasks(tasks)}." for why, tasks in reasons.items()]
     return [f"{said}{scales}.", *left]
+
+
+def _unscored(title: str, zero: str, models: Collection[str]) -> str:
+    """Why a task on which `models` were run has no score."""
+    if zero not in models:
+        return f"{title} was not run"
+    if len(models) == 1:
+        return f"no other model than {title} was run"
+    return f"no model is ahead of {title} in 97.5 % of resamples"

@@ -1,10 +1,11 @@
 """A table of how each model stands over all tasks: against one model, and against all others."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tensor_rnns.analysis.comparison import BOOTSTRAP
+from tensor_rnns.analysis.comparison import BOOTSTRAP, Comparison
 from tensor_rnns.declared import suggestion
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.entrants import Entrants, EntrantsSpec
@@ -29,20 +30,21 @@ def draw(data: ArtefactData, spec: Spec) -> Table:
     remark = " ".join([*(f"{line}." for line in entrants.remarks), *entrants.notes])
     records = []
     for model in comparison.models:
-        tasks = comparison.shared(model)
-        n = sum(len(comparison.losses[task][model]) for task in tasks)
-        key = NONE | {"n": n, "failed": entrants.failed.get(model, 0), "paper": None, "remark": remark}
+        tasks = comparison.met(model)
+        key = NONE | _counts(comparison, model, tasks) | {"paper": None, "remark": remark}
         key |= {"variant": model, "variant" + TITLE: entrants.title(model)}
         records.append(key | {"column": "tasks", "ours": len(tasks), "shown": str(len(tasks))})
         for column, others in rivals.items():
             p, low, high = comparison.improvement(model, others)
-            met = dict.fromkeys(
-                it for other in others if other != model for it in comparison.shared(model, other)
-            )
-            own = [comparison.losses[task][model] for task in met]
-            of_met = {"n": sum(map(len, own)), "failed": int(sum(np.isinf(losses).sum() for losses in own))}
+            of_met = _counts(comparison, model, comparison.met(model, others))
             ends = {"low": low, "high": high, "interval": BOOTSTRAP} if comparison.certain else {}
             text = f"{shown(p)} [{shown(low)}, {shown(high)}]" if ends else shown(p)
             ours = ends | {"ours": p, "shown": text} if np.isfinite(p) else {}
             records.append(key | of_met | {"column": column} | ours)
     return Table(["variant"], records)
+
+
+def _counts(comparison: Comparison, model: str, tasks: Sequence[str]) -> dict[str, int]:
+    """How many runs of a model there are on `tasks`, and how many of them failed."""
+    own = [comparison.losses[task][model] for task in tasks]
+    return {"n": sum(map(len, own)), "failed": int(sum(np.isinf(losses).sum() for losses in own))}

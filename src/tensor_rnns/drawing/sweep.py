@@ -15,7 +15,7 @@ from tensor_rnns.analysis.measures import Measure
 from tensor_rnns.declared import Invalid, is_number
 from tensor_rnns.drawing import beside
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.groups import Cut, Group, absent
+from tensor_rnns.drawing.groups import Cut, Group, absent, numberless
 from tensor_rnns.drawing.layout import panels
 from tensor_rnns.drawing.numbers import Total, draw_seeds, marks_of, numbers, total, what_of
 from tensor_rnns.drawing.spec import AXIS, Axis, Column, GroupsSpec, listed
@@ -66,7 +66,8 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     marks = marks_of(rows, [total for of_panel in totals.values() for total in of_panel.values()])
     dashed = spec.also and (spec.also.label or spec.also.measure.measure)
     handles = beside.legend(cut, dashed, _paper_handles(entries, rows))
-    sheet = panels(cut.titles, data.remark_line(rows), [*absent(data, rows, spec), *marks], handles)
+    notes = [*absent(data, data.replicas(spec.where), spec), *numberless(data, rows, spec), *marks]
+    sheet = panels(cut.titles, data.remark_line(rows), notes, handles)
     x = spec.x.labelled(spec.over.rpartition(".")[2].replace("_", " "))
     y = spec.y.labelled(what_of(measure))
     for axis, value, title in zip(sheet.axes, cut.values, cut.titles, strict=True):
