@@ -59,6 +59,21 @@ def test_spikes_are_counted_from_their_own_start_against_all_before(run_of):
     assert counts == [2, 1, 0]
 
 
+def test_spikes_at_or_below_a_level_do_not_count(run_of):
+    """6, 5 and 0.5 exceed twice the 2, 1 and 0.1 before them; the level itself is not above."""
+    run = run_of([2.0, 6.0, 1.0, 5.0, 0.1, 0.5], spacing=10)
+    counts = [
+        measure_of({"name": "spikes", "split": "train", "above": at}, run) for at in (0.0, 0.5, 5.0, 6.0)
+    ]
+    assert counts == [3, 2, 1, 0]
+
+
+@pytest.mark.parametrize("above", [-0.1, float("nan"), float("inf")])
+def test_a_level_of_spikes_is_finite_and_at_least_zero(run_of, above):
+    with pytest.raises(ValueError, match="above"):
+        measure_of({"name": "spikes", "split": "train", "above": above}, run_of([1.0, 3.0]))
+
+
 def test_running_mean_spans_updates_whatever_the_spacing():
     values = np.arange(1.0, 8.0)
     updates, means = running_series(np.arange(5, 40, 5), values, 10)

@@ -78,6 +78,7 @@ BLOCKS = {
     "content_memory": {"name": "content_memory", "cells": 2, "width": 6},
     "urnn": {"name": "urnn", "trained_start": False},
     "urnn-fft": {"name": "urnn", "trained_start": False, "fft": True, "scale": False},
+    "urnn_article": {"name": "urnn_article", "trained_start": False},
 }
 RANKED = ("gmr", "gmr_c", "tgu", "tgu_c", "cp_plus", "cp_delta")
 for name in RANKED:

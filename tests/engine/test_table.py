@@ -57,6 +57,7 @@ tlstm       none          yes    yes       yes     -         yes      compiled  
 tlstm_biased none         yes    yes       yes     -         yes      compiled  triton
 trnn        none          yes    yes       yes     -         yes      compiled  triton
 urnn        none          yes    yes       yes     -         yes      compiled  triton
+urnn_article none         yes    yes       yes     -         yes      compiled  triton
 vanilla     none          yes    yes       yes     yes       yes      compiled  triton
 """
 HEAD, *LINES = (line.split() for line in TABLE.strip().splitlines())

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tensor_rnns.analysis.runs import MissingValue, Run, series, smoothed, value_at
-from tensor_rnns.declared import Natural, Positive, Share
+from tensor_rnns.declared import AtLeastZero, Natural, Positive, Share
 from tensor_rnns.experiments.records import SPLITS
 
 BETTER: dict[str, Callable[..., Any]] = {"lowest": min, "highest": max}
@@ -164,12 +164,19 @@ def largest_fall(run: Run, *, start: Natural = 0, of: str = "accuracy", split: S
 
 
 def spikes(
-    run: Run, *, factor: Positive = 2.0, start: Natural = 0, of: str = "loss", split: Split = "valid"
+    run: Run,
+    *,
+    factor: Positive = 2.0,
+    above: AtLeastZero = 0.0,
+    start: Natural = 0,
+    of: str = "loss",
+    split: Split = "valid",
 ) -> float:
-    """How many logged values from update `start` on are above `factor` times the lowest before them."""
+    """How many logged values from update `start` on exceed both `above` and `factor` times the lowest before
+    them."""
     updates, values = series(run, of, split)
-    before = np.minimum.accumulate(values)[:-1]
-    return float((values[1:] > factor * before)[updates[1:] >= start].sum())
+    limits = np.maximum(factor * np.minimum.accumulate(values)[:-1], above)
+    return float((values[1:] > limits)[updates[1:] >= start].sum())
 
 
 def baseline(run: Run) -> float:

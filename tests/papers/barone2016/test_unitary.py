@@ -113,6 +113,23 @@ def test_initial_values_and_the_penalty():
     assert cell.penalty({"s": s}).tolist() == [0.0, 5 * (0.25 + 1 + 1), 0.0]
 
 
+def test_the_other_commit_of_the_article_differs_in_initial_values_and_has_no_penalty():
+    """Bounds of every draw; without s the step is that of the printed equation."""
+    cell = cells.build({"name": "urnn_article", "hidden": 150}, 40)
+    p = cell.initialise(np.random.default_rng(1))
+    wide = np.sqrt(6 / 340)
+    limits = {"V_re": wide, "V_im": wide, "theta_1": np.pi, "theta_3": np.pi, "v_1": np.sqrt(6 / 302)}
+    for name, limit in (limits | {"b": 0.01, "h_0": np.sqrt(3 / 300)}).items():
+        assert 0.96 < np.abs(p[name]).max() / limit <= 1, name
+    assert "s" not in p
+    assert not cell.has_penalty
+    printed = cells.build({"name": "urnn", "hidden": 150, "fft": True, "scale": False}, 40)
+    assert list(p) == list(printed.shapes())
+    weights = {name: torch.tensor(value) for name, value in p.items()}
+    x, h = torch.randn(2, 40, dtype=torch.float64), torch.randn(2, 300, dtype=torch.float64)
+    torch.testing.assert_close(cell.step(weights, x, (h,)), printed.step(weights, x, (h,)), rtol=0, atol=0)
+
+
 def test_a_model_adds_up_the_penalties_of_its_layers():
     block = {"name": "urnn", "hidden": HIDDEN}
     settings = {"model": {"name": "every_step", "layers": 2}, "cell": block}
