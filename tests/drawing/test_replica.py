@@ -37,6 +37,26 @@ def test_one_replica_for_each_place_in_the_order_of_the_file(probed, artefact):
 
 
 @pytest.mark.parametrize(
+    ("where", "title"),
+    [
+        ({"variant": ["tgu", "wide"], "condition": ["T250", "T500"]}, "T = 250, TGU"),
+        ({"variant": "tgu", "condition": ["T250", "T500"]}, "T = 250"),
+        ({"variant": "tgu", "condition": "T250", "option": ["main", "clipped"]}, "main"),
+        ({"variant": "tgu", "condition": "T250", "option": "main"}, ""),
+        ({"variant": "tgu"}, ""),
+    ],
+)
+def test_one_of_several_that_the_file_asks_for_is_named_where_it_alone_was_run(
+    probed, artefact, where, title
+):
+    probed.records[:] = [
+        r for r in probed.records if (r.key["condition"], r.key["variant"]) == ("T250", "tgu")
+    ]
+    (one,) = chosen(probed, artefact("strips", probe="inside", where=where)).shown
+    assert one.title == title
+
+
+@pytest.mark.parametrize(
     ("rule", "seed"),
     [
         ({"seed": 2}, 2),

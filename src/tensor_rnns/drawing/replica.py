@@ -15,7 +15,7 @@ from tensor_rnns.declared import suggestion
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import absent, names_of, part, title_of
 from tensor_rnns.drawing.spec import Chosen, ProbeSpec
-from tensor_rnns.experiments.selector import CURVE, MAIN
+from tensor_rnns.experiments.selector import CURVE, MAIN, Selector
 
 NUMBERS = "biuf"
 """The kinds of arrays that hold numbers."""
@@ -74,8 +74,9 @@ def chosen(data: ArtefactData, spec: ProbeSpec) -> Choice:
     if rows.empty:
         where = spec.where or "the main protocol"
         raise ValueError(f"the probe {spec.probe} has no replica chosen by {where}")
-    # A variant that is no main protocol says so, also where nothing else is shown.
-    told_apart = [key for key in CURVE if {*rows[key]} != {MAIN if key == "option" else rows[key].iloc[0]}]
+    # One of several that the file asks for, or no main protocol, says so also where nothing else was run.
+    asked, main = (spec.where or Selector()).limits, {"option": (MAIN,)}
+    told_apart = [key for key in CURVE if len({*asked.get(key, ()), *main.get(key, ()), *rows[key]}) > 1]
     shown = []
     for curve in names_of(data, rows, CURVE):
         runs = list(part(rows, CURVE, curve)["run"])
