@@ -52,6 +52,64 @@ def test_failed_seeds_are_counted_and_crossed_where_they_stop(data, artefact):
     assert "Bold: median of the seeds; thin: each seed." in texts(figure)
 
 
+def test_seeds_that_fail_before_they_log_a_loss_are_counted(data, artefact):
+    """Seeds 1 to 3 of the LSTM have no curve: its one line is no median of four; two of four would have one.
+
+    The times of those that did log are not asked of the others.
+    """
+    for seeds, centres in (((1, 2, 3), 0), ((2, 3), 1)):
+        lost = (data.curves["variant"] == "lstm") & data.curves["seed"].isin(seeds)
+        records = [
+            replace(run, seconds_per_update=0.5, status="done")
+            if run.key["variant"] != "lstm" or run.key["seed"] not in seeds
+            else replace(run, status="failed")
+            for run in data.records
+        ]
+        made = replace(data, curves=data.curves[~lost], records=records)
+        asked = {"panels": "condition", "where": {"variant": ["tgu", "lstm"]}, "x": {"unit": "second"}}
+        figure = drawn(made, artefact("curves", **asked))
+        assert legend(figure) == ["TGU (4 seeds)", f"LSTM (4 seeds, {len(seeds)} failed)"]
+        count = len(seeds)
+        note = f"have no line: {count} of LSTM (T = 250), {count} of LSTM (T = 500)."
+        assert f"Failed before a finite loss was logged, and {note}" in texts(figure).replace("\n", " ")
+        colour = CELLS["lstm"][0]
+        assert len(line(figure.axes[0], colour, 1.4)) == centres
+        assert len(line(figure.axes[0], colour, 0.5)) == 4 - count
+        assert ("LSTM has no centre (4 seeds, 3 failed)" in figure.get_label()) is (centres == 0)
+        assert "Outside" not in texts(figure)
+        assert "not seconds" not in texts(figure)
+
+
+def test_a_group_of_which_no_seed_logged_a_loss_is_not_called_missing(data, artefact):
+    lost = data.curves["variant"] == "lstm"
+    records = [replace(run, status="failed") if run.key["variant"] == "lstm" else run for run in data.records]
+    made = replace(data, curves=data.curves[~lost], records=records)
+    spec = {"where": {"condition": "T250", "variant": ["tgu", "lstm"]}, "y": {"limits": [0, 20]}}
+    figure = drawn(made, artefact("curves", **spec))
+    assert legend(figure) == ["TGU (4 seeds)", "LSTM (4 seeds, 4 failed)"]
+    assert "Not run" not in texts(figure)
+    assert "Outside" not in texts(figure)
+
+
+@pytest.mark.parametrize(
+    ("paces", "said"),
+    [
+        ((1, 1), "Running mean over 20 updates."),
+        ((10, 10), "Running mean over 20 updates, one in 10 of them logged."),
+        ((10, 5), "Running mean of what was logged in 20 updates."),
+    ],
+)
+def test_a_running_mean_says_how_much_is_logged(data, artefact, paces, said):
+    curves = data.curves[(data.curves["variant"] != "wide") & (data.curves["seed"] == 0)].copy()
+    pace_of = dict(zip(("tgu", "lstm"), paces, strict=True))
+    for key in ("update", "value"):
+        kept = zip(curves["variant"], curves[key], strict=True)
+        curves[key] = [values[:: pace_of[variant]] for variant, values in kept]
+    made = replace(data, curves=curves, records=[run for run in data.records if run.key["seed"] == 0])
+    spec = {"where": {"condition": "T250"}, "measure": {"name": "running", "width": 20}}
+    assert said in texts(drawn(made, artefact("curves", **spec))).replace("\n", " ")
+
+
 def test_curves_without_a_finite_value_are_refused_by_name(data, artefact):
     data.curves["value"] = [np.full(len(values), np.nan) for values in data.curves["value"]]
     with pytest.raises(ValueError, match="fig-1: no finite value of loss on train"):

@@ -99,6 +99,23 @@ def test_traces_stand_under_one_another_on_one_axis_of_time(probed, artefact):
     }
 
 
+@pytest.mark.parametrize(
+    ("label", "noun"),
+    [
+        (None, "steps"),
+        ("feature", "features"),
+        ("steps since then", "steps"),
+        ("step; resets are shaded", "steps"),
+    ],
+)
+def test_the_description_of_traces_calls_their_axis_by_its_name(probed, artefact, label, noun):
+    x = {"x": {"label": label}} if label else {}
+    figure = drawn("traces", probed, artefact, **ONE, rows=[{"array": "wave"}], **x)
+    assert figure.axes[0].get_xlabel() == (label or "step")
+    assert figure.get_label().startswith(f"Arrays over {noun}. ")
+    assert f"9 {noun}; wave -8 to 8." in figure.get_label()
+
+
 def test_marked_steps_too_narrow_to_be_seen_are_ticks(probed, artefact, monkeypatch):
     """Three of nine steps are a third, and shaded; where only a half is, a tick is in their middle."""
     rows = [{"array": "batch", "item": 1, "as": "lines"}]

@@ -10,34 +10,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tensor_rnns.analysis.curve_measures import Split
-from tensor_rnns.analysis.runs import running_series
 from tensor_rnns.drawing import beside, edges
 from tensor_rnns.drawing.data import ArtefactData
 from tensor_rnns.drawing.groups import Cut, Group, Name, absent, counted
 from tensor_rnns.drawing.layout import RIGHT, panels
+from tensor_rnns.drawing.lines import Line, lines, summary, thinned
 from tensor_rnns.drawing.paces import UNITS
 from tensor_rnns.drawing.spec import AXIS, Axis, GroupsSpec
 from tensor_rnns.drawing.style import DASHED, SOLID
 from tensor_rnns.drawing.tables import span
 from tensor_rnns.experiments.records import KEY
 
-POINTS = 400
-"""A drawn line has at most about this many points; more would not be seen and make the files large."""
 BANDS = {"none": "thin: each seed", "quantiles": "band: quartiles", "range": "band: minimum to maximum"}
 """The kinds of band, and how a figure explains them."""
 FEW = 10
 """Up to so many replicas each has its own thin line, and its own cross where it failed."""
 DIRECT = 8
 """More lines than these in rising order are named beside the panels and not in the legend."""
-
-
-@dataclass(frozen=True)
-class Line:
-    """One replica: its updates, its values there, and whether it failed."""
-
-    updates: np.ndarray
-    values: np.ndarray
-    failed: bool
 
 
 Drawn = Mapping[Name, Sequence[Line]]
@@ -89,7 +78,8 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
     """The figure; ValueError where no row of the curves is left to draw."""
     rows = _rows(data, spec, spec.measure)
     also = _rows(data, spec, spec.also) if spec.also else rows[:0]
-    pace = UNITS[spec.x.unit](data, rows) if spec.x.unit in UNITS else None
+    logged = rows[rows["update"].map(len) > 0]
+    pace = UNITS[spec.x.unit](data, logged) if spec.x.unit in UNITS else None
     unit = spec.x.unit if pace else "update"
     cut = Cut(data, spec, rows)
     groups = cut.groups
@@ -122,21 +112,33 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
         beside.draw_points(axis, printed, cut, value, limit)
         beside.draw_levels(axis, spec.lines, cut.baseline(value))
         sheet.dress(axis, x, y)
-        said = [(groups[name], end) for name, end in ends[-1].items()]
-        sheet.say(title, [f"{it.title} ends at {end:.3g} ({counted(*it.counts[value])})" for it, end in said])
+        sheet.say(title, [_said(groups[name], end, value) for name, end in ends[-1].items()])
     for axis, last in zip(sheet.axes, ends, strict=True) if direct else ():
         edges.draw_names(axis, [(end, groups[name]) for name, end in last.items() if np.isfinite(end)])
     return sheet.finish(f"Curves of {y.label} against {unit}s.")
 
 
 def _rows(data: ArtefactData, spec: Spec, value: Also) -> pd.DataFrame:
-    """The rows of the curves of one logged value among those that the artefact chooses."""
+    """The rows of the curves of one logged value among those that the artefact chooses, empty ones of
+    replicas that failed before they logged any."""
     rows = data.chosen(data.curves, spec.where)
     rows = rows[(rows["split"] == value.split) & (rows["name"] == value.of)]
     if rows.empty:
         where = spec.where or "the main protocol"
         raise ValueError(f"no curve of {value.of} on {value.split} chosen by {where}")
+    there = set(rows[list(KEY)].itertuples(index=False, name=None))
+    lost = [key for key in data.replicas(spec.where)[list(KEY)].itertuples(index=False, name=None)
+            if data.runs[key].failed and key not in there]  # fmt: skip
+    if lost:
+        none = {"split": value.split, "name": value.of, "update": np.zeros(0), "value": np.zeros(0)}
+        rows = pd.concat([rows, pd.DataFrame([data.runs[key].key | none for key in lost])], ignore_index=True)
     return data.with_settings(rows, spec.keys)
+
+
+def _said(group: Group, end: float, value: Any) -> str:
+    """The description of one group in the panel of `value`: where its centre ends, if it has one."""
+    last = f"ends at {end:.3g}" if np.isfinite(end) else "has no centre"
+    return f"{group.title} {last} ({counted(*group.counts[value])})"
 
 
 def _reach(ours: Sequence[Line], measure: Running) -> float:
@@ -158,7 +160,18 @@ def _notes(spec: Spec, cut: Cut, ours: Sequence[Drawn], manner: tuple[str, str],
     """What is to be said of the axes and of the lines."""
     why = "Less than an epoch was run" if spec.x.unit == "epoch" else "Not every run was timed"
     other = [f"{why}: against updates, not {spec.x.unit}s."] * (unit != spec.x.unit)
-    return [*other, *_outside(cut, spec.y.limits, ours), *_explained(spec, cut, ours, manner)]
+    early = _early(cut, spec.measure.of, ours)
+    return [*other, *early, *_outside(cut, spec.y.limits, ours), *_explained(spec, cut, ours, manner)]
+
+
+def _early(cut: Cut, of: str, drawn: Sequence[Drawn]) -> list[str]:
+    """One note on the failed seeds of each group that logged no finite value, panel by panel."""
+    said = []
+    for title, panel in zip(cut.titles, drawn, strict=True):
+        for name, some in panel.items():
+            if count := sum(line.failed and not len(line.updates) for line in some):
+                said.append(f"{count} of {cut.groups[name].title}" + (f" ({title})" if title else ""))
+    return [f"Failed before a finite {of} was logged, and have no line: {', '.join(said)}."] if said else []
 
 
 def _named(cut: Cut) -> str:
@@ -185,19 +198,19 @@ def _draw_group(
     """Draw the lines, centre and band of one group; the last value of the centre."""
     centre, band = manner
     drawn = [line for line in group_lines if len(line.updates)]
-    if not drawn:
-        return float("nan")
     colour = group.look["color"]
     for line in drawn:
         updates, values = thinned(line.updates, line.values)
-        if 1 < len(drawn) <= FEW and band == "none":
+        if 1 < len(group_lines) <= FEW and band == "none":
             axis.plot(updates, values, color=colour, linewidth=0.5, alpha=0.45)
         if line.failed and band == "none":
             # A white cross below the coloured one keeps it apart from the lines that it lies on.
             for shade, size, width in (("white", 8, 3.0), (colour, 7, 1.5)):
                 axis.plot(updates[-1:], values[-1:], "x", color=shade, markersize=size,
                           markeredgewidth=width, zorder=7)  # fmt: skip
-    updates, middle, low, high = summary(drawn, centre, band)
+    updates, middle, low, high = summary(group_lines, centre, band)
+    if not len(updates):
+        return float("nan")
     if band != "none" and len(drawn) > 1:
         low = np.where(low > 0, low, np.nan) if spec.y.scale == "log" else low
         axis.fill_between(updates, low, high, color=colour, alpha=0.18, linewidth=0)
@@ -207,8 +220,8 @@ def _draw_group(
 
 def _draw_also(axis: Axes, group_lines: Sequence[Line], group: Group, centre: str) -> None:
     """The centre of the second value of one group, thin and dashed."""
-    if drawn := [line for line in group_lines if len(line.updates)]:
-        updates, middle, *_ = summary(drawn, centre, "none")
+    if group_lines:
+        updates, middle, *_ = summary(group_lines, centre, "none")
         axis.plot(updates, middle, color=group.look["color"], linestyle=DASHED, linewidth=0.9, zorder=2.5)
 
 
@@ -222,7 +235,8 @@ def _outside(cut: Cut, limits: tuple[float, float] | None, drawn: Sequence[Drawn
 
     said = []
     for title, panel in zip(cut.titles, drawn, strict=True):
-        if out := [cut.groups[name].title for name, some in panel.items() if some and not seen(some)]:
+        lines_of = {name: [line for line in some if len(line.updates)] for name, some in panel.items()}
+        if out := [cut.groups[name].title for name, some in lines_of.items() if some and not seen(some)]:
             said.append(", ".join(out) + (f" ({title})" if title else ""))
     return [f"Outside the axis: {'; '.join(said)}."] if said and limits else []
 
@@ -242,50 +256,19 @@ def _explained(spec: Spec, cut: Cut, drawn: Sequence[Drawn], manner: tuple[str, 
     said = []
     if any(n > 1 for n, _ in counts):
         said = [f"bold: {manner[0]} of the seeds{going_on}", BANDS[manner[1]]]
-    said += [f"running mean over {spec.measure.width:g} updates"] if spec.measure.width > 1 else []
+    said += _window(cut.rows, spec.measure.width)
     mark = "cross: a failed seed's last finite value"
     mark = mark if manner[1] == "none" else "ticks: where failed seeds stop"
     said += [mark] if any(failed for _, failed in counts) else []
     return ["; ".join(said).capitalize() + "."] if said else []
 
 
-def lines(
-    data: ArtefactData, rows: pd.DataFrame, width: int, pace: Mapping[tuple, float] | None = None
-) -> list[Line]:
-    """One line for each of the series `rows`, in the order of point and seed.
-
-    `width` counts updates; with `pace`, the updates of a unit by replica, the line is in those units.
-    """
-    result = []
-    ordered = rows.sort_values(list(KEY))[[*KEY, "update", "value"]]
-    for *key, updates, values in ordered.itertuples(index=False, name=None):
-        finite, replica = np.isfinite(values), tuple(key)
-        updates, values = updates[finite].astype(float), values[finite]
-        if width > 1 and len(updates):
-            updates, values = running_series(updates, values, width)
-        result.append(Line(updates / pace[replica] if pace else updates, values, data.runs[replica].failed))
-    return result
-
-
-def summary(group_lines: Sequence[Line], centre: str, band: str) -> tuple[np.ndarray, ...]:
-    """(updates, centre, low, high) where at least half of the lines have values, about POINTS of them: mean
-    or median, quartiles or range."""
-    updates = np.unique(np.concatenate([line.updates for line in group_lines]))
-    table = np.full((len(group_lines), len(updates)), np.nan)
-    for row, line in zip(table, group_lines, strict=True):
-        row[np.searchsorted(updates, line.updates)] = line.values
-    enough = np.isfinite(table).sum(0) * 2 >= len(group_lines)
-    updates, *rows = thinned(updates[enough], *table[:, enough])
-    table = np.array(rows)
-    middle = (np.nanmean if centre == "mean" else np.nanmedian)(table, axis=0)
-    low, high = np.nanquantile(table, (0.25, 0.75) if band == "quantiles" else (0.0, 1.0), axis=0)
-    return updates, middle, low, high
-
-
-def thinned(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Every k-th entry of arrays of equal length, first and last kept, so that about POINTS are left."""
-    length = len(arrays[0])
-    if length <= POINTS:
-        return arrays
-    keep = np.unique(np.linspace(0, length - 1, POINTS).round().astype(int))
-    return tuple(array[keep] for array in arrays)
+def _window(rows: pd.DataFrame, width: int) -> list[str]:
+    """Over how many updates the lines are running means, and how many of these are logged."""
+    if width == 1:
+        return []
+    paces = {int(updates[1] - updates[0]) for updates in rows["update"] if len(updates) > 1}
+    if len(paces) > 1:
+        return [f"running mean of what was logged in {width} updates"]
+    pace = max(paces, default=1)
+    return [f"running mean over {width} updates" + f", one in {pace} of them logged" * (pace > 1)]

@@ -81,8 +81,10 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
         choice.remarks, choice.notes(), _handles(spec, blocks[0], marks), 4,
         left=LEFT, right=RIGHT, columns=COLUMNS, inner=INNER,
     )  # fmt: skip
+    along = spec.x.labelled("step").label or ""
+    noun = (along.split() or ["step"])[0].strip(",;").removesuffix("s") + "s"
     for shown, block, axes, steps in zip(choice.shown, blocks, made.blocks, marks, strict=True):
-        said = [f"{len(block[0])} steps"]
+        said = [f"{len(block[0])} {noun}"]
         for row, values, axis, limits in zip(spec.rows, block, axes, ranges, strict=True):
             if row.as_ == "heat":
                 _draw_heat(axis, values, limits)
@@ -93,11 +95,11 @@ def draw(data: ArtefactData, spec: Spec) -> Figure:
                 axis.set_ylabel(row.title)
             axis.tick_params(labelbottom=axis is axes[-1])
             said.append(f"{row.title} {values.min():.3g} to {values.max():.3g}")
-        axes[-1].set_xlabel(spec.x.labelled("step").label)
+        axes[-1].set_xlabel(along)
         axes[-1].set_xlim(*(spec.x.limits or (0.5, len(block[0]) + 0.5)))
         axes[-1].xaxis.set_major_locator(MaxNLocator(5, integer=True))
         made.say(shown.title, said)
-    return made.finish("Arrays over time.", choice.rule)
+    return made.finish(f"Arrays over {noun}.", choice.rule)
 
 
 def over_time(shown: Shown, row: Timed) -> np.ndarray:
