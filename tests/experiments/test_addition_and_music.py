@@ -65,8 +65,8 @@ def test_addition_searches_the_four_printed_rates_in_its_main_protocol(experimen
 
 
 def test_binding_has_ten_units_and_as_much_rank_a_pattern(experiments):
-    """The nine tasks, each with the sizes of its cells; the counts that the authors' code would give. Two options
-    have other ranks, which their names say."""
+    """The nine tasks, each with the sizes of its cells; the counts that the authors' code would give. Two
+    options have other ranks, which their names say."""
     binding = experiments["mathews2016", "binding"]
     sizes = {}
     for one in binding.replicas("paper", "embedded", "final"):
