@@ -71,13 +71,34 @@ def test_seeds_that_fail_before_they_log_a_loss_are_counted(data, artefact):
         assert legend(figure) == ["TGU (4 seeds)", f"LSTM (4 seeds, {len(seeds)} failed)"]
         count = len(seeds)
         note = f"have no line: {count} of LSTM (T = 250), {count} of LSTM (T = 500)."
-        assert f"Failed before a finite loss was logged, and {note}" in texts(figure).replace("\n", " ")
+        assert f"Failed before a finite loss on train was logged, and {note}" in texts(figure).replace(
+            "\n", " "
+        )
         colour = CELLS["lstm"][0]
         assert len(line(figure.axes[0], colour, 1.4)) == centres
         assert len(line(figure.axes[0], colour, 0.5)) == 4 - count
         assert ("LSTM has no centre (4 seeds, 3 failed)" in figure.get_label()) is (centres == 0)
         assert "Outside" not in texts(figure)
         assert "not seconds" not in texts(figure)
+        assert "cross" not in texts(figure)
+
+
+def test_a_seed_with_losses_of_one_split_alone_has_no_line_in_seconds(data, artefact):
+    """Seed 1 of the LSTM failed between a training loss and the first validation."""
+    lost = (data.curves["variant"] == "lstm") & (data.curves["seed"] == 1)
+    curves = pd.concat([data.curves, data.curves[~lost].assign(split="valid")], ignore_index=True)
+    records = [replace(run, seconds_per_update=0.5, status="done") for run in data.records]
+    records = [
+        replace(run, status="failed") if (run.key["variant"], run.key["seed"]) == ("lstm", 1) else run
+        for run in records
+    ]
+    asked = {"where": {"condition": "T250", "variant": "lstm"}, "x": {"unit": "second"}}
+    asked |= {"measure": {"name": "running", "split": "valid"}, "also": {"split": "train"}}
+    figure = drawn(replace(data, curves=curves, records=records), artefact("curves", **asked))
+    assert legend(figure)[0] == "LSTM (4 seeds, 1 failed)"
+    note = "Failed before a finite loss on valid was logged, and have no line: 1 of LSTM."
+    assert note in texts(figure).replace("\n", " ")
+    assert max(found.get_xdata()[-1] for found in figure.axes[0].lines if len(found.get_xdata())) <= 15
 
 
 def test_a_group_of_which_no_seed_logged_a_loss_is_not_called_missing(data, artefact):

@@ -1,5 +1,6 @@
 """Profiles say on how many tasks each model stands, and models of other tasks do not share its rank."""
 
+import math
 import re
 from dataclasses import replace
 
@@ -40,14 +41,20 @@ def test_a_probability_counts_the_runs_of_the_tasks_that_both_have(data, artefac
 
 
 @pytest.mark.parametrize(
-    ("there", "zero", "why"),
+    ("there", "zero", "loss", "why"),
     [
-        (["wide"], "wide", "no other model than TGU, rank 9 was run"),
-        (["wide"], "tgu", "TGU was not run"),
-        (["wide", "tgu"], "wide", "no model is ahead of TGU, rank 9 in 97.5 % of resamples"),
+        (["wide"], "wide", 1.0, "no other model than TGU, rank 9 was run"),
+        (["wide"], "tgu", 1.0, "TGU was not run"),
+        (
+            ["wide", "tgu"],
+            "wide",
+            1.0,
+            "the model of the lowest median is not ahead of TGU, rank 9 in 97.5 % of resamples",
+        ),
+        (["wide", "tgu"], "wide", math.inf, "the median loss of TGU, rank 9 is infinite"),
     ],
 )
-def test_a_task_without_a_score_says_why(data, artefact, there, zero, why):
+def test_a_task_without_a_score_says_why(data, artefact, there, zero, loss, why):
     """On T = 500 all runs have the same loss."""
     of_unequal_tasks(data)
     data.records[:] = [
@@ -55,7 +62,7 @@ def test_a_task_without_a_score_says_why(data, artefact, there, zero, why):
     ]
     for run in data.records:
         if run.key["condition"] == "T500":
-            run.metrics["test", "nll"] = 1.0
+            run.metrics["test", "nll"] = loss
     with styled():
         figure = draw_artefact(data, artefact("profiles", measure=NLL, zero=zero))
     said = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")

@@ -160,18 +160,19 @@ def _notes(spec: Spec, cut: Cut, ours: Sequence[Drawn], manner: tuple[str, str],
     """What is to be said of the axes and of the lines."""
     why = "Less than an epoch was run" if spec.x.unit == "epoch" else "Not every run was timed"
     other = [f"{why}: against updates, not {spec.x.unit}s."] * (unit != spec.x.unit)
-    early = _early(cut, spec.measure.of, ours)
+    early = _early(cut, spec.measure, ours)
     return [*other, *early, *_outside(cut, spec.y.limits, ours), *_explained(spec, cut, ours, manner)]
 
 
-def _early(cut: Cut, of: str, drawn: Sequence[Drawn]) -> list[str]:
+def _early(cut: Cut, measure: Running, drawn: Sequence[Drawn]) -> list[str]:
     """One note on the failed seeds of each group that logged no finite value, panel by panel."""
     said = []
     for title, panel in zip(cut.titles, drawn, strict=True):
         for name, some in panel.items():
             if count := sum(line.failed and not len(line.updates) for line in some):
                 said.append(f"{count} of {cut.groups[name].title}" + (f" ({title})" if title else ""))
-    return [f"Failed before a finite {of} was logged, and have no line: {', '.join(said)}."] if said else []
+    what = f"a finite {measure.of} on {measure.split} was logged"
+    return [f"Failed before {what}, and have no line: {', '.join(said)}."] if said else []
 
 
 def _named(cut: Cut) -> str:
@@ -251,7 +252,8 @@ def _manner(spec: Spec, n: int) -> tuple[str, str]:
 def _explained(spec: Spec, cut: Cut, drawn: Sequence[Drawn], manner: tuple[str, str]) -> list[str]:
     """One note on what line, band, cross and tick are."""
     counts = [count for group in cut.groups.values() for count in group.counts.values()]
-    several = [[line.updates[-1:] for line in some] for panel in drawn for some in panel.values()]
+    groups = [some for panel in drawn for some in panel.values()]
+    several = [[line.updates[-1:] for line in some] for some in groups]
     going_on = " that go on, at least half" * any(len({*map(tuple, ends)}) > 1 for ends in several)
     said = []
     if any(n > 1 for n, _ in counts):
@@ -259,7 +261,7 @@ def _explained(spec: Spec, cut: Cut, drawn: Sequence[Drawn], manner: tuple[str, 
     said += _window(cut.rows, spec.measure.width)
     mark = "cross: a failed seed's last finite value"
     mark = mark if manner[1] == "none" else "ticks: where failed seeds stop"
-    said += [mark] if any(failed for _, failed in counts) else []
+    said += [mark] if any(line.failed and len(line.updates) for some in groups for line in some) else []
     return ["; ".join(said).capitalize() + "."] if said else []
 
 

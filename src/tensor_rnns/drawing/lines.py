@@ -28,13 +28,15 @@ def lines(
 ) -> list[Line]:
     """One line for each of the series `rows`, in the order of point and seed.
 
-    `width` counts updates; with `pace`, the updates of a unit by replica, the line is in those units.
+    `width` counts updates; with `pace`, the updates of a unit by replica, the line is in those units, and
+    empty for a replica without one.
     """
     result = []
     ordered = rows.sort_values(list(KEY))[[*KEY, "update", "value"]]
     for *key, updates, values in ordered.itertuples(index=False, name=None):
-        finite, replica = np.isfinite(values), tuple(key)
-        updates, values = updates[finite].astype(float), values[finite]
+        replica = tuple(key)
+        shown = np.isfinite(values) & (not pace or replica in pace)
+        updates, values = updates[shown].astype(float), values[shown]
         if width > 1 and len(updates):
             updates, values = running_series(updates, values, width)
         per = pace[replica] if pace and len(updates) else 1.0

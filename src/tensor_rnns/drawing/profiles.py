@@ -1,6 +1,6 @@
 """Performance profiles: the share of runs whose score is at or above each level, a panel for each model."""
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -78,10 +78,12 @@ def _scored(entrants: Entrants, zero: str) -> list[str]:
     return [f"{said}{scales}.", *left]
 
 
-def _unscored(title: str, zero: str, models: Collection[str]) -> str:
-    """Why a task on which `models` were run has no score."""
+def _unscored(title: str, zero: str, models: Mapping[str, np.ndarray]) -> str:
+    """Why a task with these losses of `models` has no score."""
     if zero not in models:
         return f"{title} was not run"
     if len(models) == 1:
         return f"no other model than {title} was run"
-    return f"no model is ahead of {title} in 97.5 % of resamples"
+    if np.isinf(np.median(models[zero])):
+        return f"the median loss of {title} is infinite"
+    return f"the model of the lowest median is not ahead of {title} in 97.5 % of resamples"
