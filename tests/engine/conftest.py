@@ -71,15 +71,14 @@ def results():
 
 
 def agree(ours, theirs, bound=1e-12, loop=None):
-    """Each of ours differs from theirs by at most `bound` of their greatest value; or, where the eager `loop` in
-    numbers of the same kind is itself further off, by no more than that."""
+    """Each of ours differs from theirs by at most `bound` of their greatest value; or, where the eager `loop`
+    in numbers of the same kind is itself further off, by no more than that."""
     assert ours.keys() == theirs.keys()
     for name, value in theirs.items():
-        least = value.abs().max().clamp(min=1e-30)
-        error, *other = (
-            (found[name].double() - value).abs().max() / least for found in (ours, loop) if found
-        )
-        assert error <= max(bound, *other, 0.0), f"{name}: {error:.1e}"
+        greatest = value.abs().max().clamp(min=1e-30)
+        runs = [run[name].double() for run in (ours, loop) if run]
+        error, *others = [(run - value).abs().max() / greatest for run in runs]
+        assert error <= max([bound, *others]), f"{name}: {error:.1e}"
 
 
 @pytest.fixture
