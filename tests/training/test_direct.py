@@ -240,3 +240,10 @@ def test_a_constraint_leaves_replicas_that_stopped_alone(learners):
     assert torch.equal(flat[1], before[1])
     assert not torch.equal(flat[0], before[0])
     assert not torch.equal(flat[2], before[2])
+
+
+def test_a_model_that_waits_needs_autograd(learners):
+    """The way would end at the last input, two steps before the answer."""
+    block = {"name": "tlstm", "side": 3}
+    assert learners(block)[0].direct is not None
+    assert learners(block, name="delayed_last_output")[0].direct is None
