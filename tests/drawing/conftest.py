@@ -9,6 +9,8 @@ import pytest
 
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.drawing.data import ArtefactData, Probe
+from tensor_rnns.drawing.render import draw_artefact
+from tensor_rnns.drawing.style import styled
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.records import KEY, Artefact
 
@@ -134,3 +136,20 @@ def probed(data) -> ArtefactData:
     probe = Probe(arrays, pd.DataFrame(rows, columns=[*KEY, "item", "name", "index", "value"]))
     data.probes["inside"] = lambda: probe
     return data
+
+
+def drawn(data, artefact):
+    with styled():
+        return draw_artefact(data, artefact)
+
+
+def texts(figure) -> str:
+    return "\n".join(text.get_text() for text in figure.texts)
+
+
+def legend(figure) -> list[str]:
+    return [text.get_text() for text in figure.legends[0].get_texts()]
+
+
+def line(axis, colour: str, width: float):
+    return [found for found in axis.lines if found.get_color() == colour and found.get_linewidth() == width]

@@ -7,20 +7,11 @@ import pytest
 from scipy import stats
 
 from tensor_rnns.drawing.numbers import total
-from tensor_rnns.drawing.render import draw_artefact
-from tensor_rnns.drawing.style import CELLS, PAPER, styled
+from tensor_rnns.drawing.style import CELLS, PAPER
+from tests.drawing.conftest import drawn, legend, texts
 
 NLL = {"name": "metric", "of": "nll", "split": "test"}
 HALF = stats.t.ppf(0.975, 3) * np.std([1, 2, 3, 4], ddof=1) / 2
-
-
-def drawn(data, artefact):
-    with styled():
-        return draw_artefact(data, artefact)
-
-
-def texts(figure) -> str:
-    return "\n".join(text.get_text() for text in figure.texts)
 
 
 def test_a_bar_is_the_mean_with_its_interval_and_seeds(data, artefact):
@@ -179,10 +170,6 @@ def test_a_sweep_joins_the_means_over_a_setting(data, artefact):
     assert [(line.get_xdata()[0], line.get_ydata()[0]) for line in crosses] == [(250, 4)]
     assert legend(figure)[:2] == ["TGU (4 seeds)", "LSTM (4 seeds, 0–1 failed)"]
     assert "TGU at 500: 25 [" in figure.get_label()
-
-
-def legend(figure) -> list[str]:
-    return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_conditions_stand_for_numbers(data, artefact):

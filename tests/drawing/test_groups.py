@@ -7,23 +7,14 @@ import pandas as pd
 import pytest
 
 from tensor_rnns.drawing.groups import absent, groups_of, names_of
-from tensor_rnns.drawing.render import draw_artefact
 from tensor_rnns.drawing.spec import RunsSpec
-from tensor_rnns.drawing.style import CELLS, MARKERS, ORDER, styled
+from tensor_rnns.drawing.style import CELLS, MARKERS, ORDER
 from tensor_rnns.experiments.selector import Selector
+from tests.drawing.conftest import drawn, legend
 
 
 def brightness(colour: str) -> float:
     return sum(int(colour[k : k + 2], 16) for k in (1, 3, 5))
-
-
-def drawn(data, artefact):
-    with styled():
-        return draw_artefact(data, artefact)
-
-
-def legend(figure) -> list[str]:
-    return [text.get_text() for text in figure.legends[0].get_texts()]
 
 
 def test_numbers_of_a_setting_run_from_light_to_dark(data):

@@ -3,13 +3,7 @@
 import numpy as np
 import pytest
 
-from tensor_rnns.drawing.render import draw_artefact
-from tensor_rnns.drawing.style import styled
-
-
-def drawn(data, artefact):
-    with styled():
-        return draw_artefact(data, artefact)
+from tests.drawing.conftest import drawn
 
 
 def test_each_item_is_a_panel_by_default(data, artefact):
