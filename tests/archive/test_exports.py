@@ -10,7 +10,7 @@ from tensor_rnns import datasets, yaml_files
 from tensor_rnns.analysis.judge import CLAIMS, judge
 from tensor_rnns.archive import contents, layout
 from tensor_rnns.archive.contents import DATA_COLUMNS
-from tensor_rnns.archive.exports import FORRT_COLUMNS, NUMBERS, OUTCOMES, to_check
+from tensor_rnns.archive.exports import FORRT_COLUMNS, NUMBERS, OUTCOMES, again, to_check
 from tensor_rnns.experiments import Catalogue
 from tensor_rnns.files import read_csv, read_json
 
@@ -49,6 +49,15 @@ def test_the_ten_numbers_come_back_from_the_archive_alone(unpacked, asked, tmp_p
     judge(Catalogue.load(unpacked / "code" / "workflow" / "papers", papers), "smoke", tmp_path)
     made = {row["claim"]: row["ours"] for row in read_csv(tmp_path / "smoke" / "claims.csv")}
     assert {one["claim"]: one["exactly"] for one in asked["numbers"]}.items() <= made.items()
+
+
+def test_the_command_makes_the_report_of_the_same_papers_and_cells() -> None:
+    settings = {"roots": "a,b", "scale": "smoke", "data": "embedded", "papers": "made2024", "guests": "my_cell.py"}
+    made = "make report SCALE=smoke DATA=embedded"
+    whole = f'{made} CONFIG="paper_roots=a,b papers=made2024 guest_cells=my_cell.py"'
+    assert again(settings).endswith(f"&& {whole}")
+    assert again(settings | {"roots": "", "papers": "", "guests": ""}).endswith(f"&& {made}")
+    assert {"paper_roots", "papers", "guest_cells"} <= yaml_files.read("config.yaml").content.keys()
 
 
 def test_headline_findings_come_first_and_verdicts_before_none() -> None:

@@ -24,6 +24,8 @@ OUTCOMES = {
     verdicts.NOT_TESTABLE: ("NotTested", "discusses"),
 }
 """Of each verdict the validation status of FORRT and the relation of CiTO. An erratum holds as corrected."""
+CHOSEN = {"paper_roots": "roots", "papers": "papers", "guest_cells": "guests"}
+"""{key of config.yaml: name among the settings of a report}, where a report was made of chosen papers or cells."""
 FORRT = yaml_files.read(Path(__file__).with_name("forrt.yaml")).content
 FORRT_COLUMNS = tuple(FORRT)
 """What stands in each column of forrt.csv, and their names."""
@@ -31,8 +33,9 @@ FORRT_COLUMNS = tuple(FORRT)
 
 def again(settings: Mapping[str, str]) -> str:
     """The commands that make the report of the archive again, from its top folder."""
-    chosen = f' CONFIG="papers={settings["papers"]}"' if settings["papers"] else ""
-    made = f"make report SCALE={settings['scale']} DATA={settings['data']}{chosen}"
+    chosen = " ".join(f"{key}={settings[name]}" for key, name in CHOSEN.items() if settings[name])
+    config = f' CONFIG="{chosen}"' if chosen else ""
+    made = f"make report SCALE={settings['scale']} DATA={settings['data']}{config}"
     return f"cd {layout.CODE} && mkdir -p results && cp -r ../{layout.RESULTS}/recorded results/ && {made}"
 
 
