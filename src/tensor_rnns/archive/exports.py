@@ -25,7 +25,7 @@ OUTCOMES = {
 }
 """Of each verdict the validation status of FORRT and the relation of CiTO. An erratum holds as corrected."""
 CHOSEN = {"paper_roots": "roots", "papers": "papers", "guest_cells": "guests"}
-"""{key of config.yaml: name among the settings of a report}, where a report was made of chosen papers or cells."""
+"""{key of config.yaml: name among the settings of a report}, of those that choose papers and cells."""
 FORRT = yaml_files.read(Path(__file__).with_name("forrt.yaml")).content
 FORRT_COLUMNS = tuple(FORRT)
 """What stands in each column of forrt.csv, and their names."""

@@ -12,14 +12,13 @@ from matplotlib.figure import Figure
 from tensor_rnns.analysis.curve_measures import Split
 from tensor_rnns.drawing import beside, edges
 from tensor_rnns.drawing.data import ArtefactData
-from tensor_rnns.drawing.groups import Cut, Group, Name, absent, counted
+from tensor_rnns.drawing.groups import Cut, Group, Name, absent, counted, rowless
 from tensor_rnns.drawing.layout import RIGHT, panels
 from tensor_rnns.drawing.lines import Line, lines, summary, thinned
 from tensor_rnns.drawing.paces import UNITS
 from tensor_rnns.drawing.spec import AXIS, Axis, GroupsSpec
 from tensor_rnns.drawing.style import DASHED, SOLID
 from tensor_rnns.drawing.tables import span
-from tensor_rnns.experiments.records import KEY
 
 BANDS = {"none": "thin: each seed", "quantiles": "band: quartiles", "range": "band: minimum to maximum"}
 """The kinds of band, and how a figure explains them."""
@@ -126,12 +125,10 @@ def _rows(data: ArtefactData, spec: Spec, value: Also) -> pd.DataFrame:
     if rows.empty:
         where = spec.where or "the main protocol"
         raise ValueError(f"no curve of {value.of} on {value.split} chosen by {where}")
-    there = set(rows[list(KEY)].itertuples(index=False, name=None))
-    lost = [key for key in data.replicas(spec.where)[list(KEY)].itertuples(index=False, name=None)
-            if data.runs[key].failed and key not in there]  # fmt: skip
+    lost = [run.key for run in rowless(data, rows, spec)["run"] if run.failed]
     if lost:
         none = {"split": value.split, "name": value.of, "update": np.zeros(0), "value": np.zeros(0)}
-        rows = pd.concat([rows, pd.DataFrame([data.runs[key].key | none for key in lost])], ignore_index=True)
+        rows = pd.concat([rows, pd.DataFrame([key | none for key in lost])], ignore_index=True)
     return data.with_settings(rows, spec.keys)
 
 

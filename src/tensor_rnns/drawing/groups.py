@@ -112,12 +112,17 @@ def groups_of(data: ArtefactData, rows: pd.DataFrame, colour: Sequence[str]) -> 
     return {name: Group(title_of(data, colour, name), own) for name, own in zip(names, looks, strict=True)}
 
 
-def numberless(data: ArtefactData, rows: pd.DataFrame, spec: RunsSpec) -> list[str]:
-    """Notes on the replicas that the artefact asks for and that were run, but are not among its `rows`, as
-    they have no number: those that failed before they had one, then others."""
+def rowless(data: ArtefactData, rows: pd.DataFrame, spec: RunsSpec) -> pd.DataFrame:
+    """The replicas that the artefact asks for and that were run, but are not among its `rows`."""
     ran, has = data.replicas(spec.where), set(rows[list(KEY)].itertuples(index=False, name=None))
     lost = ran[[key not in has for key in ran[list(KEY)].itertuples(index=False, name=None)]]
-    lost = lost.assign(failed=[run.failed for run in lost["run"]])
+    return lost.assign(failed=[run.failed for run in lost["run"]])
+
+
+def numberless(data: ArtefactData, rows: pd.DataFrame, spec: RunsSpec) -> list[str]:
+    """Notes on the replicas without a row, as they have no number: those that failed before they had one,
+    then others."""
+    ran, lost = data.replicas(spec.where), rowless(data, rows, spec)
     keys = ["variant"] if set(ran["option"]) == {MAIN} else ["variant", "option"]
     notes = []
     for failed, said in ((True, "Failed without a number"), (False, "Run, but without this number")):
