@@ -52,9 +52,9 @@ def test_the_ten_numbers_come_back_from_the_archive_alone(unpacked, asked, tmp_p
 
 
 def test_the_command_makes_the_report_of_the_same_papers_and_cells() -> None:
-    settings = {"roots": "a,b", "scale": "smoke", "data": "embedded", "papers": "made2024", "guests": "my_cell.py"}
+    settings = {"scale": "smoke", "data": "embedded", "roots": "a,b", "papers": "made2024", "guests": "my.py"}
     made = "make report SCALE=smoke DATA=embedded"
-    whole = f'{made} CONFIG="paper_roots=a,b papers=made2024 guest_cells=my_cell.py"'
+    whole = f'{made} CONFIG="paper_roots=a,b papers=made2024 guest_cells=my.py"'
     assert again(settings).endswith(f"&& {whole}")
     assert again(settings | {"roots": "", "papers": "", "guests": ""}).endswith(f"&& {made}")
     assert {"paper_roots", "papers", "guest_cells"} <= yaml_files.read("config.yaml").content.keys()
