@@ -36,6 +36,30 @@ def test_cells_that_words_do_not_tell_apart_have_kernels_of_their_own():
 
 
 @dataclass(frozen=True)
+class Short(Plain):
+    """A cell whose own words leave a number out."""
+
+    keep: float
+
+    def __repr__(self):
+        return f"Short({self.hidden})"
+
+    def step(self, p, x, state):
+        return (self.keep * state[0] + x @ p["W"],)
+
+
+def test_cells_with_words_of_their_own_are_told_apart():
+    found = []
+    for keep in (0.9, 0.5):
+        cell = Short(2, 3, keep)
+        params, x, state = trial.drawn(cell, torch.float64, CPU, False)
+        outputs = [engine.find(name).run(cell, params, x, state)[0] for name in ("eager", "compiled")]
+        assert torch.allclose(*outputs, rtol=1e-12, atol=0)
+        found.append(outputs[1])
+    assert not torch.equal(*found)
+
+
+@dataclass(frozen=True)
 class Ordered(Plain):
     """A cell with an order of its units, which a kernel has in its code; numbers are read where they lie."""
 

@@ -98,7 +98,9 @@ def is_plain(thing: Any) -> bool:
         fields = dataclasses.fields(thing)
         others = vars(thing).keys() - {field.name for field in fields}
         told = all(is_cached(thing, key) for key in others)
-        return told and all(field.repr and is_plain(getattr(thing, field.name)) for field in fields)
+        values = ", ".join(f"{field.name}={getattr(thing, field.name)!r}" for field in fields)
+        told = told and repr(thing) == f"{type(thing).__qualname__}({values})"  # and is not the class's own
+        return told and all(is_plain(getattr(thing, field.name)) for field in fields)
     if isinstance(thing, Mapping):
         return is_plain([*thing.keys(), *thing.values()])
     if isinstance(thing, list | tuple):
@@ -165,13 +167,27 @@ def step_problem(cell: Cell, leads: Sequence[tuple[int, ...]] = ((),)) -> str | 
         return f"its step fails: {fault(error, inspect.getfile(type(cell)).__eq__)}"
 
 
+DEPENDENT = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
+"""Of operations whose results decide in Python what comes next."""
+
+
+def deciding(target: Any, args: tuple) -> list[Tensor]:
+    """The tensors whose numbers Python may see in the result of an operation: in its shape or as a number."""
+    if DEPENDENT.isdisjoint(target.tags):
+        return []
+    if target is torch.ops.aten.index.Tensor:  # of whole numbers the shape is known beforehand
+        args = tuple(part for part in args[1] if part is not None and part.dtype in (torch.bool, torch.uint8))
+    return [part for part in tree_leaves(args) if isinstance(part, Tensor)]
+
+
 class Observer(DispatchMode):
     """Looks on at a step: which of the `held` tensors it reads and which it changes, and the first line that
-    does so, draws random numbers or takes a number out of a tensor."""
+    does so, draws random numbers or takes a number out of what rests on them."""
 
     def __init__(self, held: Mapping[str, Tensor]) -> None:
         super().__init__()
         self.names = {part.untyped_storage().data_ptr(): name for name, part in held.items()}
+        self.made: dict[int, Tensor] = {}
         self.read: set[str] = set()
         self.lines: dict[str, str] = {}
 
@@ -184,10 +200,20 @@ class Observer(DispatchMode):
         written = [part.name for part in arguments if part.alias_info and part.alias_info.is_write]
         kinds = [self.name(given.get(name)) for name in written]
         kinds += ["random numbers"] * (torch.Tag.nondeterministic_seeded in target.tags)
-        kinds += ["a number"] * (target is torch.ops.aten._local_scalar_dense.default)
+        kinds += ["a number"] * any(map(self.rests, deciding(target, args)))
         for kind in filter(None, kinds):
             self.lines.setdefault(kind, place())
-        return target(*args, **(kwargs or {}))
+        result = target(*args, **(kwargs or {}))
+        if any(map(self.rests, tree_leaves(given))):
+            parts = [part for part in tree_leaves(result) if isinstance(part, Tensor)]
+            # Kept, so that no other tensor comes to lie there.
+            self.made |= {part.untyped_storage().data_ptr(): part for part in parts}
+        return result
+
+    def rests(self, thing: Any) -> bool:
+        """Whether a tensor is one that is held, or was made of those."""
+        known = self.names.keys() | self.made.keys()
+        return isinstance(thing, Tensor) and thing.untyped_storage().data_ptr() in known
 
     def name(self, thing: Any) -> str | None:
         """Which of the tensors it is, or a view of; None for another thing."""

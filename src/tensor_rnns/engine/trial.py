@@ -135,10 +135,11 @@ def alone_or_among_many(cell: Cell, given: Given) -> str:
 @torch.inference_mode(False)
 @torch.no_grad()
 def untrainable(cell: Cell) -> str | None:
-    """Why no cohort can train a cell: steps give replicas together other results than alone, or never read a
-    parameter, whose numbers are counted; None where neither."""
+    """Why no cohort can train a cell: steps give replicas together other results than alone, take a number
+    out of a tensor, or never read a parameter, whose numbers are counted; None where none of these."""
     params, inputs, state = drawn(cell, torch.float32, torch.device("cpu"), one_hot=False, steps=4 * STEPS)
-    with Observer(params) as watched:
+    held = {**params, "its input": inputs} | {f"state {k}": part for k, part in enumerate(state)}
+    with Observer(held) as watched:
         _, together = LOOP(cell, params, inputs, state)
     for s in range(REPLICAS):
         own, first = tree_map(lambda part, s=s: part[[s]], (params, state))
@@ -148,6 +149,8 @@ def untrainable(cell: Cell) -> str | None:
                 does = " and ".join(f"{kind} ({line})" for kind, line in watched.lines.items())
                 what = f"its step gives replicas together other results than alone: {TIES}"
                 return f"{what}; here {does or 'no line found'}"
+    if line := watched.lines.get("a number"):
+        return f"its step takes a number out of a tensor of all replicas ({line}): {TIES}"
     unread = [name for name in params if name not in {*watched.read, *cell.starts.values()}]
     return f"its step never uses the parameter {unread[0]}" if unread and not cell.has_penalty else None
 

@@ -7,6 +7,7 @@ A node is a block [B, width] of numbers, except `row`, which is one row [1, widt
 of more axes lie flat, the last axis fastest.
 """
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -68,7 +69,9 @@ class Node:
     def __truediv__(self, other: "Node | float") -> "Node":
         if isinstance(other, Node):
             return self.then("divide", other)
-        return self * (1 / other) if other else self.then("divide", self.graph.fill(self.width, other))
+        # Only of a power of two is the reciprocal exact.
+        exact = math.frexp(other)[0] in (0.5, -0.5) and 2**-100 < abs(other) < 2**100
+        return self * (1 / other) if exact else self.then("divide", self.graph.fill(self.width, other))
 
     def __neg__(self) -> "Node":
         return self.then("negate")

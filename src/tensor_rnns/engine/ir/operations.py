@@ -93,6 +93,8 @@ POINTWISE: dict[str, Operation] = {
 }
 
 aten = torch.ops.aten
+BEYOND = 37
+"""From here on log(1 + e^x) is x to the last digit of a double."""
 POWERS: dict[float, Callable[[Node], Node]] = {
     1: lambda a: a.then("copy"),
     2: lambda a: a * a,
@@ -130,10 +132,19 @@ def choose(condition: Node, a: Any, b: Any) -> Node:
     return condition.then("where", block(condition, a), block(condition, b))
 
 
+def interpolate(a: Node, b: Node, weight: Node | float) -> Node:
+    """a + weight (b - a), from a weight of one half on from the side of b, so that either end is exact."""
+    from_a, from_b = a + (b - a) * weight, b - (b - a) * (1.0 - weight)
+    if isinstance(weight, Node):
+        near = weight.graph.fill(weight.width, 0.5).then("greater", magnitude(weight))
+        return near.then("where", from_a, from_b)
+    return from_a if abs(weight) < 0.5 else from_b
+
+
 def softplus(a: Node, beta: float = 1, threshold: float = 20) -> Node:
     """log(1 + e^(beta a)) / beta; a itself beyond a threshold below which that would be another number."""
     soft = (a * beta).then("softplus") * (1 / beta)
-    if threshold >= 20:
+    if threshold >= BEYOND:
         return soft
     return (a * beta).then("greater", a.graph.fill(a.width, threshold)).then("where", a, soft)
 
@@ -168,6 +179,11 @@ def sign(a: Node) -> Node:
     return a.then("greater", zero) - zero.then("greater", a)
 
 
+def magnitude(a: Node) -> Node:
+    """|a|, which is not -0 either."""
+    return a * sign(a) + 0.0
+
+
 def leaky(a: Node, slope: float = 0.01) -> Node:
     """a where it is positive, else slope a."""
     return a.then("greater", a.graph.fill(a.width, 0)).then("where", a, a * slope)
@@ -183,12 +199,12 @@ ATEN: dict[Any, Callable[..., Node]] = {
     aten.reciprocal.default: lambda a: 1.0 / a,
     aten.pow.Tensor_Scalar: power,
     aten.rsqrt.default: POWERS[-0.5],
-    aten.lerp.Tensor: lambda a, b, weight: a + weight * (b - a),
-    aten.lerp.Scalar: lambda a, b, weight: a + weight * (b - a),
+    aten.lerp.Tensor: interpolate,
+    aten.lerp.Scalar: interpolate,
     aten.softplus.default: softplus,
     aten.silu.default: lambda a: a * a.then("sigmoid"),
     aten.leaky_relu.default: leaky,
-    aten.abs.default: lambda a: a * sign(a),
+    aten.abs.default: magnitude,
     aten.sign.default: sign,
     aten.maximum.default: extreme(largest=True),
     aten.minimum.default: extreme(largest=False),

@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from tensor_rnns.dispatch import DispatchMode
-from tensor_rnns.engine.given import BATCH, place
+from tensor_rnns.engine.given import BATCH, deciding, place
 from tensor_rnns.engine.ir.operations import Unsupported
 
 aten = torch.ops.aten
@@ -76,6 +76,12 @@ def softmax(x: Tensor, dim: int, half_to_float: bool = False) -> Tensor:
     return e / e.sum(dim, keepdim=True)
 
 
+def log_softmax(x: Tensor, dim: int, half_to_float: bool = False) -> Tensor:
+    """x less log sum e^x, with the greatest x taken off both, so that large ones cost no digits."""
+    below = x - x.amax(dim, keepdim=True).detach()
+    return below - torch.log(torch.exp(below).sum(dim, keepdim=True))
+
+
 def logsumexp(x: Tensor, dim: int | list[int], keepdim: bool = False) -> Tensor:
     """log sum e^x, with the greatest x taken off first where that is finite."""
     greatest = x.detach()
@@ -116,8 +122,13 @@ def layer_norm(
 
 
 def elu(x: Tensor, alpha: float = 1, scale: float = 1, input_scale: float = 1) -> Tensor:
-    """scale x where x is positive, else scale alpha (e^(input_scale x) - 1)."""
-    below = torch.exp(torch.clamp(x, max=0) * input_scale) - 1
+    """scale x where x is positive, else scale alpha (e^z - 1) with z = input_scale x.
+
+    Near zero e^z - 1 is 2 t / (1 - t) of t = tanh(z / 2), which loses no digits there.
+    """
+    z = torch.clamp(x, max=0) * input_scale
+    t = torch.tanh(z * 0.5)
+    below = torch.where(z > -1, (t + t) / (1 - t), torch.exp(z) - 1)
     return torch.where(x > 0, x * scale, below * (alpha * scale))
 
 
@@ -134,7 +145,7 @@ EXPANSIONS: dict[Any, Callable[..., Any]] = {
 }
 EXPANDED_BLOCKS: dict[Any, Callable[..., Any]] = {
     aten._softmax.default: softmax,
-    aten._log_softmax.default: lambda x, dim, half: x - logsumexp(x, dim, True),
+    aten._log_softmax.default: log_softmax,
     aten.logsumexp.default: logsumexp,
     aten.linalg_vector_norm.default: vector_norm,
     aten.native_layer_norm.default: layer_norm,
@@ -143,8 +154,9 @@ EXPANDED_BLOCKS: dict[Any, Callable[..., Any]] = {
     aten.log_sigmoid_forward.default: lambda x: (-torch.nn.functional.softplus(-x),) * 2,
     aten.hardtanh.default: hardtanh,
 }
-UNSEEN = {"numpy", "tolist", "__array__", "data_ptr", "storage", "untyped_storage"}
-"""Methods of a tensor that take numbers out of it without an operation; hooks change its gradient so."""
+UNSEEN = {"numpy", "tolist", "__array__", "data_ptr", "storage", "untyped_storage", "grad_fn"}
+"""Methods of a tensor that take numbers out of it without an operation; hooks, those of `grad_fn` too, change
+its gradient so."""
 
 
 class Refusal(TorchFunctionMode):
@@ -152,6 +164,7 @@ class Refusal(TorchFunctionMode):
 
     def __torch_function__(self, function: Any, types: Any, args: tuple = (), kwargs: dict | None = None):
         name = getattr(function, "__name__", "")
+        name = "grad_fn" if function == Tensor.grad_fn.__get__ else name
         if name in UNSEEN or "hook" in name:
             raise Unsupported(f"Tensor.{name}").at(place())
         if name == "_set_grad_enabled" and not args[0]:
@@ -196,6 +209,9 @@ class Recorder(DispatchMode):
         if torch.Tag.nondeterministic_seeded in target.tags or torch.is_inference_mode_enabled():
             what = "in inference mode" if torch.is_inference_mode_enabled() else "draws random numbers"
             raise Unsupported(f"{target} {what}").at(call.place)
+        decisive = [self.value(part) for part in deciding(target, args)]
+        if any(part.learned or not part.constant for part in decisive):
+            raise Unsupported(f"{target}, of whose numbers Python may make a decision").at(call.place)
         constant = all(part.constant for part in call.values)
         simpler = EXPANSIONS.get(target) or (None if constant else EXPANDED_BLOCKS.get(target))
         if simpler or target._can_decompose():

@@ -101,6 +101,11 @@ def trace(
     hoisted = wanted(recorder, translator)
     tables = tuple(translator.tables)
     read = {part for node in needed(outputs) for part in node.inputs}
+    cut = [node for node in graph.nodes if node.operation == "detach"]
+    for i, node in enumerate(outputs[1:], 1):
+        # It has no gradient but at the last step; for a root that would be one of zero, and 0 / 0 is none.
+        if graph.find("state", i) not in read and any(it.operation == "sqrt" for it in needed([node], cut)):
+            raise Unsupported(f"a root in the state {cell.states[i]}, which no step reads; detach() it")
     inputs = (
         tuple(table.shape[1] if graph.find("input", i) in read else 0 for i, table in enumerate(tables))
         if one_hot

@@ -175,7 +175,7 @@ class Translator:
             how = structure.greatest if call.target is aten.amax.default else structure.total
             node = self.picked(how(node, *layout))
             axes[i] = 1
-        return node / count if call.target is aten.mean.dim else node
+        return node * (1 / count) if call.target is aten.mean.dim else node
 
     def picked(self, node: Node) -> Node:
         """Sums of products of a block with the rows of a table, read as matrices, are a product with the
