@@ -51,8 +51,10 @@ def test_a_failed_seed_without_any_value_is_counted_and_left_out(judged):
 def probed(catalogue_of, trained):
     """The judgement of a claim on the TGU's five seeds of which the probe gates tells nothing of some."""
 
-    def run(claim, without):
-        blocks = BLOCKS.replace("scales:", "probes: {gates: {function: mean_gates}}\nscales:", 1)
+    def run(claim, without, variants="tgu"):
+        where = f"{{condition: T250, variant: {variants}}}"
+        probes = f"probes: {{gates: {{function: mean_gates, where: {where}}}}}"
+        blocks = BLOCKS.replace("scales:", f"{probes}\nscales:", 1)
         catalogue = catalogue_of(blocks + f"  c1: {{statement: said of it, artefact: fig-1, {claim}}}\n")
         experiment = catalogue.experiments["made2016", "made"]
         results = trained(experiment, metric_of, "paper", "real", lambda one: one.variant == "tgu")
@@ -94,6 +96,14 @@ def test_an_identity_of_a_probe_misses_no_seed(probed):
     found = probed(claim, [1, 4])
     told = "probe gates has no mean of gate of seed 1, 4 of T250 tgu main"
     assert why(found) == f"not run at paper: {told}"
+
+
+def test_an_identity_of_a_probe_needs_every_curve_that_the_probe_looks_at(probed):
+    claim = "test: identity, probe: gates, item: gate, name: mean, tolerance: 4"
+    assert probed(claim, []).verdict == "reproduced"
+    found = probed(claim, [], "[tgu, gru]")
+    assert (found.holds, found.verdict) == ("yes", "not judged")
+    assert found.reason == "paper, without T250/gru/main"
 
 
 def test_a_count_of_runs_that_pass_decides_with_many_failed_ones(judged):

@@ -87,6 +87,9 @@ def test_exact_numbers_need_no_seeds():
     assert rules.value([1 / 6], 0.1767, 0.001, exact=True).holds == "no"
     assert below([-1.0], exact=True).holds == "yes"
     assert below([0.0], exact=True).holds == "no"
+    # 3 against 2 x 1.5 and 2 x 10^6 against 10^6, in logarithms that are a rounding off.
+    assert below([math.log(3) - math.log(2 * 1.5) - 1e-16], exact=True).holds == "no"
+    assert below([math.log(2_000_000) - math.log(1_000_000)], tie=math.log(2), exact=True).holds == "yes"
 
 
 def test_a_mean_that_is_infinite_decides_nothing():
@@ -255,6 +258,7 @@ def test_a_choice_of_one_search_decides_only_what_is_far():
     [
         (rules.value(FIVE, 8.70, 0.10), 1 - 0.06 / 0.096177),
         (rules.value(FIVE, 8.74, 0.05), 1 - 0.1 / 0.096177),
+        (rules.value(FIVE, 8.65, 0.02), 1 - 0.01 / 0.096177),  # tol less half an interval is no distance
         (rules.solved(5, 5), 1),
         (rules.solved(7, 9), 1),
         (rules.solved(0, 10), 2),

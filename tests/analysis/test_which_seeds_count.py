@@ -69,6 +69,19 @@ def test_without_a_stopping_rule_the_planned_seeds_count(judged):
     assert (found.verdict, found.n) == ("undecided", 14)
 
 
+def test_a_stopping_rule_counts_seeds_of_the_curves_that_an_order_compares(judged):
+    """At T = 250 and 500, which `where` lists: that T = 750 and the LSTM have no more seeds costs nothing."""
+    sides = "less: {variant: tgu}, than: {variant: gru}, each: [condition], where: {condition: [T250, T500]}"
+    kept = {"T250", "T500"}
+
+    def more(replica):
+        return replica.seed < 6 or (replica.condition in kept and replica.variant != "lstm")
+
+    rule = Rule("c1", 6, 8)
+    found = judged(f"test: order, {sides}, {NLL}", diverging(lambda _: False), keep=more, seeds=14, rule=rule)
+    assert (found.verdict, found.n) == ("reproduced", 14)
+
+
 def test_runs_of_seeds_that_lack_a_curve_do_not_pass(run_of):
     """Nine that pass of one curve and two of five of the other: of the common five seeds seven of ten."""
     runs = [curve(run_of, 1.0, seed, condition="T9") for seed in range(9)]

@@ -264,6 +264,10 @@ def test_rows_and_columns_that_were_not_run_are_left_out_and_named():
         "Left out, as not run: y; z, w (A); B.",
         "Left out, as without a number: long; late.",
     ]
+    bare = [seen("A", "w", "loss") | {"n": 5}, seen("B", "w", "loss") | {"n": "5"}, seen("B", "v", "loss")]
+    made = Table(["condition", "variant"], [seen("A", "x", "loss", "1"), *bare])
+    left_out = ["Left out, as not run: v (B).", "Left out, as run, but without a number: w (A); w (B)."]
+    assert made.notes[1:] == left_out
     unrun = Table(["condition", "variant"], [seen("A", "x", "loss", paper=2), seen("A", "y", "loss")])
     assert len(unrun.rows) == 2
     assert len(unrun.notes) == 1

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tensor_rnns.experiments import Catalogue, ledger, values
+from tensor_rnns.experiments import Catalogue, catalogue, ledger, values
 
 HEAD = "id,section,where,statement,untested\n"
 PAPERS = Path(__file__).parents[2] / "workflow" / "papers"
@@ -75,3 +75,11 @@ def test_what_has_a_claim_is_not_called_untestable():
     claims = [claim.id for claim in catalogue.claims]
     for paper in catalogue.papers:
         assert [one.id for one in ledger.read(PAPERS / paper) if one.untested and one.judged_by(claims)] == []
+
+
+def test_a_statement_rests_on_its_parts_but_for_questions_of_ours():
+    tables = catalogue.tables_of(PAPERS.parents[1] / "tests" / "papers" / "made_up" / "made2024")
+    claims = {"c": {}, "c.one": {}, "c.two": {"ours": True}, "c.one.own": {}, "d": {}}
+    assert tables.filled("c", {}, claims)["claims"] == ["c.one"]
+    assert tables.filled("c", {"ours": True}, claims)["claims"] == ["c.one", "c.two"]
+    assert tables.filled("c", {"claims": ["d"]}, claims)["claims"] == ["d"]

@@ -1,6 +1,7 @@
 """Which runs belong to a recorded curve, and what is left of those that are taken away."""
 
 import os
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -232,6 +233,22 @@ def test_a_block_is_recorded_whole_or_not_at_all(catalogue: Catalogue, undisturb
     assert recorder.failed == [unit.name for unit in both]
     assert said[0].startswith("2 curves trained, none of them recorded, FileNotFoundError: the probe ")
     assert {path: path.stat().st_ino for path in recorded.rglob("*")} == before
+
+
+def test_fewer_seeds_replace_no_more_of_them(undisturbed: Path, unit: Unit, tmp_path: Path, monkeypatch):
+    """As where a probe came later, and weights are left of the planned seeds alone; runs of other settings,
+    of which any number is replaced, lack something."""
+    home, ready = unit.folder(undisturbed), tmp_path / "data" / "ready"
+    (recorded,) = store.keep([(unit, home)], tmp_path, ready)
+    before = {path: path.stat().st_ino for path in recorded.rglob("*")}
+    held = store.finals(unit, recorded)
+    monkeypatch.setattr(store, "finals", lambda _, where: held + (where == recorded))
+    told = f"{unit.name}: {held} seeds given; allowed: the {held + 1} recorded ones, or more"
+    with pytest.raises(ValueError, match=re.escape(told)):
+        store.keep([(unit, home)], tmp_path, ready)
+    assert {path: path.stat().st_ino for path in recorded.rglob("*")} == before
+    monkeypatch.setattr(store, "lacks", lambda _, where: "5 of 5 replicas" if where == recorded else "")
+    assert store.keep([(unit, home)], tmp_path, ready) == [recorded]
 
 
 def test_a_rehearsal_replaces_no_run_of_the_papers_scale(

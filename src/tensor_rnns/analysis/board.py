@@ -119,7 +119,7 @@ def totals(judgements: Sequence[Judgement], left_open: Sequence[Judgement]) -> d
     verdicts that rest on an interval, `irrefutable` a yes that so few seeds could not have refuted, `open` a
     yes of a claim that is open."""
     judged = [judgement for judgement in judgements if judgement.judged]
-    by_interval = sum(judgement.statistical for judgement in judged)
+    by_interval = sum(judgement.statistical and judgement.interval != "" for judgement in judged)
     return {
         "claims": len(judgements),
         "verdicts": {verdict: sum(j.verdict == verdict for j in judgements) for verdict in OF_CLAIMS},

@@ -252,8 +252,11 @@ def several(value: Any) -> tuple[Any, ...]:
 
 
 def selectors_of(form: ClaimForm) -> list[Selector]:
-    """Every selector of a claim; one that takes all where it has none."""
+    """Every selector by which a claim takes runs; one that takes all where it has none.
+
+    The `where` of an order takes none: it lists values of `each`.
+    """
     if isinstance(form, TrendForm):
         return form.levels
-    sides = [getattr(form, side, None) for side in ("where", "less", "than")]
+    sides = (form.less, form.than) if isinstance(form, OrderForm) else (getattr(form, "where", None),)
     return [where for side in sides for where in several(side)] or [Selector()]

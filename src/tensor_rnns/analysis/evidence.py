@@ -280,7 +280,8 @@ def identity(claim: claims.IdentityForm, context: ClaimContext) -> Evidence:
         outcome = rules.identity(errors(claim.name or "error"), claim.tolerance)
     else:
         outcome = rules.identity(errors("corrected_error"), claim.tolerance, errors("printed_error"))
-    return Evidence(outcome, [Sample(runs=context.runs, exact=True)])
+    looked_at = [Selector.of(context.experiment.probes[claim.probe].get("where"))] if claim.probe else []
+    return Evidence(outcome, [Sample(runs=context.runs, exact=True)], looked_at)
 
 
 TESTS: dict[type, Callable[[Any, ClaimContext], Evidence]] = {

@@ -138,7 +138,8 @@ def value(
 
     reach, half = (float(predicted(n, s, k, chosen)) for k in (runs, math.inf))
     p = float(intervals.t_p(distance / reach * intervals.quantile(n), n - 1))
-    margin = turning(decide, distance, [FAR * reach if few else reach, tol, tol - half], reach)
+    places = [FAR * reach if few else reach, tol, *([tol - half] if half < tol else [])]
+    margin = turning(decide, distance, places, reach)
     outcome = Outcome(decide(distance), m, m - reach, m + reach, n, p, interval=intervals.PREDICTION)
     outcome = replace(outcome, margin=margin, doubt=p if outcome.holds == "no" else 0.0)
     if few:
@@ -174,8 +175,11 @@ def below(
     """
     n, m = min(estimate.sizes), float(estimate.mean)
     if exact:
-        yes, no = beyond(m, 0.0, limit, tie)
-        return Outcome(answer(yes, no or (tie is None and m == limit)), m, m, m, n, exact=True)
+        # A logarithm of a ratio may be a rounding off the limit that it is equal to.
+        edges = [limit] if tie is None else [-tie, tie]
+        at = next((edge for edge in edges if math.isclose(m, edge, rel_tol=1e-12, abs_tol=1e-12)), m)
+        yes, no = beyond(at, 0.0, limit, tie)
+        return Outcome(answer(yes, no or (tie is None and at == limit)), m, m, m, n, exact=True)
     if n < 2:
         return Outcome("unclear", m, n=n).because("one seed gives no interval")
     half, edge = float(estimate.half()), limit if tie is None else math.copysign(tie, m)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tensor_rnns import functions
-from tensor_rnns.analysis.claims import ClaimForm, OrderForm, SolvesForm, form_of, selectors_of
+from tensor_rnns.analysis.claims import ClaimForm, OrderForm, SolvesForm, form_of, selectors_of, several
 from tensor_rnns.analysis.comparable import differences, needed
 from tensor_rnns.analysis.evidence import TESTS, ClaimContext, Evidence
 from tensor_rnns.analysis.intervals import RANGE
@@ -83,8 +83,9 @@ def split_by_each(form: ClaimForm, experiment: Experiment) -> list[ClaimForm]:
     """The claim once for every combination of the values of its `each` keys at the paper scale: those that a
     selector of the claim lists, else all that its selectors meet."""
     parts, selectors = [form], selectors_of(form)
+    named = [*several(getattr(form, "where", None)), *selectors]
     for key in getattr(form, "each", ()):
-        listed = (where.names(key) for where in selectors if getattr(where, key) is not None)
+        listed = (where.names(key) for where in named if getattr(where, key) is not None)
         met = dict.fromkeys(curve[CURVE.index(key)] for curve in needed(selectors, experiment))
         values = next(filter(None, listed), None) or met
         parts = [narrowed(part, {key: value}) for part in parts for value in values]
@@ -112,12 +113,13 @@ def judge_claim(
         return Judgement("unclear").not_judged([f"{NOT_RUN}{scale}"])
     form = form_of(claim)
     held = Counter(curve_of(run) for run in tables.runs if run.key["stage"] == "final")
-    curves = needed(selectors_of(form), experiment)
+    split = split_by_each(form, experiment)
+    curves = needed([where for part in split for where in selectors_of(part)], experiment)
     planned = max((experiment.planned[curve].seed + 1 for curve in curves), default=math.inf)
     seeds = rule.counted(min(held[curve] for curve in curves)) if rule else planned
     context = ClaimContext(experiment, tables, scale, seeds)
     parts, absent = [], []
-    for part in split_by_each(form, experiment):
+    for part in split:
         try:
             parts.append(TESTS[type(part)](part, context))
         except MissingValue as error:

@@ -169,7 +169,7 @@ def _trained(rows: pd.DataFrame, measure: Any, median: bool) -> dict[str, Any]:
     runs = list(rows["run"])
     pairs = [(run, loss_of(run, measure)) for run in runs] if median else measured(runs, measure)
     if not pairs:
-        return NONE
+        return NONE | {"n": len(runs), "failed": sum(run.failed for run in runs)}
     values, failed = [value for _, value in pairs], [run.failed for run, _ in pairs]
     ours = middle(values, failed) if median else total(values, failed, measure)
     ends = {}

@@ -130,15 +130,19 @@ class Table:
     def left_out(self) -> list[str]:
         """What is not shown: rows in one line, those of one group together, and columns in another."""
         shown, rows = set(map(self.row_of, self.kept)), dict.fromkeys(map(self.row_of, self.records))
-        said = []
-        for first, names in groupby(rows, lambda row: row[:-1]):
-            lost = [row[-1] for row in names if row not in shown]
-            some = any(row[:-1] == first for row in shown)
-            of = f" ({', '.join(first)})" * bool(first)
-            said += ["; ".join(lost) + of if some or not first else ", ".join(first)] * bool(lost)
+        ran = {self.row_of(record) for record in self.records if int(record["n"] or 0)} - shown
+        lines = []
+        for why, without in (("not run", rows.keys() - shown - ran), ("run, but without a number", ran)):
+            said = []
+            for first, names in groupby(rows, lambda row: row[:-1]):
+                group = list(names)
+                lost = [row[-1] for row in group if row in without]
+                of = f" ({', '.join(first)})" * bool(first)
+                whole = first and len(lost) == len(group)
+                said += [", ".join(first) if whole else "; ".join(lost) + of] * bool(lost)
+            lines += [f"Left out, as {why}: {'; '.join(said)}."] * bool(said)
         filled = {record["column"] for record in self.kept}
         empty = dict.fromkeys(name for r in self.records if (name := r["column"]) not in filled)
-        lines = [f"Left out, as not run: {'; '.join(said)}."] if said else []
         return lines + ([f"Left out, as without a number: {'; '.join(empty)}."] if empty else [])
 
     @cached_property

@@ -136,6 +136,8 @@ class PaperTables:
         spec = dict(spec)
         if "test" not in spec:
             parts = [claim for claim in claims if str(claim).rpartition(".")[0] == name]
+            if not spec.get("ours"):  # on a question of ours rests no statement of the document
+                parts = [claim for claim in parts if not block_of(claims, claim).get("ours")]
             spec |= {"test": "refers", "claims": spec.get("claims", parts)}
         home = name
         while home not in self.statements and "." in home:

@@ -96,7 +96,12 @@ def is_of_older_code(unit: Unit, results: Path) -> bool:
 def seeds(unit: Unit, results: Path) -> int:
     """How many final seeds of the unit are recorded, with values that a search chose by today's rule."""
     home = unit.folder(results, RECORDED)
-    runs = runs_of(unit, home).values() if not unit.search or choice(unit, home) else ()
+    return finals(unit, home) if not unit.search or choice(unit, home) else 0
+
+
+def finals(unit: Unit, home: Path) -> int:
+    """How many final replicas of the unit lie in the folder `home`."""
+    runs = runs_of(unit, home).values()
     return sum(replica["stage"] == "final" for replicas in runs for replica in replicas)
 
 
@@ -104,9 +109,9 @@ def keep(sources: Sequence[tuple[Unit, Path]], results: Path, ready: Path, dirty
     """Record the units whose runs lie in the folders beside them: all or, where one cannot be put together,
     none; returns their folders among the recorded ones.
 
-    An older recording of a unit is replaced, but not by one of a smaller scale (ValueError). So, too, where
-    runs are lacking or damaged, or were trained by code that was not committed and `dirty` is not given;
-    FileNotFoundError where a probe lacks weights.
+    An older recording of a unit is replaced, but not by one of a smaller scale or, as it is set today, of
+    fewer seeds (ValueError). So, too, where runs are lacking or damaged, or were trained by code that was not
+    committed and `dirty` is not given; FileNotFoundError where a probe lacks weights.
     """
     for unit, _ in sources:
         refuse_papers(unit, unit.folder(results, RECORDED))
@@ -117,6 +122,10 @@ def keep(sources: Sequence[tuple[Unit, Path]], results: Path, ready: Path, dirty
     shutil.rmtree(aside, ignore_errors=True)
     for unit, source in sources:
         put_together(unit, source, aside / "new" / unit.name, ready, dirty)
+        homes = aside / "new" / unit.name, unit.folder(results, RECORDED)
+        now, before = (finals(unit, home) for home in homes)
+        if now < before and not lacks(unit, homes[1]):
+            raise ValueError(f"{unit.name}: {now} seeds given; allowed: the {before} recorded ones, or more")
     targets = {unit.name: unit.folder(results, RECORDED) for unit, _ in sources}
     try:
         for name, target in targets.items():
