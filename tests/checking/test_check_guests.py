@@ -67,7 +67,7 @@ TIED = "^guest cell my_leaky: its step gives replicas together other results tha
                 ("h + torch.rand_like(h)", r"random numbers \(bad\.py:29\)$"),
                 ("h if x.sum() > 0 else 2 * h", r"a number \(bad\.py:29\)$"),
                 ("h + float(x[0, 0, 0]) if x.ndim > 2 else h", r"a number \(bad\.py:29\)$"),
-                ("h + len(x[x > 0])", "no line found$"),
+                ("h + len(x[x > 0])", r"a shape \(bad\.py:29\)$"),
                 ("h + max(x.flatten().tolist())", "no line found$"),
                 ("h + __import__('random').random()", "no line found$"),
             ]

@@ -167,13 +167,9 @@ def step_problem(cell: Cell, leads: Sequence[tuple[int, ...]] = ((),)) -> str | 
         return f"its step fails: {fault(error, inspect.getfile(type(cell)).__eq__)}"
 
 
-DEPENDENT = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
-"""Of operations whose results decide in Python what comes next."""
-
-
-def deciding(target: Any, args: tuple) -> list[Tensor]:
-    """The tensors whose numbers Python may see in the result of an operation: in its shape or as a number."""
-    if DEPENDENT.isdisjoint(target.tags):
+def shaping(target: Any, args: tuple) -> list[Tensor]:
+    """The tensors whose numbers decide what shape the result of an operation has."""
+    if torch.Tag.dynamic_output_shape not in target.tags:
         return []
     if target is torch.ops.aten.index.Tensor:  # of whole numbers the shape is known beforehand
         args = tuple(part for part in args[1] if part is not None and part.dtype in (torch.bool, torch.uint8))
@@ -182,7 +178,7 @@ def deciding(target: Any, args: tuple) -> list[Tensor]:
 
 class Observer(DispatchMode):
     """Looks on at a step: which of the `held` tensors it reads and which it changes, and the first line that
-    does so, draws random numbers or takes a number out of what rests on them."""
+    does so, draws random numbers, takes a number out of a tensor or makes one whose shape hangs on them."""
 
     def __init__(self, held: Mapping[str, Tensor]) -> None:
         super().__init__()
@@ -200,7 +196,8 @@ class Observer(DispatchMode):
         written = [part.name for part in arguments if part.alias_info and part.alias_info.is_write]
         kinds = [self.name(given.get(name)) for name in written]
         kinds += ["random numbers"] * (torch.Tag.nondeterministic_seeded in target.tags)
-        kinds += ["a number"] * any(map(self.rests, deciding(target, args)))
+        kinds += ["a number"] * (target is torch.ops.aten._local_scalar_dense.default)
+        kinds += ["a shape"] * any(map(self.rests, shaping(target, args)))
         for kind in filter(None, kinds):
             self.lines.setdefault(kind, place())
         result = target(*args, **(kwargs or {}))

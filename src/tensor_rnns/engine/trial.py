@@ -135,8 +135,8 @@ def alone_or_among_many(cell: Cell, given: Given) -> str:
 @torch.inference_mode(False)
 @torch.no_grad()
 def untrainable(cell: Cell) -> str | None:
-    """Why no cohort can train a cell: steps give replicas together other results than alone, take a number
-    out of a tensor, or never read a parameter, whose numbers are counted; None where none of these."""
+    """Why no cohort can train a cell: steps give replicas together other results than alone, make a tensor
+    whose shape hangs on numbers, or never read a parameter, which is counted; None where none of these."""
     params, inputs, state = drawn(cell, torch.float32, torch.device("cpu"), one_hot=False, steps=4 * STEPS)
     held = {**params, "its input": inputs} | {f"state {k}": part for k, part in enumerate(state)}
     with Observer(held) as watched:
@@ -149,8 +149,8 @@ def untrainable(cell: Cell) -> str | None:
                 does = " and ".join(f"{kind} ({line})" for kind, line in watched.lines.items())
                 what = f"its step gives replicas together other results than alone: {TIES}"
                 return f"{what}; here {does or 'no line found'}"
-    if line := watched.lines.get("a number"):
-        return f"its step takes a number out of a tensor of all replicas ({line}): {TIES}"
+    if line := watched.lines.get("a shape"):
+        return f"its step makes a tensor whose shape hangs on numbers of all replicas ({line}): {TIES}"
     unread = [name for name in params if name not in {*watched.read, *cell.starts.values()}]
     return f"its step never uses the parameter {unread[0]}" if unread and not cell.has_penalty else None
 

@@ -11,8 +11,9 @@ from torch import Tensor
 from torch.utils._pytree import tree_leaves
 
 from tensor_rnns.dispatch import DispatchMode
-from tensor_rnns.engine.given import DEPENDENT
 
+DEPENDENT = {torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape}
+"""Of operations whose results decide in Python what comes next."""
 Results = Sequence[Tensor | None]
 
 

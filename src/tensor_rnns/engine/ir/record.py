@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map
 
 from tensor_rnns.dispatch import DispatchMode
-from tensor_rnns.engine.given import BATCH, deciding, place
+from tensor_rnns.engine.given import BATCH, place, shaping
 from tensor_rnns.engine.ir.operations import Unsupported
 
 aten = torch.ops.aten
@@ -209,9 +209,9 @@ class Recorder(DispatchMode):
         if torch.Tag.nondeterministic_seeded in target.tags or torch.is_inference_mode_enabled():
             what = "in inference mode" if torch.is_inference_mode_enabled() else "draws random numbers"
             raise Unsupported(f"{target} {what}").at(call.place)
-        decisive = [self.value(part) for part in deciding(target, args)]
+        decisive = [self.value(part) for part in shaping(target, args)]
         if any(part.learned or not part.constant for part in decisive):
-            raise Unsupported(f"{target}, of whose numbers Python may make a decision").at(call.place)
+            raise Unsupported(f"{target}, whose shape hangs on numbers").at(call.place)
         constant = all(part.constant for part in call.values)
         simpler = EXPANSIONS.get(target) or (None if constant else EXPANDED_BLOCKS.get(target))
         if simpler or target._can_decompose():

@@ -6,6 +6,7 @@ depends on parameters alone is taken out of the step (see `hoist`); the graph se
 """
 
 import math
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 import torch
@@ -101,11 +102,7 @@ def trace(
     hoisted = wanted(recorder, translator)
     tables = tuple(translator.tables)
     read = {part for node in needed(outputs) for part in node.inputs}
-    cut = [node for node in graph.nodes if node.operation == "detach"]
-    for i, node in enumerate(outputs[1:], 1):
-        # It has no gradient but at the last step; for a root that would be one of zero, and 0 / 0 is none.
-        if graph.find("state", i) not in read and any(it.operation == "sqrt" for it in needed([node], cut)):
-            raise Unsupported(f"a root in the state {cell.states[i]}, which no step reads; detach() it")
+    check_roots(cell, graph, outputs, read)
     inputs = (
         tuple(table.shape[1] if graph.find("input", i) in read else 0 for i, table in enumerate(tables))
         if one_hot
@@ -113,6 +110,16 @@ def trace(
     )
     widths = tuple(map(math.prod, cell.state_shapes().values()))
     return Program(cell.name, graph, tuple(outputs), hoisted, inputs, widths, tables)
+
+
+def check_roots(cell: Cell, graph: Graph, outputs: Sequence[Node], read: Set[Node]) -> None:
+    """Unsupported where a state that no step reads is made with a root: it has no gradient but at the last
+    step, and for a root that would be one of zero, which at 0 gives 0 / 0."""
+    cut = [node for node in graph.nodes if node.operation == "detach"]
+    for i, node in enumerate(outputs[1:], 1):
+        rooted = any(it.operation == "sqrt" for it in needed([node], cut))
+        if rooted and graph.find("state", i) not in read:
+            raise Unsupported(f"a root in the state {cell.states[i]}, which no step reads; detach() it")
 
 
 @torch.inference_mode(False)
