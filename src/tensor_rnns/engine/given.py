@@ -209,8 +209,8 @@ class Observer(DispatchMode):
 
     def rests(self, thing: Any) -> bool:
         """Whether a tensor is one that is held, or was made of those."""
-        known = self.names.keys() | self.made.keys()
-        return isinstance(thing, Tensor) and thing.untyped_storage().data_ptr() in known
+        where = thing.untyped_storage().data_ptr() if isinstance(thing, Tensor) else None
+        return where in self.names or where in self.made
 
     def name(self, thing: Any) -> str | None:
         """Which of the tensors it is, or a view of; None for another thing."""
