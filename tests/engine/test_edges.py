@@ -14,16 +14,16 @@ DIGITS = {torch.float32: 2e-6, torch.float64: 1e-13}
 
 
 class Made(Cell):
-    """One step of a test on 3 inputs; `v` begins at whatever the test gives."""
+    """A step of a test on 3 inputs, or several, each on 3 of its own; `v` is whatever the test gives."""
 
     name: ClassVar[str] = "made_of_edges"
-    inputs, hidden = 3, 3
+    hidden = 3
 
-    def __init__(self, inner, states=("h",)):
-        self.inner, self.states = inner, states
+    def __init__(self, inner, states=("h",), parts=1):
+        self.inner, self.states, self.inputs = inner, states, 3 * parts
 
     def shapes(self):
-        return {"v": (1, 3)}
+        return {"v": (1, self.inputs)}
 
     def step(self, p, x, state):
         results = self.inner(p["v"], x, *state)
@@ -45,21 +45,30 @@ EDGES = {
 
 
 @pytest.mark.parametrize("dtype", DIGITS, ids=str)
-@pytest.mark.parametrize("edge", EDGES)
-def test_it_is_right_where_no_trial_looks(edge, dtype):
-    """The output, and the gradients of `v` and of the first state."""
-    step, values = EDGES[edge]
+def test_it_is_right_where_no_trial_looks(dtype):
+    """The state after a step, and the gradients of `v` and of the first state, of each edge; one kernel has
+    them all."""
+    steps, values = zip(*EDGES.values(), strict=True)
+
+    def whole(v, x, *states):
+        given = zip(steps, v.split(3, -1), x.split(3, -1), states, strict=True)
+        return tuple(step(*own) for step, *own in given)
+
+    cell = Made(whole, tuple(f"h{k}" for k in range(len(steps))), len(steps))
+    assert COMPILED.prepare(cell, dtype, CPU) is not None
     found = []
     for name, kind in (("eager", torch.float64), ("compiled", dtype)):
-        v = torch.tensor([[[0.3, -0.2, 0.1]]], dtype=kind, requires_grad=True)
-        h = torch.zeros(1, 1, 3, dtype=kind, requires_grad=True)
-        x = torch.tensor(values, dtype=kind).expand(1, 1, 1, 3)
-        assert name == "eager" or COMPILED.prepare(Made(step), dtype, CPU) is not None
-        outputs, _ = engine.find(name).run(Made(step), {"v": v}, x, (h,))
-        outputs.cos().sum().backward()
-        found.append([outputs.detach().double(), v.grad.double(), h.grad.double()])
-    for exact, ours in zip(*found, strict=True):
-        torch.testing.assert_close(ours, exact, rtol=DIGITS[dtype], atol=DIGITS[dtype] / 50)
+        v = torch.tensor([[[0.3, -0.2, 0.1] * len(steps)]], dtype=kind, requires_grad=True)
+        state = tuple(torch.zeros(1, 1, 3, dtype=kind, requires_grad=True) for _ in steps)
+        x = torch.tensor(values, dtype=kind).view(1, 1, 1, -1)
+        _, last = engine.find(name).run(cell, {"v": v}, x, state)
+        sum(part.cos().sum() for part in last).backward()
+        slopes = zip(v.grad.split(3, -1), state, strict=True)
+        found.append([(h, dv, h0.grad) for h, (dv, h0) in zip(last, slopes, strict=True)])
+    for edge, exact, ours in zip(EDGES, *found, strict=True):
+        for a, b in zip(ours, exact, strict=True):
+            digits = DIGITS[dtype]
+            assert torch.allclose(a.double(), b, rtol=digits, atol=digits / 50), (edge, a, b)
 
 
 def of_a_shape(v, x, h):
