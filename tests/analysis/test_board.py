@@ -1,5 +1,7 @@
 """The board counts statements by kind of evidence; the score is a range; errata weigh nothing."""
 
+from dataclasses import replace
+
 import pytest
 
 from tensor_rnns.analysis import board
@@ -134,3 +136,10 @@ def test_a_row_that_only_questions_of_ours_are_asked_of_is_no_statement(catalogu
         if claim.id == "s2.b":
             claim.spec["ours"] = True
     assert [one["statement"] for one in of_paper(catalogue)["statements"]] == ["s1", "s4", "s5", "v1"]
+
+
+def test_only_verdicts_with_an_interval_may_be_wrong_one_in_twenty():
+    """A count of runs scatters and has none."""
+    counted = Judgement("yes", "reproduced", statistical=True)
+    made = board.totals([counted, replace(counted, interval="95 % t interval")], [])
+    assert (made["judged"], made["by_interval"], made["expected_false"]) == (2, 1, 0.05)
