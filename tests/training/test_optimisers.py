@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from tensor_rnns import engine
 from tensor_rnns.training import optimisers
+from tensor_rnns.training.numerics import numerics
 
 CASES = {
     "adam": ({}, lambda p, rate: torch.optim.Adam(p, lr=rate)),
@@ -96,3 +98,22 @@ def test_unknown_names_are_refused(name, options, words):
     """An unknown optimiser or option names what is allowed."""
     with pytest.raises(ValueError, match=words):
         optimisers.build(name, torch.ones(1, 1), options)
+
+
+@pytest.mark.parametrize("name", ["eager", "compiled"])
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_weight_at_rest_stays_where_it_is_without_an_epsilon(name, inside):
+    """A gradient of 0 or of next to nothing for 1,000 updates: the mean square, with denormals flushed, would
+    reach 0 at update 764 and the weight be NaN or infinite."""
+    options = {"epsilon": 0.0, "epsilon_inside": inside, "initial_accumulator": 0.001}
+    ours = optimisers.build("rmsprop", torch.tensor([[0.01], [0.02]]), options)
+    gradient = torch.tensor([[0.0, 1e-25, 0.5], [0.0, -1e-25, -0.5]])
+    parameters = start = torch.tensor([[2.0, 3.0, 5.0], [7.0, 11.0, 13.0]])
+    state = ours.start(parameters)
+    limits = optimisers.Limits()
+    with numerics(1):
+        for count in range(1, 1001):
+            parameters = ours.moved(parameters, gradient, limits, state, count, engine.find(name))
+    assert torch.equal(parameters[:, :1], start[:, :1])
+    torch.testing.assert_close(parameters[:, 1], start[:, 1])
+    torch.testing.assert_close(parameters[:, 2] - start[:, 2], torch.tensor([-10.0, 20.0]), rtol=0.02, atol=0)

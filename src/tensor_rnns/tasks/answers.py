@@ -38,7 +38,8 @@ class BitAnswers(Generated):
     """Targets are bits 0 and 1, [T, B, O] or [B, O], and outputs their logits.
 
     The loss is the cross entropy of a bit in nats, the mean over bits and over the steps that are due.
-    `accuracy` is the share of right bits, `last_accuracy` that of the last of the O bits.
+    `accuracy` is the share of right bits, `last_accuracy` that of the last of the O bits. `baseline` is the
+    loss at even odds, which a constant answer can beat where zeros and ones are not equally likely.
     """
 
     lazy: ClassVar[bool] = True

@@ -106,7 +106,11 @@ class Adam(Optimiser):
 
 @dataclass(frozen=True)
 class RMSProp(Optimiser):
-    """RMSProp (Tieleman and Hinton 2012); `epsilon_inside` puts epsilon under the root, as TensorFlow did."""
+    """RMSProp (Tieleman and Hinton 2012); `epsilon_inside` puts epsilon under the root, as TensorFlow did.
+
+    Without an epsilon the mean square stays at the least normal number or above, since training flushes smaller
+    ones to zero: a weight at rest would otherwise be 0 / 0 after some 800 updates.
+    """
 
     name: ClassVar[str] = "rmsprop"
     states: ClassVar[tuple[str, ...]] = ("square", "velocity")
@@ -119,6 +123,8 @@ class RMSProp(Optimiser):
 
     def update(self, gradient: Tensor, state: dict[str, Tensor], count: int) -> Tensor:
         v = state["square"].mul_(self.decay).addcmul_(gradient, gradient, value=1 - self.decay)
+        if not self.epsilon:
+            v.clamp_(min=torch.finfo(v.dtype).tiny)
         root = (v + self.epsilon).sqrt() if self.epsilon_inside else v.sqrt() + self.epsilon
         return state["velocity"].mul_(self.momentum).add_(self.rate * gradient / root)
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 enum Rule { ADAM, RMSPROP, SGD, ADAGRAD };
 
 struct Update {
@@ -51,6 +52,8 @@ static INLINE wide_vector step_of(const Update& update, wide_vector g, real* fir
   if constexpr (RULE == RMSPROP) {  // decay, momentum, epsilon, whether epsilon is under the root
     Vec b = read(second);
     a = a * real(n[0]) + (g * g) * real(1 - n[0]);
+    const Vec least = splat<Vec>(std::numeric_limits<real>::min());
+    if (!n[2]) a = a < least ? least : a;  // smaller ones are flushed to zero: 0 / 0 for a weight at rest
     const Vec size = n[3] ? square_root(a + real(n[2])) : square_root(a) + real(n[2]);
     b = b * real(n[1]) + rate * g / size;
     write(first, a), write(second, b);
