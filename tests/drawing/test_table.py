@@ -157,6 +157,7 @@ def test_errors_name_what_is_allowed(data, artefact, spec, message):
 def test_latex_of_any_sign():
     assert latex(r"a_b & 50 % \x {±} #1 $") == r"a\_b \& 50 \% \textbackslash{}x \{$\pm$\} \#1 \$"
     assert latex("ŷ 中 ﬁ") == "ŷ [U+4E2D] fi"
+    assert latex("x\u0303 and \u1ef9 of ñ\u0303") == r"\~{x} and \~{y} of \~{ñ}"
 
 
 def test_an_interval_of_a_share_stays_between_0_and_1_and_is_named(data, artefact):

@@ -66,6 +66,11 @@ FILES = {
     "cells/plain.py": "from tensor_rnns.cells.base import Cell\n"
     + CELL.format(kind="Plain", above="Cell", name="plain")
     + CELL.format(kind="Other", above="Cell", name="other"),
+    "cells/family.py": "import tensor_rnns.cells.shared as shared\n"
+    + CELL.format(kind="Elder", above="shared.Shared", name="elder")
+    + CELL.format(kind="Younger", above="Elder", name="younger")
+    + CELL.format(kind="Cousin", above="shared.Shared", name="cousin"),
+    "cells/shared.py": "class Shared: ...\n",
     "cells/heir.py": "from tensor_rnns.cells.plain import Plain\n"
     + CELL.format(kind="Heir", above="Plain", name="heir"),
     "models/__init__.py": "",
@@ -81,6 +86,7 @@ FILES = {
 USES = {
     "plain": {"cell": {"name": "plain"}, "model": {"name": "step"}, "task": {"name": "count"}},
     "heir": {"cell": {"name": "heir"}, "model": {"name": "step"}, "task": {"name": "count"}},
+    "younger": {"cell": {"name": "younger"}, "model": {"name": "step"}, "task": {"name": "count"}},
     "mixed": {"cell": None, "model": {"name": "mixed"}, "task": {"name": "count"}},
     "told": {"cell": {"name": "plain"}, "model": {"name": "step"}, "task": {"name": "told"}},
 }
@@ -98,9 +104,12 @@ CACHES = (
     ("file", "old", "new", "touched"),
     [
         ("cells/base.py", "...", "a = 1", set(USES)),
-        ("cells/plain.py", "'plain'\n    factor = 1", "'plain'\n    factor = 2", set(USES)),
+        ("cells/plain.py", "'plain'\n    factor = 1", "'plain'\n    factor = 2", {*USES} - {"younger"}),
         ("cells/plain.py", "'other'\n    factor = 1", "'other'\n    factor = 2", {"heir", "mixed"}),
         ("cells/heir.py", "factor = 1", "factor = 2", {"heir"}),
+        ("cells/family.py", "'elder'\n    factor = 1", "'elder'\n    factor = 2", {"younger"}),
+        ("cells/family.py", "'cousin'\n    factor = 1", "'cousin'\n    factor = 2", set()),
+        ("cells/shared.py", "...", "a = 1", {"younger"}),
         ("tasks/answers.py", "y = 1", "y = 2", {"told"}),
         ("tasks/later.py", "", "z = 1", set()),
         ("bilinear/forms.py", "x = 1", "x = 2", set(USES)),
@@ -109,7 +118,8 @@ CACHES = (
 def test_a_change_reaches_what_inherits_or_imports_and_nothing_else(
     tmp_path, monkeypatch, file, old, new, touched
 ):
-    """An heir counts with the whole file of what it inherits from, and a file that few import with those."""
+    """An heir counts with the whole file of what it inherits from, or, in one file, with that alone, and a file
+    that few import with those, however they import it."""
     monkeypatch.setattr(digest, "PACKAGE", tmp_path / "tensor_rnns")
     for name, text in FILES.items():
         path = tmp_path / "tensor_rnns" / name
@@ -129,6 +139,24 @@ def test_a_change_reaches_what_inherits_or_imports_and_nothing_else(
         for cache in CACHES:
             cache.cache_clear()
     assert {name for name in USES if before[name] != after[name]} == touched
+
+
+def test_the_digest_of_a_room_counts_its_texts_too(tmp_path, monkeypatch):
+    """A style sheet or the words of a page change figures and report as their code does."""
+    monkeypatch.setattr(digest, "PACKAGE", tmp_path)
+    room = tmp_path / "drawing"
+    room.mkdir()
+    for name in ("lines.py", "figures.mplstyle", "opening.txt"):
+        (room / name).write_text("x = 1\n")
+    seen = set()
+    for name in ("lines.py", "figures.mplstyle", "opening.txt", None):
+        digest.of_folder.cache_clear()
+        digest.of_source.cache_clear()
+        seen.add(digest.of_room("drawing"))
+        if name:
+            (room / name).write_text("x = 2\n")
+    digest.of_folder.cache_clear()
+    assert len(seen) == 4
 
 
 SOURCE = '''\

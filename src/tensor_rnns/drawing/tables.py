@@ -37,9 +37,12 @@ LATEX: dict[str, str] = read(Path(__file__).with_name("latex.yaml")).content
 def latex(text: Any) -> str:
     """`text` with every sign that LaTeX would read as a command escaped.
 
-    Signs beyond Latin that are not in LATEX are taken apart into simpler ones, or named by their code point.
+    A tilde stays over its letter. Other signs beyond Latin that are not in LATEX are taken apart into simpler
+    ones, or named by their code point.
     """
-    return "".join(LATEX.get(sign) or _simpler(sign) for sign in str(text))
+    apart = "".join(sign if ord(sign) < 384 else unicodedata.normalize("NFD", sign) for sign in str(text))
+    signs = re.findall("(?s).\u0303?", apart)
+    return "".join(rf"\~{{{it[0]}}}" if it[1:] else LATEX.get(it) or _simpler(it) for it in signs)
 
 
 def _simpler(sign: str) -> str:

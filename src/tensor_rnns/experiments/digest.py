@@ -73,15 +73,29 @@ def of_source(path: Path, name: str | None = None) -> str:
     """The digest of a module's syntax tree; with `name`, without its other named classes.
 
     Comments, docstrings and layout do not count. In a family file the cells beside `name` do not count
-    either, so that a change of the GRU leaves the LSTM's finished runs alone.
+    either, so that a change of the GRU leaves the LSTM's finished runs alone, unless `name` uses them, as one
+    that inherits from another does.
     """
 
     def found(tree: ast.Module) -> str:
         if name is not None:
-            tree.body = [node for node in tree.body if declared_name(node) in (None, name)]
+            used = used_by(name, tree)
+            tree.body = [node for node in tree.body if declared_name(node) is None or node in used]
         return hashlib.sha256(dumped(tree).encode()).hexdigest()[:16]
 
     return remembered(path, name or "", found)
+
+
+def used_by(name: str, tree: ast.Module) -> set[ast.stmt]:
+    """The class that declares `name`, and the definitions of its module that it names, itself or by others."""
+    by_name = {getattr(node, "name", None): node for node in tree.body}
+    used: set[ast.stmt] = set()
+    found = {node for node in tree.body if declared_name(node) == name}
+    while found:
+        used |= found
+        words = {it.id for node in found for it in ast.walk(node) if isinstance(it, ast.Name)}
+        found = {by_name[word] for word in words & by_name.keys()} - used
+    return used
 
 
 def remembered(path: Path, what: str, found: Callable[[ast.Module], str]) -> str:
@@ -109,21 +123,28 @@ def reached(path: Path) -> tuple[Path, ...]:
 
 @cache
 def imported(path: Path) -> list[Path]:
-    """The modules of the room of `path` and of ROOMS that it imports by `from`, the only way used here."""
+    """The modules of the room of `path` and of ROOMS that it imports."""
     rooms, files = {path.parent.name, *ROOMS}, set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{PACKAGE.name}."):
-            module = PACKAGE.joinpath(*node.module.split(".")[1:])
-            files |= {module.with_suffix(".py"), *(module / f"{name.name}.py" for name in node.names)}
+        match node:
+            case ast.ImportFrom(module=str(home)):
+                names = [home, *(f"{home}.{name.name}" for name in node.names)]
+            case ast.Import():
+                names = [name.name for name in node.names]
+            case _:
+                continue
+        inside = [name.split(".")[1:] for name in names if name.startswith(f"{PACKAGE.name}.")]
+        files |= {PACKAGE.joinpath(*parts).with_suffix(".py") for parts in inside}
     return sorted(file for file in files if file.parent.name in rooms and file.exists())
 
 
 @cache
 def of_folder(folder: Path) -> str:
-    """The digest of every module, and within the package of every table in YAML, in a folder and below."""
+    """The digest of every module, and within the package of every other text, in a folder and below."""
     digests = {path: of_source(path) for path in folder.rglob("[!.]*.py")}
     if PACKAGE in folder.resolve().parents:
-        digests |= {path: digest(path.read_text(encoding="utf-8")) for path in folder.rglob("[!.]*.yaml")}
+        texts = [path for path in folder.rglob("[!.]*.*") if path.suffix not in (".py", ".pyc") and path.is_file()]
+        digests |= {path: digest(path.read_text(encoding="utf-8")) for path in texts}
     return digest({path.relative_to(folder).as_posix(): digests[path] for path in sorted(digests)})
 
 

@@ -1,6 +1,7 @@
 """The generated texts of the pages by name, each from committed files alone."""
 
 import inspect
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -145,15 +146,18 @@ def recorded_means(sources: Sources, home: str, split: str, metric: str) -> str:
 
 
 def recorded(sources: Sources, *claims: str) -> str:
-    """A row for each of these claims, as judged on recorded runs; ValueError for one without."""
+    """A row for each of these claims, as judged on recorded runs, with what its number is of means; ValueError
+    for one without."""
     known = {row["claim"]: row for row in sources.recorded}
     if missing := [claim for claim in claims if claim not in known]:
         raise ValueError(f"claims {', '.join(missing)} asked for; allowed are claims on what is recorded")
-    rows = [
-        [row["claim"], row["statement"], printed(row["ours"]), interval(row), row["n"], row["verdict"]]
-        for row in map(known.__getitem__, claims)
-    ]
-    return speed.table(["claim", "what is held against the runs", "ours", "interval", "n", "verdict"], rows)
+    rows = []
+    for row in map(known.__getitem__, claims):
+        of_means = re.search(r"of the mean (difference|ratio|slope)", row["interval"])
+        ours = " ".join(filter(None, (of_means and of_means[1], printed(row["ours"]))))
+        rows.append([row["claim"], row["statement"], ours, interval(row), row["n"], row["holds"], row["verdict"]])
+    heads = ["claim", "what is held against the runs", "ours", "interval", "n", "holds", "verdict"]
+    return speed.table(heads, rows)
 
 
 def board_rows(sources: Sources) -> str:
