@@ -64,7 +64,7 @@ def test_a_folder_of_runs_that_is_not_named_after_its_scale_is_refused(both):
 
 
 def test_equal_results_are_equal(both):
-    assert compared(both, 0) == {"": ["equal: 2 claims, 6 replicas, 60 numbers, 3 artefacts"]}
+    assert compared(both, 0) == {"": ["equal: 2 claims, 6 replicas, 60 numbers, 6 curves and probes, 3 artefacts"]}
 
 
 def test_a_verdict_that_changed_comes_first_with_numbers_and_reason(both):
@@ -110,7 +110,9 @@ def test_replicas_that_are_gone_and_that_failed_are_named(both):
         "replicas": [
             "made2016/addition/T20/tgu/main/final: 1 gone (point 0 seed 2)",
             "made2016/addition/T20/tgu/main/final: 1 done -> failed",
-        ]
+        ],
+        "numbers": ["made2016/addition: 2 gone"],
+        "curves and probes": ["made2016/addition: 1 gone"],
     }
 
 
@@ -128,6 +130,30 @@ def test_metrics_and_computed_values_that_changed_are_counted(both):
         "made2016/windows: 1 of 48",
     ]
     assert compared(both, 1)["numbers"][0].endswith("by 0.5 at most")
+
+
+def test_what_is_missing_makes_results_differ(both):
+    """On either side: rows of a computed table, then all of it, a row of a drawn one, one curve; another is
+    altered."""
+    computed = both[1] / "computed" / "made2016"
+    rows = list(read_csv(computed / "windows.csv"))
+    write_csv(computed / "windows.csv", rows[:-5], COMPUTED, "made2016/windows/smoke")
+    drawn = both[1] / "tables" / "made2016" / "table-1.csv"
+    rows = list(read_csv(drawn))
+    write_csv(drawn, rows[1:], list(rows[0]), "made2016/table-1/smoke")
+    runs = both[1] / "runs" / CURVE
+    (runs / "final-0" / "curves.csv.gz").unlink()
+    shutil.copy(runs / "final-1" / "curves.csv.gz", runs / "final-2" / "curves.csv.gz")
+    curve = f"runs/{CURVE}/final-2/curves.csv.gz"
+    for sides, sign in ((both, "gone"), (both[::-1], "new")):
+        found = compared(sides, 1)
+        assert found["numbers"] == [f"made2016/windows: 5 {sign}"]
+        assert found["curves and probes"] == [f"made2016/addition: 1 {sign}", f"made2016/addition: 1 of 5 ({curve})"]
+        assert [line for line in found["artefacts"] if "rows are others" in line] == [
+            f"made2016/table-1: 1 of {len(rows)} rows are others"
+        ]
+    (computed / "windows.csv").unlink()
+    assert compared(both, 1)["numbers"] == ["made2016/windows: gone"]
 
 
 def test_artefacts_that_are_gone_and_tables_with_other_rows_are_named(both):

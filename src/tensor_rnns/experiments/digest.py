@@ -87,7 +87,7 @@ def of_source(path: Path, name: str | None = None) -> str:
 
 
 def used_by(name: str, tree: ast.Module) -> set[ast.stmt]:
-    """The class that declares `name`, and the definitions of its module that it names, itself or by others."""
+    """The class that declares `name`, and what its module defines and it names, itself or by others."""
     by_name = {getattr(node, "name", None): node for node in tree.body}
     used: set[ast.stmt] = set()
     found = {node for node in tree.body if declared_name(node) == name}
@@ -143,7 +143,7 @@ def of_folder(folder: Path) -> str:
     """The digest of every module, and within the package of every other text, in a folder and below."""
     digests = {path: of_source(path) for path in folder.rglob("[!.]*.py")}
     if PACKAGE in folder.resolve().parents:
-        texts = [path for path in folder.rglob("[!.]*.*") if path.suffix not in (".py", ".pyc") and path.is_file()]
+        texts = [path for path in folder.rglob("[!.]*.*") if path.suffix not in (".py", ".pyc")]
         digests |= {path: digest(path.read_text(encoding="utf-8")) for path in texts}
     return digest({path.relative_to(folder).as_posix(): digests[path] for path in sorted(digests)})
 

@@ -1,8 +1,9 @@
 """What differs between two results folders of one scale: verdicts, numbers, settings, artefacts, makers."""
 
+import hashlib
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
 from typing import Any
 
@@ -19,28 +20,31 @@ Found = dict[str, list[str]]
 MADE_BY = "made by"
 """The heading of what may differ between equal results: commits, versions, hosts, engines."""
 MAKERS = ("commit", "dirty", "host", "processor", "instruction_set", "gpu", "device", "engine", "threads")
+ARRAYS = "curves and probes"
 NAMED = 3
 """How many curves with one change are named."""
 
 
 class Side:
     """What a results folder holds: its claims by id, its scales, how each replica of a curve ended, settings
-    by curve, numbers by experiment, rows of artefacts, and who made it."""
+    by curve, numbers and sums of curves and probes by experiment, rows of artefacts, and who made it."""
 
     def __init__(self, home: Path, claims: Mapping[str, Row]):
         self.home, self.claims, self.scales = home, claims, set()
         self.replicas: dict[str, dict[tuple, str]] = defaultdict(dict)
         self.settings: dict[str, dict[str, set[str]]] = defaultdict(dict)
         self.numbers: dict[str, dict[tuple, str]] = defaultdict(dict)
+        self.sums: dict[str, dict[str, str]] = defaultdict(dict)
         self.drawn: dict[str, Counter[tuple]] = defaultdict(Counter)
         self.makers: dict[str, set[str]] = defaultdict(set)
 
     @property
     def size(self) -> str:
         """How much there is, in words."""
-        replicas, numbers = (sum(map(len, it.values())) for it in (self.replicas, self.numbers))
-        claims, drawn = len(self.claims), len(self.drawn)
-        return f"{claims} claims, {replicas} replicas, {numbers} numbers, {drawn} artefacts"
+        inside = (self.replicas, self.numbers, self.sums)
+        replicas, numbers, sums = (sum(map(len, it.values())) for it in inside)
+        parts = f"{replicas} replicas, {numbers} numbers, {sums} {ARRAYS}"
+        return f"{len(self.claims)} claims, {parts}, {len(self.drawn)} artefacts"
 
     def add_run(self, folder: Path) -> None:
         """Take what one run folder holds."""
@@ -74,6 +78,10 @@ def read(home: Path) -> Side:
         side.scales.add(str(read_json(board).get("scale")))
     for path in sorted(home.glob("computed/*/*.csv")):
         side.numbers[f"{path.parent.name}/{path.stem}"] = numbers_of(path)
+    for path in (*home.glob("runs/**/curves.csv.gz"), *home.glob("runs/**/*.npz"), *home.glob("probes/**/*.npz")):
+        _, paper, experiment, *_ = path.relative_to(home).parts
+        name, content = path.relative_to(home).as_posix(), path.read_bytes()
+        side.sums[f"{paper}/{experiment}"][name] = hashlib.sha256(content).hexdigest()
     for path in sorted(path for kind in DRAWN for path in home.glob(f"{kind}/*/*.*")):
         rows = read_csv(path) if path.suffix == ".csv" else ()
         side.drawn[f"{path.parent.name}/{path.stem}"].update(tuple(row.values()) for row in rows)
@@ -94,6 +102,7 @@ def differences(before: Side, after: Side, tolerances: Mapping[str, float]) -> F
     changes["replicas"] = list(of_replicas(before.replicas, after.replicas))
     changes["settings"] = of_settings(before.settings, after.settings)
     changes["numbers"] = list(of_numbers(before.numbers, after.numbers))
+    changes[ARRAYS] = list(of_sums(before.sums, after.sums))
     changes["artefacts"] = list(of_artefacts(before.drawn, after.drawn))
     changes[MADE_BY] = [
         f"{name}: {words(before.makers.get(name))} -> {words(after.makers.get(name))}"
@@ -170,13 +179,34 @@ def of_settings(before: Mapping[str, Mapping], after: Mapping[str, Mapping]) -> 
 
 
 def of_numbers(before: Mapping[str, Mapping], after: Mapping[str, Mapping]) -> Iterator[str]:
-    """Experiments whose metrics or computed values differ: how many, and by how much at most."""
+    """Experiments whose metrics or computed values differ: how many only one side has, how many are others,
+    and by how much at most."""
+    yield from only(before, after)
     for name in sorted(before.keys() & after.keys()):
         old, new = before[name], after[name]
+        yield from one_sided(name, old.keys(), new.keys())
         changed = [(old[key], new[key]) for key in old.keys() & new.keys() if old[key] != new[key]]
         if changed:
             largest = max(relative(*pair) for pair in changed)
             yield f"{name}: {len(changed)} of {len(old.keys() & new.keys())}, by {largest:.2g} at most"
+
+
+def of_sums(before: Mapping[str, Mapping], after: Mapping[str, Mapping]) -> Iterator[str]:
+    """Experiments whose curves or arrays of probes differ."""
+    for name in sorted(before.keys() | after.keys()):
+        old, new = before.get(name, {}), after.get(name, {})
+        yield from one_sided(name, old.keys(), new.keys())
+        both = sorted(old.keys() & new.keys())
+        if others := [path for path in both if old[path] != new[path]]:
+            more = ", ..." if len(others) > NAMED else ""
+            yield f"{name}: {len(others)} of {len(both)} ({', '.join(others[:NAMED])}{more})"
+
+
+def one_sided(name: str, before: Set, after: Set) -> Iterator[str]:
+    """How many of an experiment's or a table's keys only one side has."""
+    for sign, keys in (("gone", before - after), ("new", after - before)):
+        if keys:
+            yield f"{name}: {len(keys)} {sign}"
 
 
 def relative(old: str, new: str) -> float:
@@ -193,8 +223,9 @@ def of_artefacts(before: Mapping[str, Counter], after: Mapping[str, Counter]) ->
     """Artefacts that only one side has drawn, and tables with other rows."""
     yield from only(before, after)
     for name in sorted(before.keys() & after.keys()):
-        if count := (after[name] - before[name]).total():
-            yield f"{name}: {count} of {after[name].total()} rows are others"
+        old, new = before[name], after[name]
+        if count := max((new - old).total(), (old - new).total()):
+            yield f"{name}: {count} of {max(new.total(), old.total())} rows are others"
 
 
 def only(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
