@@ -9,6 +9,7 @@ import itertools
 import random
 import re
 import struct
+import subprocess
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
@@ -22,6 +23,7 @@ from tensor_rnns.archive.make import write
 from tensor_rnns.archive.verify import verify
 from tensor_rnns.files import SEAL, ZEROS, seal, unsealed
 from tensor_rnns.npz_files import write_npz
+from tests.workflow.conftest import environment
 
 Change = Callable[[bytes], bytes]
 EPOCH = 1479686400
@@ -161,6 +163,24 @@ def test_each_altered_number_of_what_is_made_is_named(plain, tmp_path) -> None:
         strays
     )
     assert [note for note in outcome.notes if "are not those of the archive: src/tensor_rnns/rows.py" in note]
+
+
+def test_code_and_claims_that_are_not_of_the_commit_are_named(plain, checkout, tmp_path) -> None:
+    """Where the commit is at hand, an archive whose claims were made to fit its verdicts differs."""
+    names = ("code/src/tensor_rnns/files.py", "code/workflow/papers/mathews2016/xor.yaml")
+    changes = dict.fromkeys(names, lambda text: text + b"# of the archive alone\n")
+    path = altered(plain, tmp_path / "altered.zip", changes)
+    found = {
+        given: subprocess.run(
+            ["tensor-rnns", "verify", str(given)], cwd=checkout, env=environment(checkout), capture_output=True,
+            text=True, check=False, timeout=300,
+        )
+        for given in (plain, path)
+    }  # fmt: skip
+    assert found[plain].returncode == 0, found[plain].stdout + found[plain].stderr
+    assert found[path].returncode == 1
+    lines = re.findall(r"^DIFFERS +code/.*", found[path].stdout, re.M)
+    assert [line.split()[1] for line in lines] == [f"{name}:" for name in names]
 
 
 def test_papers_that_cannot_be_read_are_named(plain, tmp_path) -> None:

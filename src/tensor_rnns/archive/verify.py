@@ -45,6 +45,8 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
     numbers: list[str] = field(default_factory=list)
     """Those of codecheck.yml as they come out: claim and number."""
+    other_rules: list[str] = field(default_factory=list)
+    """Files of code and claims of the archive that are not those installed."""
 
     def lines(self) -> Iterator[str]:
         """What differs, then one table of what was checked and what was not, then numbers and notes."""
@@ -96,9 +98,10 @@ def templates_of(folder: Path) -> Path:
 
 
 def rules(top: Path, templates: Path, outcome: Outcome) -> None:
-    """Note where the rules that are installed are not those of the archive."""
-    pairs = {f"src/{PACKAGE.name}": PACKAGE, str(TEMPLATES): templates}
-    differ, count = [], 0
+    """Note where the code, templates, workflow and claims that are installed are not those of the archive."""
+    top_here = templates.parents[1]
+    pairs = {f"src/{PACKAGE.name}": PACKAGE, str(TEMPLATES): templates, "workflow": top_here / "workflow"}
+    differ, count = outcome.other_rules, 0
     for name, home in pairs.items():
         ours, theirs = (
             {at: file.read_bytes() for at, file in files(folder).items() if "__pycache__" not in at.parts}
@@ -106,7 +109,7 @@ def rules(top: Path, templates: Path, outcome: Outcome) -> None:
         )
         count += len(ours)
         differ += [f"{name}/{at}" for at in sorted({at for at, _ in ours.items() ^ theirs.items()})]
-    note = f"the installed rules are those of the archive: {count} files of code are equal"
+    note = f"the installed rules are those of the archive: {count} files of code and claims are equal"
     if differ:
         more = f" and {len(differ) - 5} others" if len(differ) > 5 else ""
         note = f"the installed rules are not those of the archive: {', '.join(differ[:5])}{more} differ"
@@ -140,6 +143,9 @@ def recompute(top: Path, templates: Path, outcome: Outcome, say: Say) -> None:
                 if (here := commit_of(templates)).name[:SHORT] != made.commit.name:
                     told = f"the report is of commit {made.commit.text}, the rules here of {here.text}"
                     outcome.notes.append(told)
+                elif not here.dirty:
+                    told = f"not that of commit {here.text}, which the report names and which is here"
+                    outcome.differences += [f"{layout.CODE}/{name}: {told}" for name in outcome.other_rules]
         except (*MALFORMED, OSError) as error:
             message = f"cannot be made again ({type(error).__name__}: {error})"
             outcome.differences.append(f"{layout.RESULTS}/{scale}: {message}".replace(f"{top.parent}/", ""))
