@@ -10,6 +10,8 @@ from tensor_rnns.analysis.tables import Tables
 from tensor_rnns.analysis.verdicts import judge_claim
 from tests.analysis.conftest import BLOCKS, HEADER, NLL, VALUE, WOBBLE, metric_of, why
 
+ORDER = f"test: order, less: {{condition: T250, variant: tgu}}, {NLL}"
+
 
 def test_a_value_near_the_papers_is_reproduced(judged):
     found = judged(f"{VALUE}, paper: 3.02")
@@ -77,6 +79,19 @@ def test_another_protocol_is_not_comparable(judged, catalogue_of, trained):
     assert why(found) == "paper, another protocol"
 
 
+@pytest.mark.parametrize(("rates", "comparable"), [("[0.1, 0.02]", True), ("[0.01, 0.02]", False)])
+def test_runs_searched_on_another_grid_are_not_comparable(catalogue_of, trained, rates, comparable):
+    """Their rate, 0.1, must be in today's grid; what else is in it changes nothing."""
+    claim = f"  c1: {{statement: s, artefact: fig-1, {ORDER}, than: {{condition: T250, variant: gru}}}}\n"
+    search = "search: {grid: {training.learning_rate: %s}, select: {%s, split: test, best: lowest, why: w}}"
+    catalogues = [catalogue_of(f"{search % (grid, NLL)}\n{BLOCKS}{claim}") for grid in ("[0.1, 0.01]", rates)]
+    before, after = (catalogue.experiments["made2016", "made"] for catalogue in catalogues)
+    tables = Tables(trained(before, metric_of), "paper", "made2016", "made")
+    found = judge_claim(catalogues[1].claims[0], after, tables, "paper")
+    assert ("searched on another grid" in found.reason) != comparable
+    assert (found.verdict == "not judged") != comparable
+
+
 def test_nothing_run_is_not_judged(judged):
     found = judged(f"{VALUE}, paper: 3.02", keep=lambda replica: replica.variant == "gru")
     assert why(found) == "not run at paper: no run of condition T250, variant tgu, option main, stage final"
@@ -88,9 +103,6 @@ def test_one_seed_still_gives_the_number(judged):
     assert (found.holds, found.n) == ("unclear", 1)
     assert found.ours == pytest.approx(3.01)
     assert why(found) == "paper, n = 1"
-
-
-ORDER = f"test: order, less: {{condition: T250, variant: tgu}}, {NLL}"
 
 
 def test_orders_are_paired_by_seed(judged):

@@ -172,8 +172,8 @@ def test_code_and_claims_that_are_not_of_the_commit_are_named(plain, checkout, t
     path = altered(plain, tmp_path / "altered.zip", changes)
     found = {
         given: subprocess.run(
-            ["tensor-rnns", "verify", str(given)], cwd=checkout, env=environment(checkout), capture_output=True,
-            text=True, check=False, timeout=300,
+            ["tensor-rnns", "verify", str(given)], cwd=checkout, env=environment(checkout), check=False,
+            capture_output=True, text=True, timeout=300,
         )
         for given in (plain, path)
     }  # fmt: skip

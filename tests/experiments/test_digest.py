@@ -118,8 +118,8 @@ CACHES = (
 def test_a_change_reaches_what_inherits_or_imports_and_nothing_else(
     tmp_path, monkeypatch, file, old, new, touched
 ):
-    """An heir counts with the whole file of what it inherits from, in one file with that alone, and a file that
-    few import with those, however they import it."""
+    """An heir counts with the whole file of what it inherits from, in one file with that alone, and a file
+    that few import with those, however they import it."""
     monkeypatch.setattr(digest, "PACKAGE", tmp_path / "tensor_rnns")
     for name, text in FILES.items():
         path = tmp_path / "tensor_rnns" / name

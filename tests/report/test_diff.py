@@ -64,7 +64,8 @@ def test_a_folder_of_runs_that_is_not_named_after_its_scale_is_refused(both):
 
 
 def test_equal_results_are_equal(both):
-    assert compared(both, 0) == {"": ["equal: 2 claims, 6 replicas, 60 numbers, 6 curves and probes, 3 artefacts"]}
+    counts = "2 claims, 6 replicas, 60 numbers, 6 curves and probes, 3 artefacts"
+    assert compared(both, 0) == {"": [f"equal: {counts}"]}
 
 
 def test_a_verdict_that_changed_comes_first_with_numbers_and_reason(both):
@@ -148,7 +149,8 @@ def test_what_is_missing_makes_results_differ(both):
     for sides, sign in ((both, "gone"), (both[::-1], "new")):
         found = compared(sides, 1)
         assert found["numbers"] == [f"made2016/windows: 5 {sign}"]
-        assert found["curves and probes"] == [f"made2016/addition: 1 {sign}", f"made2016/addition: 1 of 5 ({curve})"]
+        home = "made2016/addition"
+        assert found["curves and probes"] == [f"{home}: 1 {sign}", f"{home}: 1 of 5 ({curve})"]
         assert [line for line in found["artefacts"] if "rows are others" in line] == [
             f"made2016/table-1: 1 of {len(rows)} rows are others"
         ]

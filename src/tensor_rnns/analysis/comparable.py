@@ -7,6 +7,7 @@ from tensor_rnns.analysis.intervals import FEWEST
 from tensor_rnns.analysis.runs import Run
 from tensor_rnns.analysis.samples import curve_of
 from tensor_rnns.datasets.table import packaged
+from tensor_rnns.experiments import resolve
 from tensor_rnns.experiments.experiment import Experiment
 from tensor_rnns.experiments.guests import is_guest
 from tensor_rnns.experiments.selector import Curve, Selector
@@ -28,11 +29,11 @@ def needed(wheres: Sequence[Selector], experiment: Experiment) -> list[Curve]:
 def differences(experiment: Experiment, ours: Evidence, scale: str) -> list[str]:
     """What sets the runs of a claim apart from the paper scale's; empty where they are comparable.
 
-    Compared are: the protocol (settings without seeds and without searched keys) and whether it was
-    searched, the data set, the curves that the claim needs, and the number of seeds, at least 5 unless the
-    numbers are `exact`. Data that packages carry for both modes are never those of the document. A computed
-    experiment is comparable where the scale leaves its arguments alone, unless its table says that it was
-    counted on stand-in data.
+    Compared are: the protocol (settings without seeds and without searched keys), whether it was searched and
+    on a grid that has the values found, the data set, the curves that the claim needs, and the number of
+    seeds, at least 5 unless the numbers are `exact`. Data that packages carry for both modes are never those
+    of the document. A computed experiment is comparable where the scale leaves its arguments alone, unless
+    its table says that it was counted on stand-in data.
     """
     runs, planned = ours.runs, experiment.planned
     if experiment.kind == "compute":
@@ -55,10 +56,22 @@ def differences(experiment: Experiment, ours: Evidence, scale: str) -> list[str]
     twins = [(run, planned[curve_of(run)]) for run in on_real if curve_of(run) in planned]
     if any((run.protocol, run.searched) != (twin.protocol, twin.searched) for run, twin in twins):
         reasons.append("another protocol")
+    if any(not on_grid(experiment, run) for run, _ in twins):
+        reasons.append("searched on another grid")
     n = min(sample.seeds for sample in ours.samples)
     if n < FEWEST and not ours.outcome.exact:
         reasons.append(f"n = {n}")
     return reasons
+
+
+def on_grid(experiment: Experiment, run: Run) -> bool:
+    """Whether the paper scale's grid has the searched values of a run."""
+    for joint, values in resolve.grid(experiment, "paper", *curve_of(run)).items():
+        places = [name.partition(".") for name in joint.split(",")]
+        found = [(run.settings.get(block) or {}).get(name) for block, _, name in places]
+        if (found if "," in joint else found[0]) not in values:
+            return False
+    return True
 
 
 def computed_differences(experiment: Experiment, runs: Sequence[Run], scale: str) -> list[str]:

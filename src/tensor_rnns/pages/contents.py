@@ -146,8 +146,8 @@ def recorded_means(sources: Sources, home: str, split: str, metric: str) -> str:
 
 
 def recorded(sources: Sources, *claims: str) -> str:
-    """A row for each of these claims, as judged on recorded runs, with what its number is of means; ValueError
-    for one without."""
+    """A row for each of these claims, as judged on recorded runs; ValueError for one without. A number that
+    compares means says how."""
     known = {row["claim"]: row for row in sources.recorded}
     if missing := [claim for claim in claims if claim not in known]:
         raise ValueError(f"claims {', '.join(missing)} asked for; allowed are claims on what is recorded")
@@ -155,7 +155,8 @@ def recorded(sources: Sources, *claims: str) -> str:
     for row in map(known.__getitem__, claims):
         of_means = re.search(r"of the mean (difference|ratio|slope)", row["interval"])
         ours = " ".join(filter(None, (of_means and of_means[1], printed(row["ours"]))))
-        rows.append([row["claim"], row["statement"], ours, interval(row), row["n"], row["holds"], row["verdict"]])
+        answer = row["n"], row["holds"], row["verdict"]
+        rows.append([row["claim"], row["statement"], ours, interval(row), *answer])
     heads = ["claim", "what is held against the runs", "ours", "interval", "n", "holds", "verdict"]
     return speed.table(heads, rows)
 

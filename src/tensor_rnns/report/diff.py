@@ -78,7 +78,8 @@ def read(home: Path) -> Side:
         side.scales.add(str(read_json(board).get("scale")))
     for path in sorted(home.glob("computed/*/*.csv")):
         side.numbers[f"{path.parent.name}/{path.stem}"] = numbers_of(path)
-    for path in (*home.glob("runs/**/curves.csv.gz"), *home.glob("runs/**/*.npz"), *home.glob("probes/**/*.npz")):
+    arrays = ("runs/**/curves.csv.gz", "runs/**/*.npz", "probes/**/*.npz")
+    for path in sorted(path for pattern in arrays for path in home.glob(pattern)):
         _, paper, experiment, *_ = path.relative_to(home).parts
         name, content = path.relative_to(home).as_posix(), path.read_bytes()
         side.sums[f"{paper}/{experiment}"][name] = hashlib.sha256(content).hexdigest()

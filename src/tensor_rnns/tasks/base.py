@@ -81,10 +81,10 @@ def shuffled(items: int, *stream: int) -> np.ndarray:
 class Task:
     """A stream of batches with its loss and metrics.
 
-    `inputs` and `outputs` are the sizes I and O of a model for it; `baseline` the loss of a constant answer (the
-    best one, or that at even odds where the task says so), or None; `updates_per_epoch` the batches of one pass
-    over the data, or None where every batch is new. A task is a dataclass with its options as fields (see
-    `tensor_rnns.cells.named`).
+    `inputs` and `outputs` are the sizes I and O of a model for it; `baseline` the loss of a constant answer
+    (the best one, or that at even odds where the task says so), or None; `updates_per_epoch` the batches of
+    one pass over the data, or None where every batch is new. A task is a dataclass with its options as fields
+    (see `tensor_rnns.cells.named`).
 
     With `symbols` the inputs of a batch are numbers below `inputs`, the number of symbols. With
     `carries_state` batch `update` continues batch `update - 1` row by row, except at the start of an epoch,

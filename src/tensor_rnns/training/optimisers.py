@@ -108,8 +108,8 @@ class Adam(Optimiser):
 class RMSProp(Optimiser):
     """RMSProp (Tieleman and Hinton 2012); `epsilon_inside` puts epsilon under the root, as TensorFlow did.
 
-    Without an epsilon the mean square stays at the least normal number or above, since training flushes smaller
-    ones to zero: a weight at rest would otherwise be 0 / 0 after some 800 updates.
+    Without an epsilon the mean square stays at the least normal number or above, since training flushes
+    smaller ones to zero: the step of a weight at rest would otherwise be 0 / 0 after some 800 updates.
     """
 
     name: ClassVar[str] = "rmsprop"
