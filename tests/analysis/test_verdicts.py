@@ -82,7 +82,8 @@ def test_another_protocol_is_not_comparable(judged, catalogue_of, trained):
 @pytest.mark.parametrize(("rates", "comparable"), [("[0.1, 0.02]", True), ("[0.01, 0.02]", False)])
 def test_runs_searched_on_another_grid_are_not_comparable(catalogue_of, trained, rates, comparable):
     """Their rate, 0.1, must be in today's grid; what else is in it changes nothing."""
-    claim = f"  c1: {{statement: s, artefact: fig-1, {ORDER}, than: {{condition: T250, variant: gru}}}}\n"
+    than = "than: {condition: T250, variant: gru}"
+    claim = f"  c1: {{statement: said of it, artefact: fig-1, {ORDER}, {than}}}\n"
     search = "search: {grid: {training.learning_rate: %s}, select: {%s, split: test, best: lowest, why: w}}"
     catalogues = [catalogue_of(f"{search % (grid, NLL)}\n{BLOCKS}{claim}") for grid in ("[0.1, 0.01]", rates)]
     before, after = (catalogue.experiments["made2016", "made"] for catalogue in catalogues)
