@@ -24,6 +24,21 @@ KNOWN = SCALE DATA CONFIG CORES NAME HOURS JOBS WEIGHTS ANONYMOUS REHEARSE PYTES
 SAID = $(filter-out $(KNOWN) SHELL SOURCE% -%,$(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name))))
 $(if $(SAID),$(error $(SAID) given; allowed are $(KNOWN), and keys of config.yaml as CONFIG="papers=mathews2016"))
 
+# Nor one that the targets asked for do not read: a record is of the paper's scale whatever SCALE says.
+READ_report = SCALE DATA CONFIG CORES
+READ_figure = SCALE DATA CONFIG CORES NAME
+READ_plan = SCALE DATA CONFIG CORES
+READ_archive = SCALE WEIGHTS ANONYMOUS
+READ_record = CONFIG HOURS JOBS
+READ_status = CONFIG
+READ_gpu = HOURS REHEARSE
+READ_test = PYTEST_ARGS NO_SKIP
+READ_clean = SCALE
+READ = $(strip PYTHON VENV TORCH $(foreach goal,$(MAKECMDGOALS),$(READ_$(goal))))
+GIVEN = $(filter $(KNOWN),$(foreach name,$(.VARIABLES),$(if $(findstring command line,$(origin $(name))),$(name))))
+UNREAD = $(if $(MAKECMDGOALS),$(filter-out $(READ),$(GIVEN)))
+$(if $(UNREAD),$(error $(UNREAD) given with make $(MAKECMDGOALS); allowed are $(READ)))
+
 export NO_SKIP
 export PATH := $(abspath $(VENV))/bin:$(PATH)
 export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null || echo 315532800)
@@ -65,8 +80,8 @@ plan: environment ## what a report would train, core-hours, disk and memory by e
 
 # What the recorder has no use for is refused, as a report refuses an unknown key.
 TAKEN = papers paper_roots cohort_size engine state
-REFUSED = $(if $(filter record status,$(MAKECMDGOALS)),$(filter-out $(addsuffix =%,$(TAKEN)),$(CONFIG)),$(if $(filter recorded,$(MAKECMDGOALS)),$(CONFIG)))
-$(if $(REFUSED),$(error CONFIG given with $(REFUSED); allowed for record and status are $(TAKEN), for recorded nothing))
+REFUSED = $(if $(filter record status,$(MAKECMDGOALS)),$(filter-out $(addsuffix =%,$(TAKEN)),$(CONFIG)))
+$(if $(REFUSED),$(error CONFIG given with $(REFUSED); allowed for record and status are $(TAKEN)))
 OWN = $(call given,cohort_size,--cohort-size) $(call given,state,--state)
 
 record: environment ## train the paper's scale on real data and keep it: make record HOURS=8 JOBS=2
@@ -101,5 +116,7 @@ lint: ## the checks of style and structure
 	snakemake --lint
 	lint-imports
 
-clean: ## remove what smoke and laptop runs made (SCALE=paper: what paper runs made); data and state stay
-	rm -rf $(if $(filter paper,$(SCALE)),results/paper results/paper-partial,results/smoke* results/laptop* results/logs)
+CLEANED = $(if $(filter SCALE,$(GIVEN)),$(SCALE),smoke laptop)
+$(if $(filter clean,$(MAKECMDGOALS)),$(if $(filter-out smoke laptop paper,$(CLEANED))$(if $(CLEANED),,none),$(error make clean SCALE=$(SCALE) given; allowed are smoke, laptop, paper)))
+clean: ## remove what smoke and laptop runs made (SCALE=paper: what runs of one scale made); data and state stay
+	rm -rf $(foreach scale,$(CLEANED),results/$(scale) results/$(scale)-partial) $(if $(filter SCALE,$(GIVEN)),,results/logs)

@@ -34,6 +34,24 @@ def test_a_variable_that_no_target_reads_is_refused():
     assert "PAPERS scale given; allowed are SCALE DATA" in done.stderr.replace("scale PAPERS", "PAPERS scale")
 
 
+@pytest.mark.parametrize(
+    ("words", "unread", "read"),
+    [
+        (["record", "SCALE=smoke", "HOURS=1"], "SCALE", "CONFIG HOURS JOBS"),
+        (["recorded", "CONFIG=papers=mathews2016/xor"], "CONFIG", ""),
+        (["report", "HOURS=1", "SCALE=smoke"], "HOURS", "SCALE DATA CONFIG CORES"),
+        (["archive", "DATA=real"], "DATA", "SCALE WEIGHTS ANONYMOUS"),
+        (["gpu", "JOBS=4"], "JOBS", "HOURS REHEARSE"),
+    ],
+)
+def test_a_variable_that_the_target_does_not_read_is_refused(words, unread, read):
+    """Read alone by others, it would be left aside, and much more be done than what is asked for."""
+    done = make("-n", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    allowed = f"PYTHON VENV TORCH {read}".strip()
+    assert f"{unread} given with make {words[0]}; allowed are {allowed}.  Stop." in done.stderr
+
+
 @pytest.mark.parametrize("name", [[], ["NAME="]])
 def test_a_figure_without_a_name_is_refused_before_any_work(name):
     done = make("figure", "PYTHON=false", *name)
@@ -70,7 +88,7 @@ def test_a_record_and_its_state_are_of_what_config_says():
     assert lines("record", "JOBS=2", config)[-1] == record
 
 
-@pytest.mark.parametrize("target", ["record", "status", "recorded"])
+@pytest.mark.parametrize("target", ["record", "status"])
 def test_what_the_recorder_has_no_use_for_is_refused(target):
     """A key misspelt would else record everything."""
     done = make("-n", target, "CONFIG=paper=mathews2016/xor")
@@ -82,6 +100,15 @@ def test_what_an_earlier_run_left_is_taken_away_whole():
     """Pages that were removed, whose links would else be sound, and the links of a partial report."""
     assert "rm -rf build/docs" in lines("docs")
     assert lines("clean", "SCALE=paper") == ["rm -rf results/paper results/paper-partial"]
+    both = "results/smoke results/smoke-partial results/laptop results/laptop-partial"
+    assert lines("clean") == [f"rm -rf {both} results/logs"]
+
+
+@pytest.mark.parametrize("scale", ["papr", "", "data"])
+def test_clean_takes_no_other_word_for_a_scale(scale):
+    done = make("-n", "clean", f"SCALE={scale}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"make clean SCALE={scale} given; allowed are smoke, laptop, paper.  Stop." in done.stderr
 
 
 def test_a_key_that_config_leaves_empty_is_left_out():

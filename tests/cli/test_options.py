@@ -44,9 +44,15 @@ def test_a_cohort_of_no_replica_is_refused(command, size):
         (["--dearest", "--claim=x1-3"], "--dearest given with --claim; allowed is either"),
         (["--dearest", "--from=results"], "--dearest given with --from; allowed is either"),
         (["--hours=3", "--from=results"], "--hours given with --from; allowed is either"),
+        (["--jobs=2", "--from=results"], "--jobs given with --from; allowed is either"),
+        (["--mirror=file:///x", "--from=results"], "--mirror given with --from; allowed is either"),
+        (["--device=cuda", "--from=results"], "--device given with --from; allowed is either"),
+        (["--engine=eager", "--from=results"], "--engine given with --from; allowed is either"),
+        (["--nice=0", "--from=results"], "--nice given with --from; allowed is either"),
+        (["--hours=1e7"], "Invalid value for '--hours': 10000000.0 is not in the range 0<=x<=100000."),
         (["--mirror=file:///there", "--mirror=ftp://x"], "mirror 'ftp://x' is no URL of one; allowed are "),
         (["--seeds=5"], "--seeds 5 given without --claim; allowed are both"),
-        (["--hours=-1"], "Invalid value for '--hours': -1.0 is not in the range x>=0."),
+        (["--hours=-1"], "Invalid value for '--hours': -1.0 is not in the range 0<=x<=100000."),
         (
             ["--engine=graphed"],
             "engine graphed on cpu asked for; allowed are auto, compiled, torch_nn, eager",
@@ -108,6 +114,10 @@ SELECT = ["select", *CURVE, "--scale=smoke", "--option=main", "--out=chosen.json
             for line in (["plan"], ["simulate"], ["status", "--results=workflow"])
         ),
         (["collect", "--out=joined"], "Missing argument 'RUNS...'."),
+        (["collect", "--out=joined", str(ROOT / "README.md")], "README.md' is a file."),
+        (["coverage", "--results=workflow", "--scales=smoke,"], "--scales 'smoke,' given; allowed are "),
+        (["draw", "--paper=kelley2016/sizes", "--scale=smoke", "sizes"], "did you mean 'kelley2016'"),
+        (["status", "--results=workflow", "--state=x", "--undecided"], "--state given with --undecided; "),
     ],
 )
 def test_what_no_command_could_use_is_refused_by_name(line, words, tmp_path, monkeypatch):

@@ -135,9 +135,7 @@ def test_the_guard_names_what_fell_back(made, tmp_path):
         "made2016 artefact table-1: recorded was 5, is nothing",
         "made2016 claim gone-1: smoke was yes, is nothing",
     ]
-    with pytest.raises(
-        ValueError, match="coverage at tiny asked for; allowed: smoke, laptop, paper, recorded"
-    ):
+    with pytest.raises(ValueError, match="--scales 'tiny' given; allowed are smoke, laptop, paper, recorded"):
         coverage.check_scales(["tiny"])
 
 
@@ -151,7 +149,7 @@ def test_the_command_prints_and_guards(made, monkeypatch):
     assert "4 artefacts: 3 smoke, 0 laptop, 0 paper, 0 recorded, 0 not testable, 1 absent" in shown.output
     unknown = CliRunner().invoke(main, [*command, "--scales", "smok"])
     assert unknown.exit_code == 2
-    assert "coverage at smok asked for; allowed: smoke, laptop, paper, recorded" in unknown.output
+    assert "'smok' given; allowed are smoke, laptop, paper, recorded" in unknown.output
     only = CliRunner().invoke(main, [*command, "--absent", "--guard", "coverage.csv"])
     assert only.exit_code == 0
     assert [line.split()[2] for line in only.output.splitlines()[:-1]] == ["fig-9", "made-3"]

@@ -1,6 +1,7 @@
 """What config.yaml cannot hold is refused when Snakemake starts."""
 
 import fcntl
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -54,7 +55,7 @@ def test_every_wrong_key_is_reported_at_once(tmp_path, project, snakemake):
         "config: unknown key 'scael'; did you mean 'scale'. allowed are cohort_size, data, ",
         "config: data is 'reel'; did you mean 'real'. allowed are embedded, real",
         "config: papers is 'a b'; allowed are papers, or experiments as paper/experiment",
-        "config: gpus is -1; allowed are whole numbers from 0 on",
+        "config: gpus is -1; allowed are whole numbers from 0 to 64",
     )
     with pytest.raises(AssertionError, match=r"[^\n]*\n *".join(lines)):
         snakemake(folder, "--dry-run", config=("scael=smoke", "data=reel", "papers=a b", "gpus=-1"))
@@ -70,6 +71,39 @@ def test_a_wrong_key_is_reported_while_another_controller_works(tmp_path, projec
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
     said = "config: scale is 'lapto'; did you mean 'laptop'? allowed are laptop, paper, smoke\n"
     assert (done.returncode, done.stderr) == (1, said)
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ("longest_job: 12:00:00", ": longest_job is '12:00:00', which Snakemake reads as 43200; "),
+        ("threads: 010", ": threads is 10, which Snakemake reads as 8; "),
+        ("data: real\nthreads: 1", ":[0-9]+: not YAML: the key .data. stands twice"),
+    ],
+)
+def test_what_snakemake_would_read_otherwise_is_refused(tmp_path, project, snakemake, written, words):
+    """Snakemake reads YAML 1.1: minutes of base 60, octal numbers, and the last of two values of a key."""
+    folder = project(tmp_path / "project")
+    text = (folder / "config.yaml").read_text()
+    key = written.rpartition("\n")[2].partition(":")[0]
+    (folder / "config.yaml").write_text(re.sub(f"^{key}:.*", written, text, flags=re.M))
+    with pytest.raises(AssertionError, match=f"config.yaml{words}"):
+        snakemake(folder, "--dry-run")
+    script = folder / "workflow/scripts/snakemake_locked.py"
+    command = [sys.executable, script, "--cores", "1", "--dry-run", "--config", "scale=smoke", "--", "all"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+    assert re.search(f"config.yaml{words}", done.stderr)
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("state", "results"), ("state", "x/../results/laptop"), ("threads", 100_000), ("cohort_size", 10**20)],
+)
+def test_a_state_that_clean_removes_and_huge_numbers_are_refused(key, value):
+    config = yaml_files.read(ROOT / "config.yaml").content
+    (problem,) = config_problems(config | {key: value}, ROOT)
+    assert problem.startswith(f"config: {key} is {value!r}; allowed are ")
 
 
 @pytest.mark.parametrize("key", ["cohort_size", "threads", "gpus", "longest_job"])

@@ -21,7 +21,7 @@ from pathlib import Path
 from snakemake.cli import parse_config
 
 from tensor_rnns import yaml_files
-from tensor_rnns.checking.config import config_problems
+from tensor_rnns.checking.config import CONFIG, config_problems, misread
 from tensor_rnns.cli import start_warm as warming
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,7 +90,9 @@ def start_warm() -> None:
 def check_config(words: list[str]) -> None:
     """SystemExit with all that is wrong in `--config`, which Snakemake would say once the folder is free."""
     given = itertools.takewhile(lambda word: not word.startswith("-"), words[words.index("--config") + 1 :])
-    config = yaml_files.read(ROOT / "config.yaml").content | parse_config(list(given))
+    if wrong := misread(ROOT / CONFIG):
+        sys.exit("\n".join(wrong))
+    config = yaml_files.read(ROOT / CONFIG).content | parse_config(list(given))
     if wrong := config_problems(config, ROOT):
         sys.exit("\n".join(wrong))
 

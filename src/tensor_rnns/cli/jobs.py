@@ -114,7 +114,7 @@ def probe(
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, type=options.PRESENT)
+@click.argument("runs", nargs=-1, required=True, type=options.FOLDER)
 @options.out
 def collect(runs: tuple[Path, ...], out: Path) -> None:
     """Join the metrics, curves and records of the RUNS of one experiment."""

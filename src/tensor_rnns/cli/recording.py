@@ -109,7 +109,7 @@ def status(papers, curves, results, cohort_size, state, costs, undecided) -> Non
     need_torch("status")
     from tensor_rnns.recording import cost, tables, units
 
-    options.refuse_together(("--curves", "--undecided"))
+    options.refuse_together(("--curves", "--undecided"), ("--state", "--undecided"))
     model, catalogue = cost.Costs.read(costs), checked_catalogue(papers)
     if undecided:
         from tensor_rnns.recording import extension  # which imports the statistics
@@ -127,14 +127,18 @@ def status(papers, curves, results, cohort_size, state, costs, undecided) -> Non
 EITHER = (
     ("--curves", "--from"), ("--curves", "--claim"), ("--from", "--claim"), ("--rehearse", "--from"),
     ("--rehearse", "--claim"), ("--dearest", "--from"), ("--dearest", "--claim"), ("--hours", "--from"),
+    ("--jobs", "--from"), ("--mirror", "--from"), ("--device", "--from"), ("--engine", "--from"),
+    ("--nice", "--from"),
 )  # fmt: skip
 """Options of `record` of which the second would let the first be ignored."""
+LONGEST = 100_000
+"""Hours of a record at most: eleven years, which a timer can wait for."""
 
 
 @click.command()
 @options.several(options.papers, options.curves)
 @options.with_default(
-    "hours", None, options.Finite(0), "Stop after so many hours; left out, when nothing is left."
+    "hours", None, options.Finite(0, LONGEST), "Stop after so many hours; left out, when nothing is left."
 )
 @options.with_default("jobs", 1, click.IntRange(1), "Train so many curves at once, each on one core.")
 @mirrors

@@ -58,7 +58,9 @@ def render(
     """
     if (paper, artefact) not in catalogue.artefacts:
         known = [name for home, name in catalogue.artefacts if home == paper]
-        raise ValueError(f"no artefact {artefact!r} in {paper!r}; {suggestion(artefact, known)}")
+        homes = {home for home, _ in catalogue.artefacts}
+        allowed = suggestion(artefact, known) if known else f"no such paper; {suggestion(paper, homes)}"
+        raise ValueError(f"no artefact {artefact!r} in {paper!r}; {allowed}")
     chosen = catalogue.artefacts[paper, artefact]
     data = ArtefactData.load(catalogue.experiment_of(chosen), scale, results, curves=chosen.draw == "curves")
     if not data.records and not data.probes:

@@ -174,8 +174,9 @@ def write(path: Path, listed: Iterable[Row]) -> None:
 
 def check_scales(scales: Sequence[str]) -> None:
     """ValueError where a scale is not one of the columns of a coverage file."""
-    if unknown := sorted(set(scales) - set(SCALES)):
-        raise ValueError(f"coverage at {', '.join(unknown)} asked for; allowed: {', '.join(SCALES)}")
+    if set(scales) - set(SCALES):
+        allowed = f"allowed are {', '.join(SCALES)} with commas between"
+        raise ValueError(f"--scales {','.join(scales)!r} given; {allowed}")
 
 
 def regressions(path: Path, listed: Iterable[Row], scales: Sequence[str]) -> list[str]:
