@@ -21,7 +21,8 @@ class FlowRegularised(LastOutput):
     Omega = mean_t (|g_t J_t| / |g_t| - 1)^2, over rows of the batch too: g_t = dL / dh_t, t = T .. 2, and
     g_t J_t = (g_t * (1 - h_t^2)) U^T what reaches h_{t-1}; chapter10 section 11, where it is the sum over t,
     so that the weight here is that of a step whatever T is. g_t and h_t are constants of its gradient, which
-    so goes into U alone. A row whose gradient is 0 counts nothing. ValueError for another cell, several
+    so goes into U alone. A row whose gradient is 0 counts nothing, and so does one whose norm is below 1e-19,
+    whose square float32 does not hold: keep T short enough. ValueError for another cell, several
     layers, two directions, dropout before the read-out, or a batch with lengths.
     """
 

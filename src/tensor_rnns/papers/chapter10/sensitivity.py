@@ -1,4 +1,5 @@
-"""How far around a step its output looks, chapter10 section 3: mean |do_t/dx_s| by the distance s - t."""
+"""How far around a step its output looks, chapter10 section 3: mean |do_t/dx_s| by the distance s - t, of
+several outputs the derivative of their sum."""
 
 import torch
 
