@@ -21,7 +21,7 @@ MODULES = {"pickle", "marshal", "shelve", "dill", "cloudpickle", "joblib"}
 ALLOWED = {
     ("engine/build.py", "exec"): "kernels that this program wrote, from the text at hand",
     ("engine/build.py", "compile"): "the same",
-    ("checking/config.py", "yaml.safe_load"): "config.yaml as Snakemake reads it, after the package's own reader",
+    ("checking/config.py", "yaml.safe_load"): "config.yaml as Snakemake reads it, after our own reader",
     ("datasets/pickled.py", "pickle"): "the reader that knows no names but two stand-ins",
     ("datasets/pickled.py", "pickle.Unpickler"): "the same",
 }
