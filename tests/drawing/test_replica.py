@@ -36,6 +36,12 @@ def test_one_replica_for_each_place_in_the_order_of_the_file(probed, artefact):
     assert choice.shown[2].arrays["images"].shape == (4, 3, 5)
 
 
+def test_a_seed_that_nobody_has_gives_the_lowest_and_says_so(probed, artefact):
+    choice = chosen(probed, artefact("strips", probe="inside", replica={"seed": 7}))
+    assert {one.key["seed"] for one in choice.shown} == {0}
+    assert choice.rule == "Shown: seed 0 of 4 (the first from seed 7 on, or else the lowest)."
+
+
 @pytest.mark.parametrize(
     ("where", "title"),
     [

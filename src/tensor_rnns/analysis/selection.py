@@ -1,4 +1,4 @@
-"""The grid point that a search chooses, by validation alone."""
+"""The grid point that a search chooses, by validation, or by training, never by the test split."""
 
 import math
 from collections.abc import Mapping, Sequence

@@ -65,7 +65,7 @@ def train(
 @click.command()
 @options.several(options.scale, options.data, options.curve, options.guests, options.runs, options.out)
 def select(scale, data, paper, experiment, condition, variant, option, guests, runs, out) -> None:
-    """Choose the grid point of one curve from its search RUNS, by validation alone."""
+    """Choose the grid point of one curve from its search RUNS, never by the test split."""
     from tensor_rnns.analysis import selection
 
     asked = options.experiment_named(paper, experiment, guests)

@@ -91,7 +91,8 @@ def chosen(data: ArtefactData, spec: ProbeSpec) -> Choice:
 
 
 def _choose(runs: Sequence[Run], rule: Chosen) -> Run:
-    """First run from a seed on, or that of lowest, highest or median measure; of equals the lower seed."""
+    """First run from a seed on, else the lowest, or that of lowest, highest or median measure; of equals the
+    lower seed."""
     runs = sorted(runs, key=lambda run: run.key["seed"])
     if rule.measure is None:
         return next((run for run in runs if run.key["seed"] >= rule.seed), runs[0])
@@ -106,8 +107,10 @@ def _choose(runs: Sequence[Run], rule: Chosen) -> Run:
 
 def _rule_in_words(shown: Sequence[Shown], rule: Chosen) -> str:
     """One sentence on the rule and on the seeds that it chose."""
-    by = f"the first from seed {rule.seed} on"
-    if rule.measure is not None:
+    if rule.measure is None:
+        lower = any(replica.key["seed"] < rule.seed for replica in shown)
+        by = f"the first from seed {rule.seed} on{', or else the lowest' if lower else ''}"
+    else:
         by = f"the {rule.best} {worded(rule.measure.block)}"
     of = " or ".join(map(str, sorted({replica.of for replica in shown})))
     if len(seeds := {replica.key["seed"] for replica in shown}) == 1:

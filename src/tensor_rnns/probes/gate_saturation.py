@@ -48,8 +48,8 @@ def probe(trained: Trained, *, split: Literal["train", "valid", "test"], rows: i
 
 
 def text(trained: Trained, split: str, rows: int, steps: int) -> Tensor:
-    """The inputs of the first rows of `split`, [T, rows] or [T, rows, I], chunks joined; at most `steps`. Of a
-    task that resets its state within a chunk they are one text all the same."""
+    """The inputs of the first rows of `split`, [T, rows] or [T, rows, I], chunks joined; at most `steps`.
+    They are one text also of a task that resets its state within a chunk."""
     parts, length, width = [], 0, 0
     for batch in trained.task.evaluation_of(trained.data_seed, split):
         parts.append(torch.from_numpy(batch.inputs[:, :rows].copy()))
