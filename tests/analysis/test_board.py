@@ -97,6 +97,13 @@ def test_a_headline_is_judged_on_all_of_its_statements(catalogue):
     assert (found["verdict"], found["holds"]) == ("reproduced", "yes")
 
 
+def test_a_headline_with_a_statement_that_nobody_judged_has_no_verdict(catalogue, tmp_path):
+    path = tmp_path / "papers" / "made2016" / "score.yaml"
+    path.write_text(path.read_text().replace("statements: [s1, s4]", "statements: [s1, s6]"))
+    (found,) = of_paper(catalogue)["headlines"]
+    assert (found["verdict"], found["holds"]) == ("not judged", "unclear")
+
+
 def test_a_headline_names_the_claims_of_which_some_suffice(catalogue_of, catalogue, tmp_path):
     (found,) = of_paper(catalogue)["headlines"]
     assert found["alternatives"] == []

@@ -187,7 +187,7 @@ scales: {paper: {seeds: 5}}
 
 SEARCHED = """
 dataset: {real: jsb, stand_in: chorales}
-conditions: {T250: {task.length: 250}}
+conditions: {T250: {task.length: 250}, T500: {task.length: 500}}
 variants: {tgu: {cell: tgu, hidden: 5, rank: 3}, gru: {cell: gru, hidden: 5}}
 search:
   grid: {training.learning_rate: [0.1, 0.01]}
@@ -204,7 +204,7 @@ def after_search(catalogue_of, run_folder, tmp_path):
 
     def outcome(agree):
         def of(replica):
-            level = {"tgu": 3.0, "gru": 4.0}[replica.variant]
+            level = {"tgu": 3.0, "gru": 4.0}[replica.variant] + 2.0 * (replica.condition == "T500")
             if replica.stage == "final":
                 return {"metrics": {("test", "nll"): level + 0.01 * replica.seed}}
             first = agree or replica.seed % 2 == 0
@@ -229,10 +229,13 @@ def after_search(catalogue_of, run_folder, tmp_path):
     return run
 
 
-VALUE = "test: value, where: {variant: tgu}, measure: {name: metric, split: test, of: nll}, tol: 0.1, why: w"
+NLL = "measure: {name: metric, split: test, of: nll}"
+VALUE = f"test: value, where: {{condition: T250, variant: tgu}}, {NLL}, tol: 0.1, why: w"
 ORDER = (
-    "test: order, less: {variant: tgu}, than: {variant: gru}, measure: {name: metric, split: test, of: nll}"
+    f"test: order, less: {{condition: T250, variant: tgu}}, than: {{condition: T250, variant: gru}}, {NLL}"
 )
+LEVELS = "over: condition, values: {T250: 250, T500: 500}, where: {variant: tgu}"
+TREND = f"test: trend, {LEVELS}, direction: up, {NLL}"
 
 
 @pytest.mark.parametrize(
@@ -242,6 +245,8 @@ ORDER = (
         (f"{VALUE}, paper: 3.5", 3, False, "unclear"),
         (ORDER, 3, True, "yes"),
         (ORDER, 2, True, "unclear"),
+        (TREND, 3, True, "yes"),
+        (TREND, 2, True, "unclear"),
     ],
 )
 def test_the_scatter_of_a_search_enters_the_verdicts_after_it(after_search, claim, seeds, agree, holds):

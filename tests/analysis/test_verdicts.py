@@ -302,6 +302,15 @@ def test_the_runs_behind_a_curve_of_the_document_count_against_a_no(judged):
         assert judged(claim, solving(range(6)), header=header).verdict == "reproduced"
 
 
+def test_the_document_has_its_runs_of_every_curve(judged):
+    """One run behind each of two curves: two of two did what two of our twelve do."""
+    where = "where: {condition: T250, variant: [tgu, gru]}"
+    claim = f"test: solves, {where}, measure: {{name: first_below, threshold: 0.5}}, within: 12"
+    header = HEADER.replace("section: 1", "section: 1, runs: 1")
+    found = judged(claim, solving([0]), header=header)
+    assert found.reason.startswith("against 2 of 2 of the document's runs")
+
+
 def test_what_must_not_solve(judged):
     claim = f"test: solves, {SOLVES}, within: 12, at_most: 0.0"
     assert judged(claim, solving([])).verdict == "reproduced"

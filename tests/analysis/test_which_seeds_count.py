@@ -69,6 +69,22 @@ def test_without_a_stopping_rule_the_planned_seeds_count(judged):
     assert (found.verdict, found.n) == ("undecided", 14)
 
 
+def test_a_stopping_rule_counts_where_every_curve_has_its_seeds(judged):
+    """Eight more of one curve of two change nothing."""
+
+    def outcome(replica):
+        return {"metrics": {("test", "nll"): 3.0 + WOBBLE[replica.seed % 6] + (replica.seed > 5)}}
+
+    where = "where: {condition: [T250, T500], variant: tgu}"
+    both = f"test: value, {where}, {NLL}, tol: 0.1, why: w, paper: 3.0"
+    for kept, n, verdict in ((("T250",), 6, "reproduced"), (("T250", "T500"), 14, "undecided")):
+        found = judged(
+            both, outcome, seeds=14, rule=Rule("c1", 6, 8),
+            keep=lambda replica, kept=kept: replica.seed < 6 or replica.condition in kept,
+        )  # fmt: skip
+        assert (found.verdict, found.n) == (verdict, n)
+
+
 def test_a_stopping_rule_counts_seeds_of_the_curves_that_an_order_compares(judged):
     """At T = 250 and 500, which `where` lists: that T = 750 and the LSTM have no more seeds costs nothing."""
     sides = "less: {variant: tgu}, than: {variant: gru}, each: [condition], where: {condition: [T250, T500]}"

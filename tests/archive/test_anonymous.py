@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 from tensor_rnns.archive import layout
-from tensor_rnns.archive.anonymous import Veil, rewritten, unnamed, veil
+from tensor_rnns.archive.anonymous import NOWHERE, Veil, rewritten, unnamed, veil
 from tensor_rnns.files import SEAL, read_json, read_table, verify, write_json
 from tensor_rnns.npz_files import write_npz
 from tensor_rnns.report.provenance import SHORT
@@ -228,6 +229,21 @@ def test_an_author_a_repository_and_a_commit_have_several_names(of_quux, text, w
     hidden, commit = of_quux
     given = text.format(commit=commit[:9]).encode()
     assert hidden.without(given) == without.format(commit=commit[:9]).encode()
+
+
+def test_earlier_commits_and_folders_of_user_and_python_are_hidden(of_quux, tmp_path, monkeypatch) -> None:
+    first = of_quux[1]
+    (tmp_path / "more").write_text("more")
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false")
+    for line in (["add", "-A"], [*who, "commit", "-q", "-m", "More"]):
+        subprocess.run(["git", *line], cwd=tmp_path, check=True)
+    monkeypatch.setenv("HOME", "/home/zanzibar7")
+    monkeypatch.setattr(sys, "base_prefix", "/opt/pythons/three")
+    hidden = veil(tmp_path, {})
+    text = f"{first[:12]} in {tmp_path}/x, /home/zanzibar7/b, {sys.prefix}/c and /opt/pythons/three/d"
+    nowhere = NOWHERE.decode()
+    expected = f"{'0' * 12} in {nowhere}/x, {nowhere}/b, {nowhere}/c and {nowhere}/d"
+    assert hidden.without(text.encode()).decode() == expected
 
 
 @pytest.mark.parametrize("compressed", [False, True])

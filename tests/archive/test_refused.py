@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tensor_rnns.archive import layout, provenance
+from tensor_rnns.archive import make as making
 from tensor_rnns.archive.make import make, write
 from tensor_rnns.files import Damaged, write_csv
 
@@ -119,6 +120,23 @@ def test_tracked_guests_and_papers_are_taken(inside, tmp_path, monkeypatch) -> N
     real, given = provenance.configuration, {"guests": "docs/my_cell.py", "roots": "./workflow/papers"}
     monkeypatch.setattr(provenance, "configuration", lambda *asked: real(*asked) | given)
     assert make(ROOTS, "smoke", inside, tmp_path / "a.zip").exists()
+
+
+def test_a_file_that_changes_while_it_is_archived(tmp_path, monkeypatch) -> None:
+    """As one that a job writes: its sum in the manifest would be that of another content."""
+    member, entry = tmp_path / "curves.csv", making.entry
+    member.write_text("1")
+
+    def later(*arguments):
+        member.write_text("2")
+        return entry(*arguments)
+
+    monkeypatch.setattr(making, "entry", later)
+    with pytest.raises(
+        ValueError, match=r"curves\.csv changed while it was archived; wait until no job runs"
+    ):
+        write({"results/curves.csv": member}, tmp_path / "a.zip", 1479686400)
+    assert [path.name for path in tmp_path.iterdir()] == ["curves.csv"]
 
 
 @pytest.mark.parametrize(("limit", "most"), [("MOST_MEMBERS", 3), ("MOST_BYTES", 20)])

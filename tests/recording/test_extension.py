@@ -34,6 +34,25 @@ def test_seeds_that_came_for_another_claim_are_none_before_a_rule(monkeypatch, t
         extension.granted(catalogue, "x", 40, 70, tmp_path, planned=5)
 
 
+@pytest.mark.parametrize(("recorded", "asked"), [(5, 10), (12, 19)])
+def test_the_list_of_undecided_claims_counts_no_seeds_that_are_known(monkeypatch, tmp_path, recorded, asked):
+    """Seven of twelve came for another claim: a rule has to bring as many more."""
+    unit = SimpleNamespace(name="p/e/c/v/main", seeds=5)
+    row = {"claim": "x", "verdict": UNDECIDED, "reason": "about 10 seeds would decide", "statement": "so"}
+    known = {
+        "units": lambda *_: [unit], "needs": lambda _: {"x": ([unit.name], None)}, "rules": lambda _: {},
+        "read_csv": lambda *_: [row], "hours_of_seeds": lambda _, seeds, __: float(seeds),
+    }  # fmt: skip
+    for name, stand_in in known.items():
+        monkeypatch.setattr(extension, name, stand_in)
+    monkeypatch.setattr(extension.store, "seeds", lambda *_: recorded)
+    path = tmp_path / "recorded" / "claims.csv"
+    path.parent.mkdir()
+    path.touch()
+    _, line = extension.undecided(SimpleNamespace(experiments={}), None, tmp_path, 5)
+    assert line.split()[:4] == ["x", str(recorded), str(asked), str(asked - recorded)]
+
+
 def test_a_decided_claim_gets_no_seeds_though_another_brought_some_of_them(monkeypatch, tmp_path):
     """It is judged without them, so that nothing has changed."""
     judged = {"x": Judgement("yes", REPRODUCED)}

@@ -3,6 +3,7 @@
 import re
 import shutil
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -12,6 +13,7 @@ from tensor_rnns.analysis.tables import COMPUTED
 from tensor_rnns.cli.commands import main
 from tensor_rnns.experiments.run_folders import read_record, run_name
 from tensor_rnns.files import read_csv, write_csv, write_json
+from tensor_rnns.npz_files import write_npz
 
 CURVE = "made2016/addition/T20/tgu/main"
 
@@ -85,6 +87,19 @@ def test_a_number_that_changed_says_how_far(both):
     with_claim(both[1], "made-1", ours="0.007", low="0.001", high="0.003")
     (line,) = compared(both, 1)["numbers of claims"]
     assert line.endswith("; 0.5 tolerances, 5 half widths apart")
+
+
+def test_an_interval_and_an_array_of_a_probe_alone_are_differences(both):
+    row = next(row for row in read_csv(both[1] / "claims.csv") if row["low"])
+    with_claim(both[1], row["claim"], low=repr(float(row["low"]) - 0.5))
+    (line,) = compared(both, 1)["numbers of claims"]
+    assert line.startswith(f"{row['claim']}: ")
+    for folder, number in zip(both, (1.0, 2.0), strict=True):
+        home = folder / "probes" / "made2016" / "addition"
+        home.mkdir(parents=True, exist_ok=True)
+        write_npz(home / "inside.npz", {"x": np.full(3, number)}, "made2016/addition/smoke/inside")
+    name = "probes/made2016/addition/inside.npz"
+    assert f"made2016/addition: 1 of 7 ({name})" in compared(both, 1)["curves and probes"]
 
 
 def test_an_answer_without_a_verdict_is_told_apart(both):

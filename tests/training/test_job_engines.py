@@ -199,8 +199,9 @@ def test_the_gradient_of_an_embedding_has_one_bit_pattern():
         assert all(torch.equal(gradient(), first) for _ in range(20))
 
 
-def test_a_result_is_named_by_instruction_set_and_revisions(make_replica, monkeypatch):
-    names = [job.name_of(make_replica(), "eager", "cpu")]
+def test_a_result_is_named_by_engine_data_instruction_set_and_revisions(make_replica, monkeypatch):
+    names = [job.name_of(make_replica(), "eager", "cpu"), job.name_of(make_replica(), "compiled", "cpu")]
+    names += [job.name_of(make_replica(), "eager", "cuda"), job.name_of(make_replica(), "eager", "cpu", "a")]
     for home, name, value in (
         (job.record, "instruction_set", lambda: "AVX1024"),
         (job.revisions, "ENGINE", 99),
@@ -208,4 +209,4 @@ def test_a_result_is_named_by_instruction_set_and_revisions(make_replica, monkey
     ):
         monkeypatch.setattr(home, name, value)
         names.append(job.name_of(make_replica(), "eager", "cpu"))
-    assert len(set(names)) == 4
+    assert len(set(names)) == 7

@@ -4,6 +4,7 @@ import json
 from contextlib import contextmanager
 
 import pytest
+import torch
 
 from tensor_rnns.training import job, lock, statefile
 from tensor_rnns.training.checkpoint import Checkpoints
@@ -23,6 +24,33 @@ def test_a_checkpoint_of_other_threads_is_not_used(folders, make_replica, monkey
             job.run([make_replica()], *folders, "eager", "cpu", 1, 0.0)
     job.run([make_replica()], *folders, "eager", "cpu", 2, 60.0)
     assert "was written with {'threads': 1}; this job has {'threads': 2}; it is not used" in caplog.text
+
+
+def test_a_training_has_its_threads_no_denormals_and_a_checkpoint_every_minute(
+    folders, make_replica, monkeypatch, capfd
+):
+    seen, train = {}, job.loop.train
+
+    def noted(*arguments):
+        small = torch.tensor([1e-40]) * torch.ones(1)
+        seen.update(threads=torch.get_num_threads(), denormal=float(small), seconds=arguments[-1])
+        return train(*arguments)
+
+    monkeypatch.setattr(job.loop, "train", noted)
+    job.run([make_replica()], *folders, "eager", "cpu", 2)
+    assert seen == {"threads": 2, "denormal": 0.0, "seconds": 60.0}
+
+
+def test_where_locks_do_not_reach_nothing_is_trained(folders, make_replica, monkeypatch):
+    """As on a shared file system whose locks hold on one machine alone."""
+
+    def unheld():
+        raise ValueError("no lock reaches here")
+
+    monkeypatch.setattr(job.lock, "check_reach", unheld)
+    with pytest.raises(ValueError, match="no lock reaches here"):
+        job.run([make_replica()], *folders, "eager", "cpu")
+    assert not any(path.exists() for path in (folders[0], folders[1] / "cohorts", folders[1] / "results"))
 
 
 def test_the_record_says_of_code_that_was_not_committed_when_a_training_began(

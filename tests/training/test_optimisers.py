@@ -1,5 +1,7 @@
 """Our optimisers take the steps of torch.optim, one rate a replica, and clip each replica by its own norm."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 import torch
@@ -44,6 +46,23 @@ def test_steps_equal_torch(name):
             row.grad = own.clone()
             step.step()
     np.testing.assert_allclose(parameters, torch.stack(expected).detach(), rtol=0, atol=1e-12)
+
+
+def test_defaults_are_what_files_that_name_an_optimiser_alone_are_trained_with():
+    """A change of one changes trainings and no digest of them: TRAINING must be raised."""
+    defaults = {
+        name: {field.name: field.default for field in fields(kind) if field.name != "rate"}
+        for name, kind in optimisers.OPTIMISERS.items()
+    }
+    assert defaults == {
+        "adam": {"beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8},
+        "rmsprop": {
+            "decay": 0.9, "momentum": 0.0, "epsilon": 1e-10, "epsilon_inside": True,
+            "initial_accumulator": 0.0,
+        },
+        "sgd": {"momentum": 0.0},
+        "adagrad": {"epsilon": 1e-10, "initial_accumulator": 0.1},
+    }  # fmt: skip
 
 
 def test_rmsprop_of_tensorflow_by_hand():
