@@ -70,18 +70,21 @@ def test_without_a_stopping_rule_the_planned_seeds_count(judged):
 
 
 def test_a_stopping_rule_counts_where_every_curve_has_its_seeds(judged):
-    """Eight more of one side of an order, higher by 1, change nothing."""
+    """Eight more at one of two lengths, of which each is asked for itself, would turn its answer."""
+    sides = "less: {variant: tgu}, than: {variant: gru}, each: [condition], where: {condition: [T250, T500]}"
 
     def outcome(replica):
-        value = 3.0 + (replica.variant == "gru") + WOBBLE[replica.seed % 6] + (replica.seed > 5)
-        return {"metrics": {("test", "nll"): value}}
+        above = 1.0 if replica.seed < 6 else -9.0
+        return {
+            "metrics": {("test", "nll"): 3.0 + above * (replica.variant == "gru") + WOBBLE[replica.seed % 6]}
+        }
 
-    for kept, n in ((("tgu",), 6), (("tgu", "gru"), 14)):
+    for kept, n, verdict in ((("T250",), 6, "reproduced"), (("T250", "T500"), 14, "not reproduced")):
         found = judged(
-            f"test: order, {SIDES}, {NLL}", outcome, seeds=14, rule=Rule("c1", 6, 8),
-            keep=lambda replica, kept=kept: replica.seed < 6 or replica.variant in kept,
+            f"test: order, {sides}, {NLL}", outcome, seeds=14, rule=Rule("c1", 6, 8),
+            keep=lambda replica, kept=kept: replica.seed < 6 or replica.condition in kept,
         )  # fmt: skip
-        assert (found.ours, found.n) == (pytest.approx(-1.0), n)
+        assert (found.verdict, found.n) == (verdict, n)
 
 
 def test_a_stopping_rule_counts_seeds_of_the_curves_that_an_order_compares(judged):
