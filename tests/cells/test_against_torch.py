@@ -1,5 +1,6 @@
 """Proves that LSTM and GRU (reset after the product) are torch's own, with its weights copied across."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -85,3 +86,33 @@ def test_gru_reset_before_differs_from_after():
     blocks = [{"name": "gru", "hidden": HIDDEN, "reset": reset} for reset in ("before", "after")]
     before, after = (cells.build(block, INPUTS).step(copied(module, "rfz"), x, (h,))[0] for block in blocks)
     assert (before - after).abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("candidate", ["tanh", "relu"])
+def test_the_candidate_of_lstm_and_gru_is_the_one_asked_for(candidate):
+    """Each against its equations, one row and unit at a time in numpy."""
+    draw = np.random.default_rng(8)
+    act = {"tanh": np.tanh, "relu": lambda z: np.maximum(z, 0)}[candidate]
+
+    def sigma(z):
+        return 1 / (1 + np.exp(-z))
+
+    for name in ("lstm", "gru"):
+        cell = cells.build({"name": name, "hidden": HIDDEN, "candidate": candidate}, INPUTS)
+        p = {key: draw.normal(size=shape) for key, shape in cell.shapes().items()}
+        x, (h, c) = draw.normal(size=(BATCH, INPUTS)), draw.normal(size=(2, BATCH, HIDDEN))
+
+        def sums(gate, state, p=p, x=x):
+            return x @ p[f"W_{gate}"] + state @ p[f"U_{gate}"] + p[f"b_{gate}"]
+
+        if name == "lstm":
+            memory = sigma(sums("f", h) + cell.forget_bias) * c + sigma(sums("i", h)) * act(sums("g", h))
+            expected = [sigma(sums("o", h)) * np.tanh(memory), memory]
+        else:
+            f, r = sigma(sums("f", h)), sigma(sums("r", h))
+            expected = [f * h + (1 - f) * act(sums("z", r * h))]
+        given = {key: torch.from_numpy(value) for key, value in p.items()}
+        state = [torch.from_numpy(part) for part in (h, c)][: len(cell.states)]
+        ours = cell.step(given, torch.from_numpy(x), tuple(state))
+        for part, wanted in zip(ours, expected, strict=True):
+            np.testing.assert_allclose(part, wanted, rtol=1e-12)

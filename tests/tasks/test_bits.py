@@ -178,3 +178,15 @@ def test_batches_are_new_and_repeatable():
 def test_what_cannot_be_is_refused(name, keys, told):
     with pytest.raises(ValueError, match=told):
         built(name, **keys)
+
+
+def test_the_loss_of_several_bits_is_their_mean_with_weights_and_without():
+    """Answers of log-odds 0: ln 2 a bit, however many there are and whichever steps are due."""
+    outputs, targets = torch.zeros(3, 2, 5, 4), torch.ones(3, 2, 5, 4)
+    task = tasks.build(
+        {"task": {"name": "recall", "length": 9, "lag": 3, "full": True}, "training": {"batch": 5}}
+    )
+    weights = torch.zeros(3, 2, 5)
+    weights[1:] = 1 / 10
+    for shares in (None, weights):
+        np.testing.assert_allclose(task.loss(outputs, targets, shares), np.log(2), rtol=1e-6)

@@ -129,3 +129,9 @@ def test_what_cannot_be_is_refused(name, keys, told):
     batch = built(name, **keys | {"length": 5}).batch(1, 2)
     assert batch.weight > 0
     assert not batch.weights[[0]].any()
+
+
+def test_valid_and_test_of_a_source_are_other_items():
+    task = built(name="source", order=2, length=12)
+    first = {split: next(iter(task.evaluation_of(3, split))).inputs for split in ("valid", "test")}
+    assert not np.array_equal(first["valid"], first["test"])

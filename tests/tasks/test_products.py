@@ -4,6 +4,7 @@ of the tensor written out, and that equal factors are equal."""
 import numpy as np
 import pytest
 import torch
+from scipy import stats
 
 from tensor_rnns import bilinear, models, tasks
 from tensor_rnns.experiments.streams import rng
@@ -131,3 +132,22 @@ def test_the_shell_is_the_tensor_written_out(form, rank):
 def test_a_tensor_without_spread_is_refused(deviation):
     with pytest.raises(ValueError, match=f"deviation is {deviation}; allowed is a number above 0"):
         random(deviation=deviation)
+
+
+def test_elements_of_the_inputs_are_uniform_from_minus_one_to_one():
+    inputs = random(batch=4000).batch(5, 3).inputs
+    assert stats.kstest(inputs.ravel()[:9000], stats.uniform(-1, 2).cdf).pvalue > 0.001
+
+
+@pytest.mark.parametrize("factors", ["independent", "equal"])
+def test_the_models_factors_are_equal_where_they_are_asked_to_be(factors):
+    block = {
+        "name": "tensor_product",
+        "form": "cp",
+        "rank": 3,
+        "factors": factors,
+        "initialiser": {"normal": 1.0},
+    }
+    model = models.build({"model": block, "cell": None}, 2 * SIZE, SIZE)
+    a, b, c = model.initialise(rng(3)).values()
+    assert (np.array_equal(a, b) and np.array_equal(b, c)) == (factors == "equal")

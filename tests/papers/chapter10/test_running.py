@@ -135,3 +135,24 @@ def test_other_nets_are_refused(probe, told):
     net = trained({"name": "neighbours", "length": 12}, {"name": "every_step"}, {"name": "gru", "hidden": 4})
     with pytest.raises(ValueError, match=told):
         probe.probe(net)
+
+
+def test_a_kick_has_the_norm_asked_for():
+    """The states of a kicked run differ at that step by the push alone, where the net passes states on."""
+    draw = torch.Generator().manual_seed(2)
+    cell = {"name": "vanilla", "hidden": 4, "activation": "linear"}
+    change = {
+        "cell/W": torch.zeros(1, 4), "cell/U": torch.eye(4), "cell/b": torch.zeros(1, 4),
+        "read_out/W": torch.randn(4, 1, generator=draw), "read_out/b": torch.zeros(1, 1),
+    }  # fmt: skip
+    task = {"name": "oscillator", "curves": 6, "warm_up": 5, "steps": 15}
+    net = trained(
+        task,
+        {"name": "fed_back", "warm_up": 5},
+        cell,
+        {name: value.double() for name, value in change.items()},
+    )
+    inputs, _ = net.items("test", 3)
+    plain, kicked = (free_running.run(net, inputs, 5, kick)[1] for kick in (0.0, 0.6))
+    torch.testing.assert_close((kicked - plain)[5].norm(dim=-1), torch.full((3,), 0.6).double())
+    assert not (kicked - plain)[:5].any()

@@ -203,3 +203,16 @@ def test_bits_do_not_depend_on_the_cohort_or_on_threads(name):
     for other in (found(slice(1, 2), 1), found(slice(1, 2), 2)):
         assert all(torch.equal(mine, theirs) for mine, theirs in zip(whole, other, strict=True))
     assert not torch.equal(whole[0], found(slice(0, 1), 1)[0])
+
+
+@pytest.mark.parametrize("skip", [True, False])
+def test_deep_transition(skip):
+    """Three layers a step; the skip goes from the state before into the last one."""
+    cell, p, inputs = drawn(name="deep_transition", depth=3, skip=skip)
+    h, found = np.zeros(HIDDEN), []
+    for x in inputs:
+        z = np.tanh(x @ p["W"] + h @ p["U"] + p["b"][0])
+        z = np.tanh(z @ p["U_2"] + p["b_2"][0])
+        h = np.tanh(z @ p["U_3"] + (h @ p["K"] if skip else 0) + p["b_3"][0])
+        found.append(h)
+    np.testing.assert_allclose(outputs(cell, p, inputs), found, rtol=1e-12)

@@ -14,6 +14,7 @@ from tensor_rnns.papers.chapter10 import (
     forget_gates,
     long_flow,
     past_in_state,
+    reservoir,
     weights_of_time,
 )
 from tensor_rnns.probes.trained import Trained
@@ -157,3 +158,17 @@ def test_the_first_step_of_a_cliff_run_by_hand():
     assert told["run-0", "jump", 0] == pytest.approx(after(0.1), rel=1e-6)
     rises = [step for step in cliffs.STEPS if after(step) > 1]
     assert told["run-0", "step", 0] == max(step for step in cliffs.STEPS if step < rises[0])
+
+
+def test_what_is_read_from_noise_is_guessed_on_rows_that_were_not_fitted():
+    """Forty rows and thirty units that say nothing of the bits: fitted on all rows they would."""
+    draw = torch.Generator().manual_seed(4)
+    states = torch.randn(1, 40, 30, generator=draw, dtype=torch.float64)
+    bits = torch.randint(0, 2, (1, 40), generator=draw).double() * 2 - 1
+    assert past_in_state.predicted(states, bits) < 0.75
+
+
+def test_a_reservoir_of_noise_recalls_nothing_of_what_was_not_fitted():
+    draw = np.random.default_rng(4)
+    u, h = draw.uniform(-1, 1, 800), draw.normal(size=(800, 200))
+    assert reservoir.recalls(u, h).mean() < 0.02

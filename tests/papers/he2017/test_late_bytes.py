@@ -95,3 +95,9 @@ def test_what_a_prediction_owes_to_later_bytes(side, normalisation):
     assert (abs(found["leak"]) > 1e-3) == (normalisation == "layer" and side > 1)
     if normalisation == "channel" or side == 1:
         assert found["leak"] == 0
+
+
+def test_held_out_bytes_end_where_the_task_says_and_those_of_training_elsewhere():
+    task = task_of(1, most=90, most_held=40)
+    assert [len(task.tokens(split)) for split in ("train", "valid", "test")] == [90, 40, 40]
+    np.testing.assert_array_equal(task.tokens("test"), TOKENS[:40])

@@ -230,3 +230,47 @@ def test_digits_of_a_sum(net, monkeypatch):
     }
     assert 0 <= found["sum", "after", 0] <= 1
     assert set(steps) == {(1, 3, 6 + 1)}
+
+
+@pytest.mark.parametrize(
+    ("task", "model"),
+    [
+        (TASK, "delayed_every_step"),
+        ({"name": "integer_addition", "digits": 3}, "delayed_every_step"),
+    ],
+)
+def test_what_is_read_is_fitted_on_the_split_valid(net, monkeypatch, task, model):
+    items, asked = Trained.items, []
+
+    def noted(self, split, count):
+        asked.append(split)
+        return items(self, split, count)
+
+    monkeypatch.setattr(Trained, "items", noted)
+    looked_at(net, wire(side=2), task, model)
+    assert {*asked} == {"valid", "test"}
+
+
+def test_classes_of_images_are_fitted_on_the_split_valid(net, monkeypatch):
+    one = net(TASK, wire(), "delayed_every_step", kind=Painted)
+    inputs, targets = one.items("test", 60)
+    items, asked = Painted.items, []
+    monkeypatch.setattr(Painted, "items", lambda self, split, n: asked.append(split) or items(self, split, n))
+    memory_cells.pixels(one, inputs, targets, torch.rand(10, 60, 1, 1, dtype=torch.float64))
+    assert asked == ["valid"]
+
+
+def test_the_kernel_varies_over_time_and_is_that_of_the_state_before(net):
+    """Mean over items and entries of the deviation over steps, from the cell's own equations."""
+    one = net(TASK, wire(), "delayed_every_step")
+    inputs, _ = one.items("test", 6)
+    cell = one.model.cell
+    p = {name: one.parameters[f"cell/{name}"] for name in cell.shapes()}
+    states = [h for h, _ in held.run(one, inputs)]
+    before, kernels = torch.zeros_like(states[0]), []
+    for x, h in zip(held.entering(one, inputs), states, strict=True):
+        kernels.append(torch.softmax(cell.convolved(p, x, before)[..., 4 * cell.hidden :], -1).numpy())
+        before = h
+    found = memory_cells.kernel(one, inputs)
+    assert float(found["over_time"]) == pytest.approx(np.std(kernels, axis=0, ddof=1).mean(), rel=1e-12)
+    assert float(found["over_locations"]) == pytest.approx(np.std(kernels, axis=2, ddof=1).mean(), rel=1e-12)

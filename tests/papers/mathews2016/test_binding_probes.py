@@ -146,3 +146,12 @@ def test_features_hold_a_pattern_from_its_step_to_the_end_of_its_label():
 def test_other_tasks_are_refused(net, name):
     with pytest.raises(ValueError, match="the task variable_binding, not at addition"):
         functions.probe(name)(net({"name": "addition", "length": 9}, GRU, "last_output"), {})
+
+
+def test_patterns_are_fitted_on_one_split_and_read_from_another(net, monkeypatch):
+    held, asked = pattern_in_state.held, []
+    monkeypatch.setattr(
+        pattern_in_state, "held", lambda one, split, n: asked.append(split) or held(one, split, n)
+    )
+    functions.probe("mathews2016.pattern_in_state")(net(binding(1), GRU), {"items": 30})
+    assert asked == ["valid", "test"]
