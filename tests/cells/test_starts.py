@@ -1,6 +1,8 @@
-"""Every cell starts as it did when runs of it were recorded: a default that changes would change them all, and
-each change must be meant. starts.csv holds mean and deviation of each parameter; to write it anew:
-`python -m tests.cells.test_starts`."""
+"""Every cell starts as it did when runs of it were recorded: a default that changes would change them all, so
+that each change must be meant.
+
+starts.csv holds mean and deviation of each parameter; `python -m tests.cells.test_starts` writes it anew.
+"""
 
 import csv
 from pathlib import Path
