@@ -139,3 +139,13 @@ def test_same_generator_same_values_in_float64(cell):
     for name, value in first.items():
         np.testing.assert_array_equal(value, again[name])
         assert value.dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "keeps"),
+    [("lr_gru", "gate_bias", "z"), ("lr_lstm", "gate_bias", "f"), ("lstm_variant", "forget_bias", "f")],
+)
+def test_the_bias_goes_to_the_gate_that_keeps_the_state(rng, name, option, keeps):
+    biases = {key: value for key, value in made(rng, name=name, **{option: 3.0}).items() if key[:2] == "b_"}
+    assert {key for key, value in biases.items() if (value == 3).all()} == {f"b_{keeps}"}
+    assert not any(value.any() for key, value in biases.items() if key != f"b_{keeps}")
