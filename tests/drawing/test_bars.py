@@ -211,3 +211,10 @@ def test_equal_seeds_have_no_interval_but_that_of_a_share_of_seeds():
     assert total([1.0, 0.9, 1.0], [False] * 3, accuracy).interval.startswith("95 % t interval of the mean")
     reached = total([1.0] * 5, [False] * 5, {"name": "reached", "threshold": 1})
     assert reached.interval == "95 % Clopper-Pearson interval of the share of seeds"
+
+
+def test_a_number_of_the_paper_stands_beside_its_own_measure_alone(data, artefact):
+    spec = {"measure": {"name": "parameters"}, "where": {"condition": "T250"}}
+    figure = drawn(data, artefact("bars", "tgu-test", **spec))
+    assert not [line for line in figure.axes[0].lines if line.get_color() == PAPER]
+    assert "paper" not in figure.get_label()

@@ -4,10 +4,11 @@ import math
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from tensor_rnns.drawing.render import draw_artefact
-from tensor_rnns.drawing.style import styled
+from tensor_rnns.drawing.style import BLUE, styled
 
 NLL = {"name": "metric", "of": "nll", "split": "test"}
 AHEAD = {"wide": 9.0, "tgu": 4.0, "lstm": 0.0}
@@ -111,3 +112,69 @@ def test_a_mean_of_a_task_won_and_a_task_lost_is_marked(data, artefact):
     ]
     assert "Dot: at least 75 per cent on one task and at most 25 on another" in texts
     assert "Rows by their mean against all others" in texts
+
+
+def with_more_seeds(data):
+    """As `of_unequal_tasks`, with eight seeds; the eighth of the rank-9 TGU has failed on the first task."""
+    of_unequal_tasks(data)
+    for run in list(data.records):
+        key, loss = run.key | {"seed": run.key["seed"] + 4}, run.metrics["test", "nll"] + 0.05
+        data.records.append(replace(run, key=key, metrics={("test", "nll"): loss}))
+    lost = next(run for run in data.records if (run.key["variant"], run.key["seed"]) == ("wide", 7))
+    lost.status = "failed"
+
+
+def test_the_model_of_the_row_beats_that_of_the_column(data, artefact):
+    """The LSTM beats all, the TGU the rank-9 TGU; a failed run loses to every other."""
+    with_more_seeds(data)
+    with styled():
+        figure = draw_artefact(data, artefact("improvement", measure=NLL))
+    axis = figure.axes[0]
+    names = [label.get_text().partition(" (")[0] for label in axis.get_yticklabels()]
+    cells = {
+        (names[round(text.get_position()[1])], names[round(text.get_position()[0])]): text.get_text()
+        for text in axis.texts
+    }
+    assert cells == {
+        ("LSTM", "TGU"): "100", ("LSTM", "TGU, rank 9"): "100", ("TGU", "TGU, rank 9"): "100",
+        ("TGU", "LSTM"): "0", ("TGU, rank 9", "LSTM"): "0", ("TGU, rank 9", "TGU"): "0",
+    }  # fmt: skip
+    assert all(text.get_fontweight() == "bold" for text in axis.texts)
+
+
+def test_a_table_says_how_often_the_model_of_the_row_wins(data, artefact):
+    with_more_seeds(data)
+    made = draw_artefact(data, artefact("standing", measure=NLL, against="lstm"))
+    found = {(record["variant"], record["column"]): record for record in made.records}
+    against, others = "P(beats LSTM)", "P(beats another model)"
+    assert {key: record["ours"] for key, record in found.items() if key[1] != "tasks"} == {
+        ("tgu", against): 0.0, ("wide", against): 0.0, ("lstm", others): 1.0, ("tgu", others): 0.5,
+        ("wide", others): 0.0, **{("lstm", against): found["lstm", against]["ours"]},
+    }  # fmt: skip
+    assert all(r["low"] <= r["ours"] <= r["high"] for r in found.values() if r["low"] is not None)
+    assert {found[variant, others]["failed"] for variant in ("tgu", "lstm")} == {0}
+    assert found["wide", others]["failed"] == 1
+
+
+def test_each_panel_has_the_curve_of_its_model(data, artefact):
+    """On the first task the LSTM has the best median, and the TGU a score of about 0.56, on the second 1."""
+    with_more_seeds(data)
+    with styled():
+        figure = draw_artefact(data, artefact("profiles", measure=NLL, zero="wide"))
+    shares = {}
+    for axis in figure.axes:
+        title = axis.get_title().replace("\xa0", " ").replace("\n", " ").partition(", 1 of")[0]
+        (line,) = [line for line in axis.lines if line.get_color() == BLUE]
+        name = title.partition(", 2 of")[0]
+        shares[name] = [float(np.interp(at, *line.get_data())) for at in (0.4, 0.8)]
+        band = axis.collections[0].get_paths()[0].get_extents()
+        assert band.y1 >= max(line.get_ydata()) - 1e-9
+    assert shares["TGU"] == [1.0, 0.5]
+    assert shares["LSTM"] == [1.0, 1.0]
+    assert shares["TGU, rank 9"] == [0.0, 0.0]
+    said = " ".join(text.get_text() for text in figure.texts).replace("\n", " ")
+    assert "T = 250 9.175 and 0.175" in said
+    assert (
+        "TGU, 2 of 3 tasks: 1.00 of runs at 0; 1.00 of runs at 0.5; 0.50 of runs at 0.9"
+        in figure.get_label().replace("\xa0", " ")
+    )

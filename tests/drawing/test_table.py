@@ -313,3 +313,15 @@ def test_a_table_with_other_columns_or_of_another_artefact_is_refused(tmp_path):
         Table.read(path, "paper/table/smoke")
     with pytest.raises(Damaged, match=r"paper/table/smoke.*paper/other/smoke"):
         Table.read(path, "paper/other/smoke")
+
+
+def test_a_median_stands_with_the_smallest_and_the_largest(data, artefact):
+    """Where a column asks for it; the mean of the same runs is another number."""
+    for run in data.records:
+        if run.key["seed"] == 3:
+            run.metrics["test", "nll"] = 40.0
+    columns = [{"label": "loss", "measure": NLL, "centre": "median"}, {"label": "mean", "measure": NLL}]
+    spec = {"rows": "variant", "where": {"condition": "T250", "variant": "tgu"}, "columns": columns}
+    median, mean = draw_artefact(data, artefact("table", **spec)).records
+    assert (median["ours"], median["low"], median["high"]) == (2.5, 1.0, 40.0)
+    assert mean["ours"] == 11.5

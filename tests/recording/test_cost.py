@@ -14,7 +14,7 @@ from tensor_rnns.experiments import Catalogue, Replica
 from tensor_rnns.files import read_json
 from tensor_rnns.recording import tables, work
 from tensor_rnns.recording.cost import Costs
-from tensor_rnns.recording.units import estimate, units
+from tensor_rnns.recording.units import chosen, estimate, units
 from tensor_rnns.recording.work import Work, hollow, work_of
 
 
@@ -216,3 +216,23 @@ def test_the_status_of_no_curve_has_a_row_of_zeros(tmp_path):
     """As of experiments that train nothing."""
     _, row, *_ = tables.status([], Costs({}, {}, [], "no model"), tmp_path, tmp_path)
     assert row.split() == ["all", *"00000000"]
+
+
+def test_a_plan_adds_up_what_units_take_but_for_memory_and_the_longest_chain():
+    """Disk is that of all; the longest chain is a search and the final runs after it."""
+    catalogue, model = Catalogue.load("workflow/papers", ["mathews2016/addition"]), Costs.read()
+    members = list(units(catalogue.experiments.values(), 5))
+    found = [estimate(unit, model) for unit in members]
+    whole = tables.together([tables.columns(unit, "auto", model, {}) for unit in members])
+    row = dict(zip(tables.PLAN, whole, strict=True))
+    assert row["core-h"] == pytest.approx(sum(one.hours for one in found))
+    assert row["disk MB"] == pytest.approx(sum(one.disk for one in found))
+    assert row["memory MB"] == max(one.memory for one in found)
+    assert row["longest h"] == max(one.chain for one in found)
+    assert row["disk MB"] > 2 * max(one.disk for one in found)
+    (unit,) = chosen(members, ["mathews2016/addition/T750/tgu/main"])
+    longest = {stage: 0.0 for stage, _, _ in unit.jobs}
+    for stage, _, group in unit.jobs:
+        work = work_of(group[0], "auto", "cpu")
+        longest[stage] = max(longest[stage], model.seconds(work, len(group)) * work.updates / 3600)
+    assert estimate(unit, model).chain == pytest.approx(sum(longest.values()), rel=0.01)

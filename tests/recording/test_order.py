@@ -1,15 +1,16 @@
 """Which curves come first, on needs and hours whose best order is known by hand."""
 
+import itertools
 from types import SimpleNamespace
 
 import pytest
 
-from tensor_rnns.experiments import Catalogue
-from tensor_rnns.recording import order
+from tensor_rnns.experiments import Catalogue, ledger
+from tensor_rnns.recording import order, record
 from tensor_rnns.recording.cost import Costs
 from tensor_rnns.recording.order import needs, next_units, ordered
 from tensor_rnns.recording.record import Settings
-from tensor_rnns.recording.units import chosen, units
+from tensor_rnns.recording.units import chosen, estimate, units
 
 HOURS = {"p/a/1": 1.0, "p/a/2": 3.0, "p/a/3": 2.0, "p/b/1": 5.0, "p/b/2": 0.5}
 
@@ -89,3 +90,38 @@ def test_a_name_of_no_curve_is_refused_before_costs_are_computed(tmp_path, monke
     catalogue = Catalogue.load("workflow/papers", ["he2017/addition"])
     with pytest.raises(ValueError, match=r"--curves 'nope/\*' matches no curve"):
         next_units(catalogue, settings, Costs.read(), False, (), ["nope/*"])
+
+
+def test_claims_on_one_statement_share_it():
+    """However many there are, a statement is one."""
+    catalogue = Catalogue.load("workflow/papers", ["mathews2016/addition", "mathews2016/binding"])
+    found, sums = needs(catalogue), {}
+    own = [claim.id for claim in catalogue.claims if claim.paper == "mathews2016"]
+    for statement in ledger.read(catalogue.folders["mathews2016"]):
+        judged_by = [claim for claim in statement.judged_by(own) if claim in found]
+        sums[statement.id] = len(judged_by), sum(found[claim][1] for claim in judged_by)
+    assert max(count for count, _ in sums.values()) > 5
+    assert all(total <= 1 + 1e-9 for _, total in sums.values())
+
+
+def test_the_dearest_come_first_where_they_are_asked_for(tmp_path):
+    catalogue = Catalogue.load("workflow/papers", ["he2017/memorization"])
+    settings = Settings(tmp_path, tmp_path, "", (), 5, "auto", 1, None, True, "cpu")
+    asked = settings, Costs.read(), True, (), ["he2017/memorization/L4/*/main"]
+    hours = [estimate(unit, Costs.read()).hours for unit in next_units(catalogue, *asked)]
+    assert hours == sorted(hours, reverse=True)
+    assert hours[0] > 2 * hours[-1]
+
+
+def test_jobs_are_given_the_engine_the_device_and_the_cohort_that_were_asked_for(tmp_path):
+    catalogue = Catalogue.load("workflow/papers", ["mathews2016/addition"])
+    (unit,) = chosen(list(units(catalogue.experiments.values(), 3)), ["mathews2016/addition/T750/tgu/main"])
+    settings = Settings(tmp_path, tmp_path / "s", "a,b", (), 3, "graphed", 1, None, True, "cuda")
+    line, run = next(record.commands(unit, settings))
+    given = dict(itertools.pairwise(line))
+    asked = {
+        "--roots": "a,b", "--engine": "graphed", "--device": "cuda", "--cohort-size": "3", "--threads": "1",
+        "--state": str(tmp_path / "s"), "--scale": "paper", "--data": "real", "--condition": "T750",
+    }  # fmt: skip
+    assert {key: given[key] for key in asked} == asked
+    assert given["--out"] == str(run)

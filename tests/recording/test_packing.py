@@ -98,3 +98,16 @@ def test_what_is_asked_for_grows_with_the_prediction_and_with_each_try():
 def test_a_pack_holds_no_more_names_than_a_command_line():
     packs = packed([train(f"e{number}", 0, 0.1) for number in range(2 * MOST + 1)])
     assert [len(pack) for pack in packs] == [MOST, MOST, 1]
+
+
+def test_a_job_asks_for_the_time_and_memory_of_all_its_replicas():
+    """Five in lock-step take longer than one, and hold more."""
+    catalogue, costs = Catalogue.load("workflow/papers", ["mathews2016/addition"]), Costs.read()
+    asked = {
+        size: {job.key: job for job in packing.jobs_of(catalogue, "paper", "real", size, "compiled", costs)}
+        for size in (1, 5)
+    }
+    key = ("train", "mathews2016", "addition", "T750", "tgu", "main", "final", "0")
+    one, five = (asked[size][key] for size in (1, 5))
+    assert five.seconds - COMMAND["train"] > 2 * (one.seconds - COMMAND["train"])
+    assert five.megabytes > one.megabytes
