@@ -237,10 +237,10 @@ def test_earlier_commits_and_folders_of_user_and_python_are_hidden(of_quux, tmp_
     who = ("-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false")
     for line in (["add", "-A"], [*who, "commit", "-q", "-m", "More"]):
         subprocess.run(["git", *line], cwd=tmp_path, check=True)
-    monkeypatch.setenv("HOME", "/home/zanzibar7")
+    monkeypatch.setenv("HOME", "/home/quillon7")
     monkeypatch.setattr(sys, "base_prefix", "/opt/pythons/three")
     hidden = veil(tmp_path, {})
-    text = f"{first[:12]} in {tmp_path}/x, /home/zanzibar7/b, {sys.prefix}/c and /opt/pythons/three/d"
+    text = f"{first[:12]} in {tmp_path}/x, /home/quillon7/b, {sys.prefix}/c and /opt/pythons/three/d"
     nowhere = NOWHERE.decode()
     expected = f"{'0' * 12} in {nowhere}/x, {nowhere}/b, {nowhere}/c and {nowhere}/d"
     assert hidden.without(text.encode()).decode() == expected
