@@ -48,7 +48,6 @@ def test_a_cohort_of_no_replica_is_refused(command, size):
         (["--mirror=file:///x", "--from=results"], "--mirror given with --from; allowed is either"),
         (["--device=cuda", "--from=results"], "--device given with --from; allowed is either"),
         (["--engine=eager", "--from=results"], "--engine given with --from; allowed is either"),
-        (["--nice=0", "--from=results"], "--nice given with --from; allowed is either"),
         (["--hours=1e7"], "Invalid value for '--hours': 10000000.0 is not in the range 0<=x<=100000."),
         (["--mirror=file:///there", "--mirror=ftp://x"], "mirror 'ftp://x' is no URL of one; allowed are "),
         (["--seeds=5"], "--seeds 5 given without --claim; allowed are both"),
@@ -117,7 +116,6 @@ SELECT = ["select", *CURVE, "--scale=smoke", "--option=main", "--out=chosen.json
         (["collect", "--out=joined", str(ROOT / "README.md")], "README.md' is a file."),
         (["coverage", "--results=workflow", "--scales=smoke,"], "--scales 'smoke,' given; allowed are "),
         (["draw", "--paper=kelley2016/sizes", "--scale=smoke", "sizes"], "did you mean 'kelley2016'"),
-        (["status", "--results=workflow", "--state=x", "--undecided"], "--state given with --undecided; "),
     ],
 )
 def test_what_no_command_could_use_is_refused_by_name(line, words, tmp_path, monkeypatch):

@@ -98,7 +98,12 @@ def test_what_snakemake_would_read_otherwise_is_refused(tmp_path, project, snake
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("state", "results"), ("state", "x/../results/laptop"), ("threads", 100_000), ("cohort_size", 10**20)],
+    [
+        ("state", "results/smoke-partial/x"),
+        ("state", "x/../results/laptop"),
+        ("threads", 100_000),
+        ("cohort_size", 10**20),
+    ],
 )
 def test_a_state_that_clean_removes_and_huge_numbers_are_refused(key, value):
     config = yaml_files.read(ROOT / "config.yaml").content

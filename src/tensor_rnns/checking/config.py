@@ -30,9 +30,10 @@ def config_problems(config: Mapping[str, Any], root: Path) -> list[str]:
         own = schema["$defs"][own["$ref"].rpartition("/")[2]] if "$ref" in own else own
         said = suggestion(config[key], own["enum"]) if "enum" in own else f"allowed are {own['description']}"
         wrong.append(f"config: {key} is {config[key]!r}; {said}")
-    state = (root / str(config.get("state"))).resolve()
-    if (root / "results").resolve() in (state, *state.parents):  # which `make clean` removes
-        wrong.append(f"config: state is {config['state']!r}; allowed are folders outside of results")
+    state, results = (root / str(config.get("state"))).resolve(), (root / "results").resolve()
+    cleaned = [results / f"{scale}{end}" for scale in known["scale"]["enum"] for end in ("", "-partial")]
+    if {results / "logs", *cleaned} & {state, *state.parents}:
+        wrong.append(f"config: state is {config['state']!r}; allowed are folders that `make clean` leaves")
     return wrong
 
 

@@ -109,7 +109,7 @@ def status(papers, curves, results, cohort_size, state, costs, undecided) -> Non
     need_torch("status")
     from tensor_rnns.recording import cost, tables, units
 
-    options.refuse_together(("--curves", "--undecided"), ("--state", "--undecided"))
+    options.refuse_together(("--curves", "--undecided"))
     model, catalogue = cost.Costs.read(costs), checked_catalogue(papers)
     if undecided:
         from tensor_rnns.recording import extension  # which imports the statistics
@@ -128,7 +128,6 @@ EITHER = (
     ("--curves", "--from"), ("--curves", "--claim"), ("--from", "--claim"), ("--rehearse", "--from"),
     ("--rehearse", "--claim"), ("--dearest", "--from"), ("--dearest", "--claim"), ("--hours", "--from"),
     ("--jobs", "--from"), ("--mirror", "--from"), ("--device", "--from"), ("--engine", "--from"),
-    ("--nice", "--from"),
 )  # fmt: skip
 """Options of `record` of which the second would let the first be ignored."""
 LONGEST = 100_000
