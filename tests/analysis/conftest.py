@@ -43,6 +43,7 @@ WOBBLE = [0.0, 0.02, -0.02, 0.01, -0.01, 0.03]
 LEVEL = {"tgu": 3.0, "gru": 4.0, "lstm": 5.0}
 NLL = "measure: {name: metric, split: test, of: nll}"
 VALUE = f"test: value, where: {{condition: T250, variant: tgu}}, {NLL}, tol: 0.1, why: w"
+ORDER = f"test: order, less: {{condition: T250, variant: tgu}}, {NLL}"
 
 
 def why(judgement: Judgement) -> str:
