@@ -119,7 +119,12 @@ def test_an_lstm_without_an_input_gate_has_the_other_two():
 
 
 def test_shares_are_counted_by_unit():
-    """Logits -3, 0 and 3 are a gate below 0.1, between and above 0.9 at every step."""
+    """Logits -3, 0 and 3 are a gate below 0.1, between and above 0.9 at every step; logits 2 and -2 are
+    neither, 2.25 and -2.25 are again."""
+    for logit, counted in ((2, 0), (2.25, 1)):
+        near = functions.probe("gate_saturation")(trained(layers=1, **shut(-logit, 0, logit)), WHOLE)[1]
+        assert numbers(near)["input-1", "left"] == [counted, 0, 0]
+        assert numbers(near)["input-1", "right"] == [0, 0, counted]
     arrays, rows = functions.probe("gate_saturation")(trained(layers=1, **shut(-3, 0, 3)), WHOLE)
     found = numbers(rows)
     assert found["input-1", "left"] == [1, 0, 0]

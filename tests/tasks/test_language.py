@@ -187,6 +187,7 @@ def test_bytes_watch_the_start_of_the_test_part():
     np.testing.assert_array_equal(made.tokens("valid"), data.arrays["test_tokens"][:20])
     means = {"nll": torch.tensor([math.log(2), 3 * math.log(2)], dtype=torch.float64)}
     np.testing.assert_allclose(made.derived(means)["bpc"], [1, 3], rtol=1e-15)
+    np.testing.assert_allclose(task("streams").derived(means)["bpc"], [1, 3], rtol=1e-15)
 
 
 def test_bytes_say_when_the_state_is_zero_again():

@@ -122,6 +122,9 @@ def test_a_free_run_is_the_model_in_evaluation_and_its_error_known():
     torch.testing.assert_close(arrays["free"], error, rtol=0, atol=1e-12)
     assert found["late"] == pytest.approx(float(error[5:].mean()))
     assert found["early"] == pytest.approx(float(error[:10].mean()))
+    forced, own = (free_running.run(net, inputs, step)[1][-10:].reshape(-1, 4).numpy() for step in (20, 5))
+    apart = np.linalg.norm(forced.mean(0) - own.mean(0)) / np.linalg.norm(forced.std(0, ddof=1))
+    assert numbers(rows, "states")["distance"] == pytest.approx(apart)
     kicked, _ = free_running.run(net, inputs, 5, 0.1)
     assert numbers(rows, "kicked")["error"] == pytest.approx(float((kicked - targets)[15].square().mean()))
     assert (kicked - ours)[:5].abs().max() == 0
