@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from tensor_rnns.analysis.judge import judge
+from tensor_rnns.analysis.verdicts import OF_CLAIMS
 from tensor_rnns.drawing.tables import printed
-from tensor_rnns.files import read_csv
+from tensor_rnns.experiments import Catalogue
+from tensor_rnns.files import read_csv, read_json, write_json
 from tensor_rnns.report.build import build
 
 
@@ -40,7 +43,8 @@ class Tables(HTMLParser):
             if not self.heads:
                 self.heads = said
             else:
-                self.tables[-1].append(dict(zip(self.heads, said, strict=True)))
+                # A row of one cell is a title of those below.
+                self.tables[-1] += [dict(zip(self.heads, said, strict=True))] if len(said) > 1 else []
             self.cells = None
 
     def handle_data(self, data):
@@ -108,3 +112,110 @@ def test_the_cells_of_the_list_of_experiments_that_ran(results):
     }
     assert {head: row[head] for head in counts} == {head: str(count) for head, count in counts.items()}
     assert 0 < counts["failed"] < counts["final"]
+
+
+LEDGER = """\
+id,section,where,statement,untested
+made-1,5.1,text,The loss of the TGU is 0.0021,
+made-2,5.1,text,The TGU is below the GRU,
+made-3,5.2,text,All nets are small,no criterion
+"""
+SCORED = """\
+weights:
+  headline: {weight: 10, why: cited}
+  trained outcomes: {weight: 3, why: outcomes}
+  computed: {weight: 1, why: numbers}
+  counts: {weight: 0.5, why: sizes}
+  identities: {weight: 0.25, why: equations}
+headlines:
+  - {statements: [made-2], quote: Some nets are better., page: 7, artefact: table-1, why: the title says so}
+"""
+
+
+COUNTS = {
+    "trained outcomes": (15, 1, 2, 3, 4, 5),
+    "computed": (26, 6, 7, 8, 3, 2),
+    "errata": (9, 0, 0, 0, 9, 0),
+}
+"""By kind of evidence: statements, and those of each verdict in the order of a board."""
+
+
+@pytest.fixture
+def scored(checkout, monkeypatch) -> Path:
+    """Results of a paper with a ledger and one headline, and COUNTS of its statements."""
+    home, results = Path("workflow/papers/made2016"), checkout[1]
+    (home / "ledger.csv").write_text(LEDGER)
+    (home / "score.yaml").write_text(SCORED)
+    monkeypatch.setattr("tensor_rnns.report.latex.shutil.which", lambda name: None)
+    catalogue = Catalogue.load(home.parent)
+    judge(catalogue, "smoke", results)
+    path = results / "smoke" / "board.json"
+    board = read_json(path, "smoke")
+    board["papers"]["made2016"]["rows"] = [
+        {"kind": kind} | dict(zip(("statements", *OF_CLAIMS), counts, strict=True))
+        for kind, counts in COUNTS.items()
+    ]
+    write_json(path, board, "smoke")
+    build(catalogue, "smoke", "embedded", results)
+    return results / "smoke"
+
+
+def rows_of(text: str) -> list[list[str]]:
+    """The rows of the tables of a LaTeX file, their cells without what makes them bold or breakable."""
+    plain = re.sub(r"\\allowbreak\{\}|\\hspace\{1em\}", "", text).replace("$-$", "-")
+    found = (line.rstrip("*").split(" & ") for line in plain.splitlines())
+    return [[cell.removesuffix("\\\\").strip() for cell in row] for row in found if row[-1].endswith("\\\\")]
+
+
+def test_the_cells_of_the_board(scored):
+    shown = rows_with(scored, "../index.html", "Evidence", "statements")
+    numbers = lambda cells: tuple(int(re.sub(r"\D", "", cell) or 0) for cell in cells)  # noqa: E731 - short
+    assert {row["Evidence"]: numbers([*row.values()][1:]) for row in shown} == COUNTS
+    assert [*shown[0]][2:] == list(OF_CLAIMS)
+    printed = rows_of((scored / "report" / "report.tex").read_text())
+    assert {row[0]: numbers(row[1:]) for row in printed if row[0] in COUNTS} == COUNTS
+    assert ["Document, evidence", "statements", *OF_CLAIMS] in printed
+
+
+def test_the_cells_of_a_headline(scored):
+    own = {row["claim"]: row for row in read_csv(scored / "claims.csv")}["made-2"]
+    (row,) = rows_with(scored, "../index.html", "Claim", "Verdict")
+    assert [row[head] for head in ("Claim", "Statement", "n", "Holds", "Source")] == [
+        own[key] for key in ("claim", "statement", "n", "holds", "source")
+    ]
+    assert row["Paper"] == ""
+    assert row["Ours"] == printed(own["ours"])
+    assert row["Interval"] == f"[{printed(own['low'])}, {printed(own['high'])}]{own['interval']}"
+    assert row["Verdict"].endswith(own["verdict"])
+    page = (scored / "report" / "index.html").read_text()
+    for said in ("“Some nets are better.”", "Page 7; rests on smoke runs; ", "headline: the title says so."):
+        assert said in page
+    article = (scored / "report" / "report.tex").read_text()
+    assert "\\emph{``Some nets are better.''} (page 7; \\texttt{table-1})" in article
+
+
+def test_the_cells_of_the_appendix(scored):
+    rows = rows_of((scored / "report" / "appendix.tex").read_text())
+    for own in read_csv(scored / "claims.csv"):
+        (row,) = (row for row in rows if row[0] == own["claim"])
+        ours, low, high = (printed(own[key]).replace("−", "-") for key in ("ours", "low", "high"))
+        failed = f", {own['failed']} failed" if own["failed"] != "0" else ""
+        assert row[-4:] == [
+            printed(own["paper_value"], 6), f"{ours} [{low}, {high}]", f"{own['n']}{failed}",
+            f"{own['holds']}; {own['verdict']}",
+        ]  # fmt: skip
+    held = list(read_csv(scored / "collected" / "made2016" / "addition" / "runs.csv"))
+    shown = [row for row in rows if len(row) == 6 and row[0] == "T20"]
+    assert len(shown) == len({run["variant"] for run in held}) == 2
+    for condition, variant, option, parameters, n, differs in shown:
+        own = [run for run in held if run["variant"] == variant]
+        assert {(run["condition"], run["option"], run["parameters"]) for run in own} == {
+            (condition, option, parameters)
+        }
+        assert n == f"{len(own)} ({sum(run['status'] == 'failed' for run in own)})"
+        assert f"\\texttt{{cell.name}} {variant}" in differs
+
+
+def test_the_sizes_of_a_data_set(scored):
+    (row,) = rows_with(scored, "data.html", "Size", "train")
+    assert row == {"Size": "pieces", "train": "229", "valid": "76", "test": ""}
