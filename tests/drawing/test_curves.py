@@ -57,6 +57,32 @@ def test_what_was_not_run_is_named_and_not_drawn(data, artefact):
     assert "scale: laptop; stand-in: chorales in place of jsb" in texts(figure)
 
 
+def test_runs_on_the_real_data_at_the_scale_of_the_paper_have_no_remark(data, artefact):
+    """What a figure says of stand-ins and scales it says of its own runs."""
+    data.curves["dataset"] = "jsb"
+    for run in data.records:
+        run.key["dataset"] = "jsb"
+    said = texts(drawn(data, artefact("curves", panels="condition")))
+    assert "scale: laptop" in said
+    assert "stand-in" not in said
+    data = replace(data, scale="paper")
+    assert not {"scale: paper", "scale: laptop"} & {
+        *texts(drawn(data, artefact("curves", panels="condition"))).split("\n")
+    }
+
+
+def test_a_band_is_what_is_above_zero_on_an_axis_of_powers(data, artefact):
+    """The least of the seeds is below zero from update 20 on, where such an axis has no place."""
+    data.curves["value"] = [values - 0.05 for values in data.curves["value"]]
+    spec = {"where": {"condition": "T250", "variant": "tgu"}, "centre": "mean", "band": "range"}
+    for scale, above in (("linear", False), ("log", True)):
+        axis = drawn(data, artefact("curves", y={"scale": scale}, **spec)).axes[0]
+        (band,) = axis.collections
+        heights = np.concatenate([path.vertices[:, 1] for path in band.get_paths()])
+        assert bool((heights > 0).all()) is above
+        assert heights.max() == pytest.approx(15.95)
+
+
 def test_the_papers_points_stand_beside_ours(data, artefact):
     spec = {
         "panels": "condition",

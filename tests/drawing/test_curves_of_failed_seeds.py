@@ -2,8 +2,11 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
+from matplotlib.figure import Figure
 
+from tensor_rnns.drawing.edges import draw_failed
 from tensor_rnns.drawing.style import CELLS
 from tests.drawing.conftest import drawn, legend, line, texts
 
@@ -47,6 +50,16 @@ def test_seeds_that_fail_before_they_log_a_loss_are_counted(data, artefact):
         assert "Outside" not in texts(figure)
         assert "not seconds" not in texts(figure)
         assert "cross" not in texts(figure)
+
+
+def test_seeds_without_a_value_count_among_the_failed_at_the_edge():
+    """Of three failed seeds of a group with a band two had values; their ticks stand where these end."""
+    times = [np.arange(1, 8), np.zeros(0), np.arange(1, 4)]
+    axis = Figure().add_subplot()
+    draw_failed(axis, [("red", times)])
+    (ticks,) = axis.lines
+    assert list(ticks.get_xdata()) == [7, 3]
+    assert [text.get_text() for text in axis.texts] == ["3 failed"]
 
 
 def test_a_seed_with_losses_of_one_split_alone_has_no_line_in_seconds(data, artefact):

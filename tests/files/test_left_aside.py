@@ -7,7 +7,9 @@ import sys
 import time
 from pathlib import Path
 
-from tensor_rnns import files, npz_files
+import pytest
+
+from tensor_rnns import asides, files, npz_files
 
 UNPACKS = """
 import os, signal, sys
@@ -79,3 +81,34 @@ def test_two_writers_of_one_file_do_not_disturb_each_other(tmp_path):
         assert path.read_text() == "quick\n"
     assert path.read_text() == "slow\n"
     assert names(tmp_path) == ["a.csv"]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz"])
+def test_what_is_written_is_on_the_disk_before_it_has_its_name(name, tmp_path, monkeypatch):
+    """All of it: what a machine that dies may leave is the old file or the new one."""
+    path, done = tmp_path / name, []
+    sync, rename = os.fsync, os.replace
+
+    def synced(handle: int) -> None:
+        done.append(("on the disk", os.fstat(handle).st_size))
+        sync(handle)
+
+    def renamed(aside: str, to: Path) -> None:
+        done.append(("renamed", os.stat(aside).st_size))
+        rename(aside, to)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", renamed)
+    with files.writing(path) as stream:
+        stream.write("12345\n")
+    size = path.stat().st_size
+    assert size > 5
+    assert done == [("on the disk", size), ("renamed", size)]
+
+
+def test_a_process_of_another_user_is_alive(monkeypatch):
+    def refused(process: int, signal: int) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "kill", refused)
+    assert asides.is_alive(77)

@@ -5,6 +5,7 @@ import statistics
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -216,6 +217,31 @@ def test_the_status_of_no_curve_has_a_row_of_zeros(tmp_path):
     """As of experiments that train nothing."""
     _, row, *_ = tables.status([], Costs({}, {}, [], "no model"), tmp_path, tmp_path)
     assert row.split() == ["all", *"00000000"]
+
+
+def test_the_columns_of_a_status(tmp_path, monkeypatch):
+    """Of ten curves one is recorded with a seed more than asked for, two run, three are begun, four not."""
+    hours = dict(zip("abcdefghij", (3, 5, 7, 11, 13, 17, 19, 23, 29, 31), strict=True))
+    folder = lambda results, scale="own": tmp_path / scale  # noqa: E731 - it stands in for a method
+    made = [SimpleNamespace(name=f"p/e/{name}/v/main", seeds=5, folder=folder) for name in hours]
+    share = dict.fromkeys(("p/e/d/v/main", "p/e/e/v/main", "p/e/f/v/main"), 0.25)
+    (tmp_path / "recorded" / "final-0").mkdir(parents=True)
+    (tmp_path / "recorded" / "final-0" / "record.json").touch()
+    for name, fake in {
+        "estimate": lambda unit, costs: SimpleNamespace(hours=hours[unit.name[4]]),
+        "read_record": lambda folder: {"core_hours": 2.5},
+        "hours_of_seeds": lambda unit, more, costs: 0.6 * more,
+        "begun.share": lambda unit, results: share.get(unit.name, 0.0),
+        "store.is_recorded": lambda unit, results: unit.name == "p/e/a/v/main",
+        "store.seeds": lambda unit, results: 6,
+    }.items():
+        monkeypatch.setattr(f"tensor_rnns.recording.tables.{name}", fake)
+    told = tables.tallies(made, None, tmp_path, ["p/e/b/v/main", "p/e/c/v/main"])
+    left = 5 + 7 + 0.75 * (11 + 13 + 17) + 19 + 23 + 29 + 31
+    assert dict(zip(tables.STATUS, told["p/e"], strict=True)) == {
+        "curves": 10, "recorded": 1, "running": 2, "begun": 3, "missing": 4,
+        "core-h done": 2.5, "predicted": pytest.approx(3.6), "core-h left": left,
+    }  # fmt: skip
 
 
 def test_a_plan_adds_up_what_units_take_but_for_memory_and_the_longest_chain():
