@@ -183,6 +183,33 @@ def test_an_edit_of_what_is_trained_retrains_what_uses_it_alone(tree, edit):
     assert {len(jobs[rule]) for rule in ("judge", "report", "all")} == {1}
 
 
+CODE = {
+    "select": ("selection.py", "runs/*/*/*/*/*/chosen.json"),
+    "collect": ("curves.py", "collected/*/*/metrics.csv"),
+}
+
+
+@pytest.mark.parametrize("rule", CODE)
+def test_an_edit_of_the_code_of_a_rule_runs_all_of_its_jobs(tree, rule):
+    """Of searches and of joined runs, whose code stands in the package."""
+    name, made = CODE[rule]
+    code = tree.folder / "src" / "tensor_rnns" / "analysis" / name
+    with edited(code, "\n\n\ndef ", "\n\n\nCHANGED = 1\n\n\ndef "):
+        jobs = tree.plan()
+    expected = {str(path.relative_to(tree.folder)) for path in tree.folder.glob(f"results/smoke/{made}")}
+    assert len(expected) > 1
+    assert {*jobs[rule]} == expected
+
+
+def test_an_edit_of_headlines_draws_the_record_of_its_paper_and_judges(tree):
+    """One experiment of the paper is recorded here, and none of another."""
+    with edited(
+        tree.folder / "workflow/papers/mathews2016/score.yaml", "\nheadlines:", "\n# Cited.\nheadlines:"
+    ):
+        jobs = tree.plan()
+    assert {rule: len(made) for rule, made in jobs.items()} == {"collect_recorded": 1, "judge": 1, **REPORT}
+
+
 def test_another_version_of_a_package_prepares_what_it_carries_again(tree):
     """And trains again what was trained on that, and nothing else."""
     other = tree.folder / "src" / "music21-0.dist-info"
